@@ -1,0 +1,34 @@
+"""Constants and conversions; every change of unit in railfab goes through here."""
+
+FIBRE_NS_PER_M = 5.0
+"""Propagation in optical fibre, refractive index about 1.5 [ns/m]."""
+
+NS_PER_S = 1_000_000_000
+NS_PER_MS = 1_000_000
+BITS_PER_BYTE = 8
+ETHERNET_OVERHEAD_BYTES = 20
+"""Preamble, start delimiter and inter-frame gap: on the wire, in no octet counter (IEEE 802.3)."""
+
+PAUSE_QUANTUM_BITS = 512
+"""One pause quantum is the time of 512 bits at the port's speed (IEEE 802.1Qbb)."""
+PAUSE_MAX_QUANTA = 65535
+
+
+def bytes_per_ns(rate_gbps: float) -> float:
+    """A rate in bytes per nanosecond."""
+    return rate_gbps / BITS_PER_BYTE
+
+
+def bytes_per_s(rate_gbps: float) -> float:
+    """A rate in bytes per second."""
+    return rate_gbps * 1e9 / BITS_PER_BYTE
+
+
+def gbps(rate_bytes_per_s: float) -> float:
+    """A rate in gigabits per second."""
+    return rate_bytes_per_s * BITS_PER_BYTE / 1e9
+
+
+def pause_frame_seconds(rate_gbps: float) -> float:
+    """The longest time one pause frame can stop a port of this speed [s]."""
+    return PAUSE_MAX_QUANTA * PAUSE_QUANTUM_BITS / (rate_gbps * 1e9)
