@@ -1,0 +1,39 @@
+"""What a switch says about its present state, in the words that every platform can answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObservedInterface:
+    """mtu_bytes: the largest IP packet that passes. neighbor: name and port of the peer, where LLDP tells."""
+
+    name: str
+    oper_up: bool
+    mtu_bytes: int | None = None
+    neighbor_device: str | None = None
+    neighbor_interface: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObservedSession:
+    """A BGP session over an interface. bfd_up: None when the session has no BFD."""
+
+    interface: str
+    state: str
+    remote_as: int | None = None
+    neighbor_device: str | None = None
+    bfd_up: bool | None = None
+
+    @property
+    def established(self) -> bool:
+        return self.state == "established"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observed:
+    """The live state of one switch."""
+
+    interfaces: tuple[ObservedInterface, ...]
+    sessions: tuple[ObservedSession, ...]

@@ -1,0 +1,155 @@
+"""The endpoints file: where the switches of a running lab, twin or inventory are reached.
+
+A lab or a twin writes `<state>/<fabric>.<lab|twin>.json`; `deploy`, `verify` and `collect` read it. It names secrets
+(a file, an environment variable) and never holds one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from railfab.errors import EndpointError
+
+VERSION = 1
+STATE_DIR = Path(".railfab")
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """A user and a password; the password never shows in a representation."""
+
+    username: str
+    password: str
+
+    def __repr__(self) -> str:
+        return f"Credentials(username={self.username!r}, password=<hidden>)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """How one switch is reached.
+
+    ca: PEM file of the authority that signed the switch's gNMI certificate; None is the system's trust store.
+    known_hosts: OpenSSH known_hosts file; None is the user's own.
+    credentials: `env:PREFIX` (variables PREFIX_USERNAME and PREFIX_PASSWORD) or the path of a YAML file
+        with `username` and `password`.
+    skip_verify: the user said that this target's certificate and host key are not to be checked.
+    """
+
+    name: str
+    platform: str
+    host: str
+    ssh_port: int | None = None
+    gnmi_port: int | None = None
+    ca: str | None = None
+    known_hosts: str | None = None
+    credentials: str = "env:RAILFAB"
+    skip_verify: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoints:
+    """The switches of one running fabric. backend: `twin`, `netns`, `containerlab` or `inventory`."""
+
+    fabric: str
+    backend: str
+    nodes: tuple[Endpoint, ...]
+
+    def by_name(self) -> dict[str, Endpoint]:
+        return {node.name: node for node in self.nodes}
+
+
+def state_file(state: Path, fabric: str, kind: str) -> Path:
+    """Where a lab (`lab`) or a twin (`twin`) of this fabric says how it is reached."""
+    return state / f"{fabric}.{kind}.json"
+
+
+def give_to_caller(path: Path) -> None:
+    """Hand a file that sudo wrote to the user who called sudo."""
+    uid, gid = os.environ.get("SUDO_UID"), os.environ.get("SUDO_GID")
+    if os.geteuid() == 0 and uid and gid:
+        os.chown(path, int(uid), int(gid))
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a file that only its owner can read, whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    give_to_caller(path.parent)
+    part = path.with_name(path.name + ".part")
+    part.unlink(missing_ok=True)
+    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(text)
+    give_to_caller(part)
+    part.replace(path)
+
+
+def save_endpoints(path: Path, endpoints: Endpoints) -> None:
+    """Write the endpoints file."""
+    write_private(path, json.dumps({"version": VERSION, **asdict(endpoints)}, indent=2) + "\n")
+
+
+def load_endpoints(path: Path) -> Endpoints:
+    """Read an endpoints file, or a Nornir SimpleInventory `hosts.yml`.
+
+    Raises EndpointError when there is no such file or it is neither.
+    """
+    try:
+        document = yaml.safe_load(path.read_text())
+    except FileNotFoundError:
+        raise EndpointError(str(path), "no such file", "Start the lab or the twin first, or name a file") from None
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise EndpointError(str(path), f"cannot be read ({str(error).splitlines()[0]})", "Check the file") from None
+    if not isinstance(document, dict):
+        raise EndpointError(str(path), "holds no mapping", "Name an endpoints file or a Nornir hosts.yml")
+    try:
+        if "nodes" in document:
+            return _from_document(document)
+        return _from_hosts(path.stem, document)
+    except (KeyError, TypeError, ValueError) as error:
+        remedy = "Each node needs name, platform and host; each host of a hosts.yml hostname and platform"
+        raise EndpointError(str(path), f"is not a list of endpoints ({error})", remedy) from None
+
+
+def _from_document(document: Mapping[str, Any]) -> Endpoints:
+    if document["version"] != VERSION:
+        raise ValueError(f"version {document['version']}, not {VERSION}")
+    nodes = tuple(Endpoint(**node) for node in document["nodes"])
+    return Endpoints(fabric=document["fabric"], backend=document["backend"], nodes=nodes)
+
+
+def _from_hosts(fabric: str, hosts: Mapping[str, Any]) -> Endpoints:
+    """A Nornir SimpleInventory hosts file: ports and files stand in each host's `data`."""
+    nodes = []
+    for name, host in hosts.items():
+        extra = dict(host.get("data") or {})
+        known = {key: extra[key] for key in ("gnmi_port", "ca", "known_hosts", "credentials", "skip_verify") if key in extra}
+        nodes.append(
+            Endpoint(name=name, platform=host["platform"], host=host["hostname"], ssh_port=host.get("port"), **known)
+        )
+    return Endpoints(fabric=fabric, backend="inventory", nodes=tuple(nodes))
+
+
+def read_credentials(endpoint: Endpoint) -> Credentials:
+    """The user and password that an endpoint names. Raises EndpointError when they are not there."""
+    source = endpoint.credentials
+    if source.startswith("env:"):
+        prefix = source.removeprefix("env:")
+        names = (f"{prefix}_USERNAME", f"{prefix}_PASSWORD")
+        missing = [name for name in names if name not in os.environ]
+        if missing:
+            raise EndpointError(endpoint.name, f"no {' and no '.join(missing)} in the environment", "Set and export them")
+        return Credentials(*(os.environ[name] for name in names))
+    path = Path(source)
+    try:
+        document = yaml.safe_load(path.read_text())
+        return Credentials(str(document["username"]), str(document["password"]))
+    except (OSError, yaml.YAMLError, KeyError, TypeError):
+        remedy = "It must be a readable YAML file with username and password"
+        raise EndpointError(endpoint.name, f"no credentials in {path}", remedy) from None

@@ -1,0 +1,62 @@
+"""Whether a platform can do what a model asks: asked before rendering, never inside it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from railfab.device import DeviceModel, Interface
+from railfab.errors import RailfabError, UnsupportedFeature, raise_all
+from railfab.platforms.contract import Support
+
+if TYPE_CHECKING:
+    from railfab.platforms.contract import Platform
+
+
+def features_of(model: DeviceModel) -> dict[str, bool]:
+    """Which named features a model uses."""
+    qos = model.qos
+    return {
+        "bfd": model.bfd is not None,
+        "breakout": bool(model.breakouts),
+        "mtu": any(interface.mtu_bytes is not None for interface in model.interfaces),
+        "port_speed": any(interface.rate_gbps is not None for interface in model.interfaces),
+        "unnumbered": any(interface.unnumbered for interface in model.interfaces),
+        "numbered": any(interface.address is not None for interface in model.interfaces),
+        "pfc": qos is not None and any(port.pfc for port in qos.ports),
+        "ecn": qos is not None and any(port.ecn for port in qos.ports),
+        "pfc_watchdog": qos is not None and qos.watchdog is not None,
+    }
+
+
+def admit(model: DeviceModel, platform: Platform) -> DeviceModel:
+    """The model as this platform configures it: without what the operating system below it sets.
+
+    Raises UnsupportedFeature, or Problems, for all that the platform cannot do.
+    """
+    features = platform.capabilities.features
+    refused: list[RailfabError] = [
+        UnsupportedFeature(
+            model.name,
+            f"platform {platform.name} cannot do {feature}",
+            f"Choose another platform or leave {feature} out of the intent",
+        )
+        for feature, used in features_of(model).items()
+        if used and features.get(feature, Support.NO) is Support.NO
+    ]
+    ports = platform.capabilities.limits.get("interfaces")
+    if ports is not None and len(model.interfaces) > ports:
+        refused.append(
+            UnsupportedFeature(model.name, f"{len(model.interfaces)} interfaces exceed {ports}", "Use fewer ports")
+        )
+    raise_all(refused)
+    external = {feature for feature, support in features.items() if support is Support.EXTERNAL}
+    return replace(model, interfaces=tuple(_configured(interface, external) for interface in model.interfaces))
+
+
+def _configured(interface: Interface, external: set[str]) -> Interface:
+    return replace(
+        interface,
+        mtu_bytes=None if "mtu" in external else interface.mtu_bytes,
+        rate_gbps=None if "port_speed" in external else interface.rate_gbps,
+    )

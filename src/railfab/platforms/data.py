@@ -1,0 +1,73 @@
+"""Reads the data half of a platform folder: capabilities.yml, telemetry.yml, dialect.yml and lab.yml."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import Any
+
+import yaml
+
+from railfab.platforms.contract import (
+    Capabilities,
+    Confidence,
+    Dialect,
+    LabFacts,
+    Support,
+    TelemetryMap,
+    TelemetryRule,
+)
+
+
+def _document(package: str, name: str) -> dict[str, Any]:
+    document: dict[str, Any] = yaml.safe_load(files(package).joinpath(name).read_text())
+    return document
+
+
+def capabilities(package: str) -> Capabilities:
+    """`capabilities.yml`: `features` {name: yes|external|no}, `limits`, `quirks`, `virtual`."""
+    document = _document(package, "capabilities.yml")
+    return Capabilities(
+        features={name: Support(support) for name, support in document["features"].items()},
+        limits=document.get("limits", {}),
+        quirks=tuple(document.get("quirks", ())),
+        virtual=tuple(document.get("virtual", ())),
+    )
+
+
+def telemetry(package: str) -> TelemetryMap:
+    """`telemetry.yml`: `subscriptions` {sample, on_change: [paths]} and `rules`, a list of TelemetryRule's fields."""
+    document = _document(package, "telemetry.yml")
+    return TelemetryMap(
+        rules=tuple(_rule(entry) for entry in document["rules"]),
+        sample_paths=tuple(document["subscriptions"]["sample"]),
+        on_change_paths=tuple(document["subscriptions"]["on_change"]),
+    )
+
+
+def _rule(entry: dict[str, Any]) -> TelemetryRule:
+    confidence = Confidence(entry.pop("confidence"))
+    labels = {name: str(value) for name, value in entry.pop("labels", {}).items()}
+    return TelemetryRule(confidence=confidence, labels=labels, **entry)
+
+
+def dialect(package: str) -> Dialect:
+    """`dialect.yml`: `netmiko`, `prompts`, `verbs`, `errors`."""
+    document = _document(package, "dialect.yml")
+    return Dialect(
+        netmiko=document["netmiko"],
+        prompts=document["prompts"],
+        verbs=document["verbs"],
+        errors=tuple(document["errors"]),
+    )
+
+
+def lab(package: str) -> LabFacts:
+    """`lab.yml`: LabFacts' fields; `interface` is a pair of pattern and replacement."""
+    document = _document(package, "lab.yml")
+    pattern, replacement = document.pop("interface")
+    return LabFacts(
+        interface=(pattern, replacement),
+        exec=tuple(document.pop("exec", ())),
+        cap_add=tuple(document.pop("cap_add", ())),
+        **document,
+    )
