@@ -1,0 +1,286 @@
+"""The catalogue of every metric that railfab exposes: name, kind, unit, help and labels.
+
+The collector exposes nothing that is not in here, platforms map their native paths to these names, and dashboards and
+rules may use no other. Base units; counters end in `_total`; ratios are 0 to 1. `receive` and `transmit` are seen
+from the port; a *received* pause told this port to stop. `rail` is the empty string where a port or switch
+serves none or several (an empty label is no label to Prometheus).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+
+DIRECTIONS = ("receive", "transmit")
+PORT = ("device", "interface")
+QUEUE = (*PORT, "queue")
+PRIORITY = (*PORT, "priority")
+PEER = ("device", "peer")
+JOB = ("job_id", "host")
+
+
+class Kind(StrEnum):
+    """How a metric behaves over time, in Prometheus' words; an info metric is a gauge that is always 1."""
+
+    COUNTER = "counter"
+    GAUGE = "gauge"
+    INFO = "info"
+    HISTOGRAM = "histogram"
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One entry of the catalogue. unit: the base unit in the name, empty for counts of events, states and infos."""
+
+    name: str
+    kind: Kind
+    unit: str
+    help: str
+    labels: tuple[str, ...]
+
+    def exposed_names(self) -> tuple[str, ...]:
+        """The names that a query can use: a histogram has three."""
+        if self.kind is Kind.HISTOGRAM:
+            return tuple(f"{self.name}_{suffix}" for suffix in ("bucket", "sum", "count"))
+        return (self.name,)
+
+
+def _interface() -> Iterator[Metric]:
+    for way in DIRECTIONS:
+        word = f"{way.capitalize()}d" if way == "receive" else "Transmitted"
+        prefix = f"fabric_interface_{way}"
+        yield Metric(f"{prefix}_bytes_total", Kind.COUNTER, "bytes", f"{word} octets of frames without preamble.", PORT)
+        yield Metric(f"{prefix}_packets_total", Kind.COUNTER, "packets", f"{word} packets.", (*PORT, "cast"))
+        yield Metric(f"{prefix}_errors_total", Kind.COUNTER, "packets", f"{word} packets with errors.", PORT)
+        yield Metric(
+            f"{prefix}_discards_total", Kind.COUNTER, "packets", f"Packets discarded though whole, on {way}.", PORT
+        )
+    yield Metric(
+        "fabric_interface_receive_fcs_errors_total",
+        Kind.COUNTER,
+        "packets",
+        "Received frames with a wrong frame check sequence.",
+        PORT,
+    )
+    yield Metric(
+        "fabric_interface_fec_uncorrected_codewords_total",
+        Kind.COUNTER,
+        "codewords",
+        "Codewords that forward error correction could not mend.",
+        PORT,
+    )
+    yield Metric(
+        "fabric_interface_pre_fec_ber_ratio", Kind.GAUGE, "ratio", "Bit error ratio before error correction.", PORT
+    )
+    yield Metric(
+        "fabric_interface_carrier_transitions_total",
+        Kind.COUNTER,
+        "",
+        "Changes of the link's state; down and up again count two.",
+        PORT,
+    )
+    yield Metric("fabric_interface_oper_up", Kind.GAUGE, "", "Whether the interface works (1) or not (0).", PORT)
+    yield Metric("fabric_interface_admin_up", Kind.GAUGE, "", "Whether the interface is enabled (1) or not (0).", PORT)
+    yield Metric(
+        "fabric_interface_last_change_timestamp_seconds",
+        Kind.GAUGE,
+        "seconds",
+        "Unix time of the last change of the operational state.",
+        PORT,
+    )
+    yield Metric(
+        "fabric_interface_speed_bytes_per_second", Kind.GAUGE, "bytes_per_second", "Speed of the interface.", PORT
+    )
+
+
+def _queues() -> Iterator[Metric]:
+    for what, unit in (("bytes", "bytes"), ("packets", "packets")):
+        yield Metric(f"fabric_queue_transmit_{what}_total", Kind.COUNTER, unit, f"{what.title()} sent.", QUEUE)
+        yield Metric(f"fabric_queue_dropped_{what}_total", Kind.COUNTER, unit, f"{what.title()} dropped.", QUEUE)
+        yield Metric(
+            f"fabric_queue_ecn_marked_{what}_total",
+            Kind.COUNTER,
+            unit,
+            f"{what.title()} whose ECN field was set to congestion experienced.",
+            QUEUE,
+        )
+    yield Metric("fabric_queue_depth_bytes", Kind.GAUGE, "bytes", "Bytes waiting in the queue.", QUEUE)
+    yield Metric(
+        "fabric_queue_depth_peak_bytes",
+        Kind.GAUGE,
+        "bytes",
+        "Most bytes that waited in the queue lately; query with max_over_time.",
+        QUEUE,
+    )
+
+
+def _pfc() -> Iterator[Metric]:
+    for way, meaning in (("receive", "this port was told to stop"), ("transmit", "this port told its peer to stop")):
+        prefix = f"fabric_pfc_{way}"
+        yield Metric(f"{prefix}_frames_total", Kind.COUNTER, "", f"Priority pause frames: {meaning}.", PRIORITY)
+        yield Metric(
+            f"{prefix}_pause_seconds_total", Kind.COUNTER, "seconds", f"Time paused, as measured: {meaning}.", PRIORITY
+        )
+        yield Metric(
+            f"{prefix}_pause_estimated_seconds_total",
+            Kind.COUNTER,
+            "seconds",
+            f"Upper bound of the time paused, estimated from frames: {meaning}. Frames x 65535 quanta at port speed.",
+            PRIORITY,
+        )
+    yield Metric("fabric_pfc_receive_transitions_total", Kind.COUNTER, "", "Changes from running to paused.", PRIORITY)
+    yield Metric(
+        "fabric_pfc_dropped_packets_total", Kind.COUNTER, "packets", "Packets of a lossless class dropped.", PRIORITY
+    )
+    yield Metric(
+        "fabric_pfc_watchdog_storms_detected_total",
+        Kind.COUNTER,
+        "",
+        "Times the PFC watchdog found a lossless queue stuck.",
+        QUEUE,
+    )
+
+
+def _buffers() -> Iterator[Metric]:
+    group = (*PORT, "priority_group")
+    prefix = "fabric_buffer_headroom"
+    yield Metric(f"{prefix}_used_bytes", Kind.GAUGE, "bytes", "PFC headroom in use.", group)
+    yield Metric(
+        f"{prefix}_peak_bytes", Kind.GAUGE, "bytes", "Most PFC headroom in use lately; query with max_over_time.", group
+    )
+    yield Metric(f"{prefix}_size_bytes", Kind.GAUGE, "bytes", "PFC headroom that may be used.", group)
+
+
+def _routing() -> Iterator[Metric]:
+    yield Metric("fabric_bgp_session_up", Kind.GAUGE, "", "Whether the BGP session is established (1).", PEER)
+    yield Metric(
+        "fabric_bgp_session_state",
+        Kind.GAUGE,
+        "",
+        "State of the BGP session: 1 idle, 2 connect, 3 active, 4 opensent, 5 openconfirm, 6 established.",
+        PEER,
+    )
+    yield Metric(
+        "fabric_bgp_established_transitions_total", Kind.COUNTER, "", "Times the session became established.", PEER
+    )
+    yield Metric(
+        "fabric_bgp_last_established_timestamp_seconds",
+        Kind.GAUGE,
+        "seconds",
+        "Unix time when the session last became established.",
+        PEER,
+    )
+    yield Metric(
+        "fabric_bgp_prefixes",
+        Kind.GAUGE,
+        "",
+        "Prefixes of the session by direction: received, sent, installed.",
+        (*PEER, "afi_safi", "direction"),
+    )
+    yield Metric("fabric_bfd_session_up", Kind.GAUGE, "", "Whether the BFD session is up (1).", PEER)
+    yield Metric("fabric_bfd_failure_transitions_total", Kind.COUNTER, "", "Times the BFD session went down.", PEER)
+
+
+def _topology() -> Iterator[Metric]:
+    peer = ("peer_device", "peer_interface")
+    yield Metric(
+        "fabric_interface_info",
+        Kind.INFO,
+        "",
+        "What the design says about the interface; link is host, uplink or downlink, speed like 100G.",
+        (*PORT, "link", *peer, "rail", "speed"),
+    )
+    yield Metric(
+        "fabric_device_info",
+        Kind.INFO,
+        "",
+        "What the design says about the switch.",
+        ("device", "fabric", "role", "pod", "segment", "rail", "platform", "model"),
+    )
+    yield Metric(
+        "fabric_link_intended_info",
+        Kind.INFO,
+        "",
+        "A link of the design as seen from this interface; hosts need not speak LLDP, see the label link.",
+        (*PORT, *peer, "link"),
+    )
+    yield Metric("fabric_lldp_neighbor_info", Kind.INFO, "", "The neighbour that LLDP sees.", (*PORT, *peer))
+
+
+def _collector() -> Iterator[Metric]:
+    def metric(name: str, kind: Kind, unit: str, text: str, *labels: str) -> Metric:
+        return Metric(f"fabric_collector_{name}", kind, unit, text, ("device", *labels))
+
+    yield metric("session_up", Kind.GAUGE, "", "Whether all subscriptions of the target stream and are in sync (1).")
+    yield metric("tls_verified", Kind.GAUGE, "", "Whether the target's certificate is checked (1) or not (0).")
+    yield metric(
+        "last_update_timestamp_seconds",
+        Kind.GAUGE,
+        "seconds",
+        "Unix time when the last update arrived; 0 before the first.",
+        "subscription",
+    )
+    yield metric("updates_total", Kind.COUNTER, "", "Updates received.", "subscription")
+    yield metric(
+        "errors_total",
+        Kind.COUNTER,
+        "",
+        "Streams that failed: unreachable, login_refused, tls, unimplemented, stalled, closed.",
+        "reason",
+    )
+    yield metric("reconnects_total", Kind.COUNTER, "", "Times a stream was opened again.")
+    yield metric(
+        "unmapped_updates_total", Kind.COUNTER, "", "Leaves that the platform's map does not know.", "path_root"
+    )
+    yield metric(
+        "dropped_updates_total",
+        Kind.COUNTER,
+        "",
+        "Updates not stored: undecodable, out_of_order or series_limit.",
+        "reason",
+    )
+    yield metric("series", Kind.GAUGE, "", "Series held for the target.")
+    yield metric(
+        "ingest_lag_seconds", Kind.GAUGE, "seconds", "Arrival minus the device's time stamp; shows clock skew too."
+    )
+
+
+def _jobs() -> Iterator[Metric]:
+    yield Metric("training_step_duration_seconds", Kind.HISTOGRAM, "seconds", "Duration of one step of the job.", JOB)
+    yield Metric(
+        "training_barrier_wait_seconds",
+        Kind.HISTOGRAM,
+        "seconds",
+        "Time the host waited for the others; a straggler waits least.",
+        JOB,
+    )
+    yield Metric(
+        "training_collective_duration_seconds",
+        Kind.HISTOGRAM,
+        "seconds",
+        "Duration of one collective operation.",
+        (*JOB, "op"),
+    )
+    yield Metric(
+        "training_collective_bus_bandwidth_bytes_per_second",
+        Kind.GAUGE,
+        "bytes_per_second",
+        "Bus bandwidth of the last collective operation.",
+        (*JOB, "op"),
+    )
+
+
+def _catalogue() -> Iterator[Metric]:
+    for section in (_interface, _queues, _pfc, _buffers, _routing, _topology, _collector, _jobs):
+        yield from section()
+
+
+CATALOGUE: Mapping[str, Metric] = MappingProxyType({metric.name: metric for metric in _catalogue()})
+"""Every metric by name, in the order of exposition."""
+
+
+def metric(name: str) -> Metric:
+    """The catalogue's entry of that name. Raises KeyError: a name that is not in it is a bug."""
+    return CATALOGUE[name]
