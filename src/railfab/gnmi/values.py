@@ -1,0 +1,113 @@
+"""gNMI values: TypedValue to Python and back."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import Any
+
+from pygnmi.spec.v080 import gnmi_pb2
+
+from railfab.errors import RailfabError
+
+JSON = gnmi_pb2.Encoding.Value("JSON")
+PROTO = gnmi_pb2.Encoding.Value("PROTO")
+JSON_IETF = gnmi_pb2.Encoding.Value("JSON_IETF")
+ENCODINGS = (JSON_IETF, JSON, PROTO)
+"""The encodings that `encode` knows, the preferred one first."""
+
+_PLAIN = frozenset(
+    ("string_val", "int_val", "uint_val", "bool_val", "float_val", "double_val", "bytes_val", "ascii_val")
+)
+
+
+class GnmiValueError(RailfabError):
+    """A value that cannot be decoded, or not be sent in the encoding asked for."""
+
+
+class Uint64(int):
+    """An integer of a 64-bit YANG type: a string in JSON_IETF (RFC 7951, section 6.1), a number elsewhere."""
+
+    __slots__ = ()
+
+
+def decode(value: gnmi_pb2.TypedValue) -> Any:
+    """The Python value: str, int, bool, float (decimal64 too), bytes, or what a JSON value holds; list for a leaf-list.
+
+    Raises GnmiValueError for a value that is absent, broken or of a kind without a Python form (Any, proto_bytes).
+    """
+    kind = value.WhichOneof("value")
+    if kind in _PLAIN:
+        return getattr(value, kind)
+    if kind in ("json_val", "json_ietf_val"):
+        return _from_json(getattr(value, kind))
+    if kind == "decimal_val":
+        return float(Decimal(value.decimal_val.digits).scaleb(-value.decimal_val.precision))
+    if kind == "leaflist_val":
+        return [decode(element) for element in value.leaflist_val.element]
+    raise GnmiValueError(
+        "gNMI value", f"kind {kind or 'none'} has no plain form", "Ask the target for another encoding"
+    )
+
+
+def encode(value: Any, encoding: int) -> gnmi_pb2.TypedValue:
+    """A Python value as a TypedValue: JSON text for JSON_IETF and JSON, a typed leaf for PROTO.
+
+    Uint64 and Decimal become strings in JSON_IETF. Raises GnmiValueError for
+    another encoding and for a container in PROTO.
+    """
+    if encoding == JSON_IETF:
+        return gnmi_pb2.TypedValue(json_ietf_val=_to_json(ietf(value)))
+    if encoding == JSON:
+        return gnmi_pb2.TypedValue(json_val=_to_json(plain(value)))
+    if encoding == PROTO:
+        return _typed(value)
+    raise GnmiValueError("gNMI value", f"encoding {encoding} is not known", "Use JSON_IETF, JSON or PROTO")
+
+
+def ietf(value: Any) -> Any:
+    """The value with 64-bit integers and decimals as strings, as RFC 7951 writes them."""
+    if isinstance(value, dict):
+        return {key: ietf(child) for key, child in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [ietf(child) for child in value]
+    if isinstance(value, Uint64):
+        return str(int(value))
+    return format(value, "f") if isinstance(value, Decimal) else value
+
+
+def plain(value: Any) -> Any:
+    """The value with decimals as numbers."""
+    if isinstance(value, dict):
+        return {key: plain(child) for key, child in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(child) for child in value]
+    return float(value) if isinstance(value, Decimal) else value
+
+
+def _typed(value: Any) -> gnmi_pb2.TypedValue:
+    if isinstance(value, bool):
+        return gnmi_pb2.TypedValue(bool_val=value)
+    if isinstance(value, int):
+        return gnmi_pb2.TypedValue(uint_val=value) if value >= 0 else gnmi_pb2.TypedValue(int_val=value)
+    if isinstance(value, (float, Decimal)):
+        return gnmi_pb2.TypedValue(double_val=float(value))
+    if isinstance(value, str):
+        return gnmi_pb2.TypedValue(string_val=value)
+    if isinstance(value, bytes):
+        return gnmi_pb2.TypedValue(bytes_val=value)
+    if isinstance(value, (list, tuple)):
+        scalars = gnmi_pb2.ScalarArray(element=[_typed(element) for element in value])
+        return gnmi_pb2.TypedValue(leaflist_val=scalars)
+    raise GnmiValueError("gNMI value", f"a {type(value).__name__} is no leaf", "Use JSON_IETF for containers")
+
+
+def _to_json(value: Any) -> bytes:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def _from_json(text: bytes) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise GnmiValueError("gNMI value", f"is not JSON ({error})", "Check what was sent") from None

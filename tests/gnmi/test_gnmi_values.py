@@ -1,0 +1,83 @@
+"""Laws of gNMI values."""
+
+import json
+import math
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pygnmi.spec.v080 import gnmi_pb2
+
+from railfab.gnmi import values
+from railfab.gnmi.values import JSON, JSON_IETF, PROTO, GnmiValueError, Uint64
+
+scalars = st.one_of(
+    st.booleans(),
+    st.integers(-(2**63), 2**64 - 1),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.text(st.characters(codec="utf-8", exclude_categories=("Cs",))),
+)
+trees = st.recursive(
+    scalars | st.none(),
+    lambda child: st.lists(child, max_size=4) | st.dictionaries(st.text(max_size=5), child, max_size=4),
+    max_leaves=10,
+)
+
+
+@given(scalars | st.lists(scalars, max_size=4))
+def test_a_leaf_survives_every_encoding(value: object) -> None:
+    for encoding in (JSON_IETF, JSON, PROTO):
+        assert values.decode(values.encode(value, encoding)) == value
+
+
+@given(trees)
+def test_a_container_survives_json(value: object) -> None:
+    for encoding in (JSON_IETF, JSON):
+        assert values.decode(values.encode(value, encoding)) == value
+
+
+@given(st.integers(0, 2**64 - 1))
+def test_64_bit_integers_are_strings_in_json_ietf_only(count: int) -> None:
+    assert values.decode(values.encode(Uint64(count), JSON_IETF)) == str(count)
+    assert values.decode(values.encode(Uint64(count), JSON)) == count
+    assert values.encode(Uint64(count), PROTO).uint_val == count
+
+
+@given(st.integers(-(2**63), 2**63 - 1), st.integers(0, 18))
+def test_decimal64_keeps_its_value(digits: int, precision: int) -> None:
+    decimal = Decimal(digits).scaleb(-precision)
+    sent = gnmi_pb2.TypedValue(decimal_val=gnmi_pb2.Decimal64(digits=digits, precision=precision))
+    assert math.isclose(values.decode(sent), float(decimal), rel_tol=1e-15)
+    assert Decimal(json.loads(values.encode(decimal, JSON_IETF).json_ietf_val)) == decimal
+
+
+@pytest.mark.parametrize(
+    ("act", "message"),
+    [
+        (
+            lambda: values.decode(gnmi_pb2.TypedValue()),
+            "gNMI value: kind none has no plain form. Ask the target for another encoding.",
+        ),
+        (
+            lambda: values.decode(gnmi_pb2.TypedValue(proto_bytes=b"x")),
+            "gNMI value: kind proto_bytes has no plain form. Ask the target for another encoding.",
+        ),
+        (
+            lambda: values.decode(gnmi_pb2.TypedValue(json_val=b"{")),
+            "gNMI value: is not JSON (Expecting property name enclosed in double quotes: line 1 column 2 (char 1)). "
+            "Check what was sent.",
+        ),
+        (lambda: values.encode({}, PROTO), "gNMI value: a dict is no leaf. Use JSON_IETF for containers."),
+        (lambda: values.encode(1, 3), "gNMI value: encoding 3 is not known. Use JSON_IETF, JSON or PROTO."),
+    ],
+)
+def test_a_value_that_has_no_form_is_named(act: object, message: str) -> None:
+    with pytest.raises(GnmiValueError) as caught:
+        act()  # type: ignore[operator]
+    assert str(caught.value) == message
+
+
+def test_a_leaf_list_is_decoded_not_dropped() -> None:
+    array = gnmi_pb2.ScalarArray(element=[gnmi_pb2.TypedValue(string_val="a"), gnmi_pb2.TypedValue(uint_val=2)])
+    assert values.decode(gnmi_pb2.TypedValue(leaflist_val=array)) == ["a", 2]
