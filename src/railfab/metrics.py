@@ -138,8 +138,8 @@ def _pfc() -> Iterator[Metric]:
         "fabric_pfc_watchdog_storms_detected_total",
         Kind.COUNTER,
         "",
-        "Times the PFC watchdog found a lossless queue stuck.",
-        QUEUE,
+        "Times the PFC watchdog found a lossless priority stuck.",
+        PRIORITY,
     )
 
 

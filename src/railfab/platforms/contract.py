@@ -65,6 +65,7 @@ class TelemetryRule:
     scale: float = 1.0
     states: Mapping[str, float] | None = None
     on_change: bool = False
+    from_leaf: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
