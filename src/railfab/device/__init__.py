@@ -1,5 +1,6 @@
 """The vendor-neutral model of one switch, how it is planned, and how two models differ."""
 
+from railfab.device.diff import Change, changes
 from railfab.device.model import (
     BfdTimers,
     Bgp,
@@ -16,12 +17,14 @@ from railfab.device.model import (
     TrafficClass,
 )
 from railfab.device.observed import Observed, ObservedInterface, ObservedSession
+from railfab.device.plan import plan
 
 __all__ = [
     "BfdTimers",
     "Bgp",
     "BgpNeighbor",
     "BreakoutPort",
+    "Change",
     "DeviceModel",
     "Interface",
     "Observed",
@@ -34,4 +37,6 @@ __all__ = [
     "Qos",
     "Scheduling",
     "TrafficClass",
+    "changes",
+    "plan",
 ]

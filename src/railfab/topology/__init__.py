@@ -1,5 +1,31 @@
 """Nodes, ports, links, rails, addresses and AS numbers of a fabric; the catalogue of switches; the cabling plan."""
 
+from railfab.topology.addresses import HOST_LINKS, LOOPBACKS
+from railfab.topology.cabling import cabling_csv
+from railfab.topology.catalogue import SwitchModel, catalogue, switch_model
+from railfab.topology.checks import Capacity, Finding, Severity, capacities, findings
 from railfab.topology.model import Breakout, Link, LinkKind, Node, Port, Role, Topology, link_kind
+from railfab.topology.wiring import wire
 
-__all__ = ["Breakout", "Link", "LinkKind", "Node", "Port", "Role", "Topology", "link_kind"]
+__all__ = [
+    "HOST_LINKS",
+    "LOOPBACKS",
+    "Breakout",
+    "Capacity",
+    "Finding",
+    "Link",
+    "LinkKind",
+    "Node",
+    "Port",
+    "Role",
+    "Severity",
+    "SwitchModel",
+    "Topology",
+    "cabling_csv",
+    "capacities",
+    "catalogue",
+    "findings",
+    "link_kind",
+    "switch_model",
+    "wire",
+]

@@ -1,0 +1,75 @@
+"""Where a lossless queue marks, where it pauses, and what still arrives after a pause."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from railfab.units import BITS_PER_BYTE, ETHERNET_OVERHEAD_BYTES, FIBRE_NS_PER_M, bytes_per_ns
+
+PAUSE_FRAME_BYTES = 64 + ETHERNET_OVERHEAD_BYTES
+ETHERNET_HEADER_BYTES = 18
+"""Destination, source, type and frame check sequence: between an IP packet and its frame."""
+
+RESPONSE_BITS = {10: 30_720, 25: 40_960, 40: 60_416, 100: 201_728, 400: 463_360}
+"""Longest time from a PFC frame's arrival to the transmitter's silence [bit times]; IEEE 802.3 annex 31B and the upper
+bounds NVIDIA and SONiC compute headroom with. 50G and 200G take the next higher speed's, 800G twice that of 400G."""
+
+FABRIC_RTT_NS = 10_000
+"""Round trip of a loaded two-tier fabric, for the bandwidth-delay product [ns]."""
+
+KMIN_FLOOR_BYTES = 150_000
+"""NVIDIA's and Cisco's RoCE profiles start marking here at every speed."""
+
+KMAX_TO_KMIN = 3
+PMAX_PERCENT = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thresholds:
+    """Of the lossless queue of one port [bytes]. kmin < kmax < xoff, so that ECN acts before PFC does."""
+
+    kmin_bytes: int
+    kmax_bytes: int
+    pmax_percent: int
+    xoff_bytes: int
+    headroom_bytes: int
+
+
+def response_bits(rate_gbps: int) -> int:
+    """Bit times a port may go on sending after a pause frame has arrived."""
+    known = [speed for speed in sorted(RESPONSE_BITS) if speed >= rate_gbps]
+    if known:
+        return RESPONSE_BITS[known[0]]
+    return RESPONSE_BITS[400] * -(-rate_gbps // 400)
+
+
+def pfc_headroom_bytes(*, rate_gbps: int, cable_m: float, max_frame_bytes: int) -> int:
+    """Ingress buffer one lossless priority needs on one port to drop nothing after XOFF [bytes].
+
+    The pause waits behind our largest frame, crosses the cable, and takes effect after the peer's response time; all
+    the while the peer sends, and then ends the frame it has begun. Source: IEEE 802.1Qbb; the sum as in SONiC's
+    `buffer_headroom` scripts, without the per-chip tile.
+    """
+    frame = max_frame_bytes + ETHERNET_OVERHEAD_BYTES
+    round_trip = 2 * cable_m * FIBRE_NS_PER_M * bytes_per_ns(rate_gbps)
+    return round(round_trip + response_bits(rate_gbps) / BITS_PER_BYTE + 2 * frame + PAUSE_FRAME_BYTES)
+
+
+def lossless_thresholds(*, rate_gbps: int, cable_m: float, mtu_bytes: int) -> Thresholds:
+    """ECN ramp, XOFF and headroom of a port of this speed and cable.
+
+    Kmin is the bandwidth-delay product, at least 150 kB; Kmax three times that; XOFF lies one bandwidth-delay product
+    above Kmax, so that senders have a round trip to answer a mark before they are stopped. mtu_bytes: largest IP packet.
+    """
+    bdp = round(FABRIC_RTT_NS * bytes_per_ns(rate_gbps))
+    kmin = max(KMIN_FLOOR_BYTES, bdp)
+    kmax = KMAX_TO_KMIN * kmin
+    return Thresholds(
+        kmin_bytes=kmin,
+        kmax_bytes=kmax,
+        pmax_percent=PMAX_PERCENT,
+        xoff_bytes=kmax + bdp,
+        headroom_bytes=pfc_headroom_bytes(
+            rate_gbps=rate_gbps, cable_m=cable_m, max_frame_bytes=mtu_bytes + ETHERNET_HEADER_BYTES
+        ),
+    )
