@@ -19,6 +19,8 @@ from railfab.errors import EndpointError
 
 VERSION = 1
 STATE_DIR = Path(".railfab")
+IN_HOST_DATA = ("gnmi_port", "ca", "known_hosts", "credentials", "skip_verify")
+"""What a host of a Nornir hosts.yml says under `data`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +131,7 @@ def _from_hosts(fabric: str, hosts: Mapping[str, Any]) -> Endpoints:
     nodes = []
     for name, host in hosts.items():
         extra = dict(host.get("data") or {})
-        known = {key: extra[key] for key in ("gnmi_port", "ca", "known_hosts", "credentials", "skip_verify") if key in extra}
+        known = {key: extra[key] for key in IN_HOST_DATA if key in extra}
         nodes.append(
             Endpoint(name=name, platform=host["platform"], host=host["hostname"], ssh_port=host.get("port"), **known)
         )
@@ -144,7 +146,8 @@ def read_credentials(endpoint: Endpoint) -> Credentials:
         names = (f"{prefix}_USERNAME", f"{prefix}_PASSWORD")
         missing = [name for name in names if name not in os.environ]
         if missing:
-            raise EndpointError(endpoint.name, f"no {' and no '.join(missing)} in the environment", "Set and export them")
+            problem = f"no {' and no '.join(missing)} in the environment"
+            raise EndpointError(endpoint.name, problem, "Set and export them")
         return Credentials(*(os.environ[name] for name in names))
     path = Path(source)
     try:

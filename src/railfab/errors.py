@@ -1,18 +1,18 @@
 """The errors railfab raises on purpose.
 
-    RailfabError                   one clear line: where, what, how to fix it (exit code 2)
-    ├── IntentError                what a user wrote in YAML
-    ├── TopologyError              a fabric that cannot be wired
-    ├── UnsupportedFeature         a platform that cannot do what the intent asks
-    ├── UnknownPlatform
-    ├── ConfigError                configuration text that cannot be parsed
-    ├── DeviceError                a device that refused or did not answer
-    │   ├── Unreachable
-    │   ├── LoginRefused
-    │   └── CommitRefused          the device is as it was before
-    ├── EndpointError              no, or no usable, list of devices
-    ├── LabError
-    └── Problems                   several of the above, reported together
+RailfabError                   one clear line: where, what, how to fix it (exit code 2)
+├── IntentError                what a user wrote in YAML
+├── TopologyError              a fabric that cannot be wired
+├── UnsupportedFeature         a platform that cannot do what the intent asks
+├── UnknownPlatform
+├── ConfigError                configuration text that cannot be parsed
+├── DeviceError                a device that refused or did not answer
+│   ├── Unreachable
+│   ├── LoginRefused
+│   └── CommitRefused          the device is as it was before
+├── EndpointError              no, or no usable, list of devices
+├── LabError
+└── Problems                   several of the above, reported together
 """
 
 from collections.abc import Sequence

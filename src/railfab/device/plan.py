@@ -48,7 +48,8 @@ def plan(topology: Topology, intent: FabricIntent) -> dict[str, DeviceModel]:
 
 
 def _device(node: Node, ports: list[Wired], nodes: dict[str, Node], profile: Profile) -> DeviceModel:
-    assert node.platform is not None and node.loopback is not None
+    assert node.platform is not None
+    assert node.loopback is not None
     return DeviceModel(
         name=node.name,
         platform=node.platform,
@@ -77,7 +78,8 @@ def _interface(port: Port, peer: Port, nodes: dict[str, Node], profile: Profile)
 
 
 def _bgp(node: Node, ports: list[Wired], nodes: dict[str, Node], profile: Profile) -> Bgp:
-    assert node.asn is not None and node.loopback is not None
+    assert node.asn is not None
+    assert node.loopback is not None
     return Bgp(
         asn=node.asn,
         router_id=node.loopback,

@@ -1,13 +1,5 @@
 """Switch operating systems: one folder each, found by name, mostly data."""
 
-from __future__ import annotations
-
-from functools import cache
-from importlib import import_module
-from importlib.metadata import entry_points
-from pkgutil import iter_modules
-
-from railfab.errors import UnknownPlatform
 from railfab.platforms.admission import admit
 from railfab.platforms.contract import (
     Capabilities,
@@ -21,10 +13,13 @@ from railfab.platforms.contract import (
     TelemetryRule,
     Tree,
 )
+from railfab.platforms.design import Design, design, render_text
+from railfab.platforms.registry import platform, platform_names
 
 __all__ = [
     "Capabilities",
     "Confidence",
+    "Design",
     "Dialect",
     "LabFacts",
     "Platform",
@@ -34,27 +29,8 @@ __all__ = [
     "TelemetryRule",
     "Tree",
     "admit",
+    "design",
     "platform",
     "platform_names",
+    "render_text",
 ]
-
-ENTRY_POINTS = "railfab.platforms"
-
-
-def platform_names() -> tuple[str, ...]:
-    """Every platform there is: the folders of this room and what other distributions register, sorted."""
-    folders = {module.name for module in iter_modules(__path__) if module.ispkg}
-    return tuple(sorted(folders | {point.name for point in entry_points(group=ENTRY_POINTS)}))
-
-
-@cache
-def platform(name: str) -> Platform:
-    """The platform of that name. Raises UnknownPlatform."""
-    if name not in platform_names():
-        raise UnknownPlatform(f"platform {name!r}", "is not known", f"Use one of {', '.join(platform_names())}")
-    for point in entry_points(group=ENTRY_POINTS):
-        if point.name == name:
-            found: Platform = point.load()
-            return found
-    found = import_module(f"{__name__}.{name}").PLATFORM
-    return found

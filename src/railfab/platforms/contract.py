@@ -26,7 +26,7 @@ class Support(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities:
-    """features: by name (`bfd`, `breakout`, `mtu`, `port_speed`, `unnumbered`, `numbered`, `pfc`, `ecn`, `pfc_watchdog`).
+    """features: by name (`bfd`, `breakout`, `mtu`, `port_speed`, `unnumbered`, `numbered`, `pfc`, `ecn`, ...).
 
     limits: numeric bounds by name. quirks: what a reader should know, in words. virtual: what a virtual image accepts
     without enforcing it.
@@ -115,7 +115,9 @@ class Session(Protocol):
         """Connect. Raises Unreachable or LoginRefused."""
         ...
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
 
     def load(self) -> str:
         """The running configuration, as `parse` reads it."""

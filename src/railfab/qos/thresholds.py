@@ -59,7 +59,8 @@ def lossless_thresholds(*, rate_gbps: int, cable_m: float, mtu_bytes: int) -> Th
     """ECN ramp, XOFF and headroom of a port of this speed and cable.
 
     Kmin is the bandwidth-delay product, at least 150 kB; Kmax three times that; XOFF lies one bandwidth-delay product
-    above Kmax, so that senders have a round trip to answer a mark before they are stopped. mtu_bytes: largest IP packet.
+    above Kmax, so that senders have a round trip to answer a mark before they are stopped.
+    mtu_bytes: largest IP packet.
     """
     bdp = round(FABRIC_RTT_NS * bytes_per_ns(rate_gbps))
     kmin = max(KMIN_FLOOR_BYTES, bdp)

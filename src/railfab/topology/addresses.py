@@ -1,7 +1,8 @@
 """The address and AS plan. Every number follows from a node's own place, so adding another changes none.
 
-Rail r, pod p, leaf l: host links 10.(16+r).(16(p-1)+l-1).0/24 in /31s; loopbacks 10.255.p.l (leaf), 10.254.p.s (spine);
-numbered fabric links from 100.64.0.0/10. AS numbers after RFC 7938 section 5.2: one for the spines of a pod, one a leaf.
+Rail r, pod p, leaf l, spine s: host links 10.(16+r).(16(p-1)+l-1).0/24 in /31s; loopbacks 10.255.p.l (leaf) and
+10.254.p.s (spine); numbered fabric links from 100.64.0.0/10. AS numbers after RFC 7938 section 5.2: one for the spines
+of a pod, one for each leaf.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def spine_loopback(pod: int, spine: int) -> IPv4Address:
 
 
 def host_link(*, rail: int, pod: int, leaf: int, index: int) -> tuple[IPv4Interface, IPv4Interface]:
-    """Host's and switch's address on the index-th (from 0) link of a rail on a leaf: a /31, the switch even (RFC 3021)."""
+    """Host's and switch's address on the index-th (from 0) link of a rail on a leaf: a /31 (RFC 3021), switch even."""
     if leaf > LEAVES_PER_POD or pod > PODS or index >= HOST_LINKS_PER_RAIL_AND_LEAF:
         raise TopologyError(
             f"address plan: pod {pod} leaf {leaf} rail {rail}",

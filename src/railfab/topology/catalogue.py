@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 import yaml
 
@@ -57,8 +58,7 @@ def switch_model(name: str) -> SwitchModel:
     return catalogue()[name]
 
 
-def _switch_model(name: str, entry: dict[str, object]) -> SwitchModel:
+def _switch_model(name: str, entry: dict[str, Any]) -> SwitchModel:
     fields = dict(entry)
-    breakouts = {lanes: tuple(speeds) for lanes, speeds in fields.pop("breakouts").items()}  # type: ignore[attr-defined]
-    speeds = tuple(fields.pop("speeds_gbps"))  # type: ignore[call-overload]
-    return SwitchModel(name=name, breakouts=breakouts, speeds_gbps=speeds, **fields)  # type: ignore[arg-type]
+    breakouts = {lanes: tuple(speeds) for lanes, speeds in fields.pop("breakouts").items()}
+    return SwitchModel(name=name, breakouts=breakouts, speeds_gbps=tuple(fields.pop("speeds_gbps")), **fields)

@@ -168,7 +168,7 @@ def findings(topology: Topology) -> tuple[Finding, ...]:
         Finding(
             severity=Severity.WARNING,
             where=capacity.node,
-            problem=f"{capacity.down_gbps} Gb/s of hosts share {capacity.up_gbps} Gb/s of uplinks ({capacity.ratio:.2f}:1)",
+            problem=f"{capacity.down_gbps} Gb/s of hosts share {capacity.up_gbps} Gb/s up ({capacity.ratio:.2f}:1)",
             remedy="Add spines or links_per_leaf for a non-blocking fabric",
         )
         for capacity in capacities(topology)

@@ -22,7 +22,7 @@ def wire(intent: FabricIntent) -> Topology:
     """
     plan = Dimensions(intent)
     check_buildable(plan)
-    hosts = tuple(_host(plan, pod, segment, host) for pod, segment, host in plan.hosts())
+    hosts = tuple(_host(pod, segment, host) for pod, segment, host in plan.hosts())
     leaves = tuple(_leaf(plan, pod, segment, switch) for pod, segment, switch in plan.leaves())
     spines = tuple(_spine(plan, pod, spine) for pod, spine in plan.spines())
     return Topology(
@@ -32,7 +32,7 @@ def wire(intent: FabricIntent) -> Topology:
     )
 
 
-def _host(plan: Dimensions, pod: int, segment: int, host: int) -> Node:
+def _host(pod: int, segment: int, host: int) -> Node:
     return Node(name=f"pod{pod}-seg{segment}-host{host}", role=Role.HOST, pod=pod, segment=segment, index=host)
 
 

@@ -1,0 +1,71 @@
+"""A fabric from its file to its configurations: the way that every command begins with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from railfab.device import DeviceModel, plan
+from railfab.errors import Problems, RailfabError, TopologyError, raise_all
+from railfab.intent import FabricIntent, load_intent
+from railfab.platforms.admission import admit
+from railfab.platforms.registry import platform
+from railfab.topology import Topology, wire
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Design:
+    """One fabric, designed. models: of every switch by name, as its platform configures it."""
+
+    path: Path
+    intent: FabricIntent
+    topology: Topology
+    models: dict[str, DeviceModel]
+
+    def configurations(self) -> dict[str, str]:
+        """The text of every switch, by name."""
+        return {name: render_text(model) for name, model in self.models.items()}
+
+
+def render_text(model: DeviceModel) -> str:
+    """The configuration text of one model."""
+    rendering = platform(model.platform)
+    return rendering.text(rendering.render(model))
+
+
+def design(path: Path) -> Design:
+    """Read, wire and plan the fabric of an intent file.
+
+    Raises IntentError, TopologyError, UnknownPlatform, UnsupportedFeature, or Problems with several of them; each
+    names the file.
+    """
+    intent = load_intent(path)
+    try:
+        topology = wire(intent)
+        models = _admitted(plan(topology, intent))
+    except Problems as problems:
+        raise_all([_in_file(path, error) for error in problems.errors])
+        raise
+    except RailfabError as error:
+        raise _in_file(path, error) from None
+    return Design(path=path, intent=intent, topology=topology, models=models)
+
+
+def _admitted(models: dict[str, DeviceModel]) -> dict[str, DeviceModel]:
+    """Every model as its platform configures it; what several switches cannot do is said once for each."""
+    errors: list[RailfabError] = []
+    admitted: dict[str, DeviceModel] = {}
+    for name, model in models.items():
+        try:
+            admitted[name] = admit(model, platform(model.platform))
+        except Problems as problems:
+            errors.extend(problems.errors)
+        except RailfabError as error:
+            errors.append(error)
+    raise_all(errors)
+    return admitted
+
+
+def _in_file(path: Path, error: RailfabError) -> RailfabError:
+    kind = type(error) if not isinstance(error, Problems) else TopologyError
+    return kind(f"{path}: {error.where}", error.problem, error.remedy)

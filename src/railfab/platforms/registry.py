@@ -1,0 +1,33 @@
+"""Finds platforms by name: the folders of this room and what other distributions register."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from pathlib import Path
+from pkgutil import iter_modules
+
+from railfab.errors import UnknownPlatform
+from railfab.platforms.contract import Platform
+
+ENTRY_POINTS = "railfab.platforms"
+
+
+def platform_names() -> tuple[str, ...]:
+    """Every platform there is, sorted."""
+    folders = {module.name for module in iter_modules([str(Path(__file__).parent)]) if module.ispkg}
+    return tuple(sorted(folders | {point.name for point in entry_points(group=ENTRY_POINTS)}))
+
+
+@cache
+def platform(name: str) -> Platform:
+    """The platform of that name. Raises UnknownPlatform."""
+    if name not in platform_names():
+        raise UnknownPlatform(f"platform {name!r}", "is not known", f"Use one of {', '.join(platform_names())}")
+    for point in entry_points(group=ENTRY_POINTS):
+        if point.name == name:
+            found: Platform = point.load()
+            return found
+    own: Platform = import_module(f"railfab.platforms.{name}").PLATFORM
+    return own
