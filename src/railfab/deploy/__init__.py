@@ -1,1 +1,27 @@
-"""deploy."""
+"""Changes to switches with Nornir: diff, apply, read back, roll back, verify."""
+
+from railfab.deploy.inventory import RailfabInventory, group_names
+from railfab.deploy.previous import load_previous, save_previous
+from railfab.deploy.run import Outcome, apply_all, inspect_all, nornir_of, preview_all, read_configurations
+from railfab.deploy.targets import resolve_endpoints
+from railfab.deploy.tasks import inspect, preview, read_running, reconcile
+from railfab.deploy.verify import verify_all
+
+__all__ = [
+    "Outcome",
+    "RailfabInventory",
+    "apply_all",
+    "load_previous",
+    "group_names",
+    "inspect",
+    "inspect_all",
+    "nornir_of",
+    "preview",
+    "preview_all",
+    "read_configurations",
+    "read_running",
+    "reconcile",
+    "resolve_endpoints",
+    "save_previous",
+    "verify_all",
+]

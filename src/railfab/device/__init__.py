@@ -1,5 +1,6 @@
 """The vendor-neutral model of one switch, how it is planned, and how two models differ."""
 
+from railfab.device.agreement import disagreements
 from railfab.device.diff import Change, changes
 from railfab.device.model import (
     BfdTimers,
@@ -38,5 +39,6 @@ __all__ = [
     "Scheduling",
     "TrafficClass",
     "changes",
+    "disagreements",
     "plan",
 ]

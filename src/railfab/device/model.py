@@ -36,6 +36,11 @@ class Interface:
     address: IPv4Interface | None = None
     unnumbered: bool = False
 
+    @property
+    def network(self) -> IPv4Network | None:
+        """The subnet of a numbered port."""
+        return self.address.network if self.address else None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BfdTimers:

@@ -62,7 +62,7 @@ def _admitted(models: dict[str, DeviceModel]) -> dict[str, DeviceModel]:
             errors.extend(problems.errors)
         except RailfabError as error:
             errors.append(error)
-    raise_all(errors)
+    raise_all(list({str(error): error for error in errors}.values()))
     return admitted
 
 

@@ -1,0 +1,90 @@
+"""What all commands share: options, tables, JSON, progress, and errors as one line each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from railfab.endpoints import STATE_DIR
+
+FOUND = 1
+"""Exit code: findings, or partly failed."""
+CANNOT = 2
+"""Exit code: bad input, or unreachable."""
+
+
+class Output(StrEnum):
+    TABLE = "table"
+    JSON = "json"
+
+
+IntentFile = Annotated[Path, typer.Argument(metavar="FILE", help="The fabric's intent (YAML).", show_default=False)]
+OutputOption = Annotated[Output, typer.Option("--output", help="Tables for people, JSON for machines.")]
+StateOption = Annotated[Path, typer.Option("--state", metavar="DIR", help="Where labs and twins keep their state.")]
+OnOption = Annotated[
+    str | None,
+    typer.Option(
+        "--on",
+        metavar="twin|lab|FILE",
+        help="A running twin or lab, an endpoints file or a Nornir hosts.yml; else the intent's inventory.",
+        show_default=False,
+    ),
+]
+STATE_DEFAULT = STATE_DIR
+
+
+def stdout() -> Console:
+    """Results go here, as wide as they need to be when nobody watches."""
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=200)
+
+
+def stderr() -> Console:
+    """Progress and errors go here."""
+    return Console(stderr=True, highlight=False)
+
+
+def print_json(value: Any) -> None:
+    typer.echo(json.dumps(value, indent=2, default=str))
+
+
+def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """A table; numbers stand to the right."""
+    cells = [[("" if cell is None else str(cell)) for cell in row] for row in rows]
+    table = Table(title=title, title_justify="left", title_style="bold", header_style="bold", box=None, pad_edge=False)
+    for index, column in enumerate(columns):
+        numeric = bool(cells) and all(row[index].replace(".", "", 1).isdigit() for row in cells if row[index])
+        table.add_column(column, justify="right" if numeric else "left", overflow="fold")
+    for row in cells:
+        table.add_row(*row)
+    console = stdout()
+    console.print(table)
+    console.print()
+
+
+def progress_bar() -> Progress:
+    """For work that takes seconds; silent where stderr is no terminal."""
+    console = stderr()
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+
+
+def findings_exit(findings: Sequence[object]) -> None:
+    """Leave with 1 when there is something to say."""
+    if findings:
+        raise typer.Exit(FOUND)

@@ -1,0 +1,174 @@
+"""deploy, rollback and verify: the commands that speak to switches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.syntax import Syntax
+
+from railfab.cli.common import (
+    CANNOT,
+    FOUND,
+    STATE_DEFAULT,
+    IntentFile,
+    OnOption,
+    Output,
+    OutputOption,
+    StateOption,
+    findings_exit,
+    print_json,
+    print_table,
+    progress_bar,
+    stderr,
+    stdout,
+)
+from railfab.cli.design import print_findings
+from railfab.platforms import design
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nornir.core import Nornir
+
+    from railfab.deploy import Outcome
+
+LimitOption = Annotated[
+    str | None,
+    typer.Option("--limit", metavar="EXPR", help="Switches or groups: leaf&rail_1,pod1-spine*", show_default=False),
+]
+PlanOption = Annotated[bool, typer.Option("--plan", help="Show the differences and stop.")]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+
+
+@contextmanager
+def _bar(title: str, total: int) -> Iterator[Any]:
+    """A progress bar; yields what a run calls for each switch it is through with."""
+    with progress_bar() as progress:
+        task = progress.add_task(title, total=total)
+        yield lambda _name: progress.advance(task)
+
+
+def deploy(
+    intent: IntentFile,
+    on: OnOption = None,
+    limit: LimitOption = None,
+    plan: PlanOption = False,
+    yes: YesOption = False,
+    state: StateOption = STATE_DEFAULT,
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Bring switches to the intent: show what differs, change it, read it back; a switch that fails is rolled back."""
+    from railfab.deploy import nornir_of, resolve_endpoints
+
+    fabric = design(intent)
+    endpoints = resolve_endpoints(fabric, on, state)
+    nornir = nornir_of(fabric, endpoints, limit)
+    _change(nornir, fabric.configurations(), plan=plan, yes=yes, output=output, keep=(state, fabric.intent.fabric))
+
+
+def rollback(
+    intent: IntentFile,
+    on: OnOption = None,
+    limit: LimitOption = None,
+    plan: PlanOption = False,
+    yes: YesOption = False,
+    state: StateOption = STATE_DEFAULT,
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Return the switches that the last deploy changed to what they ran before it."""
+    from railfab.deploy import load_previous, nornir_of, resolve_endpoints
+
+    fabric = design(intent)
+    endpoints = resolve_endpoints(fabric, on, state)
+    previous = load_previous(state, fabric.intent.fabric)
+    nornir = nornir_of(fabric, endpoints, limit).filter(filter_func=lambda host: host.name in previous)
+    _change(nornir, previous, plan=plan, yes=yes, output=output, keep=None)
+
+
+def _change(
+    nornir: Nornir, texts: Mapping[str, str], *, plan: bool, yes: bool, output: Output, keep: tuple[Any, str] | None
+) -> None:
+    """Preview everywhere, ask, apply, report, and leave with the exit code that the outcome deserves."""
+    from railfab.deploy import apply_all, preview_all, save_previous
+
+    hosts = len(nornir.inventory.hosts)
+    with _bar("reading", hosts) as on_done:
+        outcomes = preview_all(nornir, texts, on_done)
+    changing = [outcome for outcome in outcomes if outcome.changed]
+    if output is Output.TABLE and (plan or not yes):
+        _print_diffs(changing)
+    if changing and not plan:
+        if not yes and stdout().is_terminal and output is Output.TABLE:
+            typer.confirm(f"Change {len(changing)} switches?", abort=True)
+        with _bar("changing", hosts) as on_done:
+            outcomes = apply_all(nornir, texts, on_done)
+        if keep is not None:
+            save_previous(*keep, outcomes)
+    _report(outcomes, plan=plan, output=output)
+
+
+def _print_diffs(changing: list[Outcome]) -> None:
+    console = stdout()
+    for outcome in changing:
+        console.print(f"[bold]{outcome.name}[/bold]")
+        console.print(Syntax(outcome.diff, "diff", theme="ansi_dark", background_color="default", word_wrap=True))
+
+
+def _report(outcomes: list[Outcome], *, plan: bool, output: Output) -> None:
+    """What became of each switch; exit 0 all well, 1 some failed, 2 all failed."""
+    if output is Output.JSON:
+        print_json([{key: value for key, value in asdict(outcome).items() if key != "before"} for outcome in outcomes])
+    else:
+        rows = [(outcome.name, _verdict(outcome, plan=plan), _extent(outcome.diff)) for outcome in outcomes]
+        print_table("", ("switch", "result", "lines"), rows)
+    failed = [outcome for outcome in outcomes if outcome.failed]
+    for outcome in failed:
+        stderr().print(f"railfab: {outcome.error}", soft_wrap=True, markup=False)
+    if failed:
+        raise typer.Exit(CANNOT if len(failed) == len(outcomes) else FOUND)
+
+
+def _verdict(outcome: Outcome, *, plan: bool) -> str:
+    if outcome.failed:
+        return "failed, as it was before"
+    if not outcome.changed:
+        return "no change"
+    return "would change" if plan else "changed"
+
+
+def _extent(diff: str) -> str:
+    """`+120 -3`"""
+    lines = [line for line in diff.splitlines() if not line.startswith(("+++", "---"))]
+    added, removed = (sum(line.startswith(sign) for line in lines) for sign in "+-")
+    return f"+{added} -{removed}" if diff else ""
+
+
+def verify(
+    intent: IntentFile,
+    on: OnOption = None,
+    limit: LimitOption = None,
+    wait: Annotated[float, typer.Option("--wait", metavar="S", help="Look again for so long.")] = 15.0,
+    state: StateOption = STATE_DEFAULT,
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Hold the live state against the intent: sessions, neighbours, MTU, and both ends of every link."""
+    from railfab.deploy import nornir_of, resolve_endpoints, verify_all
+
+    fabric = design(intent)
+    nornir = nornir_of(fabric, resolve_endpoints(fabric, on, state), limit)
+    with stderr().status("looking at the switches"):
+        found = verify_all(nornir, fabric, wait_s=wait, on_done=lambda _name: None)
+    switches = sorted(nornir.inventory.hosts)
+    if output is Output.JSON:
+        document = {"fabric": fabric.intent.fabric, "checked": switches, "findings": [asdict(one) for one in found]}
+        print_json(document)
+    else:
+        print_findings(found)
+        sessions = sum(len(fabric.models[name].bgp.neighbors) for name in switches)
+        verdict = f"{len(found)} findings" if found else f"all {sessions} BGP session ends are as the intent says"
+        stdout().print(f"{len(switches)} switches checked: {verdict}")
+    findings_exit(found)

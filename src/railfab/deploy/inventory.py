@@ -1,0 +1,78 @@
+"""Nornir's view of a fabric: its switches as hosts, in groups by role, pod, segment, platform and rail.
+
+Registered as `RailfabInventory`, so that any Nornir script can use it:
+
+    inventory: {plugin: RailfabInventory, options: {intent: inventory/fabrics/pod64.yml, on: twin}}
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from nornir.core.inventory import ConnectionOptions, Defaults, Group, Groups, Host, Hosts, Inventory, ParentGroups
+
+from railfab.deploy.targets import resolve_endpoints
+from railfab.endpoints import STATE_DIR, Endpoint, read_credentials
+from railfab.platforms import Design, design, platform
+from railfab.topology import Node, Topology
+
+
+class RailfabInventory:
+    """Nornir inventory plugin. intent: the intent's path; on: `twin`, `lab`, a file, or nothing for the intent's own
+    addresses; state: where labs and twins keep their state."""
+
+    def __init__(self, intent: str, on: str | None = None, state: str = str(STATE_DIR)) -> None:
+        self.intent = Path(intent)
+        self.on = on
+        self.state = Path(state)
+
+    def load(self) -> Inventory:
+        """Hosts with endpoints, credentials and groups. Raises RailfabError as `design` and `resolve_endpoints` do."""
+        fabric = design(self.intent)
+        return inventory_of(fabric, resolve_endpoints(fabric, self.on, self.state).nodes)
+
+
+def inventory_of(fabric: Design, endpoints: tuple[Endpoint, ...]) -> Inventory:
+    """The inventory of these endpoints; each host's endpoint is in its data under `endpoint`."""
+    nodes = {node.name: node for node in fabric.topology.switches()}
+    names = {node.name: group_names(fabric.topology, node) for node in nodes.values()}
+    groups = Groups({name: Group(name) for found in names.values() for name in found})
+    hosts = Hosts(
+        {
+            endpoint.name: _host(endpoint, nodes[endpoint.name], [groups[name] for name in names[endpoint.name]])
+            for endpoint in endpoints
+        }
+    )
+    return Inventory(hosts=hosts, groups=groups, defaults=Defaults())
+
+
+def group_names(topology: Topology, node: Node) -> tuple[str, ...]:
+    """`leaf`, `pod1`, `pod1-seg1`, `srlinux`, and `rail_3` for each rail that the switch serves."""
+    rails = sorted({port.rail for port, _, _ in topology.ports_of(node.name) if port.rail is not None})
+    segment = () if node.segment is None else (f"pod{node.pod}-seg{node.segment}",)
+    assert node.platform is not None
+    return (str(node.role), f"pod{node.pod}", *segment, node.platform, *(f"rail_{rail}" for rail in rails))
+
+
+def _host(endpoint: Endpoint, node: Node, groups: list[Group]) -> Host:
+    credentials = read_credentials(endpoint)
+    return Host(
+        name=endpoint.name,
+        hostname=endpoint.host,
+        port=endpoint.ssh_port,
+        username=credentials.username,
+        password=credentials.password,
+        platform=endpoint.platform,
+        groups=ParentGroups(groups),
+        data={"endpoint": endpoint, "role": str(node.role), "pod": node.pod, "segment": node.segment},
+        connection_options={"netmiko": _netmiko(endpoint)},
+    )
+
+
+def _netmiko(endpoint: Endpoint) -> ConnectionOptions:
+    """So that other people's netmiko tasks reach the switch as railfab does."""
+    extras: dict[str, Any] = {"ssh_strict": not endpoint.skip_verify}
+    if endpoint.known_hosts:
+        extras |= {"alt_host_keys": True, "alt_key_file": endpoint.known_hosts}
+    return ConnectionOptions(platform=platform(endpoint.platform).dialect.netmiko, extras=extras)

@@ -1,0 +1,136 @@
+"""Runs of tasks over the switches of a fabric: preview all, then change all, and say what became of each."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nornir.core import Nornir
+from nornir.core.configuration import Config
+from nornir.core.inventory import Host
+from nornir.core.state import GlobalState
+from nornir.core.task import AggregatedResult, MultiResult, Result, Task
+from nornir.plugins.runners import ThreadedRunner
+
+from railfab.deploy.inventory import inventory_of
+from railfab.deploy.limit import selector
+from railfab.deploy.tasks import inspect, preview, read_running, reconcile
+from railfab.device import Observed
+from railfab.endpoints import Endpoints
+from railfab.errors import DeviceError, RailfabError, raise_all
+from railfab.platforms import Design
+
+logger = logging.getLogger(__name__)
+logging.getLogger("nornir.core.task").setLevel(logging.CRITICAL)  # a failed host is reported by us, not as a traceback
+
+WORKERS = 16
+"""Switches spoken to at once: about 8 a core was the most that connected reliably on a busy machine."""
+
+OnDone = Callable[[str], None]
+"""Called with the name of each switch that a run is through with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What became of one switch. error: one line, when failed. before: what it ran, when changed."""
+
+    name: str
+    changed: bool
+    failed: bool
+    diff: str
+    error: str | None = None
+    before: str | None = None
+
+
+def nornir_of(fabric: Design, endpoints: Endpoints, limit: str | None = None) -> Nornir:
+    """A Nornir over these switches. Raises RailfabError when the limit leaves none."""
+    meant = selector(limit)
+    nornir = Nornir(
+        inventory=inventory_of(fabric, endpoints.nodes),
+        runner=ThreadedRunner(num_workers=WORKERS),
+        config=Config(),
+        data=GlobalState(),
+    )
+    chosen = nornir.filter(filter_func=lambda host: meant(host.name, frozenset(group.name for group in host.groups)))
+    if not chosen.inventory.hosts:
+        raise RailfabError(f"--limit {limit!r}", "means no switch", f"Choose among {_choice(nornir)}")
+    return chosen
+
+
+def _choice(nornir: Nornir) -> str:
+    return ", ".join([*sorted(nornir.inventory.groups), *sorted(nornir.inventory.hosts)])
+
+
+def preview_all(nornir: Nornir, configurations: Mapping[str, str], on_done: OnDone) -> list[Outcome]:
+    """What these texts would change on each switch. Raises when any cannot be asked: then nothing is touched."""
+    result = _run(nornir, preview, on_done, configurations=configurations)
+    raise_all(_errors(result))
+    return [_outcome(name, result[name]) for name in nornir.inventory.hosts]
+
+
+def apply_all(nornir: Nornir, configurations: Mapping[str, str], on_done: OnDone) -> list[Outcome]:
+    """Bring each switch to its text. One that fails is as it was before, and named; the others go on."""
+    result = _run(nornir, reconcile, on_done, configurations=configurations)
+    return [_outcome(name, result[name]) for name in nornir.inventory.hosts]
+
+
+def read_configurations(fabric: Design, endpoints: Endpoints) -> dict[str, str]:
+    """The running configuration of each switch. Raises when any cannot be read."""
+    result = _run(nornir_of(fabric, endpoints), read_running, lambda _name: None)
+    raise_all(_errors(result))
+    return {name: found[0].result for name, found in result.items()}
+
+
+def inspect_all(nornir: Nornir, on_done: OnDone) -> dict[str, tuple[str, Observed]]:
+    """Running configuration and live state of each switch. Raises when any cannot be read."""
+    result = _run(nornir, inspect, on_done)
+    raise_all(_errors(result))
+    return {name: found[0].result for name, found in result.items()}
+
+
+def _run(nornir: Nornir, task: Callable[..., Result], on_done: OnDone, **arguments: Any) -> AggregatedResult:
+    """Run a task; failures of an earlier run do not hide a host from this one."""
+    nornir.data.reset_failed_hosts()
+    return nornir.with_processors([_Reporter(on_done)]).run(task=task, **arguments)
+
+
+def _outcome(name: str, results: MultiResult) -> Outcome:
+    if results.failed:
+        return Outcome(name=name, changed=False, failed=True, diff="", error=str(_error(name, results)))
+    done = results[0]
+    return Outcome(name=name, changed=done.changed, failed=False, diff=done.diff, before=done.result)
+
+
+def _errors(result: AggregatedResult) -> list[RailfabError]:
+    return [_error(name, results) for name, results in result.items() if results.failed]
+
+
+def _error(name: str, results: MultiResult) -> RailfabError:
+    """The error of a failed host; what is no RailfabError is a defect of ours, and its traceback is logged."""
+    error = results[0].exception
+    if isinstance(error, RailfabError):
+        return error
+    logger.error("%s: %s", name, results[0].result)
+    return DeviceError(name, f"failed unexpectedly ({type(error).__name__}: {error})", "Please report this")
+
+
+class _Reporter:  # nornir.core.processor.Processor
+    """Nornir processor: tells a caller of each host that is done."""
+
+    def __init__(self, on_done: OnDone) -> None:
+        self._on_done = on_done
+
+    def task_started(self, task: Task) -> None: ...
+
+    def task_completed(self, task: Task, result: AggregatedResult) -> None: ...
+
+    def task_instance_started(self, task: Task, host: Host) -> None: ...
+
+    def task_instance_completed(self, task: Task, host: Host, result: MultiResult) -> None:  # noqa: ARG002
+        self._on_done(host.name)
+
+    def subtask_instance_started(self, task: Task, host: Host) -> None: ...
+
+    def subtask_instance_completed(self, task: Task, host: Host, result: MultiResult) -> None: ...

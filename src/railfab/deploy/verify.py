@@ -1,0 +1,86 @@
+"""Live state against the intent: sessions, neighbours, MTU, and that both ends of every link agree."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+
+from nornir.core import Nornir
+
+from railfab.deploy.run import OnDone, inspect_all
+from railfab.device import DeviceModel, Observed, ObservedInterface, ObservedSession, changes, disagreements
+from railfab.errors import ConfigError
+from railfab.platforms import Design, platform
+from railfab.topology import Finding, Severity
+
+POLL_S = 1.0
+
+
+def verify_all(nornir: Nornir, fabric: Design, *, wait_s: float, on_done: OnDone) -> tuple[Finding, ...]:
+    """Every difference between the switches and the intent; empty is what an operator wants to read.
+
+    Sessions need seconds to come up after a change, so it looks again until nothing is found or wait_s has passed.
+    Raises DeviceError when a switch cannot be read.
+    """
+    deadline = time.monotonic() + wait_s
+    while True:
+        found = tuple(_findings(fabric, inspect_all(nornir, on_done)))
+        if not found or time.monotonic() >= deadline:
+            return found
+        time.sleep(POLL_S)
+
+
+def _findings(fabric: Design, inspected: Mapping[str, tuple[str, Observed]]) -> Iterator[Finding]:
+    models: dict[str, DeviceModel] = {}
+    for name, (text, observed) in inspected.items():
+        try:
+            models[name] = platform(fabric.models[name].platform).parse(text)
+        except ConfigError as error:
+            yield _finding(f"{name}: {error.where}", error.problem, error.remedy)
+        yield from _live(fabric, name, observed)
+    for name, model in models.items():
+        for change in changes(model, fabric.models[name]):
+            problem = f"is {change.before}, the intent says {change.after}"
+            yield _finding(f"{name}: {change.place}", problem, "Deploy the intent")
+    yield from disagreements(fabric.topology, models)
+
+
+def _live(fabric: Design, name: str, observed: Observed) -> Iterator[Finding]:
+    """State of one switch's interfaces and sessions."""
+    interfaces = {interface.name: interface for interface in observed.interfaces}
+    sessions = {session.interface: session for session in observed.sessions}
+    expected = {neighbor.interface: neighbor for neighbor in fabric.models[name].bgp.neighbors}
+    for port, peer, _ in fabric.topology.ports_of(name):
+        place = f"{name} {port.name}"
+        yield from _interface(place, interfaces.get(port.name), peer.node, fabric.intent.profile.mtu)
+        if port.name in expected:
+            wants_bfd = expected[port.name].bfd and fabric.models[name].bfd is not None
+            yield from _session(place, sessions.get(port.name), peer.node, wants_bfd=wants_bfd)
+
+
+def _interface(place: str, found: ObservedInterface | None, peer: str, mtu_bytes: int) -> Iterator[Finding]:
+    if found is None:
+        yield _finding(place, "does not exist on the switch", "Deploy the intent, or check its breakout")
+        return
+    if not found.oper_up:
+        yield _finding(place, f"is down; it leads to {peer}", "Check the cable and the far end")
+    if found.mtu_bytes is not None and found.mtu_bytes != mtu_bytes:
+        yield _finding(place, f"has MTU {found.mtu_bytes}, the intent says {mtu_bytes}", "Deploy the intent")
+    if found.neighbor_device is not None and found.neighbor_device != peer:
+        yield _finding(place, f"is cabled to {found.neighbor_device}, the intent says {peer}", "Correct the cabling")
+
+
+def _session(place: str, found: ObservedSession | None, peer: str, *, wants_bfd: bool) -> Iterator[Finding]:
+    if found is None:
+        yield _finding(place, f"has no BGP session with {peer}", "Deploy the intent")
+        return
+    if not found.established:
+        yield _finding(place, f"BGP with {peer} is {found.state}", "Check the link and the far end's AS number")
+    if found.neighbor_device is not None and found.neighbor_device != peer:
+        yield _finding(place, f"BGP peer is {found.neighbor_device}, the intent says {peer}", "Correct the cabling")
+    if wants_bfd and found.bfd_up is not True:
+        yield _finding(place, f"BFD with {peer} is not up", "Check BFD on both ends")
+
+
+def _finding(where: str, problem: str, remedy: str) -> Finding:
+    return Finding(severity=Severity.ERROR, where=where, problem=problem, remedy=remedy)
