@@ -1,0 +1,97 @@
+"""A certificate authority of our own, for servers that stand on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
+
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+VALID_DAYS = 365
+CLOCK_SKEW = timedelta(minutes=5)
+LOCAL = ("127.0.0.1", "::1", "localhost")
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """A server's certificate and its private key, both PEM."""
+
+    certificate: bytes
+    key: bytes = field(repr=False)
+
+
+class Authority:
+    """A certificate authority that lives as long as this object; its key is never written anywhere."""
+
+    def __init__(self, name: str) -> None:
+        self._key = ec.generate_private_key(ec.SECP256R1())
+        self._subject = _common_name(f"railfab {name} CA"[:64])
+        usage = x509.KeyUsage(**_usages("key_cert_sign", "crl_sign"))
+        builder = _builder(self._subject, self._subject, self._key)
+        builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        self._certificate = builder.add_extension(usage, critical=True).sign(self._key, SHA256())
+
+    @property
+    def certificate(self) -> bytes:
+        """The authority's certificate, PEM: what a client must trust."""
+        return self._certificate.public_bytes(Encoding.PEM)
+
+    def issue(self, name: str, addresses: Sequence[str] = LOCAL) -> Identity:
+        """A server certificate for this node name and these addresses or host names."""
+        key = ec.generate_private_key(ec.SECP256R1())
+        alternatives = [_alternative(text) for text in dict.fromkeys((name, *addresses))]
+        builder = _builder(_common_name(name[:64]), self._subject, key)
+        for extension, critical in (
+            (x509.SubjectAlternativeName(alternatives), False),
+            (x509.BasicConstraints(ca=False, path_length=None), True),
+            (x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), False),
+            (x509.KeyUsage(**_usages("digital_signature")), True),
+        ):
+            builder = builder.add_extension(extension, critical=critical)
+        pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+        return Identity(builder.sign(self._key, SHA256()).public_bytes(Encoding.PEM), pem)
+
+
+def _builder(subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivateKey) -> x509.CertificateBuilder:
+    now = datetime.now(UTC)
+    return x509.CertificateBuilder(
+        subject_name=subject,
+        issuer_name=issuer,
+        public_key=key.public_key(),
+        serial_number=x509.random_serial_number(),
+        not_valid_before=now - CLOCK_SKEW,
+        not_valid_after=now + timedelta(days=VALID_DAYS),
+    )
+
+
+def _common_name(name: str) -> x509.Name:
+    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+
+
+def _alternative(text: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ip_address(text))
+    except ValueError:
+        return x509.DNSName(text)
+
+
+def _usages(*granted: str) -> dict[str, bool]:
+    """KeyUsage's arguments: all of them, true where granted."""
+    every = (
+        "digital_signature",
+        "content_commitment",
+        "key_encipherment",
+        "data_encipherment",
+        "key_agreement",
+        "key_cert_sign",
+        "crl_sign",
+        "encipher_only",
+        "decipher_only",
+    )
+    return {name: name in granted for name in every}

@@ -1,0 +1,262 @@
+"""A gNMI server for a target. All servers of a process share one event loop in one thread."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import grpc
+from pygnmi.spec.v080 import gnmi_pb2, gnmi_pb2_grpc
+
+from railfab.endpoints import Credentials
+from railfab.errors import DeviceError, RailfabError
+from railfab.gnmi.bundles import proto_path
+from railfab.gnmi.certificates import Identity
+from railfab.gnmi.paths import Element, proto_elements, to_text_elements
+from railfab.gnmi.streams import SubscriptionError, Subscriptions, snapshot, stream, subscriptions
+from railfab.gnmi.target import Edit, Found, Kind, Operation, PathNotFound, RequestRefused, Target
+from railfab.gnmi.values import ENCODINGS, PROTO, decode, encode
+
+GNMI_VERSION = "0.8.0"
+"""The version of the specification whose stubs pygnmi carries."""
+
+GET_AGE_S = 0.5
+"""How old the values of a Get may be [s]."""
+
+GRACE_S = 0.1
+"""How long calls may go on when a server stops; streams have no end of their own [s]."""
+
+START_TIMEOUT_S = 30
+_OPTIONS = (
+    ("grpc.so_reuseport", 0),  # or two servers could share a port and neither would know
+    ("grpc.max_receive_message_length", 64 << 20),
+    ("grpc.keepalive_permit_without_calls", 1),
+    ("grpc.http2.min_recv_ping_interval_without_data_ms", 5_000),
+    ("grpc.http2.max_ping_strikes", 0),
+)
+
+T = TypeVar("T")
+
+
+class ServerLoop:
+    """The event loop that servers run on, in a thread of its own; a context manager."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="railfab-gnmi", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.run_until_complete(self._loop.shutdown_default_executor())
+        self._loop.close()
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine on the loop and wait for its result; from any other thread."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(START_TIMEOUT_S)
+
+
+class GnmiServer:
+    """One target on one port.
+
+    port: 0 is any free one. credentials: None lets everybody in. identity: the certificate; None is plaintext.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        loop: ServerLoop,
+        *,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        credentials: Credentials | None,
+        identity: Identity | None,
+    ) -> None:
+        self.target = target
+        self.host = host
+        self.port = port
+        self._loop = loop
+        self._identity = identity
+        self._service = _Service(target, credentials)
+        self._server: Any = None
+
+    @property
+    def running(self) -> bool:
+        return self._server is not None
+
+    def start(self) -> int:
+        """Listen; the port. Raises DeviceError when the port is taken."""
+        self._loop.run(self._start())
+        return self.port
+
+    def stop(self, grace_s: float = GRACE_S) -> None:
+        """Refuse new calls, give those that run this long, and end; nothing when it is not running."""
+        server, self._server = self._server, None
+        if server is not None:
+            self._loop.run(server.stop(grace_s))
+
+    async def _start(self) -> None:
+        server = grpc.aio.server(options=_OPTIONS)
+        gnmi_pb2_grpc.add_gNMIServicer_to_server(self._service, server)
+        address = f"{self.host}:{self.port}"
+        try:
+            self.port = self._bind(server, address)
+        except RuntimeError:
+            remedy = "End what uses the port, or choose another"
+            raise DeviceError(self.target.name, f"cannot listen on {address}, it is in use", remedy) from None
+        await server.start()
+        self._server = server
+
+    def _bind(self, server: Any, address: str) -> int:
+        if self._identity is None:
+            plain_port: int = server.add_insecure_port(address)
+            return plain_port
+        pair = (self._identity.key, self._identity.certificate)
+        secure_port: int = server.add_secure_port(address, grpc.ssl_server_credentials([pair]))
+        return secure_port
+
+
+class _Service(gnmi_pb2_grpc.gNMIServicer):  # type: ignore[misc]
+    """The four calls of gNMI, for one target."""
+
+    def __init__(self, target: Target, credentials: Credentials | None) -> None:
+        self._target = target
+        self._credentials = credentials
+
+    async def Capabilities(self, _: gnmi_pb2.CapabilityRequest, context: Any) -> Any:  # noqa: N802
+        await self._login(context)
+        models = [gnmi_pb2.ModelData(**model._asdict()) for model in self._target.models()]
+        return gnmi_pb2.CapabilityResponse(
+            supported_models=models, supported_encodings=ENCODINGS, gNMI_version=GNMI_VERSION
+        )
+
+    async def Get(self, request: gnmi_pb2.GetRequest, context: Any) -> Any:  # noqa: N802
+        await self._login(context)
+        return await self._answer(context, _get, request)
+
+    async def Set(self, request: gnmi_pb2.SetRequest, context: Any) -> Any:  # noqa: N802
+        await self._login(context)
+        return await self._answer(context, _set, request)
+
+    async def Subscribe(self, requests: Any, context: Any) -> AsyncIterator[Any]:  # noqa: N802
+        await self._login(context)
+        first = await anext(requests, gnmi_pb2.SubscribeRequest())
+        if first.WhichOneof("request") != "subscribe":
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "the first message must be a subscription")
+        wish = first.subscribe
+        wanted = await self._checked(context, wish)
+        if wish.mode == gnmi_pb2.SubscriptionList.STREAM:
+            async for response in stream(self._target, wanted):
+                yield response
+            return
+        for response in snapshot(self._target, wanted):
+            yield response
+        if wish.mode == gnmi_pb2.SubscriptionList.POLL:
+            async for request in requests:
+                if request.WhichOneof("request") != "poll":
+                    await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "only polls may follow the subscription")
+                for response in snapshot(self._target, wanted):
+                    yield response
+
+    async def _checked(self, context: Any, wish: gnmi_pb2.SubscriptionList) -> Subscriptions:
+        """The subscriptions asked for; ends the call when they cannot be served."""
+        try:
+            return subscriptions(wish)
+        except SubscriptionError as error:
+            codes = grpc.StatusCode
+            await context.abort(codes.UNIMPLEMENTED if error.unimplemented else codes.INVALID_ARGUMENT, str(error))
+            raise
+
+    async def _answer(self, context: Any, call: Callable[[Target, Any], T], request: Any) -> T:
+        """Answer in a worker thread; a refusal becomes a status of the call."""
+        try:
+            return await asyncio.to_thread(call, self._target, request)
+        except Unimplemented as error:
+            await context.abort(grpc.StatusCode.UNIMPLEMENTED, str(error))
+            raise
+        except PathNotFound as error:
+            await context.abort(grpc.StatusCode.NOT_FOUND, str(error))
+            raise
+        except RailfabError as error:
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
+            raise
+
+    async def _login(self, context: Any) -> None:
+        """Check user and password, which gNMI carries as metadata."""
+        if self._credentials is None:
+            return
+        given = dict(context.invocation_metadata())
+        pairs = (("username", self._credentials.username), ("password", self._credentials.password))
+        right = [hmac.compare_digest(str(given.get(name, "")).encode(), value.encode()) for name, value in pairs]
+        if not all(right):
+            await context.abort(grpc.StatusCode.UNAUTHENTICATED, f"{self._target.name}: wrong user or password")
+
+
+class Unimplemented(RailfabError):
+    """A request for what this server does not do."""
+
+
+def _get(target: Target, request: gnmi_pb2.GetRequest) -> gnmi_pb2.GetResponse:
+    """Answer a Get: one notification for each path."""
+    if request.encoding not in ENCODINGS:
+        name = gnmi_pb2.Encoding.Name(request.encoding)
+        raise Unimplemented(target.name, f"encoding {name} is not supported", "Use JSON_IETF, JSON or PROTO")
+    if request.use_models:
+        raise Unimplemented(target.name, "use_models is not supported", "Leave it out")
+    kind = _kind(request.type)
+    timestamp_ns = target.refresh(GET_AGE_S)
+    notifications = []
+    for path in request.path or [gnmi_pb2.Path()]:
+        steps = _steps(target, request.prefix, path)
+        answers = _leaves(target, steps, kind) if request.encoding == PROTO else target.get(steps, kind)
+        notification = gnmi_pb2.Notification(timestamp=timestamp_ns)
+        notification.prefix.target = request.prefix.target
+        for found in answers:
+            notification.update.add(path=proto_path(found.path), val=encode(found.value, request.encoding))
+        notifications.append(notification)
+    return gnmi_pb2.GetResponse(notification=notifications)
+
+
+def _kind(wanted: int) -> Kind:
+    """OPERATIONAL, state without a counterpart in configuration, is answered as STATE."""
+    name = gnmi_pb2.GetRequest.DataType.Name(wanted)
+    return Kind.STATE if name == "OPERATIONAL" else Kind(name)
+
+
+def _leaves(target: Target, steps: tuple[Element, ...], kind: Kind) -> list[Found]:
+    """The leaves below a path, for an encoding without containers."""
+    wanted = (Kind.ALL, Kind.CONFIG), (Kind.ALL, Kind.STATE)
+    found = [Found(leaf.steps, leaf.value) for leaf in target.leaves.select(steps) if kind in wanted[not leaf.config]]
+    if not found:
+        raise PathNotFound(target.name, f"nothing at {to_text_elements(steps)}", "Check the path and its keys")
+    return found
+
+
+def _set(target: Target, request: gnmi_pb2.SetRequest) -> gnmi_pb2.SetResponse:
+    """Apply a Set: deletes, then replaces, then updates, as the specification orders them (section 3.4.3)."""
+    edits = [Edit(Operation.DELETE, _steps(target, request.prefix, path)) for path in request.delete]
+    for operation, updates in ((Operation.REPLACE, request.replace), (Operation.UPDATE, request.update)):
+        edits += [Edit(operation, _steps(target, request.prefix, entry.path), decode(entry.val)) for entry in updates]
+    target.set(edits)
+    results = [gnmi_pb2.UpdateResult(path=proto_path(edit.path), op=edit.operation.value) for edit in edits]
+    return gnmi_pb2.SetResponse(
+        prefix=gnmi_pb2.Path(target=request.prefix.target), response=results, timestamp=time.time_ns()
+    )
+
+
+def _steps(target: Target, prefix: gnmi_pb2.Path, path: gnmi_pb2.Path) -> tuple[Element, ...]:
+    steps = (*proto_elements(prefix), *proto_elements(path))
+    if any(not step.name for step in steps):
+        raise RequestRefused(target.name, "a path has a step without a name", "Name every step")
+    return steps

@@ -1,0 +1,163 @@
+"""What a gNMI server serves: a target and its leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, NamedTuple, Protocol
+
+from railfab.errors import RailfabError
+from railfab.gnmi.paths import Element, elements, matches_elements
+
+
+class RequestRefused(RailfabError):
+    """A request that the target does not serve, and why; nothing was changed by it."""
+
+
+class PathNotFound(RequestRefused):
+    """A path at which the target has nothing."""
+
+
+class Kind(StrEnum):
+    """What a Get asks for; the names of gNMI's DataType."""
+
+    ALL = "ALL"
+    CONFIG = "CONFIG"
+    STATE = "STATE"
+
+
+class Operation(StrEnum):
+    DELETE = "DELETE"
+    REPLACE = "REPLACE"
+    UPDATE = "UPDATE"
+
+
+class Edit(NamedTuple):
+    """One step of a Set. value: None for a delete."""
+
+    operation: Operation
+    path: tuple[Element, ...]
+    value: Any = None
+
+
+class Model(NamedTuple):
+    """A YANG module that a target names in its capabilities."""
+
+    name: str
+    organization: str
+    version: str
+
+
+class Found(NamedTuple):
+    """An answer to a Get: a leaf's value, or a container as JSON (RFC 7951)."""
+
+    path: tuple[Element, ...]
+    value: Any
+
+
+@dataclass(slots=True)
+class Leaf:
+    """One leaf of a target; its value changes in place.
+
+    config: whether it is configuration. on_change: whether a client that leaves the mode to the target gets changes
+    instead of samples.
+    """
+
+    path: str
+    steps: tuple[Element, ...]
+    value: Any
+    config: bool = False
+    on_change: bool = False
+
+
+class Leaves:
+    """The leaves of a target, by canonical path. generation rises whenever a leaf comes or goes."""
+
+    def __init__(self) -> None:
+        self._leaves: dict[str, Leaf] = {}
+        self.generation = 0
+
+    def __len__(self) -> int:
+        return len(self._leaves)
+
+    def get(self, path: str) -> Leaf | None:
+        return self._leaves.get(path)
+
+    def put(self, path: str, value: Any, *, config: bool = False, on_change: bool = False) -> Leaf:
+        """Set a leaf's value, making the leaf if it is new."""
+        leaf = self._leaves.get(path)
+        if leaf is None:
+            leaf = self._leaves[path] = Leaf(path, elements(path), value, config, on_change)
+            self.generation += 1
+        leaf.value = value
+        return leaf
+
+    def drop(self, paths: Iterable[str]) -> None:
+        """Remove leaves; those that are not there are passed over."""
+        gone = [path for path in paths if self._leaves.pop(path, None) is not None]
+        self.generation += bool(gone)
+
+    def replace(self, values: Mapping[str, Any], *, config: bool, on_change: frozenset[str] = frozenset()) -> None:
+        """Make these the only leaves of configuration, or the only ones of state."""
+        stale = [leaf.path for leaf in self._leaves.values() if leaf.config == config and leaf.path not in values]
+        self.drop(stale)
+        for path, value in values.items():
+            self.put(path, value, config=config, on_change=path in on_change)
+
+    def select(self, pattern: tuple[Element, ...]) -> list[Leaf]:
+        """The leaves at or below a path, which may hold wildcards."""
+        return [leaf for leaf in self._leaves.values() if matches_elements(pattern, leaf.steps)]
+
+
+class Target(Protocol):
+    """What a GnmiServer serves. `get` and `set` are called from worker threads, all else from the server's loop."""
+
+    name: str
+    leaves: Leaves
+
+    def models(self) -> Sequence[Model]: ...
+
+    def refresh(self, max_age_s: float) -> int:
+        """Bring the leaves up to date unless they are younger than this; the time of their values [ns since 1970]."""
+        ...
+
+    def get(self, path: tuple[Element, ...], kind: Kind) -> list[Found]:
+        """What stands at this path, wildcards resolved. Raises PathNotFound."""
+        ...
+
+    def set(self, edits: Sequence[Edit]) -> None:
+        """Apply all of them or none. Raises RailfabError with the reason; then nothing has changed."""
+        ...
+
+
+def nest(leaves: Iterable[Leaf], root: tuple[Element, ...]) -> list[Found]:
+    """The leaves below a path as answers to a Get: one for each node that the path matches, containers as JSON."""
+    depth = len(root)
+    found: dict[tuple[Element, ...], Any] = {}
+    for leaf in leaves:
+        at, rest = leaf.steps[:depth], leaf.steps[depth:]
+        if rest:
+            _grow(found.setdefault(at, dict(at[-1].keys) if at else {}), rest, leaf.value)
+        else:
+            found[at] = leaf.value
+    return [Found(at, value) for at, value in found.items()]
+
+
+def _grow(node: dict[str, Any], steps: tuple[Element, ...], value: Any) -> None:
+    """Put a value into a JSON tree, making containers and list entries on the way."""
+    for step in steps[:-1]:
+        keys = dict(step.keys)
+        node = _entry(node.setdefault(step.name, []), keys) if keys else node.setdefault(step.name, {})
+    node[steps[-1].name] = value
+
+
+def _entry(entries: list[dict[str, Any]], keys: dict[str, str]) -> dict[str, Any]:
+    """The list entry with these keys, made if it is missing."""
+    if entries and keys.items() <= entries[-1].items():
+        return entries[-1]
+    for entry in entries:
+        if keys.items() <= entry.items():
+            return entry
+    entries.append(dict(keys))
+    return entries[-1]

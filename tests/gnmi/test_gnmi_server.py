@@ -1,0 +1,477 @@
+"""A real gNMI server on localhost, asked by pygnmi and by bare gRPC."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+
+import grpc
+import pytest
+from pygnmi.client import gNMIclient, gNMIException
+from pygnmi.spec.v080 import gnmi_pb2, gnmi_pb2_grpc
+
+from railfab.endpoints import Credentials
+from railfab.errors import DeviceError
+from railfab.gnmi import paths, values
+from railfab.gnmi.certificates import Authority
+from railfab.gnmi.server import GnmiServer, ServerLoop
+from railfab.gnmi.target import (
+    Edit,
+    Found,
+    Kind,
+    Leaves,
+    Model,
+    Operation,
+    PathNotFound,
+    RequestRefused,
+    nest,
+)
+from railfab.gnmi.values import Uint64
+
+# pygnmi's reading thread dies with its channel and says so by an exception (P#104).
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+
+CREDENTIALS = Credentials("admin", "correct horse")
+OCTETS = "/interface[name={}]/statistics/in-octets"
+STATE = "/interface[name={}]/oper-state"
+
+
+class Box:
+    """A small switch: two ports with a counter that rises on each refresh, and a description that may be set."""
+
+    def __init__(self) -> None:
+        self.name = "box"
+        self.leaves = Leaves()
+        self.refreshed: list[float] = []
+        for port in ("e1", "e2"):
+            self.leaves.put(OCTETS.format(port), Uint64(0))
+            self.leaves.put(STATE.format(port), "up", on_change=True)
+        self.leaves.put("/system/name", "box", config=True, on_change=True)
+
+    def models(self) -> Sequence[Model]:
+        return (Model("box", "railfab", "1"),)
+
+    def refresh(self, max_age_s: float) -> int:
+        now = time.monotonic()
+        if not self.refreshed or now - self.refreshed[-1] > max_age_s:
+            self.refreshed.append(now)
+            for leaf in self.leaves.select(paths.elements("/interface/statistics")):
+                leaf.value = Uint64(leaf.value + 1000)
+        return time.time_ns()
+
+    def get(self, path: tuple[paths.Element, ...], kind: Kind) -> list[Found]:
+        wanted = [leaf for leaf in self.leaves.select(path) if kind is Kind.ALL or leaf.config == (kind is Kind.CONFIG)]
+        if not wanted:
+            raise PathNotFound(self.name, f"nothing at {paths.to_text_elements(path)}", "Check the path and its keys")
+        return nest(wanted, path)
+
+    def set(self, edits: Sequence[Edit]) -> None:
+        staged = {}
+        for edit in edits:
+            text = paths.to_text_elements(edit.path)
+            if text != "/system/name" or edit.operation is Operation.DELETE:
+                raise RequestRefused(self.name, f"{text} cannot be set", "Set /system/name")
+            staged[text] = edit.value
+        for text, value in staged.items():
+            self.leaves.put(text, value, config=True, on_change=True)
+
+
+@pytest.fixture(scope="module")
+def authority() -> Authority:
+    return Authority("test")
+
+
+@pytest.fixture(scope="module")
+def loop() -> Iterator[ServerLoop]:
+    with ServerLoop() as running:
+        yield running
+
+
+@pytest.fixture
+def box() -> Box:
+    return Box()
+
+
+@pytest.fixture
+def server(box: Box, loop: ServerLoop, authority: Authority) -> Iterator[GnmiServer]:
+    server = GnmiServer(box, loop, credentials=CREDENTIALS, identity=authority.issue("box"))
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def ca(authority: Authority, tmp_path) -> str:
+    path = tmp_path / "ca.pem"
+    path.write_bytes(authority.certificate)
+    return str(path)
+
+
+@pytest.fixture
+def client(server: GnmiServer, ca: str) -> Iterator[gNMIclient]:
+    with gNMIclient(
+        ("127.0.0.1", server.port), username="admin", password="correct horse", path_root=ca, no_qos_marking=True
+    ) as connected:
+        yield connected
+
+
+@pytest.fixture
+def plain(box: Box, loop: ServerLoop) -> Iterator[gnmi_pb2_grpc.gNMIStub]:
+    """A bare stub on a server without TLS and without passwords."""
+    server = GnmiServer(box, loop, credentials=None, identity=None)
+    port = server.start()
+    with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
+        yield gnmi_pb2_grpc.gNMIStub(channel)
+    server.stop()
+
+
+def request(*entries: gnmi_pb2.Subscription, mode: str = "STREAM", **fields: object) -> gnmi_pb2.SubscribeRequest:
+    wish = gnmi_pb2.SubscriptionList(
+        subscription=entries, mode=gnmi_pb2.SubscriptionList.Mode.Value(mode), encoding=values.JSON_IETF, **fields
+    )
+    return gnmi_pb2.SubscribeRequest(subscribe=wish)
+
+
+def entry(path: str, mode: str = "SAMPLE", interval_s: float = 0, **fields: object) -> gnmi_pb2.Subscription:
+    return gnmi_pb2.Subscription(
+        path=paths.to_proto(path),
+        mode=gnmi_pb2.SubscriptionMode.Value(mode),
+        sample_interval=int(interval_s * 1e9),
+        **fields,
+    )
+
+
+def updates(response: gnmi_pb2.SubscribeResponse) -> dict[str, object]:
+    notification = response.update
+    return {
+        paths.to_text(update.path, notification.prefix): values.decode(update.val) for update in notification.update
+    }
+
+
+def until_sync(stream: Iterator[gnmi_pb2.SubscribeResponse]) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for response in stream:
+        if response.sync_response:
+            return found
+        found |= updates(response)
+    raise AssertionError("the stream ended without a sync")
+
+
+def test_pygnmi_reads_the_capabilities(client: gNMIclient) -> None:
+    answer = client.capabilities()
+    assert answer["supported_models"] == [{"name": "box", "organization": "railfab", "version": "1"}]
+    assert answer["supported_encodings"] == ["json_ietf", "json", "proto"]
+    assert answer["gnmi_version"] == "0.8.0"
+
+
+def test_pygnmi_gets_a_leaf_a_container_and_a_wildcard(client: gNMIclient) -> None:
+    answer = client.get(path=["/interface[name=e1]/oper-state", "/interface[name=e2]", "/interface[name=*]/oper-state"])
+    leaf, container, wildcard = (found["update"] for found in answer["notification"])
+    assert [(update["path"], update["val"]) for update in leaf] == [("interface[name=e1]/oper-state", "up")]
+    assert container[0]["val"]["oper-state"] == "up"
+    assert int(container[0]["val"]["statistics"]["in-octets"]) > 0
+    assert [update["path"] for update in wildcard] == [
+        "interface[name=e1]/oper-state",
+        "interface[name=e2]/oper-state",
+    ]
+
+
+def test_get_of_a_type_leaves_the_other_out(client: gNMIclient) -> None:
+    def root(kind: str) -> dict[str, object]:
+        return client.get(path=["/"], datatype=kind)["notification"][0]["update"][0]["val"]
+
+    assert set(root("all")) == {"interface", "system"}
+    assert root("config") == {"system": {"name": "box"}}
+    assert set(root("state")) == {"interface"}
+
+
+@pytest.mark.parametrize("encoding", ["json_ietf", "json", "proto"])
+def test_a_counter_is_the_same_number_in_every_encoding(client: gNMIclient, encoding: str) -> None:
+    answer = client.get(path=["/interface[name=e1]/statistics/in-octets"], encoding=encoding)
+    value = answer["notification"][0]["update"][0]["val"]
+    assert int(value) % 1000 == 0
+    assert isinstance(value, str) == (encoding == "json_ietf")
+
+
+def test_proto_has_one_update_a_leaf(client: gNMIclient) -> None:
+    answer = client.get(path=["/interface[name=e1]"], encoding="proto")
+    assert {update["path"] for update in answer["notification"][0]["update"]} == {
+        "interface[name=e1]/oper-state",
+        "interface[name=e1]/statistics/in-octets",
+    }
+
+
+@pytest.mark.parametrize(
+    ("asked", "code", "text"),
+    [
+        (
+            gnmi_pb2.GetRequest(path=[paths.to_proto("/nowhere")], encoding=values.JSON_IETF),
+            grpc.StatusCode.NOT_FOUND,
+            "box: nothing at /nowhere. Check the path and its keys.",
+        ),
+        (
+            gnmi_pb2.GetRequest(path=[gnmi_pb2.Path(elem=[gnmi_pb2.PathElem()])], encoding=values.JSON_IETF),
+            grpc.StatusCode.INVALID_ARGUMENT,
+            "box: a path has a step without a name. Name every step.",
+        ),
+        (
+            gnmi_pb2.GetRequest(encoding=gnmi_pb2.Encoding.ASCII),
+            grpc.StatusCode.UNIMPLEMENTED,
+            "box: encoding ASCII is not supported. Use JSON_IETF, JSON or PROTO.",
+        ),
+        (
+            gnmi_pb2.GetRequest(encoding=values.JSON_IETF, use_models=[gnmi_pb2.ModelData(name="x")]),
+            grpc.StatusCode.UNIMPLEMENTED,
+            "box: use_models is not supported. Leave it out.",
+        ),
+    ],
+)
+def test_a_get_that_cannot_be_served_says_why(
+    plain: gnmi_pb2_grpc.gNMIStub, asked: gnmi_pb2.GetRequest, code: grpc.StatusCode, text: str
+) -> None:
+    with pytest.raises(grpc.RpcError) as caught:
+        plain.Get(asked)
+    assert (caught.value.code(), caught.value.details()) == (code, text)
+
+
+def test_pygnmi_sets_and_reads_back(client: gNMIclient) -> None:
+    answer = client.set(update=[("/system/name", '"renamed"')])
+    assert answer["response"] == [{"path": "system/name", "op": "UPDATE"}]
+    assert client.get(path=["/system/name"])["notification"][0]["update"][0]["val"] == "renamed"
+
+
+def test_a_set_that_is_refused_in_one_part_changes_nothing(client: gNMIclient) -> None:
+    with pytest.raises(gNMIException) as caught:
+        client.set(update=[("/system/name", '"renamed"'), ("/interface[name=e1]/mtu", 9000)])
+    assert "box: /interface[name=e1]/mtu cannot be set. Set /system/name." in str(caught.value.orig_exc)
+    assert client.get(path=["/system/name"])["notification"][0]["update"][0]["val"] == "box"
+
+
+def test_a_set_with_a_prefix_and_broken_json_is_refused(plain: gnmi_pb2_grpc.gNMIStub) -> None:
+    update = gnmi_pb2.Update(path=paths.to_proto("/name"), val=gnmi_pb2.TypedValue(json_ietf_val=b"{"))
+    with pytest.raises(grpc.RpcError) as caught:
+        plain.Set(gnmi_pb2.SetRequest(prefix=paths.to_proto("/system"), update=[update]))
+    assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+    good = gnmi_pb2.Update(path=paths.to_proto("/name"), val=gnmi_pb2.TypedValue(json_ietf_val=b'"x"'))
+    answer = plain.Set(gnmi_pb2.SetRequest(prefix=paths.to_proto("/system", "leaf1"), update=[good]))
+    assert (answer.prefix.target, paths.to_text(answer.response[0].path)) == ("leaf1", "/system/name")
+
+
+@pytest.mark.parametrize("password", ["", "wrong", "correct horse "])
+def test_a_wrong_password_is_refused_on_every_call(server: GnmiServer, authority: Authority, password: str) -> None:
+    metadata = (("username", "admin"), ("password", password))
+    secure = grpc.ssl_channel_credentials(authority.certificate)
+    with grpc.secure_channel(f"localhost:{server.port}", secure) as channel:
+        stub = gnmi_pb2_grpc.gNMIStub(channel)
+        for call in (
+            lambda: stub.Capabilities(gnmi_pb2.CapabilityRequest(), metadata=metadata),
+            lambda: stub.Get(gnmi_pb2.GetRequest(), metadata=metadata),
+            lambda: stub.Set(gnmi_pb2.SetRequest(), metadata=metadata),
+            lambda: next(stub.Subscribe(iter([request(entry("/"))]), metadata=metadata)),
+        ):
+            with pytest.raises(grpc.RpcError) as caught:
+                call()
+            assert caught.value.code() is grpc.StatusCode.UNAUTHENTICATED
+            assert caught.value.details() == "box: wrong user or password"
+
+
+def test_a_client_that_trusts_another_authority_does_not_connect(server: GnmiServer) -> None:
+    stranger = grpc.ssl_channel_credentials(Authority("other").certificate)
+    with (
+        grpc.secure_channel(f"127.0.0.1:{server.port}", stranger) as channel,
+        pytest.raises(grpc.RpcError) as caught,
+    ):
+        gnmi_pb2_grpc.gNMIStub(channel).Capabilities(gnmi_pb2.CapabilityRequest(), timeout=5)
+    assert caught.value.code() is grpc.StatusCode.UNAVAILABLE
+
+
+def test_a_port_in_use_is_one_clear_line(server: GnmiServer, box: Box, loop: ServerLoop) -> None:
+    with pytest.raises(DeviceError) as caught:
+        GnmiServer(box, loop, port=server.port, credentials=None, identity=None).start()
+    assert str(caught.value) == (
+        f"box: cannot listen on 127.0.0.1:{server.port}, it is in use. End what uses the port, or choose another."
+    )
+
+
+def test_a_server_stops_and_starts_again_on_its_port(server: GnmiServer, client: gNMIclient) -> None:
+    port = server.port
+    server.stop()
+    assert not server.running
+    assert server.start() == port
+    assert client.capabilities()["supported_models"]
+
+
+def test_once_sends_everything_and_ends(plain: gnmi_pb2_grpc.gNMIStub) -> None:
+    answers = list(plain.Subscribe(iter([request(entry("/interface"), mode="ONCE")])))
+    assert answers[-1].sync_response
+    found = {path for answer in answers[:-1] for path in updates(answer)}
+    assert found == {form.format(port) for form in (OCTETS, STATE) for port in ("e1", "e2")}
+
+
+def test_leaves_of_one_list_entry_travel_together(plain: gnmi_pb2_grpc.gNMIStub) -> None:
+    answers = list(plain.Subscribe(iter([request(entry("/interface"), mode="ONCE")])))[:-1]
+    assert [paths.to_text(answer.update.prefix) for answer in answers] == [
+        "/interface[name=e1]",
+        "/interface[name=e2]",
+    ]
+
+
+def test_the_prefix_is_put_before_each_path_and_its_target_comes_back(plain: gnmi_pb2_grpc.gNMIStub) -> None:
+    wish = request(entry("/oper-state"), mode="ONCE", prefix=paths.to_proto("/interface[name=e2]", "leaf1"))
+    first, sync = plain.Subscribe(iter([wish]))
+    assert sync.sync_response
+    assert first.update.prefix.target == "leaf1"
+    assert updates(first) == {STATE.format("e2"): "up"}
+
+
+def test_poll_answers_each_poll_anew(plain: gnmi_pb2_grpc.gNMIStub) -> None:
+    asked = [request(entry(OCTETS.format("e1")), mode="POLL")]
+    poll = gnmi_pb2.SubscribeRequest(poll=gnmi_pb2.Poll())
+
+    def polls() -> Iterator[gnmi_pb2.SubscribeRequest]:
+        yield from asked
+        for _ in range(2):
+            time.sleep(0.1)
+            yield poll
+
+    answers = list(plain.Subscribe(polls()))
+    assert [answer.sync_response for answer in answers] == [False, True] * 3
+    counts = [int(str(next(iter(updates(answer).values())))) for answer in answers[::2]]
+    assert counts == sorted(counts)
+    assert counts[0] < counts[-1]
+
+
+def test_samples_keep_their_interval_without_drift(plain: gnmi_pb2_grpc.gNMIStub) -> None:
+    call = plain.Subscribe(iter([request(entry("/interface/statistics", interval_s=0.2))]))
+    until_sync(call)
+    start = time.monotonic()
+    arrivals = []
+    for response in call:
+        if "/interface[name=e1]/statistics/in-octets" in updates(response):
+            arrivals.append(time.monotonic() - start)
+        if len(arrivals) == 10:
+            break
+    call.cancel()
+    late = [arrival - 0.2 * turn for turn, arrival in enumerate(arrivals, start=1)]
+    assert all(-0.05 < lag < 0.15 for lag in late), late
+
+
+def test_on_change_is_silent_until_something_changes(plain: gnmi_pb2_grpc.gNMIStub, box: Box) -> None:
+    call = plain.Subscribe(iter([request(entry("/interface[name=*]/oper-state", "ON_CHANGE"))]))
+    assert until_sync(call) == {STATE.format("e1"): "up", STATE.format("e2"): "up"}
+    time.sleep(0.5)
+    box.leaves.put(STATE.format("e2"), "down")
+    assert updates(next(call)) == {STATE.format("e2"): "down"}
+    call.cancel()
+
+
+def test_a_leaf_that_vanishes_is_deleted_and_one_that_comes_is_sent(plain: gnmi_pb2_grpc.gNMIStub, box: Box) -> None:
+    call = plain.Subscribe(iter([request(entry("/interface[name=*]/oper-state", "ON_CHANGE"))]))
+    until_sync(call)
+    box.leaves.drop([STATE.format("e1")])
+    deleted = next(call).update
+    assert [paths.to_text(path) for path in deleted.delete] == [STATE.format("e1")]
+    assert not deleted.update
+    box.leaves.put(STATE.format("e3"), "up", on_change=True)
+    assert updates(next(call)) == {STATE.format("e3"): "up"}
+    call.cancel()
+
+
+def test_target_defined_samples_counters_and_watches_states(plain: gnmi_pb2_grpc.gNMIStub, box: Box) -> None:
+    call = plain.Subscribe(iter([request(entry("/interface[name=e1]", "TARGET_DEFINED", interval_s=0.2))]))
+    assert set(until_sync(call)) == {OCTETS.format("e1"), STATE.format("e1")}
+    assert [set(updates(next(call))) for _ in range(3)] == [{OCTETS.format("e1")}] * 3
+    box.leaves.put(STATE.format("e1"), "down")
+    assert any(STATE.format("e1") in updates(next(call)) for _ in range(3))
+    call.cancel()
+
+
+def test_updates_only_leaves_the_first_values_out(plain: gnmi_pb2_grpc.gNMIStub, box: Box) -> None:
+    call = plain.Subscribe(iter([request(entry(STATE.format("e1"), "ON_CHANGE"), updates_only=True)]))
+    assert until_sync(call) == {}
+    box.leaves.put(STATE.format("e1"), "down")
+    assert updates(next(call)) == {STATE.format("e1"): "down"}
+    call.cancel()
+
+
+def test_a_heartbeat_repeats_what_did_not_change(plain: gnmi_pb2_grpc.gNMIStub) -> None:
+    wish = entry(STATE.format("e1"), "ON_CHANGE", heartbeat_interval=300_000_000)
+    call = plain.Subscribe(iter([request(wish)]))
+    until_sync(call)
+    start = time.monotonic()
+    assert [updates(next(call)) for _ in range(2)] == [{STATE.format("e1"): "up"}] * 2
+    assert 0.4 < time.monotonic() - start < 1.5
+    call.cancel()
+
+
+def test_suppressed_samples_carry_only_what_changed(plain: gnmi_pb2_grpc.gNMIStub, box: Box) -> None:
+    wish = entry("/interface[name=e1]", interval_s=0.2, suppress_redundant=True)
+    call = plain.Subscribe(iter([request(wish)]))
+    assert len(until_sync(call)) == 2
+    assert set(updates(next(call))) == {OCTETS.format("e1")}
+    call.cancel()
+
+
+@pytest.mark.parametrize(
+    ("asked", "code", "text"),
+    [
+        (
+            gnmi_pb2.SubscribeRequest(poll=gnmi_pb2.Poll()),
+            grpc.StatusCode.INVALID_ARGUMENT,
+            "the first message must be a subscription",
+        ),
+        (request(), grpc.StatusCode.INVALID_ARGUMENT, "no subscription in the list, name at least one path"),
+        (
+            request(entry("/", interval_s=0.001)),
+            grpc.StatusCode.INVALID_ARGUMENT,
+            "sample_interval 1000000 ns is below 100000000 ns",
+        ),
+        (
+            request(entry("/", heartbeat_interval=5)),
+            grpc.StatusCode.INVALID_ARGUMENT,
+            "heartbeat_interval 5 ns is below 100000000 ns",
+        ),
+        (
+            request(entry("/"), use_models=[gnmi_pb2.ModelData(name="x")]),
+            grpc.StatusCode.UNIMPLEMENTED,
+            "use_models is not supported, leave it out",
+        ),
+        (
+            gnmi_pb2.SubscribeRequest(subscribe=gnmi_pb2.SubscriptionList(encoding=gnmi_pb2.Encoding.BYTES)),
+            grpc.StatusCode.UNIMPLEMENTED,
+            "encoding BYTES is not supported, use JSON_IETF, JSON or PROTO",
+        ),
+    ],
+)
+def test_a_subscription_that_cannot_be_served_says_why(
+    plain: gnmi_pb2_grpc.gNMIStub, asked: gnmi_pb2.SubscribeRequest, code: grpc.StatusCode, text: str
+) -> None:
+    with pytest.raises(grpc.RpcError) as caught:
+        next(plain.Subscribe(iter([asked])))
+    assert (caught.value.code(), caught.value.details()) == (code, text)
+
+
+def test_pygnmi_streams(client: gNMIclient) -> None:
+    wish = {
+        "subscription": [{"path": "/interface[name=*]/statistics", "mode": "sample", "sample_interval": 200_000_000}],
+        "mode": "stream",
+        "encoding": "json_ietf",
+    }
+    stream = client.subscribe2(subscribe=wish)
+    first = next(stream)
+    assert first["sync_response"]
+    later = next(stream)["update"]
+    assert later["prefix"] == "interface[name=e1]"
+    assert later["update"][0]["path"] == "statistics/in-octets"
+    stream.close()
+
+
+def test_two_streams_on_one_target_share_a_refresh(plain: gnmi_pb2_grpc.gNMIStub, box: Box) -> None:
+    wish = request(entry("/interface/statistics", interval_s=0.5), entry("/interface/oper-state", interval_s=0.5))
+    call = plain.Subscribe(iter([wish]))
+    until_sync(call)
+    before = len(box.refreshed)
+    for _ in range(6):
+        next(call)
+    call.cancel()
+    assert len(box.refreshed) - before <= 4
