@@ -1,0 +1,66 @@
+"""`railfab dashboards`: boards and rules to files, or to a running Grafana."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from railfab.cli.common import Output, OutputOption, print_json, print_table
+from railfab.dashboards import Datasource, Scrape, boards, grafana_files, prometheus_files, write
+from railfab.dashboards import push as deliver
+from railfab.dashboards.extras import needs_extra
+from railfab.dashboards.monitoring import COLLECTOR, JOBS, PROMETHEUS_URL
+
+app = typer.Typer(no_args_is_help=True, help="Grafana boards, Prometheus rules and alerts, and their delivery.")
+
+
+@app.command()
+def build(
+    out: Annotated[Path, typer.Option("-o", "--out", metavar="DIR", help="Where to write.")] = Path("dashboards"),
+    collector: Annotated[str, typer.Option(metavar="HOST:PORT", help="The collector's metrics.")] = COLLECTOR,
+    jobs: Annotated[str, typer.Option(metavar="HOST:PORT", help="The jobs' metrics; empty for none.")] = JOBS,
+    prometheus: Annotated[str, typer.Option(metavar="URL", help="Prometheus as Grafana reaches it.")] = PROMETHEUS_URL,
+    interval: Annotated[int, typer.Option(metavar="SECONDS", help="Between two scrapes.", min=1)] = 15,
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Write the boards, Prometheus' configuration with rules and alerts, and Grafana's provisioning."""
+    scrape = Scrape(collector=collector, jobs=jobs or None, interval_s=interval)
+    files = {**grafana_files(Datasource(url=prometheus, interval_s=interval)), **prometheus_files(scrape)}
+    written = write(files, out)
+    if output is Output.JSON:
+        print_json([{"path": str(out / name), "changed": changed} for name, changed in written.items()])
+    else:
+        rows = [(out / name, "written" if changed else "unchanged") for name, changed in written.items()]
+        print_table("Dashboards and rules", ["File", ""], rows)
+
+
+@app.command()
+def push(
+    url: Annotated[str, typer.Option(metavar="URL", help="Grafana.", show_default=False)],
+    prometheus: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Make a datasource of it too: Prometheus as Grafana reaches it."),
+    ] = None,
+    interval: Annotated[int, typer.Option(metavar="SECONDS", help="Between two scrapes.", min=1)] = 15,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Holds a token; else GRAFANA_TOKEN, or GRAFANA_USERNAME and _PASSWORD."),
+    ] = None,
+    ca: Annotated[Path | None, typer.Option(metavar="FILE", help="PEM of the authority to trust.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a board that differs from ours.")] = False,
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Bring the boards to a running Grafana; a second time changes nothing."""
+    with needs_extra("grafana"):
+        from railfab.dashboards.grafana import GrafanaSink, grafana_login
+    sink = GrafanaSink(url, grafana_login(os.environ, token_file), ca=ca)
+    datasource = Datasource(url=prometheus, interval_s=interval) if prometheus else None
+    deliveries = list(deliver(sink, boards(), datasource=datasource, overwrite=overwrite))
+    if output is Output.JSON:
+        print_json([{"kind": one.kind, "name": one.name, "changed": one.changed} for one in deliveries])
+    else:
+        rows = [(one.kind, one.name, "changed" if one.changed else "unchanged") for one in deliveries]
+        print_table(f"Pushed to {url}", ["Kind", "Name", ""], rows)

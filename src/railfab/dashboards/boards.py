@@ -1,0 +1,48 @@
+"""The boards as Grafana reads them, and the questions they ask of Prometheus."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from railfab.dashboards.extras import needs_extra
+
+if TYPE_CHECKING:
+    from grafana_foundation_sdk.models.dashboard import Dashboard
+
+WINDOWS: Mapping[str, str] = MappingProxyType({"$__rate_interval": "1m", "$__range": "30m"})
+"""What Grafana puts for its variables, at a scrape interval of 15 s and the board's default time."""
+
+
+def boards() -> dict[str, Dashboard]:
+    """Every board, by the name of its file. Needs the extra `dashboards`."""
+    with needs_extra("dashboards"):
+        from railfab.dashboards.overview import overview_board
+    return {"overview": overview_board()}
+
+
+def board_document(board: Dashboard) -> dict[str, Any]:
+    """A board as plain JSON values."""
+    from grafana_foundation_sdk.cog.encoder import JSONEncoder
+
+    document: dict[str, Any] = json.loads(JSONEncoder().encode(board))
+    return document
+
+
+def board_queries(board: Dashboard, windows: Mapping[str, str] = WINDOWS) -> list[str]:
+    """Every expression of a board in the order of its panels, with Grafana's own variables replaced by `windows`."""
+    return [_replaced(target["expr"], windows) for panel in _panels(board) for target in panel.get("targets", ())]
+
+
+def _panels(board: Dashboard) -> Iterator[dict[str, Any]]:
+    for panel in board_document(board)["panels"]:
+        yield panel
+        yield from panel.get("panels", ())
+
+
+def _replaced(expr: str, windows: Mapping[str, str]) -> str:
+    for variable, window in windows.items():
+        expr = expr.replace(variable, window)
+    return expr

@@ -1,0 +1,59 @@
+"""Everything that Prometheus and Grafana read, as files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from railfab.dashboards.alerts import ALERTS
+from railfab.dashboards.boards import board_document, boards
+from railfab.dashboards.monitoring import (
+    Datasource,
+    Scrape,
+    board_provisioning,
+    datasource_provisioning,
+    prometheus_config,
+)
+from railfab.dashboards.recording import RECORDING
+from railfab.dashboards.rules import rules_text, yaml_text
+from railfab.errors import RailfabError
+
+
+class DeliveryError(RailfabError):
+    """Boards or rules cannot be brought to where they were meant to go."""
+
+
+def prometheus_files(scrape: Scrape) -> dict[str, str]:
+    """prometheus.yml and its rules, by relative path: all that Prometheus needs to start. Needs no extra."""
+    return {
+        "prometheus.yml": yaml_text(prometheus_config(scrape)),
+        "rules/recording.yml": rules_text("fabric.recording", RECORDING),
+        "rules/alerts.yml": rules_text("fabric.alerts", ALERTS),
+    }
+
+
+def grafana_files(datasource: Datasource) -> dict[str, str]:
+    """Boards and provisioning by relative path. Needs the extra `dashboards`."""
+    texts = {f"{name}.json": json.dumps(board_document(board), indent=2) + "\n" for name, board in boards().items()}
+    return {
+        **texts,
+        "provisioning/datasources/railfab.yml": yaml_text(datasource_provisioning(datasource)),
+        "provisioning/dashboards/railfab.yml": yaml_text(board_provisioning()),
+    }
+
+
+def write(files: Mapping[str, str], directory: Path) -> dict[str, bool]:
+    """Writes files below a directory, made if need be; tells for each whether it changed."""
+    return {name: _written(directory / name, text) for name, text in files.items()}
+
+
+def _written(path: Path, text: str) -> bool:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists() and path.read_text() == text:
+            return False
+        path.write_text(text)
+    except OSError as error:
+        raise DeliveryError(str(path), f"cannot be written: {error.strerror}", "Choose a directory you own") from error
+    return True

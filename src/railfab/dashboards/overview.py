@@ -1,0 +1,210 @@
+"""The overview board: is the fabric well, and if not, which way to look."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from grafana_foundation_sdk.builders import dashboard, stat, table, timeseries
+from grafana_foundation_sdk.models.dashboard import Dashboard, DashboardCursorSync
+
+from railfab.dashboards.panels import GREEN, ORANGE, RED, Query, Text, graph, listing, tile, value_words
+from railfab.dashboards.promql import growth, peak, signal, unit
+
+UID = "railfab-overview"
+STALE_AFTER_S = 60
+
+ECN_MARKS = "fabric_queue_ecn_marked_packets_total"
+PFC_SENT = "fabric_pfc_transmit_frames_total"
+PFC_RECEIVED = "fabric_pfc_receive_frames_total"
+QUEUE_PEAK = "fabric_queue_depth_peak_bytes"
+RAILS = "rail:fabric_transmit_bytes:rate1m"
+BGP_WORDS = {
+    "1": ("idle", RED),
+    "2": ("connect", ORANGE),
+    "3": ("active", ORANGE),
+    "4": ("opensent", ORANGE),
+    "5": ("openconfirm", ORANGE),
+    "6": ("established", GREEN),
+}
+BFD_WORDS = {"0": ("down", RED), "1": ("up", GREEN)}
+
+AnyPanel = stat.Panel | timeseries.Panel | table.Panel
+
+
+def overview_board() -> Dashboard:
+    """The board, from top to bottom: is it well, the load, the congestion, the routing and the alerts."""
+    board = dashboard.Dashboard("Fabric overview").uid(UID).tags(["railfab"])
+    board.description("Is the fabric well, and if not, which way to look.").refresh("10s").timezone("browser")
+    board.time("now-30m", "now").tooltip(DashboardCursorSync.CROSSHAIR)
+    board.with_variable(dashboard.DatasourceVariable("datasource").label("Prometheus").type("prometheus"))
+    panels: tuple[AnyPanel, ...] = (*_state(), *_load(), *_congestion(), *_tables())
+    for number, panel in enumerate(panels, start=1):
+        board.with_panel(panel.id(number))
+    return board.build()
+
+
+def _state() -> Iterator[stat.Panel]:
+    yield tile(
+        Text(title="BGP sessions", description="Sessions established, beside those configured.", unit="none"),
+        Query("sum(fabric_bgp_session_up)", "up"),
+        Query("count(fabric_bgp_session_up)", "configured"),
+    )
+    yield tile(
+        Text(title="Links down", description="Interfaces that are enabled and do not work.", unit="none"),
+        Query("sum((fabric_interface_admin_up - fabric_interface_oper_up) > bool 0)", "down"),
+        limits=[(1, RED)],
+    )
+    yield tile(
+        Text(
+            title="ECN marks",
+            description="Packets that met a queue above kmin and were marked. Bursts under incast are normal.",
+            unit=unit(ECN_MARKS),
+        ),
+        Query(f"sum({signal(ECN_MARKS)})", "marked"),
+    )
+    yield tile(
+        Text(
+            title="PFC frames",
+            description="Pause frames that switches sent, and those that switches received. Zero without incast.",
+            unit=unit(PFC_SENT),
+        ),
+        Query(f"sum({signal(PFC_SENT)})", "sent"),
+        Query(f"sum({signal(PFC_RECEIVED)})", "received"),
+    )
+    yield tile(
+        Text(
+            title="Lossless drops",
+            description="Packets of lossless classes dropped in the time shown. Anything above zero is a fault.",
+            unit="none",
+        ),
+        Query(f"sum({growth('fabric_pfc_dropped_packets_total')})", "dropped"),
+        limits=[(1, RED)],
+    )
+    yield tile(
+        Text(
+            title="Stale devices",
+            description=f"Devices that do not stream, or were silent for {STALE_AFTER_S} s: the rest is blind to them.",
+            unit="none",
+        ),
+        Query(_stale_devices(), "stale"),
+        limits=[(1, RED)],
+    )
+
+
+def _stale_devices() -> str:
+    silent = f"(time() - fabric_collector_last_update_timestamp_seconds) > bool {STALE_AFTER_S}"
+    return f"sum(max by (device) (({silent}) or (fabric_collector_session_up == bool 0)))"
+
+
+def _load() -> Iterator[timeseries.Panel]:
+    yield graph(
+        Text(
+            title="Throughput by rail",
+            description="What rail switches send to the hosts, added up by rail. A job loads all rails alike.",
+            unit="bps",
+        ),
+        Query(f"8 * {RAILS}", "rail {{rail}}"),
+        width=16,
+    )
+    yield graph(
+        Text(
+            title="Rail skew",
+            description="How far the least loaded rail lags behind the most loaded one. Above 25 % for long: a broken"
+            " or wrongly cabled NIC, or rings that do not span all rails.",
+            unit="percentunit",
+        ),
+        Query(f"(max({RAILS}) - min({RAILS})) / (max({RAILS}) > 0)", "skew"),
+        at_most=1,
+    )
+    yield graph(
+        Text(
+            title="Uplink spread under ECMP",
+            description="Coefficient of variation of the load of a device's uplinks. 0 is an even spread; above 0.3 few"
+            " flows, or a poor hash, load some uplinks and leave others idle.",
+            unit="none",
+        ),
+        Query("device:fabric_uplink_transmit:cov_rate5m", "{{device}}"),
+    )
+    yield graph(
+        Text(
+            title="Busiest ports", description="The eight ports that send closest to their speed.", unit="percentunit"
+        ),
+        Query("topk(8, device_interface:fabric_transmit_utilization:ratio_rate1m)", "{{device}} {{interface}}"),
+        at_most=1,
+    )
+    yield graph(
+        Text(
+            title="Queue depth, peak",
+            description="The deepest egress queue of each device and traffic class. Compare with kmin, where marking"
+            " begins, and with xoff.",
+            unit=unit(QUEUE_PEAK),
+        ),
+        Query(f"max by (device, queue) ({peak(QUEUE_PEAK)})", "{{device}} {{queue}}"),
+    )
+
+
+def _congestion() -> Iterator[timeseries.Panel]:
+    yield graph(
+        Text(
+            title="ECN ratio",
+            description="Share of packets marked, on the queue of each device that marks most. Sustained marks above"
+            " 5 % are congestion that senders do not resolve.",
+            unit="percentunit",
+        ),
+        Query("max by (device, queue) (device_interface_queue:fabric_ecn_marked:ratio_rate1m)", "{{device}} {{queue}}"),
+    )
+    yield graph(
+        Text(
+            title="PFC frames sent",
+            description="Pause frames by the device that sends them. A device that sends and is not paused itself is"
+            " where the congestion begins.",
+            unit=unit(PFC_SENT),
+        ),
+        Query("device:fabric_pfc_transmit_frames:rate1m", "{{device}}"),
+    )
+    yield graph(
+        Text(
+            title="Paused time, estimated",
+            description="Share of time that the worst port of each device was told to stop. An upper bound: frames"
+            " counted, each taken for its longest pause at port speed.",
+            unit="percentunit",
+        ),
+        Query(
+            "max by (device, priority) (device_interface_priority:fabric_pfc_paused_estimated:ratio_rate1m)",
+            "{{device}} priority {{priority}}",
+        ),
+        at_most=1,
+    )
+
+
+def _tables() -> Iterator[table.Panel]:
+    sessions = listing(
+        Text(
+            title="BGP and BFD sessions",
+            description="State of each session as the device sees it; an unnumbered session is named by its interface.",
+            unit="none",
+        ),
+        Query("max by (device, peer) (fabric_bgp_session_state)", ""),
+        Query("max by (device, peer) (fabric_bfd_session_up)", ""),
+        columns={"device": "Device", "peer": "Peer", "Value #A": "BGP", "Value #B": "BFD"},
+        width=12,
+    )
+    yield value_words(value_words(sessions, "BGP", BGP_WORDS), "BFD", BFD_WORDS)
+    yield listing(
+        Text(
+            title="Active alerts",
+            description="Alerts that fire, and those whose condition holds but not yet for long enough (pending).",
+            unit="none",
+            quiet="none",
+        ),
+        Query("max by (alertstate, severity, alertname, device, interface, peer) (ALERTS)", ""),
+        columns={
+            "alertstate": "State",
+            "severity": "Severity",
+            "alertname": "Alert",
+            "device": "Device",
+            "interface": "Interface",
+            "peer": "Peer",
+        },
+        width=12,
+    )

@@ -1,0 +1,114 @@
+"""The three kinds of panel that boards use, all of Grafana's core: a number, a graph over time, a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from grafana_foundation_sdk.builders import common as options
+from grafana_foundation_sdk.builders import prometheus, stat, table, timeseries
+from grafana_foundation_sdk.builders.dashboard import ThresholdsConfig
+from grafana_foundation_sdk.models.common import (
+    BigValueColorMode,
+    BigValueGraphMode,
+    BigValueTextMode,
+    DataSourceRef,
+    LegendDisplayMode,
+    LegendPlacement,
+    TooltipDisplayMode,
+    VisibilityMode,
+)
+from grafana_foundation_sdk.models.dashboard import (
+    DataTransformerConfig,
+    DynamicConfigValue,
+    Threshold,
+    ThresholdsMode,
+    ValueMap,
+    ValueMappingResult,
+)
+from grafana_foundation_sdk.models.prometheus import PromQueryFormat
+
+DATASOURCE = DataSourceRef(type_val="prometheus", uid="${datasource}")
+GREEN, ORANGE, RED = "green", "orange", "red"
+
+PanelT = TypeVar("PanelT", stat.Panel, timeseries.Panel, table.Panel)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """An expression and the name its series have in the legend, with labels in double braces."""
+
+    expr: str
+    legend: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Text:
+    """What every panel says of itself. unit: Grafana's id. quiet: shown where there is nothing to show."""
+
+    title: str
+    description: str
+    unit: str
+    quiet: str = "no data"
+
+
+def tile(text: Text, *queries: Query, limits: Sequence[tuple[float, str]] = ()) -> stat.Panel:
+    """The newest value of each query as a number. limits: from this value on, this colour; green below."""
+    panel = _described(stat.Panel(), text, queries, instant=True)
+    mode = BigValueTextMode.VALUE if len(queries) == 1 else BigValueTextMode.VALUE_AND_NAME
+    steps = [Threshold(value=None, color=GREEN), *(Threshold(value=value, color=color) for value, color in limits)]
+    panel.thresholds(ThresholdsConfig().mode(ThresholdsMode.ABSOLUTE).steps(steps))
+    panel.reduce_options(options.ReduceDataOptions().calcs(["lastNotNull"]))
+    panel.text_mode(mode).color_mode(BigValueColorMode.VALUE).graph_mode(BigValueGraphMode.NONE)
+    return panel.span(4).height(4)
+
+
+def graph(text: Text, *queries: Query, width: int = 8, at_most: float | None = None) -> timeseries.Panel:
+    """Lines over time; the legend is a table of the newest and the highest value. at_most: top of the axis."""
+    panel = _described(timeseries.Panel(), text, queries, instant=False)
+    legend = options.VizLegendOptions().display_mode(LegendDisplayMode.TABLE).placement(LegendPlacement.BOTTOM)
+    panel.legend(legend.show_legend(True).calcs(["lastNotNull", "max"]))
+    panel.tooltip(options.VizTooltipOptions().mode(TooltipDisplayMode.MULTI))
+    panel.line_width(1).fill_opacity(8).show_points(VisibilityMode.NEVER).min(0)
+    if at_most is not None:
+        panel.max(at_most)
+    return panel.span(width).height(9)
+
+
+def listing(text: Text, *queries: Query, columns: dict[str, str], width: int) -> table.Panel:
+    """The newest samples as rows, queries joined on the labels they share.
+
+    columns: the fields to show, in order, with their titles; a query's value is `Value #A`, `Value #B`, ...
+    """
+    panel = _described(table.Panel(), text, queries, instant=True)
+    panel.with_transformation(DataTransformerConfig(id_val="merge", options={}))
+    order = {field: position for position, field in enumerate(columns)}
+    panel.with_transformation(
+        DataTransformerConfig(id_val="filterFieldsByName", options={"include": {"names": list(columns)}})
+    )
+    panel.with_transformation(
+        DataTransformerConfig(id_val="organize", options={"indexByName": order, "renameByName": columns})
+    )
+    return panel.span(width).height(10)
+
+
+def value_words(panel: table.Panel, column: str, words: dict[str, tuple[str, str]]) -> table.Panel:
+    """Shows words, each in a colour, for the numbers of one column."""
+    results = {
+        value: ValueMappingResult(text=word, color=color, index=place)
+        for place, (value, (word, color)) in enumerate(words.items())
+    }
+    mapping = DynamicConfigValue(id_val="mappings", value=[ValueMap(options=results)])
+    cell = DynamicConfigValue(id_val="custom.cellOptions", value={"type": "color-text"})
+    return panel.override_by_name(column, [mapping, cell])
+
+
+def _described(panel: PanelT, text: Text, queries: Sequence[Query], *, instant: bool) -> PanelT:
+    panel.title(text.title).description(text.description).unit(text.unit).no_value(text.quiet).datasource(DATASOURCE)
+    for letter, query in zip("ABCDEFGH", queries, strict=False):
+        target = prometheus.Dataquery().ref_id(letter).expr(query.expr).legend_format(query.legend)
+        target = target.datasource(DATASOURCE)
+        target = target.instant() if instant else target.range()
+        panel.with_target(target.format(PromQueryFormat.TABLE) if isinstance(panel, table.Panel) else target)
+    return panel

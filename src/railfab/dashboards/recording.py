@@ -1,0 +1,72 @@
+"""Recording rules: what boards and alerts ask for often, computed once. Named level:metric:operations.
+
+Joins go by device and interface to the design's info metric, so that counters carry no topology.
+"""
+
+from __future__ import annotations
+
+from railfab.dashboards.rules import RecordingRule
+
+PORT = ("device", "interface")
+UPLINKS = 'on (device, interface) group_left () fabric_interface_info{link="uplink"}'
+HOST_PORTS = 'on (device, interface) group_left (rail) fabric_interface_info{link="host"}'
+
+RECORDING: tuple[RecordingRule, ...] = (
+    RecordingRule(
+        record="device_interface:fabric_transmit_utilization:ratio_rate1m",
+        expr="rate(fabric_interface_transmit_bytes_total[1m]) / fabric_interface_speed_bytes_per_second",
+        labels=PORT,
+    ),
+    RecordingRule(
+        record="device_interface:fabric_receive_utilization:ratio_rate1m",
+        expr="rate(fabric_interface_receive_bytes_total[1m]) / fabric_interface_speed_bytes_per_second",
+        labels=PORT,
+    ),
+    RecordingRule(
+        record="device_interface_queue:fabric_ecn_marked:ratio_rate1m",
+        expr="rate(fabric_queue_ecn_marked_packets_total[1m]) / (rate(fabric_queue_transmit_packets_total[1m]) > 0)",
+        labels=(*PORT, "queue"),
+    ),
+    RecordingRule(  # an upper bound may exceed the time there is
+        record="device_interface_priority:fabric_pfc_paused_estimated:ratio_rate1m",
+        expr="clamp_max(rate(fabric_pfc_receive_pause_estimated_seconds_total[1m]), 1)",
+        labels=(*PORT, "priority"),
+    ),
+    RecordingRule(
+        record="device:fabric_pfc_transmit_frames:rate1m",
+        expr="sum by (device) (rate(fabric_pfc_transmit_frames_total[1m]))",
+        labels=("device",),
+    ),
+    RecordingRule(
+        record="device:fabric_pfc_receive_frames:rate1m",
+        expr="sum by (device) (rate(fabric_pfc_receive_frames_total[1m]))",
+        labels=("device",),
+    ),
+    RecordingRule(
+        record="rail:fabric_transmit_bytes:rate1m",
+        expr=f"sum by (rail) (rate(fabric_interface_transmit_bytes_total[1m]) * {HOST_PORTS})",
+        labels=("rail",),
+    ),
+    RecordingRule(
+        record="device_interface:fabric_uplink_transmit_bytes:rate5m",
+        expr=f"rate(fabric_interface_transmit_bytes_total[5m]) * {UPLINKS}",
+        labels=PORT,
+    ),
+    RecordingRule(  # coefficient of variation; a device that sends next to nothing has none
+        record="device:fabric_uplink_transmit:cov_rate5m",
+        expr=(
+            "stddev by (device) (device_interface:fabric_uplink_transmit_bytes:rate5m)"
+            " / (avg by (device) (device_interface:fabric_uplink_transmit_bytes:rate5m) > 1e6)"
+        ),
+        labels=("device",),
+    ),
+    RecordingRule(
+        record="job_host:training_barrier_wait_seconds:mean5m",
+        expr=(
+            "sum by (job_id, host) (rate(training_barrier_wait_seconds_sum[5m]))"
+            " / (sum by (job_id, host) (rate(training_barrier_wait_seconds_count[5m])) > 0)"
+        ),
+        labels=("job_id", "host"),
+    ),
+)
+"""Every recording rule; a later one may use an earlier one."""
