@@ -1,4 +1,4 @@
-"""`--limit`: which switches, by name or group: `leaf`, `pod1-seg1-*`, `leaf&rail_3`, `!spine`, `spine,pod1-seg1-leaf1`."""
+"""`--limit`: which switches, by name or group: `leaf`, `leaf&rail_3`, `!spine`, `pod1-spine*,pod1-seg1-leaf1`."""
 
 from __future__ import annotations
 

@@ -33,12 +33,13 @@ def render_text(model: DeviceModel) -> str:
     return rendering.text(rendering.render(model))
 
 
-def design(path: Path) -> Design:
+def design(path: Path | str) -> Design:
     """Read, wire and plan the fabric of an intent file.
 
     Raises IntentError, TopologyError, UnknownPlatform, UnsupportedFeature, or Problems with several of them; each
     names the file.
     """
+    path = Path(path)
     intent = load_intent(path)
     try:
         topology = wire(intent)

@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""Bring the switches of a fabric to its intent, as a Nornir run to read, copy and change.
+
+python playbooks/deploy.py inventory/fabrics/pod64.yml --on twin --limit 'leaf&rail_1' --plan
+"""
+
+import argparse
+import sys
+
+from nornir import InitNornir
+from nornir.core.filter import F
+
+from railfab.deploy import preview, reconcile
+from railfab.errors import RailfabError
+from railfab.platforms import design
+
+
+def main() -> int:
+    """Exit code: 0 done, 1 partly failed, 2 cannot."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("intent")
+    parser.add_argument("--on", help="twin, lab or a file; else the intent's inventory")
+    parser.add_argument("--group", help="only this Nornir group, for example rail_1 or spine")
+    parser.add_argument("--plan", action="store_true", help="show the differences and stop")
+    arguments = parser.parse_args()
+    nornir = InitNornir(
+        inventory={"plugin": "RailfabInventory", "options": {"intent": arguments.intent, "on": arguments.on}},
+        runner={"plugin": "threaded", "options": {"num_workers": 16}},
+        logging={"enabled": False},
+    )
+    if arguments.group:
+        nornir = nornir.filter(F(groups__contains=arguments.group))
+    texts = design(nornir.config.inventory.options["intent"]).configurations()
+    result = nornir.run(task=preview if arguments.plan else reconcile, configurations=texts)
+    for name, results in result.items():
+        state = "failed" if results.failed else "changed" if results[0].changed else "no change"
+        print(f"{name}: {state}{f' ({results[0].exception})' if results.failed else ''}")
+        if arguments.plan:
+            print(results[0].diff)
+    return 2 if len(result.failed_hosts) == len(result) else 1 if result.failed else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except RailfabError as error:
+        print(f"deploy.py: {error}", file=sys.stderr)
+        sys.exit(2)

@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+"""Hold the live state of a fabric's switches against its intent, as a Nornir run to read, copy and change.
+
+python playbooks/verify.py inventory/fabrics/pod64.yml --on twin
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from railfab.deploy import nornir_of, resolve_endpoints, verify_all
+from railfab.endpoints import STATE_DIR
+from railfab.errors import RailfabError
+from railfab.platforms import design
+
+
+def main() -> int:
+    """Exit code: 0 as the intent says, 1 findings, 2 cannot."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("intent")
+    parser.add_argument("--on", help="twin, lab or a file; else the intent's inventory")
+    parser.add_argument("--limit", help="switches or groups, for example leaf&rail_1")
+    arguments = parser.parse_args()
+    fabric = design(arguments.intent)
+    nornir = nornir_of(fabric, resolve_endpoints(fabric, arguments.on, Path(STATE_DIR)), arguments.limit)
+    findings = verify_all(nornir, fabric, wait_s=15, on_done=lambda name: print(f"read {name}", file=sys.stderr))
+    for finding in findings:
+        print(finding)
+    print(f"{len(nornir.inventory.hosts)} switches, {len(findings)} findings")
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except RailfabError as error:
+        print(f"verify.py: {error}", file=sys.stderr)
+        sys.exit(2)

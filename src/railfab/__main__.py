@@ -1,0 +1,5 @@
+"""`python -m railfab`."""
+
+from railfab.cli import main
+
+main()

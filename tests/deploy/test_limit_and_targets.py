@@ -1,0 +1,87 @@
+"""Which switches a command means, and how it finds them."""
+
+from pathlib import Path
+
+import pytest
+
+from railfab.deploy.limit import selector
+from railfab.endpoints import Credentials, Endpoint, Endpoints, load_endpoints, read_credentials, save_endpoints
+from railfab.errors import EndpointError, RailfabError
+
+GROUPS = {
+    "pod1-seg1-leaf1": frozenset({"leaf", "pod1", "pod1-seg1", "rail_1"}),
+    "pod1-seg2-leaf1": frozenset({"leaf", "pod1", "pod1-seg2", "rail_1"}),
+    "pod1-spine1": frozenset({"spine", "pod1"}),
+}
+
+
+@pytest.mark.parametrize(
+    ("expression", "meant"),
+    [
+        (None, list(GROUPS)),
+        ("leaf", ["pod1-seg1-leaf1", "pod1-seg2-leaf1"]),
+        ("!leaf", ["pod1-spine1"]),
+        ("leaf & pod1-seg1", ["pod1-seg1-leaf1"]),
+        ("pod1-seg2-*,spine", ["pod1-seg2-leaf1", "pod1-spine1"]),
+        ("rail_1&!pod1-seg1", ["pod1-seg2-leaf1"]),
+        ("nothing", []),
+    ],
+)
+def test_a_limit_means_switches_by_name_and_group(expression: str | None, meant: list[str]) -> None:
+    chosen = selector(expression)
+    assert [name for name, groups in GROUPS.items() if chosen(name, groups)] == meant
+
+
+def test_an_empty_term_is_refused() -> None:
+    with pytest.raises(RailfabError, match=r"--limit 'leaf,': has an empty term. Write for example leaf&rail_1"):
+        selector("leaf,")
+
+
+ONE = Endpoint(name="leaf1", platform="frr", host="192.0.2.1", ssh_port=22, credentials="env:RF_TEST")
+
+
+def test_endpoints_survive_their_file_and_only_their_owner_reads_it(tmp_path: Path) -> None:
+    endpoints = Endpoints(fabric="f", backend="netns", nodes=(ONE,))
+    save_endpoints(tmp_path / "f.lab.json", endpoints)
+    assert load_endpoints(tmp_path / "f.lab.json") == endpoints
+    assert (tmp_path / "f.lab.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_nornir_hosts_file_is_a_list_of_endpoints(tmp_path: Path) -> None:
+    (tmp_path / "hosts.yml").write_text(
+        "leaf1: {hostname: 192.0.2.1, port: 22, platform: frr, data: {credentials: 'env:RF_TEST', site: x}}\n"
+    )
+    assert load_endpoints(tmp_path / "hosts.yml").nodes == (ONE,)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("[]", "holds no mapping. Name an endpoints file or a Nornir hosts.yml."),
+        ("leaf1: {platform: frr}", "is not a list of endpoints ('hostname')"),
+        ('{"version": 9, "nodes": []}', "is not a list of endpoints (version 9, not 1)"),
+        ("a: [", "cannot be read"),
+    ],
+)
+def test_a_file_that_is_no_list_of_endpoints_is_said_so(tmp_path: Path, text: str, line: str) -> None:
+    (tmp_path / "f").write_text(text)
+    with pytest.raises(EndpointError) as caught:
+        load_endpoints(tmp_path / "f")
+    assert line in str(caught.value)
+
+
+def test_credentials_come_from_the_environment_or_a_file_and_never_show(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(EndpointError, match="leaf1: no RF_TEST_USERNAME and no RF_TEST_PASSWORD in the environment"):
+        read_credentials(ONE)
+    monkeypatch.setenv("RF_TEST_USERNAME", "u")
+    monkeypatch.setenv("RF_TEST_PASSWORD", "sesame")
+    assert read_credentials(ONE) == Credentials("u", "sesame")
+    assert "sesame" not in repr(read_credentials(ONE))
+    (tmp_path / "c.yml").write_text("username: u\npassword: sesame\n")
+    from dataclasses import replace
+
+    assert read_credentials(replace(ONE, credentials=str(tmp_path / "c.yml"))) == Credentials("u", "sesame")
+    with pytest.raises(EndpointError, match=r"no credentials in .*none.yml. It must be a readable YAML file"):
+        read_credentials(replace(ONE, credentials=str(tmp_path / "none.yml")))

@@ -1,0 +1,131 @@
+"""What switches are told, how two models differ, and whether the ends of links agree."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from railfab.device import DeviceModel, changes, disagreements, plan
+from railfab.intent import load_intent
+from railfab.topology import Topology, switch_model, wire
+
+POD64 = Path(__file__).parents[2] / "inventory" / "fabrics" / "pod64.yml"
+LEAF, SPINE = "pod1-seg1-leaf1", "pod1-spine1"
+
+
+@pytest.fixture(scope="module")
+def topology() -> Topology:
+    return wire(load_intent(POD64))
+
+
+@pytest.fixture
+def models(topology: Topology) -> dict[str, DeviceModel]:
+    return plan(topology, load_intent(POD64))
+
+
+def test_planned_models_agree_at_both_ends_of_every_link(topology: Topology, models: dict[str, DeviceModel]) -> None:
+    assert disagreements(topology, models) == ()
+
+
+def test_every_fabric_link_carries_one_session_with_the_right_as_numbers(models: dict[str, DeviceModel]) -> None:
+    leaf, spine = models[LEAF], models[SPINE]
+    assert [found.remote_as for found in leaf.bgp.neighbors] == [65001] * 8
+    assert [found.remote_as for found in spine.bgp.neighbors] == [
+        4200001000 + number for number in (1, 1, 2, 2, 3, 3, 4, 4)
+    ]
+
+
+def test_the_headroom_pool_holds_what_all_ports_need(topology: Topology, models: dict[str, DeviceModel]) -> None:
+    from railfab.qos import lossless_thresholds
+
+    for node in topology.switches():
+        qos, model = models[node.name].qos, switch_model(node.model or "")
+        assert qos is not None
+        need = sum(
+            lossless_thresholds(rate_gbps=link.rate_gbps, cable_m=link.cable_m, mtu_bytes=9216).headroom_bytes
+            for _, _, link in topology.ports_of(node.name)
+        )
+        pool = qos.headroom_pool_percent * model.buffer_bytes / 100
+        assert need <= pool <= need + model.buffer_bytes / 100
+        for profile in qos.profiles:
+            rate = int(profile.name.split("g-")[0])
+            one = lossless_thresholds(rate_gbps=rate, cable_m=5 if rate == 100 else 40, mtu_bytes=9216).headroom_bytes
+            assert profile.headroom_percent * pool / 100 >= one
+
+
+def test_equal_models_have_no_changes_and_a_change_names_its_place(models: dict[str, DeviceModel]) -> None:
+    leaf = models[LEAF]
+    assert changes(leaf, leaf) == ()
+    neighbors = (replace(leaf.bgp.neighbors[0], remote_as=65009), *leaf.bgp.neighbors[1:])
+    found = changes(leaf, replace(leaf, bgp=replace(leaf.bgp, neighbors=neighbors)))
+    assert [str(change) for change in found] == ["bgp.neighbors[ethernet-1/25].remote_as: 65001 -> 65009"]
+    fewer = replace(leaf, bgp=replace(leaf.bgp, neighbors=leaf.bgp.neighbors[1:]))
+    assert [change.after for change in changes(leaf, fewer)] == [None]
+
+
+def test_order_is_a_change_of_its_own(models: dict[str, DeviceModel]) -> None:
+    leaf = models[LEAF]
+    turned = replace(leaf, interfaces=leaf.interfaces[::-1])
+    assert [change.place for change in changes(leaf, turned)] == ["interfaces order"]
+
+
+def _spine_with(models: dict[str, DeviceModel], **fields: object) -> dict[str, DeviceModel]:
+    """pod64 with the spine's first port (towards LEAF ethernet-1/32) changed."""
+    spine = models[SPINE]
+    first = replace(spine.interfaces[0], **fields)  # type: ignore[arg-type]
+    return {**models, SPINE: replace(spine, interfaces=(first, *spine.interfaces[1:]))}
+
+
+def _spine_qos_with(models: dict[str, DeviceModel], **fields: object) -> dict[str, DeviceModel]:
+    spine = models[SPINE]
+    assert spine.qos is not None
+    first = replace(spine.qos.ports[0], **fields)  # type: ignore[arg-type]
+    return {**models, SPINE: replace(spine, qos=replace(spine.qos, ports=(first, *spine.qos.ports[1:])))}
+
+
+ENDS = f"{LEAF} ethernet-1/32 and {SPINE} ethernet-1/1"
+
+
+def test_disagreeing_ends_are_named_with_both_values(topology: Topology, models: dict[str, DeviceModel]) -> None:
+    def said(changed: dict[str, DeviceModel]) -> list[str]:
+        return [str(finding) for finding in disagreements(topology, changed)]
+
+    assert said(_spine_with(models, mtu_bytes=1500)) == [
+        f"{ENDS}: MTU differs: 9216 and 1500. Give both ends the same."
+    ]
+    assert said(_spine_with(models, enabled=False)) == [f"{SPINE} ethernet-1/1: is shut down. Enable it."]
+    assert said(_spine_with(models, unnumbered=False)) == [
+        f"{ENDS}: unnumbered differs: True and False. Give both ends the same."
+    ]
+    assert said(_spine_with(models, name="ethernet-1/30"))[0] == (
+        f"{SPINE} ethernet-1/1: is not configured. Deploy the intent."
+    )
+    for field, word in (("pfc", "PFC"), ("ecn", "ECN"), ("trust_dscp", "DSCP trust")):
+        assert said(_spine_qos_with(models, **{field: False})) == [
+            f"{ENDS}: {word} differs: True and False. Give both ends the same."
+        ]
+
+
+def test_wrong_as_numbers_missing_neighbours_and_other_maps_are_findings(
+    topology: Topology, models: dict[str, DeviceModel]
+) -> None:
+    spine = models[SPINE]
+    wrong = (replace(spine.bgp.neighbors[0], remote_as=65009), *spine.bgp.neighbors[2:])
+    found = [
+        str(finding)
+        for finding in disagreements(
+            topology, {**models, SPINE: replace(spine, bgp=replace(spine.bgp, neighbors=wrong))}
+        )
+    ]
+    assert found == [
+        f"{SPINE} ethernet-1/1: expects AS 65009, {LEAF} is AS 4200001001. Correct the remote AS.",
+        f"{SPINE} ethernet-1/2: has no BGP neighbour towards {LEAF}. Deploy the intent.",
+    ]
+    assert spine.qos is not None
+    classes = tuple(replace(cls, dscp=(24,)) if cls.dscp == (26,) else cls for cls in spine.qos.classes)
+    mapped = disagreements(topology, {**models, SPINE: replace(spine, qos=replace(spine.qos, classes=classes))})
+    assert len(mapped) == 8
+    assert "DSCP to queue map differs: {26: (3, 3), 48: (6, None)} and {24: (3, 3), 48: (6, None)}" in str(mapped[0])
+    steeper = tuple(replace(profile, kmin_bytes=1000) for profile in spine.qos.profiles)
+    marked = disagreements(topology, {**models, SPINE: replace(spine, qos=replace(spine.qos, profiles=steeper))})
+    assert "kmin_bytes differs: 500000 and 1000" in str(marked[0])

@@ -1,0 +1,161 @@
+"""What a user may write, and what is said when it is wrong."""
+
+from pathlib import Path
+
+import pytest
+
+from railfab.errors import IntentError, Problems, RailfabError
+from railfab.intent import FabricIntent, Lossless, json_schema, load_intent, load_job
+
+FABRICS = Path(__file__).parents[2] / "inventory" / "fabrics"
+JOBS = Path(__file__).parents[2] / "inventory" / "jobs"
+
+SMALL = """\
+version: 1
+fabric: small
+backend:
+  segments: {count: 1, hosts: 2, rail_switches: 1, model: 7220-ixr-d5, platform: srlinux}
+  spines: {count: 2, rate_gbps: 400, model: 7220-ixr-d5, platform: srlinux}
+"""
+
+
+def refused(tmp_path: Path, text: str) -> list[str]:
+    """The lines that a file's faults are reported in, without the folder."""
+    path = tmp_path / "f.yml"
+    path.write_text(text)
+    with pytest.raises(RailfabError) as caught:
+        load_intent(path)
+    return str(caught.value).replace(f"{tmp_path}/", "").splitlines()
+
+
+def test_pod64_fits_a_page_and_says_what_the_defaults_would_say(tmp_path: Path) -> None:
+    path = FABRICS / "pod64.yml"
+    assert len(path.read_text().splitlines()) <= 40
+    intent = load_intent(path)
+    assert intent.profile.lossless == Lossless()
+    assert intent.profile == FabricIntent.model_validate({**intent.model_dump(exclude={"profile"})}).profile
+
+
+def test_a_common_pod_needs_few_lines(tmp_path: Path) -> None:
+    path = tmp_path / "small.yml"
+    path.write_text(SMALL)
+    intent = load_intent(path)
+    assert intent.hosts.gpus == 8
+    assert intent.profile.mtu == 9216
+
+
+def test_all_faults_are_reported_together_in_the_order_of_the_file(tmp_path: Path) -> None:
+    text = SMALL.replace("version: 1", "version: 2").replace("hosts: 2", "hosts: 0").replace("rate_gbps", "rate")
+    assert refused(tmp_path, text + "extra: 1\n") == [
+        "f.yml:1: version: 2 is not a choice. Use 1.",
+        "f.yml:4: backend.segments.hosts: 0 does not do. It should be greater than or equal to 1.",
+        "f.yml:5: backend.spines.rate: is not a key railfab knows. Did you mean 'rate_gbps'? "
+        "Known here: cable_m, count, links_per_leaf, model, platform, rate_gbps.",
+        "f.yml:5: backend.spines.rate_gbps: is missing. Add it.",
+        "f.yml:6: extra: is not a key railfab knows. Known here: backend, fabric, hosts, inventory, profile, version.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        (
+            ("fabric: small", "fabric: Small!"),
+            "'Small!' is not a name. Use up to 32 lower-case letters, digits and inner",
+        ),
+        (("count: 1", "count: '1'"), "f.yml:4: backend.segments.count: '1' does not do. It should be a valid integer."),
+        (("count: 1", "count: 1, count: 2"), "f.yml:4: key 'count' is given twice. Keep one of them."),
+        (("count: 1", "count: [1"), "is not YAML"),
+        (
+            ("fabric: small", "fabric: &a small\nhosts: *a"),
+            "hosts: 'small' does not do. It should be a valid dictionary",
+        ),
+        (
+            ("backend:", "profile: {lossless: {dscp: 48}}\nbackend:"),
+            "profile.lossless: dscp and cnp_dscp are both 48. Give each its own code point.",
+        ),
+        (("backend:", "profile: {lossless: {priority: 6}}\nbackend:"), "priority 6 is the queue of CNPs. Use 1 to 5."),
+        (("backend:", "profile: {lossless: {priority: 0}}\nbackend:"), "priority 0 is the default class. Use 1 to 6."),
+        (("backend:", "profile: {ecmp: spray}\nbackend:"), "profile.ecmp: 'spray' is not a choice. Use 'flow'."),
+        (("backend:", "? [a]\n: 1\nbackend:"), "a key is not a word. Use plain keys."),
+        (("backend:", "a: &x [*x]\nbackend:"), "an alias repeats a part of the file. Write it out."),
+    ],
+)
+def test_a_fault_is_one_line_that_says_where_what_and_how_to_mend_it(
+    tmp_path: Path, change: tuple[str, str], line: str
+) -> None:
+    lines = refused(tmp_path, SMALL.replace(*change))
+    assert line in lines[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("", "f.yml: holds no mapping. Begin with `version: 1`."),
+        ("- a\n", "f.yml: holds no mapping."),
+        ("\0", "is not YAML"),
+    ],
+)
+def test_a_file_that_is_no_intent_is_said_so(tmp_path: Path, text: str, line: str) -> None:
+    assert line in refused(tmp_path, text)[0]
+
+
+def test_a_missing_or_unreadable_file_is_said_so(tmp_path: Path) -> None:
+    with pytest.raises(IntentError, match=r"none\.yml: no such file\. Check the path\."):
+        load_intent(tmp_path / "none.yml")
+    (tmp_path / "latin.yml").write_bytes(b"version: 1 # \xff\n")
+    with pytest.raises(IntentError, match=r"cannot be read .* Name a readable UTF-8 text file"):
+        load_intent(tmp_path / "latin.yml")
+    (tmp_path / "huge.yml").write_text("#" * 1_000_001)
+    with pytest.raises(IntentError, match="is larger than 1000000 bytes"):
+        load_intent(tmp_path / "huge.yml")
+
+
+def test_off_switches_a_feature_off(tmp_path: Path) -> None:
+    path = tmp_path / "f.yml"
+    path.write_text(SMALL + "profile: {bfd: off, lossless: off}\n")
+    intent = load_intent(path)
+    assert intent.profile.bfd is None
+    assert intent.profile.lossless is None
+
+
+def test_the_schema_for_editors_is_the_committed_one_and_knows_every_key() -> None:
+    import json
+
+    committed = json.loads((FABRICS.parent / "intent.schema.json").read_text())
+    assert committed == json_schema()
+    assert set(committed["properties"]) == {"version", "fabric", "profile", "hosts", "backend", "inventory"}
+
+
+@pytest.mark.parametrize("job", sorted(JOBS.glob("*.yml")), ids=lambda path: path.stem)
+def test_every_committed_job_loads(job: Path) -> None:
+    assert load_job(job).job == job.stem
+
+
+def job_refused(tmp_path: Path, text: str) -> str:
+    path = tmp_path / "j.yml"
+    path.write_text(text)
+    with pytest.raises((IntentError, Problems)) as caught:
+        load_job(path)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("phase", "line"),
+    [
+        ("compute: {ms: 1}, traffic: {pattern: incast, senders: 2, bytes: 1MB}", "here compute and traffic"),
+        ("collective: {op: allreduce, bytes: 3XB}", "'3XB' is not a size. Write bytes, or a number with kB, MB, GB"),
+        ("traffic: {pattern: storm, senders: 2, bytes: 1}", "'storm' is not a choice. Use 'incast'."),
+        ("", "a phase is one of compute, collective and traffic, here none"),
+    ],
+)
+def test_faults_of_a_job_are_said(tmp_path: Path, phase: str, line: str) -> None:
+    assert line in job_refused(tmp_path, f"version: 1\njob: j\nphases:\n  - {{{phase}}}\n")
+
+
+def test_sizes_read_as_people_write_them(tmp_path: Path) -> None:
+    path = tmp_path / "j.yml"
+    path.write_text("version: 1\njob: j\nphases:\n  - collective: {op: allreduce, bytes: 1.5 GB}\n")
+    collective = load_job(path).phases[0].collective
+    assert collective is not None
+    assert collective.bytes == 1_500_000_000
