@@ -1,0 +1,100 @@
+"""What Linux and FRR say about a switch, as canonical metrics. Pure: texts in, readings out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from railfab.units import BITS_PER_BYTE
+
+IFF_UP = 0x1
+UP_WITHOUT_SAYING = "unknown"
+"""What the kernel says of an interface whose driver does not tell, when its carrier is there (RFC 2863 has no such)."""
+
+BGP_STATES = {"Idle": 1, "Connect": 2, "Active": 3, "OpenSent": 4, "OpenConfirm": 5, "Established": 6}
+"""FRR's `bgpState`, numbered as BGP4-MIB does."""
+
+
+class Reading(NamedTuple):
+    """One canonical sample of one switch. keys: of the native path, where a label does not carry them."""
+
+    metric: str
+    labels: Mapping[str, str]
+    value: float
+    keys: Mapping[str, str] = {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkFacts:
+    """The files of one interface under /sys/class/net. speed_mbps: None when the driver does not tell."""
+
+    name: str
+    operstate: str
+    flags: int
+    carrier_changes: int
+    speed_mbps: int | None
+
+
+RECEIVE = {"bytes": 0, "errors": 2, "discards": 3}
+TRANSMIT = {"bytes": 8, "errors": 10, "discards": 11}
+"""Columns of /proc/net/dev after the name (Linux net/core/net-procfs.c: dev_seq_printf_stats)."""
+
+
+def interface_readings(proc_net_dev: str, facts: Mapping[str, LinkFacts]) -> Iterator[Reading]:
+    """Counters and states of the interfaces that `facts` names."""
+    for name, columns in _rows(proc_net_dev):
+        if name not in facts:
+            continue
+        labels = {"interface": name}
+        for direction, places in (("receive", RECEIVE), ("transmit", TRANSMIT)):
+            for what, place in places.items():
+                yield Reading(f"fabric_interface_{direction}_{what}_total", labels, columns[place])
+        yield from _state_readings(facts[name], labels)
+
+
+def _rows(proc_net_dev: str) -> Iterator[tuple[str, list[int]]]:
+    """Name and columns of each interface; two lines of titles stand above them."""
+    for line in proc_net_dev.splitlines()[2:]:
+        name, _, columns = line.partition(":")
+        yield name.strip(), [int(column) for column in columns.split()]
+
+
+def _state_readings(facts: LinkFacts, labels: Mapping[str, str]) -> Iterator[Reading]:
+    admin_up = bool(facts.flags & IFF_UP)
+    oper_up = facts.operstate == "up" or (facts.operstate == UP_WITHOUT_SAYING and admin_up)
+    yield Reading("fabric_interface_oper_up", labels, oper_up)
+    yield Reading("fabric_interface_admin_up", labels, admin_up)
+    yield Reading("fabric_interface_carrier_transitions_total", labels, facts.carrier_changes)
+    if facts.speed_mbps is not None and facts.speed_mbps > 0:
+        yield Reading("fabric_interface_speed_bytes_per_second", labels, facts.speed_mbps * 1_000_000 / BITS_PER_BYTE)
+
+
+def bgp_readings(neighbors: Mapping[str, Any]) -> Iterator[Reading]:
+    """`show bgp vrf default neighbors json`; a peer is named by its interface where it is unnumbered."""
+    for peer, neighbor in neighbors.items():
+        if not isinstance(neighbor, Mapping) or "bgpState" not in neighbor:
+            continue
+        labels = {"peer": peer}
+        yield Reading("fabric_bgp_session_state", labels, BGP_STATES.get(neighbor["bgpState"], BGP_STATES["Idle"]))
+        established = neighbor.get("connectionsEstablished", 0)
+        yield Reading("fabric_bgp_established_transitions_total", labels, established)
+        family = neighbor.get("addressFamilyInfo", {}).get("ipv4Unicast", {})
+        for direction, key in (("received", "acceptedPrefixCounter"), ("sent", "sentPrefixCounter")):
+            if key in family:
+                where = labels | {"afi_safi": "ipv4-unicast", "direction": direction}
+                yield Reading("fabric_bgp_prefixes", where, family[key])
+
+
+def bfd_readings(peers: list[Mapping[str, Any]], counters: list[Mapping[str, Any]]) -> Iterator[Reading]:
+    """`show bfd peers json` and `show bfd peers counters json`; the interface names the peer."""
+    for session in peers:
+        keys = {"local-discriminator": str(session["id"])}
+        yield Reading("fabric_bfd_session_up", _bfd_labels(session), session["status"] == "up", keys)
+    for session in counters:
+        keys = {"local-discriminator": str(session["id"])}
+        yield Reading("fabric_bfd_failure_transitions_total", _bfd_labels(session), session["session-down"], keys)
+
+
+def _bfd_labels(session: Mapping[str, Any]) -> dict[str, str]:
+    return {"peer": str(session.get("interface") or session["peer"])}

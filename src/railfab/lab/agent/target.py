@@ -1,0 +1,103 @@
+"""One switch of the lab as a gNMI target: read-only, OpenConfig paths."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from railfab.errors import LabError
+from railfab.gnmi.paths import Element, to_text_elements
+from railfab.gnmi.target import Edit, Found, Kind, Leaves, Model, PathNotFound, RequestRefused, nest
+from railfab.lab.agent.leaves import encode
+from railfab.lab.agent.readings import Reading, bfd_readings, bgp_readings, interface_readings
+from railfab.lab.agent.sources import link_facts, proc_net_dev, vty_json
+from railfab.platforms import TelemetryMap
+
+logger = logging.getLogger(__name__)
+
+ROUTING_AGE_S = 1.0
+"""How long BGP and BFD states are kept: asking for them costs a daemon milliseconds [s]."""
+
+RETRY_S = 5.0
+"""How long a daemon that did not answer is left alone [s]."""
+
+MODELS = (
+    Model("openconfig-interfaces", "OpenConfig working group", "3.8.1"),
+    Model("openconfig-network-instance", "OpenConfig working group", "4.7.0"),
+    Model("openconfig-bfd", "OpenConfig working group", "0.5.0"),
+)
+
+
+class Cached:
+    """Readings that are expensive, asked for again when they are old; none while their source does not answer."""
+
+    def __init__(self, read: Callable[[], Iterable[Reading]]) -> None:
+        self._read = read
+        self._readings: tuple[Reading, ...] = ()
+        self._next = 0.0
+
+    def readings(self) -> tuple[Reading, ...]:
+        if time.monotonic() < self._next:
+            return self._readings
+        try:
+            self._readings, wait_s = tuple(self._read()), ROUTING_AGE_S
+        except LabError as error:
+            logger.warning("%s", error)
+            self._readings, wait_s = (), RETRY_S
+        self._next = time.monotonic() + wait_s
+        return self._readings
+
+
+class LinuxSwitch:
+    """A switch in namespaces. holder: a process in its namespaces. sockets: where its FRR daemons listen."""
+
+    def __init__(self, name: str, *, holder: int, sockets: Path, map_: TelemetryMap) -> None:
+        self.name = name
+        self.leaves = Leaves()
+        self._holder = holder
+        self._sockets = sockets
+        self._map = map_
+        self._bgp = Cached(self._read_bgp)
+        self._bfd = Cached(self._read_bfd)
+        self._lock = threading.Lock()
+        self._time_ns = 0
+
+    def models(self) -> Sequence[Model]:
+        return MODELS
+
+    def refresh(self, max_age_s: float) -> int:
+        """Read what is older than this; see railfab.gnmi.target.Target."""
+        with self._lock:
+            now_ns = time.time_ns()
+            if now_ns - self._time_ns > max_age_s * 1e9:
+                readings = (*self._interfaces(), *self._bgp.readings(), *self._bfd.readings())
+                values, on_change = encode(self._map, readings)
+                self.leaves.replace(values, config=False, on_change=on_change)
+                self._time_ns = now_ns
+            return self._time_ns
+
+    def get(self, path: tuple[Element, ...], kind: Kind) -> list[Found]:
+        leaves = self.leaves.select(path) if kind is not Kind.CONFIG else []
+        if not leaves:
+            raise PathNotFound(self.name, f"nothing at {to_text_elements(path)}", "Check the path and its keys")
+        return nest(leaves, path)
+
+    def set(self, edits: Sequence[Edit]) -> None:
+        raise RequestRefused(self.name, f"is read-only over gNMI ({len(edits)} edits refused)", "Configure it over SSH")
+
+    def _interfaces(self) -> tuple[Reading, ...]:
+        try:
+            return tuple(interface_readings(proc_net_dev(self._holder), link_facts(self._holder)))
+        except OSError as error:
+            logger.warning("%s: %s", self.name, error)
+            return ()
+
+    def _read_bgp(self) -> Iterable[Reading]:
+        return bgp_readings(vty_json(self._sockets / "bgpd.vty", "show bgp vrf default neighbors json"))
+
+    def _read_bfd(self) -> Iterable[Reading]:
+        daemon = self._sockets / "bfdd.vty"
+        return bfd_readings(vty_json(daemon, "show bfd peers json"), vty_json(daemon, "show bfd peers counters json"))

@@ -1,0 +1,91 @@
+"""One switch of the lab: its private files, its first process, and whether its daemons answer."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+
+from railfab.errors import LabError
+from railfab.lab.netns.kernel import MARK, NAMESPACES, Process, is_running, process
+
+FRR = Path("/usr/lib/frr")
+DAEMONS = ("zebra", "staticd", "bgpd", "bfdd")
+USER = "frr"
+READY_WITHIN_S = 30.0
+READY_WITHIN_EACH_S = 1.5
+"""Added to the above for every switch: what a busy machine needs to start the daemons of one."""
+
+EMPTY_CONFIGURATION = "frr defaults datacenter\nhostname {name}\nservice integrated-vtysh-config\n"
+VTYSH_CONFIGURATION = "service integrated-vtysh-config\n"
+
+
+def lay_out(root: Path, *, name: str, configuration: str | None) -> None:
+    """Make the private directories of one switch. configuration: what it boots with; None boots it empty."""
+    etc, run, var = root / "etc-frr", root / "run-frr", root / "var-tmp"
+    for directory in (root, etc, run, var):
+        directory.mkdir(mode=0o755)
+    var.chmod(0o1777)
+    (etc / "vtysh.conf").write_text(VTYSH_CONFIGURATION)
+    (etc / "frr.conf").write_text(EMPTY_CONFIGURATION.format(name=name) if configuration is None else configuration)
+    for path in (etc, run, *etc.iterdir()):
+        shutil.chown(path, USER, USER)
+    for path in etc.iterdir():
+        path.chmod(0o640)
+
+
+def boot(root: Path, *, name: str, namespace: str, tag: str, ssh_server: Sequence[str]) -> Process:
+    """Start the first process of a switch; it starts everything else and takes everything with it when it ends."""
+    script = root / "node.sh"
+    script.write_text(files(__package__).joinpath("node.sh").read_text())
+    unshare = ["unshare", "--mount", "--propagation", "slave", "--uts", "--pid", "--fork", "--kill-child"]
+    command = ["nsenter", f"--net={NAMESPACES / namespace}", *unshare, "sh", str(script), *ssh_server]
+    environment = os.environ | {MARK: tag, "ROOT": str(root), "NODE": name, "FRR": str(FRR)}
+    with (root / "log").open("ab") as log:
+        started = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment, start_new_session=True
+        )
+    return process(name, started.pid)
+
+
+def wait_until_ready(roots: dict[str, Path], processes: Sequence[Process]) -> None:
+    """Wait until every switch has started its daemons and read its configuration. Raises LabError."""
+    deadline = time.monotonic() + READY_WITHIN_S + READY_WITHIN_EACH_S * len(roots)
+    waiting = {process.purpose: process for process in processes}
+    while waiting := {name: holder for name, holder in waiting.items() if not (roots[name] / "ready").exists()}:
+        for name, holder in waiting.items():
+            if not is_running(holder):
+                raise LabError(f"switch {name}", f"did not start ({last_line(roots[name])})", _look(roots[name]))
+        if time.monotonic() > deadline:
+            names = ", ".join(sorted(waiting))
+            raise LabError(f"switch {names}", "is not ready in time", "The machine is too busy: try again, or fewer")
+        time.sleep(0.05)
+
+
+def _look(root: Path) -> str:
+    return f"Look at {root / 'log'}, or run `railfab lab doctor`"
+
+
+def last_line(root: Path) -> str:
+    """The last thing that a switch's processes said."""
+    lines = (root / "log").read_text(errors="replace").split("\n")
+    return next((line.strip() for line in reversed(lines) if line.strip()), "it said nothing")
+
+
+def dead_daemons(root: Path) -> tuple[str, ...]:
+    """FRR daemons of a switch that do not answer on their socket."""
+    return tuple(daemon for daemon in DAEMONS if not _answers(root / "run-frr" / f"{daemon}.vty"))
+
+
+def _answers(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+        try:
+            client.connect(str(path))
+        except OSError:
+            return False
+    return True

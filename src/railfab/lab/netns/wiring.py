@@ -1,0 +1,73 @@
+"""Topology to `ip -batch` lines: which namespace gets which cable, address and route. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from ipaddress import IPv4Interface
+
+from railfab.device import DeviceModel
+from railfab.lab.netns.names import MANAGEMENT, LabNames
+from railfab.topology import Port, Role, Topology
+
+DEFAULT_MTU_BYTES = 1500
+FIRST_TABLE = 100
+"""Routing table of a host's first NIC port; the next ports have the next tables."""
+
+
+def mtu_bytes(port: Port, peer: Port, models: Mapping[str, DeviceModel]) -> int:
+    """MTU of one end of a cable: what the switch's model says; a host follows the switch it is on [bytes]."""
+    for end in (port, peer):
+        if end.node in models:
+            interface = models[end.node].interface(end.name)
+            return (interface.mtu_bytes if interface else None) or DEFAULT_MTU_BYTES
+    return DEFAULT_MTU_BYTES
+
+
+def cable_lines(topology: Topology, models: Mapping[str, DeviceModel], names: LabNames) -> list[str]:
+    """One veth pair per link, both ends made in place."""
+    return [
+        f"link add {_end(link.a, link.z, models, names)} type veth peer {_end(link.z, link.a, models, names)}"
+        for link in topology.links
+    ]
+
+
+def _end(port: Port, peer: Port, models: Mapping[str, DeviceModel], names: LabNames) -> str:
+    return f"name {port.name} mtu {mtu_bytes(port, peer, models)} netns {names.namespace(port.node)}"
+
+
+def management_lines(names: LabNames, gateway: IPv4Interface, switches: Mapping[str, IPv4Interface]) -> list[str]:
+    """A bridge in the caller's namespace with a cable to each switch's `mgmt0`."""
+    lines = [f"link add name {names.bridge} type bridge", f"addr add {gateway} dev {names.bridge}"]
+    for index, switch in enumerate(switches):
+        port, namespace = names.management_port(index), names.namespace(switch)
+        lines.append(f"link add name {port} type veth peer name {MANAGEMENT} netns {namespace}")
+        lines.append(f"link set {port} master {names.bridge} up")
+    return [*lines, f"link set {names.bridge} up"]
+
+
+def node_lines(topology: Topology, node: str, management: IPv4Interface | None) -> list[str]:
+    """What is done inside one node's namespace: addresses, routes and every port up."""
+    ports = topology.ports_of(node)
+    lines = ["link set lo up", *(f"link set {port.name} up" for port, _, _ in ports)]
+    if management is not None:
+        lines += [f"addr add {management} dev {MANAGEMENT}", f"link set {MANAGEMENT} up"]
+    if topology.node(node).role is Role.HOST:
+        lines += _host_lines([(port, peer) for port, peer, _ in ports])
+    return lines
+
+
+def _host_lines(ports: list[tuple[Port, Port]]) -> list[str]:
+    """Addresses, and routes by source: an answer leaves through the NIC port that its question came to.
+
+    What has no source address yet may take any port.
+    """
+    lines, next_hops = [], []
+    for table, (port, peer) in enumerate(ports, start=FIRST_TABLE):
+        if port.address is None or peer.address is None:
+            continue
+        next_hop = f"via {peer.address.ip} dev {port.name}"
+        next_hops.append(f"nexthop {next_hop}")
+        lines.append(f"addr add {port.address} dev {port.name}")
+        lines.append(f"rule add from {port.address.ip} table {table}")
+        lines.append(f"route add default {next_hop} table {table}")
+    return [*lines, "route add default " + " ".join(next_hops)] if next_hops else lines
