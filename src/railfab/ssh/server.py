@@ -1,0 +1,137 @@
+"""The server: who may log in, and what answers. It runs in the namespaces, and as the user, of its process.
+
+Exec requests run under `sh -c`, interactive ones in a login shell on a pseudo-terminal; SFTP and SCP see the files
+that the process sees. What a session leaves in the background goes on when the connection ends, as with OpenSSH.
+"""
+
+from __future__ import annotations
+
+import hmac
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import asyncssh
+
+from railfab.errors import LabError
+from railfab.ssh.processes import answer
+
+LOGIN_WITHIN_S = 60
+KEY_ALGORITHM = "ssh-ed25519"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SshAccess:
+    """The one user of a server. authorized_keys: lines of an OpenSSH authorized_keys file; empty allows no key.
+
+    password: None allows no password.
+    """
+
+    username: str
+    password: str | None = field(default=None, repr=False)
+    authorized_keys: str = field(default="", repr=False)
+
+
+class SshServer:
+    """A server that listens; `async with` it, or `close` it. port: the one it listens on, when 0 was asked for."""
+
+    def __init__(self, acceptor: asyncssh.SSHAcceptor) -> None:
+        self._acceptor = acceptor
+
+    @property
+    def port(self) -> int:
+        port: int = self._acceptor.get_port()
+        return port
+
+    async def close(self) -> None:
+        """Listen no more, and end the connections there are."""
+        self._acceptor.close()
+        await self._acceptor.wait_closed()
+
+    async def serve_forever(self) -> None:
+        await self._acceptor.wait_closed()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+
+async def serve(host: str, port: int, *, host_key: Path, access: SshAccess) -> SshServer:
+    """Listen on an address. host_key: made there, for its owner alone, when there is none; callers keep it.
+
+    Raises LabError when the port is taken, the address is not ours or a key cannot be read.
+    """
+    where = f"SSH server {host} port {port}"
+    keys = _authorized_keys(where, access.authorized_keys)
+    try:
+        acceptor = await asyncssh.listen(
+            host,
+            port,
+            server_factory=lambda: _Login(access, keys),
+            server_host_keys=[_host_key(where, host_key)],
+            process_factory=answer,
+            encoding=None,
+            sftp_factory=True,
+            allow_scp=True,
+            agent_forwarding=False,
+            login_timeout=LOGIN_WITHIN_S,
+        )
+    except OSError as error:
+        problem = (error.strerror or str(error)).lower()
+        raise LabError(where, f"cannot listen ({problem})", "Choose a free port of this machine") from None
+    return SshServer(acceptor)
+
+
+class _Login(asyncssh.SSHServer):
+    """Lets one user in, by password or key."""
+
+    def __init__(self, access: SshAccess, keys: asyncssh.SSHAuthorizedKeys | None) -> None:
+        self._access = access
+        self._keys = keys
+
+    def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
+        self._connection = conn
+
+    def begin_auth(self, username: str) -> bool:
+        if self._keys is not None and username == self._access.username:
+            self._connection.set_authorized_keys(self._keys)
+        return True
+
+    def password_auth_supported(self) -> bool:
+        return self._access.password is not None
+
+    def validate_password(self, username: str, password: str) -> bool:
+        known = self._access.password
+        if known is None or username != self._access.username:
+            return False
+        return hmac.compare_digest(known.encode(), password.encode())
+
+
+def _authorized_keys(where: str, text: str) -> asyncssh.SSHAuthorizedKeys | None:
+    if not text.strip():
+        return None
+    try:
+        return asyncssh.import_authorized_keys(text)
+    except ValueError as error:
+        raise LabError(where, f"cannot read the authorized keys ({error})", "Write lines as OpenSSH does") from None
+
+
+def _host_key(where: str, path: Path) -> asyncssh.SSHKey:
+    """The server's own key from its file, made on first use so that clients meet the same one again."""
+    try:
+        if not path.exists():
+            _write_private(path, asyncssh.generate_private_key(KEY_ALGORITHM).export_private_key())
+        return asyncssh.read_private_key(str(path))
+    except (OSError, asyncssh.KeyImportError) as error:
+        raise LabError(where, f"cannot use the host key {path} ({error})", "Remove the file to get a new key") from None
+
+
+def _write_private(path: Path, content: bytes) -> None:
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(content)
