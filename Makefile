@@ -1,0 +1,63 @@
+# railfab: `make` shows what there is. Everything lives in .venv; nothing outside the clone is touched, but by `lab-deps`.
+
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.PHONY: help demo setup test check bench lab-deps lab-deps-here clean pins
+
+FABRIC ?= inventory/fabrics/pod64.yml
+FOR ?=
+ARGS ?=
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# The newest interpreter that the pins were resolved for; the stamps below are made again when a requirement changes.
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
+	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info)' 2>/dev/null && { command -v $$p; break; }; done)
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(VENV)/railfab.stamp ## a 64-GPU fabric in this terminal, deployed, loaded and observed; FOR=30 ends it after 30 s
+	@$(BIN)/railfab up $(FABRIC) $(if $(FOR),--for $(FOR)) $(ARGS)
+
+setup: $(VENV)/dev.stamp ## the virtual environment with everything a developer needs
+
+test: $(VENV)/dev.stamp lab-deps-here ## all tests; those that need root, FRR or Prometheus say what to install when they are skipped
+	@$(BIN)/python -m pytest $(ARGS)
+
+check: $(VENV)/dev.stamp ## lint, format, types and the rule that imports point down
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/mypy playbooks/*.py
+	@$(BIN)/lint-imports --no-cache
+
+bench: $(VENV)/dev.stamp ## measure what benchmarks/ describes
+	@set -e; for bench in benchmarks/bench_*.py; do $(BIN)/python "$$bench" $(ARGS); done
+
+lab-deps: ## Debian's packages for the embedded lab and the integration tests (root); starts no service
+	@.ci/lab-deps
+
+clean: ## remove the virtual environment and every cache
+	@rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage build dist
+	@find src tests playbooks benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# As root on Debian the tests bring their packages; elsewhere they skip themselves.
+lab-deps-here:
+	@if [ "$$(id -u)" = 0 ] && [ -f /etc/debian_version ]; then .ci/lab-deps; fi
+
+$(VENV)/railfab.stamp: requirements.txt requirements-build.txt pyproject.toml
+	@test -n "$(PYTHON)" || { echo "make: no Python. Install python3 (3.11 or newer) with its venv module." >&2; exit 2; }
+	@test -x $(BIN)/python || { echo "Setting up $(VENV) with $(PYTHON) ..."; $(PYTHON) -m venv $(VENV); } \
+		|| { echo "make: $(PYTHON) cannot make a virtual environment. Install its venv module (Debian: python3-venv)." >&2; \
+		rm -rf $(VENV); exit 2; }
+	@$(PIP) install -r requirements-build.txt -r requirements.txt
+	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/dev.stamp: $(VENV)/railfab.stamp requirements-dev.txt
+	@$(PIP) install -r requirements-dev.txt
+	@touch $@
+
+pins: ## resolve the newest versions within pyproject's ranges and write the requirements files again
+	@.ci/pins $(PYTHON)

@@ -1,0 +1,86 @@
+"""What the machine lacks is said once, in one line; what CI demands in RAILFAB_REQUIRE never skips."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Generator
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+FRR_DAEMONS = Path("/usr/lib/frr")
+LAB_COMMANDS = ("ip", "unshare", "vtysh")
+
+# Wall-clock deadlines fail on a busy machine; a failure in CI must be the same failure on a desk.
+settings.register_profile("desk", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+settings.load_profile("ci" if os.environ.get("CI") else "desk")
+
+
+def oracle_folder() -> Path:
+    """Where the vendors' models lie: RAILFAB_ORACLES, or a folder beside the clone."""
+    return Path(os.environ.get("RAILFAB_ORACLES", REPOSITORY.parent / "shared" / "oracles"))
+
+
+def _lab() -> str | None:
+    if os.geteuid() != 0:
+        return "needs root; run the tests with sudo"
+    missing = [command for command in LAB_COMMANDS if shutil.which(command) is None]
+    if missing or not (FRR_DAEMONS / "bgpd").exists() or not (FRR_DAEMONS / "frr-reload.py").exists():
+        return "needs FRR and iproute2; run: sudo make lab-deps"
+    return None
+
+
+def _prometheus() -> str | None:
+    found = shutil.which("prometheus") and shutil.which("promtool")
+    return None if found else "needs prometheus and promtool; run: sudo make lab-deps"
+
+
+def _oracle() -> str | None:
+    if not oracle_folder().is_dir():
+        return "needs the vendors' models; set RAILFAB_ORACLES (tests/README.md says what it holds)"
+    return None if shutil.which("yanglint") else "needs yanglint; run: sudo make lab-deps"
+
+
+NEEDS: dict[str, Callable[[], str | None]] = {"lab": _lab, "prometheus": _prometheus, "oracle": _oracle}
+
+
+def _required() -> set[str]:
+    return {name for name in os.environ.get("RAILFAB_REQUIRE", "").split(",") if name}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what cannot run here, with what to do about it; what is required stays and fails where it must."""
+    for mark, lacking in NEEDS.items():
+        reason = lacking()
+        if reason is None:
+            continue
+        for item in items:
+            if item.get_closest_marker(mark):
+                item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A required test that skips, whoever skipped it, has failed."""
+    report = yield
+    demanded = [mark for mark in _required() if item.get_closest_marker(mark)]
+    if report.skipped and demanded and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"RAILFAB_REQUIRE demands {', '.join(demanded)}, but this was skipped: {report.longrepr}"
+    return report
+
+
+@pytest.fixture(scope="session")
+def oracles() -> Path:
+    """The folder of the vendors' models; for tests marked `oracle`."""
+    return oracle_folder()
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """The top of the clone."""
+    return REPOSITORY
