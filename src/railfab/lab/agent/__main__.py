@@ -54,7 +54,7 @@ def _switch(state: LabState, node: LabNode) -> LinuxSwitch:
     if holder is None:
         raise LabError(node.name, "has no process in the lab's state", "Run `railfab lab down`, then up again")
     telemetry = data.telemetry("railfab.platforms.frr")
-    return LinuxSwitch(node.name, holder=holder.pid, sockets=node_root(state, node.name) / "run-frr", map_=telemetry)
+    return LinuxSwitch(node.name, holder=holder, sockets=node_root(state, node.name) / "run-frr", map_=telemetry)
 
 
 def _identity(root: Path) -> Identity:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -86,15 +86,17 @@ def bgp_readings(neighbors: Mapping[str, Any]) -> Iterator[Reading]:
                 yield Reading("fabric_bgp_prefixes", where, family[key])
 
 
-def bfd_readings(peers: list[Mapping[str, Any]], counters: list[Mapping[str, Any]]) -> Iterator[Reading]:
-    """`show bfd peers json` and `show bfd peers counters json`; the interface names the peer."""
-    for session in peers:
-        keys = {"local-discriminator": str(session["id"])}
-        yield Reading("fabric_bfd_session_up", _bfd_labels(session), session["status"] == "up", keys)
-    for session in counters:
-        keys = {"local-discriminator": str(session["id"])}
-        yield Reading("fabric_bfd_failure_transitions_total", _bfd_labels(session), session["session-down"], keys)
+def bfd_readings(peers: Sequence[Mapping[str, Any]], counters: Sequence[Mapping[str, Any]]) -> Iterator[Reading]:
+    """`show bfd peers json` and `show bfd peers counters json`; the interface names the peer, where there is one."""
+    failures = {_bfd_session(entry): entry.get("session-down", 0) for entry in counters}
+    for peer in peers:
+        session, keys = _bfd_session(peer), {"local-discriminator": str(peer["id"])}
+        labels = {"peer": session[0] or session[1]}
+        yield Reading("fabric_bfd_session_up", labels, peer["status"] == "up", keys)
+        if session in failures:
+            yield Reading("fabric_bfd_failure_transitions_total", labels, failures[session], keys)
 
 
-def _bfd_labels(session: Mapping[str, Any]) -> dict[str, str]:
-    return {"peer": str(session.get("interface") or session["peer"])}
+def _bfd_session(entry: Mapping[str, Any]) -> tuple[str, str]:
+    """Interface and address: the counters do not say the discriminator."""
+    return str(entry.get("interface", "")), str(entry["peer"])

@@ -5,15 +5,16 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from railfab.errors import LabError
 from railfab.gnmi.paths import Element, to_text_elements
 from railfab.gnmi.target import Edit, Found, Kind, Leaves, Model, PathNotFound, RequestRefused, nest
-from railfab.lab.agent.leaves import encode
+from railfab.lab.agent.leaves import Value, encode
 from railfab.lab.agent.readings import Reading, bfd_readings, bgp_readings, interface_readings
 from railfab.lab.agent.sources import link_facts, proc_net_dev, vty_json
+from railfab.lab.netns.kernel import Process, is_running
 from railfab.platforms import TelemetryMap
 
 logger = logging.getLogger(__name__)
@@ -44,8 +45,8 @@ class Cached:
             return self._readings
         try:
             self._readings, wait_s = tuple(self._read()), ROUTING_AGE_S
-        except LabError as error:
-            logger.warning("%s", error)
+        except (LabError, KeyError) as error:
+            logger.warning("%s: %s", type(error).__name__, error)
             self._readings, wait_s = (), RETRY_S
         self._next = time.monotonic() + wait_s
         return self._readings
@@ -54,7 +55,7 @@ class Cached:
 class LinuxSwitch:
     """A switch in namespaces. holder: a process in its namespaces. sockets: where its FRR daemons listen."""
 
-    def __init__(self, name: str, *, holder: int, sockets: Path, map_: TelemetryMap) -> None:
+    def __init__(self, name: str, *, holder: Process, sockets: Path, map_: TelemetryMap) -> None:
         self.name = name
         self.leaves = Leaves()
         self._holder = holder
@@ -64,6 +65,7 @@ class LinuxSwitch:
         self._bfd = Cached(self._read_bfd)
         self._lock = threading.Lock()
         self._time_ns = 0
+        self._paths: set[str] = set()
 
     def models(self) -> Sequence[Model]:
         return MODELS
@@ -74,10 +76,16 @@ class LinuxSwitch:
             now_ns = time.time_ns()
             if now_ns - self._time_ns > max_age_s * 1e9:
                 readings = (*self._interfaces(), *self._bgp.readings(), *self._bfd.readings())
-                values, on_change = encode(self._map, readings)
-                self.leaves.replace(values, config=False, on_change=on_change)
+                self._keep(*encode(self._map, readings))
                 self._time_ns = now_ns
             return self._time_ns
+
+    def _keep(self, values: Mapping[str, Value], on_change: frozenset[str]) -> None:
+        """Make these the only leaves."""
+        self.leaves.drop(self._paths - values.keys())
+        for path, value in values.items():
+            self.leaves.put(path, value, on_change=path in on_change)
+        self._paths = set(values)
 
     def get(self, path: tuple[Element, ...], kind: Kind) -> list[Found]:
         leaves = self.leaves.select(path) if kind is not Kind.CONFIG else []
@@ -89,8 +97,10 @@ class LinuxSwitch:
         raise RequestRefused(self.name, f"is read-only over gNMI ({len(edits)} edits refused)", "Configure it over SSH")
 
     def _interfaces(self) -> tuple[Reading, ...]:
+        if not is_running(self._holder):
+            return ()
         try:
-            return tuple(interface_readings(proc_net_dev(self._holder), link_facts(self._holder)))
+            return tuple(interface_readings(proc_net_dev(self._holder.pid), link_facts(self._holder.pid)))
         except OSError as error:
             logger.warning("%s: %s", self.name, error)
             return ()

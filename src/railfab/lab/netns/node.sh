@@ -5,7 +5,8 @@ set -eu
 
 mount -t proc proc /proc
 mount -t sysfs sysfs /sys
-umount -l /run/netns 2>/dev/null || true        # a switch holds no other namespace
+while umount -l /run/netns 2>/dev/null; do :; done      # a switch neither holds nor shows other namespaces
+mount -t tmpfs -o size=4k tmpfs /run/netns
 hostname "$NODE"
 mount --bind "$ROOT/etc-frr" /etc/frr
 mount --bind "$ROOT/run-frr" /var/run/frr
@@ -15,7 +16,7 @@ for daemon in zebra staticd bgpd bfdd; do
     "$FRR/$daemon" -d -u frr -g frr -A 127.0.0.1 -P 0
 done
 vtysh -b
-"$@" &
+env -u ROOT -u NODE -u FRR "$@" &
 
 : > "$ROOT/ready"
 while :; do                                     # reaps whatever its children leave behind

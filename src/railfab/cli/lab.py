@@ -1,0 +1,176 @@
+"""lab up, status, down and doctor: a fabric on this machine."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from railfab.cli.common import (
+    CANNOT,
+    FOUND,
+    STATE_DEFAULT,
+    IntentFile,
+    Output,
+    OutputOption,
+    StateOption,
+    print_json,
+    print_table,
+    stderr,
+)
+from railfab.device import plan
+from railfab.endpoints import load_endpoints
+from railfab.intent import load_intent
+from railfab.platforms import design
+
+if TYPE_CHECKING:
+    from railfab.endpoints import Endpoints
+    from railfab.lab import LabPlace, LabPlan, LabStatus
+
+
+class BackendName(StrEnum):
+    NETNS = "netns"
+    CONTAINERLAB = "containerlab"
+
+
+BackendOption = Annotated[
+    BackendName | None,
+    typer.Option(help="How it runs; by default netns, or whatever a running lab was started with.", show_default=False),
+]
+ConfiguredOption = Annotated[bool, typer.Option("--configured", help="Boot switches with their configurations.")]
+OptionalIntent = Annotated[
+    Path | None, typer.Argument(metavar="[FILE]", help="A fabric's intent, to check for it too.", show_default=False)
+]
+
+lab_app = typer.Typer(help="Run a fabric on this machine: FRR in network namespaces, or containers.")
+
+
+@lab_app.command()
+def up(
+    intent: IntentFile,
+    backend: BackendOption = None,
+    configured: ConfiguredOption = False,
+    state: StateOption = STATE_DEFAULT,
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Boot a lab; switches come up empty, for `railfab deploy --on lab`, unless --configured."""
+    from railfab.lab import backend as lab_backend
+
+    wanted = _plan(intent, state, configured=configured)
+    running = lab_backend(_backend_name(backend, wanted.place)).up(wanted, _say)
+    if output is Output.JSON:
+        print_json(asdict(running))
+    else:
+        _print_endpoints(running)
+        stderr().print(f"endpoints in {wanted.place.endpoints_file}; next: railfab deploy {intent} --on lab")
+
+
+@lab_app.command()
+def status(
+    intent: IntentFile,
+    backend: BackendOption = None,
+    state: StateOption = STATE_DEFAULT,
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Show a lab as it is now; exit code 1 unless all of it runs."""
+    from railfab.lab import backend as lab_backend
+
+    place = _place(intent, state)
+    found = lab_backend(_backend_name(backend, place)).status(place)
+    if output is Output.JSON:
+        print_json({**asdict(found), "state": found.state})
+    else:
+        _print_status(found)
+    if found.state != "running":
+        raise typer.Exit(FOUND)
+
+
+@lab_app.command()
+def down(
+    intent: IntentFile,
+    backend: BackendOption = None,
+    state: StateOption = STATE_DEFAULT,
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Remove a lab, also one that crashed; nothing else is touched."""
+    from railfab.lab import backend as lab_backend
+
+    place = _place(intent, state)
+    removed = lab_backend(_backend_name(backend, place)).down(place, _say)
+    if output is Output.JSON:
+        print_json({"fabric": place.fabric, "removed": removed})
+    else:
+        _say(f"lab {place.fabric} is down" if removed else f"lab {place.fabric} was not up")
+
+
+@lab_app.command()
+def doctor(
+    intent: OptionalIntent = None,
+    backend: BackendOption = None,
+    state: StateOption = STATE_DEFAULT,
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Say in one line each what this machine lacks; exit code 2 when a lab cannot run."""
+    from railfab.lab import backend as lab_backend
+
+    wanted = _plan(intent, state, configured=False) if intent is not None else None
+    name = backend or BackendName.NETNS
+    found = lab_backend(name if wanted is None else _backend_name(backend, wanted.place)).doctor(wanted)
+    if output is Output.JSON:
+        print_json([{**asdict(finding), "ok": finding.ok} for finding in found])
+    else:
+        for finding in found:
+            typer.echo(str(finding))
+    if any(finding.fatal and not finding.ok for finding in found):
+        raise typer.Exit(CANNOT)
+
+
+def _plan(intent: Path, state: Path, *, configured: bool) -> LabPlan:
+    """What to boot. The models are as planned: the lab sets what the platform leaves to the operating system."""
+    from railfab.lab import LabPlan
+
+    fabric = design(intent)
+    return LabPlan(
+        place=_place_of(fabric.intent.fabric, intent, state),
+        topology=fabric.topology,
+        models=plan(fabric.topology, fabric.intent),
+        configurations=fabric.configurations() if configured else {},
+    )
+
+
+def _place(intent: Path, state: Path) -> LabPlace:
+    return _place_of(load_intent(intent).fabric, intent, state)
+
+
+def _place_of(fabric: str, intent: Path, state: Path) -> LabPlace:
+    from railfab.lab import LabPlace
+
+    return LabPlace(fabric=fabric, folder=intent.parent, state=state)
+
+
+def _backend_name(wanted: BackendName | None, place: LabPlace) -> str:
+    """The backend asked for, else the one of the lab that runs, else the embedded one."""
+    if wanted is not None or not place.endpoints_file.exists():
+        return wanted or BackendName.NETNS
+    return load_endpoints(place.endpoints_file).backend
+
+
+def _say(line: str) -> None:
+    stderr().print(line)
+
+
+def _print_endpoints(running: Endpoints) -> None:
+    rows = [(node.name, node.platform, node.host, node.ssh_port, node.gnmi_port) for node in running.nodes]
+    print_table(f"lab {running.fabric}", ("switch", "platform", "address", "ssh", "gnmi"), rows)
+
+
+def _print_status(found: LabStatus) -> None:
+    rows = [(node.name, node.kind, node.state, node.address, node.detail) for node in found.nodes]
+    title = f"lab {found.fabric} is {found.state}"
+    if rows:
+        print_table(title, ("node", "kind", "state", "address", "detail"), rows)
+    else:
+        typer.echo(title)
