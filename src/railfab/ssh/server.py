@@ -77,13 +77,13 @@ async def serve(host: str, port: int, *, host_key: Path, access: SshAccess) -> S
             server_host_keys=[_host_key(where, host_key)],
             process_factory=answer,
             encoding=None,
-            sftp_factory=True,
+            sftp_factory=_Files,
             allow_scp=True,
             agent_forwarding=False,
             login_timeout=LOGIN_WITHIN_S,
         )
     except OSError as error:
-        problem = (error.strerror or str(error)).lower()
+        problem = (os.strerror(error.errno) if (error.errno or 0) > 0 else str(error.strerror)).lower()
         raise LabError(where, f"cannot listen ({problem})", "Choose a free port of this machine") from None
     return SshServer(acceptor)
 
@@ -111,6 +111,15 @@ class _Login(asyncssh.SSHServer):
         if known is None or username != self._access.username:
             return False
         return hmac.compare_digest(known.encode(), password.encode())
+
+
+class _Files(asyncssh.SFTPServer):
+    """Every file that the process sees. OpenSSH's scp wants an exit status at the end of SFTP, as sshd sends one."""
+
+    def exit(self) -> None:
+        if self.channel.get_subsystem() == "sftp":
+            self.channel.exit(0)
+        super().exit()
 
 
 def _authorized_keys(where: str, text: str) -> asyncssh.SSHAuthorizedKeys | None:

@@ -1,0 +1,258 @@
+"""The SSH server, asked by the clients that people use: asyncssh, netmiko and, where installed, OpenSSH's."""
+
+from __future__ import annotations
+
+import shutil
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import netmiko
+import paramiko
+import pytest
+
+PASSWORD = "quite-secret-9"
+
+
+@dataclass(frozen=True)
+class Running:
+    process: subprocess.Popen[str]
+    port: int
+    folder: Path
+
+    def client(self, **how: object) -> paramiko.SSHClient:
+        client = paramiko.SSHClient()
+        client.set_missing_host_key_policy(paramiko.AutoAddPolicy())
+        login = {"username": "admin", "password": PASSWORD, "look_for_keys": False, "allow_agent": False} | how
+        client.connect("127.0.0.1", self.port, **login)  # type: ignore[arg-type]
+        return client
+
+    def run(self, command: str, text: bytes = b"") -> tuple[int, bytes, bytes]:
+        with self.client() as client:
+            stdin, stdout, stderr = client.exec_command(command)
+            stdin.write(text)
+            stdin.channel.shutdown_write()
+            out, errors = stdout.read(), stderr.read()
+            return stdout.channel.recv_exit_status(), out, errors
+
+
+def start(folder: Path, *more: str, port: int = 0) -> subprocess.Popen[str]:
+    (folder / "login.yml").write_text(f"username: admin\npassword: {PASSWORD}\n")
+    files = ["--host-key", str(folder / "host.key"), "--credentials", str(folder / "login.yml")]
+    command = [sys.executable, "-m", "railfab.ssh", "--host", "127.0.0.1", "--port", str(port), *files, *more]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def running(process: subprocess.Popen[str], folder: Path) -> Running:
+    assert process.stdout is not None
+    words = process.stdout.readline().split()
+    assert words[:2] == ["listening", "on"], process.stderr.read() if process.stderr else ""
+    return Running(process, int(words[-1]), folder)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    folder = tmp_path_factory.mktemp("ssh")
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / "user.key")], check=True)
+    process = start(folder, "--authorized-keys", str(folder / "user.key.pub"))
+    with process:
+        yield running(process, folder)
+        process.terminate()
+
+
+def test_a_command_answers_with_its_bytes_and_its_exit_status(server: Running) -> None:
+    assert server.run("printf 'a\\nb'; printf oops >&2; exit 3") == (3, b"a\nb", b"oops")
+
+
+def test_what_is_sent_comes_back_byte_for_byte(server: Running) -> None:
+    sent = bytes(range(256)) * 4096
+    assert server.run("cat", sent) == (0, sent, b"")
+
+
+def test_a_command_killed_by_a_signal_is_no_success(server: Running) -> None:
+    assert server.run("kill -9 $$")[0] == -1
+
+
+def test_the_servers_own_environment_is_not_told(server: Running) -> None:
+    names = {line.split(b"=")[0] for line in server.run("env")[1].splitlines()}
+    assert names <= {b"HOME", b"USER", b"LOGNAME", b"PATH", b"LANG", b"SHELL", b"PWD", b"SHLVL", b"_", b"OLDPWD"}
+
+
+@pytest.mark.parametrize(
+    "how", [{"password": "wrong"}, {"username": "root"}, {"username": ""}], ids=["password", "user", "nobody"]
+)
+def test_only_the_one_user_with_the_right_password_gets_in(server: Running, how: dict[str, str]) -> None:
+    with pytest.raises(paramiko.AuthenticationException):
+        server.client(**how)
+
+
+def test_an_authorized_key_gets_in_and_another_does_not(server: Running) -> None:
+    key = paramiko.Ed25519Key.from_private_key_file(str(server.folder / "user.key"))
+    with server.client(password=None, pkey=key) as client:
+        assert client.exec_command("echo in")[1].read() == b"in\n"
+    with pytest.raises(paramiko.SSHException):
+        server.client(password=None, pkey=paramiko.RSAKey.generate(2048))
+
+
+def test_files_travel_by_sftp_and_keep_their_mode(server: Running, tmp_path: Path) -> None:
+    with server.client() as client, client.open_sftp() as sftp:
+        with sftp.open(str(tmp_path / "candidate.conf"), "w") as file:
+            file.chmod(0o600)
+            file.write("hostname leaf1\n")
+        assert sftp.listdir(str(tmp_path)) == ["candidate.conf"]
+    assert (tmp_path / "candidate.conf").read_text() == "hostname leaf1\n"
+    assert stat.S_IMODE((tmp_path / "candidate.conf").stat().st_mode) == 0o600
+
+
+@pytest.mark.skipif(shutil.which("scp") is None, reason="needs scp: apt-get install openssh-client")
+@pytest.mark.parametrize("protocol", ["-O", "-s"], ids=["scp", "sftp"])
+def test_openssh_copies_a_file_here_and_back(server: Running, tmp_path: Path, protocol: str) -> None:
+    (tmp_path / "here").write_text("text\n")
+    key = ["-i", str(server.folder / "user.key"), "-o", "IdentitiesOnly=yes", "-o", "UserKnownHostsFile=/dev/null"]
+    base = ["scp", "-q", protocol, "-o", "StrictHostKeyChecking=no", *key, "-P", str(server.port)]
+    there = f"admin@127.0.0.1:{tmp_path / 'there'}"
+    subprocess.run([*base, str(tmp_path / "here"), there], check=True, timeout=20)
+    subprocess.run([*base, there, str(tmp_path / "back")], check=True, timeout=20)
+    assert (tmp_path / "back").read_text() == "text\n"
+
+
+@pytest.fixture
+def device(server: Running) -> Iterator[netmiko.BaseConnection]:
+    """Netmiko's own driver. Its `disconnect` waits 10 s for a prompt after `exit` when it is root: cut instead."""
+    device = netmiko.ConnectHandler(
+        device_type="linux", host="127.0.0.1", port=server.port, username="admin", password=PASSWORD
+    )
+    yield device
+    device.paramiko_cleanup()
+
+
+def test_netmikos_linux_driver_gets_answers(device: netmiko.BaseConnection) -> None:
+    assert str(device.send_command("echo $((6 * 7))")).strip() == "42"
+    assert str(device.send_command("tty")).strip().startswith("/dev/pts/")
+    assert str(device.send_command("stty size")).strip() == "1000 511"
+    assert [int(line) for line in str(device.send_command("seq 2000")).split()] == list(range(1, 2001))
+
+
+def test_netmiko_copies_a_file(device: netmiko.BaseConnection, tmp_path: Path) -> None:
+    (tmp_path / "here.conf").write_text("hostname leaf1\n")
+    result = netmiko.file_transfer(
+        device, source_file=str(tmp_path / "here.conf"), dest_file="there.conf", file_system=str(tmp_path)
+    )
+    assert result["file_verified"]
+    assert (tmp_path / "there.conf").read_text() == "hostname leaf1\n"
+
+
+def test_an_interactive_shell_ends_with_its_own_status(server: Running) -> None:
+    with server.client() as client:
+        channel = client.invoke_shell()
+        channel.sendall(b"exit 5\n")
+        assert channel.recv_exit_status() == 5
+
+
+def test_a_job_in_the_background_does_not_hold_a_shell_open(server: Running) -> None:
+    with server.client() as client:
+        channel = client.invoke_shell()
+        channel.settimeout(10)
+        channel.sendall(b"sleep 30 & disown; exit 0\n")
+        began = time.monotonic()
+        assert channel.recv_exit_status() == 0
+    assert time.monotonic() - began < 10
+
+
+def test_a_detached_job_outlives_the_connection(server: Running, tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    server.run(f"setsid sh -c 'sleep 0.5; echo done > {mark}' >/dev/null 2>&1 </dev/null &")
+    assert not mark.exists()
+    deadline = time.monotonic() + 10
+    while not mark.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert mark.exists()
+
+
+def test_a_shell_is_hung_up_when_its_client_vanishes(server: Running, tmp_path: Path) -> None:
+    mark = tmp_path / "pid"
+    client = server.client()
+    client.invoke_shell().sendall(f"echo $$ > {mark}; exec sleep 60\n".encode())
+    deadline = time.monotonic() + 10
+    while not (mark.exists() and mark.read_text()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process = Path("/proc") / mark.read_text().strip()
+    assert process.exists()
+    client.close()
+    while process.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not process.exists()
+
+
+def test_the_host_key_stays_and_is_its_owners_alone(tmp_path: Path) -> None:
+    keys = []
+    for _ in range(2):
+        with start(tmp_path) as process, running(process, tmp_path).client() as client:
+            transport = client.get_transport()
+            assert transport is not None
+            keys.append(transport.get_remote_server_key().get_base64())
+            process.terminate()
+    assert keys[0] == keys[1]
+    assert stat.S_IMODE((tmp_path / "host.key").stat().st_mode) == 0o600
+
+
+def test_it_ends_cleanly_when_told_to(tmp_path: Path) -> None:
+    with start(tmp_path) as process:
+        running(process, tmp_path)
+        process.terminate()
+        assert process.wait(10) == 0
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+
+
+def refusal(process: subprocess.Popen[str]) -> str:
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode == 2
+    return errors.strip()
+
+
+def test_a_port_in_use_is_one_clear_line(server: Running, tmp_path: Path) -> None:
+    where = f"SSH server 127.0.0.1 port {server.port}"
+    problem = "cannot listen (address already in use)"
+    assert refusal(start(tmp_path, port=server.port)) == f"{where}: {problem}. Choose a free port of this machine."
+
+
+def test_an_address_of_another_machine_is_one_clear_line(tmp_path: Path) -> None:
+    process = start(tmp_path, "--host", "192.0.2.1")
+    problem = "cannot listen (cannot assign requested address)"
+    assert refusal(process) == f"SSH server 192.0.2.1 port 0: {problem}. Choose a free port of this machine."
+
+
+def test_a_bad_host_key_is_one_clear_line(tmp_path: Path) -> None:
+    (tmp_path / "host.key").write_text("nonsense")
+    found = refusal(start(tmp_path))
+    assert found.startswith(f"SSH server 127.0.0.1 port 0: cannot use the host key {tmp_path / 'host.key'} (")
+    assert found.endswith("Remove the file to get a new key.")
+
+
+def test_bad_authorized_keys_are_one_clear_line(tmp_path: Path) -> None:
+    (tmp_path / "keys").write_text("nonsense\n")
+    found = refusal(start(tmp_path, "--authorized-keys", str(tmp_path / "keys")))
+    assert found.startswith("SSH server 127.0.0.1 port 0: cannot read the authorized keys (")
+    assert found.endswith("Write lines as OpenSSH does.")
+
+
+def test_missing_authorized_keys_are_one_clear_line(tmp_path: Path) -> None:
+    found = refusal(start(tmp_path, "--authorized-keys", str(tmp_path / "none")))
+    problem = f"no keys in {tmp_path / 'none'} (No such file or directory)"
+    assert found == f"SSH server 127.0.0.1: {problem}. Name a readable file."
+
+
+def test_credentials_show_in_no_argument(server: Running) -> None:
+    assert PASSWORD.encode() not in (Path("/proc") / str(server.process.pid) / "cmdline").read_bytes()
+
+
+def test_access_does_not_show_its_secrets() -> None:
+    from railfab.ssh import SshAccess
+
+    shown = repr(SshAccess(username="admin", password=PASSWORD, authorized_keys="ssh-ed25519 AAAA"))
+    assert shown == "SshAccess(username='admin')"
