@@ -83,7 +83,8 @@ async def serve(host: str, port: int, *, host_key: Path, access: SshAccess) -> S
             login_timeout=LOGIN_WITHIN_S,
         )
     except OSError as error:
-        problem = (os.strerror(error.errno) if (error.errno or 0) > 0 else str(error.strerror)).lower()
+        number = error.errno or 0
+        problem = (os.strerror(number) if number > 0 else str(error.strerror)).lower()
         raise LabError(where, f"cannot listen ({problem})", "Choose a free port of this machine") from None
     return SshServer(acceptor)
 
