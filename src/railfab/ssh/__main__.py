@@ -29,7 +29,7 @@ def _access(host: str, credentials: Path, authorized_keys: Path | None) -> SshAc
         keys = authorized_keys.read_text() if authorized_keys else ""
     except OSError as error:
         raise LabError(
-            f"SSH server {host}", f"no keys in {authorized_keys} ({error.strerror})", "Name a file"
+            f"SSH server {host}", f"no keys in {authorized_keys} ({error.strerror})", "Name a readable file"
         ) from None
     return SshAccess(username=known.username, password=known.password, authorized_keys=keys)
 
