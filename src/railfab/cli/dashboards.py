@@ -11,7 +11,6 @@ import typer
 from railfab.cli.common import Output, OutputOption, print_json, print_table
 from railfab.dashboards import Datasource, Scrape, boards, grafana_files, prometheus_files, write
 from railfab.dashboards import push as deliver
-from railfab.dashboards.extras import needs_extra
 from railfab.dashboards.monitoring import COLLECTOR, JOBS, PROMETHEUS_URL
 
 app = typer.Typer(no_args_is_help=True, help="Grafana boards, Prometheus rules and alerts, and their delivery.")
@@ -54,8 +53,8 @@ def push(
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Bring the boards to a running Grafana; a second time changes nothing."""
-    with needs_extra("grafana"):
-        from railfab.dashboards.grafana import GrafanaSink, grafana_login
+    from railfab.dashboards.grafana import GrafanaSink, grafana_login
+
     sink = GrafanaSink(url, grafana_login(os.environ, token_file), ca=ca)
     datasource = Datasource(url=prometheus, interval_s=interval) if prometheus else None
     deliveries = list(deliver(sink, boards(), datasource=datasource, overwrite=overwrite))

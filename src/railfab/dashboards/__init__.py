@@ -2,7 +2,6 @@
 
 from railfab.dashboards.alerts import ALERTS
 from railfab.dashboards.boards import board_document, board_queries, boards
-from railfab.dashboards.extras import MissingExtra
 from railfab.dashboards.files import DeliveryError, grafana_files, prometheus_files, write
 from railfab.dashboards.monitoring import Datasource, Scrape
 from railfab.dashboards.recording import RECORDING
@@ -17,7 +16,6 @@ __all__ = [
     "Datasource",
     "Delivery",
     "DeliveryError",
-    "MissingExtra",
     "RecordingRule",
     "Scrape",
     "Severity",

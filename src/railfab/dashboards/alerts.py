@@ -117,7 +117,7 @@ LOAD = (
         expr="device:fabric_uplink_transmit:cov_rate5m > 0.3",
         lasting="5m",
         severity=Severity.WARNING,
-        summary="{{ $labels.device }}: its uplinks differ by a coefficient of variation of {{ $value | humanize }}",
+        summary='{{ $labels.device }}: its uplinks differ by a coefficient of variation of {{ printf "%.2f" $value }}',
         description=(
             "Few large flows, or a hash that sees too little of the header. Check the number of queue pairs a"
             " connection uses, the fields that are hashed, and whether an uplink is down or drained."

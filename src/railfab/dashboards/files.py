@@ -55,5 +55,7 @@ def _written(path: Path, text: str) -> bool:
             return False
         path.write_text(text)
     except OSError as error:
-        raise DeliveryError(str(path), f"cannot be written: {error.strerror}", "Choose a directory you own") from error
+        raise DeliveryError(
+            str(path), f"cannot be written: {error.strerror}", "Choose a directory that you may write"
+        ) from error
     return True

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from grafana_api.grafana_api import GrafanaClientError, GrafanaException, GrafanaUnauthorizedError
 from grafana_api.grafana_face import GrafanaFace
@@ -57,6 +57,8 @@ class GrafanaSink:
 
     def __init__(self, url: str, login: GrafanaLogin, *, ca: Path | None = None) -> None:
         self.url = url
+        if ca is not None and not ca.is_file():
+            raise DeliveryError(str(ca), "there is no such file", "Name the authority's PEM file")
         face: Callable[..., Any] = GrafanaFace  # untyped
         self._api = face(
             auth=login.secret if login.user is None else (login.user, login.secret),
@@ -169,12 +171,10 @@ def _root(error: BaseException) -> str:
 def _address(url: str) -> dict[str, Any]:
     """GrafanaFace's parameters. Raises DeliveryError for anything but http(s)://host[:port][/path]."""
     parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise DeliveryError(
-            "--url", f"{url!r} is no address of a Grafana", "Write it like https://grafana.example:3000"
-        )
     if parts.username or parts.password:
         raise DeliveryError("--url", "it holds a login", "Set GRAFANA_TOKEN, or GRAFANA_USERNAME and GRAFANA_PASSWORD")
+    if parts.scheme not in ("http", "https") or not parts.hostname or not _port_is_a_number(parts):
+        raise DeliveryError("--url", f"{url!r} is no address of a Grafana", "Write it like https://grafana.example")
     path = parts.path.strip("/")
     return {
         "protocol": parts.scheme,
@@ -182,6 +182,13 @@ def _address(url: str) -> dict[str, Any]:
         "port": parts.port,
         "url_path_prefix": f"{path}/" if path else "",
     }
+
+
+def _port_is_a_number(parts: SplitResult) -> bool:
+    try:
+        return parts.port is None or parts.port > 0
+    except ValueError:
+        return False
 
 
 def _content(dashboard: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,149 @@
+"""Which labels an expression's series carry, by PromQL's rules; an expression that cannot work is an AssertionError.
+
+The parser has checked the types (instant or range vector, scalar); this adds what the catalogue knows: that the
+metrics exist, that functions fit their kinds, and that every label that is matched, grouped or joined on is there.
+"""
+
+from __future__ import annotations
+
+import promql_parser as promql
+
+from railfab.dashboards import RECORDING
+from railfab.metrics import CATALOGUE, Kind
+
+RECORDED = {rule.record: frozenset(rule.labels) for rule in RECORDING}
+EXPOSED = {name: metric for metric in CATALOGUE.values() for name in metric.exposed_names()}
+ALERT_LABELS = frozenset({"alertname", "alertstate", "severity", "device", "interface", "peer"})
+
+OF_COUNTERS = {"rate", "increase"}
+OF_GAUGES = {"max_over_time", "avg_over_time", "min_over_time"}
+SETS = {"and", "or", "unless"}
+KEEP_SERIES = {"topk", "bottomk"}
+
+
+def labels_of(text: str) -> frozenset[str]:
+    """Labels of the result, the scrape's own `job` and `instance` left out."""
+    return _labels(promql.parse(text))
+
+
+def metrics_of(text: str) -> frozenset[str]:
+    """Catalogued names an expression rests on, through recording rules down to the collected ones."""
+    names = _names(promql.parse(text))
+    below = [metrics_of(rule.expr) for rule in RECORDING if rule.record in names]
+    return frozenset().union({EXPOSED[name].name for name in names if name in EXPOSED}, *below)
+
+
+def _names(node: promql.Expr) -> frozenset[str]:
+    match node:
+        case promql.VectorSelector():
+            return frozenset({node.name})
+        case promql.MatrixSelector():
+            return frozenset({node.vector_selector.name})
+        case promql.AggregateExpr() | promql.ParenExpr():
+            return _names(node.expr)
+        case promql.BinaryExpr():
+            return _names(node.lhs) | _names(node.rhs)
+        case promql.Call():
+            return frozenset().union(*(_names(argument) for argument in node.args))
+    return frozenset()
+
+
+def _labels(node: promql.Expr) -> frozenset[str]:
+    match node:
+        case promql.VectorSelector():
+            return _selected(node)
+        case promql.MatrixSelector():
+            return _selected(node.vector_selector)
+        case promql.ParenExpr():
+            return _labels(node.expr)
+        case promql.NumberLiteral():
+            return frozenset()
+        case promql.Call():
+            return _called(node)
+        case promql.AggregateExpr():
+            return _aggregated(node)
+        case promql.BinaryExpr():
+            return _combined(node)
+    raise AssertionError(f"no rule for {node!r}")
+
+
+def _selected(node: promql.VectorSelector) -> frozenset[str]:
+    if node.name == "ALERTS":
+        return ALERT_LABELS
+    known = RECORDED.get(node.name)
+    labels = known if known is not None else _catalogued(node.name)
+    for matcher in node.matchers.matchers:
+        assert matcher.name in labels, f"{node.name} has no label {matcher.name}"
+    return labels
+
+
+def _catalogued(name: str) -> frozenset[str]:
+    assert name in EXPOSED, f"{name} is neither catalogued nor recorded"
+    return frozenset(EXPOSED[name].labels) | ({"le"} if name.endswith("_bucket") else set())
+
+
+def _called(node: promql.Call) -> frozenset[str]:
+    function = node.func.name
+    arguments = [_labels(argument) for argument in node.args]
+    for argument in node.args:
+        if isinstance(argument, promql.MatrixSelector):
+            _check_kind(function, argument.vector_selector.name)
+    return frozenset().union(*arguments)
+
+
+def _check_kind(function: str, name: str) -> None:
+    kind = EXPOSED[name].kind
+    if kind in (Kind.COUNTER, Kind.HISTOGRAM):
+        assert function in OF_COUNTERS, f"{function} of the counter {name}"
+    else:
+        assert function in OF_GAUGES, f"{function} of the {kind} {name}"
+
+
+def _aggregated(node: promql.AggregateExpr) -> frozenset[str]:
+    inner = _labels(node.expr)
+    if str(node.op) in KEEP_SERIES:
+        return inner
+    if node.modifier is None:
+        return frozenset()
+    assert node.modifier.type == promql.AggModifierType.By
+    grouped = frozenset(node.modifier.labels)
+    assert grouped <= inner, f"grouped by {sorted(grouped - inner)}, which the series do not have"
+    return grouped
+
+
+def _combined(node: promql.BinaryExpr) -> frozenset[str]:
+    left, right = _labels(node.lhs), _labels(node.rhs)
+    if _is_scalar(node.lhs) or _is_scalar(node.rhs):
+        return left | right
+    operator, modifier = str(node.op), node.modifier
+    matching = modifier.matching if modifier else None
+    if matching is None:
+        assert left == right or operator == "or", f"{sorted(left)} never match {sorted(right)}"
+        return left | right if operator == "or" else left
+    on = frozenset(matching.labels)
+    assert on <= left, f"on {sorted(on - left)}, which the left side does not have"
+    assert on <= right, f"on {sorted(on - right)}, which the right side does not have"
+    if operator in SETS:
+        return left
+    return _joined(modifier, on, left, right)
+
+
+def _joined(
+    modifier: promql.BinModifier, on: frozenset[str], left: frozenset[str], right: frozenset[str]
+) -> frozenset[str]:
+    if "ManyToOne" not in str(modifier.card):
+        return on
+    added = frozenset(modifier.group_labels or ())
+    assert added <= right, f"group_left of {sorted(added - right)}, which the right side does not have"
+    return left | added
+
+
+def _is_scalar(node: promql.Expr) -> bool:
+    match node:
+        case promql.NumberLiteral():
+            return True
+        case promql.ParenExpr():
+            return _is_scalar(node.expr)
+        case promql.Call():
+            return node.func.name == "time"
+    return False

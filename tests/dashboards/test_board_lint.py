@@ -1,0 +1,74 @@
+"""What every board keeps to, whoever wrote the panel."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from railfab.dashboards import board_document, boards
+
+CORE_PANELS = {"stat", "timeseries", "table", "heatmap", "state-timeline", "bargauge", "text", "row"}
+SCHEMA = json.loads((Path(__file__).parent / "schema" / "grafana-classic-dashboard.schema.json").read_text())
+BOARDS = {name: board_document(board) for name, board in boards().items()}
+PANELS = [
+    pytest.param(panel, id=f"{name}: {panel['title']}") for name, board in BOARDS.items() for panel in board["panels"]
+]
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_a_board_is_what_grafana_calls_a_dashboard(name: str) -> None:
+    jsonschema.validate(BOARDS[name], SCHEMA)
+    assert BOARDS[name]["schemaVersion"] in range(39, 43)
+
+
+def test_the_schema_refuses_a_damaged_board() -> None:
+    board = json.loads(json.dumps(BOARDS["overview"]))
+    board["panels"][0]["fieldConfig"]["defaults"]["thresholds"] = {"steps": "red"}
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(board, SCHEMA)
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_a_board_has_one_uid_and_its_panels_one_id_and_title_each(name: str) -> None:
+    panels = BOARDS[name]["panels"]
+    assert BOARDS[name]["uid"].startswith("railfab-")
+    assert len(BOARDS[name]["uid"]) <= 40
+    assert len({panel["id"] for panel in panels}) == len({panel["title"] for panel in panels}) == len(panels)
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_panels_stand_on_the_grid_and_none_covers_another(name: str) -> None:
+    places = [panel["gridPos"] for panel in BOARDS[name]["panels"]]
+    assert all(place["x"] >= 0 and place["x"] + place["w"] <= 24 and place["h"] > 0 for place in places)
+    assert not any(_overlap(one, other) for one, other in combinations(places, 2))
+
+
+def _overlap(one: dict[str, int], other: dict[str, int]) -> bool:
+    beside = one["x"] + one["w"] <= other["x"] or other["x"] + other["w"] <= one["x"]
+    above = one["y"] + one["h"] <= other["y"] or other["y"] + other["h"] <= one["y"]
+    return not (beside or above)
+
+
+@pytest.mark.parametrize("panel", PANELS)
+def test_a_panel_says_what_it_shows_in_which_unit(panel: dict) -> None:
+    assert panel["title"]
+    assert panel["description"].endswith(".")
+    assert panel["fieldConfig"]["defaults"]["unit"]
+
+
+@pytest.mark.parametrize("panel", PANELS)
+def test_a_panel_needs_no_plugin_and_asks_the_datasource_that_the_reader_chose(panel: dict) -> None:
+    assert panel["type"] in CORE_PANELS
+    for asked in (panel, *panel["targets"]):
+        assert asked["datasource"] == {"type": "prometheus", "uid": "${datasource}"}
+    assert all("[" not in target["expr"] or "[$__" in target["expr"] for target in panel["targets"])
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_the_reader_chooses_the_datasource(name: str) -> None:
+    (variable,) = BOARDS[name]["templating"]["list"]
+    assert (variable["name"], variable["type"], variable["query"]) == ("datasource", "datasource", "prometheus")

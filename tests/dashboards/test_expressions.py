@@ -1,0 +1,117 @@
+"""Every question that boards and rules ask can be answered by what railfab collects."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from tests.dashboards.promql_labels import RECORDED, labels_of, metrics_of
+
+from railfab.dashboards import ALERTS, RECORDING, board_document, board_queries, boards
+from railfab.dashboards.alerts import UPLINK_BYTES
+from railfab.dashboards.promql import growth, peak, selector, signal, unit
+from railfab.metrics import CATALOGUE, Kind
+from railfab.platforms.data import telemetry
+
+BOARDS = boards()
+TARGETS = [
+    pytest.param(panel, target, id=f"{panel['title']} {target['refId']}")
+    for board in BOARDS.values()
+    for panel in board_document(board)["panels"]
+    for target in panel["targets"]
+]
+QUERIES = [query for board in BOARDS.values() for query in board_queries(board)]
+EXPRESSIONS = [rule.expr for rule in (*RECORDING, *ALERTS)] + QUERIES
+
+
+def _filled(expr: str) -> str:
+    return expr.replace("$__rate_interval", "1m").replace("$__range", "30m")
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_a_query_of_a_board_parses_and_every_label_it_uses_is_there(query: str) -> None:
+    assert "$" not in query
+    labels_of(query)
+
+
+@pytest.mark.parametrize("rule", RECORDING, ids=lambda rule: rule.record)
+def test_a_recording_rule_carries_the_labels_that_it_states(rule) -> None:
+    assert labels_of(rule.expr) == set(rule.labels)
+
+
+@pytest.mark.parametrize("alert", ALERTS, ids=lambda alert: alert.alert)
+def test_the_words_of_an_alert_use_labels_that_it_has(alert) -> None:
+    assert set(re.findall(r"\$labels\.(\w+)", alert.summary)) <= labels_of(alert.expr)
+    assert "$labels" not in alert.description
+
+
+@pytest.mark.parametrize(("panel", "target"), TARGETS)
+def test_a_legend_and_a_column_name_labels_that_the_series_have(panel, target) -> None:
+    present = labels_of(_filled(target["expr"]))
+    assert set(re.findall(r"\{\{(\w+)\}\}", target["legendFormat"])) <= present
+    shown = [
+        step["options"]["include"]["names"] for step in panel.get("transformations", ()) if "include" in step["options"]
+    ]
+    assert {name for names in shown for name in names if not name.startswith("Value #")} <= present
+
+
+def test_no_two_rules_have_one_name_and_a_rule_uses_only_rules_before_it() -> None:
+    names = [rule.record for rule in RECORDING] + [alert.alert for alert in ALERTS]
+    assert len(set(names)) == len(names)
+    for place, rule in enumerate(RECORDING):
+        later = {other.record for other in RECORDING[place:]}
+        assert not any(name in rule.expr for name in later)
+
+
+def test_somebody_feeds_every_metric_that_is_asked_for() -> None:
+    """An alert on what nobody collects never fires, and looks like health."""
+    mapped = {rule.metric for name in ("srlinux", "frr") for rule in telemetry(f"railfab.platforms.{name}").rules}
+    made = {name for name, metric in CATALOGUE.items() if metric.kind is Kind.INFO or "_estimated_" in name}
+    own = {name for name in CATALOGUE if name.startswith(("fabric_collector_", "training_"))}
+    asked = frozenset().union(*(metrics_of(expr) for expr in EXPRESSIONS))
+    assert asked <= mapped | made | own
+
+
+def test_every_recording_rule_is_of_use() -> None:
+    """Utilisation of both directions is for people who explore; the rest must be asked for by a board or an alert."""
+    used = {name for name in RECORDED for expr in EXPRESSIONS if name in expr}
+    assert RECORDED.keys() - used <= {"device_interface:fabric_receive_utilization:ratio_rate1m"}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "complaint"),
+    [
+        ("rate(fabric_queue_depth_bytes[1m])", "rate of the gauge"),
+        ("sum by (rail) (fabric_bgp_session_up)", "grouped by"),
+        ("fabric_nonsense_total", "neither catalogued nor recorded"),
+        ('fabric_bgp_session_up{rail="1"}', "no label rail"),
+        ("fabric_bgp_session_up and fabric_interface_oper_up", "never match"),
+        (f"{UPLINK_BYTES} * on (rail) fabric_interface_info", "left side"),
+    ],
+)
+def test_the_check_itself_finds_mistakes(wrong: str, complaint: str) -> None:
+    with pytest.raises(AssertionError, match=complaint):
+        labels_of(wrong)
+
+
+def test_the_kind_of_a_metric_decides_how_it_is_drawn_and_in_which_unit() -> None:
+    assert (
+        signal("fabric_queue_ecn_marked_packets_total")
+        == "rate(fabric_queue_ecn_marked_packets_total[$__rate_interval])"
+    )
+    assert unit("fabric_queue_ecn_marked_packets_total") == "pps"
+    assert signal("fabric_queue_depth_bytes", queue="3") == 'fabric_queue_depth_bytes{queue="3"}'
+    assert unit("fabric_queue_depth_bytes") == "bytes"
+    assert unit("fabric_pfc_receive_pause_estimated_seconds_total") == "percentunit"
+    assert growth("fabric_pfc_dropped_packets_total") == "increase(fabric_pfc_dropped_packets_total[$__range])"
+    assert peak("fabric_queue_depth_peak_bytes").startswith("max_over_time(")
+
+
+def test_a_metric_is_not_read_as_what_it_is_not() -> None:
+    for wrong in (lambda: growth("fabric_queue_depth_bytes"), lambda: peak("fabric_pfc_dropped_packets_total")):
+        with pytest.raises(KeyError):
+            wrong()
+    with pytest.raises(KeyError, match="has no label rail"):
+        selector("fabric_queue_depth_bytes", rail="1")
+    with pytest.raises(KeyError):
+        signal("fabric_nonsense_total")
