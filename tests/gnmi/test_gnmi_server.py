@@ -60,7 +60,7 @@ class Box:
         return time.time_ns()
 
     def get(self, path: tuple[paths.Element, ...], kind: Kind) -> list[Found]:
-        wanted = [leaf for leaf in self.leaves.select(path) if kind is Kind.ALL or leaf.config == (kind is Kind.CONFIG)]
+        wanted = self.leaves.select(path, kind)
         if not wanted:
             raise PathNotFound(self.name, f"nothing at {paths.to_text_elements(path)}", "Check the path and its keys")
         return nest(wanted, path)

@@ -236,8 +236,7 @@ def _kind(wanted: int) -> Kind:
 
 def _leaves(target: Target, steps: tuple[Element, ...], kind: Kind) -> list[Found]:
     """The leaves below a path, for an encoding without containers."""
-    wanted = (Kind.ALL, Kind.CONFIG), (Kind.ALL, Kind.STATE)
-    found = [Found(leaf.steps, leaf.value) for leaf in target.leaves.select(steps) if kind in wanted[not leaf.config]]
+    found = [Found(leaf.steps, leaf.value) for leaf in target.leaves.select(steps, kind)]
     if not found:
         raise PathNotFound(target.name, f"nothing at {to_text_elements(steps)}", "Check the path and its keys")
     return found

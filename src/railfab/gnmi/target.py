@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -72,42 +73,61 @@ class Leaf:
 
 
 class Leaves:
-    """The leaves of a target, by canonical path. generation rises whenever a leaf comes or goes."""
+    """The leaves of a target, by canonical path; generation rises whenever one comes or goes.
+
+    A path may have a configured value and a present one; where both are asked for, the present one counts. Safe to
+    use from several threads.
+    """
 
     def __init__(self) -> None:
-        self._leaves: dict[str, Leaf] = {}
+        self._config: dict[str, Leaf] = {}
+        self._state: dict[str, Leaf] = {}
+        self._lock = threading.RLock()
         self.generation = 0
 
     def __len__(self) -> int:
-        return len(self._leaves)
-
-    def get(self, path: str) -> Leaf | None:
-        return self._leaves.get(path)
+        return len(self._config.keys() | self._state.keys())
 
     def put(self, path: str, value: Any, *, config: bool = False, on_change: bool = False) -> Leaf:
         """Set a leaf's value, making the leaf if it is new."""
-        leaf = self._leaves.get(path)
-        if leaf is None:
-            leaf = self._leaves[path] = Leaf(path, elements(path), value, config, on_change)
-            self.generation += 1
-        leaf.value = value
-        return leaf
+        with self._lock:
+            own = self._config if config else self._state
+            leaf = own.get(path)
+            if leaf is None:
+                leaf = own[path] = Leaf(path, elements(path), value, config, on_change)
+                self.generation += 1
+            leaf.value = value
+            return leaf
 
-    def drop(self, paths: Iterable[str]) -> None:
+    def state(self, path: str, *, on_change: bool = False) -> Leaf:
+        """The state leaf at this path, made without a value if it is new."""
+        with self._lock:
+            return self._state.get(path) or self.put(path, None, on_change=on_change)
+
+    def drop(self, paths: Iterable[str], *, config: bool = False) -> None:
         """Remove leaves; those that are not there are passed over."""
-        gone = [path for path in paths if self._leaves.pop(path, None) is not None]
-        self.generation += bool(gone)
+        with self._lock:
+            own = self._config if config else self._state
+            gone = [path for path in paths if own.pop(path, None) is not None]
+            self.generation += bool(gone)
 
-    def replace(self, values: Mapping[str, Any], *, config: bool, on_change: frozenset[str] = frozenset()) -> None:
+    def replace(self, values: Mapping[str, Any], *, config: bool, on_change: bool = False) -> None:
         """Make these the only leaves of configuration, or the only ones of state."""
-        stale = [leaf.path for leaf in self._leaves.values() if leaf.config == config and leaf.path not in values]
-        self.drop(stale)
-        for path, value in values.items():
-            self.put(path, value, config=config, on_change=path in on_change)
+        with self._lock:
+            own = self._config if config else self._state
+            self.drop([path for path in own if path not in values], config=config)
+            for path, value in values.items():
+                self.put(path, value, config=config, on_change=on_change)
 
-    def select(self, pattern: tuple[Element, ...]) -> list[Leaf]:
+    def select(self, pattern: tuple[Element, ...], kind: Kind = Kind.ALL) -> list[Leaf]:
         """The leaves at or below a path, which may hold wildcards."""
-        return [leaf for leaf in self._leaves.values() if matches_elements(pattern, leaf.steps)]
+        with self._lock:
+            leaves = {
+                Kind.ALL: self._config | self._state,
+                Kind.CONFIG: self._config,
+                Kind.STATE: self._state,
+            }[kind]
+            return [leaf for leaf in leaves.values() if matches_elements(pattern, leaf.steps)]
 
 
 class Target(Protocol):

@@ -1,0 +1,43 @@
+"""What the twin must know of a platform beyond the platform's own folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from railfab.errors import UnsupportedFeature
+from railfab.gnmi.target import Model
+from railfab.twin.tree import KeysOf
+
+SERVED = ("srlinux",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Native:
+    """One platform as the twin serves it.
+
+    factory: the configuration of a switch that nobody has configured yet, by its name.
+    configured: whether a configuration says anything of the fabric; one that does not is that of a factory switch.
+    keys_of: the names of the keys of a list entry, by the list's name.
+    wildcard: what stands for a `*` in a key of a telemetry rule: from the device, the key's name, its pattern and the
+        labels of a sample; None when the rule is not for them.
+    text: a configuration tree as the text that the platform parses.
+    """
+
+    factory: Callable[[str], dict[str, Any]]
+    configured: Callable[[Mapping[str, Any]], bool]
+    keys_of: KeysOf
+    wildcard: Callable[[str, str, str, Mapping[str, str]], str | None]
+    models: tuple[Model, ...]
+    text: Callable[[dict[str, Any]], str]
+
+
+def native(platform: str, device: str) -> Native:
+    """The platform's entry. Raises UnsupportedFeature for a platform that the twin does not serve."""
+    if platform not in SERVED:
+        remedy = f"Use a fabric of {' or '.join(SERVED)}, or boot it with railfab lab"
+        raise UnsupportedFeature(device, f"the twin does not speak {platform}", remedy)
+    found: Native = import_module(f"railfab.twin.{platform}").NATIVE
+    return found

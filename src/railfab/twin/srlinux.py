@@ -1,0 +1,81 @@
+"""What the twin must know of SR Linux beyond its platform folder: a factory switch, and keys that no label names."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from hashlib import sha256
+from ipaddress import AddressValueError, IPv4Address, IPv6Address
+from typing import Any
+
+from railfab.gnmi.target import Model
+from railfab.platforms.srlinux.tree import keys_of, stripped
+from railfab.twin.encoder import Labels
+from railfab.twin.native import Native
+
+VERSION = "25.3.1"
+MODULES = ("interfaces", "network-instance", "bgp", "bfd", "qos", "routing-policy", "system", "lldp")
+
+MANAGEMENT = frozenset(("mgmt0", "mgmt"))
+"""Interface and network instance of management: there from the factory, and not railfab's."""
+
+
+def factory(name: str) -> dict[str, Any]:
+    """The configuration of a switch that was only given its name and its management access."""
+    grpc_server = {"name": "mgmt", "admin-state": "enable", "network-instance": "mgmt", "services": ["gnmi"]}
+    return {
+        "srl_nokia-interfaces:interface": [
+            {"name": "mgmt0", "admin-state": "enable", "subinterface": [{"index": 0, "admin-state": "enable"}]}
+        ],
+        "srl_nokia-network-instance:network-instance": [
+            {"name": "mgmt", "type": "srl_nokia-network-instance:ip-vrf", "interface": [{"name": "mgmt0.0"}]}
+        ],
+        "srl_nokia-system:system": {
+            "srl_nokia-grpc:grpc-server": [grpc_server],
+            "srl_nokia-system-name:name": {"host-name": name},
+        },
+    }
+
+
+def configured(tree: Mapping[str, Any]) -> bool:
+    """Whether there is anything of the fabric: an interface, a network instance or QoS beyond management's."""
+    plain = stripped(tree)
+    names = {entry.get("name") for part in ("interface", "network-instance") for entry in plain.get(part, [])}
+    return bool(names - MANAGEMENT or {"qos", "bfd", "routing-policy"} & plain.keys())
+
+
+def link_local(device: str, interface: str) -> IPv6Address:
+    """A link-local address for a port: the same on every run, and no two alike."""
+    tail = sha256(f"{device} {interface}".encode()).digest()[:8]
+    return IPv6Address(b"\xfe\x80" + bytes(6) + tail)
+
+
+def wildcard(device: str, key: str, pattern: str, labels: Labels) -> str | None:
+    """What SR Linux would put for the `*` in this key; None when the rule is not for these labels."""
+    if key == "peer-address":
+        return None if _is_address(labels["peer"]) else str(link_local(device, labels["peer"]))
+    if key == "local-discriminator":
+        digest = sha256(f"{device} {labels.get('peer')} bfd".encode()).digest()
+        return str(int.from_bytes(digest[:4], "big") & 0x7FFFFFFF or 1)
+    if key == "id":
+        digest = sha256(labels.get("peer_device", "").encode()).digest()
+        return ":".join(f"{byte:02X}" for byte in (digest[0] & 0xFE | 2, *digest[1:6]))
+    return "default" if pattern == "*" else None
+
+
+def _is_address(text: str) -> bool:
+    try:
+        IPv4Address(text)
+    except AddressValueError:
+        return False
+    return True
+
+
+NATIVE = Native(
+    factory=factory,
+    configured=configured,
+    keys_of=keys_of,
+    wildcard=wildcard,
+    models=tuple(Model(f"urn:nokia.com:srlinux:srl_nokia-{name}", "Nokia", VERSION) for name in MODULES),
+    text=json.dumps,
+)
