@@ -214,12 +214,18 @@ def _collector() -> Iterator[Metric]:
         return Metric(f"fabric_collector_{name}", kind, unit, text, ("device", *labels))
 
     yield metric("session_up", Kind.GAUGE, "", "Whether all subscriptions of the target stream and are in sync (1).")
+    yield metric(
+        "session_state",
+        Kind.GAUGE,
+        "",
+        "Where the session stands: 0 idle, 1 connecting, 2 syncing, 3 up, 4 retrying, 5 refused by the target.",
+    )
     yield metric("tls_verified", Kind.GAUGE, "", "Whether the target's certificate is checked (1) or not (0).")
     yield metric(
         "last_update_timestamp_seconds",
         Kind.GAUGE,
         "seconds",
-        "Unix time when the last update arrived; 0 before the first.",
+        "Unix time when the last sampled update arrived, 0 before the first; on-change data may be old and true.",
         "subscription",
     )
     yield metric("updates_total", Kind.COUNTER, "", "Updates received.", "subscription")

@@ -49,8 +49,8 @@ class TelemetryRule:
     """One native gNMI path and the canonical metric it carries.
 
     path: keys name labels, `/interface[name={interface}]/statistics/in-octets`.
-    labels: labels that the path does not carry, with their fixed values. The value `{value}` stands for the leaf's
-        own string (an info metric: the leaves of one list entry make one series, see fabric_lldp_neighbor_info).
+    labels: labels that the path does not carry, with their fixed values.
+    from_leaf: labels whose text stands in another leaf of the same list entry, by the leaf's name.
     encoding: how the leaf travels: `uint64` (a string in JSON_IETF), `uint32`, `decimal` (a string), `string`,
         `timestamp` (RFC 3339 string).
     scale: canonical value = leaf x scale. states: leaf string to number, for enumerations.

@@ -1,1 +1,10 @@
-"""telemetry."""
+"""From gNMI streams to Prometheus: subscribe, decode, keep the newest value of each series, expose it with its type."""
+
+from railfab.telemetry.collector import Collector
+from railfab.telemetry.exposition import Snapshot
+from railfab.telemetry.health import State
+from railfab.telemetry.jobs import JobMetrics
+from railfab.telemetry.retry import Policy
+from railfab.telemetry.serve import ListenError, MetricsServer
+
+__all__ = ["Collector", "JobMetrics", "ListenError", "MetricsServer", "Policy", "Snapshot", "State"]

@@ -1,0 +1,181 @@
+"""Notifications to samples. What a path means is worked out once; what cannot be decoded is counted, never fatal."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from pygnmi.spec.v080 import gnmi_pb2
+
+from railfab.gnmi.paths import Element, matches_elements, proto_elements, to_text_elements
+from railfab.gnmi.values import GnmiValueError, decode
+from railfab.telemetry.entries import Entries
+from railfab.telemetry.mapping import Match, PathMap, Steps, Undecodable, names
+from railfab.telemetry.series import Series
+from railfab.units import NS_PER_S
+
+K = TypeVar("K")
+
+CACHE_PATHS = 1 << 18
+ROOT_STEPS = 2
+_MILLISECOND, _MICROSECOND, _NANOSECOND = 1e11, 1e14, 1e17
+"""Unix times of our century lie above these in that unit, and below in seconds."""
+
+
+@dataclass(slots=True)
+class Decoded:
+    """One notification. device_ns: its time stamp, None where the target gives none.
+
+    removed: series that are gone, to be applied before the samples. unmapped: leaves that no rule knows, by path root.
+    """
+
+    device_ns: int | None
+    samples: list[tuple[Series, float]] = field(default_factory=list)
+    removed: list[Series] = field(default_factory=list)
+    unmapped: Counter[str] = field(default_factory=Counter)
+    undecodable: int = 0
+    updates: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of one path. plain: rule and series; pending: rules whose labels stand in other leaves."""
+
+    steps: Steps
+    plain: tuple[tuple[Match, Series], ...]
+    pending: tuple[Match, ...]
+    is_text: bool
+
+    @property
+    def unmapped(self) -> bool:
+        return not (self.plain or self.pending or self.is_text)
+
+
+class Decoder:
+    """Decodes the stream of one target. It keeps what it learnt of paths, bounded, and half-known list entries."""
+
+    def __init__(self, paths: PathMap, *, cache_paths: int = CACHE_PATHS) -> None:
+        self._map = paths
+        self._cache_paths = cache_paths
+        self._by_bytes: dict[tuple[bytes, bytes], Known] = {}
+        self._by_steps: dict[Steps, Known] = {}
+        self._entries = Entries(cache_paths)
+
+    def decode(self, notification: gnmi_pb2.Notification) -> Decoded:
+        """The samples of a notification; deletes come first, as the gNMI specification has it (section 3.5.2.3)."""
+        decoded = Decoded(normalised_ns(notification.timestamp))
+        prefix = proto_elements(notification.prefix)
+        prefix_bytes = notification.prefix.SerializeToString() if prefix else b""
+        for gone in (*notification.delete, *((gnmi_pb2.Path(),) if notification.atomic else ())):
+            decoded.removed.extend(self.forget((*prefix, *proto_elements(gone))))
+        touched: dict[Steps, None] = {}
+        for update in notification.update:
+            key = (prefix_bytes, update.path.SerializeToString())
+            known = self._by_bytes.get(key)
+            if known is None:
+                known = self._learn((*prefix, *proto_elements(update.path)))
+                _remember(self._by_bytes, key, known, self._cache_paths)
+            self._update(known, update.val, decoded, touched)
+        samples, replaced = self._entries.settle(touched)
+        decoded.samples.extend(samples)
+        decoded.removed.extend(replaced)
+        return decoded
+
+    def forget(self, steps: Steps) -> list[Series]:
+        """The series at or below a deleted path, which may hold wildcards."""
+        if (leaf := self._by_steps.get(steps)) is not None:
+            return self._series_of(leaf)
+        below = [known for known in self._by_steps.values() if matches_elements(steps, known.steps)]
+        gone = [series for known in below for series in self._series_of(known)]
+        return list(dict.fromkeys(gone))
+
+    def _series_of(self, known: Known) -> list[Series]:
+        pending = self._entries.forget(known.steps) if known.pending or known.is_text else []
+        return [*(series for _, series in known.plain), *pending]
+
+    def _update(self, known: Known, value: gnmi_pb2.TypedValue, decoded: Decoded, touched: dict[Steps, None]) -> None:
+        try:
+            leaf = decode(value)
+        except GnmiValueError:
+            decoded.updates += 1
+            decoded.undecodable += 1
+            return
+        if isinstance(leaf, dict):
+            for steps, below in self._leaves(known.steps, leaf):
+                self._leaf(self._learn(steps), below, decoded, touched)
+        else:
+            self._leaf(known, leaf, decoded, touched)
+
+    def _leaf(self, known: Known, value: Any, decoded: Decoded, touched: dict[Steps, None]) -> None:
+        decoded.updates += 1
+        if known.unmapped:
+            decoded.unmapped[root(known.steps)] += 1
+            return
+        try:
+            for match, series in known.plain:
+                decoded.samples.append((series, match.rule.number(value)))
+            if known.pending or known.is_text:
+                self._pend(known, value)
+                touched[known.steps[:-1]] = None
+        except Undecodable:
+            decoded.undecodable += 1
+
+    def _pend(self, known: Known, value: Any) -> None:
+        if known.is_text:
+            self._entries.text(known.steps, str(value))
+        for match in known.pending:
+            self._entries.value(known.steps, match, match.rule.number(value))
+
+    def _learn(self, steps: Steps) -> Known:
+        known = self._by_steps.get(steps)
+        if known is None:
+            matches = self._map.matches(steps)
+            plain = tuple((match, Series(match.rule.metric, match.labels)) for match in matches if not match.siblings)
+            pending = tuple(match for match in matches if match.siblings)
+            known = Known(steps, plain, pending, self._map.is_text(steps))
+            _remember(self._by_steps, steps, known, self._cache_paths)
+        return known
+
+    def _leaves(self, steps: Steps, node: dict[str, Any]) -> Iterator[tuple[Steps, Any]]:
+        """The leaves of a container sent as JSON, module prefixes stripped."""
+        for name, value in node.items():
+            child = Element(name.rpartition(":")[2])
+            below = (*steps, child)
+            if isinstance(value, dict):
+                yield from self._leaves(below, value)
+            elif isinstance(value, list) and value and all(isinstance(entry, dict) for entry in value):
+                for entry in value:
+                    yield from self._leaves((*steps, self._keyed(below, entry)), entry)
+            elif not steps or child.name not in dict(steps[-1].keys):
+                yield below, value
+
+    def _keyed(self, below: Steps, entry: dict[str, Any]) -> Element:
+        """The list step of an entry: its keys are those that the rules name."""
+        plain = {name.rpartition(":")[2]: value for name, value in entry.items()}
+        keys = sorted(name for name in self._map.keys_of(names(below)) if name in plain)
+        return Element(below[-1].name, tuple((name, str(plain[name])) for name in keys))
+
+
+def root(steps: Steps) -> str:
+    """The first steps of a path, without keys: by what unmapped leaves are counted."""
+    return to_text_elements(tuple(Element(step.name) for step in steps[:ROOT_STEPS]))
+
+
+def normalised_ns(timestamp: int) -> int | None:
+    """A time stamp in nanoseconds; some targets send seconds, milliseconds or microseconds, or zero for none."""
+    if timestamp <= 0:
+        return None
+    if timestamp < _MILLISECOND:
+        return timestamp * NS_PER_S
+    if timestamp < _MICROSECOND:
+        return timestamp * 1_000_000
+    return timestamp * 1_000 if timestamp < _NANOSECOND else timestamp
+
+
+def _remember(cache: dict[K, Known], key: K, known: Known, most: int) -> None:
+    """Keep it, and let the oldest go when there are too many."""
+    if len(cache) >= most:
+        del cache[next(iter(cache))]
+    cache[key] = known

@@ -1,0 +1,62 @@
+"""What the design says about the fabric, as info metrics that dashboards and rules join samples with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from railfab.metrics import metric
+from railfab.telemetry.series import Series
+from railfab.topology import Link, Node, Port, Role, Topology, link_kind
+
+
+def design_series(topology: Topology) -> dict[str, tuple[Series, ...]]:
+    """The info series of every switch, by its name. All values are text; an empty `rail` means several or none."""
+    nodes = {node.name: node for node in topology.nodes}
+    ports: dict[str, list[tuple[Port, Port, Link]]] = {node.name: [] for node in topology.switches()}
+    for port, peer, link in topology.ports():
+        if port.node in ports:
+            ports[port.node].append((port, peer, link))
+    return {
+        name: (_device(topology.fabric, nodes[name], found), *_interfaces(nodes, found))
+        for name, found in ports.items()
+    }
+
+
+def port_speeds_gbps(topology: Topology) -> dict[str, dict[str, float]]:
+    """The designed speed of every port, by device, then interface."""
+    speeds: dict[str, dict[str, float]] = {node.name: {} for node in topology.nodes}
+    for port, _, _ in topology.ports():
+        speeds[port.node][port.name] = float(port.rate_gbps)
+    return speeds
+
+
+def _device(fabric: str, node: Node, ports: Iterable[tuple[Port, Port, Link]]) -> Series:
+    rails = {port.rail for port, _, _ in ports if port.rail is not None}
+    labels = {
+        "fabric": fabric,
+        "role": node.role.value,
+        "pod": str(node.pod),
+        "segment": _text(node.segment),
+        "rail": _text(rails.pop() if len(rails) == 1 else None),
+        "platform": node.platform or "",
+        "model": node.model or "",
+    }
+    return Series(metric("fabric_device_info"), labels)
+
+
+def _interfaces(nodes: dict[str, Node], ports: Iterable[tuple[Port, Port, Link]]) -> Iterator[Series]:
+    for port, peer, link in ports:
+        ends = {"interface": port.name, "peer_device": peer.node, "peer_interface": peer.name}
+        kind = link_kind(nodes[port.node].role, nodes[peer.node].role).value
+        speed = f"{link.rate_gbps}G"
+        yield Series(metric("fabric_interface_info"), {**ends, "link": kind, "rail": _text(port.rail), "speed": speed})
+        yield Series(metric("fabric_link_intended_info"), {**ends, "link": kind})
+
+
+def _text(number: int | None) -> str:
+    return "" if number is None else str(number)
+
+
+def switch_names(topology: Topology) -> frozenset[str]:
+    """The switches of a topology, by name."""
+    return frozenset(node.name for node in topology.nodes if node.role is not Role.HOST)

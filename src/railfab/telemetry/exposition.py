@@ -1,0 +1,110 @@
+"""Samples, the design and the collector's own health as typed families, for scrapes and for the live view."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from prometheus_client.metrics_core import Metric as Family
+from prometheus_client.registry import Collector
+
+from railfab.metrics import CATALOGUE, Kind, Metric
+from railfab.telemetry.estimate import estimates
+from railfab.telemetry.health import Health, State, Stream
+from railfab.telemetry.series import Series
+from railfab.telemetry.session import TargetSession
+
+Samples = dict[str, list[tuple[dict[str, str], float]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """What is known without asking. series: info metrics by device; speeds_gbps: by device, then interface."""
+
+    series: Mapping[str, Sequence[Series]]
+    speeds_gbps: Mapping[str, Mapping[str, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Every sample at one moment. at_s: monotonic time. samples: by metric, labels (device included) and value."""
+
+    at_s: float
+    samples: Samples
+
+    def select(self, name: str, **labels: str) -> list[tuple[dict[str, str], float]]:
+        """The samples of a metric whose labels include these. Raises KeyError for a name not in the catalogue."""
+        wanted = labels.items()
+        return [found for found in self.samples.get(CATALOGUE[name].name, ()) if wanted <= found[0].items()]
+
+    def value(self, name: str, **labels: str) -> float:
+        """The sum over those samples, 0 when there are none."""
+        return sum(value for _, value in self.select(name, **labels))
+
+
+class FabricCollector(Collector):
+    """Exposes sessions and design to a prometheus-client registry, without time stamps, so that staleness works."""
+
+    def __init__(self, sessions: Sequence[TargetSession], design: Design) -> None:
+        self._sessions = sessions
+        self._design = design
+
+    def collect(self) -> Iterator[Family]:
+        samples = self.snapshot().samples
+        for entry in CATALOGUE.values():
+            if entry.name in samples:
+                yield family(entry, samples[entry.name])
+
+    def describe(self) -> Iterable[Family]:
+        """Nothing: what there is to expose is known only later."""
+        return []
+
+    def snapshot(self) -> Snapshot:
+        """Everything there is now."""
+        now_s = time.monotonic()
+        samples: Samples = {}
+        for device, series in self._design.series.items():
+            _add(samples, device, ((one, 1.0) for one in series))
+        for session in self._sessions:
+            stored = session.store.read(now_s)
+            _add(samples, session.name, stored)
+            _add(samples, session.name, estimates(stored, self._design.speeds_gbps.get(session.name, {})))
+            for name, labels, value in _own(session.health, len(stored)):
+                samples.setdefault(name, []).append(({"device": session.name, **labels}, value))
+        return Snapshot(now_s, samples)
+
+
+def family(entry: Metric, samples: Iterable[tuple[dict[str, str], float]]) -> Family:
+    """Samples as prometheus-client wants them: kind, unit and help from the catalogue."""
+    base = entry.name.removesuffix("_total") if entry.kind is Kind.COUNTER else entry.name
+    base = base.removesuffix("_info") if entry.kind is Kind.INFO else base
+    found = Family(base, entry.help, entry.kind.value, entry.unit if base.endswith(f"_{entry.unit}") else "")
+    for labels, value in samples:
+        found.add_sample(entry.name, labels, value)
+    return found
+
+
+def _add(samples: Samples, device: str, found: Iterable[tuple[Series, float]]) -> None:
+    for series, value in found:
+        samples.setdefault(series.metric.name, []).append(({"device": device, **dict(series.labels)}, value))
+
+
+def _own(health: Health, series: int) -> Iterator[tuple[str, dict[str, str], float]]:
+    """The collector's own metrics of one target; all of them, whatever the target does."""
+    prefix = "fabric_collector"
+    yield f"{prefix}_session_up", {}, float(health.state is State.UP)
+    yield f"{prefix}_session_state", {}, float(health.state)
+    yield f"{prefix}_tls_verified", {}, float(health.tls_verified)
+    yield f"{prefix}_last_update_timestamp_seconds", {"subscription": Stream.SAMPLE.value}, health.last_update_s
+    yield f"{prefix}_ingest_lag_seconds", {}, health.ingest_lag_s
+    yield f"{prefix}_reconnects_total", {}, float(health.reconnects)
+    yield f"{prefix}_series", {}, float(series)
+    for stream, count in health.updates.items():
+        yield f"{prefix}_updates_total", {"subscription": stream.value}, float(count)
+    for reason, count in health.errors.items():
+        yield f"{prefix}_errors_total", {"reason": reason.value}, float(count)
+    for drop, count in health.drops.items():
+        yield f"{prefix}_dropped_updates_total", {"reason": drop.value}, float(count)
+    for root, count in sorted(dict(health.unmapped).items()):
+        yield f"{prefix}_unmapped_updates_total", {"path_root": root}, float(count)

@@ -1,0 +1,68 @@
+"""What the collector knows about its own work for one target; all of it is exposed for every target, also when down."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from enum import IntEnum, StrEnum
+
+MOST_ROOTS = 64
+OTHER_ROOTS = "/..."
+
+
+class Stream(StrEnum):
+    """The subscriptions of a target; the label `subscription`."""
+
+    SAMPLE = "sample"
+    ON_CHANGE = "on_change"
+
+
+class State(IntEnum):
+    """Where a target's session stands; the value of fabric_collector_session_state."""
+
+    IDLE = 0
+    CONNECTING = 1
+    SYNCING = 2
+    UP = 3
+    RETRYING = 4
+    REFUSED = 5
+
+
+class Reason(StrEnum):
+    """Why a session ended; the label `reason` of fabric_collector_errors_total."""
+
+    UNREACHABLE = "unreachable"
+    LOGIN_REFUSED = "login_refused"
+    TLS = "tls"
+    UNIMPLEMENTED = "unimplemented"
+    STALLED = "stalled"
+    CLOSED = "closed"
+
+
+class Drop(StrEnum):
+    """Why an update was not stored; the label `reason` of fabric_collector_dropped_updates_total."""
+
+    UNDECODABLE = "undecodable"
+    OUT_OF_ORDER = "out_of_order"
+    SERIES_LIMIT = "series_limit"
+
+
+@dataclass(slots=True)
+class Health:
+    """Counters of one target. last_update_s: Unix time of the last sampled update, 0 before the first."""
+
+    tls_verified: bool
+    state: State = State.IDLE
+    last_update_s: float = 0.0
+    ingest_lag_s: float = 0.0
+    reconnects: int = 0
+    updates: Counter[Stream] = field(default_factory=lambda: Counter(dict.fromkeys(Stream, 0)))
+    errors: Counter[Reason] = field(default_factory=lambda: Counter(dict.fromkeys(Reason, 0)))
+    drops: Counter[Drop] = field(default_factory=lambda: Counter(dict.fromkeys(Drop, 0)))
+    unmapped: Counter[str] = field(default_factory=Counter)
+
+    def count_unmapped(self, roots: Counter[str]) -> None:
+        """Leaves without a rule, by path root; a target that invents roots without end gets no more labels."""
+        for root, count in roots.items():
+            known = root in self.unmapped or len(self.unmapped) < MOST_ROOTS
+            self.unmapped[root if known else OTHER_ROOTS] += count

@@ -1,0 +1,154 @@
+"""A platform's telemetry map, compiled: which canonical series a native leaf carries, and its value."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from railfab.gnmi.paths import Element, elements
+from railfab.metrics import Kind, Metric, metric
+from railfab.platforms import TelemetryMap, TelemetryRule
+from railfab.units import NS_PER_S
+
+_PLACEHOLDER = re.compile(r"\{(\w+)\}|(\*)")
+
+Steps = tuple[Element, ...]
+Names = tuple[str, ...]
+
+
+class Undecodable(Exception):
+    """A leaf whose value its rule cannot read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule ready for matching. keys: (step, key name, pattern whose groups are labels)."""
+
+    rule: TelemetryRule
+    metric: Metric
+    names: Names
+    keys: tuple[tuple[int, str, re.Pattern[str]], ...]
+
+    def labels(self, steps: Steps) -> dict[str, str] | None:
+        """The labels that this path gives, the fixed ones included; None where the path does not match."""
+        found = dict(self.rule.labels)
+        for index, name, pattern in self.keys:
+            match = pattern.fullmatch(dict(steps[index].keys).get(name, ""))
+            if match is None:
+                return None
+            found.update(match.groupdict())
+        return found
+
+    def number(self, value: Any) -> float:
+        """The canonical value of a leaf. Raises Undecodable."""
+        if self.metric.kind is Kind.INFO:
+            return 1.0
+        if self.rule.states is not None:
+            return _state(value, self.rule.states)
+        if self.rule.encoding == "timestamp":
+            return _timestamp_s(value)
+        return _number(value) * self.rule.scale
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A rule that a path matches. siblings: label to leaf of the same list entry, for labels that the path lacks."""
+
+    rule: Rule
+    labels: Mapping[str, str]
+
+    @property
+    def siblings(self) -> Mapping[str, str]:
+        return self.rule.rule.from_leaf or {}
+
+
+class PathMap:
+    """The rules of one platform, by the names along their paths."""
+
+    def __init__(self, telemetry: TelemetryMap) -> None:
+        self._rules: dict[Names, list[Rule]] = defaultdict(list)
+        self._texts: set[Names] = set()
+        self._keys: dict[Names, set[str]] = defaultdict(set)
+        for rule in map(compiled, telemetry.rules):
+            self._rules[rule.names].append(rule)
+            self._texts.update((*rule.names[:-1], leaf) for leaf in (rule.rule.from_leaf or {}).values())
+            for index, name, _ in rule.keys:
+                self._keys[rule.names[: index + 1]].add(name)
+
+    def matches(self, steps: Steps) -> tuple[Match, ...]:
+        """What a leaf carries, one match a metric and fixed labels: the first rule counts."""
+        found: dict[tuple[str, tuple[tuple[str, str], ...]], Match] = {}
+        for rule in self._rules.get(names(steps), ()):
+            labels = rule.labels(steps)
+            if labels is not None:
+                found.setdefault((rule.metric.name, tuple(sorted(rule.rule.labels.items()))), Match(rule, labels))
+        return tuple(found.values())
+
+    def is_text(self, steps: Steps) -> bool:
+        """Whether other leaves of the same list entry take a label from this one."""
+        return names(steps) in self._texts
+
+    def keys_of(self, path: Names) -> frozenset[str]:
+        """The names of the keys of the list at this place; none where the rules know of no list."""
+        return frozenset(self._keys.get(path, ()))
+
+
+def names(steps: Steps) -> Names:
+    return tuple(step.name for step in steps)
+
+
+def compiled(rule: TelemetryRule) -> Rule:
+    """A rule ready for matching. Raises KeyError for a metric or a label that is not in the catalogue."""
+    steps = elements(rule.path)
+    keys = tuple((index, name, _pattern(text)) for index, step in enumerate(steps) for name, text in step.keys)
+    entry = metric(rule.metric)
+    given = {*rule.labels, *(rule.from_leaf or ()), *(label for _, _, key in keys for label in key.groupindex)}
+    if stray := given - set(entry.labels):
+        raise KeyError(f"{rule.path}: {rule.metric} has no label {', '.join(sorted(stray))}")
+    return Rule(rule, entry, names(steps), keys)
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    """A key's text as a pattern: `{label}` is a group, `*` anything, the rest itself."""
+    out, at = "", 0
+    for found in _PLACEHOLDER.finditer(text):
+        out += re.escape(text[at : found.start()])
+        out += f"(?P<{found[1]}>.+)" if found[1] else ".*"
+        at = found.end()
+    return re.compile(out + re.escape(text[at:]))
+
+
+def _number(value: Any) -> float:
+    """A number as any encoding writes it: 64-bit integers and decimals are strings in JSON_IETF."""
+    if isinstance(value, (bool, int, float, str)):
+        try:
+            number = float(value)
+        except ValueError:
+            number = math.nan
+        if math.isfinite(number):
+            return number
+    raise Undecodable(f"{value!r} is no number")
+
+
+def _state(value: Any, states: Mapping[str, float]) -> float:
+    """The number of an enumeration's value; an identity's module prefix does not count."""
+    text = str(value)
+    found = states.get(text, states.get(text.rpartition(":")[2]))
+    if found is None:
+        raise Undecodable(f"{value!r} is no known state")
+    return float(found)
+
+
+def _timestamp_s(value: Any) -> float:
+    """Unix time of an RFC 3339 text, or of a number of nanoseconds (OpenConfig's timeticks64)."""
+    if isinstance(value, str) and not value.isdigit():
+        try:
+            return datetime.fromisoformat(value).timestamp()
+        except ValueError:
+            raise Undecodable(f"{value!r} is no time") from None
+    return _number(value) / NS_PER_S

@@ -1,0 +1,39 @@
+"""How long to wait before a target is dialled again, and the other times of a session."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+SILENT_INTERVALS = 3
+"""A target silent for this many sample intervals is taken as stalled, and its samples as no longer true."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """Times and bounds of the collector.
+
+    first_s, most_s: exponential backoff with full jitter, from and to. refused_first_s, refused_most_s: the same where
+    the target refuses us (login, certificate, request), which waiting does not mend. healthy_s: a session that lived
+    this long counts as the first again. grace_s: see TargetStore; None is the expiry of a sample. dial_timeout_s: for
+    one connection. dials: connections being made at one time. max_series: of one target.
+    """
+
+    first_s: float = 1.0
+    most_s: float = 60.0
+    refused_first_s: float = 30.0
+    refused_most_s: float = 300.0
+    healthy_s: float = 60.0
+    grace_s: float | None = None
+    dial_timeout_s: float = 10.0
+    dials: int = 32
+    max_series: int = 100_000
+
+    def delay_s(self, failures: int, *, refused: bool, draw: random.Random) -> float:
+        """The wait before another attempt; failures: how many in a row, from 1.
+
+        Full jitter: uniform between zero and the exponential bound. Source: M. Brooker, "Exponential Backoff And
+        Jitter", AWS Architecture Blog, 2015.
+        """
+        first_s, most_s = (self.refused_first_s, self.refused_most_s) if refused else (self.first_s, self.most_s)
+        return draw.uniform(0.0, min(most_s, first_s * 2 ** min(failures - 1, 32)))

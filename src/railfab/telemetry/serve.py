@@ -1,0 +1,107 @@
+"""The HTTP side of the collector: /metrics, /healthz and an index."""
+
+from __future__ import annotations
+
+import json
+import logging
+import socket
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from socketserver import ThreadingMixIn
+from types import TracebackType
+from typing import Any, Self
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
+from wsgiref.types import StartResponse, WSGIEnvironment
+
+from prometheus_client import CollectorRegistry, make_wsgi_app
+
+from railfab.errors import RailfabError
+
+logger = logging.getLogger(__name__)
+
+INDEX = """<!doctype html>
+<title>railfab collector</title>
+<h1>railfab collector</h1>
+<p><a href="/metrics">/metrics</a> for Prometheus, <a href="/healthz">/healthz</a> for whoever restarts it.</p>
+"""
+
+
+class ListenError(RailfabError):
+    """The address cannot be listened on."""
+
+
+class MetricsServer:
+    """Serves a registry over HTTP in threads of its own; a context manager. port 0 is any free one.
+
+    healthy: asked by /healthz for what it answers; 200 when every value is true, else 503.
+    """
+
+    def __init__(
+        self,
+        registry: CollectorRegistry,
+        healthy: Callable[[], Mapping[str, bool]],
+        *,
+        host: str = "127.0.0.1",
+        port: int = 9804,
+    ) -> None:
+        self._healthy = healthy
+        self._metrics = make_wsgi_app(registry)
+        kind = _Server6 if ":" in host else _Server
+        try:
+            self._server = make_server(host, port, self._answer, kind, handler_class=_Handler)
+        except OverflowError:
+            raise ListenError(f"{host}:{port}", "is no port", "Choose one from 1 to 65535") from None
+        except OSError as error:
+            problem = f"cannot be listened on ({(error.strerror or str(error)).lower()})"
+            raise ListenError(f"{host}:{port}", problem, "End what uses it, or choose another --port") from None
+        self._thread = threading.Thread(target=self._server.serve_forever, name="railfab-metrics", daemon=True)
+
+    @property
+    def url(self) -> str:
+        host, port = self._server.server_address[:2]
+        name = f"[{host!s}]" if ":" in str(host) else str(host)
+        return f"http://{name}:{port}"
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def _answer(self, environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
+        path = environ.get("PATH_INFO", "/")
+        if path == "/metrics":
+            scrape: Iterable[bytes] = self._metrics(environ, start)
+            return scrape
+        if path == "/healthz":
+            parts = self._healthy()
+            status = "200 OK" if all(parts.values()) else "503 Service Unavailable"
+            return _body(start, status, "application/json", json.dumps(dict(parts)) + "\n")
+        if path == "/":
+            return _body(start, "200 OK", "text/html; charset=utf-8", INDEX)
+        return _body(start, "404 Not Found", "text/plain; charset=utf-8", "There is / and /metrics and /healthz.\n")
+
+
+def _body(start: StartResponse, status: str, kind: str, text: str) -> Iterable[bytes]:
+    body = text.encode()
+    start(status, [("Content-Type", kind), ("Content-Length", str(len(body)))])
+    return [body]
+
+
+class _Server(ThreadingMixIn, WSGIServer):
+    daemon_threads = True
+
+
+class _Server6(_Server):
+    address_family = socket.AF_INET6
+
+
+class _Handler(WSGIRequestHandler):
+    def log_message(self, format: str, *args: Any) -> None:
+        """Requests are of no interest to an operator's log."""
+        logger.debug(format, *args)

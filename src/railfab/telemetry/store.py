@@ -1,0 +1,114 @@
+"""The newest value of every series of one target, bounded, and only as long as it is true."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from railfab.telemetry.decode import Decoded
+from railfab.telemetry.health import Drop, Health, Stream
+from railfab.telemetry.series import Series
+
+
+@dataclass(slots=True)
+class Record:
+    """The newest value. arrival_s: when it came [monotonic]. generation: of the session that brought it."""
+
+    value: float
+    device_ns: int | None
+    arrival_s: float
+    generation: int
+    stream: Stream
+
+
+class TargetStore:
+    """Series of one target. Written by the collector's loop, read by scrapes from other threads.
+
+    expiry_s: a sampled series vanishes this long after its last arrival while the session lives; an on-change series
+    lives as long as the session. grace_s: how long after the end of a session its series stay; they vanish together.
+    """
+
+    def __init__(self, health: Health, *, expiry_s: float, grace_s: float, max_series: int) -> None:
+        self._health = health
+        self._expiry_s = expiry_s
+        self._grace_s = grace_s
+        self._max_series = max_series
+        self._records: dict[Series, Record] = {}
+        self._lock = threading.Lock()
+        self._generation = 0
+        self._down_since_s: float | None = 0.0
+
+    def begin(self) -> None:
+        """A new session: what it does not bring again is swept at its sync; its device times start afresh."""
+        with self._lock:
+            self._generation += 1
+
+    def synced(self) -> None:
+        """The session has said everything once: what is left of earlier ones is gone."""
+        with self._lock:
+            self._down_since_s = None
+            self._drop([key for key, record in self._records.items() if record.generation != self._generation])
+
+    def down(self, now_s: float) -> None:
+        """The session ended; the grace begins, unless one runs already."""
+        with self._lock:
+            if self._down_since_s is None:
+                self._down_since_s = now_s
+
+    def apply(self, decoded: Decoded, stream: Stream, now_s: float) -> bool:
+        """Take in one notification; whether it brought anything newer than what is known."""
+        fresh = bool(decoded.unmapped or decoded.removed or decoded.undecodable)
+        with self._lock:
+            self._drop(decoded.removed)
+            for series, value in decoded.samples:
+                fresh |= self._put(series, value, decoded.device_ns, stream, now_s)
+        return fresh
+
+    def read(self, now_s: float) -> list[tuple[Series, float]]:
+        """Every living series and its value."""
+        with self._lock:
+            self._expire(now_s)
+            return [(series, record.value) for series, record in self._records.items()]
+
+    def expire(self, now_s: float) -> None:
+        """Forget what is no longer true."""
+        with self._lock:
+            self._expire(now_s)
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def _put(self, series: Series, value: float, device_ns: int | None, stream: Stream, now_s: float) -> bool:
+        record = self._records.get(series)
+        if record is None:
+            if len(self._records) >= self._max_series:
+                self._health.drops[Drop.SERIES_LIMIT] += 1
+                return True
+            self._records[series] = Record(value, device_ns, now_s, self._generation, stream)
+            return True
+        if record.generation == self._generation and _older(device_ns, record.device_ns):
+            self._health.drops[Drop.OUT_OF_ORDER] += 1
+            return False
+        record.value, record.device_ns, record.arrival_s = value, device_ns, now_s
+        record.generation, record.stream = self._generation, stream
+        return True
+
+    def _expire(self, now_s: float) -> None:
+        """While the session is down (or not yet in sync), what came before the end goes together after the grace."""
+        down_s = self._down_since_s
+        if down_s is None:
+            oldest_s = now_s - self._expiry_s
+            items = self._records.items()
+            self._drop([key for key, record in items if record.stream is Stream.SAMPLE and record.arrival_s < oldest_s])
+        elif now_s - down_s > self._grace_s:
+            latest_s = max(down_s, now_s - max(self._grace_s, self._expiry_s))
+            self._drop([key for key, record in self._records.items() if record.arrival_s <= latest_s])
+
+    def _drop(self, gone: Iterable[Series]) -> None:
+        for series in gone:
+            self._records.pop(series, None)
+
+
+def _older(device_ns: int | None, known_ns: int | None) -> bool:
+    return device_ns is not None and known_ns is not None and device_ns < known_ns
