@@ -63,12 +63,6 @@ def test_addresses_and_the_interval_are_the_callers(tmp_path: Path) -> None:
     assert datasource["jsonData"]["timeInterval"] == "2s"
 
 
-def test_without_jobs_none_is_scraped(tmp_path: Path) -> None:
-    _build("-o", str(tmp_path), "--jobs", "")
-    config = yaml.safe_load((tmp_path / "prometheus.yml").read_text())
-    assert [scrape["job_name"] for scrape in config["scrape_configs"]] == ["railfab-collector"]
-
-
 def test_the_command_says_what_it_wrote(tmp_path: Path) -> None:
     written = json.loads(_build("-o", str(tmp_path), "--output", "json"))
     assert {Path(entry["path"]).relative_to(tmp_path).as_posix() for entry in written} == FILES.keys()

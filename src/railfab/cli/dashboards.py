@@ -11,7 +11,7 @@ import typer
 from railfab.cli.common import Output, OutputOption, print_json, print_table
 from railfab.dashboards import Datasource, Scrape, boards, grafana_files, prometheus_files, write
 from railfab.dashboards import push as deliver
-from railfab.dashboards.monitoring import COLLECTOR, JOBS, PROMETHEUS_URL
+from railfab.dashboards.monitoring import COLLECTOR, PROMETHEUS_URL
 
 app = typer.Typer(no_args_is_help=True, help="Grafana boards, Prometheus rules and alerts, and their delivery.")
 
@@ -20,13 +20,15 @@ app = typer.Typer(no_args_is_help=True, help="Grafana boards, Prometheus rules a
 def build(
     out: Annotated[Path, typer.Option("-o", "--out", metavar="DIR", help="Where to write.")] = Path("dashboards"),
     collector: Annotated[str, typer.Option(metavar="HOST:PORT", help="The collector's metrics.")] = COLLECTOR,
-    jobs: Annotated[str, typer.Option(metavar="HOST:PORT", help="The jobs' metrics; empty for none.")] = JOBS,
+    jobs: Annotated[
+        str | None, typer.Option(metavar="HOST:PORT", help="The jobs' metrics, where the collector has them not.")
+    ] = None,
     prometheus: Annotated[str, typer.Option(metavar="URL", help="Prometheus as Grafana reaches it.")] = PROMETHEUS_URL,
     interval: Annotated[int, typer.Option(metavar="SECONDS", help="Between two scrapes.", min=1)] = 15,
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Write the boards, Prometheus' configuration with rules and alerts, and Grafana's provisioning."""
-    scrape = Scrape(collector=collector, jobs=jobs or None, interval_s=interval)
+    scrape = Scrape(collector=collector, jobs=jobs, interval_s=interval)
     files = {**grafana_files(Datasource(url=prometheus, interval_s=interval)), **prometheus_files(scrape)}
     written = write(files, out)
     if output is Output.JSON:

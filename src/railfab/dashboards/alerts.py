@@ -221,7 +221,7 @@ LINKS = (
 OBSERVATION = (
     Alert(
         alert="FabricTelemetryStale",
-        expr="time() - fabric_collector_last_update_timestamp_seconds > 60",
+        expr="time() - (fabric_collector_last_update_timestamp_seconds > 0) > 60",
         severity=Severity.WARNING,
         summary="{{ $labels.device }}: no update of {{ $labels.subscription }} for {{ $value | humanizeDuration }}",
         description=(

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 COLLECTOR = "127.0.0.1:9804"
-JOBS = "127.0.0.1:9805"
 PROMETHEUS_URL = "http://127.0.0.1:9090"
 BOARDS_PATH = "/var/lib/grafana/dashboards/railfab"
 FOLDER_UID, FOLDER = "railfab", "railfab"
@@ -15,10 +14,13 @@ DATASOURCE_UID = "railfab-prometheus"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scrape:
-    """What Prometheus scrapes. collector and jobs are host:port; jobs is the twin's training metrics, or None."""
+    """What Prometheus scrapes. collector and jobs are host:port.
+
+    jobs: where training jobs show their metrics, unless the collector does that too (it does beside the twin).
+    """
 
     collector: str = COLLECTOR
-    jobs: str | None = JOBS
+    jobs: str | None = None
     interval_s: int = 15
 
 
