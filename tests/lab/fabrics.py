@@ -1,0 +1,36 @@
+"""Lab plans for tests: a fabric of two rail switches, one spine and one host, and the committed FRR pod."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from railfab.device import plan
+from railfab.intent import load_intent
+from railfab.lab import LabPlace, LabPlan
+from railfab.topology import wire
+
+SMALL = """\
+version: 1
+fabric: small
+profile: {mtu: 9000, lossless: off}
+hosts: {gpus: 1, nic_ports: 2, rate_gbps: 100}
+backend:
+  segments: {count: 1, hosts: 1, rail_switches: 2, model: linux-16, platform: frr}
+  spines: {count: 1, rate_gbps: 100, model: linux-16, platform: frr}
+"""
+FRR_POD = Path(__file__).resolve().parents[2] / "labs" / "frr-pod" / "intent.yml"
+
+
+def small_intent(folder: Path) -> Path:
+    """An intent file of the smallest fabric with a spine."""
+    path = folder / "small.yml"
+    path.write_text(SMALL)
+    return path
+
+
+def lab_plan(intent_path: Path, state: Path) -> LabPlan:
+    """What `railfab lab up` boots for an intent."""
+    intent = load_intent(intent_path)
+    topology = wire(intent)
+    place = LabPlace(fabric=intent.fabric, folder=intent_path.parent, state=state)
+    return LabPlan(place=place, topology=topology, models=plan(topology, intent), configurations={})

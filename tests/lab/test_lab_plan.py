@@ -1,0 +1,165 @@
+"""Names, addresses and wires of an embedded lab, before anything is made."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from ipaddress import IPv4Interface, IPv4Network
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.lab.fabrics import FRR_POD, lab_plan
+
+from railfab.errors import LabError
+from railfab.lab import LabPlace, backend
+from railfab.lab.netns.addresses import POOLS, management
+from railfab.lab.netns.names import INTERFACE_NAME_CHARACTERS, LabNames, check_names, interface_problem, lab_names
+from railfab.lab.netns.state import wiring_digest
+from railfab.lab.netns.wiring import cable_lines, management_lines, node_lines
+from railfab.topology import Port, Topology
+
+NAMES = LabNames("rf012345")
+
+
+@given(index=st.integers(0, 99_999))
+def test_names_of_interfaces_fit_linux(index: int) -> None:
+    assert len(NAMES.management_port(index)) <= INTERFACE_NAME_CHARACTERS
+    assert len(NAMES.bridge) <= INTERFACE_NAME_CHARACTERS
+
+
+@given(fabrics=st.lists(st.text(min_size=1), min_size=2, max_size=5, unique=True))
+def test_no_two_labs_share_a_tag(fabrics: list[str]) -> None:
+    tags = {lab_names(LabPlace(fabric=name, folder=Path(), state=Path("/s"))).tag for name in fabrics}
+    tags |= {lab_names(LabPlace(fabric=name, folder=Path(), state=Path("/t"))).tag for name in fabrics}
+    assert len(tags) == 2 * len(fabrics)
+
+
+def test_a_lab_has_the_same_tag_however_its_state_directory_is_written(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    places = [LabPlace(fabric="f", folder=Path(), state=state) for state in (tmp_path, tmp_path / "a" / "..")]
+    assert len({lab_names(place).tag for place in places}) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("swp1", ""),
+        ("ethernet-1/1/1", "has a slash or a space, which no Linux interface name has"),
+        ("abcdefghijklmnop", "is longer than the 15 characters of a Linux interface name"),
+        ("mgmt0", "is a name that the lab itself needs"),
+    ],
+)
+def test_ports_must_have_names_that_linux_takes(name: str, problem: str) -> None:
+    assert interface_problem(name) == problem
+
+
+def test_a_port_that_linux_cannot_name_is_refused_by_name(tmp_path: Path) -> None:
+    topology = lab_plan(FRR_POD, tmp_path).topology
+    link = topology.links[0]
+    broken = replace(topology, links=(replace(link, z=replace(link.z, name="ethernet-1/1")), *topology.links[1:]))
+    with pytest.raises(LabError) as raised:
+        check_names(broken)
+    assert str(raised.value) == (
+        "pod1-seg1-leaf1 ethernet-1/1: has a slash or a space, which no Linux interface name has. "
+        "Use a platform with Linux interface names, such as frr."
+    )
+
+
+networks = st.builds(
+    lambda address, prefix: IPv4Network((address, prefix), strict=False),
+    st.one_of([st.integers(int(pool[0]), int(pool[-1])) for pool in POOLS]),
+    st.integers(12, 32),
+)
+
+
+@given(taken=st.lists(networks, max_size=4), switches=st.integers(1, 600))
+def test_the_management_network_overlaps_nothing_and_has_room_for_all(taken: list[IPv4Network], switches: int) -> None:
+    names = [f"leaf{index}" for index in range(switches)]
+    try:
+        found = management(names, taken)
+    except LabError:
+        assert taken
+        return
+    network = found.gateway.network
+    assert not any(network.overlaps(other) for other in taken)
+    addresses = [found.gateway, *found.addresses.values()]
+    assert len({address.ip for address in addresses}) == switches + 1
+    assert all(address.network == network for address in addresses)
+    assert not {network.network_address, network.broadcast_address} & {address.ip for address in addresses}
+
+
+def test_no_free_management_network_is_said() -> None:
+    with pytest.raises(LabError) as raised:
+        management(["leaf1"], [IPv4Network("128.0.0.0/1")])
+    assert str(raised.value) == (
+        "management network: no free range in 172.31.0.0/16, 172.30.0.0/16, 198.18.0.0/15. "
+        "Remove a route or an address that covers them."
+    )
+
+
+def test_every_link_is_one_veth_pair_with_the_mtu_of_the_intent(tmp_path: Path) -> None:
+    plan = lab_plan(FRR_POD, tmp_path)
+    lines = cable_lines(plan.topology, plan.models, NAMES)
+    assert len(lines) == len(plan.topology.links) == 24
+    assert lines[0] == (
+        "link add name rail1-p0 mtu 9000 netns rf012345-pod1-seg1-host1 "
+        "type veth peer name swp1 mtu 9000 netns rf012345-pod1-seg1-leaf1"
+    )
+    assert all(line.count("mtu 9000") == 2 for line in lines)
+
+
+def test_the_management_bridge_has_one_port_per_switch() -> None:
+    switches = {"leaf1": IPv4Interface("172.31.0.2/24"), "spine1": IPv4Interface("172.31.0.3/24")}
+    assert management_lines(NAMES, IPv4Interface("172.31.0.1/24"), switches) == [
+        "link add name rf012345-br type bridge",
+        "addr add 172.31.0.1/24 dev rf012345-br",
+        "link add name rf012345-m0 type veth peer name mgmt0 netns rf012345-leaf1",
+        "link set rf012345-m0 master rf012345-br up",
+        "link add name rf012345-m1 type veth peer name mgmt0 netns rf012345-spine1",
+        "link set rf012345-m1 master rf012345-br up",
+        "link set rf012345-br up",
+    ]
+
+
+def test_a_host_answers_through_the_port_it_was_asked_on(tmp_path: Path) -> None:
+    lines = node_lines(lab_plan(FRR_POD, tmp_path).topology, "pod1-seg1-host1", None)
+    assert "addr add 10.17.1.1/31 dev rail1-p1" in lines
+    for address, port, gateway in (("10.17.0.1", "rail1-p0", "10.17.0.0"), ("10.18.1.1", "rail2-p1", "10.18.1.0")):
+        rule = next(line for line in lines if line.startswith(f"rule add from {address} table "))
+        assert f"route add default via {gateway} dev {port} table {rule.split()[-1]}" in lines
+    default = next(line for line in lines if line.startswith("route add default nexthop"))
+    assert default.count("nexthop") == 4
+
+
+def test_a_switch_gets_no_fabric_address_from_the_lab(tmp_path: Path) -> None:
+    """Its addresses are configuration, and come with a deploy."""
+    lines = node_lines(lab_plan(FRR_POD, tmp_path).topology, "pod1-seg1-leaf1", IPv4Interface("172.31.0.2/24"))
+    assert [line for line in lines if line.startswith("addr")] == ["addr add 172.31.0.2/24 dev mgmt0"]
+
+
+def test_an_unnumbered_port_of_a_host_gets_no_route(tmp_path: Path) -> None:
+    topology = lab_plan(FRR_POD, tmp_path).topology
+
+    def bare(port: Port) -> Port:
+        return replace(port, address=None)
+
+    links = tuple(replace(link, a=bare(link.a), z=bare(link.z)) for link in topology.links)
+    lines = node_lines(Topology(fabric="f", nodes=topology.nodes, links=links), "pod1-seg1-host1", None)
+    assert all(line.startswith("link set") for line in lines)
+
+
+def test_the_wiring_digest_follows_cables_and_mtu_and_not_the_boot_configuration(tmp_path: Path) -> None:
+    plan = lab_plan(FRR_POD, tmp_path)
+    leaf = plan.models["pod1-seg1-leaf1"]
+    other_mtu = replace(leaf, interfaces=tuple(replace(port, mtu_bytes=1500) for port in leaf.interfaces))
+    assert wiring_digest(plan) == wiring_digest(replace(plan, configurations={"pod1-seg1-leaf1": "hostname x\n"}))
+    assert wiring_digest(plan) != wiring_digest(replace(plan, models={**plan.models, leaf.name: other_mtu}))
+    fewer = replace(plan.topology, links=plan.topology.links[1:])
+    assert wiring_digest(plan) != wiring_digest(replace(plan, topology=fewer))
+
+
+def test_an_unknown_backend_is_named() -> None:
+    with pytest.raises(LabError) as raised:
+        backend("docker")
+    assert str(raised.value) == "backend 'docker': is not known. Use one of netns, containerlab."

@@ -1,0 +1,103 @@
+"""The state file of an embedded lab, and which processes are its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from ipaddress import IPv4Interface
+from pathlib import Path
+
+import pytest
+
+from railfab.errors import LabError
+from railfab.lab.netns.kernel import MARK, Process, is_running, kill, marked, process, started
+from railfab.lab.netns.state import LabNode, LabState, load_state, save_state
+
+STATE = LabState(
+    fabric="f",
+    tag="rf012345",
+    boot="b",
+    wiring="w",
+    bridge="rf012345-br",
+    gateway=IPv4Interface("172.31.0.1/24"),
+    runtime=Path("/run/railfab/rf012345"),
+    nodes=(
+        LabNode(name="h", kind="host", namespace="rf012345-h", address=None, management_port=None),
+        LabNode(
+            name="l",
+            kind="leaf",
+            namespace="rf012345-l",
+            address=IPv4Interface("172.31.0.2/24"),
+            management_port="rf012345-m0",
+        ),
+    ),
+    processes=(Process(purpose="l", pid=7, started=99),),
+)
+
+
+def test_what_is_saved_is_what_is_loaded(tmp_path: Path) -> None:
+    save_state(tmp_path / "s.json", STATE)
+    assert load_state(tmp_path / "s.json") == STATE
+    assert (tmp_path / "s.json").stat().st_mode & 0o777 == 0o600
+    assert [node.name for node in STATE.switches()] == ["l"]
+
+
+def test_no_file_is_no_lab(tmp_path: Path) -> None:
+    assert load_state(tmp_path / "s.json") is None
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"version": 1}', '{"version": 9}', "\udcff"])
+def test_a_broken_state_file_is_said_with_a_way_out(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "s.json"
+    path.write_bytes(text.encode(errors="surrogateescape"))
+    with pytest.raises(LabError) as raised:
+        load_state(path)
+    line = str(raised.value)
+    assert line.startswith(f"{path}: is not the state of a lab (")
+    assert line.endswith("Remove the file; `railfab lab down` then finds the lab's parts by their names.")
+    assert "\n" not in line
+
+
+def _sleeper(**environment: str) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-c", "import time; print(flush=True); time.sleep(60)"]
+    child = subprocess.Popen(command, env=os.environ | environment, stdout=subprocess.PIPE)
+    assert child.stdout is not None
+    child.stdout.readline()
+    return child
+
+
+def test_a_process_is_killed_only_while_it_is_the_one_that_was_started() -> None:
+    with _sleeper() as child:
+        own = process("sleeper", child.pid)
+        kill([Process(purpose="an earlier one of this pid", pid=own.pid, started=own.started - 1)])
+        assert child.poll() is None
+        kill([own])
+        assert child.wait(5) == -9
+        assert not is_running(own)
+
+
+def test_a_zombie_and_an_absent_process_are_not_running() -> None:
+    with _sleeper() as child:
+        own = process("sleeper", child.pid)
+        child.kill()
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        assert started(child.pid) is None
+        kill([own])
+    assert started(child.pid) is None
+
+
+def test_processes_of_a_lab_are_known_by_their_mark_alone() -> None:
+    with _sleeper(**{MARK: "rf99ee99"}) as own, _sleeper(**{MARK: "rf99ee9"}) as other:
+        assert [found.pid for found in marked("rf99ee99")] == [own.pid]
+        kill(marked("rf99ee99"))
+        assert other.poll() is None
+        other.kill()
+
+
+def test_a_process_that_ended_at_once_is_said() -> None:
+    child = subprocess.Popen(["true"])
+    child.wait()
+    with pytest.raises(LabError) as raised:
+        process("switch leaf1", child.pid)
+    assert str(raised.value) == "switch leaf1: ended at once. See its log in the lab's runtime directory."
