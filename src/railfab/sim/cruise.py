@@ -1,0 +1,89 @@
+"""Lasting congestion, taken in strides: once two windows count the same, the next stretch is taken to be like them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from railfab.sim.layout import Layout
+from railfab.sim.network import Floats
+from railfab.sim.tally import Tally
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Strides:
+    """window_ns: stepped in full before each stride. longest: windows in a stride; 0 steps through everything.
+
+    tolerance: most that the goodput of two windows may differ. patience: windows after which it is taken as it is.
+    """
+
+    window_ns: int = 1_000_000
+    longest: int = 60
+    tolerance: float = 0.05
+    patience: int = 8
+
+
+class Cruise:
+    """Watches the windows of one layout, and moves its sums along when they have settled."""
+
+    def __init__(self, layout: Layout, tally: Tally, strides: Strides, now_ns: int) -> None:
+        self.layout, self.strides = layout, strides
+        self._begin, self._began_ns = tally.copy(), now_ns
+        self._goodput: Floats | None = None
+        self._windows = 0
+        self.per_ns: Tally | None = None
+        self.until_ns = now_ns
+
+    def due(self, now_ns: int) -> bool:
+        """Whether a window ends now."""
+        return now_ns - self._began_ns >= self.strides.window_ns
+
+    def watch(self, tally: Tally, undelivered: Floats, now_ns: int) -> None:
+        """Look at the window that ends now; then `per_ns` and `until_ns` say whether and how far to stride."""
+        window = tally.since(self._begin)
+        goodput = window.delivered / (now_ns - self._began_ns)
+        self._windows += 1
+        if self._settled(goodput) or self._windows > self.strides.patience:
+            self._stride(window, goodput, undelivered, now_ns)
+        self._goodput = goodput
+        self.restart(tally, now_ns)
+
+    def _settled(self, goodput: Floats) -> bool:
+        if self._goodput is None or self._windows < 3:
+            return False
+        return bool(abs(goodput.sum() - self._goodput.sum()) <= self.strides.tolerance * goodput.sum())
+
+    def _stride(self, window: Tally, goodput: Floats, undelivered: Floats, now_ns: int) -> None:
+        """As far as the first flow has nearly ended, and not further than the window can speak for."""
+        with np.errstate(divide="ignore"):
+            ends_ns = np.where(goodput > 0, undelivered / np.maximum(goodput, 1e-12), np.inf).min(initial=np.inf)
+        span_ns = min(0.95 * ends_ns - self.strides.window_ns, self.strides.longest * self.strides.window_ns)
+        if span_ns >= self.strides.window_ns:
+            self.per_ns = _balanced(window, self.layout, now_ns - self._began_ns)
+            self.until_ns = now_ns + int(span_ns)
+
+    def restart(self, tally: Tally, now_ns: int) -> None:
+        self._begin, self._began_ns = tally.copy(), now_ns
+
+    def end(self, tally: Tally, now_ns: int) -> None:
+        """The stride is over: watch again."""
+        self.per_ns = None
+        self.restart(tally, now_ns)
+
+
+def _balanced(window: Tally, layout: Layout, span_ns: int) -> Tally:
+    """The window's sums per ns, bent so that queues neither fill nor drain: what arrives had been let through above."""
+    per_ns = Tally.empty(layout)
+    per_ns.add(window, 1 / span_ns)
+    through = per_ns.delivered
+    on_way = layout.link_into >= 0
+    entry_row = layout.entry // max(1, layout.count)
+    for row in reversed(range(layout.rows)):
+        cells = slice(row * layout.count, (row + 1) * layout.count)
+        used = on_way[cells] & (row >= entry_row)
+        per_ns.sent_out[cells] = np.where(used, through, 0.0)
+        per_ns.taken_in[cells] = per_ns.sent_out[cells] + per_ns.dropped[cells]
+        through = np.where(used, per_ns.taken_in[cells], through)
+    per_ns.injected = through.copy()
+    return per_ns
