@@ -1,0 +1,147 @@
+"""FRR configuration, from a file or `show running-config`, to device model; all that is wrong is said together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ipaddress import IPv4Address
+
+from railfab.device import BfdTimers, Bgp, BgpNeighbor, DeviceModel, Interface, PrefixRange
+from railfab.errors import ConfigError, RailfabError, raise_all
+from railfab.platforms.frr.grammar import CONFIGURATION, Draft, Neighbor, read
+from railfab.platforms.frr.lines import tree_of
+from railfab.platforms.frr.render import DEFAULT_TIMERS_S, EXPORT, IMPORT, MULTIPATH_RELAX, PROFILE, REDISTRIBUTE
+
+NAME = "frr"
+
+
+def parse(text: str) -> DeviceModel:
+    """The model of a configuration text, with or without a header.
+
+    Raises ConfigError, or Problems with all of them, each with its line or the section that lacks something.
+    """
+    draft = Draft()
+    read(draft, tree_of(text), CONFIGURATION)
+    raise_all([*draft.errors, *_missing(draft)])
+    assert draft.hostname is not None
+    assert draft.loopback is not None
+    return DeviceModel(
+        name=draft.hostname,
+        platform=NAME,
+        loopback=draft.loopback,
+        breakouts=(),
+        interfaces=tuple(draft.interfaces.values()),
+        bgp=_bgp(draft),
+        bfd=BfdTimers(interval_ms=draft.bfd.transmit_ms, multiplier=draft.bfd.multiplier) if draft.bfd else None,
+        qos=None,
+    )
+
+
+def _missing(draft: Draft) -> Iterator[RailfabError]:
+    """What a model needs and the text does not say."""
+    if draft.hostname is None:
+        yield _lack("configuration", "hostname NAME")
+    if draft.loopback is None:
+        yield _lack("interface lo", "ip address A.B.C.D/32")
+    if draft.asn is None:
+        yield _lack("configuration", "router bgp AS")
+        return
+    if draft.router_id is None:
+        yield _lack(f"router bgp {draft.asn}", "bgp router-id A.B.C.D")
+    for line in (MULTIPATH_RELAX, REDISTRIBUTE):
+        if line not in draft.seen:
+            yield _lack(f"router bgp {draft.asn}", line)
+    for name in (IMPORT, EXPORT):
+        yield from _missing_of_policy(draft, name)
+    for peer, neighbor in draft.neighbors.items():
+        yield from _missing_of_neighbor(draft, peer, neighbor)
+    if draft.bfd is not None and draft.bfd.transmit_ms != draft.bfd.receive_ms:
+        problem = f"transmits every {draft.bfd.transmit_ms} ms and receives every {draft.bfd.receive_ms} ms"
+        yield ConfigError(f"bfd profile {PROFILE}", problem, "Use one interval for both")
+
+
+def _missing_of_policy(draft: Draft, name: str) -> Iterator[RailfabError]:
+    if name not in draft.seen:
+        yield _lack(f"route-map {name} permit 10", f"match ip address prefix-list {name}")
+    entries = draft.lists.get(name)
+    if not entries:
+        yield _lack("configuration", f"ip prefix-list {name} seq 5 ...")
+    elif None in entries.values() and len(entries) > 1:
+        yield ConfigError(f"ip prefix-list {name}", "has `deny any` beside other entries", "Remove it, or the others")
+
+
+def _missing_of_neighbor(draft: Draft, peer: str, neighbor: Neighbor) -> Iterator[RailfabError]:
+    where = f"line {neighbor.number}, neighbor {peer}"
+    if neighbor.remote_as is None:
+        yield _lack(where, f"neighbor {peer} remote-as AS")
+        return
+    for line in (f"route-map {IMPORT} in", f"route-map {EXPORT} out"):
+        if line not in neighbor.lines:
+            yield _lack(where, f"neighbor {peer} {line}")
+    if f"bfd profile {PROFILE}" in neighbor.lines and draft.bfd is None:
+        yield _lack(where, f"bfd / profile {PROFILE}")
+    if "bfd" in neighbor.lines and f"bfd profile {PROFILE}" not in neighbor.lines and draft.bfd is not None:
+        yield _lack(where, f"neighbor {peer} bfd profile {PROFILE}")
+    yield from _placing(draft, peer, neighbor, where)
+
+
+def _lack(where: str, line: str) -> ConfigError:
+    return ConfigError(where, f"lacks `{line}`", "Add it")
+
+
+def _placing(draft: Draft, peer: str, neighbor: Neighbor, where: str) -> Iterator[RailfabError]:
+    """A session runs over one interface that the configuration has."""
+    interface = _interface(draft, peer, neighbor)
+    if interface is None:
+        problem = "is on no interface of the configuration" if neighbor.interface else "is in no interface's subnet"
+        yield ConfigError(where, problem, "Configure the interface that leads to it")
+    elif neighbor.interface and not neighbor.v6only and interface.address is not None:
+        problem = f"may use {interface.address} instead of a link-local address"
+        yield ConfigError(where, problem, f"Write `neighbor {peer} interface v6only remote-as {neighbor.remote_as}`")
+
+
+def _interface(draft: Draft, peer: str, neighbor: Neighbor) -> Interface | None:
+    """The interface of a session; of a numbered one, the only one in whose subnet the peer is."""
+    if neighbor.interface:
+        return draft.interfaces.get(peer)
+    address = IPv4Address(peer)
+    near = [found for found in draft.interfaces.values() if found.address and address in found.address.network]
+    return near[0] if len(near) == 1 else None
+
+
+def _bgp(draft: Draft) -> Bgp:
+    assert draft.asn is not None
+    assert draft.router_id is not None
+    keepalive_s, hold_s = draft.timers_s or DEFAULT_TIMERS_S[draft.defaults]
+    return Bgp(
+        asn=draft.asn,
+        router_id=draft.router_id,
+        max_paths=draft.max_paths,
+        keepalive_s=keepalive_s,
+        hold_s=hold_s,
+        import_prefixes=_prefixes(draft, IMPORT),
+        export_prefixes=_prefixes(draft, EXPORT),
+        neighbors=_neighbors(draft),
+    )
+
+
+def _prefixes(draft: Draft, name: str) -> tuple[PrefixRange, ...]:
+    return tuple(found for _, found in sorted(draft.lists[name].items()) if found is not None)
+
+
+def _neighbors(draft: Draft) -> tuple[BgpNeighbor, ...]:
+    """In the order of the interfaces."""
+    places = {name: place for place, name in enumerate(draft.interfaces)}
+    found = [_neighbor(draft, peer, neighbor) for peer, neighbor in draft.neighbors.items()]
+    return tuple(sorted(found, key=lambda neighbor: places[neighbor.interface]))
+
+
+def _neighbor(draft: Draft, peer: str, neighbor: Neighbor) -> BgpNeighbor:
+    interface = _interface(draft, peer, neighbor)
+    assert interface is not None
+    assert neighbor.remote_as is not None
+    return BgpNeighbor(
+        interface=interface.name,
+        remote_as=neighbor.remote_as,
+        address=None if neighbor.interface else IPv4Address(peer),
+        bfd="bfd" in neighbor.lines,
+    )

@@ -1,0 +1,149 @@
+"""Device model to FRR configuration, as a tree of lines.
+
+Every line is written the way FRR 8.4 shows it and values that are FRR's own defaults are left out as FRR leaves them
+out; else each push would find something to change. There is no peer group on purpose: a change to a group resets all
+its sessions, a change to a neighbour its own.
+"""
+
+from __future__ import annotations
+
+import re
+
+from railfab.device import BgpNeighbor, DeviceModel, Interface, PrefixRange
+from railfab.platforms.frr.lines import Line
+
+IMPORT, EXPORT = "IMPORT", "EXPORT"
+"""Names of the prefix lists, and of the route maps that apply them."""
+
+PROFILE = "FABRIC"
+"""Name of the BFD profile; FRR shows timers given on a neighbour as if they had not been given."""
+
+DEFAULTS = "datacenter"
+DEFAULT_TIMERS_S = {"datacenter": (3, 9), "traditional": (60, 180)}
+"""BGP keepalive and hold time that FRR does not show, by `frr defaults` (doc/user/bgp.rst, profiles)."""
+
+DEFAULT_MAX_PATHS = 256
+"""zebra's --enable-multipath of Debian's build."""
+
+DEFAULT_BFD_MULTIPLIER = 3
+DEFAULT_BFD_INTERVAL_MS = 300
+MULTIPATH_RELAX = "bgp bestpath as-path multipath-relax"
+REDISTRIBUTE = f"redistribute connected route-map {EXPORT}"
+ADDRESS_FAMILY = "address-family ipv4 unicast"
+ROUTER_ADVERTISEMENTS = "no ipv6 nd suppress-ra"
+
+_DIGITS = re.compile(r"(\d+)")
+
+
+def render(model: DeviceModel) -> tuple[Line, ...]:
+    """The whole configuration of one switch."""
+    return (
+        *_header(model),
+        Line("interface lo", (Line(f"ip address {model.loopback}/32"),)),
+        *(_interface(interface) for interface in model.interfaces),
+        _router(model),
+        *_prefix_list(EXPORT, model.bgp.export_prefixes),
+        *_prefix_list(IMPORT, model.bgp.import_prefixes),
+        _route_map(EXPORT),
+        _route_map(IMPORT),
+        *_bfd(model),
+    )
+
+
+def _header(model: DeviceModel) -> tuple[Line, ...]:
+    return (
+        Line(f"frr defaults {DEFAULTS}"),
+        Line(f"hostname {model.name}"),
+        Line("log syslog informational"),
+        Line("service integrated-vtysh-config"),
+    )
+
+
+def _interface(interface: Interface) -> Line:
+    """FRR joins the words of a description by single blanks."""
+    lines = []
+    if interface.description:
+        lines.append(Line(f"description {' '.join(interface.description.split())}"))
+    if interface.address is not None:
+        lines.append(Line(f"ip address {interface.address}"))
+    if interface.unnumbered:
+        lines.append(Line(ROUTER_ADVERTISEMENTS))
+    if not interface.enabled:
+        lines.append(Line("shutdown"))
+    return Line(f"interface {interface.name}", tuple(lines))
+
+
+def _router(model: DeviceModel) -> Line:
+    bgp = model.bgp
+    lines = [Line(f"bgp router-id {bgp.router_id}"), Line(MULTIPATH_RELAX)]
+    if (bgp.keepalive_s, bgp.hold_s) != DEFAULT_TIMERS_S[DEFAULTS]:
+        lines.append(Line(f"timers bgp {bgp.keepalive_s} {bgp.hold_s}"))
+    neighbors = sorted(bgp.neighbors, key=_order)
+    for neighbor in neighbors:
+        lines += _neighbor(neighbor, profile=model.bfd is not None)
+    family = [Line(REDISTRIBUTE)]
+    for neighbor in neighbors:
+        family.append(Line(f"neighbor {peer_of(neighbor)} route-map {IMPORT} in"))
+        family.append(Line(f"neighbor {peer_of(neighbor)} route-map {EXPORT} out"))
+    if bgp.max_paths != DEFAULT_MAX_PATHS:
+        family.append(Line(f"maximum-paths {bgp.max_paths}"))
+    return Line(f"router bgp {bgp.asn}", (*lines, Line(ADDRESS_FAMILY, tuple(family))))
+
+
+def _neighbor(neighbor: BgpNeighbor, *, profile: bool) -> list[Line]:
+    """`v6only`: without it FRR makes a numbered session of a port that has a /30 or /31."""
+    peer = peer_of(neighbor)
+    how = "" if neighbor.address else "interface v6only "
+    lines = [Line(f"neighbor {peer} {how}remote-as {neighbor.remote_as}")]
+    if neighbor.bfd:
+        lines.append(Line(f"neighbor {peer} bfd"))
+        if profile:
+            lines.append(Line(f"neighbor {peer} bfd profile {PROFILE}"))
+    return lines
+
+
+def peer_of(neighbor: BgpNeighbor) -> str:
+    """What FRR calls the neighbour: its address, or the interface of an unnumbered one."""
+    return str(neighbor.address) if neighbor.address else neighbor.interface
+
+
+def _order(neighbor: BgpNeighbor) -> tuple[int, int, tuple[tuple[str, int], ...]]:
+    """FRR's order: unnumbered ones by name with numbers as numbers (swp2 before swp10), then addresses."""
+    if neighbor.address:
+        return (1, int(neighbor.address), ())
+    words = _DIGITS.split(neighbor.interface)
+    names, numbers = words[::2], [int(word) for word in words[1::2]]
+    return (0, 0, tuple(zip(names, [*numbers, -1], strict=True)))
+
+
+def _prefix_list(name: str, ranges: tuple[PrefixRange, ...]) -> tuple[Line, ...]:
+    """Entries in steps of five, as FRR numbers them; nothing permitted is said in so many words."""
+    start = f"ip prefix-list {name} seq"
+    if not ranges:
+        return (Line(f"{start} 5 deny any"),)
+    return tuple(Line(f"{start} {5 * place} permit {_range(found)}") for place, found in enumerate(ranges, start=1))
+
+
+def _range(found: PrefixRange) -> str:
+    """FRR wants `ge` longer than the prefix, and says nothing where only the prefix itself matches."""
+    length = found.prefix.prefixlen
+    ge = f" ge {found.ge}" if found.ge > length else ""
+    le = f" le {found.le}" if found.le > length else ""
+    return f"{found.prefix}{ge}{le}"
+
+
+def _route_map(name: str) -> Line:
+    return Line(f"route-map {name} permit 10", (Line(f"match ip address prefix-list {name}"),))
+
+
+def _bfd(model: DeviceModel) -> tuple[Line, ...]:
+    """One profile that all sessions use; none when BFD is off."""
+    if model.bfd is None:
+        return ()
+    lines = []
+    if model.bfd.multiplier != DEFAULT_BFD_MULTIPLIER:
+        lines.append(Line(f"detect-multiplier {model.bfd.multiplier}"))
+    if model.bfd.interval_ms != DEFAULT_BFD_INTERVAL_MS:
+        lines.append(Line(f"transmit-interval {model.bfd.interval_ms}"))
+        lines.append(Line(f"receive-interval {model.bfd.interval_ms}"))
+    return (Line("bfd", (Line(f"profile {PROFILE}", tuple(lines)),)),)
