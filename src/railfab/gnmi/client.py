@@ -140,8 +140,9 @@ class GnmiClient:
         """
         stub: Any = gnmi_pb2_grpc.gNMIStub(self._channel)
         started = False
-        call = stub.Subscribe(_held_open(subscription.request()), metadata=self._metadata, wait_for_ready=False)
+        call = stub.Subscribe(metadata=self._metadata)
         try:
+            await call.write(subscription.request())  # and no more: some targets end a stream whose client has finished
             async for response in call:
                 started = True
                 yield response
@@ -204,12 +205,6 @@ class GnmiClient:
     def _unreachable(self, problem: str) -> Unreachable:
         remedy = "Check that it runs and that the address and the port are right"
         return Unreachable(self._endpoint.name, f"no gNMI at {self._host}:{self._port} ({problem})", remedy)
-
-
-async def _held_open(request: gnmi_pb2.SubscribeRequest) -> AsyncIterator[gnmi_pb2.SubscribeRequest]:
-    """One request, and then silence: some targets end the stream when the client has no more to say."""
-    yield request
-    await asyncio.Event().wait()
 
 
 def certificate_name(pem: bytes) -> str | None:

@@ -50,7 +50,7 @@ class TelemetryRule:
 
     path: keys name labels, `/interface[name={interface}]/statistics/in-octets`.
     labels: labels that the path does not carry, with their fixed values.
-    from_leaf: labels whose text stands in another leaf of the same list entry, by the leaf's name.
+    from_leaf: leaves of the same list entry whose text holds labels, and that text, written like a key.
     encoding: how the leaf travels: `uint64` (a string in JSON_IETF), `uint32`, `decimal` (a string), `string`,
         `timestamp` (RFC 3339 string).
     scale: canonical value = leaf x scale. states: leaf string to number, for enumerations.

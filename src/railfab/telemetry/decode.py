@@ -132,8 +132,10 @@ class Decoder:
         known = self._by_steps.get(steps)
         if known is None:
             matches = self._map.matches(steps)
-            plain = tuple((match, Series(match.rule.metric, match.labels)) for match in matches if not match.siblings)
-            pending = tuple(match for match in matches if match.siblings)
+            plain = tuple(
+                (match, Series(match.rule.metric, match.labels)) for match in matches if not match.rule.siblings
+            )
+            pending = tuple(match for match in matches if match.rule.siblings)
             known = Known(steps, plain, pending, self._map.is_text(steps))
             _remember(self._by_steps, steps, known, self._cache_paths)
         return known

@@ -75,13 +75,15 @@ def match_is_value(match: Match, leaf: str) -> bool:
 
 
 def _concerns(match: Match, leaf: str) -> bool:
-    return match_is_value(match, leaf) or leaf in match.siblings.values()
+    return match_is_value(match, leaf) or leaf in match.rule.siblings
 
 
 def _labelled(entry: _Entry, match: Match) -> Series | None:
     """The series, once every label is known."""
-    texts = {label: entry.texts.get(leaf) for label, leaf in match.siblings.items()}
-    known = {label: text for label, text in texts.items() if text is not None}
-    if len(known) < len(texts):
-        return None
-    return Series(match.rule.metric, {**match.labels, **known})
+    labels = dict(match.labels)
+    for leaf, pattern in match.rule.siblings.items():
+        found = pattern.fullmatch(entry.texts.get(leaf, ""))
+        if found is None:
+            return None
+        labels.update(found.groupdict())
+    return Series(match.rule.metric, labels)

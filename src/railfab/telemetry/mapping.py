@@ -27,12 +27,16 @@ class Undecodable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule ready for matching. keys: (step, key name, pattern whose groups are labels)."""
+    """One rule ready for matching. keys: (step, key name, pattern whose groups are labels).
+
+    siblings: leaf of the same list entry to the pattern of its text, for labels that the path lacks.
+    """
 
     rule: TelemetryRule
     metric: Metric
     names: Names
     keys: tuple[tuple[int, str, re.Pattern[str]], ...]
+    siblings: Mapping[str, re.Pattern[str]]
 
     def labels(self, steps: Steps) -> dict[str, str] | None:
         """The labels that this path gives, the fixed ones included; None where the path does not match."""
@@ -57,14 +61,10 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A rule that a path matches. siblings: label to leaf of the same list entry, for labels that the path lacks."""
+    """A rule that a path matches, and the labels that the path gives."""
 
     rule: Rule
     labels: Mapping[str, str]
-
-    @property
-    def siblings(self) -> Mapping[str, str]:
-        return self.rule.rule.from_leaf or {}
 
 
 class PathMap:
@@ -76,7 +76,7 @@ class PathMap:
         self._keys: dict[Names, set[str]] = defaultdict(set)
         for rule in map(compiled, telemetry.rules):
             self._rules[rule.names].append(rule)
-            self._texts.update((*rule.names[:-1], leaf) for leaf in (rule.rule.from_leaf or {}).values())
+            self._texts.update((*rule.names[:-1], leaf) for leaf in rule.siblings)
             for index, name, _ in rule.keys:
                 self._keys[rule.names[: index + 1]].add(name)
 
@@ -106,11 +106,13 @@ def compiled(rule: TelemetryRule) -> Rule:
     """A rule ready for matching. Raises KeyError for a metric or a label that is not in the catalogue."""
     steps = elements(rule.path)
     keys = tuple((index, name, _pattern(text)) for index, step in enumerate(steps) for name, text in step.keys)
+    siblings = {leaf: _pattern(text) for leaf, text in (rule.from_leaf or {}).items()}
     entry = metric(rule.metric)
-    given = {*rule.labels, *(rule.from_leaf or ()), *(label for _, _, key in keys for label in key.groupindex)}
+    patterns = (*(pattern for _, _, pattern in keys), *siblings.values())
+    given = {*rule.labels, *(label for pattern in patterns for label in pattern.groupindex)}
     if stray := given - set(entry.labels):
         raise KeyError(f"{rule.path}: {rule.metric} has no label {', '.join(sorted(stray))}")
-    return Rule(rule, entry, names(steps), keys)
+    return Rule(rule, entry, names(steps), keys, siblings)
 
 
 def _pattern(text: str) -> re.Pattern[str]:
