@@ -6,15 +6,13 @@ nothing, a port outside the network instance routes nothing. What the model has 
 
 from __future__ import annotations
 
-import json
-
 from railfab.device import DeviceModel
-from railfab.errors import ConfigError, RailfabError, raise_all
+from railfab.errors import RailfabError, raise_all
 from railfab.platforms.srlinux.interfaces import parse_interfaces
 from railfab.platforms.srlinux.node import Node
 from railfab.platforms.srlinux.qos_parse import parse_qos
 from railfab.platforms.srlinux.routing import attached, parse_bfd, parse_bgp
-from railfab.platforms.srlinux.tree import stripped
+from railfab.platforms.srlinux.tree import stripped, tree_of
 
 PLATFORM_NAME = "srlinux"
 
@@ -22,7 +20,7 @@ PLATFORM_NAME = "srlinux"
 def parse(text: str) -> DeviceModel:
     """The device model that a configuration text means. Raises ConfigError, or Problems with all that are wrong."""
     problems: list[RailfabError] = []
-    root = Node(_object(text), "", problems)
+    root = Node(stripped(tree_of(text)), "", problems)
     ports = parse_interfaces(root, attached(root))
     timers, bfd_ports = parse_bfd(root)
     bgp = parse_bgp(root, ports.interfaces, bfd_ports)
@@ -43,14 +41,3 @@ def parse(text: str) -> DeviceModel:
         bfd=timers,
         qos=qos,
     )
-
-
-def _object(text: str) -> dict[str, object]:
-    try:
-        found = json.loads(text)
-    except ValueError as error:
-        raise ConfigError("SR Linux configuration", f"is not JSON ({error})", "Give it as JSON") from None
-    if not isinstance(found, dict):
-        raise ConfigError("SR Linux configuration", "is not a JSON object", "Give the whole tree as one object")
-    tree: dict[str, object] = stripped(found)
-    return tree

@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from railfab.errors import ConfigError
+
 Json = dict[str, Any]
 
 CONFIG = {
@@ -59,6 +61,17 @@ def text(tree: Json) -> str:
     return json.dumps(tree, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 
+def tree_of(text: str) -> Json:
+    """The tree of a configuration text. Raises ConfigError."""
+    try:
+        tree = json.loads(text)
+    except ValueError as error:
+        raise ConfigError("SR Linux configuration", f"is not JSON ({error})", "Give it as JSON") from None
+    if not isinstance(tree, dict):
+        raise ConfigError("SR Linux configuration", "is not a JSON object", "Give the whole tree as one object")
+    return tree
+
+
 def stripped(value: Any) -> Any:
     """The tree without module prefixes, neither in names nor in identities: `bgp`, not `srl_nokia-bgp:bgp`."""
     if isinstance(value, dict):
@@ -85,7 +98,7 @@ def startup(tree: Json) -> str:
 
 def difference(old: str, new: str) -> str:
     """What changes between two configuration texts, as unified lines of the flat form; empty when nothing does."""
-    before, after = (sorted(lines(json.loads(side))) for side in (old, new))
+    before, after = (sorted(lines(tree_of(side))) for side in (old, new))
     changes = difflib.unified_diff(before, after, "running", "candidate", lineterm="", n=0)
     return "\n".join(line for line in changes if not line.startswith("@@"))
 

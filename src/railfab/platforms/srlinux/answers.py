@@ -1,0 +1,52 @@
+"""What a Get brings, as one tree, whether the target answers by leaf, by list entry or in one piece."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from railfab.gnmi.paths import Element
+from railfab.platforms.srlinux.tree import Json
+
+
+def bare(name: str) -> str:
+    """A name without its module prefix."""
+    return name.rpartition(":")[2]
+
+
+def graft(tree: Json, steps: tuple[Element, ...], value: Any) -> None:
+    """Put one answer into the tree. Names of the path are bare; those inside the value stay as they came."""
+    if isinstance(value, dict) and steps and not steps[-1].keys and [bare(name) for name in value] == [steps[-1].name]:
+        steps, value = steps[:-1], {steps[-1].name: next(iter(value.values()))}
+    if not steps:
+        for name, child in value.items():
+            _lay(tree, bare(name), child)
+        return
+    node = tree
+    for step in steps[:-1]:
+        node = _entry(node.setdefault(step.name, []), step) if step.keys else node.setdefault(step.name, {})
+    last = steps[-1]
+    if last.keys:
+        _entry(node.setdefault(last.name, []), last).update(value)
+    else:
+        _lay(node, last.name, value)
+
+
+def _lay(node: Json, name: str, value: Any) -> None:
+    """Set a child; containers and lists that are there already take it up."""
+    old = node.get(name)
+    if isinstance(old, dict) and isinstance(value, dict):
+        old.update(value)
+    elif isinstance(old, list) and isinstance(value, list):
+        old.extend(value)
+    else:
+        node[name] = value
+
+
+def _entry(entries: list[Json], step: Element) -> Json:
+    """The list entry with the keys of this step, made if it is missing."""
+    keys = dict(step.keys)
+    for entry in entries:
+        if all(str(entry.get(key)) == text for key, text in keys.items()):
+            return entry
+    entries.append(dict(keys))
+    return entries[-1]
