@@ -3,9 +3,9 @@
 from railfab.deploy.inventory import RailfabInventory, group_names
 from railfab.deploy.previous import load_previous, save_previous
 from railfab.deploy.run import Outcome, apply_all, inspect_all, nornir_of, preview_all, read_configurations
-from railfab.deploy.targets import resolve_endpoints
 from railfab.deploy.tasks import inspect, preview, read_running, reconcile
 from railfab.deploy.verify import verify_all
+from railfab.platforms import resolve_endpoints
 
 __all__ = [
     "Outcome",

@@ -12,9 +12,8 @@ from typing import Any
 
 from nornir.core.inventory import ConnectionOptions, Defaults, Group, Groups, Host, Hosts, Inventory, ParentGroups
 
-from railfab.deploy.targets import resolve_endpoints
 from railfab.endpoints import STATE_DIR, Endpoint, read_credentials
-from railfab.platforms import Design, design, platform
+from railfab.platforms import Design, design, platform, resolve_endpoints
 from railfab.topology import Node, Topology
 
 

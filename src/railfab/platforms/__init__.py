@@ -15,6 +15,7 @@ from railfab.platforms.contract import (
 )
 from railfab.platforms.design import Design, design, render_text
 from railfab.platforms.registry import platform, platform_names
+from railfab.platforms.targets import resolve_endpoints
 
 __all__ = [
     "Capabilities",
@@ -33,4 +34,5 @@ __all__ = [
     "platform",
     "platform_names",
     "render_text",
+    "resolve_endpoints",
 ]

@@ -33,6 +33,10 @@ class Snapshot:
     at_s: float
     samples: Samples
 
+    def __iter__(self) -> Iterator[tuple[str, dict[str, str], float]]:
+        """Metric, labels and value of every sample."""
+        return ((name, labels, value) for name, found in self.samples.items() for labels, value in found)
+
     def select(self, name: str, **labels: str) -> list[tuple[dict[str, str], float]]:
         """The samples of a metric whose labels include these. Raises KeyError for a name not in the catalogue."""
         wanted = labels.items()

@@ -7,7 +7,7 @@ import logging
 import socket
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from socketserver import ThreadingMixIn
+from socketserver import TCPServer, ThreadingMixIn
 from types import TracebackType
 from typing import Any, Self
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
@@ -95,6 +95,13 @@ def _body(start: StartResponse, status: str, kind: str, text: str) -> Iterable[b
 
 class _Server(ThreadingMixIn, WSGIServer):
     daemon_threads = True
+
+    def server_bind(self) -> None:
+        """Bind without asking DNS for our own name, which the standard library does and which may take seconds."""
+        TCPServer.server_bind(self)
+        host, self.server_port = self.server_address[:2]
+        self.server_name = str(host)
+        self.setup_environ()
 
 
 class _Server6(_Server):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from railfab.endpoints import Endpoint, Endpoints, load_endpoints, state_file
 from railfab.errors import EndpointError
-from railfab.platforms import Design
+from railfab.platforms.design import Design
 
 
 def resolve_endpoints(fabric: Design, on: str | None, state: Path) -> Endpoints:

@@ -1,0 +1,46 @@
+"""collect: gNMI to Prometheus."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from typing import Annotated
+
+import typer
+
+from railfab.cli.common import STATE_DEFAULT, IntentFile, OnOption, StateOption, stderr
+from railfab.platforms import design, resolve_endpoints
+
+ListenOption = Annotated[str, typer.Option("--listen", metavar="ADDRESS", help="Where to serve; loopback unless said.")]
+PortOption = Annotated[int, typer.Option("--port", min=0, max=65535, help="Port of /metrics; 0 is any free one.")]
+IntervalOption = Annotated[
+    float, typer.Option("--interval", metavar="SECONDS", min=0.1, help="How often switches sample their counters.")
+]
+
+
+def collect(
+    intent: IntentFile,
+    on: OnOption = None,
+    listen: ListenOption = "127.0.0.1",
+    port: PortOption = 9804,
+    interval: IntervalOption = 2.0,
+    state: StateOption = STATE_DEFAULT,
+) -> None:
+    """Stream from the switches over gNMI and serve canonical metrics to Prometheus, until Ctrl-C or SIGTERM."""
+    from railfab.telemetry import Collector, MetricsServer
+
+    fabric = design(intent)
+    endpoints = resolve_endpoints(fabric, on, state)
+    collector = Collector(fabric.topology, endpoints, interval_s=interval)
+    ended = _told_to_stop()
+    with MetricsServer(collector.registry, collector.healthy, host=listen, port=port) as server, collector:
+        stderr().print(f"{len(endpoints.nodes)} switches of {endpoints.fabric}: {server.url}/metrics")
+        ended.wait()
+
+
+def _told_to_stop() -> threading.Event:
+    """Set by Ctrl-C and by SIGTERM."""
+    told = threading.Event()
+    for sign in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(sign, lambda *_: told.set())
+    return told
