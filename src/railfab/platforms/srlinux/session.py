@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from types import TracebackType
 from typing import Any, NoReturn, Self
@@ -136,7 +137,8 @@ class GnmiSession:
             self._client.set(
                 delete=list(changes.delete),
                 replace=list(changes.replace),
-                update=list(changes.update),
+                # pygnmi sends a string as it is: a leaf has to be JSON already.
+                update=[(path, json.dumps(value)) for path, value in changes.update],
                 encoding=ENCODING,
             )
         except gNMIException as error:
