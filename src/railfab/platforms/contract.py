@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -83,6 +83,9 @@ class LabFacts:
 
     interface: topology name of front-panel port, from the canonical name (regex and replacement).
     startup: file name of the startup configuration. mount: container path it is bound to when the kind takes none.
+    empty: what a switch without configuration boots with, `{name}` for its name; None when the kind needs no file.
+    files: further files bound into the container, path in it to content.
+    password: the one that the image's publisher documents; None where the lab sets it.
     """
 
     kind: str
@@ -91,11 +94,13 @@ class LabFacts:
     interface: tuple[str, str]
     startup: str
     mount: str | None = None
-    binds: Mapping[str, str] | None = None
+    empty: str | None = None
+    files: Mapping[str, str] = field(default_factory=dict)
     exec: tuple[str, ...] = ()
     cap_add: tuple[str, ...] = ()
     privileged: bool | None = None
     username: str = "admin"
+    password: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,6 +162,7 @@ class Platform:
 
     render: model to tree (deterministic). text: tree to the text that is pushed. parse: text to model.
     loopback: name of the loopback interface. session: imports its transport on use.
+    startup: tree to the file that containerlab boots it with; None where that is `text`.
     """
 
     name: str
@@ -169,3 +175,4 @@ class Platform:
     dialect: Dialect
     lab: LabFacts
     suffix: str
+    startup: Callable[[Tree], str] | None = None

@@ -29,4 +29,5 @@ PLATFORM = Platform(
     dialect=data.dialect(__name__),
     lab=data.lab(__name__),
     suffix="json",
+    startup=startup,
 )
