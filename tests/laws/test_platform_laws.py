@@ -1,0 +1,78 @@
+"""What holds for every platform, whoever wrote it: the conformance suite."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.laws.device_models import device_models, leaf
+
+from railfab.errors import UnknownPlatform, UnsupportedFeature
+from railfab.metrics import CATALOGUE
+from railfab.platforms import Support, admit, platform, platform_names
+
+every_platform = pytest.mark.parametrize("name", platform_names())
+thorough = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FEATURES = ("bfd", "breakout", "mtu", "port_speed", "unnumbered", "numbered", "pfc", "ecn", "pfc_watchdog")
+LABEL = re.compile(r"\{(\w+)\}")
+
+
+@every_platform
+@given(drawn=st.data())
+@thorough
+def test_what_is_rendered_parses_to_the_same_model(name: str, drawn: st.DataObject) -> None:
+    own = platform(name)
+    model = admit(drawn.draw(device_models(name)), own)
+    assert own.parse(own.text(own.render(model))) == model
+
+
+@every_platform
+@given(drawn=st.data())
+@thorough
+def test_equal_models_render_to_equal_text(name: str, drawn: st.DataObject) -> None:
+    own = platform(name)
+    text = own.text(own.render(admit(drawn.draw(device_models(name)), own)))
+    assert own.text(own.render(own.parse(text))) == text
+
+
+@every_platform
+@pytest.mark.parametrize("feature", FEATURES)
+def test_a_refusal_names_device_feature_and_platform(name: str, feature: str) -> None:
+    own, model = platform(name), leaf(name, wanting=feature)
+    if own.capabilities.features[feature] is not Support.NO:
+        assert admit(model, own).name == model.name
+        return
+    with pytest.raises(UnsupportedFeature) as refused:
+        admit(model, own)
+    assert str(refused.value).startswith(f"pod1-seg1-leaf1: platform {name} cannot do {feature}.")
+
+
+@every_platform
+def test_every_platform_states_every_feature(name: str) -> None:
+    assert set(platform(name).capabilities.features) == set(FEATURES)
+
+
+@every_platform
+def test_every_telemetry_rule_fills_the_labels_of_a_catalogued_metric(name: str) -> None:
+    """A metric may lose a label on a platform that does not tell it, never gain one."""
+    for rule in platform(name).telemetry.rules:
+        texts = (rule.path, *(rule.from_leaf or {}).values())
+        labels = {label for text in texts for label in LABEL.findall(text)} | set(rule.labels)
+        assert labels <= set(CATALOGUE[rule.metric].labels), rule.path
+
+
+@every_platform
+def test_every_telemetry_rule_is_covered_by_a_subscription(name: str) -> None:
+    telemetry = platform(name).telemetry
+    for rule in telemetry.rules:
+        paths = telemetry.on_change_paths if rule.on_change else telemetry.sample_paths
+        plain = re.sub(r"\[[^\]]*\]", "", rule.path)
+        assert any(f"{plain}/".startswith(re.sub(r"\[[^\]]*\]", "", path) + "/") for path in paths), rule.path
+
+
+def test_an_unknown_platform_is_refused_with_those_there_are() -> None:
+    with pytest.raises(UnknownPlatform) as unknown:
+        platform("ios")
+    assert str(unknown.value) == f"platform 'ios': is not known. Use one of {', '.join(platform_names())}."
