@@ -19,7 +19,7 @@ from railfab.lab.netns import kernel
 from railfab.lab.netns.addresses import management
 from railfab.lab.netns.kernel import MARK, Process, ip_batch, process
 from railfab.lab.netns.names import LabNames, lab_names
-from railfab.lab.netns.node import boot, wait_until_ready
+from railfab.lab.netns.node import boot, last_words, wait_until_ready
 from railfab.lab.netns.runtime import (
     GNMI_PORT,
     RUNTIME,
@@ -195,17 +195,12 @@ def _wait_for_servers(state: LabState) -> None:
             node, port = waiting[0]
             where, log = f"{node.name} port {port}", _log(state, node, port)
             problem = f"{ended[0]} has ended" if ended else "nothing answers"
-            raise LabError(where, f"{problem} ({_last_line(log)})", "Run `railfab lab doctor`")
+            raise LabError(where, f"{problem} ({last_words(log)})", "Run `railfab lab doctor`")
         time.sleep(0.1)
 
 
 def _log(state: LabState, node: LabNode, port: int) -> Path:
     return state.runtime / "agent.log" if port == GNMI_PORT else node_root(state, node.name) / "log"
-
-
-def _last_line(log: Path) -> str:
-    lines = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
-    return lines[-1] if lines else "its log is empty"
 
 
 def answers(host: str, port: int) -> bool:

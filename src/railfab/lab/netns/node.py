@@ -60,21 +60,18 @@ def wait_until_ready(roots: dict[str, Path], processes: Sequence[Process]) -> No
     while waiting := {name: holder for name, holder in waiting.items() if not (roots[name] / "ready").exists()}:
         for name, holder in waiting.items():
             if not is_running(holder):
-                raise LabError(f"switch {name}", f"did not start ({last_line(roots[name])})", _look(roots[name]))
+                problem = f"did not start ({last_words(roots[name] / 'log')})"
+                raise LabError(f"switch {name}", problem, "Mend its configuration, or run `railfab lab doctor`")
         if time.monotonic() > deadline:
             names = ", ".join(sorted(waiting))
             raise LabError(f"switch {names}", "is not ready in time", "The machine is too busy: try again, or fewer")
         time.sleep(0.05)
 
 
-def _look(root: Path) -> str:
-    return f"Look at {root / 'log'}, or run `railfab lab doctor`"
-
-
-def last_line(root: Path) -> str:
-    """The last thing that a switch's processes said."""
-    lines = (root / "log").read_text(errors="replace").split("\n")
-    return next((line.strip() for line in reversed(lines) if line.strip()), "it said nothing")
+def last_words(log: Path) -> str:
+    """The last two lines that something said before it ended."""
+    lines = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
+    return "; ".join(lines[-2:]) or "its log is empty"
 
 
 def dead_daemons(root: Path) -> tuple[str, ...]:

@@ -1,0 +1,86 @@
+"""One embedded lab for all tests that need real switches: up once, removed at the end."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.lab.fabrics import FRR_POD, lab_plan
+
+from railfab.lab import LabPlace, backend
+from railfab.lab.netns.state import LabState, lab_state_file, load_state
+from railfab.platforms import design
+
+SESSIONS_WITHIN_S = 60
+
+
+@dataclass(frozen=True, slots=True)
+class RunningLab:
+    """A lab that is up, and what tests do to it from outside."""
+
+    intent: Path
+    place: LabPlace
+
+    @property
+    def state(self) -> LabState:
+        found = load_state(lab_state_file(self.place))
+        assert found is not None
+        return found
+
+    def vtysh(self, switch: str, *words: str) -> str:
+        """Ask or tell the daemons of a switch."""
+        sockets = self.state.runtime / switch / "run-frr"
+        command = ["vtysh", "--vty_socket", str(sockets), *words]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    def show(self, switch: str, command: str) -> Any:
+        return json.loads(self.vtysh(switch, "-c", f"show {command} json"))
+
+    def run(self, node: str, *command: str) -> subprocess.CompletedProcess[str]:
+        """Run a command in the network of a node."""
+        namespace = next(found.namespace for found in self.state.nodes if found.name == node)
+        return subprocess.run(["ip", "netns", "exec", namespace, *command], capture_output=True, text=True)
+
+    def established(self, switch: str) -> int:
+        """BGP sessions of a switch that are up."""
+        peers = self.show(switch, "bgp ipv4 unicast summary").get("peers", {})
+        return sum(peer["state"] == "Established" for peer in peers.values())
+
+
+def wait_for(condition: Callable[[], bool], what: str, within_s: float = SESSIONS_WITHIN_S) -> None:
+    """Poll until a condition holds."""
+    deadline = time.monotonic() + within_s
+    while not condition():
+        assert time.monotonic() < deadline, f"not within {within_s} s: {what}"
+        time.sleep(0.2)
+
+
+@pytest.fixture(scope="session")
+def frr_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Path]]:
+    """The FRR pod, up: its intent file and its state directory. Its switches boot empty; tests share them."""
+    plan = lab_plan(FRR_POD, tmp_path_factory.mktemp("frr-lab"))
+    lab = backend("netns")
+    lab.up(plan, print)
+    yield FRR_POD, plan.place.state
+    lab.down(plan.place, print)
+
+
+@pytest.fixture(scope="session")
+def frr_fabric(frr_lab: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> RunningLab:
+    """The FRR pod with the intended configuration on every switch and all BGP sessions established."""
+    intent, state = frr_lab
+    fabric = design(intent)
+    lab = RunningLab(intent, LabPlace(fabric=fabric.intent.fabric, folder=intent.parent, state=state))
+    folder = tmp_path_factory.mktemp("frr-configurations")
+    for switch, text in fabric.configurations().items():
+        (folder / switch).write_text(text)
+        lab.vtysh(switch, "-f", str(folder / switch))
+    wanted = {switch: len(model.bgp.neighbors) for switch, model in fabric.models.items()}
+    wait_for(lambda: all(lab.established(name) == count for name, count in wanted.items()), "all BGP sessions")
+    return lab

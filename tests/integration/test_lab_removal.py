@@ -1,0 +1,295 @@
+"""A lab leaves nothing behind, however it ended, and touches nothing that it did not make."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from tests.integration.conftest import wait_for
+from tests.lab.fabrics import lab_plan, small_intent
+
+from railfab.errors import LabError, RailfabError
+from railfab.lab import LabPlan, backend
+from railfab.lab.netns.kernel import interfaces, marked, namespaces
+from railfab.lab.netns.names import LabNames, lab_names
+from railfab.lab.netns.runtime import RUNTIME
+from railfab.lab.netns.state import LabState, lab_state_file, load_state, save_state
+
+pytestmark = pytest.mark.lab
+
+LAB = backend("netns")
+LEAF = "pod1-seg1-leaf1"
+STATE_NAME = "state"
+
+
+@dataclass(frozen=True, slots=True)
+class Traces:
+    """What a lab could leave on the machine, as far as it carries the lab's name."""
+
+    namespaces: frozenset[str]
+    interfaces: frozenset[str]
+    processes: int
+    runtime: bool
+    mounts: int
+
+    @classmethod
+    def of(cls, names: LabNames) -> Traces:
+        mounts = Path("/proc/self/mountinfo").read_text().splitlines()
+        return cls(
+            frozenset(name for name in namespaces() if name.startswith(names.tag)),
+            frozenset(name for name in interfaces() if name.startswith(names.tag)),
+            len(marked(names.tag)),
+            (RUNTIME / names.tag).exists(),
+            sum(names.tag in line for line in mounts),
+        )
+
+
+NOTHING = Traces(frozenset(), frozenset(), 0, False, 0)
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Iterator[LabPlan]:
+    """The smallest fabric, in a state directory of its own; down at the end whatever the test did."""
+    found = lab_plan(small_intent(tmp_path), tmp_path / STATE_NAME)
+    yield found
+    LAB.down(found.place, print)
+    assert Traces.of(lab_names(found.place)) == NOTHING
+
+
+def running(plan: LabPlan) -> LabState:
+    state = load_state(lab_state_file(plan.place))
+    assert state is not None
+    return state
+
+
+def test_down_leaves_nothing(plan: LabPlan) -> None:
+    names = lab_names(plan.place)
+    machine = namespaces(), interfaces()
+    LAB.up(plan, print)
+    there = Traces.of(names)
+    assert len(there.namespaces) == 4
+    assert there.interfaces == {names.bridge, *map(names.management_port, range(3))}
+    assert there.processes > 3 * 6
+    assert LAB.down(plan.place, print)
+    assert Traces.of(names) == NOTHING
+    assert {name for name in namespaces() | interfaces() if name.startswith(names.tag)} == set()
+    assert machine[0] <= namespaces() or not machine[0]
+    assert list(plan.place.state.iterdir()) == []
+    assert LAB.status(plan.place).state == "down"
+    assert not LAB.down(plan.place, print)
+
+
+def test_a_lab_comes_up_again_at_once_after_down(plan: LabPlan) -> None:
+    for _ in range(2):
+        LAB.up(plan, print)
+        assert LAB.status(plan.place).state == "running"
+        LAB.down(plan.place, print)
+
+
+def test_down_cleans_up_after_killed_switches(plan: LabPlan) -> None:
+    LAB.up(plan, print)
+    for holder in running(plan).processes:
+        os.kill(holder.pid, signal.SIGKILL)
+    wait_for(lambda: not marked(lab_names(plan.place).tag), "everything in the switches ended with them", 10)
+    status = LAB.status(plan.place)
+    assert status.state == "degraded"
+    assert {node.state for node in status.nodes if node.kind != "host"} == {"gone"}
+    with pytest.raises(LabError, match=r"^lab small: is there, but not whole \(.*\)\. Run `railfab lab down` first\.$"):
+        LAB.up(plan, print)
+    assert LAB.down(plan.place, print)
+
+
+def test_a_dead_daemon_is_named_by_status(plan: LabPlan) -> None:
+    LAB.up(plan, print)
+    state = running(plan)
+    holder = state.process(LEAF)
+    assert holder is not None
+    kill_inside(holder.pid, "bgpd")
+
+    def named() -> bool:
+        node = next(found for found in LAB.status(plan.place).nodes if found.name == LEAF)
+        return node.state == "degraded" and node.detail.startswith("bgpd does not answer; log in /run/railfab/")
+
+    wait_for(named, "status names bgpd", 10)
+
+
+def kill_inside(holder: int, name: str) -> None:
+    """Kill a process of a switch by its name: its mount namespace tells it from the same daemon elsewhere."""
+    own = Path(f"/proc/{holder}/ns/mnt").readlink()
+    for path in Path("/proc").glob("[0-9]*/comm"):
+        try:
+            if path.read_text().strip() == name and (path.parent / "ns/mnt").readlink() == own:
+                os.kill(int(path.parent.name), signal.SIGKILL)
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+
+
+UP = """\
+import sys
+from pathlib import Path
+from tests.lab.fabrics import lab_plan
+from railfab.lab import backend
+backend("netns").up(lab_plan(Path(sys.argv[1]), Path(sys.argv[2])), lambda line: print(line, flush=True))
+"""
+
+
+@pytest.mark.parametrize(
+    ("step", "wait_s"), [("cabling", 0.0), ("booting", 0.0), ("booting", 0.3), ("starting SSH", 0.0)]
+)
+def test_down_cleans_up_after_an_up_killed_midway(plan: LabPlan, repository: Path, step: str, wait_s: float) -> None:
+    arguments = [str(plan.place.folder / "small.yml"), str(plan.place.state)]
+    with subprocess.Popen(
+        [sys.executable, "-c", UP, *arguments],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(repository)},
+    ) as child:
+        assert child.stdout is not None
+        assert any(line.startswith(step) for line in child.stdout)
+        time.sleep(wait_s)
+        child.kill()
+    assert Traces.of(lab_names(plan.place)) != NOTHING
+    assert LAB.down(plan.place, print)
+    assert Traces.of(lab_names(plan.place)) == NOTHING
+
+
+def test_an_interrupted_up_cleans_up_by_itself(plan: LabPlan) -> None:
+    class Interrupted(RailfabError):
+        pass
+
+    def interrupt(line: str) -> None:
+        if line.startswith("starting"):
+            raise Interrupted("operator", "pressed a key", "")
+
+    with pytest.raises(Interrupted):
+        LAB.up(plan, interrupt)
+    assert Traces.of(lab_names(plan.place)) == NOTHING
+    assert not plan.place.endpoints_file.exists()
+
+
+def test_a_lost_state_file_is_said_and_does_not_keep_down_from_cleaning(plan: LabPlan) -> None:
+    LAB.up(plan, print)
+    shutil.rmtree(plan.place.state)
+    with pytest.raises(LabError) as raised:
+        LAB.up(plan, print)
+    assert str(raised.value) == (
+        "lab small: parts of it are left over, without a state file. Run `railfab lab down` first."
+    )
+    assert LAB.down(plan.place, print)
+
+
+def test_a_lab_of_an_earlier_boot_is_forgotten(plan: LabPlan) -> None:
+    """Its pids may be anybody's now: nothing is killed."""
+    LAB.up(plan, print)
+    state = running(plan)
+    LAB.down(plan.place, print)
+    bystander = subprocess.Popen(["sleep", "60"])
+    holder = replace(state.processes[0], pid=bystander.pid)
+    save_state(lab_state_file(plan.place), replace(state, boot="another", processes=(holder,)))
+    said: list[str] = []
+    LAB.up(plan, said.append)
+    assert said[0] == "forgetting a lab that ended with an earlier boot of this machine"
+    assert bystander.poll() is None
+    bystander.kill()
+    bystander.wait()
+
+
+@pytest.fixture
+def foreign() -> Iterator[tuple[str, str]]:
+    """A namespace and a bridge of somebody else, with a process in the namespace."""
+    namespace, bridge = f"other-{os.getpid()}", f"ob{os.getpid()}"
+    subprocess.run(["ip", "netns", "add", namespace], check=True)
+    subprocess.run(["ip", "link", "add", "name", bridge, "type", "bridge"], check=True)
+    with subprocess.Popen(["ip", "netns", "exec", namespace, "sleep", "600"]) as sleeper:
+        yield namespace, bridge
+        assert sleeper.poll() is None
+        sleeper.kill()
+    subprocess.run(["ip", "link", "del", bridge], check=True)
+    subprocess.run(["ip", "netns", "del", namespace], check=True)
+
+
+def test_what_others_made_survives(plan: LabPlan, foreign: tuple[str, str]) -> None:
+    LAB.up(plan, print)
+    LAB.down(plan.place, print)
+    assert foreign[0] in namespaces()
+    assert foreign[1] in interfaces()
+
+
+def test_a_process_that_somebody_runs_in_a_switch_is_left_alone_and_said(plan: LabPlan) -> None:
+    LAB.up(plan, print)
+    namespace = lab_names(plan.place).namespace(LEAF)
+    with subprocess.Popen(["ip", "netns", "exec", namespace, "sleep", "600"]) as sleeper:
+        wait_for(lambda: Path(f"/proc/{sleeper.pid}/comm").read_text() == "sleep\n", "the stranger runs", 5)
+        said: list[str] = []
+        LAB.down(plan.place, said.append)
+        assert said == [f"left alone in {namespace}: process {sleeper.pid}"]
+        assert sleeper.poll() is None
+        sleeper.kill()
+
+
+def test_names_that_are_taken_are_said_and_stay(plan: LabPlan) -> None:
+    names = lab_names(plan.place)
+    taken = names.namespace(LEAF)
+    subprocess.run(["ip", "netns", "add", taken], check=True)
+    subprocess.run(["ip", "link", "add", "name", names.bridge, "type", "bridge"], check=True)
+    try:
+        with pytest.raises(RailfabError) as raised:
+            LAB.up(plan, print)
+        assert str(raised.value).splitlines() == [
+            f"namespace {taken}: exists, and this lab did not make it. Remove it with `ip netns del {taken}`, "
+            "or use another --state directory, which gives other names.",
+            f"interface {names.bridge}: exists, and this lab did not make it. Remove it with "
+            f"`ip link del {names.bridge}`, or use another --state directory, which gives other names.",
+        ]
+        assert not LAB.down(plan.place, print)
+        assert taken in namespaces()
+        assert names.bridge in interfaces()
+    finally:
+        subprocess.run(["ip", "link", "del", names.bridge], check=True)
+        subprocess.run(["ip", "netns", "del", taken], check=True)
+
+
+def test_a_configuration_that_frr_refuses_is_said_and_nothing_stays(plan: LabPlan) -> None:
+    with pytest.raises(LabError) as raised:
+        LAB.up(replace(plan, configurations={LEAF: "hostname x\nbogus line\n"}), print)
+    line = str(raised.value)
+    assert re.match(rf"^switch {LEAF}: did not start \(line 2: % Unknown command.*bogus line; .*\)\. ", line)
+    assert line.endswith("Mend its configuration, or run `railfab lab doctor`.")
+    assert Traces.of(lab_names(plan.place)) == NOTHING
+
+
+def test_a_lab_wired_otherwise_is_not_taken_for_the_same(plan: LabPlan) -> None:
+    LAB.up(plan, print)
+    leaf = plan.models[LEAF]
+    changed = replace(leaf, interfaces=tuple(replace(port, mtu_bytes=1500) for port in leaf.interfaces))
+    with pytest.raises(LabError) as raised:
+        LAB.up(replace(plan, models={**plan.models, LEAF: changed}), print)
+    assert str(raised.value) == (
+        "lab small: is up, but wired otherwise than the intent says now. Run `railfab lab down` first."
+    )
+
+
+def test_two_labs_stand_side_by_side(plan: LabPlan, tmp_path: Path) -> None:
+    other = lab_plan(small_intent(tmp_path), tmp_path / "other")
+    labs = [threading.Thread(target=LAB.up, args=(found, print)) for found in (plan, other)]
+    try:
+        for lab in labs:
+            lab.start()
+        for lab in labs:
+            lab.join()
+        assert LAB.status(plan.place).state == LAB.status(other.place).state == "running"
+        LAB.down(other.place, print)
+        assert LAB.status(plan.place).state == "running"
+    finally:
+        LAB.down(other.place, print)
+    assert Traces.of(lab_names(other.place)) == NOTHING
