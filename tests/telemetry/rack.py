@@ -18,7 +18,7 @@ CREDENTIALS = Credentials("admin", "correct horse")
 INTERVAL_S = 0.3
 QUICK = Policy(first_s=0.1, most_s=0.2, refused_first_s=0.2, refused_most_s=0.4, dial_timeout_s=2.0)
 
-HOST_PORT, UPLINK = "ethernet-1/1/1", "ethernet-1/9"
+HOST_PORT, UPLINK = "ethernet-1/1/1", "ethernet-1/25"
 STATISTICS = "/interface[name={}]/statistics/"
 PFC = "/qos/interfaces/interface[interface-id={}]/pfc/statistics/pfc-priority[index=3]/"
 LLDP = "/system/lldp/interface[name={}]/neighbor[id=02:00:00:00:00:01]/"

@@ -36,9 +36,8 @@ def test_series_of_a_killed_target_vanish_together_and_return_and_the_collector_
         seen.append((len(now.select(OCTETS, device=LEAF)), len(now.select(OPER_UP, device=LEAF))))
         time.sleep(0.02)
     assert set(seen) == {(2, 2), (0, 0)}
-    down = eventually(
-        running, lambda now: now.value("fabric_collector_errors_total", reason="unreachable", device=LEAF)
-    )
+    unreachable = {"device": LEAF, "reason": "unreachable"}
+    down = eventually(running, lambda now: now.value("fabric_collector_errors_total", **unreachable))
     assert down.value("fabric_collector_session_up", device=LEAF) == 0
     assert down.value("fabric_collector_session_state", device=LEAF) == State.RETRYING
     assert down.value("fabric_collector_series", device=LEAF) == 0
@@ -183,7 +182,7 @@ def test_the_design_is_there_without_any_switch(topology: Topology) -> None:
         'peer_device="pod1-seg1-host1",peer_interface="rail1-p0",rail="1",speed="100G"} 1.0'
     ) in text
     assert (
-        'fabric_interface_info{device="pod1-seg1-leaf1",interface="ethernet-1/9",link="uplink",'
+        'fabric_interface_info{device="pod1-seg1-leaf1",interface="ethernet-1/25",link="uplink",'
         'peer_device="pod1-spine1",peer_interface="ethernet-1/1",rail="",speed="400G"} 1.0'
     ) in text
     assert text.count("\nfabric_device_info{") == len(topology.switches())
