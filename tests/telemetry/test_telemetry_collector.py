@@ -181,8 +181,9 @@ def test_the_design_is_there_without_any_switch(topology: Topology) -> None:
         'fabric_interface_info{device="pod1-seg1-leaf1",interface="ethernet-1/1/1",link="host",'
         'peer_device="pod1-seg1-host1",peer_interface="rail1-p0",rail="1",speed="100G"} 1.0'
     ) in text
-    assert (
-        'fabric_interface_info{device="pod1-seg1-leaf1",interface="ethernet-1/25",link="uplink",'
-        'peer_device="pod1-spine1",peer_interface="ethernet-1/1",rail="",speed="400G"} 1.0'
-    ) in text
+    port, peer, _ = topology.ports_of(LEAF)[-1]
+    ends = f'peer_device="{peer.node}",peer_interface="{peer.name}"'
+    own = f'device="{LEAF}",interface="{port.name}",link="uplink"'
+    assert f'fabric_interface_info{{{own},{ends},rail="",speed="400G"}} 1.0' in text
+    assert f"fabric_link_intended_info{{{own},{ends}}} 1.0" in text
     assert text.count("\nfabric_device_info{") == len(topology.switches())
