@@ -6,12 +6,11 @@ python playbooks/verify.py inventory/fabrics/pod64.yml --on twin
 
 import argparse
 import sys
-from pathlib import Path
 
-from railfab.deploy import nornir_of, resolve_endpoints, verify_all
+from railfab.deploy import nornir_of, verify_all
 from railfab.endpoints import STATE_DIR
 from railfab.errors import RailfabError
-from railfab.platforms import design
+from railfab.platforms import design, resolve_endpoints
 
 
 def main() -> int:
@@ -22,7 +21,7 @@ def main() -> int:
     parser.add_argument("--limit", help="switches or groups, for example leaf&rail_1")
     arguments = parser.parse_args()
     fabric = design(arguments.intent)
-    nornir = nornir_of(fabric, resolve_endpoints(fabric, arguments.on, Path(STATE_DIR)), arguments.limit)
+    nornir = nornir_of(fabric, resolve_endpoints(fabric, arguments.on, STATE_DIR), arguments.limit)
     findings = verify_all(nornir, fabric, wait_s=15, on_done=lambda name: print(f"read {name}", file=sys.stderr))
     for finding in findings:
         print(finding)

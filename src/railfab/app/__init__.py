@@ -1,1 +1,21 @@
-"""app."""
+"""Compositions of several rooms: the whole fabric at once, and its live view."""
+
+from railfab.app.reading import Reading, Totals, reading, totals
+from railfab.app.summary import JobSummary, Summary
+from railfab.app.up import Options, up
+from railfab.app.view import Scene, frame, line, picture
+
+__all__ = [
+    "JobSummary",
+    "Options",
+    "Reading",
+    "Scene",
+    "Summary",
+    "Totals",
+    "frame",
+    "line",
+    "picture",
+    "reading",
+    "totals",
+    "up",
+]

@@ -27,7 +27,7 @@ from railfab.cli.common import (
     stdout,
 )
 from railfab.cli.design import print_findings
-from railfab.platforms import design
+from railfab.platforms import design, resolve_endpoints
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,7 +62,7 @@ def deploy(
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Bring switches to the intent: show what differs, change it, read it back; a switch that fails is rolled back."""
-    from railfab.deploy import nornir_of, resolve_endpoints
+    from railfab.deploy import nornir_of
 
     fabric = design(intent)
     endpoints = resolve_endpoints(fabric, on, state)
@@ -80,7 +80,7 @@ def rollback(
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Return the switches that the last deploy changed to what they ran before it."""
-    from railfab.deploy import load_previous, nornir_of, resolve_endpoints
+    from railfab.deploy import load_previous, nornir_of
 
     fabric = design(intent)
     endpoints = resolve_endpoints(fabric, on, state)
@@ -156,7 +156,7 @@ def verify(
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Hold the live state against the intent: sessions, neighbours, MTU, and both ends of every link."""
-    from railfab.deploy import nornir_of, resolve_endpoints, verify_all
+    from railfab.deploy import nornir_of, verify_all
 
     fabric = design(intent)
     nornir = nornir_of(fabric, resolve_endpoints(fabric, on, state), limit)

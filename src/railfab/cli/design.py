@@ -25,7 +25,7 @@ from railfab.cli.common import (
 from railfab.device import changes, disagreements
 from railfab.errors import ConfigError, RailfabError
 from railfab.intent import json_schema
-from railfab.platforms import Design, design, platform
+from railfab.platforms import Design, design, platform, resolve_endpoints
 from railfab.topology import Capacity, Finding, LinkKind, Role, Severity, cabling_csv, capacities, findings, link_kind
 
 OutDir = Annotated[Path | None, typer.Option("-o", metavar="DIR", help="Write files here.", show_default=False)]
@@ -228,7 +228,7 @@ def _texts(fabric: Design, configs: Path | None, on: str | None, state: Path) ->
     if configs is not None:
         return _from_files(fabric, configs)
     if on is not None:
-        from railfab.deploy import read_configurations, resolve_endpoints
+        from railfab.deploy import read_configurations
 
         return read_configurations(fabric, resolve_endpoints(fabric, on, state))
     return fabric.configurations()

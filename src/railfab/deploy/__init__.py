@@ -5,7 +5,6 @@ from railfab.deploy.previous import load_previous, save_previous
 from railfab.deploy.run import Outcome, apply_all, inspect_all, nornir_of, preview_all, read_configurations
 from railfab.deploy.tasks import inspect, preview, read_running, reconcile
 from railfab.deploy.verify import verify_all
-from railfab.platforms import resolve_endpoints
 
 __all__ = [
     "Outcome",
@@ -21,7 +20,6 @@ __all__ = [
     "read_configurations",
     "read_running",
     "reconcile",
-    "resolve_endpoints",
     "save_previous",
     "verify_all",
 ]

@@ -35,7 +35,7 @@ class RailfabInventory:
 def inventory_of(fabric: Design, endpoints: tuple[Endpoint, ...]) -> Inventory:
     """The inventory of these endpoints; each host's endpoint is in its data under `endpoint`."""
     nodes = {node.name: node for node in fabric.topology.switches()}
-    names = {node.name: group_names(fabric.topology, node) for node in nodes.values()}
+    names = {endpoint.name: group_names(fabric.topology, nodes[endpoint.name]) for endpoint in endpoints}
     groups = Groups({name: Group(name) for found in names.values() for name in found})
     hosts = Hosts(
         {

@@ -1,0 +1,171 @@
+"""up: the whole of it at once."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.live import Live
+
+from railfab.cli.common import (
+    FOUND,
+    STATE_DEFAULT,
+    IntentFile,
+    Output,
+    OutputOption,
+    StateOption,
+    print_json,
+    print_table,
+    stderr,
+    stdout,
+)
+from railfab.errors import IntentError
+from railfab.intent import Job, load_job
+from railfab.platforms import design
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from railfab.app import Scene, Summary
+
+JobsOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--job",
+        metavar="FILE",
+        help="A job; several run in turn. [default: jobs/ring.yml and jobs/incast.yml beside the fabric's folder]",
+        show_default=False,
+    ),
+]
+ForOption = Annotated[
+    float | None, typer.Option("--for", metavar="S", min=1, help="End by itself.", show_default=False)
+]
+LINE_EVERY_S = 2.0
+
+
+def up(
+    intent: IntentFile,
+    job: JobsOption = None,
+    for_s: ForOption = None,
+    turn: Annotated[float, typer.Option("--turn", metavar="S", min=2, help="How long each job runs.")] = 10.0,
+    twin_port: Annotated[int, typer.Option(help="gNMI port of the first switch; 0: any.")] = 57400,
+    metrics_port: Annotated[int, typer.Option(help="Port of /metrics; 0: any.")] = 9804,
+    prometheus_port: Annotated[
+        int, typer.Option(help="Port of Prometheus, if it is installed; 0: do not start it.")
+    ] = 9090,
+    picture: Annotated[
+        Path | None,
+        typer.Option("--picture", metavar="FILE", help="Write the busiest view as SVG.", show_default=False),
+    ] = None,
+    state: StateOption = STATE_DEFAULT,
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Twin, deploy, jobs, collector and live view of a fabric, with Prometheus if it is installed; Ctrl-C ends all."""
+    from railfab.app import Options
+    from railfab.app import up as run
+
+    fabric = design(intent)
+    options = Options(
+        jobs=_jobs(intent, job),
+        state=state,
+        for_s=for_s,
+        turn_s=turn,
+        twin_port=twin_port,
+        metrics_port=metrics_port,
+        prometheus_port=prometheus_port or None,
+    )
+    keep = _Busiest()
+    with _stage() as (show, say):
+        summary = run(fabric, options, show=lambda scene: (keep(scene), show(scene))[1], say=say, ended=_told_to_stop())
+    if picture is not None and keep.scene is not None:
+        from railfab.app import picture as svg
+
+        picture.write_text(svg(keep.scene))
+    _report(summary, output)
+    if not summary.healthy:
+        raise typer.Exit(FOUND)
+
+
+def _jobs(intent: Path, given: list[Path] | None) -> tuple[Job, ...]:
+    """The jobs named, or those that lie in `jobs/` beside the folder of the fabric."""
+    beside = intent.resolve().parent.parent / "jobs"
+    paths = given or [beside / "ring.yml", beside / "incast.yml"]
+    if not given and not all(path.is_file() for path in paths):
+        raise IntentError(str(intent), f"no jobs lie in {beside}", "Name some with --job FILE")
+    return tuple(load_job(path) for path in paths)
+
+
+class _Busiest:
+    """Remembers the scene with the most traffic, for a picture."""
+
+    def __init__(self) -> None:
+        self.scene: Scene | None = None
+
+    def __call__(self, scene: Scene) -> None:
+        if self.scene is None or _traffic_gbps(scene) >= _traffic_gbps(self.scene):
+            self.scene = scene
+
+
+def _traffic_gbps(scene: Scene) -> float:
+    return sum(scene.reading.rail_gbps.values())
+
+
+def _told_to_stop() -> threading.Event:
+    """Set by Ctrl-C and by SIGTERM."""
+    told = threading.Event()
+    for sign in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(sign, lambda *_: told.set())
+    return told
+
+
+@contextmanager
+def _stage() -> Iterator[tuple[Callable[[Scene], None], Callable[[str], None]]]:
+    """Where frames and words go: a live view on a terminal, a line now and then elsewhere."""
+    from railfab.app import frame, line
+
+    console = stderr()
+    if not console.is_terminal:
+        last = [0.0]
+
+        def print_line(scene: Scene) -> None:
+            if scene.elapsed_s - last[0] >= LINE_EVERY_S:
+                last[0] = scene.elapsed_s
+                typer.echo(line(scene), err=True)
+
+        yield print_line, lambda words: typer.echo(words, err=True)
+        return
+    with Live(console=console, auto_refresh=False, transient=True) as live:
+        yield (
+            lambda scene: live.update(frame(scene), refresh=True),
+            lambda words: live.update(f"[dim]{words}[/dim]", refresh=True),
+        )
+
+
+def _report(summary: Summary, output: Output) -> None:
+    if output is Output.JSON:
+        print_json({**asdict(summary), "healthy": summary.healthy})
+        return
+    ready = "never" if summary.ready_s is None else f"{summary.ready_s:.1f} s"
+    stdout().print(
+        f"[bold]{summary.fabric}[/bold]: {summary.sessions_up}/{summary.sessions} BGP session ends up, "
+        f"{summary.series} series, ready after {ready}\n"
+    )
+    rows = [
+        (
+            job.job,
+            f"{job.seconds:.0f}",
+            f"{job.rate_gbps:,.0f}",
+            "-" if job.mean_step_s is None else f"{job.mean_step_s * 1000:.0f}",
+            f"{job.marks:,.0f}",
+            f"{job.pauses:,.0f}",
+            f"{job.drops:,.0f}",
+        )
+        for job in summary.jobs
+    ]
+    columns = ("job", "seconds", "Gb/s to hosts", "step ms", "ECN marks", "PFC pauses", "drops")
+    print_table("Jobs", columns, rows)

@@ -1,0 +1,158 @@
+"""The commands as a user types them: results on stdout, one clear line for each fault on stderr, exit codes."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+POD64 = ROOT / "inventory" / "fabrics" / "pod64.yml"
+
+
+def railfab(*arguments: str | Path, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a command as a user would."""
+    return subprocess.run(
+        [sys.executable, "-m", "railfab", *map(str, arguments)],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "COLUMNS": "200", "NO_COLOR": "1", **environment},
+        check=False,
+    )
+
+
+def refused(done: subprocess.CompletedProcess[str]) -> str:
+    """The one line that a refusal is, with exit code 2 and no traceback."""
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    lines = done.stderr.strip().splitlines()
+    assert len(lines) == 1, lines
+    return lines[0]
+
+
+def changed(tmp_path: Path, old: str, new: str) -> Path:
+    """pod64 with one thing changed."""
+    path = tmp_path / "pod.yml"
+    text = POD64.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+    return path
+
+
+def test_plan_prints_tables_a_person_can_read(tmp_path: Path) -> None:
+    done = railfab("plan", POD64, cwd=tmp_path)
+    assert done.returncode == 0
+    assert "pod64: 64 GPUs on 8 hosts, 8 switches, 160 cables, 8 rails" in done.stdout
+    for words in ("pod1-seg1-leaf1", "3.2 / 3.2 Tb/s, non-blocking", "4200001001", "10.255.1.1", "ethernet-1/1/1"):
+        assert words in done.stdout
+
+
+def test_plan_for_machines_holds_the_same_and_the_cabling_plan_is_csv(tmp_path: Path) -> None:
+    done = railfab("plan", POD64, "--output", "json", "-o", tmp_path / "out", cwd=tmp_path)
+    document = json.loads(done.stdout)
+    assert (document["gpus"], len(document["nodes"]), len(document["links"])) == (64, 16, 160)
+    assert document["findings"] == []
+    with (tmp_path / "out" / "cabling.csv").open() as file:
+        assert len(list(csv.DictReader(file))) == 160
+
+
+def test_a_blocking_fabric_is_planned_and_exits_with_1(tmp_path: Path) -> None:
+    done = railfab("plan", changed(tmp_path, "links_per_leaf: 2", "links_per_leaf: 1"), cwd=tmp_path)
+    assert done.returncode == 1
+    assert "warning pod1-seg1-leaf1: 3200 Gb/s of hosts share 1600 Gb/s up (2.00:1)." in done.stdout
+
+
+def test_bad_input_is_one_clear_line_and_exit_code_2(tmp_path: Path) -> None:
+    assert refused(railfab("plan", "none.yml", cwd=tmp_path)) == "railfab: none.yml: no such file. Check the path."
+    unknown = railfab("plan", changed(tmp_path, "gpus:", "gpu:"), cwd=tmp_path)
+    assert "hosts.gpu: is not a key railfab knows. Did you mean 'gpus'?" in refused(unknown)
+    spines = railfab("plan", changed(tmp_path, "count: 4", "count: 6"), cwd=tmp_path)
+    assert refused(spines).endswith(
+        "pod.yml: backend.spines.count: 6 spines cannot share the 8 uplinks that a rail switch needs evenly. "
+        "Use a divisor of 8."
+    )
+    platform = railfab("render", changed(tmp_path, "platform: srlinux", "platform: ios"), "-o", "x", cwd=tmp_path)
+    assert "7220-ixr-d5 does not run platform 'ios'. Use srlinux." in refused(platform)
+    assert not (tmp_path / "x").exists()
+
+
+def test_render_writes_a_file_a_switch_and_audit_finds_nothing_in_them(tmp_path: Path) -> None:
+    assert railfab("render", POD64, "-o", "out", cwd=tmp_path).returncode == 0
+    assert len(list((tmp_path / "out").iterdir())) == 8
+    done = railfab("audit", POD64, "--configs", "out", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "8 of 8 switches checked, 0 findings\n")
+    assert railfab("audit", POD64, cwd=tmp_path).returncode == 0
+
+
+def test_audit_names_what_was_changed_by_hand_and_both_ends_that_no_longer_agree(tmp_path: Path) -> None:
+    railfab("render", POD64, "-o", "out", cwd=tmp_path)
+    spine = next((tmp_path / "out").glob("pod1-spine1.*"))
+    spine.write_text(spine.read_text().replace("4200001001", "4200001009"))
+    (tmp_path / "out" / next((tmp_path / "out").glob("pod1-spine2.*")).name).unlink()
+    done = railfab("audit", POD64, "--configs", "out", "--output", "json", cwd=tmp_path)
+    assert done.returncode == 1
+    said = [f"{finding['where']}: {finding['problem']}" for finding in json.loads(done.stdout)["findings"]]
+    assert "pod1-spine2: has no configuration here" in said
+    assert "pod1-spine1: bgp.neighbors[ethernet-1/1].remote_as: is 4200001009, the intent says 4200001001" in said
+    assert "pod1-spine1 ethernet-1/1: expects AS 4200001009, pod1-seg1-leaf1 is AS 4200001001" in said
+
+
+@pytest.mark.parametrize("command", ["deploy", "verify", "rollback"])
+def test_commands_that_speak_to_switches_say_when_there_are_none(tmp_path: Path, command: str) -> None:
+    assert refused(railfab(command, POD64, cwd=tmp_path)).endswith(
+        "pod64.yml: says no address of a switch. Add `inventory` to it, or use --on twin, --on lab or --on FILE."
+    )
+    twin = refused(railfab(command, POD64, "--on", "twin", cwd=tmp_path))
+    assert twin.startswith("railfab: .railfab/pod64.twin.json: no twin of pod64 is running. Start it: railfab twin ")
+    other = tmp_path / "other.yml"
+    other.write_text("leaf9: {hostname: 127.0.0.1, platform: srlinux}\n")
+    assert "holds no switch of pod64" in refused(railfab(command, POD64, "--on", other, cwd=tmp_path))
+
+
+def test_an_unreachable_switch_is_one_line_and_nothing_is_changed(tmp_path: Path) -> None:
+    hosts = tmp_path / "hosts.yml"
+    hosts.write_text("pod1-spine1: {hostname: 127.0.0.1, platform: srlinux, data: {gnmi_port: 1}}\n")
+    done = railfab(
+        "deploy", POD64, "--on", hosts, cwd=tmp_path, RAILFAB_USERNAME="admin", RAILFAB_PASSWORD="secret-word"
+    )
+    line = refused(done)
+    assert line.startswith("railfab: pod1-spine1:")
+    assert "secret-word" not in done.stdout + done.stderr
+
+
+def test_missing_credentials_and_a_limit_that_means_nothing_are_said(tmp_path: Path) -> None:
+    hosts = tmp_path / "hosts.yml"
+    hosts.write_text("pod1-spine1: {hostname: 127.0.0.1, platform: srlinux, data: {gnmi_port: 1}}\n")
+    assert "no RAILFAB_USERNAME and no RAILFAB_PASSWORD in the environment" in refused(
+        railfab("verify", POD64, "--on", hosts, cwd=tmp_path)
+    )
+    nobody = railfab(
+        "verify", POD64, "--on", hosts, "--limit", "lef", cwd=tmp_path, RAILFAB_USERNAME="a", RAILFAB_PASSWORD="b"
+    )
+    assert "--limit 'lef': means no switch. Choose among pod1, spine, srlinux, pod1-spine1." in refused(nobody)
+
+
+def test_the_version_and_the_help_answer_at_once(tmp_path: Path) -> None:
+    assert railfab("--version", cwd=tmp_path).stdout.startswith("railfab 0.")
+    helped = railfab("--help", cwd=tmp_path).stdout
+    for verb in (
+        "plan",
+        "render",
+        "audit",
+        "deploy",
+        "verify",
+        "rollback",
+        "lab",
+        "twin",
+        "collect",
+        "up",
+        "dashboards",
+    ):
+        assert verb in helped
