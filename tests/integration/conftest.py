@@ -83,4 +83,6 @@ def frr_fabric(frr_lab: tuple[Path, Path], tmp_path_factory: pytest.TempPathFact
         lab.vtysh(switch, "-f", str(folder / switch))
     wanted = {switch: len(model.bgp.neighbors) for switch, model in fabric.models.items()}
     wait_for(lambda: all(lab.established(name) == count for name, count in wanted.items()), "all BGP sessions")
+    hosts = {str(port.address.network) for port, _, _ in fabric.topology.ports() if port.address is not None}
+    wait_for(lambda: all(hosts <= lab.show(name, "ip route").keys() for name in wanted), "routes to all hosts")
     return lab

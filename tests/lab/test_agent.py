@@ -161,7 +161,7 @@ def test_the_agent_refuses_to_configure(tmp_path: Path) -> None:
 
 
 class Daemon:
-    """A vty socket that answers one command, in pieces, as FRR does."""
+    """A vty socket that takes `enable` and answers one command, in pieces, as FRR does."""
 
     def __init__(self, path: Path, *pieces: bytes) -> None:
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -174,6 +174,8 @@ class Daemon:
     def _serve(self, pieces: tuple[bytes, ...]) -> None:
         client, _ = self._listener.accept()
         with client:
+            assert client.recv(4096) == b"enable\0"
+            client.sendall(b"\0\0\0\0")
             self.asked = client.recv(4096)
             for piece in pieces:
                 client.sendall(piece)

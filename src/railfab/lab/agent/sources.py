@@ -56,15 +56,21 @@ def vty_json(socket_path: Path, command: str) -> Any:
 
 
 def _ask(socket_path: Path, command: str) -> bytes:
-    """Speak as vtysh does: a command and a zero there, a text and a trailer back."""
+    """Speak as vtysh does, which begins with `enable`: bfdd shows its sessions to no one else."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as daemon:
         daemon.settimeout(VTY_TIMEOUT_S)
         daemon.connect(str(socket_path))
-        daemon.sendall(command.encode() + b"\0")
-        answer = bytearray()
-        while answer[-TRAILER_BYTES:-1] != b"\0\0\0":
-            chunk = daemon.recv(CHUNK_BYTES)
-            if not chunk:
-                raise ConnectionResetError("it closed the connection")
-            answer += chunk
+        _answer(daemon, "enable")
+        return _answer(daemon, command)
+
+
+def _answer(daemon: socket.socket, command: str) -> bytes:
+    """A command and a zero there, a text and a trailer back."""
+    daemon.sendall(command.encode() + b"\0")
+    answer = bytearray()
+    while answer[-TRAILER_BYTES:-1] != b"\0\0\0":
+        chunk = daemon.recv(CHUNK_BYTES)
+        if not chunk:
+            raise ConnectionResetError("it closed the connection")
+        answer += chunk
     return bytes(answer[:-TRAILER_BYTES])
