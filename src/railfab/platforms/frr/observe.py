@@ -1,0 +1,64 @@
+"""The live state of a Linux switch with FRR, from vtysh's and iproute2's JSON."""
+
+from __future__ import annotations
+
+import json
+from ipaddress import IPv4Address, IPv4Interface
+from typing import Any
+
+from railfab.device import Observed, ObservedInterface, ObservedSession
+from railfab.errors import DeviceError
+
+UP = frozenset({"UP", "UNKNOWN"})
+"""operstate: a driver that does not report it says UNKNOWN, and such an interface works when it is enabled."""
+
+
+def observed(name: str, *, neighbors: str, addresses: str) -> Observed:
+    """neighbors: `show bgp vrf default neighbors json`. addresses: `ip -j addr show`. Raises DeviceError."""
+    links = [link for link in _json(name, addresses, "ip -j addr show") if "LOOPBACK" not in link["flags"]]
+    peers = _json(name, neighbors, "show bgp neighbors json") if neighbors.lstrip().startswith("{") else {}
+    sessions = ((peer, found) for peer, found in peers.items() if isinstance(found, dict) and "bgpState" in found)
+    return Observed(
+        interfaces=tuple(_interface(link) for link in links),
+        sessions=tuple(_session(links, peer, found) for peer, found in sessions),
+    )
+
+
+def _json(name: str, text: str, source: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        said = (text.strip().splitlines() or ["nothing"])[0]
+        raise DeviceError(name, f"`{source}` says {said!r} instead of JSON", "Check that FRR is running") from None
+
+
+def _interface(link: dict[str, Any]) -> ObservedInterface:
+    up = link["operstate"] in UP and "UP" in link["flags"]
+    return ObservedInterface(name=link["ifname"], oper_up=up, mtu_bytes=link["mtu"])
+
+
+def _session(links: list[dict[str, Any]], peer: str, found: dict[str, Any]) -> ObservedSession:
+    """FRR tells the peer's name by its hostname capability once the session has been open."""
+    bfd = found.get("peerBfdInfo")
+    return ObservedSession(
+        interface=_interface_of(links, peer),
+        state=found["bgpState"].lower(),
+        remote_as=found.get("remoteAs"),
+        neighbor_device=found.get("hostname"),
+        bfd_up=bfd["status"] == "Up" if bfd else None,
+    )
+
+
+def _interface_of(links: list[dict[str, Any]], peer: str) -> str:
+    """An unnumbered neighbour is called by its interface; a numbered one is in the subnet of its interface."""
+    try:
+        address = IPv4Address(peer)
+    except ValueError:
+        return peer
+    near = (link["ifname"] for link in links if any(address in network for network in _networks(link)))
+    return next(near, peer)
+
+
+def _networks(link: dict[str, Any]) -> list[Any]:
+    inet = [found for found in link.get("addr_info", ()) if found["family"] == "inet"]
+    return [IPv4Interface(f"{found['local']}/{found['prefixlen']}").network for found in inet]

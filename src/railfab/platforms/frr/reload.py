@@ -1,0 +1,63 @@
+"""What frr-reload.py says: what it would change, and which line it refuses."""
+
+from __future__ import annotations
+
+import re
+
+_SECTION = re.compile(r"^Lines To (Delete|Add)$", re.MULTILINE)
+_REFUSED = re.compile(r"line (?P<number>\d+): (?P<text>% .*?)(?:\\n|$)", re.MULTILINE)
+_FAILED = re.compile(r"^line \d+: Failure to communicate\[\d+\] to \w+, line: (?P<line>.+)$", re.MULTILINE)
+_COMPLAINT = re.compile(r"^% .+$", re.MULTILINE)
+_LOGGED = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+ ")
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def pending(said: str) -> tuple[str, ...]:
+    """The lines that `--test` would delete (`-`) or add (`+`), each with the sections above it; empty for none.
+
+    Two things are no change, because FRR keeps nothing of them, or keeps them for ever: an interface without lines,
+    and a `bfd` section without profiles.
+    """
+    parts = _SECTION.split(_COLOUR.sub("", said))
+    lines: list[str] = []
+    for word, block in zip(parts[1::2], parts[2::2], strict=True):
+        sign = "-" if word == "Delete" else "+"
+        lines += [f"{sign} {line}" for line in _changes(block)]
+    return tuple(lines)
+
+
+def _changes(block: str) -> list[str]:
+    """The innermost line of each change, behind those that it stands below."""
+    kept = [
+        line.rstrip() for line in block.splitlines() if line.strip() and set(line) != {"="} and not _LOGGED.match(line)
+    ]
+    found: list[str] = []
+    above: list[str] = []
+    for here, following in zip(kept, [*kept[1:], ""], strict=True):
+        depth = _depth(here)
+        above = [*above[:depth], here.strip()]
+        if _depth(following) <= depth and not _is_nothing(above):
+            found.append(": ".join(above))
+    return found
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
+
+
+def _is_nothing(above: list[str]) -> bool:
+    return above in (["no bfd"], ["bfd"]) or (len(above) == 1 and above[0].startswith("interface "))
+
+
+def refusal(said: str) -> str:
+    """Why frr-reload.py failed, in FRR's words and with the line."""
+    said = _COLOUR.sub("", said)
+    if match := _REFUSED.search(said):
+        return f"line {match['number']}: {' '.join(match['text'].split())}"
+    complaint = _COMPLAINT.search(said)
+    if match := _FAILED.search(said):
+        return f"`{match['line'].strip()}`: {complaint[0] if complaint else '% refused'}"
+    if complaint:
+        return complaint[0]
+    last = [line.strip() for line in said.splitlines() if line.strip()]
+    return _LOGGED.sub("", last[-1]) if last else "it did not say why"

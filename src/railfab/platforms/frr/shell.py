@@ -1,0 +1,138 @@
+"""A root shell on a Linux switch: netmiko logs in, and commands run in exec channels of its connection.
+
+An exec channel carries exact bytes and an exit status; a prompt carries neither, and wraps what is long.
+"""
+
+from __future__ import annotations
+
+import shlex
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from railfab.endpoints import Credentials, Endpoint
+from railfab.errors import DeviceError, LoginRefused, Unreachable
+
+if TYPE_CHECKING:
+    from netmiko import BaseConnection
+
+SSH_PORT = 22
+CONNECT_WITHIN_S = 15
+ANSWER_WITHIN_S = 120
+ATTEMPTS = 3
+"""First connections to many switches of one busy machine fail now and then."""
+PAUSE_S = 1.0
+
+NO_HOST_KEY = ("not found in known_hosts", "Host key for server")
+"""How paramiko says that a host key is unknown, and that it is another one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a command said, and its exit status."""
+
+    status: int
+    out: str
+    errors: str
+
+    def said(self) -> str:
+        """All of it, standard output first."""
+        return "\n".join(part.strip() for part in (self.out, self.errors) if part.strip())
+
+
+class RootShell:
+    """Commands as root on one switch."""
+
+    def __init__(self, endpoint: Endpoint, credentials: Credentials) -> None:
+        self._endpoint = endpoint
+        self._credentials = credentials
+        self._connection: BaseConnection | None = None
+        self._sudo = False
+
+    def open(self) -> None:
+        """Log in. Raises Unreachable or LoginRefused."""
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                self._connection = self._connect()
+                break
+            except Unreachable:
+                if attempt == ATTEMPTS:
+                    raise
+                time.sleep(PAUSE_S)
+        self._become_root()
+
+    def close(self) -> None:
+        """Cut the connection; netmiko's own farewell waits 10 s for the prompt of a root shell that has ended."""
+        if self._connection is not None:
+            self._connection.paramiko_cleanup()
+            self._connection = None
+
+    def run(self, command: str, *, stdin: str = "", within_s: float = ANSWER_WITHIN_S) -> Answer:
+        """Run a shell command as root. Raises DeviceError when no answer comes."""
+        if self._connection is None:
+            raise DeviceError(self._endpoint.name, "is not connected", "Enter the session first")
+        if self._sudo:
+            command = f"sudo -n sh -c {shlex.quote(command)}"
+        try:
+            return self._exec(self._connection, command, stdin, within_s)
+        except (OSError, EOFError) as error:
+            problem = f"gave no answer ({str(error) or type(error).__name__})"
+            raise DeviceError(self._endpoint.name, problem, "Check the connection and the switch's load") from None
+
+    def _exec(self, connection: BaseConnection, command: str, stdin: str, within_s: float) -> Answer:
+        from paramiko.ssh_exception import SSHException
+
+        client = connection.remote_conn_pre
+        assert client is not None
+        try:
+            writer, out, errors = client.exec_command(command, timeout=within_s)
+            writer.write(stdin)
+            writer.channel.shutdown_write()
+            said, wrong = out.read().decode(errors="replace"), errors.read().decode(errors="replace")
+            return Answer(out.channel.recv_exit_status(), said, wrong)
+        except SSHException as error:
+            raise OSError(str(error)) from None
+
+    def _connect(self) -> BaseConnection:
+        from netmiko import ConnectHandler, NetmikoAuthenticationException, NetmikoBaseException
+        from paramiko.ssh_exception import SSHException
+
+        endpoint, name = self._endpoint, self._endpoint.name
+        try:
+            return ConnectHandler(
+                device_type="linux",
+                host=endpoint.host,
+                port=endpoint.ssh_port or SSH_PORT,
+                username=self._credentials.username,
+                password=self._credentials.password,
+                ssh_strict=not endpoint.skip_verify,
+                system_host_keys=endpoint.known_hosts is None and not endpoint.skip_verify,
+                alt_host_keys=endpoint.known_hosts is not None and not endpoint.skip_verify,
+                alt_key_file=endpoint.known_hosts or "",
+                conn_timeout=CONNECT_WITHIN_S,
+                auth_timeout=CONNECT_WITHIN_S,
+                banner_timeout=CONNECT_WITHIN_S,
+            )
+        except NetmikoAuthenticationException:
+            problem = f"refuses user {self._credentials.username!r} or the password"
+            raise LoginRefused(name, problem, f"Check {endpoint.credentials}") from None
+        except (NetmikoBaseException, SSHException, OSError, ValueError) as error:
+            raise self._not_connected(error) from None
+
+    def _not_connected(self, error: Exception) -> Unreachable | LoginRefused:
+        endpoint = self._endpoint
+        if any(sign in str(error) for sign in NO_HOST_KEY):
+            known = endpoint.known_hosts or "your known_hosts file"
+            return LoginRefused(endpoint.name, f"shows a host key that is not in {known}", "Check it, then add it")
+        where = f"{endpoint.host} port {endpoint.ssh_port or SSH_PORT}"
+        return Unreachable(endpoint.name, f"no SSH connection to {where}", "Check the address and that it is up")
+
+    def _become_root(self) -> None:
+        """Root as it is, or by sudo without a password."""
+        if self.run("id -u").out.strip() == "0":
+            return
+        if self.run("sudo -n true").status != 0:
+            self.close()
+            problem = f"user {self._credentials.username!r} is not root and sudo asks for a password"
+            raise LoginRefused(self._endpoint.name, problem, "Log in as root, or allow sudo without a password")
+        self._sudo = True

@@ -1,0 +1,104 @@
+"""What runs on the switch: FRR has no commit, no timer and no lock, so a transaction is made of files and one job.
+
+`/run/frr/railfab` holds the candidate, what ran before, and `armed`: the name of the change that awaits its
+confirmation. A detached job counts down and brings back what ran before, unless `armed` no longer names its change.
+Whoever changes `armed` or the running configuration holds the lock, so that of job and confirmation one wins.
+The job is given as an argument of `sh -c`, never as a file that another could write.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+
+FOLDER = "/var/run/frr/railfab"
+"""Private to each switch also where many share a file system; gone after a reboot, as unsaved changes are."""
+
+CHANGED_IN_TRANSIT = 90
+BUSY = 91
+NOT_READ = 92
+TOO_LATE = 93
+NOT_SAVED = 94
+
+_BEGIN = f"umask 077; mkdir -p {FOLDER} && cd {FOLDER} || exit {NOT_READ}\n"
+_LOCK = "exec 9>lock; flock 9\n"
+_RECEIVE = f'cat > "$new"; [ "$(wc -c < "$new")" -eq "$1" ] || exit {CHANGED_IN_TRANSIT}\n'
+
+
+def check_script(verbs: Mapping[str, str]) -> str:
+    """Arguments: length. The candidate comes on standard input; its status and words are frr-reload's own."""
+    return (
+        _BEGIN
+        + f"""new=$(mktemp candidate.XXXXXX); trap 'rm -f "$new"' EXIT
+{_RECEIVE}{verbs["diff"].format(file='"$new"')}
+"""
+    )
+
+
+def arm_script(verbs: Mapping[str, str]) -> str:
+    """Arguments: length, change, seconds. Keeps candidate and running configuration, and starts the job."""
+    job = shlex.quote(_job(verbs))
+    return (
+        _BEGIN
+        + _LOCK
+        + f"""pid=$(cat job 2>/dev/null)
+if [ -s armed ] && [ -n "$pid" ] && grep -qs railfab "/proc/$pid/cmdline"; then exit {BUSY}; fi
+rm -f before.* candidate.* armed
+new=candidate.$2
+{_RECEIVE}{verbs["load"]} > "before.$2" && [ -s "before.$2" ] || exit {NOT_READ}
+echo "$2" > armed
+setsid sh -c {job} railfab "$2" "$3" </dev/null >/dev/null 2>&1 9>&- &
+echo $! > job
+"""
+    )
+
+
+def _job(verbs: Mapping[str, str]) -> str:
+    """Arguments: change, seconds. Ends within a second of the change's confirmation."""
+    return f"""cd {FOLDER} || exit
+left=$2
+while [ "$left" -gt 0 ]; do sleep 1; [ "$(cat armed 2>/dev/null)" = "$1" ] || exit 0; left=$((left - 1)); done
+{_LOCK}[ "$(cat armed 2>/dev/null)" = "$1" ] || exit 0
+{verbs["replace"].format(file='"before.$1"')}
+rm -f armed "before.$1" "candidate.$1"
+"""
+
+
+def apply_script(verbs: Mapping[str, str]) -> str:
+    """Arguments: change. The job waits until this is done."""
+    return (
+        _BEGIN
+        + _LOCK
+        + f"""[ "$(cat armed 2>/dev/null)" = "$1" ] || exit {TOO_LATE}
+{verbs["replace"].format(file='"candidate.$1"')}
+"""
+    )
+
+
+def confirm_script(verbs: Mapping[str, str]) -> str:
+    """Arguments: change. Saves, then calls the job off; where frr.conf is a mount of its own, writes through it."""
+    return (
+        _BEGIN
+        + _LOCK
+        + f"""[ "$(cat armed 2>/dev/null)" = "$1" ] || exit {TOO_LATE}
+{verbs["save"]} || {{ {verbs["load"]} > saved && cat saved > /etc/frr/frr.conf; }} || exit {NOT_SAVED}
+rm -f armed saved "before.$1" "candidate.$1"
+"""
+    )
+
+
+def restore_script(verbs: Mapping[str, str]) -> str:
+    """Arguments: change. Brings back what ran before; the job stays armed until that has worked."""
+    return (
+        _BEGIN
+        + _LOCK
+        + f"""[ -s "before.$1" ] || exit {TOO_LATE}
+{verbs["replace"].format(file='"before.$1"')} || exit
+rm -f armed "before.$1" "candidate.$1"
+"""
+    )
+
+
+def command(script: str, *arguments: str) -> str:
+    """One command line that runs a script with its arguments."""
+    return shlex.join(["sh", "-c", script, "railfab", *arguments])
