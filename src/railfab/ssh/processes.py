@@ -21,14 +21,19 @@ LAST_WORDS_S = 0.2
 """How long output is awaited once the shell at a terminal has ended."""
 FULL_TERMINAL_S = 0.01
 END_OF_TRANSMISSION = b"\x04"
+NSENTER = "nsenter"
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 Channel: TypeAlias = "asyncssh.SSHServerProcess[bytes]"
 
 
-async def answer(channel: Channel) -> None:
-    """Serve one session until its process ends; its exit status is the channel's."""
+async def answer(channel: Channel, inside: int | None = None) -> None:
+    """Serve one session until its process ends; its exit status is the channel's.
+
+    inside: a process in whose namespaces it runs, with that one's root directory; None is the server's own.
+    """
+    command = _command(channel) if inside is None else _entering(inside, channel)
     try:
-        status = await (_on_terminal(channel) if channel.term_type else _on_pipes(channel))
+        status = await (_on_terminal if channel.term_type else _on_pipes)(channel, command)
     except (ConnectionError, asyncssh.Error):
         return  # the client is gone; what runs is left to run
     if status < 0:
@@ -43,6 +48,13 @@ def _command(channel: Channel) -> list[str]:
     return [shutil.which("bash", path=PATH) or "/bin/sh", "-l"]
 
 
+def _entering(process: int, channel: Channel) -> list[str]:
+    """What runs in a container as seen from its host: its own shell, for all that is asked."""
+    namespaces = [f"--{kind}" for kind in ("mount", "uts", "ipc", "net", "pid")]
+    shell = ["/bin/sh", "-l"] if channel.command is None else ["/bin/sh", "-c", channel.command]
+    return [NSENTER, f"--target={process}", *namespaces, *shell]
+
+
 def _environment(channel: Channel) -> dict[str, str]:
     """What a login gives, and nothing of the server's own."""
     user = pwd.getpwuid(os.geteuid())
@@ -55,10 +67,10 @@ def _home() -> str:
     return home if os.access(home, os.X_OK) else "/"
 
 
-async def _on_pipes(channel: Channel) -> int:
+async def _on_pipes(channel: Channel, command: list[str]) -> int:
     """An exec request: stdin, stdout and stderr apart, as bytes. It runs to its end even when the client has gone."""
     child = await asyncio.create_subprocess_exec(
-        *_command(channel),
+        *command,
         stdin=PIPE,
         stdout=PIPE,
         stderr=PIPE,
@@ -77,12 +89,12 @@ async def _on_pipes(channel: Channel) -> int:
         feeding.cancel()
 
 
-async def _on_terminal(channel: Channel) -> int:
+async def _on_terminal(channel: Channel, command: list[str]) -> int:
     """A session on a pseudo-terminal; what sits at it is hung up when the client goes."""
     master, slave = os.openpty()
     _resize(master, channel.term_size[0], channel.term_size[1])
     try:
-        child = await _at_terminal(channel, slave)
+        child = await _at_terminal(channel, command, slave)
     finally:
         os.close(slave)
     reader = asyncio.StreamReader()
@@ -103,9 +115,9 @@ async def _on_terminal(channel: Channel) -> int:
     return await ended
 
 
-async def _at_terminal(channel: Channel, slave: int) -> Process:
+async def _at_terminal(channel: Channel, command: list[str], slave: int) -> Process:
     return await asyncio.create_subprocess_exec(
-        *_command(channel),
+        *command,
         stdin=slave,
         stdout=slave,
         stderr=slave,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hmac
 import os
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -62,9 +63,11 @@ class SshServer:
         await self.close()
 
 
-async def serve(host: str, port: int, *, host_key: Path, access: SshAccess) -> SshServer:
+async def serve(host: str, port: int, *, host_key: Path, access: SshAccess, inside: int | None = None) -> SshServer:
     """Listen on an address. host_key: made there, for its owner alone, when there is none; callers keep it.
 
+    inside: a process in whose namespaces the sessions run, for a container that has no server of its own; such
+    a server has no SFTP. None is the server's own.
     Raises LabError when the port is taken, the address is not ours or a key cannot be read.
     """
     where = f"SSH server {host} port {port}"
@@ -75,10 +78,10 @@ async def serve(host: str, port: int, *, host_key: Path, access: SshAccess) -> S
             port,
             server_factory=lambda: _Login(access, keys),
             server_host_keys=[_host_key(where, host_key)],
-            process_factory=answer,
+            process_factory=partial(answer, inside=inside),
             encoding=None,
-            sftp_factory=_Files,
-            allow_scp=True,
+            sftp_factory=_Files if inside is None else None,
+            allow_scp=inside is None,
             agent_forwarding=False,
             login_timeout=LOGIN_WITHIN_S,
         )

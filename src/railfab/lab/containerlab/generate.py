@@ -1,0 +1,188 @@
+"""From a lab's plan to containerlab's files: the topology, and the configurations that it names. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from railfab.endpoints import give_to_caller
+from railfab.errors import LabError
+from railfab.lab.backend import LabPlan
+from railfab.lab.containerlab.model import End, LabTopology, Management, NodeDefinition, VethLink
+from railfab.lab.containerlab.names import topology_name
+from railfab.lab.containerlab.settings import Settings
+from railfab.lab.netns.lifecycle import ANY_NODE, SWITCH
+from railfab.lab.netns.wiring import mtu_bytes, node_lines
+from railfab.platforms import LabFacts, platform
+from railfab.topology import Node, Port, Role, Topology
+
+CONFIGS = PurePosixPath("configs")
+HOST_GROUP = "host"
+HOST_COMMAND = "sleep infinity"
+HOST_CAPABILITIES = ("NET_ADMIN", "NET_RAW")
+GROUP_LABEL = "nornir-group"
+"""Labels that begin so become groups in the Nornir inventory that containerlab writes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabFiles:
+    """A lab as files. files: content by path relative to the topology's folder."""
+
+    topology: LabTopology
+    files: Mapping[str, str]
+
+    @property
+    def name(self) -> str:
+        return topology_file(self.topology.name)
+
+    def all(self) -> dict[str, str]:
+        """Every file with its content, the topology among them."""
+        return {self.name: self.topology.dump(), **self.files}
+
+    def write(self, folder: Path) -> Path:
+        """Write every file; the topology's path."""
+        for relative, content in self.all().items():
+            path = folder / relative
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content)
+            give_to_caller(path)
+        return folder / self.name
+
+
+def topology_file(fabric: str) -> str:
+    """Name of a lab's topology file."""
+    return f"{fabric}.clab.yml"
+
+
+def lab_files(plan: LabPlan, settings: Settings) -> LabFiles:
+    """The lab of a plan. Raises LabError for what containerlab has no way to boot."""
+    topology = plan.topology
+    groups = {name: _switch_group(name, settings) for name in _platforms(topology)}
+    if topology.hosts():
+        groups[HOST_GROUP] = _host_group(settings)
+    lab = LabTopology(
+        name=topology.fabric,
+        management=Management(
+            network=settings.network or topology.fabric,
+            ipv4_subnet=settings.ipv4_subnet,
+            ipv6_subnet=settings.ipv6_subnet,
+        ),
+        groups=groups,
+        nodes={node.name: _node(plan, node) for node in topology.nodes},
+        links=tuple(_link(plan, link.a, link.z) for link in topology.links),
+    )
+    return LabFiles(topology=lab, files=dict(_files(plan)))
+
+
+def facts_of(node: Node) -> LabFacts:
+    """How containerlab boots a switch."""
+    return platform(str(node.platform)).lab
+
+
+def _platforms(topology: Topology) -> list[str]:
+    return sorted({str(node.platform) for node in topology.switches()})
+
+
+def _switch_group(name: str, settings: Settings) -> NodeDefinition:
+    facts = platform(name).lab
+    return NodeDefinition(
+        kind=facts.kind,
+        image=settings.images.get(name, facts.image),
+        image_pull_policy=settings.image_pull_policy,
+        type=facts.type,
+        privileged=facts.privileged if settings.privileged is None else settings.privileged,
+        cap_add=facts.cap_add if settings.cap_add is None else settings.cap_add,
+        sysctls=_sysctls(SWITCH) if facts.kind == "linux" else {},
+        binds=tuple(f"{shared_file(name, path)}:{path}" for path in facts.files),
+        exec=facts.exec,
+    )
+
+
+def _host_group(settings: Settings) -> NodeDefinition:
+    """Hosts run nothing of their own: the image of the FRR switches has all that is needed, iproute2 foremost."""
+    return NodeDefinition(
+        kind="linux",
+        image=settings.host_image or settings.images.get("frr", platform("frr").lab.image),
+        image_pull_policy=settings.image_pull_policy,
+        cmd=HOST_COMMAND,
+        privileged=bool(settings.privileged),
+        cap_add=HOST_CAPABILITIES if settings.cap_add is None else settings.cap_add,
+        sysctls=_sysctls(ANY_NODE),
+    )
+
+
+def _sysctls(settings: Mapping[str, str]) -> dict[str, str]:
+    return {f"net.{name.replace('/', '.')}": value for name, value in settings.items()}
+
+
+def _node(plan: LabPlan, node: Node) -> NodeDefinition:
+    labels = {f"{GROUP_LABEL}-{index}": group for index, group in enumerate(_groups(plan.topology, node), start=1)}
+    if node.role is Role.HOST:
+        lines = node_lines(plan.topology, node.name, None)
+        return NodeDefinition(group=HOST_GROUP, exec=tuple(f"ip {line}" for line in lines), labels=labels)
+    facts, startup = facts_of(node), startup_file(node)
+    boots_from_file = node.name in plan.configurations or facts.empty is not None
+    return NodeDefinition(
+        group=str(node.platform),
+        startup_config=startup if boots_from_file and facts.mount is None else None,
+        binds=(f"{startup}:{facts.mount}",) if boots_from_file and facts.mount is not None else (),
+        labels=labels,
+    )
+
+
+def _groups(topology: Topology, node: Node) -> Iterator[str]:
+    """`leaf`, `pod1`, `pod1-seg1`, `frr`, and `rail_1` for each rail that the switch serves."""
+    yield str(node.role)
+    yield f"pod{node.pod}"
+    if node.segment is not None:
+        yield f"pod{node.pod}-seg{node.segment}"
+    if node.platform is not None:
+        yield node.platform
+        rails = {port.rail for port, _, _ in topology.ports_of(node.name) if port.rail is not None}
+        yield from (f"rail_{rail}" for rail in sorted(rails))
+
+
+def startup_file(node: Node) -> str:
+    """Where a switch's startup configuration lies, beside the topology."""
+    return str(CONFIGS / node.name / facts_of(node).startup)
+
+
+def shared_file(platform_name: str, path: str) -> str:
+    """Where a file lies that every switch of a platform has at this path."""
+    return str(CONFIGS / platform_name / PurePosixPath(path).name)
+
+
+def _files(plan: LabPlan) -> Iterator[tuple[str, str]]:
+    for name in _platforms(plan.topology):
+        for path, content in platform(name).lab.files.items():
+            yield shared_file(name, path), content
+    for node in plan.topology.switches():
+        content = _startup(plan, node)
+        if content is not None:
+            yield startup_file(node), content
+
+
+def _startup(plan: LabPlan, node: Node) -> str | None:
+    """What a switch boots with; None when it boots with its factory configuration."""
+    configuration = plan.configurations.get(node.name)
+    if configuration is None:
+        empty = facts_of(node).empty
+        return None if empty is None else empty.replace("{name}", node.name)
+    own = platform(str(node.platform))
+    return configuration if own.startup is None else own.startup(own.render(own.parse(configuration)))
+
+
+def _link(plan: LabPlan, a: Port, z: Port) -> VethLink:
+    mtus = {mtu_bytes(a, z, plan.models), mtu_bytes(z, a, plan.models)}
+    return VethLink(a=_end(plan.topology, a), z=_end(plan.topology, z), mtu_bytes=max(mtus))
+
+
+def _end(topology: Topology, port: Port) -> End:
+    node = topology.node(port.node)
+    if node.role is Role.HOST:
+        return End(port.node, port.name)
+    try:
+        return End(port.node, topology_name(str(node.platform), port.name))
+    except LabError as error:
+        raise LabError(f"{port.node}: {error.where}", error.problem, error.remedy) from None

@@ -1,0 +1,134 @@
+"""A containerlab topology, typed: what its file says, and its one stable text form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+
+TEXT_WIDTH = 120
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Management:
+    """The network that containerlab itself makes. network: its name in Docker.
+
+    ipv4_subnet: `auto` lets Docker choose a free one. ipv6_subnet: None for no IPv6 there.
+    """
+
+    network: str
+    ipv4_subnet: str = "auto"
+    ipv6_subnet: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeDefinition:
+    """What containerlab is told of a node, or of every node of a group; None and empty are left out.
+
+    binds: `file:path in the container`. exec: run in the container once it is wired.
+    privileged: None leaves containerlab's default, which is a privileged container.
+    """
+
+    kind: str | None = None
+    image: str | None = None
+    image_pull_policy: str | None = None
+    type: str | None = None
+    group: str | None = None
+    startup_config: str | None = None
+    cmd: str | None = None
+    privileged: bool | None = None
+    cap_add: tuple[str, ...] = ()
+    sysctls: Mapping[str, str] = field(default_factory=dict)
+    binds: tuple[str, ...] = ()
+    exec: tuple[str, ...] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    def document(self) -> dict[str, Any]:
+        """The definition under containerlab's keys."""
+        named = {key: getattr(self, key.replace("-", "_")) for key in NODE_KEYS}
+        return {key: _plain(value) for key, value in named.items() if value not in (None, (), {})}
+
+
+NODE_KEYS = (
+    "kind",
+    "image",
+    "image-pull-policy",
+    "type",
+    "group",
+    "startup-config",
+    "cmd",
+    "privileged",
+    "cap-add",
+    "sysctls",
+    "binds",
+    "exec",
+    "labels",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """One end of a link. interface: its name in the topology, which is not always the one that the switch shows."""
+
+    node: str
+    interface: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VethLink:
+    """A cable in containerlab's extended format. mtu_bytes: of both ends' veth."""
+
+    a: End
+    z: End
+    mtu_bytes: int
+
+    def document(self) -> dict[str, Any]:
+        ends = [{"node": end.node, "interface": end.interface} for end in (self.a, self.z)]
+        return {"type": "veth", "mtu": self.mtu_bytes, "endpoints": ends}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabTopology:
+    """One lab. groups: what several nodes have in common, by group name; nodes in the order of the fabric."""
+
+    name: str
+    management: Management
+    groups: Mapping[str, NodeDefinition]
+    nodes: Mapping[str, NodeDefinition]
+    links: tuple[VethLink, ...]
+
+    def document(self) -> dict[str, Any]:
+        """The file as a mapping."""
+        management = {
+            "network": self.management.network,
+            "ipv4-subnet": self.management.ipv4_subnet,
+            "ipv6-subnet": self.management.ipv6_subnet,
+        }
+        return {
+            "name": self.name,
+            "mgmt": {key: value for key, value in management.items() if value is not None},
+            "topology": {
+                "groups": {name: group.document() for name, group in self.groups.items()},
+                "nodes": {name: node.document() for name, node in self.nodes.items()},
+                "links": [link.document() for link in self.links],
+            },
+        }
+
+    def dump(self) -> str:
+        """The file's text: the same for the same lab, always."""
+        return yaml.dump(self.document(), Dumper=_Dumper, sort_keys=False, width=TEXT_WIDTH, default_flow_style=None)
+
+
+class _Dumper(yaml.SafeDumper):
+    """Never an alias: every place says what it means."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return list(value)
+    return dict(value) if isinstance(value, Mapping) else value

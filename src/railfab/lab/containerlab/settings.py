@@ -1,0 +1,86 @@
+"""What a user may steer about the containers of a lab: `containerlab.yml` beside the intent. All of it is optional."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from railfab.errors import LabError
+
+FILE = "containerlab.yml"
+PULL_POLICIES = ("Always", "Never", "IfNotPresent")
+KEYS = ("images", "host_image", "image_pull_policy", "privileged", "cap_add", "network", "ipv4_subnet", "ipv6_subnet")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """images: by platform, instead of the platform's own. host_image: None is the image of the FRR platform.
+
+    privileged, cap_add: of every node, instead of the platform's own; None leaves those.
+    network: name of the management network in Docker; None is the lab's name. ipv4_subnet: `auto` or a range.
+    """
+
+    images: Mapping[str, str] = field(default_factory=dict)
+    host_image: str | None = None
+    image_pull_policy: str | None = None
+    privileged: bool | None = None
+    cap_add: tuple[str, ...] | None = None
+    network: str | None = None
+    ipv4_subnet: str = "auto"
+    ipv6_subnet: str | None = None
+
+
+def load_settings(folder: Path) -> Settings:
+    """The settings beside an intent, or the defaults. Raises LabError for a file that is none."""
+    path = folder / FILE
+    try:
+        document = yaml.safe_load(path.read_text())
+    except FileNotFoundError:
+        return Settings()
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise LabError(str(path), f"cannot be read ({str(error).splitlines()[0]})", "Mend the file") from None
+    if document is None:
+        return Settings()
+    if not isinstance(document, dict):
+        raise LabError(str(path), "holds no mapping", f"Its keys are {', '.join(KEYS)}")
+    for key, value in document.items():
+        _check(f"{path}: {key}", key, value)
+    cap_add = document.pop("cap_add", None)
+    return Settings(cap_add=None if cap_add is None else tuple(cap_add), **document)
+
+
+def _check(where: str, key: Any, value: Any) -> None:
+    if key not in KEYS:
+        raise LabError(where, "is not a key railfab knows", f"Use one of {', '.join(KEYS)}")
+    wanted = _wanted(key, value)
+    if wanted:
+        raise LabError(where, f"{value!r} does not fit", f"Give {wanted}")
+
+
+def _wanted(key: str, value: Any) -> str:
+    """What a key wants, when this is not it."""
+    if key == "images":
+        fits = isinstance(value, dict) and all(isinstance(part, str) for entry in value.items() for part in entry)
+        return "" if fits else "a mapping of platform to image"
+    if key == "cap_add":
+        fits = isinstance(value, list) and all(isinstance(entry, str) for entry in value)
+        return "" if fits else "a list of capabilities, as [NET_ADMIN, NET_RAW]"
+    if key == "privileged":
+        return "" if isinstance(value, bool) else "true or false"
+    if key == "image_pull_policy":
+        return "" if value in PULL_POLICIES else f"one of {', '.join(PULL_POLICIES)}"
+    if key.endswith("subnet"):
+        return "" if value == "auto" or _is_network(value) else "`auto` or a range as 172.31.255.0/24"
+    return "" if isinstance(value, str) and value else "a text"
+
+
+def _is_network(value: Any) -> bool:
+    try:
+        return isinstance(value, str) and ip_network(value) is not None
+    except ValueError:
+        return False
