@@ -46,7 +46,7 @@ class Node:
             if missing := [key for key in keys if key not in entry]:
                 self.problem(f"an entry has no {missing[0]}", "Give each entry its key", name)
                 continue
-            place = "".join(f"[{key}={entry[key]}]" for key in keys)
+            place = "".join(f"[{key}={_text(entry[key])}]" for key in keys)
             yield Node(entry, f"{self.path}/{name}{place}", self.problems)
 
     def entry(self, name: str, key: str, wanted: object) -> Node:
@@ -113,3 +113,7 @@ class Node:
         except ValueError:
             self.problem(f"{found!r} is not {meaning}", f"Write {meaning}", leaf)
             return None
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -27,7 +27,7 @@ def parse(text: str) -> DeviceModel:
     qos = parse_qos(root)
     system = root.at("system", "name")
     name = system.needed("host-name", system.text("host-name"), "Give the switch its name")
-    raise_all(problems)
+    raise_all(list({str(problem): problem for problem in problems}.values()))
     assert name is not None
     assert ports.loopback is not None
     assert bgp is not None

@@ -37,11 +37,11 @@ def parse_qos(root: Node) -> Qos | None:
     }
     ports = {name: entry for name, entry in bindings.items() if front_panel(name)}
     shared = _shared(bindings)
-    profiles = tuple(_profiles(qos))
-    known = {profile.name for profile in profiles}
+    buffers = qos.child("buffer-management").entries("buffer-allocation-profile", "name")
+    known = {str(profile.value["name"]) for profile in buffers}
     return Qos(
         classes=tuple(_classes(qos, shared)),
-        profiles=profiles,
+        profiles=tuple(_profiles(qos)),
         ports=tuple(
             port
             for name in sorted(ports, key=front_panel)

@@ -249,7 +249,7 @@ def _parse_neighbors(
 def _parse_membership(entry: Node, groups: dict[str, _Group]) -> _Group | None:
     name = entry.text("peer-group")
     if name not in groups:
-        entry.problem(f"{name or 'no'} group is not defined", f"Use one of {_listed(groups)}", "peer-group")
+        entry.problem(f"{name or 'no group'} is not defined", f"Use one of {_listed(groups)}", "peer-group")
     return groups.get(name or "")
 
 

@@ -23,7 +23,7 @@ CONFIG = {
 """The top of the tree: every container that railfab writes into, with its module."""
 
 KEYS: dict[str, tuple[tuple[str, ...], ...]] = {
-    "interface": (("name",), ("interface-id",), ("interface-name",), ("id",)),
+    "interface": (("name",), ("interface-id",), ("interface-name",)),
     "subinterface": (("index",), ("id",)),
     "address": (("ip-prefix",),),
     "network-instance": (("name",),),

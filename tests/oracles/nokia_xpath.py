@@ -1,0 +1,147 @@
+"""Nokia's YANG in the XPath that libyang knows.
+
+Nokia's engine compares boolean leaves by value (`= true()`), takes an absent leaf as different from every literal,
+compares identities without their prefix, and switches some `must` statements with an extension of its own,
+`srl_nokia-ext:if-feature`. Plain XPath 1.0 does none of that, so the expressions are rewritten before yanglint reads
+them: 459 of them, and 78 `must` statements dropped, in v25.3.1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+
+COMPARISON = re.compile(r"\s*(!=|=)\s*(true\(\)|false\(\)|'[^']*'|\"[^\"]*\"|\d+|(?:\.\./)+[\w:/-]+)")
+CONSTRAINT = re.compile(r'\b(must|when)(\s+)("(?:[^"\\]|\\.)*"|\'[^\']*\')', re.DOTALL)
+GATED_MUST = re.compile(r'\bmust\s+(?:"(?:[^"\\]|\\.)*"|\'[^\']*\')\s*\{(?P<body>[^{}]*)\}', re.DOTALL)
+GATE = re.compile(r'srl_nokia-ext:if-feature\s+["\']([^"\']*)["\']')
+PATH = re.compile(r"^(\.\.?(/|$)|/|[a-z_])")
+IDENTITY_LEAF = re.compile(r"\bleaf\s+([\w.-]+)\s*\{(?:[^{}]|\{[^{}]*\}){0,400}?type\s+identityref")
+IDENTITY = re.compile(r"\bidentity\s+([\w.-]+)")
+MODULE = re.compile(r"\bmodule\s+([\w-]+)")
+IMPORT = re.compile(r'import\s+([\w-]+)\s*\{\s*prefix\s+"?([\w-]+)"?')
+OWN_PREFIX = re.compile(r'\bmodule\s+([\w-]+)\s*\{.*?\bprefix\s+"?([\w-]+)"?', re.DOTALL)
+LITERAL_COMPARISON = re.compile(r"(?<![\w-])([\w:-]+)(\s*!?=\s*)(['\"])([\w.-]+)\3")
+STEP_ENDS = " \t\n(),|=<>!"
+
+
+def plain(modules: Mapping[str, str], features: Collection[str]) -> dict[str, str]:
+    """The texts of these modules (by file name) for a device with these features."""
+    identities: dict[str, set[str]] = {}
+    identity_leaves: set[str] = set()
+    for text in modules.values():
+        name = MODULE.search(text)
+        for identity in IDENTITY.findall(text) if name else ():
+            identities.setdefault(identity, set()).add(name[1])
+        identity_leaves.update(IDENTITY_LEAF.findall(text))
+    return {file: _module(text, frozenset(features), identities, identity_leaves) for file, text in modules.items()}
+
+
+def _module(text: str, features: Collection[str], identities: Mapping[str, set[str]], leaves: set[str]) -> str:
+    text = GATED_MUST.sub(lambda found: _kept(found, features), text)
+    prefixes = dict(IMPORT.findall(text)) | dict(OWN_PREFIX.findall(text)[:1])
+
+    def identity(found: re.Match[str]) -> str:
+        return _identity(found, prefixes, identities, leaves)
+
+    text = CONSTRAINT.sub(lambda found: found[1] + found[2] + LITERAL_COMPARISON.sub(identity, found[3]), text)
+    return CONSTRAINT.sub(_constraint, text)
+
+
+def _kept(must: re.Match[str], features: Collection[str]) -> str:
+    """A `must` statement, unless it is for other features."""
+    gate = GATE.search(must["body"])
+    return "" if gate and not _holds(gate[1], features) else must[0]
+
+
+def _holds(expression: str, features: Collection[str]) -> bool:
+    """Whether an if-feature expression holds: names, `not`, `and`, `or` and brackets (RFC 7950, section 7.20.2)."""
+    words = re.findall(r"\(|\)|[^\s()]+", expression)
+
+    def disjunction() -> bool:
+        value = conjunction()
+        while words and words[0] == "or":
+            words.pop(0)
+            value = conjunction() or value
+        return value
+
+    def conjunction() -> bool:
+        value = factor()
+        while words and words[0] == "and":
+            words.pop(0)
+            value = factor() and value
+        return value
+
+    def factor() -> bool:
+        word = words.pop(0)
+        if word == "not":
+            return not factor()
+        if word != "(":
+            return word.rpartition(":")[2] in features
+        value = disjunction()
+        words.pop(0)
+        return value
+
+    return disjunction()
+
+
+def _identity(
+    found: re.Match[str], prefixes: Mapping[str, str], identities: Mapping[str, set[str]], leaves: set[str]
+) -> str:
+    """A comparison with an identity, with the prefix of the module that defines it."""
+    leaf, operator, quote, literal = found.groups()
+    defining = [prefix for module, prefix in prefixes.items() if module in identities.get(literal, ())]
+    if leaf.rpartition(":")[2] not in leaves or not defining:
+        return found[0]
+    prefix = min(defining, key=lambda prefix: ("comm" not in prefix, prefix))
+    return f"{leaf}{operator}{quote}{prefix}:{literal}{quote}"
+
+
+def _constraint(found: re.Match[str]) -> str:
+    keyword, space, quoted = found.groups()
+    outer = quoted[0]
+    inner = "'" if outer == '"' else '"'
+    expression = _comparisons(quoted[1:-1], inner)
+    expression = re.sub(r"\b(true|false)\(\)(?=\s*!?=\s*[./])", rf"{inner}\1{inner}", expression)
+    return f"{keyword}{space}{outer}{expression}{outer}"
+
+
+def _comparisons(expression: str, quote: str) -> str:
+    """Every comparison in the expression as plain XPath: `a != true()` becomes `not(a = "true")`."""
+    position = 0
+    while found := COMPARISON.search(expression, position):
+        operator, literal = found.groups()
+        start = _operand_start(expression, found.start())
+        operand = expression[start : found.start()]
+        is_boolean = literal in ("true()", "false()")
+        depth = expression[:start].count("[") - expression[:start].count("]")
+        is_path = bool(operand) and bool(PATH.match(operand)) and not operand.endswith(")") and depth == 0
+        if is_path and (operator == "!=" or is_boolean):
+            value = f"{quote}true{quote}" if is_boolean else literal
+            negated = (operator == "!=") != (literal == "false()")
+            said = f"not({operand} = {value})" if negated else f"{operand} = {value}"
+            expression = expression[:start] + said + expression[found.end() :]
+            position = start + len(said)
+        elif is_boolean:
+            said = f"{quote}{literal[:-2]}{quote}"
+            expression = expression[: found.start(2)] + said + expression[found.end() :]
+            position = found.start(2) + len(said)
+        else:
+            position = found.end()
+    return expression
+
+
+def _operand_start(expression: str, end: int) -> int:
+    """Where the path that ends here begins."""
+    depth = 0
+    for index in range(end - 1, -1, -1):
+        char = expression[index]
+        if char == "]":
+            depth += 1
+        elif char == "[":
+            if depth == 0:
+                return index + 1
+            depth -= 1
+        elif depth == 0 and char in STEP_ENDS:
+            return index + 1
+    return 0

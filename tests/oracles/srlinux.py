@@ -1,0 +1,109 @@
+"""Nokia's YANG as an oracle: which configurations a switch takes, and which paths it has. Needs yanglint."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tarfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from tests.oracles.nokia_xpath import plain
+
+ARCHIVE = "srlinux-yang-25.3.1.tar.xz"
+FEATURE = re.compile(r"^\s*feature\s+([\w.-]+)", re.MULTILINE)
+NOT_7220 = re.compile(
+    r"fpcx|.*-fpcx|ixr-dnx|platform-.*|qos-multi-traffic-queue|qos-pfc-dnx|qos-virtual-output-queue"
+    r"|qos-queue-scheduling-policy|qos-sched-class-scheduling-policy|qos-slope-policy|qos-classify-profile"
+    r"|qos-rewrite-profile|qos-ecn-dscp-policy|qos-(in|out)put-class-map|qos-policer-policies|qos-fp-pool-policy"
+    r"|qos-interface-pool-policy|qos-resource.*|qos-drop-zones|qos-forwarding-class-resource-priority"
+    r"|qos-pfc-dynamic-buffer-allocation|qos-system-generated-traffic-map|qos-ip-rewrite-policy"
+    r"|qos-committed-burst-size-table|qos-pre-classifier|qos-queue-profile-stats|qos-ipv[46]-dscp-.*"
+)
+"""Features that a 7220 with a Broadcom XGS chip (D4, D5, H4, H5) lacks: our reading, Nokia publishes no list."""
+
+MODULES = (
+    *("features", "common", "interfaces", "interfaces-vlans", "if-ip", "interfaces-router-adv", "qos", "platform-qos"),
+    *("network-instance", "bgp", "routing-policy", "bfd", "grpc", "lldp", "system", "system-name"),
+)
+CONSTRUCT = re.compile(
+    r"^(?P<indent>[ |]*)\+--(?P<access>rw|ro) (?P<name>[\w.:-]+)[?!*]?(?: (?P<keys>\[.*?\]))? *(?P<type>[^{]*)"
+)
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """One leaf of the schema. access: `rw` is configuration, `ro` is state."""
+
+    access: str
+    type: str
+
+
+class NokiaModels:
+    """The models of one release, made plain for libyang."""
+
+    def __init__(self, archive: Path, folder: Path) -> None:
+        source = folder / "published"
+        with tarfile.open(archive) as packed:
+            packed.extractall(source, filter="data")
+        files = {path.name: path.read_text() for path in source.rglob("*.yang") if "openconfig" not in path.parts}
+        declared = next(text for name, text in files.items() if name == "srl_nokia-features.yang")
+        self.features = [name for name in FEATURE.findall(declared) if not NOT_7220.fullmatch(name)]
+        self.folder = folder / "plain"
+        self.folder.mkdir()
+        for name, text in plain(files, self.features).items():
+            (self.folder / name).write_text(text)
+
+    def complaints(self, configuration: Path) -> list[str]:
+        """What a switch would say against a configuration; empty when it would take it."""
+        done = self._yanglint("-t", "config", *self._modules(), str(configuration))
+        said = [line for line in done.stderr.splitlines() if line and "libyang warn" not in line]
+        assert bool(done.returncode) == bool(said), done.stderr
+        return said
+
+    @cached_property
+    def leaves(self) -> dict[str, Leaf]:
+        """Every leaf and leaf-list by its path without prefixes and keys."""
+        done = self._yanglint("-f", "tree", *self._modules())
+        assert done.returncode == 0, done.stderr
+        return dict(_leaves(done.stdout))
+
+    def keys(self) -> dict[str, tuple[str, ...]]:
+        """The keys of every list by its path."""
+        done = self._yanglint("-f", "tree", *self._modules())
+        return dict(_lists(done.stdout))
+
+    def _modules(self) -> list[str]:
+        return [str(self.folder / f"srl_nokia-{name}.yang") for name in MODULES]
+
+    def _yanglint(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        features = f"srl_nokia-features:{','.join(self.features)}"
+        command = ["yanglint", "-p", str(self.folder), "-F", features, *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+
+
+def _constructs(tree: str) -> Iterator[tuple[str, re.Match[str]]]:
+    """Every node of a YANG tree diagram (RFC 8340) with its path; augmentations stand where they go."""
+    path: list[tuple[int, str]] = []
+    for line in tree.splitlines():
+        found = CONSTRUCT.match(line)
+        if found is None:
+            continue
+        depth = len(found["indent"])
+        path = [(indent, name) for indent, name in path if indent < depth]
+        path.append((depth, found["name"].rpartition(":")[2]))
+        yield "/" + "/".join(name for _, name in path), found
+
+
+def _leaves(tree: str) -> Iterator[tuple[str, Leaf]]:
+    for path, found in _constructs(tree):
+        if found["type"].strip():
+            yield path, Leaf(found["access"], found["type"].strip())
+
+
+def _lists(tree: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for path, found in _constructs(tree):
+        if found["keys"]:
+            yield path, tuple(found["keys"].strip("[]").split())

@@ -1,0 +1,197 @@
+"""SR Linux's configuration and telemetry paths against Nokia's own models."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from tests.laws.device_models import device_models
+from tests.oracles.srlinux import ARCHIVE, NokiaModels
+from tests.platforms.srlinux.switches import rail_switch, spine
+
+from railfab.device import DeviceModel
+from railfab.platforms import Confidence, admit, design, platform
+from railfab.platforms.srlinux.tree import KEYS, Json, stripped, text
+
+pytestmark = pytest.mark.oracle
+SRLINUX = platform("srlinux")
+
+
+@pytest.fixture(scope="module")
+def nokia(oracles: Path, tmp_path_factory: pytest.TempPathFactory) -> NokiaModels:
+    if not (oracles / ARCHIVE).exists():
+        pytest.skip(f"needs {ARCHIVE} in {oracles}; tests/README.md says where to get it")
+    return NokiaModels(oracles / ARCHIVE, tmp_path_factory.mktemp("nokia"))
+
+
+def complaints(nokia: NokiaModels, tree: Json, folder: Path) -> list[str]:
+    file = folder / "switch.json"
+    file.write_text(text(tree))
+    return nokia.complaints(file)
+
+
+@pytest.mark.parametrize("switch", [rail_switch, spine], ids=["rail switch", "spine"])
+def test_nokia_takes_a_switch_with_everything(
+    nokia: NokiaModels, switch: Callable[[], DeviceModel], tmp_path: Path
+) -> None:
+    assert complaints(nokia, SRLINUX.render(switch()), tmp_path) == []
+
+
+def test_nokia_takes_every_switch_of_pod64(nokia: NokiaModels, repository: Path, tmp_path: Path) -> None:
+    for model in design(repository / "inventory" / "fabrics" / "pod64.yml").models.values():
+        assert complaints(nokia, SRLINUX.render(model), tmp_path) == [], model.name
+
+
+@given(model=device_models("srlinux"))
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+def test_nokia_takes_whatever_a_planner_may_ask(
+    nokia: NokiaModels, tmp_path_factory: pytest.TempPathFactory, model: DeviceModel
+) -> None:
+    assert complaints(nokia, SRLINUX.render(admit(model, SRLINUX)), tmp_path_factory.mktemp("drawn")) == []
+
+
+def pfc_without_profile(tree: Json) -> None:
+    port(tree)["pfc"]["pfc-mapping-profile"] = "nope"
+
+
+def pfc_on_a_subinterface(tree: Json) -> None:
+    entries = tree["srl_nokia-qos:qos"]["interfaces"]["interface"]
+    next(entry for entry in entries if "." in entry["interface-id"])["pfc"] = {"pfc-enable": True}
+
+
+def pfc_beside_flow_control(tree: Json) -> None:
+    interface(tree, "ethernet-1/1/1")["ethernet"] = {"flow-control": {"receive": True}}
+
+
+def unknown_group(tree: Json) -> None:
+    bgp(tree)["dynamic-neighbors"]["interface"][0]["peer-group"] = "nope"
+
+
+def marking_without_a_queue_limit(tree: Json) -> None:
+    buffers = tree["srl_nokia-qos:qos"]["buffer-management"]["buffer-allocation-profile"]
+    for profile in buffers:
+        profile["queues"]["queue"][0]["maximum-burst-size"] = 0
+
+
+def mtu_beyond_the_chip(tree: Json) -> None:
+    interface(tree, "ethernet-1/9")["mtu"] = 9999
+
+
+def mtu_on_a_broken_out_cage(tree: Json) -> None:
+    interface(tree, "ethernet-1/1")["mtu"] = 9232
+
+
+def unknown_leaf(tree: Json) -> None:
+    interface(tree, "ethernet-1/9")["speed"] = "400G"
+
+
+def weighted_before_strict(tree: Json) -> None:
+    policy = tree["srl_nokia-qos:qos"]["scheduler-policies"]["scheduler-policy"][0]
+    policy["scheduler"] = [{"sequence": 0, "input": [{"id": "roce", "queue-name": "roce", "weight": 90}]}]
+
+
+def watchdog_too_slow(tree: Json) -> None:
+    frames = tree["srl_nokia-qos:qos"]["pfc-mapping-profile"][0]["received-pfc-pause-frames"]
+    frames["deadlock"]["detection-timer"] = 2000
+
+
+def port(tree: Json) -> Any:
+    return tree["srl_nokia-qos:qos"]["interfaces"]["interface"][0]
+
+
+def interface(tree: Json, name: str) -> Any:
+    return next(entry for entry in tree["srl_nokia-interfaces:interface"] if entry["name"] == name)
+
+
+def bgp(tree: Json) -> Any:
+    return tree["srl_nokia-network-instance:network-instance"][0]["protocols"]["srl_nokia-bgp:bgp"]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "complaint"),
+    [
+        (pfc_without_profile, "Invalid leafref"),
+        (pfc_on_a_subinterface, "pfc cannot be enabled on sub-interfaces"),
+        (pfc_beside_flow_control, "mutually exclusive"),
+        (unknown_group, "Invalid leafref"),
+        (marking_without_a_queue_limit, "cannot be configured without setting maximum burst size"),
+        (mtu_beyond_the_chip, "out of the allowed range"),
+        (mtu_on_a_broken_out_cage, "mtu not configurable when breakout-mode is enabled"),
+        (unknown_leaf, "not found"),
+        (weighted_before_strict, "scheduler with sequence 0 must be strict"),
+        (watchdog_too_slow, "out of the allowed range"),
+    ],
+    ids=lambda case: case.__name__ if callable(case) else "",
+)
+def test_nokia_refuses_what_is_wrong(
+    nokia: NokiaModels, spoil: Callable[[Json], None], complaint: str, tmp_path: Path
+) -> None:
+    tree = json.loads(text(SRLINUX.render(rail_switch())))
+    spoil(tree)
+    assert any(complaint in line for line in complaints(nokia, tree, tmp_path))
+
+
+TYPES = {
+    "uint64": {"zero-based-counter64", "uint64"},
+    "uint32": {"uint32"},
+    "timestamp": {"date-and-time-delta"},
+    "string": {"enumeration", "admin-state", "bfd-session-state", "string"},
+}
+"""How each encoding of a telemetry rule is called in YANG."""
+
+
+@pytest.mark.parametrize("rule", SRLINUX.telemetry.rules, ids=lambda rule: f"{rule.metric} {rule.path[-60:]}")
+def test_every_telemetry_path_is_in_the_models(nokia: NokiaModels, rule: Any) -> None:
+    assert rule.confidence is Confidence.VERIFIED
+    path = re.sub(r"\[[^\]]*\]", "", rule.path)
+    leaf = nokia.leaves[path]
+    assert leaf.type.rpartition(":")[2] in TYPES[rule.encoding]
+    for sibling in rule.from_leaf or {}:
+        assert f"{path.rpartition('/')[0]}/{sibling}" in nokia.leaves
+
+
+def test_every_subscription_and_every_key_is_in_the_models(nokia: NokiaModels) -> None:
+    keys = nokia.keys()
+    telemetry = SRLINUX.telemetry
+    rules = [rule.path for rule in telemetry.rules]
+    for path in (*telemetry.sample_paths, *telemetry.on_change_paths, *rules):
+        place = ""
+        for step in re.findall(r"/(?:[^/\[]|\[[^\]]*\])+", path):
+            place += step.partition("[")[0]
+            assert tuple(re.findall(r"\[([\w-]+)=", step)) == keys.get(place, ()), place
+        assert any(f"{leaf}/".startswith(f"{place}/") for leaf in nokia.leaves), path
+
+
+def test_every_enumeration_is_complete(nokia: NokiaModels) -> None:
+    bodies = re.findall(
+        r"type enumeration \{((?:[^{}]|\{[^{}]*\})*)\}",
+        "".join(file.read_text() for file in nokia.folder.glob("*.yang")),
+    )
+    enumerations = [frozenset(re.findall(r"\benum\s+([\w-]+)", body)) for body in bodies]
+    for rule in SRLINUX.telemetry.rules:
+        if rule.states:
+            assert frozenset(rule.states) in enumerations, rule.path
+
+
+def test_the_keys_we_write_are_those_of_the_models(nokia: NokiaModels) -> None:
+    known = {(path.rpartition("/")[2], names) for path, names in nokia.keys().items()}
+    for name, choices in KEYS.items():
+        for choice in choices:
+            assert (name, choice) in known, name
+
+
+def test_every_list_we_render_has_its_keys() -> None:
+    def walk(name: str, value: Any) -> None:
+        for key, child in value.items() if isinstance(value, dict) else ():
+            walk(key, child)
+        for entry in value if isinstance(value, list) else ():
+            if isinstance(entry, dict):
+                assert any(all(key in entry for key in choice) for choice in KEYS[name]), name
+                walk(name, entry)
+
+    walk("", stripped(SRLINUX.render(rail_switch())))
