@@ -77,13 +77,14 @@ def give_to_caller(path: Path) -> None:
     """Hand a file that sudo wrote to the user who called sudo."""
     uid, gid = os.environ.get("SUDO_UID"), os.environ.get("SUDO_GID")
     if os.geteuid() == 0 and uid and gid:
-        os.chown(path, int(uid), int(gid))
+        os.chown(path, int(uid), int(gid), follow_symlinks=False)
 
 
 def write_private(path: Path, text: str) -> None:
     """Write a file that only its owner can read, whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    give_to_caller(path.parent)
+    if not path.parent.exists():
+        path.parent.mkdir(parents=True)
+        give_to_caller(path.parent)
     part = path.with_name(path.name + ".part")
     part.unlink(missing_ok=True)
     with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:

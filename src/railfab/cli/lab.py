@@ -19,7 +19,6 @@ from railfab.cli.common import (
     StateOption,
     print_json,
     print_table,
-    stderr,
 )
 from railfab.device import plan
 from railfab.endpoints import load_endpoints
@@ -65,7 +64,7 @@ def up(
         print_json(asdict(running))
     else:
         _print_endpoints(running)
-        stderr().print(f"endpoints in {wanted.place.endpoints_file}; next: railfab deploy {intent} --on lab")
+        _say(f"endpoints in {wanted.place.endpoints_file}")
 
 
 @lab_app.command()
@@ -159,7 +158,8 @@ def _backend_name(wanted: BackendName | None, place: LabPlace) -> str:
 
 
 def _say(line: str) -> None:
-    stderr().print(line)
+    """Progress, as it is: names in it may look like markup."""
+    typer.echo(line, err=True)
 
 
 def _print_endpoints(running: Endpoints) -> None:

@@ -10,8 +10,8 @@ from railfab.errors import LabError, RailfabError, raise_all
 from railfab.lab.backend import Finding, LabPlace, LabPlan, LabStatus, NodeStatus, Progress
 from railfab.lab.netns import doctor, kernel, lifecycle
 from railfab.lab.netns.names import lab_names
-from railfab.lab.netns.runtime import RUNTIME, exclusive
-from railfab.lab.netns.state import LabState, lab_state_file, load_state, save_state, wiring_digest
+from railfab.lab.netns.runtime import exclusive, runtime_of
+from railfab.lab.netns.state import LabState, lab_state_file, own_state, save_state, wiring_digest
 from railfab.lab.netns.status import node_statuses
 
 __all__ = ["BACKEND", "NetnsBackend"]
@@ -36,7 +36,7 @@ class NetnsBackend:
         """Remove the lab; see Backend.down."""
         _require(doctor.rights())
         with exclusive():
-            state = load_state(lab_state_file(place)) or _found_by_name(place)
+            state = own_state(place) or _found_by_name(place)
             if state is None:
                 return False
             lifecycle.remove(place, state, progress)
@@ -45,7 +45,7 @@ class NetnsBackend:
 
     def status(self, place: LabPlace) -> LabStatus:
         """The lab as it is now; see Backend.status."""
-        state = load_state(lab_state_file(place))
+        state = own_state(place)
         nodes: tuple[NodeStatus, ...] = node_statuses(state) if state is not None else ()
         return LabStatus(fabric=place.fabric, backend=self.name, nodes=nodes)
 
@@ -55,8 +55,8 @@ class NetnsBackend:
 
     def _running(self, plan: LabPlan, progress: Progress) -> Endpoints | None:
         """The endpoints of this lab if it is up already. Raises LabError when what is there is not this lab, whole."""
-        place, path = plan.place, lab_state_file(plan.place)
-        state = load_state(path)
+        place = plan.place
+        state = own_state(place)
         if state is None:
             if _found_by_name(place) is not None:
                 raise LabError(f"lab {place.fabric}", "parts of it are left over, without a state file", DOWN_FIRST)
@@ -102,7 +102,7 @@ def _found_by_name(place: LabPlace) -> LabState | None:
     Only a lab leaves its runtime directory behind, so without that nothing of this name is ours.
     """
     names = lab_names(place)
-    if not (RUNTIME / names.tag).is_dir():
+    if not runtime_of(names).is_dir():
         return None
     return lifecycle.found(place, names)
 

@@ -155,6 +155,12 @@ def marked(tag: str) -> list[Process]:
     return found
 
 
+def kill_marked(tag: str) -> None:
+    """Kill every process of this lab: nothing else, whatever a state file says. Raises LabError."""
+    while processes := marked(tag):
+        kill(processes)
+
+
 def kill(processes: Iterable[Process]) -> None:
     """Kill these processes, if they still are who they were, and wait until they are gone. Raises LabError."""
     waiting = [process for process in processes if is_running(process)]

@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Iterable, Mapping
 from ipaddress import IPv4Interface
-from itertools import chain
 from pathlib import Path
 
 from railfab.endpoints import Endpoints, save_endpoints
@@ -22,7 +21,6 @@ from railfab.lab.netns.names import LabNames, lab_names
 from railfab.lab.netns.node import boot, last_words, wait_until_ready
 from railfab.lab.netns.runtime import (
     GNMI_PORT,
-    RUNTIME,
     SSH_PORT,
     address,
     endpoints,
@@ -30,6 +28,7 @@ from railfab.lab.netns.runtime import (
     furnish,
     node_root,
     private_files,
+    runtime_of,
 )
 from railfab.lab.netns.state import LabNode, LabState, lab_state_file, save_state, wiring_digest
 from railfab.lab.netns.wiring import cable_lines, management_lines, node_lines
@@ -71,7 +70,7 @@ def claim(plan: LabPlan) -> LabState:
         wiring=wiring_digest(plan),
         bridge=names.bridge,
         gateway=range_.gateway,
-        runtime=RUNTIME / names.tag,
+        runtime=runtime_of(names),
         nodes=tuple(
             LabNode(
                 name=node.name,
@@ -105,7 +104,7 @@ def found(place: LabPlace, names: LabNames) -> LabState:
         wiring="",
         bridge=names.bridge,
         gateway=IPv4Interface("0.0.0.0"),
-        runtime=RUNTIME / names.tag,
+        runtime=runtime_of(names),
         nodes=(*nodes, *cables),
     )
 
@@ -222,14 +221,14 @@ def publish(place: LabPlace, state: LabState) -> Endpoints:
 def remove(place: LabPlace, state: LabState, progress: Progress) -> None:
     """Undo all of a lab: its processes, then its cables, then its namespaces, then its files."""
     if state.boot == kernel.boot_id():
-        kernel.kill(chain(state.processes, kernel.marked(state.tag)))
+        kernel.kill_marked(state.tag)
         own = [state.bridge, *(node.management_port for node in state.nodes if node.management_port)]
         _delete("link", set(own) & kernel.interfaces())
         names = {node.namespace for node in state.nodes} & kernel.namespaces()
         for line in _strangers(names):
             progress(line)
         _delete("netns", names)
-    forget(place, state.runtime, lab_state_file(place))
+    forget(place, LabNames(state.tag), lab_state_file(place))
 
 
 def _delete(what: str, names: Iterable[str]) -> None:

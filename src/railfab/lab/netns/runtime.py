@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import os
 import secrets
 import shutil
 from collections.abc import Iterator, Mapping
@@ -16,6 +17,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from railfab.endpoints import Endpoint, Endpoints, write_private
 from railfab.gnmi.certificates import Authority
 from railfab.lab.backend import LabPlace
+from railfab.lab.netns.names import LabNames
 from railfab.lab.netns.node import lay_out
 from railfab.lab.netns.state import LabNode, LabState
 
@@ -26,6 +28,11 @@ USERNAME = "root"
 """vtysh and frr-reload.py need it, as on a switch."""
 
 PASSWORD_BYTES = 18
+
+
+def runtime_of(names: LabNames) -> Path:
+    """The directory of a lab under /run."""
+    return RUNTIME / names.tag
 
 
 @contextmanager
@@ -63,7 +70,7 @@ def _host_key(state: LabState, node: LabNode) -> str:
     """Make a switch's SSH host key; its line for known_hosts."""
     key = Ed25519PrivateKey.generate()
     pem = key.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption())
-    write_private(node_root(state, node.name) / "ssh_host_key", pem.decode())
+    _write_own(node_root(state, node.name) / "ssh_host_key", pem)
     public = key.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH).decode()
     return f"{address(node)} {public}\n"
 
@@ -73,9 +80,15 @@ def _certify(state: LabState) -> bytes:
     authority = Authority(state.fabric)
     for node in state.switches():
         identity = authority.issue(node.name, [address(node)])
-        write_private(node_root(state, node.name) / "gnmi.crt", identity.certificate.decode())
-        write_private(node_root(state, node.name) / "gnmi.key", identity.key.decode())
+        _write_own(node_root(state, node.name) / "gnmi.crt", identity.certificate)
+        _write_own(node_root(state, node.name) / "gnmi.key", identity.key)
     return authority.certificate
+
+
+def _write_own(path: Path, content: bytes) -> None:
+    """Write a file that root alone can read: nothing under /run/railfab is the sudo caller's."""
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(content)
 
 
 def address(node: LabNode) -> str:
@@ -102,9 +115,9 @@ def endpoints(place: LabPlace, state: LabState) -> Endpoints:
     return Endpoints(fabric=state.fabric, backend="netns", nodes=tuple(nodes))
 
 
-def forget(place: LabPlace, runtime: Path, state_path: Path) -> None:
+def forget(place: LabPlace, names: LabNames, state_path: Path) -> None:
     """Remove every file of a lab, the state last: a crash before that leaves the lab known."""
-    if runtime.exists():
-        shutil.rmtree(runtime)
+    if runtime_of(names).exists():
+        shutil.rmtree(runtime_of(names))
     for path in (place.endpoints_file, *private_files(place).values(), state_path):
         path.unlink(missing_ok=True)

@@ -13,6 +13,7 @@ from railfab.endpoints import state_file, write_private
 from railfab.errors import LabError
 from railfab.lab.backend import LabPlace, LabPlan
 from railfab.lab.netns.kernel import Process
+from railfab.lab.netns.names import lab_names
 
 VERSION = 1
 
@@ -83,6 +84,23 @@ def load_state(path: Path) -> LabState | None:
         problem = f"is not the state of a lab ({type(error).__name__}: {error})"
         remedy = "Remove the file; `railfab lab down` then finds the lab's parts by their names"
         raise LabError(str(path), problem, remedy) from None
+
+
+def own_state(place: LabPlace) -> LabState | None:
+    """The state of this lab; None when there is none. Raises LabError when the file is that of another one.
+
+    The file belongs to whoever called sudo; `down` acts as root, so it may name nothing but this lab's own parts.
+    """
+    path = lab_state_file(place)
+    state = load_state(path)
+    if state is None:
+        return None
+    tag = lab_names(place).tag
+    parts = [state.bridge, *(part for node in state.nodes for part in (node.namespace, node.management_port) if part)]
+    if state.tag != tag or not all(part.startswith(f"{tag}-") for part in parts):
+        problem = f"is the state of another lab, {state.tag}, and this one is {tag}"
+        raise LabError(str(path), problem, "Give the --state directory that the lab was started with")
+    return state
 
 
 def _from_document(document: dict[str, Any]) -> LabState:
