@@ -60,21 +60,23 @@ class Tally:
 class Counters:
     """Every counter of the network since its birth; none ever decreases, but for the gauges named so.
 
-    Axis (link * QUEUES + number): sent_bytes, taken_bytes, marked_packets, dropped_bytes, waiting_byte_ns,
-    depth_bytes (gauge), peak_bytes (gauge: since `reset_peaks`), and notification_packets, in no other counter.
-    Axis (link,): refused_bytes of the lossless class at the far end, xoffs, pause_frames and paused_ns between far end
-    and near end, headroom_bytes (gauge) and headroom_peak_bytes (gauge).
+    Axis (link * QUEUES + number): sent_bytes, taken_bytes, marked_packets, dropped_bytes at the queue,
+    refused_bytes at the ingress on the way to it, waiting_byte_ns, depth_bytes (gauge), peak_bytes (gauge: since
+    `reset_peaks`), and notification_packets, in no other counter. taken = sent + dropped + refused + depth.
+    Axis (link,): refused_in_bytes of the lossless class at the far end, xoffs, pause_frames and paused_ns between far
+    end and near end, headroom_bytes (gauge) and headroom_peak_bytes (gauge).
     """
 
     sent_bytes: Floats
     taken_bytes: Floats
     marked_packets: Floats
     dropped_bytes: Floats
+    refused_bytes: Floats
     waiting_byte_ns: Floats
     depth_bytes: Floats
     peak_bytes: Floats
     notification_packets: Floats
-    refused_bytes: Floats
+    refused_in_bytes: Floats
     xoffs: Floats
     pause_frames: Floats
     paused_ns: Floats
@@ -83,7 +85,7 @@ class Counters:
 
     @classmethod
     def zero(cls, links: int) -> Counters:
-        queues, per_link = 8, 6
+        queues, per_link = 9, 6
         return cls(*(np.zeros(links * QUEUES) for _ in range(queues)), *(np.zeros(links) for _ in range(per_link)))
 
     def fold(self, tally: Tally, layout: Layout) -> None:
@@ -92,10 +94,11 @@ class Counters:
         nics = np.bincount(layout.nic_of, tally.injected, layout.queues + 1)
         self.sent_bytes[ids] += (layout.by_queue(tally.sent_out) + nics)[:-1]
         self.taken_bytes[ids] += (layout.by_queue(tally.taken_in) + nics)[:-1]
-        self.dropped_bytes[ids] += layout.by_queue(tally.dropped)[:-1]
+        self.dropped_bytes[ids] += layout.by_queue(tally.dropped - tally.refused)[:-1]
+        self.refused_bytes[ids] += layout.by_queue(tally.refused)[:-1]
         self.marked_packets[ids] += tally.marks[:-1]
         self.waiting_byte_ns[ids] += tally.waiting[:-1]
-        self.refused_bytes[links] += layout.by_ingress(tally.refused)[:-1]
+        self.refused_in_bytes[links] += layout.by_ingress(tally.refused)[:-1]
         self.xoffs[links] += tally.xoffs[:-1]
         self.pause_frames[links] += tally.frames[:-1]
         self.paused_ns[links] += tally.paused_ns[:-1]

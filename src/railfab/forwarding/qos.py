@@ -1,0 +1,149 @@
+"""Effective QoS: which queue a packet is put into, where it is marked, and who stops whom."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from railfab.device import DeviceModel, PortQos, Qos, Scheduling, TrafficClass
+from railfab.forwarding.ports import PortState
+from railfab.forwarding.wiring import PortKey, Wiring
+from railfab.sim import Network, plain_network
+
+HOST_QUEUE = 3
+"""A sender's queue towards its switch; a pause for the lossless class stops it. Its number means nothing elsewhere."""
+
+PAUSE_RESPONSE_NS = 300.0
+"""From a pause frame's arrival to silence; typical, where IEEE 802.3 annex 31B allows microseconds."""
+
+LOSSY_SHARE = 1 / 100
+"""Of the buffer, what one lossy queue may take: the order of what a dynamic threshold leaves it under load."""
+
+XON_GAP_BYTES = 18_432
+"""A port lets go two jumbo frames below XOFF, so that it does not ask again at once."""
+
+STRICT_WEIGHT = 1e6
+"""Against weights in percent this is strict priority."""
+
+DEFAULT_CLASS = TrafficClass(name="default", queue=0, dscp=(), scheduling=Scheduling.WEIGHTED, weight=100)
+"""Where a switch without QoS puts everything."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PortEffect:
+    """What a port does to lossless traffic. kmin_bytes infinite: no marks. headroom_bytes: of the chip's pool."""
+
+    trust_dscp: bool = False
+    pfc: bool = False
+    kmin_bytes: float = np.inf
+    kmax_bytes: float = np.inf
+    pmax: float = 0.0
+    xoff_bytes: float = np.inf
+    headroom_bytes: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SwitchEffect:
+    """QoS of one switch. lossless: the class PFC protects, if any."""
+
+    classes: tuple[TrafficClass, ...]
+    lossless: TrafficClass | None
+    ports: Mapping[str, PortEffect]
+
+    def class_of(self, interface: str, dscp: int) -> TrafficClass:
+        """The class of a packet that comes in on this port."""
+        default = next((cls for cls in self.classes if not cls.dscp), DEFAULT_CLASS)
+        if not self.port(interface).trust_dscp:
+            return default
+        return next((cls for cls in self.classes if dscp in cls.dscp), default)
+
+    def port(self, interface: str) -> PortEffect:
+        return self.ports.get(interface, _PLAIN)
+
+
+_PLAIN = PortEffect()
+
+
+def switch_effect(model: DeviceModel | None, buffer_bytes: float) -> SwitchEffect:
+    """What a model's QoS amounts to on a chip with this buffer."""
+    if model is None or model.qos is None:
+        return SwitchEffect(classes=(DEFAULT_CLASS,), lossless=None, ports={})
+    qos = model.qos
+    ports = {port.interface: _port_effect(qos, port, buffer_bytes) for port in qos.ports}
+    return SwitchEffect(classes=qos.classes, lossless=qos.lossless(), ports=ports)
+
+
+def _port_effect(qos: Qos, port: PortQos, buffer_bytes: float) -> PortEffect:
+    profile = qos.profile(port.profile)
+    return PortEffect(
+        trust_dscp=port.trust_dscp,
+        pfc=port.pfc and qos.lossless() is not None,
+        kmin_bytes=profile.kmin_bytes if port.ecn else np.inf,
+        kmax_bytes=profile.kmax_bytes if port.ecn else np.inf,
+        pmax=profile.pmax_percent / 100,
+        xoff_bytes=profile.xoff_bytes,
+        headroom_bytes=buffer_bytes * qos.headroom_pool_percent / 100 * profile.headroom_percent / 100,
+    )
+
+
+def network(wiring: Wiring, ports: Mapping[PortKey, PortState], effects: Mapping[str, SwitchEffect]) -> Network:
+    """The simulator's arrays: rates of the links that work, and what the ports at both ends do."""
+    up = np.array([ports[port.node, port.name].oper_up for port in wiring.near])
+    rates = np.array([ports[port.node, port.name].rate_gbps for port in wiring.near])
+    net = plain_network(np.where(up, rates, 0.0))
+    net = replace(
+        net,
+        delay_ns=wiring.delay_ns,
+        pause_delay_ns=np.array([wiring.cable_ns(link) + PAUSE_RESPONSE_NS for link in range(net.links)]),
+        xoff_bytes=net.xoff_bytes.copy(),
+        headroom_bytes=net.headroom_bytes.copy(),
+        kmin_bytes=net.kmin_bytes.copy(),
+        kmax_bytes=net.kmax_bytes.copy(),
+        pmax=net.pmax.copy(),
+        limit_bytes=net.limit_bytes.copy(),
+        weight=net.weight.copy(),
+        xon_gap_bytes=np.full(net.links, float(XON_GAP_BYTES)),
+    )
+    for link, port in enumerate(wiring.near):
+        if port.node in effects:
+            _egress(net, link, effects[port.node].port(port.name), effects[port.node], wiring.buffer_bytes[port.node])
+            _ingress(net, link ^ 1, effects[port.node].port(port.name))
+        _pause(net, link, wiring, effects)
+    return net
+
+
+def _egress(net: Network, link: int, port: PortEffect, switch: SwitchEffect, buffer_bytes: float) -> None:
+    """Queues of the port a link leaves. Only the lossless class marks and is free of tail drop."""
+    net.limit_bytes[link] = LOSSY_SHARE * buffer_bytes
+    for cls in switch.classes:
+        net.weight[link, cls.queue] = STRICT_WEIGHT if cls.scheduling is Scheduling.STRICT else (cls.weight or 1)
+    if switch.lossless is None:
+        return
+    queue = switch.lossless.queue
+    net.limit_bytes[link, queue] = np.inf
+    net.kmin_bytes[link, queue] = port.kmin_bytes
+    net.kmax_bytes[link, queue] = port.kmax_bytes
+    net.pmax[link, queue] = port.pmax
+
+
+def _ingress(net: Network, link: int, port: PortEffect) -> None:
+    """Buffer of the port a link leads to; without PFC it drops where it would have asked for a pause."""
+    net.xoff_bytes[link] = port.xoff_bytes
+    net.headroom_bytes[link] = port.headroom_bytes
+    net.pfc_sent[link] = port.pfc
+
+
+def _pause(net: Network, link: int, wiring: Wiring, effects: Mapping[str, SwitchEffect]) -> None:
+    """Which queue of the near end a pause from the far end stops; none when they protect different priorities."""
+    near, far = wiring.near[link], wiring.far(link)
+    asking = effects[far.node].lossless if far.node in effects else None
+    obeying = effects[near.node].lossless if near.node in effects else None
+    if asking is None:
+        return
+    if wiring.is_host(near.node):
+        net.pfc_honoured[link], net.pause_queue[link] = True, HOST_QUEUE
+    elif obeying is not None and obeying.lossless_priority == asking.lossless_priority:
+        net.pfc_honoured[link] = effects[near.node].port(near.name).pfc
+        net.pause_queue[link] = obeying.queue
