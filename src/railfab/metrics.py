@@ -65,16 +65,6 @@ def _interface() -> Iterator[Metric]:
         PORT,
     )
     yield Metric(
-        "fabric_interface_fec_uncorrected_codewords_total",
-        Kind.COUNTER,
-        "codewords",
-        "Codewords that forward error correction could not mend.",
-        PORT,
-    )
-    yield Metric(
-        "fabric_interface_pre_fec_ber_ratio", Kind.GAUGE, "ratio", "Bit error ratio before error correction.", PORT
-    )
-    yield Metric(
         "fabric_interface_carrier_transitions_total",
         Kind.COUNTER,
         "",
@@ -121,15 +111,19 @@ def _pfc() -> Iterator[Metric]:
         prefix = f"fabric_pfc_{way}"
         yield Metric(f"{prefix}_frames_total", Kind.COUNTER, "", f"Priority pause frames: {meaning}.", PRIORITY)
         yield Metric(
-            f"{prefix}_pause_seconds_total", Kind.COUNTER, "seconds", f"Time paused, as measured: {meaning}.", PRIORITY
-        )
-        yield Metric(
             f"{prefix}_pause_estimated_seconds_total",
             Kind.COUNTER,
             "seconds",
             f"Upper bound of the time paused, estimated from frames: {meaning}. Frames x 65535 quanta at port speed.",
             PRIORITY,
         )
+    yield Metric(
+        "fabric_pfc_receive_pause_seconds_total",
+        Kind.COUNTER,
+        "seconds",
+        "Time this port was paused, where the platform measures it.",
+        PRIORITY,
+    )
     yield Metric("fabric_pfc_receive_transitions_total", Kind.COUNTER, "", "Changes from running to paused.", PRIORITY)
     yield Metric(
         "fabric_pfc_dropped_packets_total", Kind.COUNTER, "packets", "Packets of a lossless class dropped.", PRIORITY
@@ -278,8 +272,16 @@ def _jobs() -> Iterator[Metric]:
     )
 
 
+def _twin() -> Iterator[Metric]:
+    for name, text in (
+        ("simulated", "Time that the twin has simulated."),
+        ("slipped", "Wall time that the twin could not simulate in time and left out."),
+    ):
+        yield Metric(f"fabric_twin_{name}_seconds_total", Kind.COUNTER, "seconds", text, ("fabric",))
+
+
 def _catalogue() -> Iterator[Metric]:
-    for section in (_interface, _queues, _pfc, _buffers, _routing, _topology, _collector, _jobs):
+    for section in (_interface, _queues, _pfc, _buffers, _routing, _topology, _collector, _jobs, _twin):
         yield from section()
 
 

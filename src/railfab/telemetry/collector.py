@@ -19,7 +19,6 @@ from railfab.platforms import platform
 from railfab.telemetry.design import design_series, port_speeds_gbps, switch_names
 from railfab.telemetry.exposition import Design, FabricCollector, Snapshot
 from railfab.telemetry.health import State
-from railfab.telemetry.jobs import JobMetrics
 from railfab.telemetry.retry import Policy
 from railfab.telemetry.session import TargetSession
 from railfab.topology import Topology
@@ -32,7 +31,7 @@ POLL_S = 0.05
 class Collector:
     """Streams from every endpoint while it is entered.
 
-    registry: what to serve; it holds the fabric's metrics and, fed through `jobs`, those of training jobs.
+    registry: what to serve.
     interval_s: how often a target samples. Raises EndpointError (or Problems) at once for endpoints that
     cannot be used: without a gNMI port or credentials, or not of this fabric.
     """
@@ -46,10 +45,8 @@ class Collector:
         self._sessions = self._made(endpoints)
         design = Design(design_series(topology), port_speeds_gbps(topology))
         self._fabric = FabricCollector(self._sessions, design)
-        self.jobs = JobMetrics()
         self.registry = CollectorRegistry()
         self.registry.register(self._fabric)
-        self.registry.register(self.jobs)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
         self._started = threading.Event()

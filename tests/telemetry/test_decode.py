@@ -1,0 +1,184 @@
+"""Notifications as targets really send them: prefixes, subtrees, leaf-lists, odd time stamps, deletes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pygnmi.spec.v080 import gnmi_pb2
+
+from railfab.gnmi.paths import to_proto
+from railfab.platforms import Confidence, TelemetryMap, TelemetryRule, platform
+from railfab.telemetry.decode import Decoded, Decoder, normalised_ns
+from railfab.telemetry.mapping import PathMap, compiled
+
+IN, OUT = "fabric_interface_receive_bytes_total", "fabric_interface_transmit_bytes_total"
+STATISTICS = "/interface[name=ethernet-1/1]/statistics"
+LLDP = "/system/lldp/interface[name=ethernet-1/1]/neighbor[id=02:00:00:00:00:01]"
+NOW_NS = 1_795_000_000_000_000_000
+
+
+@pytest.fixture
+def decoder() -> Decoder:
+    return Decoder(PathMap(platform("srlinux").telemetry))
+
+
+def uint(number: int) -> gnmi_pb2.TypedValue:
+    return gnmi_pb2.TypedValue(uint_val=number)
+
+
+def text(value: str) -> gnmi_pb2.TypedValue:
+    return gnmi_pb2.TypedValue(string_val=value)
+
+
+def said(prefix: str = "/", deletes: tuple[str, ...] = (), **fields: object) -> gnmi_pb2.Notification:
+    return gnmi_pb2.Notification(
+        timestamp=NOW_NS, prefix=to_proto(prefix), delete=[to_proto(path) for path in deletes], **fields
+    )
+
+
+def updates(*pairs: tuple[str, gnmi_pb2.TypedValue]) -> list[gnmi_pb2.Update]:
+    return [gnmi_pb2.Update(path=to_proto(path), val=value) for path, value in pairs]
+
+
+def values(decoded: Decoded) -> dict[str, float]:
+    return {series.metric.name: value for series, value in decoded.samples}
+
+
+def test_the_common_part_of_a_path_may_stand_in_the_prefix(decoder: Decoder) -> None:
+    whole = decoder.decode(said(update=updates((f"{STATISTICS}/in-octets", uint(5)))))
+    prefixed = decoder.decode(said("/interface[name=ethernet-1/1]", update=updates(("/statistics/in-octets", uint(5)))))
+    named = said(update=updates(("/srl_nokia-interfaces:interface[name=ethernet-1/1]/statistics/in-octets", uint(5))))
+    assert whole.samples == prefixed.samples == decoder.decode(named).samples
+    assert whole.samples[0][0].labels == (("interface", "ethernet-1/1"),)
+
+
+def test_a_container_sent_as_json_is_taken_apart(decoder: Decoder) -> None:
+    tree = {
+        "srl_nokia-interfaces:interface": [
+            {
+                "name": "ethernet-1/1",
+                "oper-state": "up",
+                "statistics": {"in-octets": "18446744073709551615", "out-octets": "7", "news": "1"},
+            }
+        ]
+    }
+    value = gnmi_pb2.TypedValue(json_ietf_val=json.dumps(tree).encode())
+    decoded = decoder.decode(said(update=[gnmi_pb2.Update(path=to_proto("/"), val=value)]))
+    assert values(decoded) == {IN: float(2**64 - 1), OUT: 7.0, "fabric_interface_oper_up": 1.0}
+    assert dict(decoded.unmapped) == {"/interface/statistics": 1}
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        gnmi_pb2.TypedValue(),
+        gnmi_pb2.TypedValue(json_ietf_val=b"{"),
+        gnmi_pb2.TypedValue(string_val="many"),
+        gnmi_pb2.TypedValue(bytes_val=b"\x00\x01"),
+        gnmi_pb2.TypedValue(double_val=float("nan")),
+        gnmi_pb2.TypedValue(leaflist_val=gnmi_pb2.ScalarArray(element=[uint(1), uint(2)])),
+    ],
+    ids=lambda value: value.WhichOneof("value") or "none",
+)
+def test_a_value_that_cannot_be_read_is_counted_and_costs_no_other(
+    decoder: Decoder, broken: gnmi_pb2.TypedValue
+) -> None:
+    pairs = ((f"{STATISTICS}/in-octets", broken), (f"{STATISTICS}/out-octets", uint(7)))
+    decoded = decoder.decode(said(update=updates(*pairs)))
+    assert values(decoded) == {OUT: 7.0}
+    assert (decoded.undecodable, decoded.updates) == (1, 2)
+
+
+def test_an_unknown_state_is_counted(decoder: Decoder) -> None:
+    decoded = decoder.decode(said(update=updates(("/interface[name=ethernet-1/1]/oper-state", text("asleep")))))
+    assert (decoded.samples, decoded.undecodable) == ([], 1)
+
+
+def test_a_leaf_list_that_nobody_maps_costs_no_other(decoder: Decoder) -> None:
+    list_ = gnmi_pb2.TypedValue(leaflist_val=gnmi_pb2.ScalarArray(element=[text("a"), text("b")]))
+    pairs = (("/interface[name=ethernet-1/1]/tags", list_), (f"{STATISTICS}/out-octets", uint(7)))
+    decoded = decoder.decode(said(update=updates(*pairs)))
+    assert (values(decoded), dict(decoded.unmapped)) == ({OUT: 7.0}, {"/interface/tags": 1})
+
+
+def test_a_delete_names_everything_below_it(decoder: Decoder) -> None:
+    ports = ("ethernet-1/1", "ethernet-1/2")
+    paths = [f"/interface[name={port}]/statistics/{leaf}" for port in ports for leaf in ("in-octets", "out-octets")]
+    learnt = decoder.decode(said(update=updates(*((path, uint(1)) for path in paths))))
+    first = {series for series, _ in learnt.samples if dict(series.labels)["interface"] == "ethernet-1/1"}
+    assert set(decoder.decode(said(deletes=("/interface[name=ethernet-1/1]",))).removed) == first
+    assert len(decoder.decode(said(deletes=("/interface[name=*]/statistics",))).removed) == 4
+    assert len(decoder.decode(said(deletes=(paths[0],))).removed) == 1
+
+
+def test_an_atomic_notification_replaces_what_is_below_its_prefix(decoder: Decoder) -> None:
+    decoder.decode(said(update=updates((f"{STATISTICS}/in-octets", uint(1)), (f"{STATISTICS}/out-octets", uint(1)))))
+    decoded = decoder.decode(said(STATISTICS, update=updates(("/in-octets", uint(2))), atomic=True))
+    assert {series.metric.name for series in decoded.removed} == {IN, OUT}
+    assert values(decoded) == {IN: 2.0}
+
+
+def test_a_list_entry_is_a_series_once_its_labels_are_known(decoder: Decoder) -> None:
+    half = decoder.decode(said(LLDP, update=updates(("/system-name", text("spine1")))))
+    whole = decoder.decode(said(LLDP, update=updates(("/port-id", text("ethernet-1/5")))))
+    assert half.samples == []
+    assert [dict(series.labels) for series, _ in whole.samples] == [
+        {"interface": "ethernet-1/1", "peer_device": "spine1", "peer_interface": "ethernet-1/5"}
+    ]
+    moved = decoder.decode(said(LLDP, update=updates(("/port-id", text("ethernet-1/6")))))
+    assert moved.removed == [series for series, _ in whole.samples]
+    gone = decoder.decode(said(deletes=(LLDP,)))
+    assert gone.removed == [series for series, _ in moved.samples]
+    again = decoder.decode(said(LLDP, update=updates(("/port-id", text("ethernet-1/6")))))
+    assert again.samples == []
+
+
+def test_an_entry_that_loses_a_leaf_loses_its_series(decoder: Decoder) -> None:
+    both = updates(("/port-id", text("ethernet-1/5")), ("/system-name", text("spine1")))
+    whole = decoder.decode(said(LLDP, update=both))
+    gone = decoder.decode(said(deletes=(f"{LLDP}/port-id",)))
+    assert gone.removed == [series for series, _ in whole.samples]
+    back = decoder.decode(said(LLDP, update=both[:1]))
+    assert back.samples == whole.samples
+
+
+def test_paths_are_forgotten_beyond_the_bound(decoder: Decoder) -> None:
+    small = Decoder(PathMap(platform("srlinux").telemetry), cache_paths=4)
+    for port in range(20):
+        decoded = small.decode(said(update=updates((f"/interface[name=e{port}]/statistics/in-octets", uint(port)))))
+        assert values(decoded) == {IN: float(port)}
+    assert len(small._by_bytes) == len(small._by_steps) == 4
+
+
+@given(st.integers(1_000_000_000, 4_000_000_000), st.sampled_from([1, 1_000, 1_000_000, 1_000_000_000]))
+def test_time_stamps_in_other_units_mean_the_same_time(unix_s: int, per_s: int) -> None:
+    assert normalised_ns(unix_s * per_s) == unix_s * 1_000_000_000
+
+
+def test_a_time_stamp_of_zero_is_none() -> None:
+    assert normalised_ns(0) is None
+
+
+def test_a_rule_with_a_label_that_its_metric_lacks_is_a_bug() -> None:
+    rule = TelemetryRule(
+        path="/interface[name={port}]/x", metric=IN, encoding="uint64", confidence=Confidence.VERIFIED, labels={}
+    )
+    with pytest.raises(KeyError, match="has no label port"):
+        compiled(rule)
+
+
+def test_scale_and_fixed_labels_come_from_the_rule() -> None:
+    rule = TelemetryRule(
+        path="/optics[id={interface}]/mbps",
+        metric="fabric_interface_speed_bytes_per_second",
+        encoding="decimal",
+        confidence=Confidence.VERIFIED,
+        labels={},
+        scale=125_000.0,
+    )
+    decoder = Decoder(PathMap(TelemetryMap(rules=(rule,), sample_paths=(), on_change_paths=())))
+    decoded = decoder.decode(said(update=updates(("/optics[id=swp1]/mbps", text("100000.0")))))
+    assert values(decoded) == {"fabric_interface_speed_bytes_per_second": 12_500_000_000.0}

@@ -1,0 +1,117 @@
+"""What a scrape sees: types, help, units, the estimate of pause time, the jobs' histograms."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import subprocess
+
+import pytest
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.openmetrics import exposition as openmetrics
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
+from prometheus_client.parser import text_string_to_metric_families as parse_text
+
+from railfab.endpoints import Endpoints
+from railfab.forwarding.samples import _PFC_EGRESS
+from railfab.metrics import CATALOGUE, Kind, metric
+from railfab.platforms import platform, platform_names
+from railfab.telemetry import Collector, Policy
+from railfab.telemetry.estimate import SPEED, estimates
+from railfab.telemetry.exposition import family
+from railfab.telemetry.series import Series
+from railfab.topology import Topology
+
+
+class Everything:
+    """One sample of every metric that the fabric's collector can expose."""
+
+    def collect(self) -> list[object]:
+        plain = [entry for entry in CATALOGUE.values() if entry.kind is not Kind.HISTOGRAM]
+        return [family(entry, [(dict.fromkeys(entry.labels, "x"), 1.0)]) for entry in plain]
+
+
+@pytest.fixture
+def everything() -> CollectorRegistry:
+    registry = CollectorRegistry()
+    registry.register(Everything())  # type: ignore[arg-type]
+    return registry
+
+
+@pytest.mark.prometheus
+def test_promtool_has_nothing_to_say_about_any_metric(everything: CollectorRegistry) -> None:
+    promtool = shutil.which("promtool") or "promtool"
+    done = subprocess.run(
+        [promtool, "check", "metrics"], input=generate_latest(everything), capture_output=True, check=False
+    )
+    assert (done.returncode, done.stdout + done.stderr) == (0, b"")
+
+
+def test_every_metric_has_its_type_and_help_and_no_time_stamp(everything: CollectorRegistry) -> None:
+    seen = {found.name: found for found in parse_text(generate_latest(everything).decode())}
+    for entry in Everything().collect():
+        plain = next(
+            one for one in CATALOGUE.values() if one.name.removesuffix("_total") in (entry.name, f"{entry.name}_info")
+        )  # type: ignore[attr-defined]
+        found = seen.get(plain.name) or seen[entry.name]  # type: ignore[attr-defined]
+        assert found.documentation == plain.help
+        assert found.type == ("gauge" if plain.kind is Kind.INFO else plain.kind.value)
+        assert [(one.name, one.timestamp) for one in found.samples] == [(plain.name, None)]
+
+
+def test_openmetrics_has_units_and_infos(everything: CollectorRegistry) -> None:
+    text = openmetrics.generate_latest(everything).decode()
+    found = {one.name: one for one in parse_openmetrics(text)}
+    assert (found["fabric_interface_receive_bytes"].type, found["fabric_interface_receive_bytes"].unit) == (
+        "counter",
+        "bytes",
+    )
+    assert (found["fabric_interface"].type, found["fabric_interface"].unit) == ("info", "")
+    assert found["fabric_interface_receive_errors"].unit == ""
+
+
+def test_everything_in_the_catalogue_is_fed_by_something(topology: Topology) -> None:
+    """A metric that nothing feeds is a dashboard that stays empty."""
+    fed = {rule.metric for name in platform_names() for rule in platform(name).telemetry.rules}
+    collector = Collector(topology, Endpoints(fabric="pod64", backend="twin", nodes=()))
+    fed |= set(collector.snapshot().samples)
+    fed |= {name for name in CATALOGUE if name.startswith(("training_", "fabric_collector_"))}
+    fed |= {name for name in CATALOGUE if "_pause_estimated_" in name}
+    fed |= set(_PFC_EGRESS)  # the simulator measures what SR Linux does not tell
+    assert set(CATALOGUE) - fed == set()
+
+
+def frames(count: float, way: str = "receive", interface: str = "e1") -> tuple[Series, float]:
+    labels = {"interface": interface, "priority": "3"}
+    return Series(metric(f"fabric_pfc_{way}_frames_total"), labels), count
+
+
+def test_the_pause_estimate_is_frames_times_the_longest_pause_at_port_speed() -> None:
+    speed = Series(metric(SPEED), {"interface": "e1"}), 12.5e9
+    [(series, seconds)] = estimates([frames(1000), speed], {"e1": 400.0})
+    assert series.metric.name == "fabric_pfc_receive_pause_estimated_seconds_total"
+    assert dict(series.labels) == {"interface": "e1", "priority": "3"}
+    assert seconds == pytest.approx(1000 * 65535 * 512 / 100e9)
+
+
+def test_the_designed_speed_serves_where_the_port_tells_none() -> None:
+    [(_, seconds)] = estimates([frames(1, "transmit")], {"e1": 400.0})
+    assert seconds == pytest.approx(65535 * 512 / 400e9)
+    assert list(estimates([frames(1)], {})) == []
+
+
+def test_measured_pause_time_needs_no_estimate() -> None:
+    measured = Series(metric("fabric_pfc_receive_pause_seconds_total"), {"interface": "e1", "priority": "3"}), 0.5
+    found = list(estimates([frames(5), frames(5, "transmit"), measured], {"e1": 100.0}))
+    assert [series.metric.name for series, _ in found] == ["fabric_pfc_transmit_pause_estimated_seconds_total"]
+
+
+def test_waits_grow_to_their_bound_and_are_spread() -> None:
+    policy, draw = Policy(), random.Random(1)
+    waits = [[policy.delay_s(failures, refused=False, draw=draw) for _ in range(200)] for failures in range(1, 12)]
+    for place, spread in enumerate(waits):
+        bound_s = min(60.0, 2.0**place)
+        assert 0.9 * bound_s < max(spread) <= bound_s
+        assert min(spread) < 0.1 * bound_s
+    refused = [policy.delay_s(30, refused=True, draw=draw) for _ in range(200)]
+    assert 270 < max(refused) <= 300

@@ -1,0 +1,76 @@
+"""The HTTP side: what answers, what is refused."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+
+import pytest
+from prometheus_client import CollectorRegistry, Gauge
+
+from railfab.telemetry import ListenError, MetricsServer
+
+
+@pytest.fixture
+def parts() -> dict[str, bool]:
+    return {"collecting": True}
+
+
+@pytest.fixture
+def server(parts: dict[str, bool]) -> Iterator[MetricsServer]:
+    registry = CollectorRegistry()
+    Gauge("fabric_interface_oper_up", "Up.", ["device"], registry=registry).labels("leaf1").set(1)
+    with MetricsServer(registry, lambda: parts, port=0) as running:
+        yield running
+
+
+def got(url: str, **headers: str) -> tuple[int, str, bytes]:
+    request = urllib.request.Request(url, headers={name.replace("_", "-"): text for name, text in headers.items()})
+    try:
+        with urllib.request.urlopen(request, timeout=5) as answer:
+            return answer.status, answer.headers["Content-Type"], answer.read()
+    except urllib.error.HTTPError as answer:
+        return answer.code, answer.headers["Content-Type"], answer.read()
+
+
+def test_metrics_are_served_as_text_and_compressed_when_asked(server: MetricsServer) -> None:
+    status, kind, body = got(f"{server.url}/metrics")
+    assert (status, kind.partition(";")[0]) == (200, "text/plain")
+    assert b'fabric_interface_oper_up{device="leaf1"} 1.0' in body
+    assert gzip.decompress(got(f"{server.url}/metrics", Accept_Encoding="gzip")[2]) == body
+    assert got(f"{server.url}/metrics", Accept="application/openmetrics-text;version=1.0.0")[2].endswith(b"# EOF\n")
+
+
+def test_health_follows_its_parts(server: MetricsServer, parts: dict[str, bool]) -> None:
+    status, _, body = got(f"{server.url}/healthz")
+    assert (status, json.loads(body)) == (200, {"collecting": True})
+    parts["collecting"] = False
+    assert got(f"{server.url}/healthz")[0] == 503
+
+
+def test_the_index_leads_to_both_and_the_rest_is_not_found(server: MetricsServer) -> None:
+    status, kind, body = got(server.url)
+    assert (status, kind) == (200, "text/html; charset=utf-8")
+    assert b'href="/metrics"' in body
+    assert b'href="/healthz"' in body
+    assert got(f"{server.url}/admin")[0] == 404
+
+
+def test_a_port_in_use_is_one_line(server: MetricsServer) -> None:
+    port = int(server.url.rpartition(":")[2])
+    with pytest.raises(
+        ListenError, match=rf"^127\.0\.0\.1:{port}: cannot be listened on \(address already in use\)\. End what uses it"
+    ):
+        MetricsServer(CollectorRegistry(), dict, port=port)
+
+
+def test_an_address_of_another_machine_is_one_line() -> None:
+    with pytest.raises(
+        ListenError, match=r"^192\.0\.2\.1:0: cannot be listened on \(cannot assign requested address\)"
+    ):
+        MetricsServer(CollectorRegistry(), dict, host="192.0.2.1", port=0)
+    with pytest.raises(ListenError, match="is no port"):
+        MetricsServer(CollectorRegistry(), dict, port=70000)
