@@ -19,16 +19,10 @@ MANAGEMENT_KEYS = ("network", "bridge", "ipv4-subnet", "ipv6-subnet", "ipv4-gw",
 TOPOLOGY_KEYS = ("defaults", "kinds", "groups", "nodes", "links")
 LINK_KEYS = ("type", "endpoints", "mtu", "labels", "vars")
 END_KEYS = ("node", "interface", "mac", "ipv4", "ipv6", "vars")
-DEFINITION_KEYS = (*NODE_KEYS, "license", "env", "ports", "mgmt-ipv4", "mgmt-ipv6", "enforce-startup-config", "user")
-DEFINITION_KEYS += (
-    "entrypoint",
-    "restart-policy",
-    "network-mode",
-    "cpu",
-    "memory",
-    "stages",
-    "startup-delay",
-    "certificate",
+DEFINITION_KEYS = (
+    *NODE_KEYS,
+    *("license", "env", "ports", "mgmt-ipv4", "mgmt-ipv6", "enforce-startup-config", "user", "entrypoint"),
+    *("restart-policy", "network-mode", "cpu", "memory", "stages", "startup-delay", "certificate"),
 )
 WITHOUT_IMAGE = ("bridge", "ovs-bridge", "host", "ext-container")
 NODE_NAME = r"[a-zA-Z0-9][a-zA-Z0-9._|-]*"

@@ -121,12 +121,12 @@ def _node(plan: LabPlan, node: Node) -> NodeDefinition:
     if node.role is Role.HOST:
         lines = node_lines(plan.topology, node.name, None)
         return NodeDefinition(group=HOST_GROUP, exec=tuple(f"ip {line}" for line in lines), labels=labels)
-    facts, startup = facts_of(node), startup_file(node)
-    boots_from_file = node.name in plan.configurations or facts.empty is not None
+    mount = facts_of(node).mount
+    startup = startup_file(node) if _startup(plan, node) is not None else None
     return NodeDefinition(
         group=str(node.platform),
-        startup_config=startup if boots_from_file and facts.mount is None else None,
-        binds=(f"{startup}:{facts.mount}",) if boots_from_file and facts.mount is not None else (),
+        startup_config=startup if mount is None else None,
+        binds=(f"{startup}:{mount}",) if startup and mount else (),
         labels=labels,
     )
 
@@ -158,9 +158,9 @@ def _files(plan: LabPlan) -> Iterator[tuple[str, str]]:
         for path, content in platform(name).lab.files.items():
             yield shared_file(name, path), content
     for node in plan.topology.switches():
-        content = _startup(plan, node)
-        if content is not None:
-            yield startup_file(node), content
+        startup = _startup(plan, node)
+        if startup is not None:
+            yield startup_file(node), startup
 
 
 def _startup(plan: LabPlan, node: Node) -> str | None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
 
 TEXT_WIDTH = 120
+FLOW_WIDTH = 90
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,10 +123,26 @@ class LabTopology:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Never an alias: every place says what it means."""
+    """Small mappings and lists in one line, others a line each; never an alias, every place says what it means."""
 
-    def ignore_aliases(self, data: Any) -> bool:
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002
         return True
+
+    def represent_mapping(self, tag: str, mapping: Any, flow_style: bool | None = None) -> yaml.MappingNode:
+        node = super().represent_mapping(tag, mapping, flow_style)
+        return _laid_out(node, sum(len(key.value) + len(value.value) + 4 for key, value in node.value))
+
+    def represent_sequence(self, tag: str, sequence: Any, flow_style: bool | None = None) -> yaml.SequenceNode:
+        node = super().represent_sequence(tag, sequence, flow_style)
+        return _laid_out(node, sum(len(entry.value) + 2 for entry in node.value))
+
+
+Collection = TypeVar("Collection", yaml.MappingNode, yaml.SequenceNode)
+
+
+def _laid_out(node: Collection, characters: int) -> Collection:
+    node.flow_style = node.flow_style and characters <= FLOW_WIDTH
+    return node
 
 
 def _plain(value: Any) -> Any:
