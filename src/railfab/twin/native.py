@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from railfab.errors import UnsupportedFeature
+from railfab.forwarding import Session
 from railfab.gnmi.target import Model
 from railfab.twin.tree import KeysOf
 
@@ -23,6 +24,7 @@ class Native:
     keys_of: the names of the keys of a list entry, by the list's name.
     wildcard: what stands for a `*` in a key of a telemetry rule: from the device, the key's name, its pattern and the
         labels of a sample; None when the rule is not for them.
+    session_leaves: what a BGP session shows beyond metrics, by path, from the device and the session.
     text: a configuration tree as the text that the platform parses.
     """
 
@@ -31,6 +33,7 @@ class Native:
     keys_of: KeysOf
     wildcard: Callable[[str, str, str, Mapping[str, str]], str | None]
     models: tuple[Model, ...]
+    session_leaves: Callable[[str, Session], Mapping[str, Any]]
     text: Callable[[dict[str, Any]], str]
 
 

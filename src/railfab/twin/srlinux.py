@@ -8,6 +8,7 @@ from hashlib import sha256
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
 from typing import Any
 
+from railfab.forwarding import Session
 from railfab.gnmi.target import Model
 from railfab.platforms.srlinux.tree import keys_of, stripped
 from railfab.twin.encoder import Labels
@@ -63,6 +64,20 @@ def wildcard(device: str, key: str, pattern: str, labels: Labels) -> str | None:
     return "default" if pattern == "*" else None
 
 
+def session_leaves(device: str, session: Session) -> dict[str, Any]:
+    """The peer's AS number, and the address of a numbered BFD session, which no metric carries."""
+    numbered = _is_address(session.peer)
+    key = session.peer if numbered else f"{link_local(device, session.interface)}%{session.interface}.0"
+    neighbor = f"/network-instance[name=default]/protocols/bgp/neighbor[peer-address={key}]"
+    leaves: dict[str, Any] = {f"{neighbor}/peer-as": session.remote_as}
+    if numbered and session.bfd_up is not None:
+        discriminator = wildcard(device, "local-discriminator", "*", {"peer": session.peer})
+        peer = f"/bfd/network-instance[name=default]/peer[local-discriminator={discriminator}]"
+        leaves[f"{peer}/remote-address"] = session.peer
+        leaves[f"{peer}/session-state"] = "UP" if session.bfd_up else "DOWN"
+    return leaves
+
+
 def _is_address(text: str) -> bool:
     try:
         IPv4Address(text)
@@ -76,6 +91,7 @@ NATIVE = Native(
     configured=configured,
     keys_of=keys_of,
     wildcard=wildcard,
+    session_leaves=session_leaves,
     models=tuple(Model(f"urn:nokia.com:srlinux:srl_nokia-{name}", "Nokia", VERSION) for name in MODULES),
     text=json.dumps,
 )

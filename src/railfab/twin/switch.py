@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 from railfab.device import DeviceModel
+from railfab.forwarding import Session
 from railfab.gnmi.paths import Element, to_text_elements
 from railfab.gnmi.target import Edit, Found, Kind, Leaves, Model, Operation, PathNotFound, nest
 from railfab.platforms import Platform
@@ -22,8 +23,8 @@ logger = logging.getLogger(__name__)
 Apply = Callable[[str, DeviceModel | None], None]
 """Hands a switch's model to the fabric; None is a switch that is not configured. Raises RailfabError."""
 
-Observe = Callable[[str], Iterable[Sample]]
-"""The present samples of a switch."""
+Observe = Callable[[str], tuple[Sequence[Sample], Sequence[Session]]]
+"""The present samples and BGP sessions of a switch."""
 
 
 class VirtualSwitch:
@@ -39,6 +40,7 @@ class VirtualSwitch:
         self._names = Names(native.keys_of)
         self._encoder = Encoder(platform.telemetry, partial(native.wildcard, name), self.leaves)
         self._tree: Json = {}
+        self._shown: dict[str, Any] = {}
         self._editing = threading.Lock()
         self._refreshing = threading.Lock()
         self._refreshed_s = float("-inf")
@@ -85,8 +87,23 @@ class VirtualSwitch:
             if now_s - self._refreshed_s >= max_age_s:
                 self._refreshed_s = now_s
                 self._timestamp_ns = time.time_ns()
-                self._encoder.write(self._observe(self.name))
+                samples, sessions = self._observe(self.name)
+                self._encoder.write(samples)
+                self._show(sessions)
             return self._timestamp_ns
+
+    def _show(self, sessions: Sequence[Session]) -> None:
+        """What sessions show beyond metrics."""
+        shown = {
+            path: value
+            for session in sessions
+            for path, value in self._native.session_leaves(self.name, session).items()
+        }
+        if shown != self._shown:
+            self.leaves.drop(self._shown.keys() - shown.keys())
+            for path, value in shown.items():
+                self.leaves.put(path, value, on_change=True)
+            self._shown = shown
 
     def get(self, path: tuple[Element, ...], kind: Kind) -> list[Found]:
         answers: dict[tuple[Element, ...], Any] = {}

@@ -1,0 +1,56 @@
+"""`railfab twin`: serve a fabric's switches, or switch the job of a twin that runs already."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from railfab.cli.common import STATE_DEFAULT, IntentFile, StateOption, print_table, stderr
+
+if TYPE_CHECKING:
+    from railfab.intent import Job
+    from railfab.twin import Twin
+
+JobOption = Annotated[
+    Path | None,
+    typer.Option("--job", metavar="FILE", help="What the hosts do (YAML); a running twin goes over to it at once."),
+]
+PortOption = Annotated[
+    int,
+    typer.Option("--port", metavar="N", min=0, max=65_000, help="The first switch's gNMI port; 0 takes free ones."),
+]
+ConfiguredOption = Annotated[
+    bool, typer.Option("--configured", help="Start with what the intent renders to, not with empty switches.")
+]
+
+
+def twin(
+    file: IntentFile,
+    job: JobOption = None,
+    state: StateOption = STATE_DEFAULT,
+    port: PortOption = 57400,
+    configured: ConfiguredOption = False,
+) -> None:
+    """Serve every switch of a fabric as a gNMI target, with a simulation of its traffic behind them."""
+    from railfab.intent import load_job
+    from railfab.platforms.design import design
+    from railfab.twin import Twin, running, serve
+
+    wanted = load_job(job) if job is not None else None
+    fabric = design(file)
+    there = running(state, fabric.topology.fabric)
+    if there is not None and wanted is not None:
+        there.switch_job(wanted)
+        stderr().print(f"{fabric.topology.fabric}: the running twin goes over to job {wanted.job}")
+        return
+    served = Twin(fabric, state=state, base_port=port, configured=configured, job=wanted)
+    serve(served, started=lambda: _announce(served, wanted))
+
+
+def _announce(served: Twin, job: Job | None) -> None:
+    rows = [(node.name, f"{node.host}:{node.gnmi_port}", node.platform) for node in served.endpoints.nodes]
+    print_table(f"Twin of {served.fabric}", ("switch", "gNMI", "platform"), rows)
+    doing = f"job {job.job}" if job is not None else "no job"
+    stderr().print(f"{doing}; job metrics at {served.control.metrics_url}; Ctrl-C ends it")

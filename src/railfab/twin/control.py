@@ -1,0 +1,90 @@
+"""The remote control of a running twin: over HTTP on this machine, with a token that only the owner can read."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from railfab.errors import DeviceError, EndpointError
+from railfab.intent import Job
+from railfab.twin.files import twin_files
+from railfab.twin.status import TwinStatus
+
+TIMEOUT_S = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """A running twin, as seen from another process. url: without a slash at its end."""
+
+    fabric: str
+    url: str
+    token: str = field(repr=False)
+
+    @property
+    def metrics_url(self) -> str:
+        """Where Prometheus finds the job's metrics."""
+        return f"{self.url}/metrics"
+
+    def status(self) -> TwinStatus:
+        return TwinStatus.from_json(self._call("GET", "/status"))
+
+    def switch_job(self, job: Job | None) -> None:
+        """Start this job in place of the one that runs; None is rest. Raises DeviceError when it does not fit."""
+        self._call("POST", "/job", None if job is None else job.model_dump(mode="json"))
+
+    def set_link(self, node: str, interface: str, *, up: bool) -> None:
+        """Cut a link, by one of its ends, or mend it."""
+        self._call("POST", "/link", {"node": node, "interface": interface, "up": up})
+
+    def stop_switch(self, name: str) -> None:
+        """End a switch's gNMI server; the switch itself goes on."""
+        self._call("POST", "/switch", {"name": name, "running": False})
+
+    def start_switch(self, name: str) -> None:
+        """Start a switch's gNMI server again, on the port that it had."""
+        self._call("POST", "/switch", {"name": name, "running": True})
+
+    def _call(self, method: str, path: str, body: Any = None) -> Any:
+        request = urllib.request.Request(
+            self.url + path,
+            method=method,
+            data=json.dumps(body).encode() if method == "POST" else None,
+            headers={"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"},
+        )
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        try:
+            with opener.open(request, timeout=TIMEOUT_S) as response:
+                return json.load(response)
+        except urllib.error.HTTPError as error:
+            said = json.load(error)
+            raise DeviceError(said["where"], said["problem"], said["remedy"]) from None
+        except (urllib.error.URLError, OSError):
+            raise _not_running(self.fabric) from None
+
+
+def connect(state: Path, fabric: str) -> Control:
+    """The control of the twin of this fabric. Raises EndpointError when none is running."""
+    try:
+        document = json.loads(twin_files(state, fabric).control.read_text())
+        control = Control(fabric, document["url"], document["token"])
+    except (OSError, ValueError, KeyError):
+        raise _not_running(fabric) from None
+    control.status()
+    return control
+
+
+def running(state: Path, fabric: str) -> Control | None:
+    """The control of the twin of this fabric; None when none is running, whatever a dead one left behind."""
+    try:
+        return connect(state, fabric)
+    except EndpointError:
+        return None
+
+
+def _not_running(fabric: str) -> EndpointError:
+    return EndpointError(fabric, "no twin is running", "Start it with railfab twin FILE")

@@ -1,0 +1,136 @@
+"""The twin's side of the remote control, and the job's metrics for Prometheus."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import secrets
+import threading
+from collections.abc import Callable
+from dataclasses import asdict
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_LATEST
+from pydantic import ValidationError
+
+from railfab.errors import LabError, RailfabError
+from railfab.intent import Job
+from railfab.twin.status import TwinStatus
+
+MOST_BYTES = 1 << 20
+
+
+class Controlled(Protocol):
+    """What can be controlled: a twin."""
+
+    def status(self) -> TwinStatus: ...
+
+    def switch_job(self, job: Job | None) -> None: ...
+
+    def set_link(self, node: str, interface: str, *, up: bool) -> None: ...
+
+    def stop_switch(self, name: str) -> None: ...
+
+    def start_switch(self, name: str) -> None: ...
+
+
+class ControlServer:
+    """HTTP on a free port of 127.0.0.1; a context manager. Everything but /metrics needs the token."""
+
+    def __init__(self, twin: Controlled, registry: CollectorRegistry) -> None:
+        self.token = secrets.token_urlsafe(32)
+        handler = type("Handler", (_Handler,), {"twin": twin, "registry": registry, "token": self.token})
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, name="railfab-control", daemon=True)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_port}"
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """One request."""
+
+    twin: Controlled
+    registry: CollectorRegistry
+    token: str
+    server_version = "railfab"
+    sys_version = ""
+
+    def do_GET(self) -> None:
+        if self.path == "/metrics":
+            self._send(HTTPStatus.OK, generate_latest(self.registry), CONTENT_TYPE_LATEST)
+        elif self._allowed():
+            self._answer({"/status": lambda _: asdict(self.twin.status())})
+
+    def do_POST(self) -> None:
+        if self._allowed():
+            self._answer({"/job": self._job, "/link": self._link, "/switch": self._switch})
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing: requests are not worth a line each."""
+
+    def _job(self, body: Any) -> None:
+        self.twin.switch_job(None if body is None else Job.model_validate(body))
+
+    def _link(self, body: Any) -> None:
+        self.twin.set_link(str(body["node"]), str(body["interface"]), up=bool(body["up"]))
+
+    def _switch(self, body: Any) -> None:
+        act = self.twin.start_switch if body["running"] else self.twin.stop_switch
+        act(str(body["name"]))
+
+    def _answer(self, acts: dict[str, Callable[[Any], Any]]) -> None:
+        act = acts.get(self.path)
+        if act is None:
+            self._refuse(HTTPStatus.NOT_FOUND, LabError(self.path, "is not known", f"Use one of {', '.join(acts)}"))
+            return
+        try:
+            self._send_json(HTTPStatus.OK, act(self._body()))
+        except RailfabError as error:
+            self._refuse(HTTPStatus.CONFLICT, error)
+        except (ValidationError, ValueError, KeyError, TypeError) as error:
+            problem = f"is not understood ({str(error).splitlines()[0]})"
+            self._refuse(HTTPStatus.BAD_REQUEST, LabError(self.path, problem, "Check the body"))
+
+    def _body(self) -> Any:
+        length = int(self.headers.get("Content-Length") or 0)
+        if length > MOST_BYTES:
+            raise ValueError("the body is too long")
+        return json.loads(self.rfile.read(length)) if length else None
+
+    def _allowed(self) -> bool:
+        given = self.headers.get("Authorization", "").encode()
+        if hmac.compare_digest(given, f"Bearer {self.token}".encode()):
+            return True
+        self._refuse(HTTPStatus.FORBIDDEN, LabError(self.path, "needs the token", "Read it from the control file"))
+        return False
+
+    def _refuse(self, status: HTTPStatus, error: RailfabError) -> None:
+        self._send_json(status, {"where": error.where, "problem": error.problem, "remedy": error.remedy})
+
+    def _send_json(self, status: HTTPStatus, value: Any) -> None:
+        self._send(status, json.dumps(value).encode(), "application/json")
+
+    def _send(self, status: HTTPStatus, body: bytes, kind: str) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)

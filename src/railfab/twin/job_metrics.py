@@ -1,0 +1,133 @@
+"""What Prometheus learns of the job and of the twin itself."""
+
+from __future__ import annotations
+
+import threading
+from bisect import bisect_left
+from collections.abc import Iterator
+from itertools import accumulate
+
+from prometheus_client import CollectorRegistry
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
+from prometheus_client.metrics_core import Metric
+from prometheus_client.registry import Collector
+
+from railfab.forwarding import JobStatus, Step
+from railfab.intent import Collective, Job
+from railfab.metrics import metric
+from railfab.twin.clock import Clock
+from railfab.units import NS_PER_S
+
+BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+STEP = "training_step_duration_seconds"
+COLLECTIVE = "training_collective_duration_seconds"
+BANDWIDTH = "training_collective_bus_bandwidth_bytes_per_second"
+
+Labels = tuple[str, ...]
+
+
+class Durations:
+    """One histogram of the catalogue, by label values."""
+
+    def __init__(self, name: str) -> None:
+        self._metric = metric(name)
+        self._counts: dict[Labels, list[int]] = {}
+        self._sums: dict[Labels, float] = {}
+
+    def observe(self, labels: Labels, duration_s: float) -> None:
+        counts = self._counts.setdefault(labels, [0] * (len(BUCKETS_S) + 1))
+        counts[bisect_left(BUCKETS_S, duration_s)] += 1
+        self._sums[labels] = self._sums.get(labels, 0.0) + duration_s
+
+    def family(self) -> Metric:
+        family = HistogramMetricFamily(self._metric.name, self._metric.help, labels=self._metric.labels)
+        bounds = (*map(str, BUCKETS_S), "+Inf")
+        for labels, counts in self._counts.items():
+            buckets = [(bound, float(below)) for bound, below in zip(bounds, accumulate(counts), strict=True)]
+            family.add_metric(labels, buckets, sum_value=self._sums[labels])
+        return family
+
+
+class JobMetrics(Collector):
+    """The job's steps as the training_* metrics: each step counts once, on every host of the job."""
+
+    def __init__(self, all_hosts: tuple[str, ...]) -> None:
+        self._all_hosts = all_hosts
+        self._lock = threading.Lock()
+        self._steps, self._collectives = Durations(STEP), Durations(COLLECTIVE)
+        self._bandwidth: dict[Labels, float] = {}
+        self._job: Job | None = None
+        self._seen = 0
+
+    def begin(self, job: Job | None) -> None:
+        """Another job begins, or none."""
+        with self._lock:
+            self._job, self._seen = job, 0
+
+    def take(self, status: JobStatus) -> None:
+        """Count the steps that have ended since the last time."""
+        with self._lock:
+            if self._job is None or status.job != self._job.job or status.steps <= self._seen:
+                return
+            fresh = min(status.steps - self._seen, len(status.recent))
+            self._seen = status.steps
+            for step in status.recent[-fresh:]:
+                self._count(self._job, step)
+
+    def collect(self) -> Iterator[Metric]:
+        with self._lock:
+            yield self._steps.family()
+            yield self._collectives.family()
+            bandwidth = GaugeMetricFamily(BANDWIDTH, metric(BANDWIDTH).help, labels=metric(BANDWIDTH).labels)
+            for labels, bytes_per_s in self._bandwidth.items():
+                bandwidth.add_metric(labels, bytes_per_s)
+            yield bandwidth
+
+    def _count(self, job: Job, step: Step) -> None:
+        hosts = self._hosts(job)
+        collective = _only_collective(job)
+        for host in hosts:
+            self._steps.observe((job.job, host), step.duration_s)
+            if collective is not None and step.communication_s > 0:
+                labels = (job.job, host, collective.op)
+                self._collectives.observe(labels, step.communication_s)
+                self._bandwidth[labels] = bus_bytes(collective, len(hosts)) / step.communication_s
+
+    def _hosts(self, job: Job) -> tuple[str, ...]:
+        if job.hosts == "all":
+            return self._all_hosts
+        return self._all_hosts[: job.hosts] if isinstance(job.hosts, int) else job.hosts
+
+
+def bus_bytes(collective: Collective, ranks: int) -> float:
+    """What an allreduce moves over the link of each rank: 2 (n - 1) / n of the buffer, as nccl-tests counts it."""
+    return 2 * (ranks - 1) / ranks * collective.bytes
+
+
+def _only_collective(job: Job) -> Collective | None:
+    """The collective of a job whose communication is that and nothing else: then a step's communication time is its."""
+    talking = [phase for phase in job.phases if phase.compute is None]
+    return talking[0].collective if len(talking) == 1 else None
+
+
+class TwinMetrics(Collector):
+    """How well simulated time follows the wall."""
+
+    def __init__(self, clock: Clock, fabric: str) -> None:
+        self._clock = clock
+        self._fabric = fabric
+
+    def collect(self) -> Iterator[Metric]:
+        for name, value_ns in (("simulated", self._clock.simulated_ns), ("slipped", self._clock.slipped_ns)):
+            entry = metric(f"fabric_twin_{name}_seconds_total")
+            family = CounterMetricFamily(entry.name, entry.help, labels=entry.labels)
+            family.add_metric((self._fabric,), value_ns / NS_PER_S)
+            yield family
+
+
+def registry(*collectors: Collector) -> CollectorRegistry:
+    """A registry of these, and nothing of the process."""
+    made = CollectorRegistry()
+    for collector in collectors:
+        made.register(collector)
+    return made

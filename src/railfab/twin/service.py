@@ -1,0 +1,219 @@
+"""The twin of a fabric: every switch a gNMI target, one simulation behind them, one clock, one remote control."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import secrets
+import threading
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from railfab.device import DeviceModel
+from railfab.endpoints import STATE_DIR, Credentials, Endpoint, Endpoints, save_endpoints, write_private
+from railfab.errors import EndpointError, LabError
+from railfab.forwarding import LiveFabric, Sample, Session
+from railfab.gnmi.certificates import Authority
+from railfab.gnmi.server import GnmiServer, ServerLoop
+from railfab.intent import Job
+from railfab.platforms import platform
+from railfab.platforms.design import Design
+from railfab.twin.clock import Clock
+from railfab.twin.control import Control
+from railfab.twin.control_server import ControlServer
+from railfab.twin.files import TwinFiles, claimed, write_credentials
+from railfab.twin.job_metrics import JobMetrics, TwinMetrics, registry
+from railfab.twin.native import native
+from railfab.twin.status import SwitchStatus, TwinStatus
+from railfab.twin.switch import VirtualSwitch
+from railfab.units import NS_PER_S
+
+logger = logging.getLogger(__name__)
+
+BASE_PORT = 57400
+"""SR Linux's gNMI port: the first switch's; the next ones follow."""
+USERNAME = "admin"
+LOCALHOST = "127.0.0.1"
+
+
+class Twin:
+    """A running twin; a context manager.
+
+    base_port: of the first switch in the topology's order; 0 gives every switch any free port. configured: start with
+    what the intent renders to, instead of with factory switches. job: what the hosts do from the start.
+    Entering raises LabError when a twin of the fabric runs, DeviceError when a port is in use, UnsupportedFeature for a
+    platform that the twin does not serve.
+    """
+
+    def __init__(
+        self,
+        design: Design,
+        *,
+        state: Path = STATE_DIR,
+        host: str = LOCALHOST,
+        base_port: int = BASE_PORT,
+        configured: bool = False,
+        job: Job | None = None,
+        seed: int = 1,
+    ) -> None:
+        self.design = design
+        self.credentials = Credentials(USERNAME, secrets.token_urlsafe(16))
+        self.endpoints: Endpoints
+        self.control: Control
+        self._state = state
+        self._host = host
+        self._base_port = base_port
+        self._configured = configured
+        self._first_job = job
+        self._live = LiveFabric(design.topology, seed=seed)
+        self._clock = Clock(self._advance)
+        self._switches: dict[str, VirtualSwitch] = {}
+        self._servers: dict[str, GnmiServer] = {}
+        self._job_metrics = JobMetrics(tuple(node.name for node in design.topology.hosts()))
+        self._stack = ExitStack()
+
+    @property
+    def fabric(self) -> str:
+        return self.design.topology.fabric
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            files = stack.enter_context(claimed(self._state, self.fabric))
+            self._make_switches()
+            self._start_servers(stack, files)
+            if self._first_job is not None:
+                self.switch_job(self._first_job)
+            self._clock.start()
+            stack.callback(self._clock.stop)
+            save_endpoints(files.endpoints, self.endpoints)
+            self._start_control(stack, files)
+            self._stack = stack.pop_all()
+        logger.info("%s: the twin serves %d switches", self.fabric, len(self._switches))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.close()
+
+    def wait(self, ended: threading.Event) -> None:
+        """Serve until the event is set. Raises LabError when the simulation ends before."""
+        while not ended.wait(0.5):
+            if not self._clock.alive:
+                raise LabError(self.fabric, "the simulation has ended", "Report what it printed")
+
+    def status(self) -> TwinStatus:
+        job = self._live.job_status()
+        sessions = [session for name in self._switches for session in self._live.sessions(name)]
+        return TwinStatus(
+            fabric=self.fabric,
+            pid=os.getpid(),
+            job=job.job,
+            steps=job.steps,
+            last_step_s=job.recent[-1].duration_s if job.recent else None,
+            stalled=job.stalled,
+            sessions_up=sum(session.established for session in sessions),
+            sessions=len(sessions),
+            simulated_s=self._clock.simulated_ns / NS_PER_S,
+            slipped_s=self._clock.slipped_ns / NS_PER_S,
+            switches=tuple(self._switch_status(name) for name in self._switches),
+        )
+
+    def _switch_status(self, name: str) -> SwitchStatus:
+        server = self._servers[name]
+        configured = self._switches[name].configured
+        return SwitchStatus(name=name, port=server.port, running=server.running, configured=configured)
+
+    def switch_job(self, job: Job | None) -> None:
+        """Start this job in place of the one that runs; None is rest. Raises IntentError when it does not fit."""
+        if job is None:
+            self._live.stop()
+        else:
+            self._live.start(job)
+        self._job_metrics.begin(job)
+        logger.info("%s: %s", self.fabric, "no job" if job is None else f"job {job.job}")
+
+    def set_link(self, node: str, interface: str, *, up: bool) -> None:
+        """Cut a link, by one of its ends, or mend it. Raises TopologyError when there is no such port."""
+        self._live.set_link(node, interface, up)
+        self._touch_all()
+
+    def stop_switch(self, name: str) -> None:
+        """End a switch's gNMI server; the switch itself goes on. Raises EndpointError for an unknown name."""
+        self._server(name).stop()
+
+    def start_switch(self, name: str) -> None:
+        """Start a switch's gNMI server again, on the port that it had."""
+        server = self._server(name)
+        if not server.running:
+            server.start()
+
+    def _server(self, name: str) -> GnmiServer:
+        if name not in self._servers:
+            raise EndpointError(name, "is no switch of this twin", f"Use one of {', '.join(self._servers)}")
+        return self._servers[name]
+
+    def _advance(self, dt_ns: int) -> None:
+        self._live.advance(dt_ns)
+        self._job_metrics.take(self._live.job_status())
+
+    def _apply(self, name: str, model: DeviceModel | None) -> None:
+        self._live.configure(name, model)
+        self._touch_all()
+
+    def _touch_all(self) -> None:
+        """What one switch or link does shows on others: have them all looked at anew."""
+        for switch in self._switches.values():
+            switch.touch()
+
+    def _observe(self, name: str) -> tuple[list[Sample], tuple[Session, ...]]:
+        return self._live.samples(name), self._live.sessions(name)
+
+    def _make_switches(self) -> None:
+        for model in self.design.models.values():
+            system, own = platform(model.platform), native(model.platform, model.name)
+            switch = VirtualSwitch(model.name, system, own, apply=self._apply, observe=self._observe)
+            tree = system.render(model)
+            switch.learn(tree)
+            self._switches[model.name] = switch
+            if self._configured:
+                switch.configure(tree)
+
+    def _start_servers(self, stack: ExitStack, files: TwinFiles) -> None:
+        authority = Authority(self.fabric)
+        loop = stack.enter_context(ServerLoop())
+        for index, (name, switch) in enumerate(self._switches.items()):
+            port = self._base_port + index if self._base_port else 0
+            identity = authority.issue(name, (self._host, LOCALHOST, "localhost"))
+            server = GnmiServer(
+                switch, loop, host=self._host, port=port, credentials=self.credentials, identity=identity
+            )
+            server.start()
+            stack.callback(server.stop)
+            self._servers[name] = server
+        write_credentials(files.credentials, self.credentials)
+        write_private(files.ca, authority.certificate.decode())
+        self.endpoints = self._endpoints(files)
+
+    def _start_control(self, stack: ExitStack, files: TwinFiles) -> None:
+        metrics = registry(self._job_metrics, TwinMetrics(self._clock, self.fabric))
+        server = stack.enter_context(ControlServer(self, metrics))
+        self.control = Control(self.fabric, server.url, server.token)
+        write_private(files.control, json.dumps({"url": server.url, "token": server.token}) + "\n")
+
+    def _endpoints(self, files: TwinFiles) -> Endpoints:
+        nodes = tuple(
+            Endpoint(
+                name=name,
+                platform=self.design.models[name].platform,
+                host=self._host,
+                gnmi_port=server.port,
+                ca=str(files.ca),
+                credentials=str(files.credentials),
+            )
+            for name, server in self._servers.items()
+        )
+        return Endpoints(fabric=self.fabric, backend="twin", nodes=nodes)

@@ -1,0 +1,45 @@
+"""What a twin says about itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SwitchStatus:
+    """One virtual switch. running: whether its gNMI server answers."""
+
+    name: str
+    port: int
+    running: bool
+    configured: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TwinStatus:
+    """A twin at one moment.
+
+    job: None when none runs. steps: finished ones of the job. last_step_s: duration of the last, in simulated time.
+    stalled: why flows of the job have no way, each reason once.
+    sessions_up, sessions: BGP sessions established and configured, both ends counted. slipped_s: wall time that the
+    simulation fell behind by.
+    """
+
+    fabric: str
+    pid: int
+    job: str | None
+    steps: int
+    last_step_s: float | None
+    stalled: tuple[str, ...]
+    sessions_up: int
+    sessions: int
+    simulated_s: float
+    slipped_s: float
+    switches: tuple[SwitchStatus, ...]
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> TwinStatus:
+        switches = tuple(SwitchStatus(**switch) for switch in document["switches"])
+        return cls(**{**document, "switches": switches, "stalled": tuple(document["stalled"])})
