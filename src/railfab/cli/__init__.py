@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from railfab import __version__
-from railfab.cli import collect, dashboards, deploy, design, lab, up
+from railfab.cli import collect, dashboards, deploy, design, lab, twin, up
 from railfab.cli.common import CANNOT
 from railfab.errors import RailfabError
 
@@ -67,6 +67,7 @@ app.command()(deploy.verify)
 app.add_typer(lab.lab_app, name="lab")
 app.command()(collect.collect)
 app.add_typer(dashboards.app, name="dashboards")
+app.command()(twin.twin)
 app.command()(up.up)
 
 
