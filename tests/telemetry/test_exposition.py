@@ -16,7 +16,7 @@ from railfab.endpoints import Endpoints
 from railfab.forwarding.samples import _PFC_EGRESS
 from railfab.metrics import CATALOGUE, Kind, metric
 from railfab.platforms import platform, platform_names
-from railfab.telemetry import Collector, JobMetrics, Policy
+from railfab.telemetry import Collector, Policy
 from railfab.telemetry.estimate import SPEED, estimates
 from railfab.telemetry.exposition import family
 from railfab.telemetry.series import Series
@@ -80,7 +80,7 @@ def test_everything_in_the_catalogue_is_fed_by_something(topology: Topology) -> 
     fed = {rule.metric for name in platform_names() for rule in platform(name).telemetry.rules}
     collector = Collector(topology, Endpoints(fabric="pod64", backend="twin", nodes=()))
     fed |= set(collector.snapshot().samples)
-    fed |= {name for name in CATALOGUE if name.startswith(("training_", "fabric_collector_"))}
+    fed |= {name for name in CATALOGUE if name.startswith(("training_", "fabric_twin_", "fabric_collector_"))}
     fed |= {name for name in CATALOGUE if "_pause_estimated_" in name}
     fed |= set(_PFC_EGRESS)  # the simulator measures what SR Linux does not tell
     assert set(CATALOGUE) - fed == set()
@@ -109,32 +109,6 @@ def test_measured_pause_time_needs_no_estimate() -> None:
     measured = Series(metric("fabric_pfc_receive_pause_seconds_total"), {"interface": "e1", "priority": "3"}), 0.5
     found = list(estimates([frames(5), frames(5, "transmit"), measured], {"e1": 100.0}))
     assert [series.metric.name for series, _ in found] == ["fabric_pfc_transmit_pause_estimated_seconds_total"]
-
-
-def test_job_durations_are_cumulative_histograms() -> None:
-    jobs = JobMetrics()
-    for seconds in (0.0005, 0.02, 0.02, 99.0):
-        jobs.step(seconds, job_id="ring", host="h1")
-    jobs.collective(0.1, 5e9, job_id="ring", host="h1", op="allreduce")
-    registry = CollectorRegistry()
-    registry.register(jobs)
-    labels = {"job_id": "ring", "host": "h1"}
-    name = "training_step_duration_seconds"
-    bounds = ("0.001", "0.025", "+Inf")
-    buckets = [registry.get_sample_value(f"{name}_bucket", {**labels, "le": bound}) for bound in bounds]
-    assert buckets == [1.0, 3.0, 4.0]
-    assert registry.get_sample_value(f"{name}_sum", labels) == pytest.approx(99.0405)
-    bandwidth = "training_collective_bus_bandwidth_bytes_per_second"
-    assert registry.get_sample_value(bandwidth, {**labels, "op": "allreduce"}) == 5e9
-
-
-@pytest.mark.prometheus
-def test_promtool_has_nothing_to_say_about_jobs() -> None:
-    jobs = JobMetrics()
-    jobs.step(0.1, job_id="1", host="h")
-    jobs.barrier_wait(0.1, job_id="1", host="h")
-    jobs.collective(0.1, 1e9, job_id="1", host="h", op="allreduce")
-    assert promtool_says(jobs) == (0, b"")
 
 
 def test_waits_grow_to_their_bound_and_are_spread() -> None:

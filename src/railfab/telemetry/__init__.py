@@ -3,8 +3,7 @@
 from railfab.telemetry.collector import Collector
 from railfab.telemetry.exposition import Snapshot
 from railfab.telemetry.health import State
-from railfab.telemetry.jobs import JobMetrics
 from railfab.telemetry.retry import Policy
 from railfab.telemetry.serve import ListenError, MetricsServer
 
-__all__ = ["Collector", "JobMetrics", "ListenError", "MetricsServer", "Policy", "Snapshot", "State"]
+__all__ = ["Collector", "ListenError", "MetricsServer", "Policy", "Snapshot", "State"]
