@@ -1,0 +1,385 @@
+"""A session with a virtual SR Linux switch over real gNMI and TLS."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.platforms.srlinux.switches import rail_switch, spine
+
+from railfab.device import DeviceModel, ObservedInterface, ObservedSession
+from railfab.endpoints import Credentials, Endpoint
+from railfab.errors import CommitRefused, EndpointError, LoginRefused, RailfabError, Unreachable
+from railfab.gnmi.certificates import Authority
+from railfab.gnmi.paths import Element, elements
+from railfab.gnmi.server import GnmiServer, ServerLoop
+from railfab.gnmi.target import Edit, Found, Kind, Leaves, Model, PathNotFound, nest
+from railfab.platforms import Session, platform
+from railfab.platforms.srlinux.answers import graft
+from railfab.platforms.srlinux.tree import keys_of, stripped
+from railfab.twin.tree import Names, edited, found
+
+SRLINUX = platform("srlinux")
+NAME = "pod1-seg1-leaf1"
+ADMIN = Credentials("admin", "NokiaSrl1!")
+
+
+class Switch:
+    """A target whose configuration is parsed before it takes effect; its state is put into its leaves by native path.
+
+    accepted: every model it was given. deaf_to: a subtree that it takes without keeping it.
+    """
+
+    def __init__(self) -> None:
+        self.name = NAME
+        self.leaves = Leaves()
+        self.accepted: list[DeviceModel] = []
+        self.deaf_to = ""
+        self.tree: dict[str, Any] = {
+            "srl_nokia-interfaces:interface": [{"name": "mgmt0", "admin-state": "enable"}],
+            "srl_nokia-network-instance:network-instance": [{"name": "mgmt"}],
+            "srl_nokia-system:system": {
+                "srl_nokia-system-name:name": {"host-name": NAME},
+                "srl_nokia-grpc:grpc-server": [{"name": "mgmt", "admin-state": "enable"}],
+            },
+        }
+        self._names = Names(keys_of)
+        self._names.learn(SRLINUX.render(rail_switch()))
+
+    def models(self) -> Sequence[Model]:
+        return (Model("urn:nokia.com:srlinux:srl_nokia-interfaces", "Nokia", "25.3.1"),)
+
+    def refresh(self, max_age_s: float) -> int:
+        return 1
+
+    def get(self, path: tuple[Element, ...], kind: Kind) -> list[Found]:
+        answers = found(self.tree, path, self._names) if kind is not Kind.STATE else []
+        if kind is not Kind.CONFIG:
+            answers += nest(self.leaves.select(path), path)
+        if not answers:
+            raise PathNotFound(self.name, f"nothing at {path}", "Check the path")
+        return answers
+
+    def set(self, edits: Sequence[Edit]) -> None:
+        kept = [edit for edit in edits if edit.path[0].name != self.deaf_to]
+        tree = edited(self.tree, kept, self._names, self.name)
+        if "srl_nokia-routing-policy:routing-policy" in tree:
+            self.accepted.append(SRLINUX.parse(json.dumps(tree)))
+        self.tree = tree
+
+
+@dataclass
+class Box:
+    """A switch that serves, and how it is reached."""
+
+    switch: Switch
+    endpoint: Endpoint
+
+    def session(self, credentials: Credentials = ADMIN, **changed: Any) -> Session:
+        return SRLINUX.session(replace(self.endpoint, **changed), credentials)
+
+
+@pytest.fixture(scope="module")
+def authority() -> Authority:
+    return Authority("test")
+
+
+@pytest.fixture(scope="module")
+def loop() -> Iterator[ServerLoop]:
+    with ServerLoop() as running:
+        yield running
+
+
+@pytest.fixture
+def box(authority: Authority, loop: ServerLoop, tmp_path: Path) -> Iterator[Box]:
+    switch = Switch()
+    server = GnmiServer(switch, loop, credentials=ADMIN, identity=authority.issue(NAME))
+    ca = tmp_path / "ca.pem"
+    ca.write_bytes(authority.certificate)
+    endpoint = Endpoint(name=NAME, platform="srlinux", host="127.0.0.1", gnmi_port=server.start(), ca=str(ca))
+    yield Box(switch, endpoint)
+    server.stop()
+
+
+def wanted(model: DeviceModel | None = None) -> str:
+    return SRLINUX.text(SRLINUX.render(model or rail_switch()))
+
+
+def without_pfc() -> DeviceModel:
+    model = rail_switch()
+    assert model.qos is not None
+    return replace(model, qos=replace(model.qos, ports=tuple(replace(port, pfc=False) for port in model.qos.ports)))
+
+
+def test_a_factory_switch_takes_everything_in_one_set(box: Box) -> None:
+    with box.session() as session:
+        assert "+set / qos explicit-congestion-notification" in session.diff(wanted()).splitlines()
+        session.commit(wanted(), confirm_within_s=60)
+        session.confirm()
+        assert SRLINUX.parse(session.load()) == rail_switch()
+    assert box.switch.accepted == [rail_switch()]
+
+
+def test_committing_twice_changes_nothing(box: Box) -> None:
+    with box.session() as session:
+        session.commit(wanted(), confirm_within_s=60)
+        assert session.diff(wanted()) == ""
+        session.commit(wanted(), confirm_within_s=60)
+    assert len(box.switch.accepted) == 1
+
+
+def test_a_change_sets_what_differs_and_rolls_back(box: Box) -> None:
+    with box.session() as session:
+        session.commit(wanted(), confirm_within_s=60)
+        before = session.load()
+        session.commit(wanted(without_pfc()), confirm_within_s=60)
+        assert SRLINUX.parse(session.load()) == without_pfc()
+        session.rollback()
+        assert session.load() == before
+        session.rollback()
+    assert box.switch.accepted == [rail_switch(), without_pfc(), rail_switch()]
+
+
+def test_after_confirm_there_is_no_way_back(box: Box) -> None:
+    with box.session() as session:
+        session.commit(wanted(), confirm_within_s=60)
+        session.confirm()
+        session.rollback()
+        assert session.diff(wanted()) == ""
+
+
+def test_the_first_commit_rolls_back_to_the_factory(box: Box) -> None:
+    with box.session() as session:
+        factory = session.load()
+        session.commit(wanted(), confirm_within_s=60)
+        session.rollback()
+        assert session.load() == factory
+    assert "srl_nokia-qos:qos" not in box.switch.tree
+
+
+def test_what_is_no_longer_wanted_is_deleted_and_management_stays(box: Box) -> None:
+    with box.session() as session:
+        session.commit(wanted(), confirm_within_s=60)
+        smaller = replace(spine(), name=NAME, qos=None, bfd=None)
+        bare = replace(smaller.bgp, neighbors=tuple(replace(peer, bfd=False) for peer in smaller.bgp.neighbors))
+        session.commit(wanted(replace(smaller, bgp=bare)), confirm_within_s=60)
+        assert SRLINUX.parse(session.load()) == replace(smaller, bgp=bare)
+    running = stripped(box.switch.tree)
+    assert running["system"]["grpc-server"][0]["name"] == "mgmt"
+    names = [port["name"] for port in running["interface"]]
+    assert "mgmt0" in names
+    assert "ethernet-1/9" not in names
+
+
+def test_a_refused_configuration_is_said_in_one_line_and_changes_nothing(box: Box) -> None:
+    broken = json.loads(wanted())
+    del broken["srl_nokia-network-instance:network-instance"][0]["protocols"]["srl_nokia-bgp:bgp"]["router-id"]
+    with box.session() as session:
+        session.commit(wanted(), confirm_within_s=60)
+        before = session.load()
+        with pytest.raises(CommitRefused) as refused:
+            session.commit(json.dumps(broken), confirm_within_s=60)
+        assert session.load() == before
+    assert str(refused.value) == (
+        "pod1-seg1-leaf1: refused the configuration (/network-instance[name=default]/protocols/bgp/router-id: "
+        "is missing. Give the switch its router id). Correct what it names."
+    )
+
+
+def test_a_switch_that_forgets_what_it_took_is_rolled_back(box: Box) -> None:
+    box.switch.deaf_to = "qos"
+    with box.session() as session:
+        with pytest.raises(CommitRefused) as refused:
+            session.commit(wanted(), confirm_within_s=60)
+        assert "srl_nokia-qos:qos" not in box.switch.tree
+    assert str(refused.value).startswith("pod1-seg1-leaf1: did not take 'set / qos buffer-management ")
+
+
+def test_the_live_state(box: Box) -> None:
+    bgp = "/network-instance[name=default]/protocols/bgp/neighbor"
+    bfd = "/bfd/network-instance[name=default]/peer"
+    lldp = "/system/lldp/interface[name=ethernet-1/9]/neighbor[id=1A:02:FF:00:00:01]"
+    for path, value in (
+        ("/interface[name=ethernet-1/9]/oper-state", "up"),
+        ("/interface[name=ethernet-1/10]/oper-state", "down"),
+        ("/interface[name=mgmt0]/oper-state", "up"),
+        (f"{bgp}[peer-address=fe80::1%ethernet-1/9.0]/session-state", "established"),
+        (f"{bgp}[peer-address=fe80::1%ethernet-1/9.0]/peer-as", 65001),
+        (f"{bgp}[peer-address=10.32.0.0]/session-state", "active"),
+        (f"{bfd}[local-discriminator=16385]/session-state", "UP"),
+        (f"{bfd}[local-discriminator=16385]/ipv6-link-local-interface", "ethernet-1/9.0"),
+        (f"{bfd}[local-discriminator=16386]/session-state", "DOWN"),
+        (f"{bfd}[local-discriminator=16386]/remote-address", "10.32.0.0"),
+        (f"{lldp}/system-name", "spine1"),
+        (f"{lldp}/port-id", "ethernet-1/1"),
+    ):
+        box.switch.leaves.put(path, value)
+    with box.session() as session:
+        session.commit(wanted(), confirm_within_s=60)
+        observed = session.observe()
+    assert observed.sessions == (
+        ObservedSession(
+            interface="ethernet-1/9", state="established", remote_as=65001, neighbor_device="spine1", bfd_up=True
+        ),
+        ObservedSession(interface="ethernet-1/10", state="active", remote_as=65001, bfd_up=False),
+    )
+    assert [found.name for found in observed.interfaces] == [
+        "ethernet-1/1/1",
+        "ethernet-1/1/2",
+        "ethernet-1/9",
+        "ethernet-1/10",
+    ]
+    assert observed.interfaces[2] == ObservedInterface(
+        name="ethernet-1/9",
+        oper_up=True,
+        mtu_bytes=9216,
+        neighbor_device="spine1",
+        neighbor_interface="ethernet-1/1",
+    )
+    assert not observed.interfaces[3].oper_up
+
+
+# Ways not to reach a switch.
+
+
+def refusal(session: Session) -> RailfabError:
+    with pytest.raises(RailfabError) as refused, session:
+        pass
+    return refused.value
+
+
+def test_a_wrong_password(box: Box) -> None:
+    error = refusal(box.session(Credentials("admin", "hunter2")))
+    assert isinstance(error, LoginRefused)
+    assert str(error).startswith("pod1-seg1-leaf1: does not let admin in (")
+    assert "hunter2" not in str(error) + repr(error)
+
+
+def test_an_authority_that_did_not_sign(box: Box, tmp_path: Path) -> None:
+    other = tmp_path / "other.pem"
+    other.write_bytes(Authority("other").certificate)
+    error = refusal(box.session(ca=str(other)))
+    assert isinstance(error, LoginRefused)
+    assert str(error).startswith(
+        f"pod1-seg1-leaf1: the certificate at 127.0.0.1:{box.endpoint.gnmi_port} is not trusted ("
+    )
+    assert str(error).endswith("Name the authority that signed it as the endpoint's ca.")
+
+
+def test_the_systems_authorities_do_not_vouch_for_a_test_switch(box: Box) -> None:
+    assert isinstance(refusal(box.session(ca=None)), LoginRefused)
+
+
+def test_a_certificate_that_the_systems_store_vouches_for(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(box.endpoint.ca))
+    with box.session(ca=None) as session:
+        assert "host-name" in session.load()
+
+
+def test_no_check_where_the_user_said_so(box: Box) -> None:
+    with box.session(ca=None, skip_verify=True) as session:
+        assert "host-name" in session.load()
+
+
+def test_a_missing_authority_file(box: Box, tmp_path: Path) -> None:
+    absent = tmp_path / "absent.pem"
+    error = refusal(box.session(ca=str(absent)))
+    assert isinstance(error, EndpointError)
+    assert str(error) == (
+        f"pod1-seg1-leaf1: no usable CA certificate in {absent} (no such file or directory). "
+        "Start the lab or the twin again, or correct the file."
+    )
+
+
+def test_nobody_at_home(box: Box) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+    error = refusal(box.session(gnmi_port=port))
+    assert isinstance(error, Unreachable)
+    assert str(error) == (
+        f"pod1-seg1-leaf1: no answer from 127.0.0.1:{port} (connection refused). "
+        "Check that it is up and serves gNMI there."
+    )
+
+
+def test_no_port_given(box: Box) -> None:
+    assert str(refusal(box.session(gnmi_port=None))) == (
+        "pod1-seg1-leaf1: has no gNMI port. Give it a gnmi_port in the list of endpoints."
+    )
+
+
+@contextmanager
+def plain_server() -> Iterator[int]:
+    """A server that answers everything with a line of text and hangs up."""
+
+    def answer(listening: socket.socket) -> None:
+        with listening.accept()[0] as caller:
+            caller.recv(1024)
+            caller.sendall(b"SSH-2.0-OpenSSH_9.2\r\n")
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=answer, args=(listening,), daemon=True)
+        thread.start()
+        yield listening.getsockname()[1]
+        thread.join(5)
+
+
+def test_a_port_that_speaks_no_tls(box: Box) -> None:
+    with plain_server() as port:
+        error = refusal(box.session(gnmi_port=port))
+    assert isinstance(error, Unreachable)
+    assert str(error).startswith(f"pod1-seg1-leaf1: 127.0.0.1:{port} does not speak TLS (")
+
+
+def test_a_switch_that_dies_during_the_session(authority: Authority, loop: ServerLoop, box: Box) -> None:
+    server = GnmiServer(box.switch, loop, credentials=ADMIN, identity=authority.issue(NAME))
+    port = server.start()
+    with box.session(gnmi_port=port) as session:
+        server.stop(grace_s=0)
+        with pytest.raises(Unreachable) as lost:
+            session.load()
+    assert str(lost.value).startswith(f"pod1-seg1-leaf1: lost the connection to 127.0.0.1:{port} (")
+
+
+def test_the_process_is_left_as_it_was(box: Box, capsys: pytest.CaptureFixture[str]) -> None:
+    """pygnmi logs to stdout and, when it has to wait, changes the ciphers of every channel of the process."""
+    refusal(box.session(Credentials("admin", "hunter2")))
+    assert capsys.readouterr().out == ""
+    assert "GRPC_SSL_CIPHER_SUITES" not in os.environ
+
+
+# What a target may answer to a Get.
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        [("/", {"srl_nokia-interfaces:interface": [{"name": "a", "mtu": 1}, {"name": "b"}]})],
+        [("/interface", {"srl_nokia-interfaces:interface": [{"name": "a", "mtu": 1}, {"name": "b"}]})],
+        [("/interface", [{"name": "a", "mtu": 1}, {"name": "b"}])],
+        [("/interface[name=a]", {"mtu": 1}), ("/interface[name=b]", {"name": "b"})],
+        [("/interface[name=a]/mtu", 1), ("/interface[name=b]/name", "b")],
+    ],
+    ids=["at the root", "named", "bare list", "by entry", "by leaf"],
+)
+def test_every_way_to_answer_gives_the_same_tree(answers: list[tuple[str, Any]]) -> None:
+    tree: dict[str, Any] = {}
+    for path, value in answers:
+        graft(tree, elements(path), value)
+    assert tree == {"interface": [{"name": "a", "mtu": 1}, {"name": "b"}]}
+
+
+def test_containers_grow_together() -> None:
+    tree: dict[str, Any] = {}
+    graft(tree, (Element("system"), Element("name")), {"host-name": "leaf1"})
+    graft(tree, (Element("system"),), {"system": {"lldp": {"admin-state": "enable"}}})
+    assert tree == {"system": {"name": {"host-name": "leaf1"}, "lldp": {"admin-state": "enable"}}}
