@@ -1,0 +1,114 @@
+"""A real Prometheus scrapes the collector: the series are there, typed, and go stale when a switch does."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import time
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tests.telemetry.rack import INTERVAL_S, QUICK, Rack
+
+from railfab.dashboards.monitoring import Scrape, prometheus_config
+from railfab.gnmi.server import ServerLoop
+from railfab.intent import load_intent
+from railfab.telemetry import Collector, MetricsServer
+from railfab.topology import wire
+
+pytestmark = pytest.mark.prometheus
+
+LEAF = "pod1-seg1-leaf1"
+PATIENCE_S = 40.0
+
+
+class Prometheus:
+    """One server on a free port; what it is asked is answered as JSON."""
+
+    def __init__(self, folder: Path, collector: str) -> None:
+        config = folder / "prometheus.yml"
+        config.write_text(yaml.safe_dump(prometheus_config(Scrape(collector=collector, jobs=None, interval_s=1))))
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.address = f"127.0.0.1:{free.getsockname()[1]}"
+        arguments = (f"--config.file={config}", f"--storage.tsdb.path={folder / 'tsdb'}")
+        command = ["prometheus", *arguments, f"--web.listen-address={self.address}", "--log.level=error"]
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def ask(self, path: str, **query: str) -> Any:
+        url = f"http://{self.address}/api/v1/{path}?{urllib.parse.urlencode(query)}"
+        with urllib.request.urlopen(url, timeout=5) as answer:
+            return json.load(answer)["data"]
+
+    def query(self, expr: str) -> list[dict[str, Any]]:
+        try:
+            found: list[dict[str, Any]] = self.ask("query", query=expr)["result"]
+        except OSError:  # not listening yet
+            return []
+        return found
+
+    def eventually(self, expr: str, *, empty: bool = False) -> list[dict[str, Any]]:
+        until_s = time.monotonic() + PATIENCE_S
+        while time.monotonic() < until_s:
+            found = self.query(expr)
+            if bool(found) != empty:
+                return found
+            time.sleep(0.3)
+        raise AssertionError(f"{expr}: {'still there' if empty else 'nothing'} after {PATIENCE_S} s")
+
+
+@pytest.fixture
+def rack(tmp_path: Path) -> Iterator[Rack]:
+    with ServerLoop() as loop:
+        made = Rack(tmp_path, loop)
+        yield made
+        for name in made.servers:
+            made.kill(name)
+
+
+@pytest.fixture
+def prometheus(rack: Rack, repository: Path, tmp_path: Path) -> Iterator[Prometheus]:
+    topology = wire(load_intent(repository / "inventory" / "fabrics" / "pod64.yml"))
+    collector = Collector(topology, rack.endpoints(), interval_s=INTERVAL_S, policy=QUICK)
+    with MetricsServer(collector.registry, collector.healthy, port=0) as server, collector:
+        assert collector.wait_until_up(10)
+        running = Prometheus(tmp_path, server.url.removeprefix("http://"))
+        try:
+            yield running
+        finally:
+            running.process.terminate()
+            running.process.wait(10)
+
+
+def test_prometheus_finds_the_series_typed_and_loses_them_when_a_switch_dies(
+    prometheus: Prometheus, rack: Rack
+) -> None:
+    prometheus.eventually("rate(fabric_interface_receive_bytes_total[5s]) > 0")
+    joined = prometheus.eventually(
+        "fabric_interface_receive_bytes_total * on (device, interface) group_left (rail)"
+        ' fabric_interface_info{link="host"}'
+    )
+    assert joined[0]["metric"]["rail"] == "1"
+    assert len(prometheus.query("up == 1")) == 1
+    metadata = prometheus.ask("metadata")
+    for name, kind, help_ in (
+        ("fabric_interface_receive_bytes_total", "counter", "Received octets of frames without preamble."),
+        ("fabric_interface_oper_up", "gauge", "Whether the interface works (1) or not (0)."),
+    ):
+        assert metadata.get(name, metadata.get(name.removesuffix("_total")))[0] | {"unit": ""} == {
+            "type": kind,
+            "help": help_,
+            "unit": "",
+        }
+    rack.kill(LEAF)
+    prometheus.eventually(f'fabric_interface_oper_up{{device="{LEAF}"}}', empty=True)
+    assert prometheus.query(f'fabric_collector_session_up{{device="{LEAF}"}} == 0')
+    assert prometheus.query('fabric_interface_oper_up{device="pod1-spine1"}')
+    rack.revive(LEAF)
+    prometheus.eventually(f'fabric_interface_oper_up{{device="{LEAF}"}}')
