@@ -1,0 +1,167 @@
+"""The overview board on the real thing: twin, collector and Prometheus with our configuration; no panel is empty."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.error import URLError
+from urllib.parse import urlencode
+from urllib.request import urlopen
+
+import pytest
+
+from railfab.dashboards import Scrape, board_queries, boards, prometheus_files, write
+from railfab.intent import load_job
+from railfab.platforms import design
+from railfab.telemetry import Collector, MetricsServer
+from railfab.twin import Twin
+
+pytestmark = pytest.mark.prometheus
+
+DOWN = "sum((fabric_interface_admin_up - fabric_interface_oper_up) > bool 0)"
+WINDOWS = {"$__rate_interval": "10s", "$__range": "5m"}
+
+
+class Prometheus:
+    """A running Prometheus."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    def ask(self, path: str, **parameters: str) -> Any:
+        with urlopen(f"{self.url}{path}?{urlencode(parameters)}", timeout=10) as answer:
+            return json.load(answer)["data"]
+
+    def query(self, expr: str) -> list[dict[str, Any]]:
+        result: list[dict[str, Any]] = self.ask("/api/v1/query", query=expr)["result"]
+        return result
+
+    def value(self, expr: str) -> float | None:
+        """The value of a query of one series; None when there is none."""
+        result = self.query(expr)
+        return float(result[0]["value"][1]) if result else None
+
+    def ready(self) -> bool:
+        try:
+            with urlopen(f"{self.url}/-/ready", timeout=1) as answer:
+                return bool(answer.status == 200)
+        except (URLError, TimeoutError):
+            return False
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port: int = found.getsockname()[1]
+    return port
+
+
+def _within(seconds: float, met: Callable[[], bool]) -> bool:
+    until = time.monotonic() + seconds
+    while not (now := met()) and time.monotonic() < until:
+        time.sleep(0.5)
+    return now
+
+
+@contextmanager
+def _prometheus(directory: Path, scrape: Scrape) -> Iterator[Prometheus]:
+    write(prometheus_files(scrape), directory)
+    address = f"127.0.0.1:{_free_port()}"
+    binary = shutil.which("prometheus")
+    assert binary is not None
+    files = (f"--config.file={directory / 'prometheus.yml'}", f"--storage.tsdb.path={directory / 'data'}")
+    with (directory / "log").open("wb") as log:
+        process = subprocess.Popen([binary, *files, f"--web.listen-address={address}"], stdout=log, stderr=log)
+    try:
+        prometheus = Prometheus(f"http://{address}")
+        assert _within(30, prometheus.ready), (directory / "log").read_text()
+        yield prometheus
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+@pytest.fixture(scope="module")
+def twin(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
+    """pod64, configured, every rail busy."""
+    job = load_job(repository / "inventory" / "jobs" / "ring.yml")
+    state = tmp_path_factory.mktemp("state")
+    fabric = design(repository / "inventory" / "fabrics" / "pod64.yml")
+    with Twin(fabric, state=state, base_port=0, configured=True, job=job) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def prometheus(twin: Twin, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]:
+    """Scrapes a collector of the twin, and the twin's jobs, every second."""
+    collector = Collector(twin.design.topology, twin.endpoints, interval_s=1.0)
+    with MetricsServer(collector.registry, collector.healthy, port=0) as server, collector:
+        assert collector.wait_until_up(30)
+        addresses = (url.removeprefix("http://") for url in (server.url, twin.control.url))
+        scrape = Scrape(collector=next(addresses), jobs=next(addresses), interval_s=1)
+        with _prometheus(tmp_path_factory.mktemp("prometheus"), scrape) as running:
+            yield running
+
+
+def test_every_target_of_the_scrape_file_answers(prometheus: Prometheus) -> None:
+    assert _within(15, lambda: prometheus.value("sum(up)") == 2)
+    assert [target["lastError"] for target in prometheus.ask("/api/v1/targets")["activeTargets"]] == ["", ""]
+
+
+def test_every_rule_is_evaluated_without_complaint(prometheus: Prometheus) -> None:
+    assert _within(30, lambda: all(rule["health"] == "ok" for rule in _rules(prometheus)))
+    assert not [(rule["name"], rule["lastError"]) for rule in _rules(prometheus) if rule.get("lastError")]
+
+
+@pytest.fixture
+def cut(twin: Twin) -> Iterator[None]:
+    """An uplink that does not work for the time of the test."""
+    switches = {node.name for node in twin.design.topology.switches()}
+    port = next(link.a for link in twin.design.topology.links if link.a.node in switches)
+    twin.set_link(port.node, port.name, up=False)
+    yield
+    twin.set_link(port.node, port.name, up=True)
+
+
+def _rules(prometheus: Prometheus) -> list[dict[str, Any]]:
+    return [rule for group in prometheus.ask("/api/v1/rules")["groups"] for rule in group["rules"]]
+
+
+def test_a_healthy_fabric_at_work_raises_no_critical_alert(prometheus: Prometheus) -> None:
+    assert _within(30, lambda: (prometheus.value("sum(rail:fabric_transmit_bytes:rate1m)") or 0) > 0)
+    assert prometheus.query('ALERTS{severity="critical"}') == []
+
+
+def test_every_query_of_every_board_returns_data(cut: None, prometheus: Prometheus) -> None:
+    """A link is cut so that there is an alert to list."""
+    queries = [query for board in boards().values() for query in board_queries(board, WINDOWS)]
+    _within(90, lambda: all(prometheus.query(query) for query in queries))
+    assert [query for query in queries if not prometheus.query(query)] == []
+
+
+def test_a_cut_link_is_seen_at_both_ends(cut: None, prometheus: Prometheus) -> None:
+    assert _within(20, lambda: prometheus.value(DOWN) == 2)
+    assert _within(20, lambda: prometheus.value('count(ALERTS{alertname="FabricLinkDown"})') == 2)
+
+
+def test_a_mended_link_brings_its_sessions_back(prometheus: Prometheus) -> None:
+    assert _within(20, lambda: prometheus.value(DOWN) == 0)
+    assert _within(30, lambda: prometheus.value("sum(fabric_bgp_session_up) - count(fabric_bgp_session_up)") == 0)
+
+
+def test_a_device_that_stops_streaming_is_counted_as_stale(twin: Twin, prometheus: Prometheus) -> None:
+    (stale,) = (query for query in board_queries(boards()["overview"], WINDOWS) if "last_update" in query)
+    assert _within(20, lambda: prometheus.value(stale) == 0)
+    twin.stop_switch("pod1-spine4")
+    try:
+        assert _within(20, lambda: prometheus.value(stale) == 1)
+    finally:
+        twin.start_switch("pod1-spine4")
+    assert _within(60, lambda: prometheus.value(stale) == 0)
