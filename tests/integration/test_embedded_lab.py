@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import subprocess
 import time
@@ -18,6 +19,7 @@ from tests.lab.fabrics import lab_plan
 
 from railfab.endpoints import Endpoint, load_endpoints, read_credentials
 from railfab.lab import backend
+from railfab.lab.netns.node import dead_daemons
 
 pytestmark = [
     pytest.mark.lab,
@@ -104,6 +106,31 @@ def test_the_mtu_of_the_intent_holds_end_to_end(frr_fabric: RunningLab, payload_
     """9000 bytes: 20 of IP, 8 of ICMP, and the payload."""
     size = ["-M", "do", "-s", str(payload_bytes)]
     assert (frr_fabric.run(HOST, "ping", "-c", "1", "-W", "2", *size, "10.18.3.3").returncode == 0) is passes
+
+
+def test_a_switch_forwards_nothing_to_or_from_the_management_network(frr_fabric: RunningLab) -> None:
+    """Else a lab's hosts would reach this machine."""
+    bridge = str(frr_fabric.state.gateway.ip)
+
+    def forwards(source: str, port: str, target: str) -> bool:
+        return frr_fabric.run(LEAF, "ip", "route", "get", target, "from", source, "iif", port).returncode == 0
+
+    assert forwards("10.17.0.1", "swp1", "10.17.0.3")
+    assert not forwards("10.17.0.1", "swp1", bridge)
+    assert not forwards(bridge, "mgmt0", "10.17.0.1")
+    assert frr_fabric.run(LEAF, "ping", "-c", "1", "-W", "1", bridge).returncode == 0
+
+
+def test_status_needs_no_root(frr_fabric: RunningLab) -> None:
+    """Who called sudo owns the state file; the daemons' sockets are not theirs."""
+    root = frr_fabric.state.runtime / LEAF
+    child = os.fork()
+    if child == 0:
+        os.setgroups([])
+        os.setgid(65534)
+        os.setuid(65534)
+        os._exit(len(dead_daemons(root)))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def test_a_leaf_spreads_over_both_spines(frr_fabric: RunningLab) -> None:

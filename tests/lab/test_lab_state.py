@@ -95,9 +95,19 @@ def test_processes_of_a_lab_are_known_by_their_mark_alone() -> None:
         other.kill()
 
 
-def test_a_process_that_ended_at_once_is_said() -> None:
+@pytest.mark.parametrize(
+    ("log", "problem"),
+    [
+        (None, "ended at once"),
+        ("", "ended at once (its log is empty)"),
+        ("a\n\nline 2: % bad\n  stopped\n\n", "ended at once (line 2: % bad; stopped)"),
+    ],
+)
+def test_a_process_that_ended_at_once_has_last_words(tmp_path: Path, log: str | None, problem: str) -> None:
     child = subprocess.Popen(["true"])
     child.wait()
+    if log is not None:
+        (tmp_path / "log").write_text(log)
     with pytest.raises(LabError) as raised:
-        process("switch leaf1", child.pid)
-    assert str(raised.value) == "switch leaf1: ended at once. See its log in the lab's runtime directory."
+        process("switch leaf1", child.pid, None if log is None else tmp_path / "log")
+    assert str(raised.value) == f"switch leaf1: {problem}. Run `railfab lab doctor`."

@@ -25,11 +25,15 @@ ROUTING_AGE_S = 1.0
 RETRY_S = 5.0
 """How long a daemon that did not answer is left alone [s]."""
 
+OPENCONFIG = "OpenConfig working group"
 MODELS = (
-    Model("openconfig-interfaces", "OpenConfig working group", "3.8.1"),
-    Model("openconfig-network-instance", "OpenConfig working group", "4.7.0"),
-    Model("openconfig-bfd", "OpenConfig working group", "0.5.0"),
+    Model("openconfig-interfaces", OPENCONFIG, "3.8.1"),
+    Model("openconfig-if-ethernet", OPENCONFIG, "2.18.0"),
+    Model("openconfig-network-instance", OPENCONFIG, "4.7.0"),
+    Model("openconfig-bgp", OPENCONFIG, "9.9.1"),
+    Model("openconfig-bfd", OPENCONFIG, "0.5.0"),
 )
+"""The modules whose paths this target answers, in the versions of openconfig/public of July 2026."""
 
 
 class Cached:

@@ -132,12 +132,19 @@ def is_running(process: Process) -> bool:
     return started(process.pid) == process.started
 
 
-def process(purpose: str, pid: int) -> Process:
-    """A process that was just started. Raises LabError when it is gone already."""
+def process(purpose: str, pid: int, log: Path | None = None) -> Process:
+    """A process that was just started. Raises LabError, with the last words of its log, when it is gone already."""
     ticks = started(pid)
     if ticks is None:
-        raise LabError(purpose, "ended at once", "See its log in the lab's runtime directory")
+        words = f" ({last_words(log)})" if log is not None else ""
+        raise LabError(purpose, f"ended at once{words}", "Run `railfab lab doctor`")
     return Process(purpose=purpose, pid=pid, started=ticks)
+
+
+def last_words(log: Path) -> str:
+    """The last two lines that something said before it ended."""
+    lines = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
+    return "; ".join(lines[-2:]) or "its log is empty"
 
 
 def marked(tag: str) -> list[Process]:

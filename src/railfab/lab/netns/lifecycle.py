@@ -16,9 +16,9 @@ from railfab.errors import LabError, RailfabError, raise_all
 from railfab.lab.backend import LabPlace, LabPlan, Progress
 from railfab.lab.netns import kernel
 from railfab.lab.netns.addresses import management
-from railfab.lab.netns.kernel import MARK, Process, ip_batch, process
+from railfab.lab.netns.kernel import MARK, Process, ip_batch, last_words, process
 from railfab.lab.netns.names import LabNames, lab_names
-from railfab.lab.netns.node import boot, last_words, wait_until_ready
+from railfab.lab.netns.node import boot, wait_until_ready
 from railfab.lab.netns.runtime import (
     GNMI_PORT,
     SSH_PORT,
@@ -181,7 +181,7 @@ def _start_agent(place: LabPlace, state: LabState) -> Process:
             env=os.environ | {MARK: state.tag},
             start_new_session=True,
         )
-    return process(AGENT, started.pid)
+    return process(AGENT, started.pid, state.runtime / "agent.log")
 
 
 def _wait_for_servers(state: LabState) -> None:

@@ -12,7 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from railfab.errors import LabError
-from railfab.lab.netns.kernel import MARK, NAMESPACES, Process, is_running, process
+from railfab.lab.netns.kernel import MARK, NAMESPACES, Process, is_running, last_words, process
 
 FRR = Path("/usr/lib/frr")
 DAEMONS = ("zebra", "staticd", "bgpd", "bfdd")
@@ -50,13 +50,13 @@ def boot(root: Path, *, name: str, namespace: str, tag: str, ssh_server: Sequenc
         started = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment, start_new_session=True
         )
-    return process(name, started.pid)
+    return process(name, started.pid, root / "log")
 
 
 def wait_until_ready(roots: dict[str, Path], processes: Sequence[Process]) -> None:
     """Wait until every switch has started its daemons and read its configuration. Raises LabError."""
     deadline = time.monotonic() + READY_WITHIN_S + READY_WITHIN_EACH_S * len(roots)
-    waiting = {process.purpose: process for process in processes}
+    waiting = dict(zip(roots, processes, strict=True))
     while waiting := {name: holder for name, holder in waiting.items() if not (roots[name] / "ready").exists()}:
         for name, holder in waiting.items():
             if not is_running(holder):
@@ -68,12 +68,6 @@ def wait_until_ready(roots: dict[str, Path], processes: Sequence[Process]) -> No
         time.sleep(0.05)
 
 
-def last_words(log: Path) -> str:
-    """The last two lines that something said before it ended."""
-    lines = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
-    return "; ".join(lines[-2:]) or "its log is empty"
-
-
 def dead_daemons(root: Path) -> tuple[str, ...]:
     """FRR daemons of a switch that do not answer on their socket."""
     return tuple(daemon for daemon in DAEMONS if not _answers(root / "run-frr" / f"{daemon}.vty"))
@@ -83,6 +77,8 @@ def _answers(path: Path) -> bool:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
         try:
             client.connect(str(path))
+        except PermissionError:
+            return True  # it listens, though not to a user outside group frrvty
         except OSError:
             return False
     return True

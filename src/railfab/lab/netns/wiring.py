@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from ipaddress import IPv4Interface
+from ipaddress import IPv4Interface, IPv4Network
 
 from railfab.device import DeviceModel
 from railfab.lab.netns.names import MANAGEMENT, LabNames
 from railfab.topology import Port, Role, Topology
 
 DEFAULT_MTU_BYTES = 1500
+CLOSED = 1000
+"""Priority of the rules about management: after the kernel's own for local addresses, before the routes."""
+
 FIRST_TABLE = 100
 """Routing table of a host's first NIC port; the next ports have the next tables."""
 
@@ -46,14 +49,28 @@ def management_lines(names: LabNames, gateway: IPv4Interface, switches: Mapping[
 
 
 def node_lines(topology: Topology, node: str, management: IPv4Interface | None) -> list[str]:
-    """What is done inside one node's namespace: addresses, routes and every port up."""
+    """What is done inside one node's namespace: addresses, routes and every port up.
+
+    Nothing is forwarded into or out of the management network: what is meant for the switch itself, and what the switch
+    itself sends, is looked up elsewhere.
+    """
     ports = topology.ports_of(node)
     lines = ["link set lo up", *(f"link set {port.name} up" for port, _, _ in ports)]
     if management is not None:
         lines += [f"addr add {management} dev {MANAGEMENT}", f"link set {MANAGEMENT} up"]
+        lines += _closed(management.network)
     if topology.node(node).role is Role.HOST:
         lines += _host_lines([(port, peer) for port, peer, _ in ports])
     return lines
+
+
+def _closed(management: IPv4Network) -> list[str]:
+    """Rules after which only the switch itself sends to the management network, and nothing goes on from there."""
+    return [
+        f"rule add priority {CLOSED} iif lo to {management} table main",
+        f"rule add priority {CLOSED + 1} to {management} blackhole",
+        f"rule add priority {CLOSED + 2} iif {MANAGEMENT} blackhole",
+    ]
 
 
 def _host_lines(ports: list[tuple[Port, Port]]) -> list[str]:
