@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from contextlib import ExitStack
+from pathlib import Path
 
 from railfab.endpoints import Endpoints, load_endpoints
 from railfab.errors import LabError, RailfabError, raise_all
@@ -34,19 +35,20 @@ logger = logging.getLogger(__name__)
 
 
 class ContainerlabBackend:
-    """Containers on this machine. binary: how containerlab is called."""
+    """Containers on this machine. binary: how containerlab is called. proc: where the kernel says what it has."""
 
     name = "containerlab"
 
-    def __init__(self, binary: Containerlab | None = None) -> None:
+    def __init__(self, binary: Containerlab | None = None, *, proc: Path = kernel.PROC) -> None:
         self.binary = binary or Containerlab()
+        self.proc = proc
 
     def up(self, plan: LabPlan, progress: Progress) -> Endpoints:
         """Boot the fabric; see Backend.up."""
         place, files = plan.place, Files(plan.place)
         wanted = lab_files(plan, load_settings(place.folder))
         raise_all(list(check(wanted.topology.document(), wanted.name, exists=wanted.files.__contains__)))
-        _require(doctor.machine(self.binary) + doctor.lab(self.binary, plan))
+        _require(doctor.machine(self.binary, self.proc) + doctor.lab(self.binary, plan))
         found = self.binary.inspect(place.fabric)
         if found:
             return self._running(plan, wanted, found, progress)
@@ -92,7 +94,7 @@ class ContainerlabBackend:
 
     def doctor(self, plan: LabPlan | None) -> tuple[Finding, ...]:
         """What the machine has and lacks; see Backend.doctor."""
-        return doctor.machine(self.binary) + (doctor.lab(self.binary, plan) if plan is not None else ())
+        return doctor.machine(self.binary, self.proc) + (doctor.lab(self.binary, plan) if plan is not None else ())
 
     def _running(self, plan: LabPlan, wanted: LabFiles, found: tuple[Container, ...], progress: Progress) -> Endpoints:
         """The endpoints of a lab that is up already; its gateway is opened again if it has ended."""

@@ -206,8 +206,8 @@ def _detailed(entry: Mapping[str, Any]) -> Container:
 
 
 def _address(text: Any) -> str | None:
-    address = str(text or "").partition("/")[0]
-    return None if address in ("", "N/A") else address
+    """An address without its prefix length; None where there is none."""
+    return None if text in (None, "", "N/A") else str(text).partition("/")[0]
 
 
 def executed(answer: Any) -> tuple[Executed, ...]:

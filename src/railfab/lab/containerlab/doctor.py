@@ -28,9 +28,9 @@ ASK_WITHIN_S = 20.0
 DOCKER = "docker"
 
 
-def machine(binary: Containerlab) -> tuple[Finding, ...]:
-    """What any such lab needs."""
-    return (*_binary(binary), _daemon(binary), _modules(), _capabilities(), _netem())
+def machine(binary: Containerlab, proc: Path = PROC) -> tuple[Finding, ...]:
+    """What any such lab needs. proc: where the kernel says what it has."""
+    return (*_binary(binary), _daemon(binary), _modules(proc), _capabilities(proc), _netem())
 
 
 def lab(binary: Containerlab, plan: LabPlan) -> tuple[Finding, ...]:
@@ -62,23 +62,23 @@ def _daemon(binary: Containerlab) -> Finding:
     return Finding(subject="Docker", problem="containerlab reaches no daemon", remedy=remedy)
 
 
-def _modules() -> Finding:
-    if (PROC / "modules").exists():
+def _modules(proc: Path) -> Finding:
+    if (proc / "modules").exists():
         return Finding(subject="/proc/modules")
     remedy = "Use a kernel with module support; containerlab reads it at every deploy"
     return Finding(subject="/proc/modules", problem="is not there", remedy=remedy)
 
 
-def _capabilities() -> Finding:
+def _capabilities(proc: Path) -> Finding:
     """What this machine withholds from root no container gets either."""
-    status = (PROC / "self/status").read_text()
+    status = (proc / "self/status").read_text()
     found = re.search(r"^CapBnd:\s*([0-9a-f]+)$", status, re.MULTILINE)
     bounding = int(found[1], 16) if found else 0
     needed = [name for name, bit in CAPABILITIES.items() if not bounding >> bit & 1]
     if needed:
         remedy = "Run on a machine, or in a container, that has it"
         return Finding(subject="capabilities", problem=f"{', '.join(needed)} withheld", remedy=remedy)
-    last = int((PROC / "sys/kernel" / ALL_CAPABILITIES).read_text())
+    last = int((proc / "sys/kernel" / ALL_CAPABILITIES).read_text())
     withheld = [str(bit) for bit in range(last + 1) if not bounding >> bit & 1]
     if withheld:
         problem = f"number {', '.join(withheld)} is withheld, so privileged containers do not start"
@@ -119,9 +119,10 @@ def _images(binary: Containerlab, plan: LabPlan) -> Iterator[Finding]:
 
 def _image(binary: Containerlab, image: str, *, never: bool) -> Finding:
     subject = f"image {image}"
-    if shutil.which(DOCKER) is None:
+    docker = shutil.which(DOCKER, path=binary.environment.get("PATH"))
+    if docker is None:
         return _untried(subject, "the docker command")
-    done = _ask(binary, DOCKER, "image", "inspect", image)
+    done = _ask(binary, docker, "image", "inspect", image)
     if done is not None and done.returncode == 0:
         return Finding(subject=subject)
     if never:

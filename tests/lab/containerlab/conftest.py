@@ -1,0 +1,57 @@
+"""A stand-in for the containerlab binary, on which every test of the backend runs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from railfab.lab.containerlab import Containerlab, ContainerlabBackend
+
+STANDIN = Path(__file__).parent / "standin.py"
+RECORDED = Path(__file__).parent / "recorded"
+
+
+@dataclass(frozen=True, slots=True)
+class StandIn:
+    """A stand-in in a home of its own."""
+
+    home: Path
+
+    def binary(self, **environment: str) -> Containerlab:
+        given = {"STANDIN_HOME": str(self.home), "STANDIN_PID": str(os.getpid()), **environment}
+        return Containerlab(str(self.home / "containerlab"), given)
+
+    def backend(self, **environment: str) -> ContainerlabBackend:
+        """The backend on it, on a machine whose kernel has modules."""
+        return ContainerlabBackend(self.binary(**environment), proc=self.home / "proc")
+
+    @property
+    def calls(self) -> list[str]:
+        path = self.home / "calls"
+        return path.read_text().splitlines() if path.exists() else []
+
+
+@pytest.fixture
+def standin(tmp_path: Path) -> StandIn:
+    home = tmp_path / "standin"
+    home.mkdir()
+    program = home / "containerlab"
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} {STANDIN} "$@"\n')
+    program.chmod(0o755)
+    write_proc(home / "proc")
+    return StandIn(home)
+
+
+def write_proc(proc: Path, *, bounding: int = (1 << 41) - 1, modules: bool = True) -> Path:
+    """What a kernel says of itself, as far as the doctor reads it."""
+    for folder in ("self", "sys/kernel"):
+        (proc / folder).mkdir(parents=True, exist_ok=True)
+    (proc / "self/status").write_text(f"Name:\tpython\nCapBnd:\t{bounding:016x}\n")
+    (proc / "sys/kernel/cap_last_cap").write_text("40\n")
+    if modules:
+        (proc / "modules").write_text("")
+    return proc

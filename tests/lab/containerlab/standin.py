@@ -1,0 +1,239 @@
+"""Stands in for the `containerlab` binary: answers with what containerlab 0.79 was recorded to say, and its exit codes.
+
+Run as a program. STANDIN_HOME keeps what was deployed. STANDIN_FAIL: file of the words with which a deploy fails.
+STANDIN_DAEMON=no: no Docker daemon. STANDIN_NODES=namespaces: nodes are real, each a process in namespaces of its own,
+wired and configured as the topology says (root); else a node's process is the one in STANDIN_PID.
+"""
+
+# ruff: noqa: T201
+from __future__ import annotations
+
+import copy
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+HOME = Path(os.environ["STANDIN_HOME"])
+RECORDED = Path(__file__).parent / "recorded"
+DEPLOYED = HOME / "deployed.json"
+REAL = os.environ.get("STANDIN_NODES") == "namespaces"
+NODE = """set -e
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+hostname "$1"
+mount -t tmpfs tmpfs /var/run/frr && chown frr:frr /var/run/frr
+mount -t tmpfs tmpfs /var/tmp && chmod 1777 /var/tmp
+mount -t tmpfs tmpfs /etc/frr
+for bind in $BINDS; do touch "${bind#*:}"; mount --bind "${bind%%:*}" "${bind#*:}"; done
+if [ -z "$CMD" ]; then
+    . /etc/frr/daemons
+    for daemon in zebra staticd bgpd bfdd; do
+        eval "options=\\$${daemon}_options"
+        /usr/lib/frr/$daemon -d -u frr -g frr -P 0 $options
+    done
+    vtysh -b
+fi
+touch /var/run/frr/ready
+exec sleep infinity
+"""
+
+
+def main() -> int:
+    words = sys.argv[1:]
+    flags = {word: value for word, value in pairwise(words) if word.startswith("--")}
+    with (HOME / "calls").open("a") as log:
+        log.write(f"{shlex.join(words)} version_check={os.environ.get('CLAB_VERSION_CHECK')}\n")
+    verbs = {
+        "deploy": deploy,
+        "inspect": inspect,
+        "exec": execute,
+        "save": save,
+        "destroy": destroy,
+        "version": version,
+    }
+    if os.environ.get("STANDIN_DAEMON") == "no" and words[0] != "version":
+        return fail(
+            "Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?."
+        )
+    return verbs[words[0]](flags)
+
+
+def say(line: str) -> None:
+    sys.stderr.write(f"12:19:19 INFO {line}\n")
+
+
+def fail(verdict: str) -> int:
+    sys.stderr.write((RECORDED / "invalid/unknown-node.out").read_text().replace("Unable to find node nope.", verdict))
+    return 1
+
+
+def deployed() -> dict[str, Any]:
+    return json.loads(DEPLOYED.read_text()) if DEPLOYED.exists() else {}
+
+
+def version(_: dict[str, str]) -> int:
+    print(" \x1b[1mcontainerlab\x1b[0m\n    version: 0.79.0\n     commit: 0000000\n")
+    return 0
+
+
+def deploy(flags: dict[str, str]) -> int:
+    path = Path(flags["--topo"])
+    topology = yaml.safe_load(path.read_text())
+    say(f"Parsing & checking topology file={path.name}")
+    labs = deployed()
+    if topology["name"] not in labs:
+        nodes = (
+            boot(path, topology) if REAL else dict.fromkeys(topology["topology"]["nodes"], os.environ["STANDIN_PID"])
+        )
+        (path.parent / f"clab-{topology['name']}").mkdir()
+        labs[topology["name"]] = {"file": str(path.resolve()), "topology": topology, "pids": nodes}
+        DEPLOYED.write_text(json.dumps(labs))
+    if words := os.environ.get("STANDIN_FAIL"):
+        sys.stderr.write(Path(words).read_text())
+        return 1
+    print("╭───── \x1b[32mrunning\x1b[0m ─────╮")
+    return 0
+
+
+def inspect(flags: dict[str, str]) -> int:
+    say("Parsing & checking topology file=rail.clab.yml")
+    assert "--all" in sys.argv, "an absent lab would be an error"
+    detailed = "--details" in sys.argv
+    answer = {name: [entry(lab, node, detailed) for node in lab["pids"]] for name, lab in sorted(deployed().items())}
+    print(json.dumps(answer, indent=2))
+    return 0
+
+
+def entry(lab: dict[str, Any], node: str, detailed: bool) -> dict[str, Any]:
+    """A recorded container, with the names of this one."""
+    name = "details.json" if detailed else "inspect-all.json"
+    found: dict[str, Any] = copy.deepcopy(json.loads((RECORDED / name).read_text())["rail"][0])
+    topology = lab["topology"]
+    group = topology["topology"]["groups"][topology["topology"]["nodes"][node]["group"]]
+    longname, address = f"clab-{topology['name']}-{node}", address_of(lab, node)
+    if not detailed:
+        return found | {
+            "lab_name": topology["name"],
+            "name": longname,
+            "kind": group["kind"],
+            "ipv4_address": address + "/24",
+        }
+    found["Names"], found["Image"], found["Pid"] = [longname], group["image"], int(lab["pids"][node])
+    found["State"] = os.environ.get("STANDIN_STATE", found["State"])
+    found["Labels"] |= {
+        "clab-node-kind": group["kind"],
+        "clab-node-longname": longname,
+        "clab-node-name": node,
+        "containerlab": topology["name"],
+    }
+    found["NetworkSettings"]["IPv4addr"] = address
+    return found
+
+
+def address_of(lab: dict[str, Any], node: str) -> str:
+    return f"127.77.0.{list(lab['pids']).index(node) + 1}"
+
+
+def execute(flags: dict[str, str]) -> int:
+    lab = next(lab for lab in deployed().values() if lab["file"] == str(Path(flags["--topo"]).resolve()))
+    node, command = flags["--label"].removeprefix("clab-node-name="), shlex.split(flags["--cmd"])
+    enter = ["nsenter", f"--target={lab['pids'][node]}", "--net", "--mount", "--pid", "--uts"] if REAL else []
+    done = subprocess.run([*enter, *command], capture_output=True, text=True)
+    result = {"cmd": command, "return-code": done.returncode, "stdout": done.stdout, "stderr": done.stderr}
+    print(json.dumps({f"clab-{lab['topology']['name']}-{node}": [result]}))
+    return 0
+
+
+def save(flags: dict[str, str]) -> int:
+    say(f"Parsing & checking topology file={flags['--topo']}")
+    return 0
+
+
+def destroy(flags: dict[str, str]) -> int:
+    labs = deployed()
+    wanted = [
+        name
+        for name, lab in labs.items()
+        if lab["file"] == str(Path(flags.get("--topo", "/")).resolve()) or name == flags.get("--name")
+    ]
+    for name in wanted:
+        lab = labs.pop(name)
+        if REAL:
+            for pid in lab["pids"].values():
+                os.kill(int(pid), signal.SIGKILL)
+    DEPLOYED.write_text(json.dumps(labs))
+    return 0
+
+
+def boot(path: Path, topology: dict[str, Any]) -> dict[str, str]:
+    """Every node as a process in namespaces of its own; the pid of each one's first process, by name."""
+    groups, nodes = topology["topology"]["groups"], topology["topology"]["nodes"]
+    merged = {name: merge(groups[node["group"]], node) for name, node in nodes.items()}
+    pids = {name: start(path.parent, name, node) for name, node in merged.items()}
+    for link in topology["topology"]["links"]:
+        a, z = link["endpoints"]
+        ends = [f"{end['interface']} mtu {link['mtu']} netns {pids[end['node']]}" for end in (a, z)]
+        run(f"ip link add name {ends[0]} type veth peer name {ends[1]}")
+        for end in (a, z):
+            inside(pids[end["node"]], f"ip link set {end['interface']} up")
+    for name, node in merged.items():
+        for command in node.get("exec", ()):
+            inside(pids[name], command)
+    return pids
+
+
+def merge(group: dict[str, Any], node: dict[str, Any]) -> dict[str, Any]:
+    """As containerlab does: lists are added up, values of the node win."""
+    lists = {key: [*group.get(key, ()), *node.get(key, ())] for key in ("binds", "exec")}
+    return {**group, **node, **lists}
+
+
+def start(folder: Path, name: str, node: dict[str, Any]) -> str:
+    binds = " ".join(f"{folder / bind}" for bind in node["binds"])
+    sysctls = " ".join(f"{key}={value}" for key, value in node["sysctls"].items())
+    script = f"ip link set lo up; sysctl -qw {sysctls}; {NODE}"
+    unshare = ["unshare", "--net", "--mount", "--uts", "--ipc", "--pid", "--fork", "--kill-child"]
+    with (HOME / f"{name}.log").open("wb") as log:
+        holder = subprocess.Popen(
+            [*unshare, "sh", "-c", script, "node", name],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            env=os.environ | {"BINDS": binds, "CMD": node.get("cmd", "")},
+            start_new_session=True,
+        )
+    children = Path(f"/proc/{holder.pid}/task/{holder.pid}/children")
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline and holder.poll() is None:
+        pid = children.read_text().strip()
+        if (
+            pid
+            and Path(f"/proc/{pid}/root/run/frr/ready").exists()
+            and Path(f"/proc/{pid}/comm").read_text() == "sleep\n"
+        ):
+            return pid
+        time.sleep(0.02)
+    sys.exit(f"{name} did not start: {(HOME / f'{name}.log').read_text()}")
+
+
+def inside(pid: str, command: str) -> None:
+    run(f"nsenter --target={pid} --net {command}")
+
+
+def run(command: str) -> None:
+    done = subprocess.run(shlex.split(command), capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{command}: {done.stderr}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

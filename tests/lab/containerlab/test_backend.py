@@ -1,0 +1,218 @@
+"""The backend end to end on the stand-in: what it starts, says, refuses and removes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.lab.containerlab.conftest import RECORDED, StandIn, write_proc
+from tests.lab.fabrics import lab_plan, small_intent
+
+from railfab.endpoints import load_endpoints, read_credentials
+from railfab.errors import LabError
+from railfab.lab import LabPlan
+from railfab.lab.containerlab import ContainerlabBackend
+from railfab.lab.containerlab.state import Files, load_state
+from railfab.lab.netns import kernel
+from railfab.platforms.frr.shell import RootShell
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> LabPlan:
+    return lab_plan(small_intent(tmp_path), tmp_path / "state")
+
+
+@pytest.fixture
+def up(standin: StandIn, plan: LabPlan) -> Iterator[ContainerlabBackend]:
+    backend = standin.backend()
+    backend.up(plan, quiet)
+    yield backend
+    backend.down(plan.place, quiet)
+
+
+def quiet(_: str) -> None:
+    pass
+
+
+def gateway(plan: LabPlan) -> kernel.Process:
+    state = load_state(Files(plan.place).state)
+    assert state is not None
+    assert state.gateway is not None
+    return state.gateway
+
+
+def test_a_lab_that_was_never_up_is_down(standin: StandIn, plan: LabPlan) -> None:
+    backend = standin.backend()
+    assert backend.status(plan.place).state == "down"
+    assert backend.down(plan.place, quiet) is False
+
+
+@pytest.mark.lab
+class TestUp:
+    def test_every_switch_is_reachable_by_ssh_and_gnmi(self, up: ContainerlabBackend, plan: LabPlan) -> None:
+        endpoints = load_endpoints(plan.place.endpoints_file)
+        assert endpoints.backend == "containerlab"
+        assert [node.name for node in endpoints.nodes] == list(plan.models)
+        for node in endpoints.nodes:
+            shell = RootShell(node, read_credentials(node))
+            with closing(shell):
+                shell.open()
+                assert shell.run("cat; exit 3", stdin="exact bytes\n").out == "exact bytes\n"
+                assert shell.run("exit 3").status == 3
+
+    def test_a_second_up_finds_it_and_starts_nothing(
+        self, up: ContainerlabBackend, plan: LabPlan, standin: StandIn
+    ) -> None:
+        before, said = gateway(plan), []
+        assert up.up(plan, said.append) == load_endpoints(plan.place.endpoints_file)
+        assert gateway(plan) == before
+        assert said == ["lab small is up already"]
+        assert len([call for call in standin.calls if call.startswith("deploy")]) == 1
+
+    def test_a_gateway_that_has_ended_is_seen_and_opened_again(self, up: ContainerlabBackend, plan: LabPlan) -> None:
+        before = gateway(plan)
+        os.kill(before.pid, signal.SIGKILL)
+        wait_until(lambda: not kernel.is_running(before))
+        status = up.status(plan.place)
+        assert status.state == "degraded"
+        up.up(plan, quiet)
+        assert gateway(plan) != before
+        assert up.status(plan.place).state == "running"
+
+    def test_a_lab_that_runs_otherwise_than_planned_is_refused(self, up: ContainerlabBackend, plan: LabPlan) -> None:
+        wider = {
+            name: replace(model, interfaces=tuple(replace(i, mtu_bytes=1500) for i in model.interfaces))
+            for name, model in plan.models.items()
+        }
+        with pytest.raises(LabError) as raised:
+            up.up(replace(plan, models=wider), quiet)
+        assert str(raised.value) == "lab small: is up, but not as the intent says now. Run `railfab lab down` first."
+
+    def test_down_leaves_nothing(self, standin: StandIn, plan: LabPlan, tmp_path: Path) -> None:
+        backend = standin.backend()
+        backend.up(plan, quiet)
+        process = gateway(plan)
+        assert backend.down(plan.place, quiet) is True
+        assert not kernel.is_running(process)
+        assert list((tmp_path / "state").iterdir()) == []
+        assert backend.binary.inspect("small") == ()
+        assert backend.down(plan.place, quiet) is False
+
+    def test_a_failed_deploy_leaves_nothing(self, standin: StandIn, plan: LabPlan, tmp_path: Path) -> None:
+        backend = standin.backend(STANDIN_FAIL=str(RECORDED / "invalid/unknown-node.out"))
+        with pytest.raises(LabError, match=r"^containerlab deploy: Unable to find node nope\. "):
+            backend.up(plan, quiet)
+        assert backend.binary.inspect("small") == ()
+        assert list((tmp_path / "state").iterdir()) == []
+
+    def test_a_container_that_does_not_run_is_named_and_all_is_removed(
+        self, standin: StandIn, plan: LabPlan, tmp_path: Path
+    ) -> None:
+        backend = standin.backend(STANDIN_STATE="exited")
+        with pytest.raises(LabError) as raised:
+            backend.up(plan, quiet)
+        assert str(raised.value) == (
+            "node pod1-seg1-host1: is exited (Up 53 seconds). Look at `docker logs` of it, then run `railfab lab down`."
+        )
+        assert backend.binary.inspect("small") == ()
+        assert list((tmp_path / "state").iterdir()) == []
+
+    def test_a_lab_of_that_name_that_others_started_is_left_alone(
+        self, up: ContainerlabBackend, plan: LabPlan, tmp_path: Path
+    ) -> None:
+        elsewhere = replace(plan, place=replace(plan.place, state=tmp_path / "elsewhere"))
+        line = (
+            "lab small: is running, and was not started from here. "
+            "Remove it with `containerlab destroy --name small`, or name your fabric otherwise."
+        )
+        for verb in (lambda: up.up(elsewhere, quiet), lambda: up.down(elsewhere.place, quiet)):
+            with pytest.raises(LabError) as raised:
+                verb()
+            assert str(raised.value) == line
+        assert up.status(plan.place).state == "running"
+
+    def test_secrets_are_for_their_owner_only_and_in_no_argument(self, up: ContainerlabBackend, plan: LabPlan) -> None:
+        files = Files(plan.place)
+        secret = read_credentials(load_endpoints(plan.place.endpoints_file).nodes[0]).password
+        private = [files.credentials("frr"), *files.folder.glob("keys/*/*key")]
+        assert {path.stat().st_mode & 0o077 for path in private} == {0}
+        assert secret not in Path(f"/proc/{gateway(plan).pid}/cmdline").read_text()
+        assert secret not in plan.place.endpoints_file.read_text() + files.topology.read_text()
+
+
+def wait_until(condition: Callable[[], bool], within_s: float = 10.0) -> None:
+    deadline = time.monotonic() + within_s
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def problems(backend: ContainerlabBackend, plan: LabPlan | None = None) -> list[str]:
+    return [str(finding) for finding in backend.doctor(plan) if not finding.ok and finding.subject != "sch_netem"]
+
+
+def test_the_doctor_is_content_with_a_whole_machine(standin: StandIn) -> None:
+    assert problems(standin.backend()) == []
+
+
+def test_the_doctor_names_what_is_missing(standin: StandIn) -> None:
+    backend = standin.backend(STANDIN_DAEMON="no")
+    write_proc(standin.home / "proc", bounding=(1 << 41) - 1 - (1 << 12))
+    (standin.home / "proc/modules").unlink()
+    assert problems(backend) == [
+        "Docker: containerlab reaches no daemon. Start the Docker daemon, or set DOCKER_HOST to where it listens.",
+        "/proc/modules: is not there. Use a kernel with module support; containerlab reads it at every deploy.",
+        "capabilities: NET_ADMIN withheld. Run on a machine, or in a container, that has it.",
+    ]
+
+
+def test_a_capability_that_frr_needs_not_is_steered_around(standin: StandIn) -> None:
+    write_proc(standin.home / "proc", bounding=(1 << 41) - 1 - (1 << 24))
+    assert problems(standin.backend()) == [
+        "capabilities: number 24 is withheld, so privileged containers do not start. Write `privileged: false` into "
+        "containerlab.yml beside the intent; FRR's containers are unprivileged already."
+    ]
+
+
+def test_the_doctor_says_how_to_get_the_binary() -> None:
+    from railfab.lab.containerlab import Containerlab
+
+    found = problems(ContainerlabBackend(Containerlab("/nowhere/containerlab")))
+    assert found[0] == "containerlab: is not installed. Install it as containerlab.dev says, or use --backend netns."
+
+
+def test_an_old_binary_is_named(standin: StandIn) -> None:
+    program = standin.home / "containerlab"
+    program.write_text("#!/bin/sh\necho '    version: 0.54.2'; echo '{}'\n")
+    assert problems(standin.backend()) == ["containerlab: version 0.54.2 is too old. Install 0.60 or newer."]
+
+
+def test_an_image_that_may_not_be_pulled_and_is_not_here_is_fatal(standin: StandIn, plan: LabPlan) -> None:
+    (plan.place.folder / "containerlab.yml").write_text("image_pull_policy: Never\nimages: {frr: railfab/frr:none}\n")
+    (standin.home / "docker").write_text("#!/bin/sh\nexit 1\n")
+    (standin.home / "docker").chmod(0o755)
+    path = f"{standin.home}:{os.environ['PATH']}"
+    found = standin.backend(PATH=path).doctor(plan)
+    image = next(finding for finding in found if finding.subject == "image railfab/frr:none")
+    assert image.fatal
+    assert str(image) == (
+        "image railfab/frr:none: is not here and may not be pulled. Import it, or mend containerlab.yml."
+    )
+
+
+def test_a_state_that_is_none_is_one_line(standin: StandIn, plan: LabPlan) -> None:
+    path = Files(plan.place).state
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps({"version": 9}))
+    with pytest.raises(LabError) as raised:
+        standin.backend().status(plan.place)
+    assert str(raised.value) == (
+        f"{path}: is no state of a lab (version 9, not 1). Remove the lab with `containerlab destroy`, then this file."
+    )
