@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -12,6 +13,7 @@ from tests.laws.device_models import device_models, leaf
 from railfab.errors import UnknownPlatform, UnsupportedFeature
 from railfab.metrics import CATALOGUE
 from railfab.platforms import Support, admit, platform, platform_names
+from railfab.platforms.admission import measures_of
 
 every_platform = pytest.mark.parametrize("name", platform_names())
 thorough = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -47,6 +49,19 @@ def test_a_refusal_names_device_feature_and_platform(name: str, feature: str) ->
     with pytest.raises(UnsupportedFeature) as refused:
         admit(model, own)
     assert str(refused.value).startswith(f"pod1-seg1-leaf1: platform {name} cannot do {feature}.")
+
+
+@every_platform
+def test_what_exceeds_a_limit_is_refused_by_its_name(name: str) -> None:
+    own, model = platform(name), leaf(name)
+    for limit, most in own.capabilities.limits.items():
+        assert measures_of(model)[limit] <= most
+    limit = own.capabilities.limits["max_paths"]
+    with pytest.raises(UnsupportedFeature) as refused:
+        admit(replace(model, bgp=replace(model.bgp, max_paths=limit + 1)), own)
+    assert str(refused.value) == (
+        f"pod1-seg1-leaf1: max_paths {limit + 1} is above platform {name}'s limit of {limit}. Ask for less."
+    )
 
 
 @every_platform

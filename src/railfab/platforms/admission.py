@@ -29,6 +29,19 @@ def features_of(model: DeviceModel) -> dict[str, bool]:
     }
 
 
+def measures_of(model: DeviceModel) -> dict[str, int]:
+    """What a platform's limits bound, by the limit's name."""
+    qos = model.qos
+    watchdog = qos.watchdog if qos else None
+    return {
+        "interfaces": len(model.interfaces),
+        "ip_mtu_bytes": max((interface.mtu_bytes or 0 for interface in model.interfaces), default=0),
+        "max_paths": model.bgp.max_paths,
+        "queue_weight": max((cls.weight or 0 for cls in qos.classes), default=0) if qos else 0,
+        "watchdog_ms": max(watchdog.detect_ms, watchdog.recover_ms) if watchdog else 0,
+    }
+
+
 def admit(model: DeviceModel, platform: Platform) -> DeviceModel:
     """The model as this platform configures it: without what the operating system below it sets.
 
@@ -44,11 +57,13 @@ def admit(model: DeviceModel, platform: Platform) -> DeviceModel:
         for feature, used in features_of(model).items()
         if used and features.get(feature, Support.NO) is Support.NO
     ]
-    ports = platform.capabilities.limits.get("interfaces")
-    if ports is not None and len(model.interfaces) > ports:
-        refused.append(
-            UnsupportedFeature(model.name, f"{len(model.interfaces)} interfaces exceed {ports}", "Use fewer ports")
+    refused += [
+        UnsupportedFeature(
+            model.name, f"{name} {value} is above platform {platform.name}'s limit of {limit}", "Ask for less"
         )
+        for name, value in measures_of(model).items()
+        if (limit := platform.capabilities.limits.get(name)) is not None and value > limit
+    ]
     raise_all(refused)
     external = {feature for feature, support in features.items() if support is Support.EXTERNAL}
     return replace(model, interfaces=tuple(_configured(interface, external) for interface in model.interfaces))

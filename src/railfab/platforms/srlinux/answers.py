@@ -5,12 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from railfab.gnmi.paths import Element
-from railfab.platforms.srlinux.tree import Json
-
-
-def bare(name: str) -> str:
-    """A name without its module prefix."""
-    return name.rpartition(":")[2]
+from railfab.platforms.srlinux.tree import Json, bare
 
 
 def graft(tree: Json, steps: tuple[Element, ...], value: Any) -> None:

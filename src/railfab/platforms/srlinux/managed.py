@@ -11,7 +11,7 @@ from typing import Any
 
 from railfab.platforms.srlinux.interfaces import is_ours
 from railfab.platforms.srlinux.routing import INSTANCE
-from railfab.platforms.srlinux.tree import CONFIG, Json, stripped
+from railfab.platforms.srlinux.tree import CONFIG, Json, bare, lines, stripped
 
 HOST_NAME = "/system/name/host-name"
 LLDP = "/system/lldp/admin-state"
@@ -32,8 +32,9 @@ class Edits:
         return bool(self.delete or self.replace or self.update)
 
 
-def owned(found: Json) -> Json:
-    """The owned part of what a device said (names at the top bare), as `parse` reads it and `edits` takes it."""
+def owned(tree: Json) -> Json:
+    """The owned part of a tree, as `parse` reads it and `edits` takes it."""
+    found = {bare(name): child for name, child in tree.items()}
     instances = [entry for entry in found.get("network-instance", []) if entry.get("name") == INSTANCE]
     sections = {
         "interface": [entry for entry in found.get("interface", []) if is_ours(str(entry.get("name")))],
@@ -53,7 +54,7 @@ def _system(system: Json) -> Json:
 def edits(before: Json, after: Json) -> Edits:
     """What turns the owned part `before` into `after`: a replace of each subtree that differs, deletes of what goes."""
     old, new = _subtrees(before), _subtrees(after)
-    changed = {path: value for path, value in new.items() if stripped(value) != stripped(old.get(path))}
+    changed = {path: value for path, value in new.items() if _said(value) != _said(old.get(path))}
     leaves = (HOST_NAME, LLDP)
     return Edits(
         delete=tuple(sorted(path for path in old.keys() - new.keys() if path != HOST_NAME)),
@@ -62,9 +63,14 @@ def edits(before: Json, after: Json) -> Edits:
     )
 
 
+def _said(value: Any) -> list[str]:
+    """A subtree as its lines, which do not depend on the order of lists or on how a number is spelt."""
+    return sorted(lines({"value": value})) if value is not None else []
+
+
 def _subtrees(tree: Json) -> dict[str, Any]:
     """The owned subtrees by path, each small enough to be replaced as a whole."""
-    plain = {name.rpartition(":")[2]: child for name, child in tree.items()}
+    plain = {bare(name): child for name, child in tree.items()}
     found: dict[str, Any] = {
         f"/interface[name={entry['name']}]": entry
         for entry in plain.get("interface", [])

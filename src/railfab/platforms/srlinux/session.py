@@ -75,7 +75,7 @@ class GnmiSession:
 
     def diff(self, text: str) -> str:
         """What committing this text would change, as unified `set / ...` lines."""
-        return difference(self.load(), text)
+        return difference(self.load(), _owned(text))
 
     def commit(self, text: str, *, confirm_within_s: int) -> None:
         """Replace what differs of the owned part in one Set, and read it back.
@@ -83,10 +83,10 @@ class GnmiSession:
         confirm_within_s is not sent, see the class: call `rollback` or `confirm`. Raises CommitRefused.
         """
         logger.debug("%s: no timer on the switch for the %d s asked", self._endpoint.name, confirm_within_s)
-        running, wanted = tree_of(self.load()), tree_of(text)
+        running, wanted = tree_of(self.load()), owned(tree_of(text))
         self._before = running
         self._set(edits(running, wanted))
-        if left := difference(self.load(), text):
+        if left := difference(self.load(), _owned(text)):
             self.rollback()
             first = next(line for line in left.splitlines() if line[:3] not in ("---", "+++"))
             raise CommitRefused(
@@ -157,6 +157,11 @@ class GnmiSession:
             place = f"{self._endpoint.host}:{self._endpoint.gnmi_port}"
             raise Unreachable(name, f"lost the connection to {place} ({_details(error)})", "Check the switch") from None
         raise DeviceError(name, f"refused a gNMI call ({code}: {_details(error)})", remedy) from None
+
+
+def _owned(configuration: str) -> str:
+    """The owned part of a configuration text: no other part is compared or set."""
+    return text(owned(tree_of(configuration)))
 
 
 def _code(error: Exception) -> str:

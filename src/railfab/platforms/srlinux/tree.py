@@ -81,6 +81,11 @@ def stripped(value: Any) -> Any:
     return _IDENTITY.sub("", value) if isinstance(value, str) else value
 
 
+def bare(name: str) -> str:
+    """A name without its module prefix."""
+    return name.rpartition(":")[2]
+
+
 def keys_of(name: str, entry: Json) -> tuple[str, ...]:
     """The names of the keys of a list entry; none when the list is not one of ours."""
     return next((keys for keys in KEYS.get(name, ()) if all(key in entry for key in keys)), ())
