@@ -225,22 +225,28 @@ def test_what_others_made_survives(plan: LabPlan, foreign: tuple[str, str]) -> N
     assert foreign[1] in interfaces()
 
 
-def test_a_state_file_that_names_what_others_made_is_refused(plan: LabPlan, foreign: tuple[str, str]) -> None:
+def test_down_believes_no_state_file_that_names_what_others_made(plan: LabPlan, foreign: tuple[str, str]) -> None:
     """It belongs to the user who called sudo, and `down` is root."""
     LAB.up(plan, print)
     state, path = running(plan), lab_state_file(plan.place)
-    nodes = (replace(state.nodes[0], namespace=foreign[0]), *state.nodes[1:])
-    tag = state.tag
-    for forged in (replace(state, nodes=nodes), replace(state, bridge=foreign[1]), replace(state, tag="rf000000")):
-        save_state(path, forged)
-        with pytest.raises(LabError) as raised:
-            LAB.down(plan.place, print)
-        assert str(raised.value) == (
-            f"{path}: is the state of another lab, {forged.tag}, and this one is {tag}. "
-            "Give the --state directory that the lab was started with."
-        )
+    nodes = (replace(state.nodes[0], namespace=foreign[0], management_port=foreign[1]), *state.nodes[1:])
+    save_state(path, replace(state, nodes=nodes, bridge=foreign[1], runtime=plan.place.folder))
+    LAB.down(plan.place, print)
     assert foreign[0] in namespaces()
     assert foreign[1] in interfaces()
+    assert plan.place.folder.exists()
+
+
+def test_the_state_of_another_lab_is_refused(plan: LabPlan) -> None:
+    LAB.up(plan, print)
+    state, path = running(plan), lab_state_file(plan.place)
+    save_state(path, replace(state, tag="rf000000"))
+    with pytest.raises(LabError) as raised:
+        LAB.down(plan.place, print)
+    assert str(raised.value) == (
+        f"{path}: is the state of another lab, rf000000, and this one is {state.tag}. "
+        "Give the --state directory that the lab was started with."
+    )
     save_state(path, state)
 
 

@@ -10,7 +10,7 @@ from railfab.errors import LabError, RailfabError, raise_all
 from railfab.lab.backend import Finding, LabPlace, LabPlan, LabStatus, NodeStatus, Progress
 from railfab.lab.netns import doctor, kernel, lifecycle
 from railfab.lab.netns.names import lab_names
-from railfab.lab.netns.runtime import exclusive, runtime_of
+from railfab.lab.netns.runtime import exclusive, forget, runtime_of
 from railfab.lab.netns.state import LabState, lab_state_file, own_state, save_state, wiring_digest
 from railfab.lab.netns.status import node_statuses
 
@@ -36,10 +36,10 @@ class NetnsBackend:
         """Remove the lab; see Backend.down."""
         _require(doctor.rights())
         with exclusive():
-            state = own_state(place) or _found_by_name(place)
-            if state is None:
+            state = own_state(place)
+            if state is None and not runtime_of(lab_names(place)).exists():
                 return False
-            lifecycle.remove(place, state, progress)
+            self._remove(place, state, progress)
             logger.info("lab %s is down", place.fabric)
             return True
 
@@ -58,12 +58,12 @@ class NetnsBackend:
         place = plan.place
         state = own_state(place)
         if state is None:
-            if _found_by_name(place) is not None:
+            if runtime_of(lab_names(place)).exists():
                 raise LabError(f"lab {place.fabric}", "parts of it are left over, without a state file", DOWN_FIRST)
             return None
         if state.boot != kernel.boot_id():
             progress("forgetting a lab that ended with an earlier boot of this machine")
-            lifecycle.remove(place, state, progress)
+            self._remove(place, state, progress)
             return None
         status = self.status(place)
         if status.state != "running" or not place.endpoints_file.exists():
@@ -74,11 +74,18 @@ class NetnsBackend:
         progress(f"lab {place.fabric} is up already")
         return load_endpoints(place.endpoints_file)
 
+    def _remove(self, place: LabPlace, state: LabState | None, progress: Progress) -> None:
+        """Undo a lab. Only a lab of this boot has left more than files; only a lab leaves a runtime directory."""
+        if state is None or state.boot == kernel.boot_id():
+            lifecycle.remove(place, progress)
+        else:
+            forget(place, lab_names(place), lab_state_file(place))
+
     def _boot(self, plan: LabPlan, progress: Progress) -> Endpoints:
         state = lifecycle.claim(plan)
         save_state(lab_state_file(plan.place), state)
         with ExitStack() as undo:
-            undo.callback(lifecycle.remove, plan.place, state, progress)
+            undo.callback(lifecycle.remove, plan.place, progress)
             state = lifecycle.build(plan, state, progress)
             running = lifecycle.publish(plan.place, state)
             undo.pop_all()
@@ -94,17 +101,6 @@ def _require(findings: tuple[Finding, ...]) -> None:
         if finding.fatal and not finding.ok
     ]
     raise_all(errors)
-
-
-def _found_by_name(place: LabPlace) -> LabState | None:
-    """A lab whose state file is lost, put together from the names of what it made; None when there is none.
-
-    Only a lab leaves its runtime directory behind, so without that nothing of this name is ours.
-    """
-    names = lab_names(place)
-    if not runtime_of(names).is_dir():
-        return None
-    return lifecycle.found(place, names)
 
 
 BACKEND = NetnsBackend()

@@ -7,8 +7,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Mapping
-from ipaddress import IPv4Interface
+from collections.abc import Iterable
 from pathlib import Path
 
 from railfab.endpoints import Endpoints, save_endpoints
@@ -81,31 +80,6 @@ def claim(plan: LabPlan) -> LabState:
             )
             for node in plan.topology.nodes
         ),
-    )
-
-
-def found(place: LabPlace, names: LabNames) -> LabState:
-    """A lab without its state file, as far as the names of its parts tell."""
-    prefix = names.namespace("")
-    nodes = (
-        LabNode(name=name.removeprefix(prefix), kind="", namespace=name, address=None, management_port=None)
-        for name in sorted(kernel.namespaces())
-        if name.startswith(prefix)
-    )
-    cables = (
-        LabNode(name=name, kind="", namespace="", address=None, management_port=name)
-        for name in sorted(kernel.interfaces())
-        if name.startswith(prefix) and name != names.bridge
-    )
-    return LabState(
-        fabric=place.fabric,
-        tag=names.tag,
-        boot=kernel.boot_id(),
-        wiring="",
-        bridge=names.bridge,
-        gateway=IPv4Interface("0.0.0.0"),
-        runtime=runtime_of(names),
-        nodes=(*nodes, *cables),
     )
 
 
@@ -218,17 +192,19 @@ def publish(place: LabPlace, state: LabState) -> Endpoints:
     return running
 
 
-def remove(place: LabPlace, state: LabState, progress: Progress) -> None:
-    """Undo all of a lab: its processes, then its cables, then its namespaces, then its files."""
-    if state.boot == kernel.boot_id():
-        kernel.kill_marked(state.tag)
-        own = [state.bridge, *(node.management_port for node in state.nodes if node.management_port)]
-        _delete("link", set(own) & kernel.interfaces())
-        names = {node.namespace for node in state.nodes} & kernel.namespaces()
-        for line in _strangers(names):
-            progress(line)
-        _delete("netns", names)
-    forget(place, LabNames(state.tag), lab_state_file(place))
+def remove(place: LabPlace, progress: Progress) -> None:
+    """Undo all of a lab that was made since this machine booted: processes, cables, namespaces, files.
+
+    What it made is what bears its tag, whether a state file names it or not.
+    """
+    names = lab_names(place)
+    kernel.kill_marked(names.tag)
+    _delete("link", filter(names.owns, kernel.interfaces()))
+    namespaces = sorted(filter(names.owns, kernel.namespaces()))
+    for line in _strangers(namespaces):
+        progress(line)
+    _delete("netns", namespaces)
+    forget(place, names, lab_state_file(place))
 
 
 def _delete(what: str, names: Iterable[str]) -> None:
@@ -237,5 +213,5 @@ def _delete(what: str, names: Iterable[str]) -> None:
 
 def _strangers(names: Iterable[str]) -> list[str]:
     """Processes that somebody else runs in namespaces of the lab: they are left alone, and said."""
-    found: Mapping[str, list[int]] = {name: kernel.pids_in(name) for name in sorted(names)}
+    found = {name: kernel.pids_in(name) for name in names}
     return [f"left alone in {name}: process {', '.join(map(str, pids))}" for name, pids in found.items() if pids]

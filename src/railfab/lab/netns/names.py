@@ -22,6 +22,10 @@ class LabNames:
 
     tag: str
 
+    def owns(self, name: str) -> bool:
+        """Whether a namespace or an interface of this name is this lab's."""
+        return name.startswith(f"{self.tag}-")
+
     @property
     def bridge(self) -> str:
         return f"{self.tag}-br"

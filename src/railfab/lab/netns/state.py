@@ -87,17 +87,11 @@ def load_state(path: Path) -> LabState | None:
 
 
 def own_state(place: LabPlace) -> LabState | None:
-    """The state of this lab; None when there is none. Raises LabError when the file is that of another one.
-
-    The file belongs to whoever called sudo; `down` acts as root, so it may name nothing but this lab's own parts.
-    """
+    """The state of this lab; None when there is none. Raises LabError when the file is that of another one."""
     path = lab_state_file(place)
     state = load_state(path)
-    if state is None:
-        return None
     tag = lab_names(place).tag
-    parts = [state.bridge, *(part for node in state.nodes for part in (node.namespace, node.management_port) if part)]
-    if state.tag != tag or not all(part.startswith(f"{tag}-") for part in parts):
+    if state is not None and state.tag != tag:
         problem = f"is the state of another lab, {state.tag}, and this one is {tag}"
         raise LabError(str(path), problem, "Give the --state directory that the lab was started with")
     return state
