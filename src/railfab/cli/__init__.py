@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from railfab import __version__
-from railfab.cli import collect, dashboards, deploy, design, lab, twin, up
+from railfab.cli import collect, containerlab, dashboards, deploy, design, lab, twin, up
 from railfab.cli.common import CANNOT
 from railfab.errors import RailfabError
 
@@ -64,6 +64,7 @@ app.command()(design.schema)
 app.command()(deploy.deploy)
 app.command()(deploy.rollback)
 app.command()(deploy.verify)
+lab.lab_app.command()(containerlab.render)
 app.add_typer(lab.lab_app, name="lab")
 app.command()(collect.collect)
 app.add_typer(dashboards.app, name="dashboards")

@@ -119,8 +119,7 @@ def _sysctls(settings: Mapping[str, str]) -> dict[str, str]:
 def _node(plan: LabPlan, node: Node) -> NodeDefinition:
     labels = {f"{GROUP_LABEL}-{index}": group for index, group in enumerate(_groups(plan.topology, node), start=1)}
     if node.role is Role.HOST:
-        lines = node_lines(plan.topology, node.name, None)
-        return NodeDefinition(group=HOST_GROUP, exec=tuple(f"ip {line}" for line in lines), labels=labels)
+        return NodeDefinition(group=HOST_GROUP, exec=tuple(_host_commands(plan.topology, node)), labels=labels)
     mount = facts_of(node).mount
     startup = startup_file(node) if _startup(plan, node) is not None else None
     return NodeDefinition(
@@ -129,6 +128,12 @@ def _node(plan: LabPlan, node: Node) -> NodeDefinition:
         binds=(f"{startup}:{mount}",) if startup and mount else (),
         labels=labels,
     )
+
+
+def _host_commands(topology: Topology, node: Node) -> Iterator[str]:
+    """Addresses and routes of a host; its default route takes the place of the management network's."""
+    for line in node_lines(topology, node.name, None):
+        yield f"ip {line.replace('route add ', 'route replace ')}"
 
 
 def _groups(topology: Topology, node: Node) -> Iterator[str]:
