@@ -156,6 +156,19 @@ def test_a_mended_link_brings_its_sessions_back(prometheus: Prometheus) -> None:
     assert _within(30, lambda: prometheus.value("sum(fabric_bgp_session_up) - count(fabric_bgp_session_up)") == 0)
 
 
+def test_an_incast_shows_as_marks_and_pauses_and_drops_nothing(
+    twin: Twin, prometheus: Prometheus, repository: Path
+) -> None:
+    queries = board_queries(boards()["overview"], WINDOWS)
+    (marks,) = (query for query in queries if query.startswith("sum(rate(fabric_queue_ecn_marked"))
+    (pauses,) = (query for query in queries if query.startswith("sum(rate(fabric_pfc_transmit"))
+    (drops,) = (query for query in queries if "fabric_pfc_dropped" in query)
+    assert (prometheus.value(marks), prometheus.value(pauses)) == (0, 0)
+    twin.switch_job(load_job(repository / "inventory" / "jobs" / "incast.yml"))
+    assert _within(30, lambda: (prometheus.value(marks) or 0) > 0 and (prometheus.value(pauses) or 0) > 0)
+    assert prometheus.value(drops) == 0
+
+
 def test_a_device_that_stops_streaming_is_counted_as_stale(twin: Twin, prometheus: Prometheus) -> None:
     (stale,) = (query for query in board_queries(boards()["overview"], WINDOWS) if "last_update" in query)
     assert _within(20, lambda: prometheus.value(stale) == 0)

@@ -9,7 +9,6 @@ from railfab.dashboards.rules import Alert, Severity
 
 UPLINK_BYTES = "device_interface:fabric_uplink_transmit_bytes:rate5m"
 RAIL_BYTES = "rail:fabric_transmit_bytes:rate1m"
-BARRIER_WAIT = "job_host:training_barrier_wait_seconds:mean5m"
 PORT = "{{ $labels.device }} {{ $labels.interface }}"
 PERCENT = "{{ $value | humanizePercentage }}"
 
@@ -238,19 +237,6 @@ OBSERVATION = (
         description=(
             "Nothing is known of this device at the moment; silence of its other alerts means nothing. The reason is in"
             " fabric_collector_errors_total: unreachable, login refused, TLS, and so on."
-        ),
-    ),
-    Alert(
-        alert="FabricStragglerHost",
-        expr=(
-            f"{BARRIER_WAIT}\n  < on (job_id) group_left () (0.25 * (quantile by (job_id) (0.5, {BARRIER_WAIT}) > 0.2))"
-        ),
-        lasting="3m",
-        severity=Severity.WARNING,
-        summary="{{ $labels.host }} keeps job {{ $labels.job_id }} waiting",
-        description=(
-            "This host waits far less at the barrier than its peers, so all of them wait for it. Compare its NIC ports,"
-            " pause counters and GPU clocks with a neighbour's, and drain it if they differ."
         ),
     ),
 )

@@ -60,13 +60,5 @@ RECORDING: tuple[RecordingRule, ...] = (
         ),
         labels=("device",),
     ),
-    RecordingRule(
-        record="job_host:training_barrier_wait_seconds:mean5m",
-        expr=(
-            "sum by (job_id, host) (rate(training_barrier_wait_seconds_sum[5m]))"
-            " / (sum by (job_id, host) (rate(training_barrier_wait_seconds_count[5m])) > 0)"
-        ),
-        labels=("job_id", "host"),
-    ),
 )
 """Every recording rule; a later one may use an earlier one."""
