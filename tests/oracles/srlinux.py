@@ -66,14 +66,19 @@ class NokiaModels:
     @cached_property
     def leaves(self) -> dict[str, Leaf]:
         """Every leaf and leaf-list by its path without prefixes and keys."""
-        done = self._yanglint("-f", "tree", *self._modules())
-        assert done.returncode == 0, done.stderr
-        return dict(_leaves(done.stdout))
+        return dict(_leaves(self._tree))
 
+    @cached_property
     def keys(self) -> dict[str, tuple[str, ...]]:
         """The keys of every list by its path."""
+        return dict(_lists(self._tree))
+
+    @cached_property
+    def _tree(self) -> str:
+        """The schema as a YANG tree diagram (RFC 8340)."""
         done = self._yanglint("-f", "tree", *self._modules())
-        return dict(_lists(done.stdout))
+        assert done.returncode == 0, done.stderr
+        return done.stdout
 
     def _modules(self) -> list[str]:
         return [str(self.folder / f"srl_nokia-{name}.yang") for name in MODULES]

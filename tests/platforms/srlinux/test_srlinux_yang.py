@@ -48,7 +48,7 @@ def test_nokia_takes_every_switch_of_pod64(nokia: NokiaModels, repository: Path,
 
 
 @given(model=device_models("srlinux"))
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 def test_nokia_takes_whatever_a_planner_may_ask(
     nokia: NokiaModels, tmp_path_factory: pytest.TempPathFactory, model: DeviceModel
 ) -> None:
@@ -156,7 +156,7 @@ def test_every_telemetry_path_is_in_the_models(nokia: NokiaModels, rule: Any) ->
 
 
 def test_every_subscription_and_every_key_is_in_the_models(nokia: NokiaModels) -> None:
-    keys = nokia.keys()
+    keys = nokia.keys
     telemetry = SRLINUX.telemetry
     rules = [rule.path for rule in telemetry.rules]
     for path in (*telemetry.sample_paths, *telemetry.on_change_paths, *rules):
@@ -179,7 +179,7 @@ def test_every_enumeration_is_complete(nokia: NokiaModels) -> None:
 
 
 def test_the_keys_we_write_are_those_of_the_models(nokia: NokiaModels) -> None:
-    known = {(path.rpartition("/")[2], names) for path, names in nokia.keys().items()}
+    known = {(path.rpartition("/")[2], names) for path, names in nokia.keys.items()}
     for name, choices in KEYS.items():
         for choice in choices:
             assert (name, choice) in known, name
