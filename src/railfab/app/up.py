@@ -24,7 +24,7 @@ from railfab.intent import Job
 from railfab.platforms import Design, resolve_endpoints
 from railfab.telemetry import Collector, MetricsServer
 from railfab.topology import Role
-from railfab.twin import Control, connect
+from railfab.twin.control import Control, connect
 
 TWIN_STARTS_WITHIN_S = 30
 TICK_S = 0.5
