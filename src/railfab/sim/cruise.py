@@ -15,23 +15,29 @@ from railfab.sim.tally import Tally
 class Strides:
     """window_ns: stepped in full before each stride. longest: windows in a stride; 0 steps through everything.
 
+    growth: a stride is at most this many times what has passed: the longer congestion lasts, the less it changes.
     tolerance: most that the goodput of two windows may differ. patience: windows after which it is taken as it is.
+    gathering: share of what has passed by which a stride may overshoot the first end of a flow, so that ends close to
+        each other are one. A flow that ends in a stride is done there; what it leaves free is used only after it.
     """
 
-    window_ns: int = 1_000_000
-    longest: int = 60
+    window_ns: int = 250_000
+    longest: int = 1200
+    growth: int = 20
     tolerance: float = 0.05
     patience: int = 8
+    gathering: float = 0.02
 
 
 class Cruise:
     """Watches the windows of one layout, and moves its sums along when they have settled."""
 
-    def __init__(self, layout: Layout, tally: Tally, strides: Strides, now_ns: int) -> None:
-        self.layout, self.strides = layout, strides
+    def __init__(self, layout: Layout, tally: Tally, strides: Strides, now_ns: int, *, since_ns: int) -> None:
+        self.layout, self.strides, self.since_ns = layout, strides, since_ns
         self._begin, self._began_ns = tally.copy(), now_ns
         self._goodput: Floats | None = None
         self._windows = 0
+        self._inherited = now_ns - since_ns > 10 * strides.window_ns
         self.per_ns: Tally | None = None
         self.until_ns = now_ns
 
@@ -39,26 +45,29 @@ class Cruise:
         """Whether a window ends now."""
         return now_ns - self._began_ns >= self.strides.window_ns
 
-    def watch(self, tally: Tally, undelivered: Floats, now_ns: int) -> None:
+    def watch(self, tally: Tally, remaining: Floats, now_ns: int) -> None:
         """Look at the window that ends now; then `per_ns` and `until_ns` say whether and how far to stride."""
         window = tally.since(self._begin)
         goodput = window.delivered / (now_ns - self._began_ns)
         self._windows += 1
         if self._settled(goodput) or self._windows > self.strides.patience:
-            self._stride(window, goodput, undelivered, now_ns)
+            self._stride(window, goodput, remaining, now_ns)
         self._goodput = goodput
         self.restart(tally, now_ns)
 
     def _settled(self, goodput: Floats) -> bool:
-        if self._goodput is None or self._windows < 3:
-            return False
+        if self._goodput is None:
+            return self._inherited
         return bool(abs(goodput.sum() - self._goodput.sum()) <= self.strides.tolerance * goodput.sum())
 
-    def _stride(self, window: Tally, goodput: Floats, undelivered: Floats, now_ns: int) -> None:
-        """As far as the first flow has nearly ended, and not further than the window can speak for."""
-        with np.errstate(divide="ignore"):
-            ends_ns = np.where(goodput > 0, undelivered / np.maximum(goodput, 1e-12), np.inf).min(initial=np.inf)
-        span_ns = min(0.95 * ends_ns - self.strides.window_ns, self.strides.longest * self.strides.window_ns)
+    def _stride(self, window: Tally, goodput: Floats, remaining: Floats, now_ns: int) -> None:
+        """As far as the first flows have nearly ended, and not further than the window can speak for."""
+        strides, passed_ns = self.strides, now_ns - self.since_ns
+        ends_ns = remaining / np.maximum(goodput, 1e-9)
+        first_ns, last_ns = float(ends_ns.min()), float(ends_ns.max())
+        nearly_ns = 0.95 * first_ns - strides.window_ns
+        gathered_ns = min(first_ns + strides.gathering * passed_ns, 0.95 * last_ns - strides.window_ns)
+        span_ns = min(max(nearly_ns, gathered_ns), strides.longest * strides.window_ns, strides.growth * passed_ns)
         if span_ns >= self.strides.window_ns:
             self.per_ns = _balanced(window, self.layout, now_ns - self._began_ns)
             self.until_ns = now_ns + int(span_ns)

@@ -36,7 +36,7 @@ class Dcqcn:
 def marking_probability(queue_bytes: Floats, *, kmin_bytes: Floats, kmax_bytes: Floats, pmax: Floats) -> Floats:
     """Chance that a switch marks a packet; any shape in, same shape out, 0 to 1. The paper's CP algorithm."""
     ramp = pmax * (queue_bytes - kmin_bytes) / (kmax_bytes - kmin_bytes)
-    return np.asarray(np.where(queue_bytes > kmax_bytes, 1.0, np.clip(ramp, 0.0, pmax)))
+    return np.asarray(np.where(queue_bytes > kmax_bytes, 1.0, np.minimum(np.maximum(ramp, 0.0), pmax)))
 
 
 _FULL = 0.999

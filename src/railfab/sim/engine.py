@@ -148,7 +148,9 @@ class Engine:
             fluid.remaining[place] = fresh.get(flow.id, fluid.remaining[place])
         self._layout, self._fluid, self._control, self._notifier = layout, fluid, control, notifier
         self._control_ns = self.now_ns
-        self._cruise = Cruise(layout, fluid.tally, self._strides, self.now_ns)
+        fewer = before is not None and 0 < layout.count == len(mine)
+        since_ns = self._cruise.since_ns if fewer else self.now_ns
+        self._cruise = Cruise(layout, fluid.tally, self._strides, self.now_ns, since_ns=since_ns)
         self._steer(np.zeros(layout.count, bool))
 
     def _steer(self, notified: Bools) -> None:
@@ -164,7 +166,7 @@ class Engine:
         if fluid.tick % self._control_steps == 0:
             self._tick()
         if self._strides.longest and self._cruise.due(self.now_ns) and not fluid.quiet:
-            self._cruise.watch(fluid.tally, fluid.undelivered(), self.now_ns)
+            self._cruise.watch(fluid.tally, fluid.remaining, self.now_ns)
 
     def _tick(self) -> None:
         """Marks, notifications, rates."""
@@ -206,8 +208,10 @@ class Engine:
         steps = (min(until_ns, cruise.until_ns) - self.now_ns) // self.step_ns
         if steps > 0:
             span_ns = steps * self.step_ns
-            tally.add(cruise.per_ns, span_ns)
-            self._fluid.remaining -= cruise.per_ns.delivered * span_ns
+            goodput = np.maximum(cruise.per_ns.delivered, 1e-9)
+            spans_ns = np.minimum(span_ns, self._fluid.remaining / goodput)
+            tally.stretch(cruise.per_ns, span_ns, spans_ns)
+            self._fluid.remaining -= cruise.per_ns.delivered * spans_ns
             self.now_ns += span_ns
             self._control_ns += span_ns
             self._control.postpone(span_ns)
@@ -217,7 +221,7 @@ class Engine:
         return steps > 0
 
     def _draining(self) -> bool:
-        return bool((self._fluid.remaining <= _DONE_BYTES).any())
+        return bool(np.count_nonzero(self._fluid.remaining <= _DONE_BYTES))
 
     def _ended(self) -> tuple[int, ...]:
         ended = self._fluid.undelivered() < _DONE_BYTES

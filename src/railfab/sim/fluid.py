@@ -13,6 +13,9 @@ from railfab.sim.tally import Tally
 EMPTY_BYTES = 1.0
 """Less than this in every queue is a network without queues."""
 
+NEVER_BYTES = 1e18
+"""No queue gets this long: a threshold that is never met."""
+
 _TINY = 1e-9
 
 
@@ -42,10 +45,9 @@ class Fluid:
 
     def _queue_settings(self, network: Network) -> None:
         ids = self.layout.queue_ids
-        self.kmin, self.kmax, self.limit = (
-            np.append(setting.ravel()[ids], np.inf)
-            for setting in (network.kmin_bytes, network.kmax_bytes, network.limit_bytes)
-        )
+        self.kmin = np.append(np.minimum(network.kmin_bytes.ravel()[ids], NEVER_BYTES), NEVER_BYTES)
+        self.kmax = np.append(np.minimum(network.kmax_bytes.ravel()[ids], 2 * NEVER_BYTES), 2 * NEVER_BYTES)
+        self.limit = np.append(network.limit_bytes.ravel()[ids], np.inf)
         self.pmax = np.append(network.pmax.ravel()[ids], 0.0)
         self.weight = np.append(network.weight.ravel()[ids], 1.0)
         self.marks_from = float(self.kmin.min())
@@ -103,8 +105,7 @@ class Fluid:
         wanted = depth * self.open
         wanted[layout.nic_of] = np.inf
         granted = np.zeros_like(depth)
-        left = np.zeros(layout.ports + 1)
-        left[layout.port_of] = layout.capacity
+        left = layout.port_capacity.copy()
         for _ in range(3):
             active = np.where(wanted > granted, self.weight, 0.0)
             total = np.bincount(layout.port_of, active, layout.ports + 1)
@@ -131,9 +132,7 @@ class Fluid:
 
     def marking(self, depth: Floats) -> Floats:
         """(queue + 1,) chance that a packet leaving now is marked."""
-        with np.errstate(invalid="ignore"):
-            chance = marking_probability(depth, kmin_bytes=self.kmin, kmax_bytes=self.kmax, pmax=self.pmax)
-        return np.where(np.isfinite(self.kmin), chance, 0.0)
+        return marking_probability(depth, kmin_bytes=self.kmin, kmax_bytes=self.kmax, pmax=self.pmax)
 
     def offered(self) -> Floats:
         """(flow,) octets each sender emits in a step, its port shared in proportion and stopped while paused."""
@@ -172,11 +171,11 @@ class Fluid:
     def fits(self) -> bool:
         """Whether the present rates, and what is on the links, pass every queue without waiting."""
         layout = self.layout
-        room = layout.capacity * (1 + 1e-9) + _TINY
-        cells = np.tile(self.offered(), layout.rows)
-        steady = layout.by_queue(cells)
+        steady = layout.by_queue(np.tile(self.offered(), layout.rows))
         landing = layout.by_queue(self.wheel.max(axis=0)[: layout.cells])
-        return bool((steady <= room)[:-1].all() and (landing <= room)[:-1].all())
+        room = layout.port_capacity * (1 + 1e-9) + _TINY
+        loads = (np.bincount(layout.port_of, load, layout.ports + 1) for load in (steady, landing))
+        return all(bool((load <= room)[:-1].all()) for load in loads)
 
     def glide(self, steps: int) -> None:
         """Advance many steps at once, in which no queue forms and no rate changes. See `fits`."""

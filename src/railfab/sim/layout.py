@@ -89,6 +89,8 @@ class Layout:
         rate = network.rate_gbps[port_ids] / 8 * framing.octets_per_wire
         self.rate = np.append(rate, 0.0)
         self.capacity = self.rate * step_ns
+        self.port_capacity = np.zeros(self.ports + 1)
+        self.port_capacity[self.port_of] = self.capacity
         targets = self.ingress_links * QUEUES + network.pause_queue[self.ingress_links]
         self.pause_target = np.append(_local(targets, self.queue_ids), self.queues)
 

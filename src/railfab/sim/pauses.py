@@ -37,19 +37,24 @@ class Pauses:
         self._wheel = np.zeros((slots, places), bool)
         self._index = ((np.arange(slots)[:, None] + layout.pause_steps) % slots) * places + np.arange(places)
         self.busy = False
+        self._limit()
         self._thresholds()
         self.calm_bytes = 0.0 if self.dynamic else self._calm_bytes()
 
     def _calm_bytes(self) -> float:
         """While no queue is deeper than this, no ingress can be near a threshold."""
-        nearest = float(np.minimum(self.xoff, self.limit - self.landing_bytes).min())
+        nearest = float(np.minimum(self.xoff, self.near_limit).min())
         return max(0.0, nearest / (self.layout.queues + 1))
 
     def _thresholds(self) -> None:
         if self.dynamic:
             used = np.bincount(self.chip, np.minimum(self.occupancy, self.xoff))
             self.xoff = np.where(self.share > 0, self.share * np.maximum(0.0, self.shared - used[self.chip]), self.xoff)
+            self._limit()
+
+    def _limit(self) -> None:
         self.limit = self.xoff + self.headroom
+        self.near_limit = self.limit - self.landing_bytes
 
     def adopt(self, other: Pauses) -> float:
         """Take over who is paused; returns how many pauses ended because their ingress is no longer in use."""
@@ -68,7 +73,7 @@ class Pauses:
 
     def refused(self, incoming: Floats) -> Floats | None:
         """(cell,) what of the arrivals finds no room at its ingress; None when there is room for all."""
-        if not (self.occupancy + self.landing_bytes > self.limit).any():
+        if not np.count_nonzero(self.occupancy > self.near_limit):
             return None
         arriving = self.layout.by_ingress(incoming)
         excess = np.clip(self.occupancy + arriving - self.limit, 0.0, arriving)
@@ -82,26 +87,32 @@ class Pauses:
         """Count what is held, ask and let go; returns (ingress + 1,) the pauses in effect at their near ends."""
         self.occupancy = self.layout.by_ingress(held)
         self._thresholds()
-        np.maximum(self.headroom_peak, np.minimum(self.occupancy - self.xoff, self.headroom), out=self.headroom_peak)
-        asking = ((self.occupancy > self.xoff) | (self.asking & (self.occupancy > self.xoff - self.gap))) & self.sends
+        beyond = self.occupancy - self.xoff
+        asking = ((beyond > 0) | (self.asking & (beyond > -self.gap))) & self.sends
+        if np.count_nonzero(asking):
+            np.maximum(self.headroom_peak, np.minimum(beyond, self.headroom), out=self.headroom_peak)
         self._count_frames(asking, tally)
         self.asking = asking
         slots = len(self._wheel)
         paused: Bools = self._wheel[tick % slots].copy()
         self._wheel.ravel()[self._index[tick % slots]] = asking & self.honoured
-        tally.paused_ns += paused * float(self.step_ns)
-        self.busy = bool(asking.any() or self._wheel.any() or paused.any())
+        pausing = np.count_nonzero(paused)
+        if pausing:
+            tally.paused_ns[paused] += self.step_ns
+        self.busy = bool(pausing or np.count_nonzero(asking) or np.count_nonzero(self._wheel))
         return paused
 
     def _count_frames(self, asking: Bools, tally: Tally) -> None:
         changed = asking != self.asking
-        tally.frames += changed
-        tally.xoffs += changed & asking
-        self.since_frame_ns[changed] = 0.0
-        self.since_frame_ns[asking] += self.step_ns
-        repeat = asking & (self.since_frame_ns >= self.refresh_ns)
-        tally.frames += repeat
-        self.since_frame_ns[repeat] = 0.0
+        if np.count_nonzero(changed):
+            tally.frames += changed
+            tally.xoffs += changed & asking
+            self.since_frame_ns[changed] = 0.0
+        if np.count_nonzero(asking):
+            self.since_frame_ns[asking] += self.step_ns
+            repeat = asking & (self.since_frame_ns >= self.refresh_ns)
+            tally.frames += repeat
+            self.since_frame_ns[repeat] = 0.0
 
     def headroom_used(self) -> Floats:
         """(ingress + 1,) octets beyond xoff now."""

@@ -9,6 +9,9 @@ import numpy as np
 from railfab.sim.layout import Layout
 from railfab.sim.network import QUEUES, Floats, Framing
 
+_BY_CELL = frozenset(("taken_in", "sent_out", "dropped", "refused"))
+_BY_FLOW = frozenset(("injected", "delivered", "notified"))
+
 
 @dataclass(slots=True, eq=False)
 class Tally:
@@ -50,6 +53,16 @@ class Tally:
         for field in fields(self):
             mine = getattr(self, field.name)
             mine += times * getattr(other, field.name)
+
+    def stretch(self, per_ns: Tally, span_ns: float, spans_ns: Floats) -> None:
+        """Add what is counted in a time: `span_ns`, but for each flow its own of `spans_ns` (flow,)."""
+        rows = len(self.sent_out) // max(1, len(spans_ns))
+        for field in fields(self):
+            mine = getattr(self, field.name)
+            if field.name in _BY_CELL:
+                mine += getattr(per_ns, field.name) * np.tile(spans_ns, rows)
+            else:
+                mine += getattr(per_ns, field.name) * (spans_ns if field.name in _BY_FLOW else span_ns)
 
     def clear(self) -> None:
         for field in fields(self):
