@@ -15,7 +15,7 @@ from railfab.gnmi.values import Uint64
 from railfab.telemetry import Collector, Policy, Snapshot
 
 CREDENTIALS = Credentials("admin", "correct horse")
-INTERVAL_S = 0.3
+INTERVAL_S = 0.5
 QUICK = Policy(first_s=0.1, most_s=0.2, refused_first_s=0.2, refused_most_s=0.4, dial_timeout_s=2.0)
 
 HOST_PORT, UPLINK = "ethernet-1/1/1", "ethernet-1/25"

@@ -39,7 +39,7 @@ def test_series_of_a_killed_target_vanish_together_and_return_and_the_collector_
     unreachable = {"device": LEAF, "reason": "unreachable"}
     down = eventually(running, lambda now: now.value("fabric_collector_errors_total", **unreachable))
     assert down.value("fabric_collector_session_up", device=LEAF) == 0
-    assert down.value("fabric_collector_session_state", device=LEAF) == State.RETRYING
+    assert down.value("fabric_collector_session_state", device=LEAF) != State.UP
     assert down.value("fabric_collector_series", device=LEAF) == 0
     assert down.value("fabric_collector_session_up", device=SPINE) == 1
     assert down.select(OCTETS, device=SPINE)

@@ -47,10 +47,7 @@ class Known:
     plain: tuple[tuple[Match, Series], ...]
     pending: tuple[Match, ...]
     is_text: bool
-
-    @property
-    def unmapped(self) -> bool:
-        return not (self.plain or self.pending or self.is_text)
+    unmapped: bool
 
 
 class Decoder:
@@ -98,15 +95,16 @@ class Decoder:
     def _update(self, known: Known, value: gnmi_pb2.TypedValue, decoded: Decoded, touched: dict[Steps, None]) -> None:
         try:
             leaf = decode(value)
-        except GnmiValueError:
+            below = list(self._leaves(known.steps, leaf)) if isinstance(leaf, dict) else None
+        except (GnmiValueError, RecursionError):  # nested deeper than any model: not worth a stack
             decoded.updates += 1
             decoded.undecodable += 1
             return
-        if isinstance(leaf, dict):
-            for steps, below in self._leaves(known.steps, leaf):
-                self._leaf(self._learn(steps), below, decoded, touched)
-        else:
+        if below is None:
             self._leaf(known, leaf, decoded, touched)
+            return
+        for steps, inner in below:
+            self._leaf(self._learn(steps), inner, decoded, touched)
 
     def _leaf(self, known: Known, value: Any, decoded: Decoded, touched: dict[Steps, None]) -> None:
         decoded.updates += 1
@@ -136,7 +134,8 @@ class Decoder:
                 (match, Series(match.rule.metric, match.labels)) for match in matches if not match.rule.siblings
             )
             pending = tuple(match for match in matches if match.rule.siblings)
-            known = Known(steps, plain, pending, self._map.is_text(steps))
+            is_text = self._map.is_text(steps)
+            known = Known(steps, plain, pending, is_text, not (plain or pending or is_text))
             _remember(self._by_steps, steps, known, self._cache_paths)
         return known
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
+from math import isfinite
 from typing import Any
 
 from railfab.gnmi.paths import Element, elements
@@ -30,6 +31,7 @@ class Rule:
     """One rule ready for matching. keys: (step, key name, pattern whose groups are labels).
 
     siblings: leaf of the same list entry to the pattern of its text, for labels that the path lacks.
+    number: the canonical value of a leaf; raises Undecodable.
     """
 
     rule: TelemetryRule
@@ -37,6 +39,7 @@ class Rule:
     names: Names
     keys: tuple[tuple[int, str, re.Pattern[str]], ...]
     siblings: Mapping[str, re.Pattern[str]]
+    number: Callable[[Any], float]
 
     def labels(self, steps: Steps) -> dict[str, str] | None:
         """The labels that this path gives, the fixed ones included; None where the path does not match."""
@@ -47,16 +50,6 @@ class Rule:
                 return None
             found.update(match.groupdict())
         return found
-
-    def number(self, value: Any) -> float:
-        """The canonical value of a leaf. Raises Undecodable."""
-        if self.metric.kind is Kind.INFO:
-            return 1.0
-        if self.rule.states is not None:
-            return _state(value, self.rule.states)
-        if self.rule.encoding == "timestamp":
-            return _timestamp_s(value)
-        return _number(value) * self.rule.scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +105,19 @@ def compiled(rule: TelemetryRule) -> Rule:
     given = {*rule.labels, *(label for pattern in patterns for label in pattern.groupindex)}
     if stray := given - set(entry.labels):
         raise KeyError(f"{rule.path}: {rule.metric} has no label {', '.join(sorted(stray))}")
-    return Rule(rule, entry, names(steps), keys, siblings)
+    return Rule(rule, entry, names(steps), keys, siblings, _reader(rule, entry))
+
+
+def _reader(rule: TelemetryRule, entry: Metric) -> Callable[[Any], float]:
+    """How the rule's leaf becomes a number: decided once, since it is done for every update."""
+    if entry.kind is Kind.INFO:
+        return lambda _: 1.0
+    if rule.states is not None:
+        return partial(_state, states=rule.states)
+    if rule.encoding == "timestamp":
+        return _timestamp_s
+    scale = rule.scale
+    return _number if scale == 1.0 else lambda value: _number(value) * scale
 
 
 def _pattern(text: str) -> re.Pattern[str]:
@@ -127,14 +132,13 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 def _number(value: Any) -> float:
     """A number as any encoding writes it: 64-bit integers and decimals are strings in JSON_IETF."""
-    if isinstance(value, (bool, int, float, str)):
-        try:
-            number = float(value)
-        except ValueError:
-            number = math.nan
-        if math.isfinite(number):
-            return number
-    raise Undecodable(f"{value!r} is no number")
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise Undecodable(f"{value!r} is no number") from None
+    if not isfinite(number):
+        raise Undecodable(f"{value!r} is no number")
+    return number
 
 
 def _state(value: Any, states: Mapping[str, float]) -> float:
@@ -151,6 +155,6 @@ def _timestamp_s(value: Any) -> float:
     if isinstance(value, str) and not value.isdigit():
         try:
             return datetime.fromisoformat(value).timestamp()
-        except ValueError:
+        except (ValueError, OverflowError):
             raise Undecodable(f"{value!r} is no time") from None
     return _number(value) / NS_PER_S
