@@ -33,7 +33,7 @@ class LabPlace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabPlan:
-    """What is to be booted. models: one per switch, by name.
+    """What is to be booted. models: one per switch, by name, with what its platform leaves to the operating system.
 
     configurations: text that a switch boots with, by name; a switch that is not in it boots with an empty one.
     """

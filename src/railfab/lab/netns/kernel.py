@@ -24,7 +24,7 @@ CLONE_NEWNET = 0x40000000
 MARK = "RAILFAB_LAB"
 """Environment variable that every process of a lab is born with; its value is the lab's tag."""
 
-GONE_WITHIN_S = 10.0
+GONE_WITHIN_S = 30.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
