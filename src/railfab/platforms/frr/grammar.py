@@ -22,7 +22,6 @@ from railfab.platforms.frr.render import (
     EXPORT,
     IMPORT,
     MULTIPATH_RELAX,
-    PROFILE,
     REDISTRIBUTE,
     ROUTER_ADVERTISEMENTS,
 )
@@ -38,6 +37,7 @@ class Neighbor:
     remote_as: int | None = None
     interface: bool = False
     v6only: bool = False
+    profile: str | None = None
     lines: set[str] = field(default_factory=set)
 
 
@@ -69,7 +69,7 @@ class Draft:
     max_paths: int = DEFAULT_MAX_PATHS
     neighbors: dict[str, Neighbor] = field(default_factory=dict)
     lists: dict[str, dict[int, PrefixRange | None]] = field(default_factory=dict)
-    bfd: BfdProfile | None = None
+    profiles: dict[str, BfdProfile] = field(default_factory=dict)
     seen: set[str] = field(default_factory=set)
 
     def neighbor(self, peer: str) -> Neighbor:
@@ -212,23 +212,24 @@ def _deny(draft: Draft, match: re.Match[str]) -> None:
     draft.lists.setdefault(match[1], {})[int(match[2])] = None
 
 
-def _profile(draft: Draft, _match: re.Match[str]) -> None:
-    draft.bfd = BfdProfile()
+def _bfd_profile(draft: Draft, match: re.Match[str]) -> None:
+    draft.neighbor(match[1]).profile = match[2]
+
+
+def _profile(draft: Draft, match: re.Match[str]) -> None:
+    draft.profiles.setdefault(match[1], BfdProfile())
 
 
 def _multiplier(draft: Draft, match: re.Match[str]) -> None:
-    assert draft.bfd is not None
-    draft.bfd.multiplier = _within(match[1], 2, 255)
+    draft.profiles[draft.owner].multiplier = _within(match[1], 2, 255)
 
 
 def _transmit(draft: Draft, match: re.Match[str]) -> None:
-    assert draft.bfd is not None
-    draft.bfd.transmit_ms = _within(match[1], 10, 60000)
+    draft.profiles[draft.owner].transmit_ms = _within(match[1], 10, 60000)
 
 
 def _receive(draft: Draft, match: re.Match[str]) -> None:
-    assert draft.bfd is not None
-    draft.bfd.receive_ms = _within(match[1], 10, 60000)
+    draft.profiles[draft.owner].receive_ms = _within(match[1], 10, 60000)
 
 
 _POLICIES = f"({IMPORT}|{EXPORT})"
@@ -243,7 +244,8 @@ _ROUTER = (
     _rule(r"timers bgp (\d+) (\d+)", _timers),
     _rule(r"neighbor (\S+) interface( v6only)? remote-as (\d+)", _unnumbered_neighbor),
     _rule(r"neighbor (\S+) remote-as (\d+)", _numbered_neighbor),
-    _rule(rf"neighbor (\S+) (bfd|bfd profile {PROFILE})", _of_neighbor),
+    _rule(r"neighbor (\S+) (bfd)", _of_neighbor),
+    _rule(r"neighbor (\S+) bfd profile (\S+)", _bfd_profile),
     _rule(ADDRESS_FAMILY, _nothing, *_FAMILY),
 )
 _INTERFACE = (
@@ -268,5 +270,5 @@ CONFIGURATION = (
     _rule(rf"ip prefix-list {_POLICIES} seq (\d+) permit (\S+)(?: ge (\d+))?(?: le (\d+))?", _permit),
     _rule(rf"ip prefix-list {_POLICIES} seq (\d+) deny any", _deny),
     _rule(rf"route-map {_POLICIES} permit 10", _nothing, _rule(rf"match ip address prefix-list {_POLICIES}", _policy)),
-    _rule(r"bfd", _nothing, _rule(rf"profile {PROFILE}", _profile, *_PROFILE)),
+    _rule(r"bfd", _nothing, _rule(r"profile (\S+)", _profile, *_PROFILE)),
 )

@@ -7,9 +7,9 @@ from ipaddress import IPv4Address
 
 from railfab.device import BfdTimers, Bgp, BgpNeighbor, DeviceModel, Interface, PrefixRange
 from railfab.errors import ConfigError, RailfabError, raise_all
-from railfab.platforms.frr.grammar import CONFIGURATION, Draft, Neighbor, read
+from railfab.platforms.frr.grammar import CONFIGURATION, BfdProfile, Draft, Neighbor, read
 from railfab.platforms.frr.lines import tree_of
-from railfab.platforms.frr.render import DEFAULT_TIMERS_S, EXPORT, IMPORT, MULTIPATH_RELAX, PROFILE, REDISTRIBUTE
+from railfab.platforms.frr.render import DEFAULT_TIMERS_S, EXPORT, IMPORT, MULTIPATH_RELAX, REDISTRIBUTE
 
 NAME = "frr"
 
@@ -31,7 +31,7 @@ def parse(text: str) -> DeviceModel:
         breakouts=(),
         interfaces=tuple(draft.interfaces.values()),
         bgp=_bgp(draft),
-        bfd=BfdTimers(interval_ms=draft.bfd.transmit_ms, multiplier=draft.bfd.multiplier) if draft.bfd else None,
+        bfd=next((_timers(profile) for profile in draft.profiles.values()), None),
         qos=None,
     )
 
@@ -54,9 +54,17 @@ def _missing(draft: Draft) -> Iterator[RailfabError]:
         yield from _missing_of_policy(draft, name)
     for peer, neighbor in draft.neighbors.items():
         yield from _missing_of_neighbor(draft, peer, neighbor)
-    if draft.bfd is not None and draft.bfd.transmit_ms != draft.bfd.receive_ms:
-        problem = f"transmits every {draft.bfd.transmit_ms} ms and receives every {draft.bfd.receive_ms} ms"
-        yield ConfigError(f"bfd profile {PROFILE}", problem, "Use one interval for both")
+    yield from _unclear_bfd(draft)
+
+
+def _unclear_bfd(draft: Draft) -> Iterator[RailfabError]:
+    """A model has one pair of timers for all sessions."""
+    if len(draft.profiles) > 1:
+        yield ConfigError("bfd", f"has {len(draft.profiles)} profiles", "Use one for all neighbours")
+    for name, profile in draft.profiles.items():
+        if profile.transmit_ms != profile.receive_ms:
+            problem = f"transmits every {profile.transmit_ms} ms and receives every {profile.receive_ms} ms"
+            yield ConfigError(f"bfd profile {name}", problem, "Use one interval for both")
 
 
 def _missing_of_policy(draft: Draft, name: str) -> Iterator[RailfabError]:
@@ -77,10 +85,10 @@ def _missing_of_neighbor(draft: Draft, peer: str, neighbor: Neighbor) -> Iterato
     for line in (f"route-map {IMPORT} in", f"route-map {EXPORT} out"):
         if line not in neighbor.lines:
             yield _lack(where, f"neighbor {peer} {line}")
-    if f"bfd profile {PROFILE}" in neighbor.lines and draft.bfd is None:
-        yield _lack(where, f"bfd / profile {PROFILE}")
-    if "bfd" in neighbor.lines and f"bfd profile {PROFILE}" not in neighbor.lines and draft.bfd is not None:
-        yield _lack(where, f"neighbor {peer} bfd profile {PROFILE}")
+    if neighbor.profile is not None and neighbor.profile not in draft.profiles:
+        yield ConfigError(where, f"uses BFD profile {neighbor.profile}, which is not defined", "Define it under `bfd`")
+    if "bfd" in neighbor.lines and neighbor.profile is None and draft.profiles:
+        yield _lack(where, f"neighbor {peer} bfd profile {next(iter(draft.profiles))}")
     yield from _placing(draft, peer, neighbor, where)
 
 
@@ -106,6 +114,10 @@ def _interface(draft: Draft, peer: str, neighbor: Neighbor) -> Interface | None:
     address = IPv4Address(peer)
     near = [found for found in draft.interfaces.values() if found.address and address in found.address.network]
     return near[0] if len(near) == 1 else None
+
+
+def _timers(profile: BfdProfile) -> BfdTimers:
+    return BfdTimers(interval_ms=profile.transmit_ms, multiplier=profile.multiplier)
 
 
 def _bgp(draft: Draft) -> Bgp:

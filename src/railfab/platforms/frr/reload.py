@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import groupby
 
 _SECTION = re.compile(r"^Lines To (Delete|Add)$", re.MULTILINE)
 _REFUSED = re.compile(r"line (?P<number>\d+): (?P<text>% .*?)(?:\\n|$)", re.MULTILINE)
@@ -24,6 +25,19 @@ def pending(said: str) -> tuple[str, ...]:
         sign = "-" if word == "Delete" else "+"
         lines += [f"{sign} {line}" for line in _changes(block)]
     return tuple(lines)
+
+
+def in_order(running: str) -> str:
+    """A running configuration with its prefix lists by name.
+
+    FRR shows them in the order in which they came into being, so equal configurations could look different.
+    """
+    blocks = groupby(running.splitlines(keepends=True), key=lambda line: line.startswith("ip prefix-list "))
+    return "".join(line for lists, block in blocks for line in (sorted(block, key=_list_name) if lists else block))
+
+
+def _list_name(line: str) -> str:
+    return line.split()[2]
 
 
 def _changes(block: str) -> list[str]:

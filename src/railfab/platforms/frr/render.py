@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import re
 
-from railfab.device import BgpNeighbor, DeviceModel, Interface, PrefixRange
+from railfab.device import BfdTimers, BgpNeighbor, DeviceModel, Interface, PrefixRange
 from railfab.platforms.frr.lines import Line
 
 IMPORT, EXPORT = "IMPORT", "EXPORT"
 """Names of the prefix lists, and of the route maps that apply them."""
 
-PROFILE = "FABRIC"
-"""Name of the BFD profile; FRR shows timers given on a neighbour as if they had not been given."""
+BFD_PROFILE = "FABRIC-{interval_ms}X{multiplier}"
+"""Name of the BFD profile. FRR does not show timers given on a neighbour, and has no `no` for those of a profile: other
+timers need a profile of another name, else nothing could bring the former ones back."""
 
 DEFAULTS = "datacenter"
 DEFAULT_TIMERS_S = {"datacenter": (3, 9), "traditional": (60, 180)}
@@ -80,7 +81,7 @@ def _router(model: DeviceModel) -> Line:
         lines.append(Line(f"timers bgp {bgp.keepalive_s} {bgp.hold_s}"))
     neighbors = sorted(bgp.neighbors, key=_order)
     for neighbor in neighbors:
-        lines += _neighbor(neighbor, profile=model.bfd is not None)
+        lines += _neighbor(neighbor, model.bfd)
     family = [Line(REDISTRIBUTE)]
     for neighbor in neighbors:
         family.append(Line(f"neighbor {peer_of(neighbor)} route-map {IMPORT} in"))
@@ -90,15 +91,15 @@ def _router(model: DeviceModel) -> Line:
     return Line(f"router bgp {bgp.asn}", (*lines, Line(ADDRESS_FAMILY, tuple(family))))
 
 
-def _neighbor(neighbor: BgpNeighbor, *, profile: bool) -> list[Line]:
+def _neighbor(neighbor: BgpNeighbor, timers: BfdTimers | None) -> list[Line]:
     """`v6only`: without it FRR makes a numbered session of a port that has a /30 or /31."""
     peer = peer_of(neighbor)
     how = "" if neighbor.address else "interface v6only "
     lines = [Line(f"neighbor {peer} {how}remote-as {neighbor.remote_as}")]
     if neighbor.bfd:
         lines.append(Line(f"neighbor {peer} bfd"))
-        if profile:
-            lines.append(Line(f"neighbor {peer} bfd profile {PROFILE}"))
+        if timers is not None:
+            lines.append(Line(f"neighbor {peer} bfd profile {_profile(timers)}"))
     return lines
 
 
@@ -146,4 +147,8 @@ def _bfd(model: DeviceModel) -> tuple[Line, ...]:
     if model.bfd.interval_ms != DEFAULT_BFD_INTERVAL_MS:
         lines.append(Line(f"transmit-interval {model.bfd.interval_ms}"))
         lines.append(Line(f"receive-interval {model.bfd.interval_ms}"))
-    return (Line("bfd", (Line(f"profile {PROFILE}", tuple(lines)),)),)
+    return (Line("bfd", (Line(f"profile {_profile(model.bfd)}", tuple(lines)),)),)
+
+
+def _profile(timers: BfdTimers) -> str:
+    return BFD_PROFILE.format(interval_ms=timers.interval_ms, multiplier=timers.multiplier)

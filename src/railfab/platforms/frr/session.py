@@ -14,10 +14,11 @@ from railfab.errors import CommitRefused, DeviceError
 from railfab.platforms import data
 from railfab.platforms.frr import transaction
 from railfab.platforms.frr.observe import observed
-from railfab.platforms.frr.reload import pending, refusal
+from railfab.platforms.frr.reload import in_order, pending, refusal
 from railfab.platforms.frr.shell import Answer, RootShell
 
 CONTEXT_LINES = 3
+PASSES = 2
 _HOSTNAME = re.compile(r"^hostname (\S+)", re.MULTILINE)
 _VERSION = re.compile(r"^frr version .*\n", re.MULTILINE)
 
@@ -41,11 +42,11 @@ class FrrSession:
         self._shell.close()
 
     def load(self) -> str:
-        """The running configuration, in FRR's own words."""
+        """The running configuration, in FRR's own words; its prefix lists by name."""
         answer = self._shell.run(self._verbs["load"])
         if answer.status != 0 or not answer.out.strip():
             raise DeviceError(self._name, f"FRR does not answer ({_first_line(answer)})", "Check that it is running")
-        return answer.out
+        return in_order(answer.out)
 
     def diff(self, text: str) -> str:
         """Empty when frr-reload.py finds nothing to do. Raises CommitRefused when FRR does not understand the text."""
@@ -58,22 +59,20 @@ class FrrSession:
         return "\n".join(lines)
 
     def commit(self, text: str, *, confirm_within_s: int) -> None:
-        """Replace the running configuration; the switch returns to it by itself unless `confirm` comes in time."""
+        """Replace the running configuration; the switch returns to it by itself unless `confirm` comes in time.
+
+        Raises CommitRefused, in which case it has returned already.
+        """
         self._must_be_for_this_switch(self.load(), text)
         self._pending(text)
         self._arm(text, confirm_within_s)
-        applied = self._run(transaction.apply_script(self._verbs), self._change_name())
-        if applied.status == transaction.TOO_LATE:
-            self._undo(f"was not done within {confirm_within_s} s and has returned to what ran before")
-        if applied.status != 0:
-            self._undo(refusal(applied.said()))
         try:
-            left = self._pending(text)
+            refused = self._apply(text)
         except DeviceError as error:
             self._undo(error.problem)
         else:
-            if left:
-                self._undo(f"did not take `{left[0]}`")
+            if refused:
+                self._undo(refused)
 
     def confirm(self) -> None:
         """Save for the next boot and call the way back off. Raises CommitRefused when that came too late."""
@@ -91,9 +90,11 @@ class FrrSession:
         if self._change is None:
             return
         answer = self._run(transaction.restore_script(self._verbs), self._change)
-        if answer.status not in (0, transaction.TOO_LATE):
-            problem = f"cannot return to what ran before ({refusal(answer.said())})"
+        left = pending(answer.out)
+        if answer.status not in (0, transaction.TOO_LATE) or left:
+            problem = f"cannot return to what ran before ({left[0] if left else refusal(answer.said())})"
             raise DeviceError(self._name, problem, "The switch tries again by itself; look at it")
+        self._run(transaction.forget_script(), self._change)
         self._change = None
 
     def observe(self) -> Observed:
@@ -108,6 +109,24 @@ class FrrSession:
             return pending(answer.out)
         self._must_have_arrived(answer)
         raise CommitRefused(self._name, f"refuses {refusal(answer.said())}", "Correct it; nothing was changed")
+
+    def _apply(self, text: str) -> str:
+        """Why the switch did not take the text; empty when it did.
+
+        What is left to do decides, not frr-reload.py's status: that is 1 also where removing a neighbour has taken
+        along the lines that it then fails to remove one by one. And it needs a second pass where the order of its
+        lines undoes one of them (`no neighbor X bfd`, then `no neighbor X bfd profile Y`, which turns BFD on again).
+        """
+        refused = ""
+        for _ in range(PASSES):
+            applied = self._run(transaction.apply_script(self._verbs), self._change_name())
+            if applied.status == transaction.TOO_LATE:
+                return "took too long and has returned to what ran before"
+            left = self._pending(text)
+            if not left:
+                return ""
+            refused = refusal(applied.said()) if applied.status else f"did not take `{left[0]}`"
+        return refused
 
     def _arm(self, text: str, confirm_within_s: int) -> None:
         change = secrets.token_hex(8)

@@ -54,12 +54,17 @@ echo $! > job
 
 
 def _job(verbs: Mapping[str, str]) -> str:
-    """Arguments: change, seconds. Ends within a second of the change's confirmation."""
+    """Arguments: change, seconds. Ends within a second of the change's confirmation.
+
+    A second pass does what the first could not (FrrSession says when), or finds nothing to do.
+    """
+    again = verbs["replace"].format(file='"before.$1"')
     return f"""cd {FOLDER} || exit
 left=$2
 while [ "$left" -gt 0 ]; do sleep 1; [ "$(cat armed 2>/dev/null)" = "$1" ] || exit 0; left=$((left - 1)); done
 {_LOCK}[ "$(cat armed 2>/dev/null)" = "$1" ] || exit 0
-{verbs["replace"].format(file='"before.$1"')}
+{again}
+{again}
 rm -f armed "before.$1" "candidate.$1"
 """
 
@@ -88,13 +93,24 @@ rm -f armed saved "before.$1" "candidate.$1"
 
 
 def restore_script(verbs: Mapping[str, str]) -> str:
-    """Arguments: change. Brings back what ran before; the job stays armed until that has worked."""
+    """Arguments: change. Brings back what ran before, and says what is left to do; the job stays armed meanwhile."""
     return (
         _BEGIN
         + _LOCK
         + f"""[ -s "before.$1" ] || exit {TOO_LATE}
-{verbs["replace"].format(file='"before.$1"')} || exit
-rm -f armed "before.$1" "candidate.$1"
+for pass in 1 2; do {verbs["replace"].format(file='"before.$1"')} >/dev/null 2>&1; done
+{verbs["diff"].format(file='"before.$1"')}
+"""
+    )
+
+
+def forget_script() -> str:
+    """Arguments: change. Calls the job off and removes its files."""
+    return (
+        _BEGIN
+        + _LOCK
+        + """[ "$(cat armed 2>/dev/null)" = "$1" ] && rm -f armed
+rm -f "before.$1" "candidate.$1"
 """
     )
 

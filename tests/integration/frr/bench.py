@@ -1,0 +1,168 @@
+"""Switches of real FRR under test: their models, how they are booted and wired, and how a test looks inside."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network
+from pathlib import Path
+
+from railfab.device import BfdTimers, Bgp, BgpNeighbor, DeviceModel, Interface, PrefixRange
+from railfab.endpoints import Credentials, Endpoint
+from railfab.platforms import platform
+from railfab.platforms.frr.reload import in_order
+from railfab.platforms.frr.session import FrrSession
+
+CREDENTIALS = Credentials("admin", "rft-only-here")
+PORTS = ("swp1", "swp2", "swp3", "swp10")
+PREFIXES = (
+    PrefixRange(prefix=IPv4Network("10.254.0.0/15"), ge=32, le=32),
+    PrefixRange(prefix=IPv4Network("10.16.0.0/12"), ge=31, le=31),
+)
+LINK = IPv4Interface("10.16.9.0/31"), IPv4Interface("10.16.9.1/31")
+
+
+def switch(name: str, *, asn: int, peer_as: int, loopback: str, end: int) -> DeviceModel:
+    """Two unnumbered sessions (one on swp10, which sorts behind swp3 as a number only) and one numbered."""
+    other = LINK[1 - end].ip
+    interfaces = [Interface(name=port, description=f"to the other end, {port}", unnumbered=True) for port in PORTS]
+    interfaces[2] = Interface(name="swp3", description="numbered", address=LINK[end])
+    neighbors = [BgpNeighbor(interface=port, remote_as=peer_as) for port in PORTS if port != "swp2"]
+    neighbors[1] = replace(neighbors[1], address=other)
+    return DeviceModel(
+        name=name,
+        platform="frr",
+        loopback=IPv4Address(loopback),
+        breakouts=(),
+        interfaces=tuple(interfaces),
+        bgp=Bgp(
+            asn=asn,
+            router_id=IPv4Address(loopback),
+            max_paths=64,
+            keepalive_s=3,
+            hold_s=9,
+            import_prefixes=PREFIXES,
+            export_prefixes=PREFIXES,
+            neighbors=tuple(neighbors),
+        ),
+        bfd=BfdTimers(interval_ms=300, multiplier=5),
+        qos=None,
+    )
+
+
+LEAF = switch("rft-leaf", asn=4200001001, peer_as=65001, loopback="10.255.1.1", end=0)
+SPINE = switch("rft-spine", asn=65001, peer_as=4200001001, loopback="10.254.1.1", end=1)
+
+
+def text(model: DeviceModel) -> str:
+    return platform("frr").text(platform("frr").render(model))
+
+
+@dataclass(frozen=True)
+class Node:
+    name: str
+    root: Path
+    pid: int
+    endpoint: Endpoint
+
+    def session(self) -> FrrSession:
+        return FrrSession(self.endpoint, CREDENTIALS)
+
+    def inside(self, *command: str) -> str:
+        """What a command says in the switch's namespaces."""
+        enter = ["nsenter", "--target", str(self.pid), "--all"]
+        return subprocess.run([*enter, *command], check=True, capture_output=True, text=True, timeout=60).stdout
+
+    def running(self) -> str:
+        return in_order(self.inside("vtysh", "-c", "show running-config no-header"))
+
+    def left_behind(self) -> set[str]:
+        """Files of the transaction on the switch."""
+        folder = self.root / "run" / "railfab"
+        return {path.name for path in folder.iterdir()} - {"lock", "job"} if folder.exists() else set()
+
+    def counts_down(self) -> bool:
+        """Whether a job waits on the switch for a confirmation."""
+        return "left" in self.inside("sh", "-c", "cat /proc/$(cat /var/run/frr/railfab/job)/cmdline || true")
+
+
+def within(seconds: float, condition: Callable[[], bool]) -> bool:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.1)
+    return True
+
+
+class Bench:
+    """Boots switches, wires them and takes all of it down again."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.holders: list[subprocess.Popen[bytes]] = []
+        self.servers: list[subprocess.Popen[str]] = []
+
+    def boot(self, name: str, configuration: str) -> tuple[Path, int]:
+        root = self.folder / name
+        for part in ("etc", "run", "tmp"):
+            (root / part).mkdir(parents=True)
+            shutil.chown(root / part, "frr", "frr")
+        (root / "etc" / "vtysh.conf").write_text("service integrated-vtysh-config\n")
+        (root / "etc" / "frr.conf").write_text(configuration)
+        script = str(Path(__file__).with_name("frr_node.sh"))
+        command = ["unshare", "-n", "-m", "-u", "-p", "--fork", "--kill-child", "sh", script, name, str(root)]
+        with (root / "log").open("wb") as log:
+            holder = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+        self.holders.append(holder)
+        children = Path(f"/proc/{holder.pid}/task/{holder.pid}/children")
+        assert within(10, (root / "namespaces").exists), (root / "log").read_text()
+        return root, int(children.read_text().split()[0])
+
+    def manage(self, name: str, root: Path, pid: int, place: int) -> Endpoint:
+        """A management link to a switch, and an SSH server at its end of it."""
+        ours, theirs = (f"100.127.{os.getpid() % 250}.{4 * place + end}" for end in (1, 2))
+        outer = f"rft-{os.getpid() % 100000}-{place}"
+        run("ip", "link", "add", outer, "type", "veth", "peer", "name", "mgmt0", "netns", str(pid))
+        run("ip", "address", "add", f"{ours}/30", "dev", outer)
+        run("ip", "link", "set", outer, "up")
+        run("nsenter", "-t", str(pid), "-n", "ip", "address", "add", f"{theirs}/30", "dev", "mgmt0")
+        run("nsenter", "-t", str(pid), "-n", "ip", "link", "set", "mgmt0", "up")
+        run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(root / "host.key"))
+        (root / "known_hosts").write_text(f"{theirs} {(root / 'host.key.pub').read_text()}")
+        (root / "login.yml").write_text(f"username: {CREDENTIALS.username}\npassword: {CREDENTIALS.password}\n")
+        server = [sys.executable, "-m", "railfab.ssh", "--host", theirs, "--port", "22"]
+        files = ["--host-key", str(root / "host.key"), "--credentials", str(root / "login.yml")]
+        process = subprocess.Popen(
+            ["nsenter", "--target", str(pid), "--all", *server, *files], stdout=subprocess.PIPE, text=True
+        )
+        self.servers.append(process)
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("listening")
+        return Endpoint(
+            name=name,
+            platform="frr",
+            host=theirs,
+            ssh_port=22,
+            known_hosts=str(root / "known_hosts"),
+            credentials=str(root / "login.yml"),
+        )
+
+    def close(self) -> None:
+        for holder in self.holders:
+            os.killpg(holder.pid, signal.SIGKILL)
+            holder.wait()
+        for server in self.servers:
+            server.wait()
+            assert server.stdout is not None
+            server.stdout.close()
+
+
+def run(*command: str) -> None:
+    subprocess.run(command, check=True, capture_output=True, timeout=20)

@@ -1,0 +1,34 @@
+"""Two switches of real FRR, cabled to each other and reached over SSH: a leaf that boots empty and a spine at work."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from tests.integration.frr.bench import PORTS, SPINE, Bench, Node, run, text, within
+
+
+@pytest.fixture(scope="session")
+def switches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Node, Node]]:
+    """Leaf and spine."""
+    folder = tmp_path_factory.mktemp("rft")
+    for path in (folder, *folder.parents[:2]):
+        path.chmod(0o755)  # the daemons run as user frr and must reach their logs
+    bench = Bench(folder)
+    try:
+        booted = [bench.boot("rft-leaf", ""), bench.boot("rft-spine", text(SPINE))]
+        for port in PORTS:
+            leaf, spine = (("nsenter", "-t", str(pid), "-n", "ip", "link") for _, pid in booted)
+            run(*leaf, "add", port, "type", "veth", "peer", "name", port, "netns", str(booted[1][1]))
+            for end in (leaf, spine):
+                run(*end, "set", port, "mtu", "9000", "up")
+        nodes = []
+        for place, (root, pid) in enumerate(booted):
+            shutil.chown(root, "frr", "frr")
+            (root / "wired").touch()
+            nodes.append(Node(root.name, root, pid, bench.manage(root.name, root, pid, place)))
+            assert within(30, (root / "ready").exists), (root / "log").read_text()
+        yield nodes[0], nodes[1]
+    finally:
+        bench.close()

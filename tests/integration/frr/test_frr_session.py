@@ -1,0 +1,320 @@
+"""The session of the FRR platform against real FRR over real SSH."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from ipaddress import IPv4Address
+from pathlib import Path
+
+import pytest
+from tests.integration.frr.bench import CREDENTIALS, LEAF, SPINE, Node, text, within
+
+from railfab.device import BfdTimers, DeviceModel
+from railfab.endpoints import Credentials
+from railfab.errors import CommitRefused, DeviceError, LoginRefused, Unreachable
+from railfab.platforms import platform
+from railfab.platforms.frr.session import FrrSession
+
+pytestmark = pytest.mark.lab
+
+Switches = tuple[Node, Node]
+SLOWER = replace(
+    LEAF, bgp=replace(LEAF.bgp, max_paths=2, keepalive_s=5, hold_s=15), bfd=BfdTimers(interval_ms=400, multiplier=4)
+)
+"""Another model of the same switch, whose change resets no session."""
+
+
+def without_version(running: str) -> str:
+    return "".join(line for line in running.splitlines(keepends=True) if not line.startswith("frr version"))
+
+
+def push(node: Node, model: DeviceModel) -> None:
+    with node.session() as session:
+        session.commit(text(model), confirm_within_s=60)
+        session.confirm()
+
+
+def established(node: Node) -> dict[str, int]:
+    """How often each session of a switch has come up, of those that are up."""
+    peers = json.loads(node.inside("vtysh", "-c", "show bgp vrf default neighbors json"))
+    return {
+        peer: found["connectionsEstablished"]
+        for peer, found in peers.items()
+        if isinstance(found, dict) and found.get("bgpState") == "Established"
+    }
+
+
+@pytest.fixture
+def leaf(switches: Switches) -> Node:
+    """The leaf with its model, whatever the test before it did."""
+    node = switches[0]
+    if without_version(node.running()) != text(LEAF):
+        push(node, LEAF)
+    return node
+
+
+@pytest.fixture
+def leaf_at_work(leaf: Node) -> Node:
+    assert within(30, lambda: len(established(leaf)) == 3), leaf.inside("vtysh", "-c", "show bgp summary")
+    return leaf
+
+
+def test_a_switch_boots_from_the_rendered_text(switches: Switches) -> None:
+    assert without_version(switches[1].running()) == text(SPINE)
+
+
+def test_a_first_push_turns_an_empty_switch_into_its_model(switches: Switches) -> None:
+    node = switches[0]
+    with node.session() as session:
+        assert "+router bgp 4200001001" in session.diff(text(LEAF)).splitlines()
+        session.commit(text(LEAF), confirm_within_s=60)
+        assert session.diff(text(LEAF)) == ""
+        session.confirm()
+        assert platform("frr").parse(session.load()) == LEAF
+    assert without_version(node.running()) == text(LEAF)
+    saved = (node.root / "etc" / "frr.conf").read_text()
+    assert platform("frr").parse(saved) == LEAF
+    assert node.left_behind() == set()
+
+
+def test_the_same_model_again_changes_nothing(leaf_at_work: Node) -> None:
+    before = established(leaf_at_work)
+    with leaf_at_work.session() as session:
+        assert session.diff(text(LEAF)) == ""
+    push(leaf_at_work, LEAF)
+    assert established(leaf_at_work) == before
+
+
+def test_sessions_neighbours_and_mtu_are_observed(leaf_at_work: Node) -> None:
+    with leaf_at_work.session() as session:
+        assert within(20, lambda: all(found.bfd_up for found in session.observe().sessions))
+        seen = session.observe()
+    assert {found.interface for found in seen.sessions} == {"swp1", "swp3", "swp10"}
+    for found in seen.sessions:
+        assert (found.established, found.remote_as, found.neighbor_device) == (True, 65001, "rft-spine")
+    ports = {found.name: found for found in seen.interfaces}
+    assert set(ports) == {"mgmt0", "swp1", "swp2", "swp3", "swp10"}
+    assert all(ports[name].oper_up and ports[name].mtu_bytes == 9000 for name in ports if name != "mgmt0")
+
+
+def test_the_loopback_of_the_other_end_is_reached_over_both_kinds_of_session(leaf_at_work: Node) -> None:
+    def hops() -> list[dict[str, str]]:
+        found = json.loads(leaf_at_work.inside("vtysh", "-c", "show ip route 10.254.1.1/32 json"))
+        return found["10.254.1.1/32"][0]["nexthops"] if found else []
+
+    assert within(20, lambda: len(hops()) == 3)
+    assert {(hop["interfaceName"], hop["afi"]) for hop in hops()} == {
+        ("swp1", "ipv6"),
+        ("swp3", "ipv4"),
+        ("swp10", "ipv6"),
+    }
+
+
+def _changed(number: int) -> DeviceModel:
+    """The leaf with other sessions, other interfaces and policies, or another AS number and no BFD."""
+    first, *_, last = LEAF.interfaces
+    bgp = LEAF.bgp
+    swp1, swp3, swp10 = bgp.neighbors
+    elsewhere = (replace(swp1, remote_as=65009), swp3, replace(swp10, bfd=False))
+    return (
+        replace(LEAF, loopback=IPv4Address("10.255.1.7"), bgp=replace(bgp, neighbors=elsewhere)),
+        replace(
+            LEAF,
+            interfaces=(replace(first, enabled=False), last),
+            bgp=replace(bgp, neighbors=(swp1,), import_prefixes=(), export_prefixes=bgp.export_prefixes[::-1]),
+        ),
+        replace(LEAF, bfd=None, bgp=replace(bgp, asn=64999, max_paths=256, keepalive_s=1, hold_s=3, neighbors=())),
+    )[number]
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_any_change_is_taken_whole_and_taken_back_whole(leaf: Node, number: int) -> None:
+    running, changed = leaf.running(), _changed(number)
+    with leaf.session() as session:
+        session.commit(text(changed), confirm_within_s=60)
+        assert session.diff(text(changed)) == ""
+        assert platform("frr").parse(session.load()) == changed
+        session.rollback()
+        assert session.load() == running
+    assert leaf.left_behind() == set()
+
+
+def test_a_change_shows_as_unified_lines_and_resets_no_session(leaf_at_work: Node) -> None:
+    before = established(leaf_at_work)
+    with leaf_at_work.session() as session:
+        lines = session.diff(text(SLOWER)).splitlines()
+        assert lines[:2] == ["--- running", "+++ candidate"]
+        assert {"-  maximum-paths 64", "+  maximum-paths 2", "+ timers bgp 5 15"} <= set(lines)
+        session.commit(text(SLOWER), confirm_within_s=60)
+        session.confirm()
+    assert without_version(leaf_at_work.running()) == text(SLOWER)
+    assert established(leaf_at_work) == before
+
+
+@pytest.mark.parametrize(
+    ("found", "bad", "said"),
+    [
+        (
+            " neighbor swp1 bfd\n",
+            " neighbor swp1 bogus-knob 7\n",
+            "refuses line 34: % Unknown command: neighbor swp1 bogus-knob 7",
+        ),
+        ("  maximum-paths 64\n", "  maximum-paths sixty\n", "refuses line 51: % Unknown command: maximum-paths sixty"),
+    ],
+    ids=["unknown", "value"],
+)
+def test_a_bad_line_is_refused_with_nothing_changed(leaf_at_work: Node, found: str, bad: str, said: str) -> None:
+    running, before = leaf_at_work.running(), established(leaf_at_work)
+    broken = text(LEAF).replace(found, bad, 1)
+    with leaf_at_work.session() as session:
+        for verb in (session.diff, lambda text: session.commit(text, confirm_within_s=60)):
+            with pytest.raises(CommitRefused) as refused:
+                verb(broken)
+            assert str(refused.value) == f"rft-leaf: {said}. Correct it; nothing was changed."
+    assert leaf_at_work.running() == running
+    assert established(leaf_at_work) == before
+    assert leaf_at_work.left_behind() == set()
+
+
+def test_a_line_that_fails_only_when_applied_is_undone(leaf_at_work: Node) -> None:
+    running, before = leaf_at_work.running(), established(leaf_at_work)
+    broken = text(SLOWER).replace(" neighbor swp1 bfd\n", " neighbor 10.9.9.9 peer-group NOPE\n neighbor swp1 bfd\n", 1)
+    with leaf_at_work.session() as session, pytest.raises(CommitRefused) as refused:
+        session.commit(broken, confirm_within_s=60)
+    said = "`neighbor 10.9.9.9 peer-group NOPE`: % Configure the peer-group first"
+    assert str(refused.value) == f"rft-leaf: {said}. Correct it; the switch is as it was."
+    assert leaf_at_work.running() == running
+    assert established(leaf_at_work) == before
+    assert leaf_at_work.left_behind() == set()
+
+
+def test_the_file_of_another_switch_is_refused(leaf: Node) -> None:
+    running = leaf.running()
+    problem = "calls itself rft-leaf, the configuration is for rft-spine"
+    with leaf.session() as session, pytest.raises(CommitRefused) as refused:
+        session.diff(text(SPINE))
+    assert str(refused.value) == f"rft-leaf: {problem}. Check the address, or set the system's hostname."
+    assert leaf.running() == running
+
+
+def test_a_rollback_of_nothing_does_nothing(leaf: Node) -> None:
+    running = leaf.running()
+    with leaf.session() as session:
+        session.rollback()
+        session.commit(text(SLOWER), confirm_within_s=60)
+        session.rollback()
+        session.rollback()
+        assert session.load() == running
+
+
+def test_a_switch_that_loses_its_caller_returns_by_itself(leaf: Node) -> None:
+    running = leaf.running()
+    with leaf.session() as session:
+        session.commit(text(SLOWER), confirm_within_s=2)
+        assert without_version(leaf.running()) == text(SLOWER)
+    assert within(20, lambda: leaf.running() == running)
+    assert within(5, lambda: leaf.left_behind() == set())
+
+
+def test_confirm_calls_the_way_back_off_and_saves(leaf: Node) -> None:
+    with leaf.session() as session:
+        session.commit(text(SLOWER), confirm_within_s=30)
+        assert leaf.counts_down()
+        session.confirm()
+    assert within(10, lambda: not leaf.counts_down())
+    assert without_version(leaf.running()) == text(SLOWER)
+    assert platform("frr").parse((leaf.root / "etc" / "frr.conf").read_text()) == SLOWER
+    assert leaf.left_behind() == set()
+
+
+def test_a_confirmation_that_comes_too_late_is_refused(leaf: Node) -> None:
+    running = leaf.running()
+    with leaf.session() as session:
+        session.commit(text(SLOWER), confirm_within_s=1)
+        assert within(20, lambda: leaf.running() == running and not leaf.left_behind())
+        with pytest.raises(CommitRefused) as refused:
+            session.confirm()
+    problem = "was not confirmed in time and has returned to what ran before"
+    assert str(refused.value) == f"rft-leaf: {problem}. Deploy again, with more time to confirm."
+
+
+def test_two_changes_at_once_are_not_made(leaf: Node) -> None:
+    with leaf.session() as first, leaf.session() as second:
+        first.commit(text(SLOWER), confirm_within_s=60)
+        with pytest.raises(CommitRefused) as refused:
+            second.commit(text(LEAF), confirm_within_s=60)
+        first.rollback()
+        second.commit(text(SLOWER), confirm_within_s=60)
+        second.rollback()
+    said = "rft-leaf: awaits the confirmation of another change. Wait until it is confirmed or undone."
+    assert str(refused.value) == said
+    assert without_version(leaf.running()) == text(LEAF)
+
+
+def test_a_change_whose_job_has_died_does_not_block_the_next(leaf: Node) -> None:
+    with leaf.session() as session:
+        session.commit(text(SLOWER), confirm_within_s=60)
+    job = (leaf.root / "run" / "railfab" / "job").read_text().strip()
+    leaf.inside("kill", "-9", job)
+    push(leaf, LEAF)
+    assert without_version(leaf.running()) == text(LEAF)
+
+
+def test_a_configuration_cut_short_on_its_way_is_not_applied(leaf: Node) -> None:
+    from railfab.platforms.frr import transaction
+
+    running = leaf.running()
+    with leaf.session() as session:
+        length = str(len(text(SLOWER)))
+        answer = session._run(transaction.arm_script(session._verbs), length, "cut", "60", stdin=text(SLOWER)[:900])
+        assert answer.status == transaction.CHANGED_IN_TRANSIT
+    assert leaf.running() == running
+
+
+def test_confirming_nothing_is_said_plainly(leaf: Node) -> None:
+    with leaf.session() as session, pytest.raises(DeviceError) as refused:
+        session.confirm()
+    assert str(refused.value) == "rft-leaf: has no change to confirm. Commit first."
+
+
+def refusal(session: FrrSession, kind: type[Exception]) -> str:
+    with pytest.raises(kind) as refused, session:
+        pass
+    return str(refused.value)
+
+
+def test_a_wrong_password_is_one_clear_line(leaf: Node) -> None:
+    wrong = FrrSession(leaf.endpoint, Credentials("admin", "wrong"))
+    said = f"rft-leaf: refuses user 'admin' or the password. Check {leaf.endpoint.credentials}."
+    assert refusal(wrong, LoginRefused) == said
+
+
+def test_a_host_key_that_is_not_known_is_one_clear_line(leaf: Node, tmp_path: Path) -> None:
+    empty = tmp_path / "known_hosts"
+    empty.write_text("")
+    stranger = FrrSession(replace(leaf.endpoint, known_hosts=str(empty)), CREDENTIALS)
+    said = f"rft-leaf: shows a host key that is not in {empty}. Check it, then add it."
+    assert refusal(stranger, LoginRefused) == said
+
+
+def test_a_host_key_that_has_changed_is_refused(switches: Switches, tmp_path: Path) -> None:
+    node, other = switches
+    wrong = tmp_path / "known_hosts"
+    wrong.write_text(f"{node.endpoint.host} {(other.root / 'host.key.pub').read_text()}")
+    stranger = FrrSession(replace(node.endpoint, known_hosts=str(wrong)), CREDENTIALS)
+    said = f"rft-leaf: shows a host key that is not in {wrong}. Check it, then add it."
+    assert refusal(stranger, LoginRefused) == said
+
+
+def test_the_user_may_say_that_host_keys_are_not_checked(leaf: Node, tmp_path: Path) -> None:
+    unchecked = replace(leaf.endpoint, known_hosts=str(tmp_path / "none"), skip_verify=True)
+    with FrrSession(unchecked, CREDENTIALS) as session:
+        assert session.load() == leaf.running()
+
+
+def test_a_switch_that_is_not_there_is_one_clear_line(leaf: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("railfab.platforms.frr.shell.PAUSE_S", 0.01)
+    away = FrrSession(replace(leaf.endpoint, ssh_port=2222), CREDENTIALS)
+    said = f"rft-leaf: no SSH connection to {leaf.endpoint.host} port 2222. Check the address and that it is up."
+    assert refusal(away, Unreachable) == said
