@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import ssl
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -223,3 +226,24 @@ def test_the_command_pushes_and_prints_what_changed(grafana: Grafana, monkeypatc
     second = _command("--url", grafana.url, "--prometheus", "http://prometheus:9090", "--interval", "5")
     assert second.stdout.count("unchanged") == 2
     assert grafana.datasources["railfab"]["jsonData"]["timeInterval"] == "5s"
+
+
+def _railfab(*arguments: str, token: str | None) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, **({} if token is None else {"GRAFANA_TOKEN": token})}
+    command = [sys.executable, "-m", "railfab", "dashboards", "push", *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+
+
+def test_what_goes_wrong_is_one_line_and_exit_code_2(grafana: Grafana) -> None:
+    refused = _railfab("--url", grafana.url, token="wrong")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr == (
+        f"railfab: Grafana {grafana.url}: the login was refused. Check GRAFANA_TOKEN, or the user and password.\n"
+    )
+    closed = _railfab("--url", "http://127.0.0.1:1", token="any")
+    assert closed.returncode == 2
+    assert closed.stderr.count("\n") == 1
+    assert "Connection refused" in closed.stderr
+    nobody = _railfab("--url", grafana.url, token=None)
+    assert nobody.returncode == 2
+    assert nobody.stderr.startswith("railfab: Grafana: there is no login.")

@@ -81,7 +81,7 @@ def _prometheus(directory: Path, scrape: Scrape) -> Iterator[Prometheus]:
         process = subprocess.Popen([binary, *files, f"--web.listen-address={address}"], stdout=log, stderr=log)
     try:
         prometheus = Prometheus(f"http://{address}")
-        assert _within(30, prometheus.ready), (directory / "log").read_text()
+        assert _within(60, prometheus.ready), (directory / "log").read_text()
         yield prometheus
     finally:
         process.terminate()
@@ -111,12 +111,12 @@ def prometheus(twin: Twin, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 
 def test_every_target_of_the_scrape_file_answers(prometheus: Prometheus) -> None:
-    assert _within(15, lambda: prometheus.value("sum(up)") == 2)
+    assert _within(60, lambda: prometheus.value("sum(up)") == 2)
     assert [target["lastError"] for target in prometheus.ask("/api/v1/targets")["activeTargets"]] == ["", ""]
 
 
 def test_every_rule_is_evaluated_without_complaint(prometheus: Prometheus) -> None:
-    assert _within(30, lambda: all(rule["health"] == "ok" for rule in _rules(prometheus)))
+    assert _within(60, lambda: all(rule["health"] == "ok" for rule in _rules(prometheus)))
     assert not [(rule["name"], rule["lastError"]) for rule in _rules(prometheus) if rule.get("lastError")]
 
 
@@ -135,7 +135,7 @@ def _rules(prometheus: Prometheus) -> list[dict[str, Any]]:
 
 
 def test_a_healthy_fabric_at_work_raises_no_critical_alert(prometheus: Prometheus) -> None:
-    assert _within(30, lambda: (prometheus.value("sum(rail:fabric_transmit_bytes:rate1m)") or 0) > 0)
+    assert _within(60, lambda: (prometheus.value("sum(rail:fabric_transmit_bytes:rate1m)") or 0) > 0)
     assert prometheus.query('ALERTS{severity="critical"}') == []
 
 
@@ -147,13 +147,13 @@ def test_every_query_of_every_board_returns_data(cut: None, prometheus: Promethe
 
 
 def test_a_cut_link_is_seen_at_both_ends(cut: None, prometheus: Prometheus) -> None:
-    assert _within(20, lambda: prometheus.value(DOWN) == 2)
-    assert _within(20, lambda: prometheus.value('count(ALERTS{alertname="FabricLinkDown"})') == 2)
+    assert _within(60, lambda: prometheus.value(DOWN) == 2)
+    assert _within(60, lambda: prometheus.value('count(ALERTS{alertname="FabricLinkDown"})') == 2)
 
 
 def test_a_mended_link_brings_its_sessions_back(prometheus: Prometheus) -> None:
-    assert _within(20, lambda: prometheus.value(DOWN) == 0)
-    assert _within(30, lambda: prometheus.value("sum(fabric_bgp_session_up) - count(fabric_bgp_session_up)") == 0)
+    assert _within(60, lambda: prometheus.value(DOWN) == 0)
+    assert _within(60, lambda: prometheus.value("sum(fabric_bgp_session_up) - count(fabric_bgp_session_up)") == 0)
 
 
 def test_an_incast_shows_as_marks_and_pauses_and_drops_nothing(
@@ -165,16 +165,16 @@ def test_an_incast_shows_as_marks_and_pauses_and_drops_nothing(
     (drops,) = (query for query in queries if "fabric_pfc_dropped" in query)
     assert (prometheus.value(marks), prometheus.value(pauses)) == (0, 0)
     twin.switch_job(load_job(repository / "inventory" / "jobs" / "incast.yml"))
-    assert _within(30, lambda: (prometheus.value(marks) or 0) > 0 and (prometheus.value(pauses) or 0) > 0)
+    assert _within(60, lambda: (prometheus.value(marks) or 0) > 0 and (prometheus.value(pauses) or 0) > 0)
     assert prometheus.value(drops) == 0
 
 
 def test_a_device_that_stops_streaming_is_counted_as_stale(twin: Twin, prometheus: Prometheus) -> None:
     (stale,) = (query for query in board_queries(boards()["overview"], WINDOWS) if "last_update" in query)
-    assert _within(20, lambda: prometheus.value(stale) == 0)
+    assert _within(60, lambda: prometheus.value(stale) == 0)
     twin.stop_switch("pod1-spine4")
     try:
-        assert _within(20, lambda: prometheus.value(stale) == 1)
+        assert _within(60, lambda: prometheus.value(stale) == 1)
     finally:
         twin.start_switch("pod1-spine4")
     assert _within(60, lambda: prometheus.value(stale) == 0)

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from railfab import __version__
-from railfab.cli import collect, containerlab, dashboards, deploy, design, lab, twin, up
+from railfab.cli import collect, containerlab, dashboards, deploy, design, draw, lab, twin, up
 from railfab.cli.common import CANNOT
 from railfab.errors import RailfabError
 
@@ -60,6 +60,7 @@ def _options(
 app.command()(design.plan)
 app.command()(design.render)
 app.command()(design.audit)
+app.command()(draw.draw)
 app.command()(design.schema)
 app.command()(deploy.deploy)
 app.command()(deploy.rollback)
