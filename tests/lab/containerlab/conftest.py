@@ -39,6 +39,11 @@ class StandIn:
 def standin(tmp_path: Path) -> StandIn:
     home = tmp_path / "standin"
     home.mkdir()
+    return new_standin(home)
+
+
+def new_standin(home: Path) -> StandIn:
+    """A stand-in that keeps what it deploys in this folder."""
     program = home / "containerlab"
     program.write_text(f'#!/bin/sh\nexec {sys.executable} {STANDIN} "$@"\n')
     program.chmod(0o755)

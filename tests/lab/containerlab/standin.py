@@ -26,6 +26,12 @@ HOME = Path(os.environ["STANDIN_HOME"])
 RECORDED = Path(__file__).parent / "recorded"
 DEPLOYED = HOME / "deployed.json"
 REAL = os.environ.get("STANDIN_NODES") == "namespaces"
+MANAGEMENT = (
+    "ip link set lo up; ip link add eth0 type dummy; ip addr add 192.0.2.2/24 dev eth0; ip link set eth0 up; "
+    "ip route add default via 192.0.2.1"
+)
+"""What Docker gives a container: it stands in the way of a host's own default route."""
+
 NODE = """set -e
 mount -t proc proc /proc
 mount -t sysfs sysfs /sys
@@ -200,7 +206,7 @@ def merge(group: dict[str, Any], node: dict[str, Any]) -> dict[str, Any]:
 def start(folder: Path, name: str, node: dict[str, Any]) -> str:
     binds = " ".join(f"{folder / bind}" for bind in node["binds"])
     sysctls = " ".join(f"{key}={value}" for key, value in node["sysctls"].items())
-    script = f"ip link set lo up; sysctl -qw {sysctls}; {NODE}"
+    script = f"{MANAGEMENT}; sysctl -qw {sysctls}; {NODE}"
     unshare = ["unshare", "--net", "--mount", "--uts", "--ipc", "--pid", "--fork", "--kill-child"]
     with (HOME / f"{name}.log").open("wb") as log:
         holder = subprocess.Popen(

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
+import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from threading import Thread
 
+import asyncssh
 import pytest
 from tests.lab.containerlab.conftest import RECORDED, StandIn, write_proc
-from tests.lab.fabrics import lab_plan, small_intent
+from tests.lab.fabrics import FRR_POD, lab_plan, small_intent
+from typer.testing import CliRunner
 
+from railfab.cli import app
 from railfab.endpoints import load_endpoints, read_credentials
 from railfab.errors import LabError
 from railfab.lab import LabPlan
 from railfab.lab.containerlab import ContainerlabBackend
+from railfab.lab.containerlab.hostkeys import host_key_lines
 from railfab.lab.containerlab.state import Files, load_state
 from railfab.lab.netns import kernel
 from railfab.platforms.frr.shell import RootShell
+from railfab.ssh import SshAccess, serve
 
 
 @pytest.fixture
@@ -145,6 +153,60 @@ class TestUp:
         assert {path.stat().st_mode & 0o077 for path in private} == {0}
         assert secret not in Path(f"/proc/{gateway(plan).pid}/cmdline").read_text()
         assert secret not in plan.place.endpoints_file.read_text() + files.topology.read_text()
+
+
+def serving(loop: asyncio.AbstractEventLoop, addresses: list[str], keys: Path) -> None:
+    """SSH servers as an SR Linux container has one, each with a host key of its own."""
+    access = SshAccess(username="admin", password="unused")
+    for address in addresses:
+        made = serve(address, 22, host_key=keys / address, access=access)
+        asyncio.run_coroutine_threadsafe(made, loop).result(10)
+
+
+@pytest.mark.lab
+def test_switches_with_servers_of_their_own_are_reached_as_they_are(standin: StandIn, tmp_path: Path) -> None:
+    plan = lab_plan(FRR_POD.parents[1] / "srl-pod/intent.yml", tmp_path / "state")
+    names = [node.name for node in plan.topology.nodes]
+    addresses = {name: f"127.77.0.{names.index(name) + 1}" for name in plan.models}
+    loop, keys = asyncio.new_event_loop(), tmp_path / "keys"
+    keys.mkdir()
+    Thread(target=loop.run_forever, daemon=True).start()
+    try:
+        serving(loop, list(addresses.values()), keys)
+    except LabError as error:
+        pytest.skip(f"needs port 22 of the loopback addresses ({error.problem})")
+    backend = standin.backend()
+    running = backend.up(plan, quiet)
+    assert {node.name: node.host for node in running.nodes} == addresses
+    leaf = running.nodes[0]
+    assert (leaf.platform, leaf.ssh_port, leaf.gnmi_port) == ("srlinux", 22, 57400)
+    assert leaf.ca == str(Files(plan.place).lab_directory / ".tls/ca/ca.pem")
+    assert read_credentials(leaf).username == "admin"
+    known = dict(line.split(" ", 1) for line in Path(str(leaf.known_hosts)).read_text().splitlines())
+    for address in addresses.values():
+        own = asyncssh.read_private_key(str(keys / address)).export_public_key().decode().split()[:2]
+        assert known[address] == " ".join(own)
+    assert backend.status(plan.place).state == "running"
+    assert backend.down(plan.place, quiet)
+    loop.call_soon_threadsafe(loop.stop)
+
+
+def test_a_switch_whose_ssh_server_does_not_come_up_is_one_line() -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as taken:
+        port = taken.getsockname()[1]
+    with pytest.raises(LabError) as raised:
+        host_key_lines(["127.0.0.1"], port, within_s=0.1)
+    assert str(raised.value) == (
+        f"127.0.0.1 port {port}: no SSH server after 0 s. Look at the container with `docker logs`."
+    )
+
+
+def test_the_command_says_what_is_missing_in_one_line_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    command = ["lab", "doctor", str(small_intent(tmp_path)), "--backend", "containerlab"]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 2
+    assert "containerlab: is not installed. Install it as containerlab.dev says, or use --backend netns." in done.stdout
 
 
 def wait_until(condition: Callable[[], bool], within_s: float = 10.0) -> None:

@@ -1,0 +1,120 @@
+"""The FRR pod as containers, deployed and verified: on a stand-in that boots the topology, and on containerlab.
+
+The stand-in gives every node namespaces of its own, wired, configured and addressed by the topology alone, with FRR and
+nothing else in it: what the backend adds on the host is the same as with Docker.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from tests.lab.containerlab.conftest import StandIn, new_standin
+from tests.lab.fabrics import FRR_POD, lab_plan
+
+from railfab.endpoints import load_endpoints, read_credentials
+from railfab.gnmi.paths import to_proto
+from railfab.lab import LabPlan
+from railfab.lab.containerlab import ContainerlabBackend
+from railfab.lab.containerlab.state import Files
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    backend: ContainerlabBackend
+    plan: LabPlan
+
+    def run(self, verb: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run a command on the lab, as a user would."""
+        options = ["--on", "lab", "--state", str(self.plan.place.state), *arguments]
+        command = [sys.executable, "-m", "railfab", verb, str(FRR_POD), *options]
+        environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
+        return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=150)
+
+    def ping(self, host: str, address: str) -> int:
+        topology = Files(self.plan.place).topology
+        done = self.backend.binary.exec(topology, host, f"ping -c 3 -i 0.2 -W 2 {address}")
+        return done[0].return_code
+
+
+def quiet(_: str) -> None:
+    pass
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    standin: StandIn = new_standin(tmp_path_factory.mktemp("standin"))
+    running = Running(
+        standin.backend(STANDIN_NODES="namespaces"), lab_plan(FRR_POD, tmp_path_factory.mktemp("containers"))
+    )
+    running.backend.up(running.plan, quiet)
+    deployed = running.run("deploy", "--yes")
+    yield running
+    running.backend.down(running.plan.place, quiet)
+    assert deployed.returncode == 0, deployed.stdout + deployed.stderr
+
+
+@pytest.mark.lab
+class TestOnTheStandIn:
+    def test_a_deployed_fabric_verifies(self, lab: Running) -> None:
+        verified = lab.run("verify")
+        assert verified.returncode == 0, verified.stdout + verified.stderr
+        assert verified.stdout == "6 switches checked: all 16 BGP session ends are as the intent says\n"
+
+    def test_a_second_deploy_changes_nothing(self, lab: Running) -> None:
+        again = json.loads(lab.run("deploy", "--yes", "--output", "json").stdout)
+        assert {outcome["name"]: (outcome["changed"], outcome["diff"]) for outcome in again} == dict.fromkeys(
+            lab.plan.models, (False, "")
+        )
+
+    def test_hosts_reach_each_other_over_the_spines(self, lab: Running) -> None:
+        """Addresses and routes are those of the topology's `exec`; the default route is not the management's."""
+        assert lab.run("verify").returncode == 0
+        assert lab.ping("pod1-seg1-host1", "10.18.2.1") == 0
+
+    def test_what_was_confirmed_is_what_the_container_boots_with(self, lab: Running) -> None:
+        folder = Files(lab.plan.place).folder
+        assert "router bgp" in (folder / "configs/pod1-spine1/frr.conf").read_text()
+
+    def test_the_state_of_ports_is_told_over_gnmi(self, lab: Running) -> None:
+        import grpc
+        from pygnmi.spec.v080 import gnmi_pb2, gnmi_pb2_grpc
+
+        node = load_endpoints(lab.plan.place.endpoints_file).nodes[0]
+        login = read_credentials(node)
+        trust = grpc.ssl_channel_credentials(Path(str(node.ca)).read_bytes())
+        with grpc.secure_channel(f"{node.host}:{node.gnmi_port}", trust) as channel:
+            asked = gnmi_pb2.GetRequest(
+                path=[to_proto("/interfaces/interface[name=swp16]/state/oper-status")],
+                encoding=gnmi_pb2.JSON_IETF,
+            )
+            metadata = [("username", login.username), ("password", login.password)]
+            answer = gnmi_pb2_grpc.gNMIStub(channel).Get(asked, metadata=metadata, timeout=10)
+        assert json.loads(answer.notification[0].update[0].val.json_ietf_val) == "UP"
+
+
+@pytest.fixture
+def real(tmp_path: Path) -> Iterator[Running]:
+    """The FRR pod on the containerlab of this machine."""
+    if shutil.which("containerlab") is None:
+        pytest.skip("needs containerlab on PATH; install it as containerlab.dev says")
+    running = Running(ContainerlabBackend(), lab_plan(FRR_POD, tmp_path))
+    missing = [str(finding) for finding in running.backend.doctor(running.plan) if finding.fatal and not finding.ok]
+    if missing:
+        pytest.skip(missing[0])
+    running.backend.up(running.plan, quiet)
+    yield running
+    running.backend.down(running.plan.place, quiet)
+
+
+def test_the_same_on_containerlab_itself(real: Running) -> None:
+    assert real.run("deploy", "--yes").returncode == 0
+    assert real.run("verify").returncode == 0
+    assert real.ping("pod1-seg1-host1", "10.18.2.1") == 0
