@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import threading
 from typing import Annotated
@@ -32,6 +33,7 @@ def collect(
     fabric = design(intent)
     endpoints = resolve_endpoints(fabric, on, state)
     collector = Collector(fabric.topology, endpoints, interval_s=interval)
+    logging.getLogger("railfab").setLevel(logging.INFO)  # a service says what happens to its switches
     ended = _told_to_stop()
     with MetricsServer(collector.registry, collector.healthy, host=listen, port=port) as server, collector:
         stderr().print(f"{len(endpoints.nodes)} switches of {endpoints.fabric}: {server.url}/metrics")

@@ -1,0 +1,50 @@
+"""The collector and the simulator run where only their own extras are installed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+PROLOGUE = """
+import sys
+absent = set({absent!r})
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in absent:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Absent())
+"""
+DEPLOY = ("nornir", "nornir_netmiko", "netmiko", "paramiko", "asyncssh")
+DASHBOARDS = ("grafana_foundation_sdk", "grafana_api")
+COLLECT = ("grpc", "pygnmi", "prometheus_client")
+
+
+@pytest.mark.parametrize(
+    ("what", "absent"),
+    [
+        ("import railfab.telemetry", (*DEPLOY, *DASHBOARDS, "numpy", "fastapi")),
+        ("import railfab.sim", (*DEPLOY, *DASHBOARDS, *COLLECT, "cryptography")),
+        (
+            "import railfab.cli.collect, railfab.telemetry\n"
+            "from railfab.platforms import platform, platform_names, resolve_endpoints\n"
+            "assert all(platform(name).telemetry.rules for name in platform_names())",
+            (*DEPLOY, *DASHBOARDS, "numpy"),
+        ),
+        ("from railfab.cli import app", (*DEPLOY, *DASHBOARDS, *COLLECT, "numpy", "cryptography")),
+    ],
+    ids=["telemetry", "sim", "collect", "cli"],
+)
+def test_it_imports_without(what: str, absent: tuple[str, ...]) -> None:
+    program = PROLOGUE.format(absent=absent) + what
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_what_is_absent_is_really_absent() -> None:
+    program = PROLOGUE.format(absent=("grpc",)) + "import railfab.telemetry"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert "No module named 'grpc'" in done.stderr
