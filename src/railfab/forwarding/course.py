@@ -54,7 +54,7 @@ class Course:
         self.recent: deque[Step] = deque(maxlen=RECENT_STEPS)
         self._place = 0
         self._waiting: set[int] = set()
-        self._rests_until_ns = self._stage_began_ns = self._step_began_ns = engine.now_ns
+        self.rests_until_ns = self.stage_began_ns = self._step_began_ns = engine.now_ns
         self._open = False
         self._communication_ns, self._ideal_s = 0, 0.0
 
@@ -80,8 +80,8 @@ class Course:
 
     def _begin(self) -> None:
         stage, now_ns = self._stages[self._place], self._engine.now_ns
-        self._open, self._stage_began_ns = True, now_ns
-        self._rests_until_ns = now_ns + stage.compute_ns
+        self._open, self.stage_began_ns = True, now_ns
+        self.rests_until_ns = now_ns + stage.compute_ns
         if stage.transfers:
             self._waiting, ideal_s = self._launch(stage.transfers)
             self._ideal_s += ideal_s
@@ -94,14 +94,14 @@ class Course:
             if not ended:
                 return False
             self._waiting.difference_update(ended)
-        if engine.now_ns < self._rests_until_ns:
-            engine.run(min(until_ns, self._rests_until_ns))
-        return engine.now_ns >= self._rests_until_ns
+        if engine.now_ns < self.rests_until_ns:
+            engine.run(min(until_ns, self.rests_until_ns))
+        return engine.now_ns >= self.rests_until_ns
 
     def _finish(self) -> None:
         now_ns = self._engine.now_ns
         if self._stages[self._place].transfers:
-            self._communication_ns += now_ns - self._stage_began_ns
+            self._communication_ns += now_ns - self.stage_began_ns
         self._open = False
         self._place = (self._place + 1) % len(self._stages)
         if self._place == 0:

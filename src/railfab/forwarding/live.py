@@ -23,8 +23,8 @@ from railfab.sim import Dcqcn, Engine, Flow, Framing, Path, max_min_rates
 from railfab.topology import Topology
 from railfab.units import NS_PER_MS, NS_PER_S, bytes_per_s
 
-SLICE_NS = 20 * NS_PER_MS
-"""Others get a turn this often while time passes."""
+SLICE_NS, BUSY_SLICE_NS = 20 * NS_PER_MS, NS_PER_MS
+"""Others get a turn this often while time passes; more often, of simulated time, while queues are worked out."""
 
 
 class LiveFabric:
@@ -77,9 +77,7 @@ class LiveFabric:
         """Break or mend the cable at this port."""
         key = (node, interface)
         if key not in self._wiring.egress:
-            raise TopologyError(
-                f"link {node} {interface}", "no cable is plugged in there", "Use a port of the cabling plan"
-            )
+            raise TopologyError(f"link {node} {interface}", "there is no cable", "Use a port of the cabling plan")
         peer = self._wiring.far(self._wiring.egress[key])
         with self._lock:
             self._cut -= {key, (peer.node, peer.name)}
@@ -105,7 +103,7 @@ class LiveFabric:
         until_ns = self._clock_ns + dt_ns
         while self._clock_ns < until_ns:
             with self._lock:
-                self._clock_ns = min(until_ns, self._clock_ns + SLICE_NS, self._readings.next_window_ns(self._clock_ns))
+                self._clock_ns = min(until_ns, self._slice_end_ns(), self._readings.next_window_ns(self._clock_ns))
                 if self._course is not None:
                     self._course.drive(self._clock_ns)
                 else:
@@ -147,6 +145,13 @@ class LiveFabric:
             )
 
     # Inside
+
+    def _slice_end_ns(self) -> int:
+        """Where to let others have a turn: soon while there are queues, and where flows begin."""
+        if self._course is not None and self._course.rests_until_ns > self._clock_ns:
+            return min(self._clock_ns + SLICE_NS, self._course.rests_until_ns)
+        fresh = self._course is not None and self._clock_ns - self._course.stage_began_ns < BUSY_SLICE_NS
+        return self._clock_ns + (BUSY_SLICE_NS if fresh or self._engine.queued else SLICE_NS)
 
     def _known_switch(self, name: str) -> None:
         if name not in self._wiring.chip:

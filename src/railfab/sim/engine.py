@@ -101,6 +101,11 @@ class Engine:
         """The flows that wait for a route, by id."""
         return tuple(self._stalled)
 
+    @property
+    def queued(self) -> bool:
+        """Whether octets wait somewhere, or a port is paused."""
+        return not self._fluid.quiet
+
     def rates_gbps(self) -> dict[int, float]:
         """What each sender's congestion control allows, by flow, in octets on the wire side of the counters."""
         return {flow.id: float(rate) * 8 for flow, rate in zip(self._layout.flows, self._control.rate, strict=True)}

@@ -1,0 +1,139 @@
+"""Routes and ECMP groups from sessions and policy, and the ways of flows over them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from ipaddress import IPv4Address, IPv4Network
+
+import pytest
+from tests.forwarding.fabrics import LEAF, SPINE, model, planned, with_interface, with_neighbors
+
+from railfab.device import DeviceModel, PrefixRange
+from railfab.forwarding import Conclusion, Marking, Transfer, Wiring, conclude
+from railfab.forwarding.paths import choice, source_port, tuple_key
+from railfab.sim import Framing, Path
+
+FAR_HOST = IPv4Address("10.17.2.1")
+"""Rail 1, first port, first host of the second segment: behind pod1-seg2-leaf1."""
+
+NEAR, FAR = ("pod1-seg1-host1", "rail1-p0"), ("pod1-seg2-host1", "rail1-p0")
+
+
+def concluded(
+    changed: dict[str, DeviceModel | None] | None = None, cut: set[tuple[str, str]] | None = None
+) -> Conclusion:
+    topology, models = planned()
+    models = {**models, **(changed or {})}  # type: ignore[dict-item]
+    present = {name: found for name, found in models.items() if found is not None}
+    return conclude(Wiring(topology), present, cut or set(), framing=Framing(), marking=Marking())
+
+
+def ways(conclusion: Conclusion, switch: str, address: IPv4Address = FAR_HOST) -> list[str]:
+    """The interfaces a switch may send this address by."""
+    near = conclusion.ground.wiring.near
+    return [near[link].name for link in conclusion.ground.routes.egress(switch, address)]
+
+
+def test_a_leaf_uses_all_uplinks_and_a_spine_only_the_links_to_the_leaf() -> None:
+    conclusion = concluded()
+    assert ways(conclusion, LEAF) == [f"ethernet-1/{port}" for port in range(25, 33)]
+    assert ways(conclusion, SPINE) == ["ethernet-1/5", "ethernet-1/6"]
+    assert ways(conclusion, "pod1-seg2-leaf1") == ["ethernet-1/1/1"]
+    assert ways(conclusion, LEAF, IPv4Address("10.17.0.1")) == ["ethernet-1/1/1"]
+    assert ways(conclusion, LEAF, IPv4Address("10.255.1.3")) == [f"ethernet-1/{port}" for port in range(25, 33)]
+    assert ways(conclusion, LEAF, IPv4Address("192.0.2.1")) == []
+
+
+def test_no_way_leads_down_and_up_again_when_a_spine_loses_a_leaf() -> None:
+    """Spines share an AS number, so what a leaf heard from one spine another spine never believes."""
+    cut = {(SPINE, "ethernet-1/5"), (SPINE, "ethernet-1/6")}
+    conclusion = concluded(cut=cut)
+    assert ways(conclusion, SPINE) == []
+    assert ways(conclusion, LEAF) == [f"ethernet-1/{port}" for port in range(25, 31)]
+
+
+def test_max_paths_bounds_the_group() -> None:
+    leaf = model(LEAF)
+    assert len(ways(concluded({LEAF: replace(leaf, bgp=replace(leaf.bgp, max_paths=3))}), LEAF)) == 3
+
+
+def test_a_removed_neighbour_leaves_the_group() -> None:
+    leaf = with_neighbors(model(LEAF), lambda found: None if found.interface == "ethernet-1/27" else found)
+    assert ways(concluded({LEAF: leaf}), LEAF) == [f"ethernet-1/{port}" for port in (25, 26, 28, 29, 30, 31, 32)]
+
+
+def loopbacks_only(found: DeviceModel, *, way: str) -> DeviceModel:
+    ranges = (PrefixRange(prefix=IPv4Network("10.254.0.0/15"), ge=32, le=32),)
+    field = f"{way}_prefixes"
+    return replace(found, bgp=replace(found.bgp, **{field: ranges}))  # type: ignore[arg-type]
+
+
+def test_policy_decides_what_is_announced_and_what_is_taken() -> None:
+    quiet = concluded({"pod1-seg2-leaf1": loopbacks_only(model("pod1-seg2-leaf1"), way="export")})
+    assert ways(quiet, LEAF) == []
+    assert len(ways(quiet, LEAF, IPv4Address("10.255.1.3"))) == 8
+    deaf = concluded({LEAF: loopbacks_only(model(LEAF), way="import")})
+    assert ways(deaf, LEAF) == []
+    session = deaf.sessions[LEAF, "ethernet-1/32"]
+    assert (session.received, session.sent, session.installed) == (100, 33, 4)
+    muted = concluded({SPINE: loopbacks_only(model(SPINE), way="export")})
+    assert ways(muted, LEAF) == [f"ethernet-1/{port}" for port in range(25, 31)]
+
+
+def test_prefixes_are_counted_as_a_switch_would() -> None:
+    """A leaf sends its 32 host links and its loopback; a spine passes on those of the other three leaves."""
+    conclusion = concluded()
+    up, down = conclusion.sessions[LEAF, "ethernet-1/32"], conclusion.sessions[SPINE, "ethernet-1/1"]
+    assert (up.received, up.sent, up.installed) == (100, 33, 100)
+    assert (down.received, down.sent, down.installed) == (33, 100, 33)
+
+
+def test_a_host_port_that_goes_down_withdraws_its_prefix() -> None:
+    conclusion = concluded(cut={("pod1-seg2-leaf1", "ethernet-1/1/1")})
+    assert ways(conclusion, LEAF) == []
+    assert conclusion.sessions[LEAF, "ethernet-1/32"].received == 99
+
+
+def test_a_way_leads_from_port_to_port_and_back_over_working_links() -> None:
+    conclusion = concluded()
+    wiring = conclusion.ground.wiring
+    path = conclusion.path(Transfer(source=NEAR, target=FAR, payload_bytes=1.0))
+    assert isinstance(path, Path)
+    assert [wiring.near[link].node for link in path.links[:2]] == ["pod1-seg1-host1", LEAF]
+    assert wiring.far(path.links[-1]).node == "pod1-seg2-host1"
+    assert all(wiring.far(a).node == wiring.near[b].node for a, b in zip(path.links, path.links[1:], strict=False))
+    assert path.queues == (3, 3, 3, 3)
+    assert path.lossless == (True, True, True)
+    assert [queue % 8 for queue in path.back] == [3, 6, 6, 6]
+    assert path == conclusion.path(Transfer(source=NEAR, target=FAR, payload_bytes=9.0))
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({LEAF: None}, "pod1-seg1-leaf1 ethernet-1/1/1 is not configured"),
+        ({"pod1-seg2-leaf1": None}, "pod1-seg1-leaf1 has no route to 10.17.2.1"),
+        (
+            {LEAF: with_interface(model(LEAF), "ethernet-1/1/1", lambda port: replace(port, mtu_bytes=1500))},
+            "pod1-seg1-leaf1 ethernet-1/1/1 has MTU 1500, packets have 4140 bytes",
+        ),
+    ],
+)
+def test_no_way_has_a_reason(changed: dict[str, DeviceModel | None], reason: str) -> None:
+    assert concluded(changed).path(Transfer(source=NEAR, target=FAR, payload_bytes=1.0)) == reason
+
+
+def test_the_hash_spreads_evenly_and_tiers_do_not_polarise() -> None:
+    """Of what takes one uplink at the leaf, the spine still uses both its links: the seeds differ by switch."""
+    keys = [tuple_key(0x0A110001, 0x0A110201 + flow, 49152 + 7 * flow) for flow in range(4000)]
+    leaf = Counter(choice(1, LEAF, key, 8) for key in keys)
+    assert all(400 < leaf[way] < 600 for way in range(8))
+    after = Counter(choice(1, SPINE, key, 8) for key in keys if choice(1, LEAF, key, 8) == 3)
+    assert all(30 < after[way] < 95 for way in range(8))
+
+
+def test_source_ports_are_dynamic_and_tell_streams_apart() -> None:
+    ports = {source_port(Transfer(source=NEAR, target=FAR, payload_bytes=1.0, stream=stream)) for stream in range(50)}
+    assert len(ports) > 45
+    assert all(49152 <= port <= 65535 for port in ports)

@@ -1,0 +1,192 @@
+"""Which sessions come up from what both ends hold, and what is said of those that do not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from ipaddress import IPv4Address, IPv4Interface
+
+import pytest
+from tests.forwarding.fabrics import (
+    LEAF,
+    SPINE,
+    deployed,
+    model,
+    planned,
+    session,
+    with_interface,
+    with_neighbors,
+)
+
+from railfab.device import DeviceModel
+from railfab.errors import TopologyError
+
+UPLINK, DOWNLINK = "ethernet-1/32", "ethernet-1/1"
+"""The ends of one cable between LEAF and SPINE."""
+
+
+def test_the_planned_fabric_has_all_its_sessions() -> None:
+    fabric = deployed()
+    found = [session for name in planned()[1] for session in fabric.sessions(name)]
+    assert len(found) == 64
+    assert all(session.established and session.state == "established" and session.bfd_up for session in found)
+    assert session(fabric, LEAF, UPLINK).peer == UPLINK
+    assert session(fabric, LEAF, UPLINK).peer_device == SPINE
+
+
+def wrong_as(found: DeviceModel) -> DeviceModel:
+    return with_neighbors(
+        found, lambda neighbor: replace(neighbor, remote_as=65002) if neighbor.interface == DOWNLINK else neighbor
+    )
+
+
+def without_neighbor(found: DeviceModel) -> DeviceModel:
+    return with_neighbors(found, lambda neighbor: None if neighbor.interface == DOWNLINK else neighbor)
+
+
+def disabled(found: DeviceModel) -> DeviceModel:
+    return with_interface(found, DOWNLINK, lambda port: replace(port, enabled=False))
+
+
+def slower(found: DeviceModel) -> DeviceModel:
+    return with_interface(found, DOWNLINK, lambda port: replace(port, rate_gbps=200))
+
+
+def without_link_local(found: DeviceModel) -> DeviceModel:
+    return with_interface(found, DOWNLINK, lambda port: replace(port, unnumbered=False))
+
+
+def numbered(found: DeviceModel) -> DeviceModel:
+    addressed = with_interface(found, DOWNLINK, lambda port: replace(port, address=IPv4Interface("100.64.0.0/31")))
+    return with_neighbors(
+        addressed,
+        lambda neighbor: (
+            replace(neighbor, address=IPv4Address("100.64.0.1")) if neighbor.interface == DOWNLINK else neighbor
+        ),
+    )
+
+
+def same_as(found: DeviceModel) -> DeviceModel:
+    return replace(found, bgp=replace(found.bgp, asn=4200001001))
+
+
+@pytest.mark.parametrize(
+    ("change", "state", "reason"),
+    [
+        (wrong_as, "idle", "pod1-spine1 expects AS 65002, pod1-seg1-leaf1 is AS 4200001001"),
+        (same_as, "idle", "pod1-seg1-leaf1 expects AS 65001, pod1-spine1 is AS 4200001001"),
+        (without_neighbor, "active", "pod1-spine1 has no neighbour on ethernet-1/1"),
+        (disabled, "idle", "pod1-spine1 ethernet-1/1 is disabled"),
+        (slower, "idle", "pod1-spine1 ethernet-1/1 runs at 200 Gb/s, pod1-seg1-leaf1 ethernet-1/32 at 400"),
+        (without_link_local, "active", "pod1-spine1 ethernet-1/1 has no IPv6 link-local"),
+        (numbered, "active", "pod1-spine1 ethernet-1/1 is numbered, pod1-seg1-leaf1 ethernet-1/32 is not"),
+    ],
+)
+def test_a_session_that_is_down_says_why_and_the_others_stay_up(
+    change: Callable[[DeviceModel], DeviceModel], state: str, reason: str
+) -> None:
+    fabric = deployed()
+    fabric.configure(SPINE, change(model(SPINE)))
+    broken = session(fabric, LEAF, UPLINK)
+    assert (broken.state, broken.reason, broken.established) == (state, reason, False)
+    others = [found for found in fabric.sessions(LEAF) if found.peer_device != SPINE]
+    assert len(others) == 6
+    assert all(found.established for found in others)
+
+
+def test_a_switch_without_configuration_takes_its_ports_and_sessions_down() -> None:
+    fabric = deployed()
+    fabric.configure(SPINE, None)
+    assert session(fabric, LEAF, UPLINK).reason == "pod1-spine1 ethernet-1/1 is not configured"
+    assert fabric.sessions(SPINE) == ()
+    assert all(sample.value == 0 for sample in fabric.samples(SPINE) if sample.metric == "fabric_interface_oper_up")
+
+
+def test_a_cage_that_is_not_broken_out_has_no_host_ports() -> None:
+    fabric = deployed()
+    fabric.configure(LEAF, replace(model(LEAF), breakouts=model(LEAF).breakouts[1:]))
+    down = [
+        sample.labels["interface"]
+        for sample in fabric.samples(LEAF)
+        if sample.metric == "fabric_interface_oper_up" and not sample.value
+    ]
+    assert down == [f"ethernet-1/1/{lane}" for lane in (1, 2, 3, 4)]
+
+
+def numbered_pair(leaf_peer: str = "100.64.0.0") -> tuple[DeviceModel, DeviceModel]:
+    """Leaf and spine with their one link numbered."""
+    leaf = with_interface(
+        model(LEAF), UPLINK, lambda port: replace(port, address=IPv4Interface("100.64.0.1/31"), unnumbered=False)
+    )
+    leaf = with_neighbors(
+        leaf,
+        lambda neighbor: (
+            replace(neighbor, address=IPv4Address(leaf_peer)) if neighbor.interface == UPLINK else neighbor
+        ),
+    )
+    return leaf, numbered(model(SPINE))
+
+
+def test_a_numbered_session_comes_up_and_is_named_by_its_address() -> None:
+    fabric = deployed()
+    leaf, spine = numbered_pair()
+    fabric.configure(LEAF, leaf)
+    fabric.configure(SPINE, spine)
+    assert session(fabric, LEAF, UPLINK).established
+    assert session(fabric, LEAF, UPLINK).peer == "100.64.0.0"
+
+
+def test_a_neighbour_address_that_the_peer_does_not_have() -> None:
+    fabric = deployed()
+    leaf, spine = numbered_pair("100.64.0.4")
+    fabric.configure(LEAF, leaf)
+    fabric.configure(SPINE, spine)
+    reason = session(fabric, SPINE, DOWNLINK).reason
+    assert reason == "pod1-seg1-leaf1 looks for 100.64.0.4, which is not on pod1-spine1 ethernet-1/1"
+
+
+def test_bfd_at_one_end_only_is_down_and_leaves_bgp_up() -> None:
+    fabric = deployed()
+    fabric.configure(SPINE, with_neighbors(model(SPINE), lambda neighbor: replace(neighbor, bfd=False)))
+    assert session(fabric, LEAF, UPLINK).established
+    assert session(fabric, LEAF, UPLINK).bfd_up is False
+    assert session(fabric, SPINE, DOWNLINK).bfd_up is None
+
+
+def test_a_broken_cable_takes_both_ends_down_until_it_is_mended_at_either() -> None:
+    fabric = deployed()
+    fabric.set_link(LEAF, UPLINK, False)
+    assert session(fabric, LEAF, UPLINK).reason == "no light from pod1-spine1 ethernet-1/1"
+    assert session(fabric, SPINE, DOWNLINK).reason == "no light from pod1-seg1-leaf1 ethernet-1/32"
+    assert session(fabric, SPINE, DOWNLINK).bfd_up is False
+    fabric.set_link(SPINE, DOWNLINK, True)
+    assert session(fabric, LEAF, UPLINK).established
+
+
+def test_flaps_are_counted_where_they_happen() -> None:
+    fabric = deployed()
+
+    def counted(metric: str, **labels: str) -> float:
+        return next(
+            sample.value
+            for sample in fabric.samples(LEAF)
+            if sample.metric == metric and labels.items() <= sample.labels.items()
+        )
+
+    fabric.advance(2_000_000_000)
+    fabric.set_link(LEAF, UPLINK, False)
+    fabric.set_link(LEAF, UPLINK, True)
+    assert counted("fabric_interface_carrier_transitions_total", interface=UPLINK) == 3
+    assert counted("fabric_interface_last_change_timestamp_seconds", interface=UPLINK) == 1_700_000_002.0
+    assert counted("fabric_bgp_established_transitions_total", peer=UPLINK) == 2
+    assert counted("fabric_bgp_last_established_timestamp_seconds", peer=UPLINK) == 1_700_000_002.0
+    assert counted("fabric_bfd_failure_transitions_total", peer=UPLINK) == 1
+    assert counted("fabric_bgp_established_transitions_total", peer="ethernet-1/31") == 1
+
+
+def test_names_that_the_fabric_does_not_have() -> None:
+    fabric = deployed()
+    with pytest.raises(TopologyError, match=r"fabric pod64: has no switch 'pod9-leaf1'. Use a name of railfab plan."):
+        fabric.samples("pod9-leaf1")
+    with pytest.raises(TopologyError, match=r"link pod1-spine1 ethernet-1/32: there is no cable. Use a port of the"):
+        fabric.set_link(SPINE, "ethernet-1/32", False)
