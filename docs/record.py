@@ -81,10 +81,11 @@ def main() -> None:
     arguments.add_argument("--every", type=float, default=0.5, help="seconds between two frames, at least")
     arguments.add_argument("--columns", type=int, default=110)
     arguments.add_argument("--rows", type=int, default=30)
+    arguments.add_argument("--title", help="what stands above the picture; else the command")
     arguments.add_argument("command", nargs="+")
     given = arguments.parse_args()
     frames = list(recorded(given.command, Screen(given.columns, given.rows), given.seconds, given.every))
-    given.out.write_text(recording_svg(frames, columns=given.columns, name=" ".join(given.command)))
+    given.out.write_text(recording_svg(frames, columns=given.columns, name=given.title or " ".join(given.command)))
 
 
 if __name__ == "__main__":

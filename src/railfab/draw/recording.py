@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
@@ -19,6 +20,7 @@ ANSI = (
     *("#484f58", "#ff7b72", "#3fb950", "#d29922", "#58a6ff", "#bc8cff", "#39c5cf", "#b1bac4"),
     *("#6e7681", "#ffa198", "#56d364", "#e3b341", "#79c0ff", "#d2a8ff", "#56d4dd", "#ffffff"),
 )
+WORDS = re.compile(r"\S+(?: \S+)*")
 STEPS = (0, 95, 135, 175, 215, 255)
 
 
@@ -35,7 +37,7 @@ def recording_svg(frames: Sequence[Frame], *, columns: int, name: str) -> str:
 
     A reader who wants no motion sees the last frame.
     """
-    height = max(len(frame.rows) for frame in frames) * CELL_HEIGHT
+    height = max(_used(frame) for frame in frames) * CELL_HEIGHT
     window = Box(0, 0, columns * CELL_WIDTH + 2 * PADDING, height + BAR_HEIGHT + PADDING)
     numbers = {
         row: place for place, row in enumerate(dict.fromkeys(row for frame in frames for row in frame.rows)) if row
@@ -55,6 +57,11 @@ def recording_svg(frames: Sequence[Frame], *, columns: int, name: str) -> str:
         ),
     )
     return document(window, name, _style(frames, window.width), body)
+
+
+def _used(frame: Frame) -> int:
+    """Rows down to the last that is not blank."""
+    return max((place for place, row in enumerate(frame.rows, start=1) if row), default=1)
 
 
 def _film(frames: Sequence[Frame], numbers: dict[Row, int], width: float) -> Iterator[str]:
@@ -87,15 +94,19 @@ def _row(number: int, row: Row) -> str:
 
 
 def _run(run: Run) -> Iterator[str]:
-    """The ground, if it has a colour, and the text stretched to its cells whatever the font."""
+    """The ground, if it has a colour, and the words, each group stretched to its cells whatever the font."""
     fore, back = _colours(run.style)
-    x, width = run.column * CELL_WIDTH, len(run.text) * CELL_WIDTH
     if back is not None:
-        yield rectangle(Box(x, 0, width, CELL_HEIGHT), "", radius=0, fill=back)
-    if run.text.strip():
-        looks = {"fill": fore, **_looks(run.style)}
-        shown = escape(run.text.replace(" ", "\N{NO-BREAK SPACE}"))
-        yield element("text", shown, x=x, y=CELL_HEIGHT - 5, textLength=width, lengthAdjust="spacingAndGlyphs", **looks)
+        yield rectangle(_cells(run.column, run.text), "", radius=0, fill=back)
+    for group in WORDS.finditer(run.text):
+        place = _cells(run.column + group.start(), group[0])
+        shown = escape(group[0].replace(" ", "\N{NO-BREAK SPACE}"))
+        looks = {"lengthAdjust": "spacingAndGlyphs", "fill": fore, **_looks(run.style)}
+        yield element("text", shown, x=place.x, y=CELL_HEIGHT - 5, textLength=place.width, **looks)
+
+
+def _cells(column: int, text: str) -> Box:
+    return Box(column * CELL_WIDTH, 0, len(text) * CELL_WIDTH, CELL_HEIGHT)
 
 
 def _colours(style: Style) -> tuple[str, str | None]:
