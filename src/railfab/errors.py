@@ -82,6 +82,11 @@ class Problems(RailfabError):
         self.args = ("\n".join(str(error) for error in self.errors),)
 
 
+def each(error: RailfabError) -> tuple[RailfabError, ...]:
+    """The errors that an error stands for: those of Problems, else itself."""
+    return error.errors if isinstance(error, Problems) else (error,)
+
+
 def raise_all(errors: Sequence[RailfabError]) -> None:
     """Raise nothing, the one error, or all of them together."""
     if len(errors) == 1:

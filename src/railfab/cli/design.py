@@ -23,7 +23,7 @@ from railfab.cli.common import (
     stdout,
 )
 from railfab.device import changes, disagreements
-from railfab.errors import ConfigError, RailfabError
+from railfab.errors import ConfigError, Problems, RailfabError, each
 from railfab.intent import json_schema
 from railfab.platforms import Design, design, platform, resolve_endpoints
 from railfab.topology import Capacity, Finding, LinkKind, Role, Severity, cabling_csv, capacities, findings, link_kind
@@ -250,8 +250,8 @@ def _parsed(fabric: Design, texts: dict[str, str]) -> tuple[list[Finding], dict[
     for name, text in texts.items():
         try:
             models[name] = platform(fabric.models[name].platform).parse(text)
-        except ConfigError as error:
-            found.append(_error(f"{name}: {error.where}", error.problem, error.remedy))
+        except (ConfigError, Problems) as error:
+            found.extend(_error(f"{name}: {one.where}", one.problem, one.remedy) for one in each(error))
     missing = [name for name in fabric.models if name not in texts]
     found.extend(_error(name, "has no configuration here", "Render or read it as well") for name in missing)
     return found, models

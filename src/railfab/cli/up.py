@@ -79,13 +79,18 @@ def up(
         metrics_port=metrics_port,
         prometheus_port=prometheus_port or None,
     )
-    keep = _Busiest()
+    busiest = _Busiest()
     with _stage() as (show, say):
-        summary = run(fabric, options, show=lambda scene: (keep(scene), show(scene))[1], say=say, ended=_told_to_stop())
-    if picture is not None and keep.scene is not None:
+
+        def present(scene: Scene) -> None:
+            busiest.see(scene)
+            show(scene)
+
+        summary = run(fabric, options, show=present, say=say, ended=_told_to_stop())
+    if picture is not None and busiest.scene is not None:
         from railfab.app import picture as svg
 
-        picture.write_text(svg(keep.scene))
+        picture.write_text(svg(busiest.scene))
     _report(summary, output)
     if not summary.healthy:
         raise typer.Exit(FOUND)
@@ -106,7 +111,7 @@ class _Busiest:
     def __init__(self) -> None:
         self.scene: Scene | None = None
 
-    def __call__(self, scene: Scene) -> None:
+    def see(self, scene: Scene) -> None:
         if self.scene is None or _traffic_gbps(scene) >= _traffic_gbps(self.scene):
             self.scene = scene
 

@@ -9,7 +9,7 @@ from nornir.core import Nornir
 
 from railfab.deploy.run import OnDone, inspect_all
 from railfab.device import DeviceModel, Observed, ObservedInterface, ObservedSession, changes, disagreements
-from railfab.errors import ConfigError
+from railfab.errors import ConfigError, Problems, each
 from railfab.platforms import Design, platform
 from railfab.topology import Finding, Severity
 
@@ -35,8 +35,9 @@ def _findings(fabric: Design, inspected: Mapping[str, tuple[str, Observed]]) -> 
     for name, (text, observed) in inspected.items():
         try:
             models[name] = platform(fabric.models[name].platform).parse(text)
-        except ConfigError as error:
-            yield _finding(f"{name}: {error.where}", error.problem, error.remedy)
+        except (ConfigError, Problems) as error:
+            for one in each(error):
+                yield _finding(f"{name}: {one.where}", one.problem, one.remedy)
         yield from _live(fabric, name, observed)
     for name, model in models.items():
         for change in changes(model, fabric.models[name]):

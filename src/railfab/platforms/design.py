@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from railfab.device import DeviceModel, plan
-from railfab.errors import Problems, RailfabError, TopologyError, raise_all
+from railfab.errors import RailfabError, each, raise_all
 from railfab.intent import FabricIntent, load_intent
 from railfab.platforms.admission import admit
 from railfab.platforms.registry import platform
@@ -44,11 +44,9 @@ def design(path: Path | str) -> Design:
     try:
         topology = wire(intent)
         models = _admitted(plan(topology, intent))
-    except Problems as problems:
-        raise_all([_in_file(path, error) for error in problems.errors])
-        raise
     except RailfabError as error:
-        raise _in_file(path, error) from None
+        raise_all([_in_file(path, one) for one in each(error)])
+        raise
     return Design(path=path, intent=intent, topology=topology, models=models)
 
 
@@ -59,14 +57,11 @@ def _admitted(models: dict[str, DeviceModel]) -> dict[str, DeviceModel]:
     for name, model in models.items():
         try:
             admitted[name] = admit(model, platform(model.platform))
-        except Problems as problems:
-            errors.extend(problems.errors)
         except RailfabError as error:
-            errors.append(error)
+            errors.extend(each(error))
     raise_all(list({str(error): error for error in errors}.values()))
     return admitted
 
 
 def _in_file(path: Path, error: RailfabError) -> RailfabError:
-    kind = type(error) if not isinstance(error, Problems) else TopologyError
-    return kind(f"{path}: {error.where}", error.problem, error.remedy)
+    return type(error)(f"{path}: {error.where}", error.problem, error.remedy)

@@ -1,0 +1,148 @@
+"""Deploy, verify, audit and collect on the twin: SR Linux over gNMI, by the same commands as on hardware."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from nornir import InitNornir
+from nornir.core.filter import F
+
+from railfab.platforms import design
+from railfab.twin import Control, Twin, connect
+
+Railfab = Callable[..., subprocess.CompletedProcess[str]]
+LEAF, SPINE = "pod1-seg1-leaf1", "pod1-spine1"
+
+
+@pytest.fixture(scope="module")
+def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("twin")
+
+
+@pytest.fixture(scope="module")
+def pod64(repository: Path) -> Path:
+    return repository / "inventory" / "fabrics" / "pod64.yml"
+
+
+@pytest.fixture(scope="module")
+def control(pod64: Path, state: Path) -> Iterator[Control]:
+    """A twin of pod64 with factory switches."""
+    with Twin(design(pod64), state=state, base_port=0):
+        yield connect(state, "pod64")
+
+
+@pytest.fixture(scope="module")
+def railfab(control: Control, pod64: Path, state: Path, repository: Path) -> Railfab:
+    """Runs a command on the twin, as a user would."""
+
+    def run(verb: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "railfab", verb, str(pod64), "--on", "twin", "--state", str(state), *arguments]
+        environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
+        return subprocess.run(command, cwd=repository, capture_output=True, text=True, env=environment, timeout=120)
+
+    return run
+
+
+def test_a_factory_fabric_is_brought_to_the_intent_and_a_second_run_changes_nothing(railfab: Railfab) -> None:
+    assert railfab("verify", "--wait", "0").returncode == 1
+    planned = json.loads(railfab("deploy", "--plan", "--output", "json").stdout)
+    assert [outcome["changed"] for outcome in planned] == [True] * 8
+    first = json.loads(railfab("deploy", "--yes", "--output", "json").stdout)
+    assert [(outcome["changed"], outcome["failed"]) for outcome in first] == [(True, False)] * 8
+    assert {outcome["name"]: outcome["diff"] for outcome in first} == {
+        outcome["name"]: outcome["diff"] for outcome in planned
+    }
+    second = railfab("deploy", "--yes", "--output", "json")
+    assert second.returncode == 0
+    assert [(outcome["changed"], outcome["diff"]) for outcome in json.loads(second.stdout)] == [(False, "")] * 8
+    verified = railfab("verify")
+    assert (verified.returncode, verified.stdout) == (
+        0,
+        "8 switches checked: all 64 BGP session ends are as the intent says\n",
+    )
+    audited = railfab("audit")
+    assert (audited.returncode, audited.stdout) == (0, "8 of 8 switches checked, 0 findings\n")
+
+
+def test_groups_select_by_role_pod_segment_platform_and_rail(control: Control, pod64: Path, state: Path) -> None:
+    nornir = InitNornir(
+        inventory={
+            "plugin": "RailfabInventory",
+            "options": {"intent": str(pod64), "on": "twin", "state": str(state)},
+        },
+        logging={"enabled": False},
+    )
+    assert set(nornir.inventory.groups) == {
+        *("leaf", "spine", "pod1", "pod1-seg1", "pod1-seg2", "srlinux"),
+        *(f"rail_{rail}" for rail in range(1, 9)),
+    }
+    assert set(nornir.filter(F(groups__contains="rail_3")).inventory.hosts) == {
+        f"pod1-seg{segment}-leaf{leaf}" for segment in (1, 2) for leaf in (1, 2)
+    }
+    host = nornir.inventory.hosts[LEAF]
+    assert host.platform == "srlinux"
+    assert host.get_connection_parameters("netmiko").platform == "nokia_srl"
+    assert str(host.password) not in repr(host)
+
+
+def test_a_cut_link_is_found_by_verify_at_both_ends_and_forgotten_when_mended(
+    control: Control, railfab: Railfab
+) -> None:
+    railfab("deploy", "--yes")
+    control.set_link(SPINE, "ethernet-1/1", up=False)
+    found = railfab("verify", "--wait", "0")
+    control.set_link(SPINE, "ethernet-1/1", up=True)
+    assert found.returncode == 1
+    for line in (
+        f"{SPINE} ethernet-1/1: is down; it leads to {LEAF}. Check the cable and the far end.",
+        f"{LEAF} ethernet-1/32: is down; it leads to {SPINE}.",
+        f"{LEAF} ethernet-1/32: BGP with {SPINE} is ",
+    ):
+        assert line in found.stdout
+    assert railfab("verify").returncode == 0
+
+
+def test_an_unreachable_switch_stops_a_deploy_before_anything_is_touched(control: Control, railfab: Railfab) -> None:
+    railfab("deploy", "--yes")
+    control.stop_switch(SPINE)
+    try:
+        done = railfab("deploy", "--yes")
+        assert done.returncode == 2
+        assert len(done.stderr.strip().splitlines()) == 1
+        assert done.stderr.startswith(f"railfab: {SPINE}: ")
+        others = railfab("deploy", "--yes", "--limit", f"!{SPINE}")
+        assert others.returncode == 0
+    finally:
+        control.start_switch(SPINE)
+    assert railfab("deploy", "--yes").returncode == 0
+
+
+def test_rollback_returns_the_twin_to_what_it_ran_before(control: Control, railfab: Railfab, state: Path) -> None:
+    railfab("deploy", "--yes")
+    before = railfab("deploy", "--plan", "--output", "json", "--limit", LEAF)
+    assert json.loads(before.stdout)[0]["changed"] is False
+    returned = railfab("rollback", "--yes", "--output", "json", "--limit", LEAF)
+    assert returned.returncode == 0, returned.stderr
+    assert json.loads(returned.stdout)[0]["changed"] is True
+    assert railfab("verify", "--wait", "0").returncode == 1
+    assert railfab("deploy", "--yes").returncode == 0
+    deadline = time.monotonic() + 20
+    while railfab("verify", "--wait", "5").returncode != 0:
+        assert time.monotonic() < deadline
+
+
+def test_a_second_twin_of_the_fabric_is_refused_in_one_line(
+    control: Control, pod64: Path, state: Path, repository: Path
+) -> None:
+    command = [sys.executable, "-m", "railfab", "twin", str(pod64), "--state", str(state), "--port", "0"]
+    done = subprocess.run(command, cwd=repository, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert "a twin is running already" in done.stderr

@@ -1,0 +1,118 @@
+"""The main job, as `make demo` runs it: the bars that a stranger would hold it to."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+TURN_S = 12
+WAITS_S = 60
+
+
+@pytest.fixture
+def command(repository: Path, tmp_path: Path) -> list[str]:
+    fabric = str(repository / "inventory" / "fabrics" / "pod64.yml")
+    ports = ["--twin-port", "0", "--metrics-port", "0", "--prometheus-port", "0"]
+    return [sys.executable, "-m", "railfab", "up", fabric, "--state", str(tmp_path / "state"), *ports]
+
+
+def processes_of(state: Path) -> list[str]:
+    """Command lines of processes that were started with this state directory."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            try:
+                words = (entry / "cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if str(state).encode() in b" ".join(words):
+                found.append(b" ".join(words).decode())
+    return found
+
+
+def test_a_run_of_two_turns_ends_by_itself_with_marks_and_pauses_in_the_incast_and_none_in_the_ring(
+    command: list[str], tmp_path: Path
+) -> None:
+    words = ["--for", str(2 * TURN_S + 6), "--turn", str(TURN_S), "--output", "json", "--picture", "up.svg"]
+    done = subprocess.run([*command, *words], cwd=tmp_path, capture_output=True, text=True, timeout=180)
+    assert done.returncode == 0, done.stderr
+    summary = json.loads(done.stdout)
+    jobs = {job["job"]: job for job in summary["jobs"]}
+    assert (summary["sessions_up"], summary["sessions"], summary["healthy"]) == (64, 64, True)
+    assert summary["ready_s"] is not None
+    assert jobs["ring"]["sent_bytes"] > 1e9
+    assert (jobs["ring"]["marks"], jobs["ring"]["pauses"]) == (0, 0)
+    assert jobs["incast"]["marks"] > 0
+    assert jobs["incast"]["pauses"] > 0
+    assert (jobs["ring"]["drops"], jobs["incast"]["drops"]) == (0, 0)
+    assert jobs["ring"]["step_s"]
+    assert ElementTree.parse(tmp_path / "up.svg").getroot().tag.endswith("svg")
+    assert processes_of(tmp_path / "state") == []
+    assert not (tmp_path / "state" / "pod64.twin.json").exists()
+
+
+def test_ctrl_c_ends_everything_and_leaves_nothing(command: list[str], tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    running = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + WAITS_S
+    assert running.stderr is not None
+    for line in running.stderr:
+        assert time.monotonic() < deadline
+        if "bgp 64/64" in line:
+            break
+    assert any("twin" in words for words in processes_of(state))
+    running.send_signal(signal.SIGINT)
+    out, _ = running.communicate(timeout=30)
+    assert running.returncode == 0, out
+    assert "64/64 BGP session ends up" in out
+    assert processes_of(state) == []
+
+
+@pytest.mark.prometheus
+def test_prometheus_runs_with_our_rules_when_it_is_installed(command: list[str], tmp_path: Path) -> None:
+    port = "19391"
+    running = subprocess.Popen(
+        [*command[:-1], port, "--for", "40"], cwd=tmp_path, stderr=subprocess.DEVNULL, stdout=subprocess.PIPE
+    )
+    deadline = time.monotonic() + WAITS_S
+    query = f"http://127.0.0.1:{port}/api/v1/query?query=count(fabric_bgp_session_up==1)"
+    sessions: list[str] = []
+    while sessions != ["64"] and time.monotonic() < deadline:
+        time.sleep(0.5)
+        try:
+            with urllib.request.urlopen(query, timeout=5) as answer:
+                sessions = [found["value"][1] for found in json.load(answer)["data"]["result"]]
+        except OSError:
+            continue
+    running.send_signal(signal.SIGINT)
+    running.communicate(timeout=30)
+    assert sessions == ["64"]
+    assert processes_of(tmp_path / "state") == []
+
+
+def test_a_port_in_use_is_one_clear_line(command: list[str], tmp_path: Path) -> None:
+    import socket
+
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        for option in ("--metrics-port", "--twin-port"):
+            words = list(command)
+            words[words.index(option) + 1] = port
+            done = subprocess.run([*words, "--for", "5"], cwd=tmp_path, capture_output=True, text=True, timeout=90)
+            assert done.returncode == 2, done.stderr
+            lines = [line for line in done.stderr.splitlines() if line.startswith("railfab: ")]
+            assert len(lines) == 1
+            assert port in lines[0]
+            assert "Traceback" not in done.stderr
+            assert processes_of(tmp_path / "state") == []
