@@ -6,7 +6,8 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
-from tests.integration.frr.bench import PORTS, SPINE, Bench, Node, run, text, within
+from tests.integration.frr.bench import Bench, Node, run, within
+from tests.platforms.frr.switches import PORTS, SPINE, text
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,8 @@ from ipaddress import IPv4Address
 from pathlib import Path
 
 import pytest
-from tests.integration.frr.bench import CREDENTIALS, LEAF, SPINE, Node, text, within
+from tests.integration.frr.bench import CREDENTIALS, Node, within
+from tests.platforms.frr.switches import LEAF, SPINE, text
 
 from railfab.device import BfdTimers, DeviceModel
 from railfab.endpoints import Credentials

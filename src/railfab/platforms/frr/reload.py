@@ -9,7 +9,7 @@ _SECTION = re.compile(r"^Lines To (Delete|Add)$", re.MULTILINE)
 _REFUSED = re.compile(r"line (?P<number>\d+): (?P<text>% .*?)(?:\\n|$)", re.MULTILINE)
 _FAILED = re.compile(r"^line \d+: Failure to communicate\[\d+\] to \w+, line: (?P<line>.+)$", re.MULTILINE)
 _COMPLAINT = re.compile(r"^% .+$", re.MULTILINE)
-_LOGGED = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+ ")
+_LOGGED = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+ +")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 

@@ -1,0 +1,187 @@
+"""What FRR and Linux say, as recorded, and what the session makes of it."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from railfab.device import ObservedInterface, ObservedSession
+from railfab.endpoints import Credentials, Endpoint
+from railfab.errors import DeviceError
+from railfab.platforms import platform
+from railfab.platforms.frr.observe import observed
+from railfab.platforms.frr.reload import in_order, pending, refusal
+from railfab.platforms.frr.session import FrrSession
+
+FRR = platform("frr")
+STAMP = "2026-11-21 13:06:25,954  INFO: "
+HEAD = f'{STAMP}Called via "Namespace(test=True)"\n{STAMP}Loading Config object from file CAND.conf\n'
+
+# Recorded from frr-reload.py of FRR 8.4.4.
+CHANGES = f"""{HEAD}
+Lines To Delete
+===============
+router bgp 65101
+ no neighbor 10.0.0.0 peer-group SPINES
+
+Lines To Add
+============
+router bgp 65101
+ neighbor 10.0.0.2 peer-group SPINES
+router bgp 65101
+ address-family ipv4 unicast
+  network 10.255.0.9/32 
+"""  # noqa: W291
+BAD_FILE = (
+    "2026-11-21 13:06:27,083 \x1b[91m  ERROR\x1b[0m: vtysh failed to process new configuration: "
+    "vtysh (mark file) exited with status 2:\nb'line 12: % Unknown command:  neighbor 10.0.0.2 bogus\\n\\n'\n"
+)
+FAILED = """% Configure the peer-group first
+line 2: Failure to communicate[13] to bgpd, line:  neighbor 10.0.0.7 peer-group NOPE
+
+2026-11-21 14:28:46,164 \x1b[91mWARNING\x1b[0m: frr-reload.py failed due to
+vtysh (exec file) exited with status 13
+"""
+
+
+def test_the_changes_of_a_dry_run_are_read_with_the_sections_they_stand_in() -> None:
+    assert pending(CHANGES) == (
+        "- router bgp 65101: no neighbor 10.0.0.0 peer-group SPINES",
+        "+ router bgp 65101: neighbor 10.0.0.2 peer-group SPINES",
+        "+ router bgp 65101: address-family ipv4 unicast: network 10.255.0.9/32",
+    )
+
+
+def test_a_dry_run_without_changes_has_none() -> None:
+    assert pending(HEAD) == ()
+
+
+def test_what_frr_keeps_nothing_of_is_no_change() -> None:
+    idle = "\nLines To Delete\n===============\nno bfd\n\nLines To Add\n============\ninterface swp9\n"
+    assert pending(HEAD + idle) == ()
+    assert pending(HEAD + idle + " description to a host\n") == ("+ interface swp9: description to a host",)
+    assert pending(HEAD + idle.replace("no bfd", "bfd\n no profile X")) == ("- bfd: no profile X",)
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        (BAD_FILE, "line 12: % Unknown command: neighbor 10.0.0.2 bogus"),
+        (FAILED, "`neighbor 10.0.0.7 peer-group NOPE`: % Configure the peer-group first"),
+        ("% Something else\n", "% Something else"),
+        (f"{STAMP}Filename NOFILE.conf does not exist\n", "INFO: Filename NOFILE.conf does not exist"),
+        ("", "it did not say why"),
+    ],
+    ids=["bad file", "refused when applied", "complaint", "log", "nothing"],
+)
+def test_a_failure_is_told_in_frr_s_words(said: str, why: str) -> None:
+    assert refusal(said) == why
+
+
+def test_equal_configurations_look_equal_whatever_came_first() -> None:
+    lists = [
+        "ip prefix-list B seq 5 deny any\n",
+        "ip prefix-list A seq 5 deny any\n",
+        "ip prefix-list B seq 10 deny any\n",
+    ]
+    shown = in_order("".join(["hostname x\n!\n", *lists, "!\nend\n"]))
+    assert shown == "".join(["hostname x\n!\n", lists[1], lists[0], lists[2], "!\nend\n"])
+
+
+LINKS = [
+    {"ifname": "lo", "flags": ["LOOPBACK", "UP", "LOWER_UP"], "operstate": "UNKNOWN", "mtu": 65536, "addr_info": []},
+    {"ifname": "swp1", "flags": ["BROADCAST", "UP", "LOWER_UP"], "operstate": "UP", "mtu": 9000, "addr_info": []},
+    {"ifname": "swp2", "flags": ["NO-CARRIER", "BROADCAST", "UP"], "operstate": "LOWERLAYERDOWN", "mtu": 1500},
+    {
+        "ifname": "swp3",
+        "flags": ["UP"],
+        "operstate": "UNKNOWN",
+        "mtu": 9000,
+        "addr_info": [{"family": "inet", "local": "10.16.9.0", "prefixlen": 31}, {"family": "inet6", "local": "::1"}],
+    },
+]
+PEERS = {
+    "swp1": {"bgpState": "Established", "remoteAs": 65001, "hostname": "spine1", "peerBfdInfo": {"status": "Up"}},
+    "10.16.9.1": {"bgpState": "Active", "remoteAs": 65002, "peerBfdInfo": {"status": "Down"}},
+    "10.9.9.9": {"bgpState": "Idle", "remoteAs": 65003},
+    "totalPeers": 3,
+}
+
+
+def test_links_and_sessions_are_observed() -> None:
+    seen = observed("leaf1", neighbors=json.dumps(PEERS), addresses=json.dumps(LINKS))
+    assert seen.interfaces == (
+        ObservedInterface(name="swp1", oper_up=True, mtu_bytes=9000),
+        ObservedInterface(name="swp2", oper_up=False, mtu_bytes=1500),
+        ObservedInterface(name="swp3", oper_up=True, mtu_bytes=9000),
+    )
+    up, down, lost = seen.sessions
+    established = ObservedSession(
+        interface="swp1", state="established", remote_as=65001, neighbor_device="spine1", bfd_up=True
+    )
+    assert up == established
+    assert down == ObservedSession(interface="swp3", state="active", remote_as=65002, bfd_up=False)
+    assert lost == ObservedSession(interface="10.9.9.9", state="idle", remote_as=65003)
+
+
+def test_a_switch_without_bgp_has_no_sessions() -> None:
+    assert observed("leaf1", neighbors="% BGP instance not found\n", addresses="[]").sessions == ()
+
+
+def test_words_where_json_was_asked_for_are_one_clear_line() -> None:
+    with pytest.raises(DeviceError) as refused:
+        observed("leaf1", neighbors="{}", addresses="sh: ip: not found\n")
+    said = "leaf1: `ip -j addr show` says 'sh: ip: not found' instead of JSON. Check that FRR is running."
+    assert str(refused.value) == said
+
+
+def test_a_session_that_was_not_entered_says_so() -> None:
+    endpoint = Endpoint(name="leaf1", platform="frr", host="192.0.2.1")
+    with pytest.raises(DeviceError) as refused:
+        FrrSession(endpoint, Credentials("admin", "x")).load()
+    assert str(refused.value) == "leaf1: is not connected. Enter the session first."
+
+
+RECORDED = """
+leaf1# show bogus
+% Unknown command: show bogus
+leaf1# show
+% Command incomplete: show
+leaf1# conf
+leaf1(config)# router bgp 65101
+leaf1(config-router)# neighbor 10.0.0.7 peer-group NOPE
+% Configure the peer-group first
+leaf1(config-router-af)# exit-address-family
+leaf1(config-bfd-profile)# end
+leaf1# disable
+leaf1> enable
+"""
+"""Lines of vtysh on a pseudo-terminal, FRR 8.4.4."""
+
+
+def test_the_dialect_knows_recorded_prompts_and_errors() -> None:
+    modes = [re.compile(FRR.dialect.prompts[mode]) for mode in ("user", "enable", "config")]
+    complaints = [re.compile(pattern) for pattern in FRR.dialect.errors]
+    for line in RECORDED.strip().splitlines():
+        if line.startswith("%"):
+            assert any(pattern.match(line) for pattern in complaints), line
+            continue
+        prompt = re.match(r"\S+ ", line)
+        assert prompt is not None
+        assert sum(bool(pattern.match(prompt[0])) for pattern in modes) == 1, line
+
+
+def test_a_container_keeps_the_front_panel_s_names_and_boots_unprivileged() -> None:
+    pattern, replacement = FRR.lab.interface
+    assert [re.sub(pattern, replacement, name) for name in ("swp1", "swp16")] == ["swp1", "swp16"]
+    assert FRR.lab.privileged is False
+
+
+def test_the_platform_needs_no_transport_until_it_is_used() -> None:
+    import subprocess
+    import sys
+
+    script = "import sys, railfab.platforms.frr; sys.exit(any(m in sys.modules for m in ('netmiko', 'paramiko')))"
+    assert subprocess.run([sys.executable, "-c", script], timeout=60).returncode == 0
