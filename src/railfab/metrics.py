@@ -243,7 +243,10 @@ def _collector() -> Iterator[Metric]:
     )
     yield metric("series", Kind.GAUGE, "", "Series held for the target.")
     yield metric(
-        "ingest_lag_seconds", Kind.GAUGE, "seconds", "Arrival minus the device's time stamp; shows clock skew too."
+        "ingest_lag_seconds",
+        Kind.GAUGE,
+        "seconds",
+        "Arrival of the last sample minus the device's time stamp; shows clock skew too.",
     )
 
 

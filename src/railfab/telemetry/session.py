@@ -160,7 +160,10 @@ class TargetSession:
         health.updates[stream] += decoded.updates
         health.drops[Drop.UNDECODABLE] += decoded.undecodable
         health.count_unmapped(decoded.unmapped)
-        if self.store.apply(decoded, stream, now_s) and stream is Stream.SAMPLE:
+        fresh = self.store.apply(decoded, stream, now_s)
+        if stream is Stream.ON_CHANGE:
+            return
+        if fresh:
             self._heard_s = now_s
             health.last_update_s = now_ns / NS_PER_S
         if decoded.device_ns is not None:
@@ -178,7 +181,7 @@ class TargetSession:
             await asyncio.sleep(self._interval_s)
             now_s = time.monotonic()
             self.store.expire(now_s)
-            if now_s - self._heard_s > self._silence_s:
+            if self._telemetry.sample_paths and now_s - self._heard_s > self._silence_s:
                 problem = f"no sample for {now_s - self._heard_s:.0f} s though the stream is open"
                 raise Stalled(self.name, problem, "It is subscribed again; if that does not help, look at the target")
             if self._pending and now_s - self._begun_s > self._silence_s:

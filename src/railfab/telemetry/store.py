@@ -37,12 +37,14 @@ class TargetStore:
         self._records: dict[Series, Record] = {}
         self._lock = threading.Lock()
         self._generation = 0
+        self._open = False
         self._down_since_s: float | None = 0.0
 
     def begin(self) -> None:
         """A new session: what it does not bring again is swept at its sync; its device times start afresh."""
         with self._lock:
             self._generation += 1
+            self._open = True
 
     def synced(self) -> None:
         """The session has said everything once: what is left of earlier ones is gone."""
@@ -53,6 +55,7 @@ class TargetStore:
     def down(self, now_s: float) -> None:
         """The session ended; the grace begins, unless one runs already."""
         with self._lock:
+            self._open = False
             if self._down_since_s is None:
                 self._down_since_s = now_s
 
@@ -95,7 +98,7 @@ class TargetStore:
         return True
 
     def _expire(self, now_s: float) -> None:
-        """While the session is down (or not yet in sync), what came before the end goes together after the grace."""
+        """After the grace, what an ended session left goes together; a new one, not yet in sync, keeps its own."""
         down_s = self._down_since_s
         if down_s is None:
             oldest_s = now_s - self._expiry_s
@@ -103,7 +106,9 @@ class TargetStore:
             self._drop([key for key, record in items if record.stream is Stream.SAMPLE and record.arrival_s < oldest_s])
         elif now_s - down_s > self._grace_s:
             latest_s = max(down_s, now_s - max(self._grace_s, self._expiry_s))
-            self._drop([key for key, record in self._records.items() if record.arrival_s <= latest_s])
+            own = self._generation if self._open else None
+            items = self._records.items()
+            self._drop([key for key, record in items if record.arrival_s <= latest_s and record.generation != own])
 
     def _drop(self, gone: Iterable[Series]) -> None:
         for series in gone:
