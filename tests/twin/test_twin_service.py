@@ -1,0 +1,369 @@
+"""A twin as its clients find it: files, logins, refusals, sessions, remote control."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import grpc
+import pytest
+from pygnmi.client import gNMIException
+from pygnmi.spec.v080 import gnmi_pb2, gnmi_pb2_grpc
+from tests.twin.twins import LEAF, REPOSITORY, SPINE, endpoint, made_job, pod64, ring, started, switch, until
+from typer.testing import CliRunner
+
+from railfab.cli import app
+from railfab.endpoints import Credentials, load_endpoints, read_credentials, state_file
+from railfab.errors import CommitRefused, DeviceError, EndpointError, LabError, LoginRefused, UnsupportedFeature
+from railfab.gnmi import paths, values
+from railfab.gnmi.certificates import Authority
+from railfab.metrics import CATALOGUE
+from railfab.platforms import platform
+from railfab.platforms.design import design
+from railfab.twin import Control, Twin, connect, running
+
+SRLINUX = platform("srlinux")
+DESCRIPTION = "/interface[name=ethernet-1/1/1]/description"
+
+
+@pytest.fixture(scope="module")
+def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("state")
+
+
+@pytest.fixture(scope="module")
+def twin(state: Path) -> Iterator[Twin]:
+    with started(state) as running_twin:
+        yield running_twin
+
+
+@pytest.fixture
+def control(twin: Twin, state: Path) -> Control:
+    return connect(state, "pod64")
+
+
+def test_the_endpoints_file_says_how_each_switch_is_reached(twin: Twin, state: Path) -> None:
+    found = load_endpoints(state_file(state, "pod64", "twin"))
+    assert found == twin.endpoints
+    assert [node.name for node in found.nodes] == [node.name for node in pod64().topology.switches()]
+    assert read_credentials(found.nodes[0]).password == twin.credentials.password
+
+
+def test_private_files_are_the_owners(twin: Twin, state: Path) -> None:
+    modes = {path.suffix: path.stat().st_mode & 0o077 for path in state.iterdir() if path.suffix != ".lock"}
+    assert set(modes) == {".json", ".yml", ".pem"}
+    assert set(modes.values()) == {0}
+    assert twin.credentials.password not in repr(twin.credentials)
+    assert not any(b"PRIVATE KEY" in path.read_bytes() for path in state.iterdir())
+
+
+def test_a_configured_twin_is_up_and_what_the_intent_says(twin: Twin) -> None:
+    status = twin.status()
+    assert status.sessions_up == status.sessions == 64
+    assert all(found.running and found.configured for found in status.switches)
+    for name, model in pod64().models.items():
+        node = endpoint(twin, name)
+        with SRLINUX.session(node, read_credentials(node)) as session:
+            assert session.diff(SRLINUX.text(SRLINUX.render(model))) == ""
+            assert SRLINUX.parse(session.load()) == model
+
+
+def test_observe_sees_sessions_neighbours_and_mtu(twin: Twin) -> None:
+    node = endpoint(twin, LEAF)
+    with SRLINUX.session(node, read_credentials(node)) as session:
+        seen = session.observe()
+    assert len(seen.sessions) == 8
+    assert all(found.established and found.bfd_up and found.remote_as == 65001 for found in seen.sessions)
+    cables = {port.name: (peer.node, peer.name) for port, peer, _ in pod64().topology.ports_of(LEAF)}
+    assert {port.name: (port.neighbor_device, port.neighbor_interface) for port in seen.interfaces} == cables
+    assert all(port.oper_up and port.mtu_bytes == 9216 for port in seen.interfaces)
+
+
+def test_a_factory_twin_is_loaded_committed_rolled_back_and_committed_for_good(tmp_path: Path) -> None:
+    text = SRLINUX.text(SRLINUX.render(pod64().models[LEAF]))
+    with started(tmp_path, configured=False) as twin:
+        assert twin.status().sessions == 0
+        assert not any(found.configured for found in twin.status().switches)
+        node = endpoint(twin, LEAF)
+        with SRLINUX.session(node, read_credentials(node)) as session:
+            factory = session.load()
+            assert session.diff(text) != ""
+            session.commit(text, confirm_within_s=60)
+            assert session.diff(text) == ""
+            assert twin.status().sessions == 8
+            session.rollback()
+            assert session.load() == factory
+            assert twin.status().sessions == 0
+            session.commit(text, confirm_within_s=60)
+            session.confirm()
+            session.commit(text, confirm_within_s=60)
+            assert session.diff(text) == ""
+
+
+def test_a_commit_that_is_refused_changes_nothing(twin: Twin) -> None:
+    model = pod64().models[LEAF]
+    tree = SRLINUX.render(replace(model, loopback=model.loopback + 1))
+    tree["srl_nokia-network-instance:network-instance"][0]["protocols"]["srl_nokia-bgp:bgp"]["autonomous-system"] = "x"
+    node = endpoint(twin, LEAF)
+    with SRLINUX.session(node, read_credentials(node)) as session:
+        before = session.load()
+        with pytest.raises(CommitRefused) as caught:
+            session.commit(SRLINUX.text(tree), confirm_within_s=60)
+        assert session.load() == before
+    assert "'x' is not a whole number" in str(caught.value)
+    assert twin.status().sessions_up == 64
+
+
+def test_a_set_that_does_not_parse_is_refused_with_the_reason_and_changes_nothing(twin: Twin) -> None:
+    with switch(twin) as leaf:
+        before = leaf.client.get(path=["/"], datatype="config", encoding="json_ietf")["notification"][0]["update"]
+        with pytest.raises(gNMIException) as caught:
+            leaf.set(
+                update=[
+                    (DESCRIPTION, '"changed"'),
+                    ("/network-instance[name=default]/protocols/bgp/router-id", '"not an address"'),
+                ]
+            )
+        after = leaf.client.get(path=["/"], datatype="config", encoding="json_ietf")["notification"][0]["update"]
+    error = caught.value.orig_exc
+    assert error.code() is grpc.StatusCode.INVALID_ARGUMENT
+    assert error.details() == (
+        "/network-instance[name=default]/protocols/bgp/router-id: "
+        "'not an address' is not an IPv4 address. Write an IPv4 address."
+    )
+    assert before == after
+
+
+def test_sets_edit_leaves_containers_and_entries(twin: Twin) -> None:
+    with switch(twin) as leaf:
+        was = leaf.value(DESCRIPTION, "config")
+        leaf.set(update=[(DESCRIPTION, '"changed"')])
+        assert leaf.value(DESCRIPTION, "config") == "changed"
+        leaf.set(delete=[DESCRIPTION])
+        with pytest.raises(gNMIException) as caught:
+            leaf.value(DESCRIPTION, "config")
+        assert caught.value.orig_exc.code() is grpc.StatusCode.NOT_FOUND
+        leaf.set(update=[("/", {"interface": [{"name": "ethernet-1/1/1", "description": was}]})])
+        assert leaf.value(DESCRIPTION, "config") == was
+
+
+def test_a_wrong_password_is_refused(twin: Twin) -> None:
+    with (
+        pytest.raises(LoginRefused) as caught,
+        SRLINUX.session(endpoint(twin, LEAF), Credentials("admin", "wrong")) as session,
+    ):
+        session.load()
+    assert str(caught.value) == (
+        f"{LEAF}: does not let admin in ({LEAF}: wrong user or password). Check user and password."
+    )
+
+
+def test_a_client_that_does_not_know_the_authority_is_told(twin: Twin, tmp_path: Path) -> None:
+    stranger = tmp_path / "ca.pem"
+    stranger.write_bytes(Authority("other").certificate)
+    node = replace(endpoint(twin, LEAF), ca=str(stranger))
+    with pytest.raises(LoginRefused) as caught, SRLINUX.session(node, twin.credentials):
+        pass
+    assert "is not trusted" in str(caught.value)
+
+
+def test_a_second_twin_is_refused_and_the_first_goes_on(twin: Twin, state: Path, control: Control) -> None:
+    with pytest.raises(LabError) as caught, started(state):
+        pass
+    assert "pod64: a twin is running already" in str(caught.value)
+    assert control.status().pid == os.getpid()
+
+
+def test_a_port_in_use_is_one_clear_line_and_leaves_nothing(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(DeviceError) as caught, started(tmp_path, base_port=port):
+            pass
+    assert str(caught.value) == (
+        f"{LEAF}: cannot listen on 127.0.0.1:{port}, it is in use. End what uses the port, or choose another."
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_platform_that_the_twin_does_not_speak_is_named(tmp_path: Path) -> None:
+    fabric = design(REPOSITORY / "labs" / "frr-pod" / "intent.yml")
+    with pytest.raises(UnsupportedFeature) as caught, Twin(fabric, state=tmp_path, base_port=0):
+        pass
+    assert str(caught.value) == (
+        "pod1-seg1-leaf1: the twin does not speak frr. Use a fabric of srlinux, or boot it with railfab lab."
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_remote_control_switches_jobs_and_counts_steps(twin: Twin, control: Control) -> None:
+    control.switch_job(made_job(phases=[{"compute": {"ms": 20}}]))
+    until(lambda: control.status().steps >= 3)
+    status = control.status()
+    assert status.job == "made"
+    assert status.last_step_s == pytest.approx(0.02, abs=0.001)
+    control.switch_job(None)
+    assert (control.status().job, control.status().steps) == (None, 0)
+
+
+def test_a_job_that_does_not_fit_is_refused_and_the_former_goes_on(control: Control) -> None:
+    control.switch_job(ring())
+    with pytest.raises(DeviceError) as caught:
+        control.switch_job(made_job(hosts=99, phases=[{"compute": {"ms": 20}}]))
+    assert str(caught.value) == "job made: hosts: 99 are more than the fabric's 8. Use fewer, or all."
+    assert control.status().job == "ring"
+    control.switch_job(None)
+
+
+def test_a_cut_cable_takes_its_sessions_down_at_both_ends_on_change(twin: Twin, control: Control) -> None:
+    node = endpoint(twin, SPINE)
+    secure = grpc.ssl_channel_credentials(Path(node.ca or "").read_bytes())
+    wish = gnmi_pb2.SubscriptionList(
+        subscription=[
+            gnmi_pb2.Subscription(
+                path=paths.to_proto("/interface[name=ethernet-1/1]/oper-state"),
+                mode=gnmi_pb2.SubscriptionMode.Value("ON_CHANGE"),
+            )
+        ],
+        encoding=values.JSON_IETF,
+    )
+    metadata = (("username", "admin"), ("password", twin.credentials.password))
+    with grpc.secure_channel(f"{node.host}:{node.gnmi_port}", secure) as channel:
+        stub = gnmi_pb2_grpc.gNMIStub(channel)
+        call = stub.Subscribe(iter([gnmi_pb2.SubscribeRequest(subscribe=wish)]), metadata=metadata)
+        states = (values.decode(update.val) for response in call for update in response.update.update)
+        assert next(states) == "up"
+        cut_s = time.monotonic()
+        control.set_link(SPINE, "ethernet-1/1", up=False)
+        assert next(states) == "down"
+        assert time.monotonic() - cut_s < 2.0
+        assert control.status().sessions_up == 62
+        control.set_link(SPINE, "ethernet-1/1", up=True)
+        assert next(states) == "up"
+        call.cancel()
+    assert control.status().sessions_up == 64
+
+
+def test_a_switchs_server_ends_and_comes_back_while_the_switch_goes_on(twin: Twin, control: Control) -> None:
+    port = endpoint(twin, LEAF).gnmi_port
+    control.stop_switch(LEAF)
+    assert [found.name for found in control.status().switches if not found.running] == [LEAF]
+    with socket.socket() as probe:
+        assert probe.connect_ex(("127.0.0.1", port)) != 0
+    assert control.status().sessions_up == 64
+    control.start_switch(LEAF)
+    control.start_switch(LEAF)
+    with switch(twin) as leaf:
+        assert leaf.value("/system/name/host-name", "config") == LEAF
+
+
+@pytest.mark.parametrize(
+    ("act", "message"),
+    [
+        (
+            lambda control: control.set_link(LEAF, "ethernet-9/9", up=False),
+            f"link {LEAF} ethernet-9/9: there is no cable. Use a port of the cabling plan.",
+        ),
+        (
+            lambda control: control.stop_switch("nobody"),
+            "nobody: is no switch of this twin. Use one of " + ", ".join(pod64().models) + ".",
+        ),
+    ],
+)
+def test_the_remote_control_names_what_is_wrong(control: Control, act: object, message: str) -> None:
+    with pytest.raises(DeviceError) as caught:
+        act(control)  # type: ignore[operator]
+    assert str(caught.value) == message
+
+
+def test_the_remote_control_needs_the_token(control: Control) -> None:
+    assert control.token not in repr(control)
+    with pytest.raises(DeviceError) as caught:
+        replace(control, token="guess").status()
+    assert str(caught.value) == "/status: needs the token. Read it from the control file."
+
+
+def test_what_the_remote_control_does_not_understand_is_refused(control: Control) -> None:
+    for path, body, problem in (
+        ("/nowhere", b"", "is not known"),
+        ("/job", b"{", "is not understood"),
+        ("/job", b'{"job": "x"}', "is not understood"),
+        ("/link", b"{}", "is not understood"),
+    ):
+        request = urllib.request.Request(
+            control.url + path, method="POST", data=body, headers={"Authorization": f"Bearer {control.token}"}
+        )
+        with pytest.raises(urllib.error.HTTPError) as caught:
+            urllib.request.urlopen(request, timeout=10)
+        assert problem in json.load(caught.value)["problem"]
+
+
+def test_no_twin_is_said_in_one_line_whatever_a_dead_one_left(tmp_path: Path) -> None:
+    (tmp_path / "pod64.twin.control.json").write_text('{"url": "http://127.0.0.1:9", "token": "x"}')
+    with pytest.raises(EndpointError) as caught:
+        connect(tmp_path, "pod64")
+    assert str(caught.value) == "pod64: no twin is running. Start it with railfab twin FILE."
+    assert running(tmp_path, "pod64") is None
+
+
+def test_job_metrics_are_of_the_catalogue_and_follow_the_job(twin: Twin, control: Control) -> None:
+    control.switch_job(ring())
+    until(lambda: control.status().steps >= 2)
+    with urllib.request.urlopen(control.metrics_url, timeout=10) as response:
+        lines = response.read().decode().splitlines()
+    control.switch_job(None)
+    exposed = {name for metric in CATALOGUE.values() for name in metric.exposed_names()}
+    samples = [line for line in lines if not line.startswith("#")]
+    assert {line.split("{")[0] for line in samples} <= exposed
+    counts = [line for line in samples if line.startswith("training_step_duration_seconds_count{") and '"ring"' in line]
+    assert len(counts) == 8
+    assert all(float(line.rsplit(" ", 1)[1]) >= 2 for line in counts)
+    assert any(line.startswith("fabric_twin_simulated_seconds_total") for line in samples)
+    bandwidth = next(line for line in samples if line.startswith("training_collective_bus_bandwidth"))
+    assert 10e9 < float(bandwidth.rsplit(" ", 1)[1]) < 25e9  # below a NIC's 2 x 100 Gb/s
+
+
+def test_the_command_serves_switches_its_job_and_ends_clean_on_ctrl_c(tmp_path: Path) -> None:
+    intent, jobs = str(REPOSITORY / "inventory/fabrics/pod64.yml"), REPOSITORY / "inventory" / "jobs"
+    command = [sys.executable, "-m", "railfab", "twin", intent, "--state", str(tmp_path), "--port", "0"]
+    with subprocess.Popen(
+        [*command, "--job", str(jobs / "ring.yml")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as served:
+        try:
+            until(lambda: served.poll() is not None or running(tmp_path, "pod64") is not None)
+            assert connect(tmp_path, "pod64").status().job == "ring"
+            switched = CliRunner().invoke(app, [*command[3:], "--job", str(jobs / "incast.yml")])
+            assert switched.exit_code == 0
+            assert connect(tmp_path, "pod64").status().job == "incast"
+            with pytest.raises(LabError):
+                CliRunner().invoke(app, command[3:], catch_exceptions=False)
+        finally:
+            served.send_signal(signal.SIGINT)
+            out, err = served.communicate(timeout=30)
+    assert served.returncode == 0
+    assert LEAF in out
+    assert "Ctrl-C ends it" in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_killed_twin_is_replaced(tmp_path: Path) -> None:
+    intent = str(REPOSITORY / "inventory/fabrics/pod64.yml")
+    command = [sys.executable, "-m", "railfab", "twin", intent, "--state", str(tmp_path), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as served:
+        until(lambda: running(tmp_path, "pod64") is not None)
+        served.kill()
+    assert state_file(tmp_path, "pod64", "twin").exists()
+    with started(tmp_path) as twin:
+        assert connect(tmp_path, "pod64").status().pid == os.getpid()
+        assert load_endpoints(state_file(tmp_path, "pod64", "twin")) == twin.endpoints
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,104 @@
+"""A running twin of pod64, and its switches as a pygnmi client sees them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pygnmi.client import gNMIclient
+
+from railfab.endpoints import Endpoint, read_credentials
+from railfab.intent import Job, load_job
+from railfab.platforms.design import Design, design
+from railfab.twin import Twin
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+LEAF, SPINE = "pod1-seg1-leaf1", "pod1-spine1"
+RECEIVER_PORT = "ethernet-1/1/1"
+"""On LEAF: where the senders of an incast meet."""
+INCAST = {"phases": [{"traffic": {"pattern": "incast", "senders": 31, "receivers": 1, "bytes": "1MB"}}], "repeat": 1}
+
+
+@cache
+def pod64() -> Design:
+    return design(REPOSITORY / "inventory" / "fabrics" / "pod64.yml")
+
+
+def ring() -> Job:
+    return load_job(REPOSITORY / "inventory" / "jobs" / "ring.yml")
+
+
+def made_job(**fields: object) -> Job:
+    return Job.model_validate({"version": 1, "job": "made", **fields})
+
+
+def started(state: Path, **options: Any) -> Twin:
+    """A twin, configured, on free ports; a context manager."""
+    return Twin(pod64(), **{"state": state, "base_port": 0, "configured": True, **options})
+
+
+def until(condition: Callable[[], bool], *, within_s: float = 60.0) -> None:
+    """Wait for something that a live fabric comes to by itself."""
+    end_s = time.monotonic() + within_s
+    while not condition():
+        assert time.monotonic() < end_s, "it did not happen in time"
+        time.sleep(0.05)
+
+
+def ran(twin: Twin, job: Job) -> None:
+    """Run a job that ends by itself, and let the switches' one-second windows close behind it."""
+    twin.switch_job(job)
+    until(lambda: twin.status().steps >= (job.repeat or 1))
+    pass_time(twin, 1.2)
+
+
+def pass_time(twin: Twin, seconds: float) -> None:
+    """Let this much simulated time go by."""
+    end_s = twin.status().simulated_s + seconds
+    until(lambda: twin.status().simulated_s >= end_s)
+
+
+class Switch:
+    """One switch of the twin, over gNMI."""
+
+    def __init__(self, client: gNMIclient) -> None:
+        self.client = client
+
+    def values(self, path: str, kind: str = "state") -> dict[str, Any]:
+        """Values by path, of a leaf or of a path with wildcards."""
+        (notification,) = self.client.get(path=[path], datatype=kind, encoding="json_ietf")["notification"]
+        return {f"/{update['path']}": update["val"] for update in notification["update"]}
+
+    def value(self, path: str, kind: str = "state") -> Any:
+        (found,) = self.values(path, kind).values()
+        return found
+
+    def total(self, path: str) -> int:
+        """The sum of counters."""
+        return sum(int(value) for value in self.values(path).values())
+
+    def set(self, **edits: Any) -> None:
+        self.client.set(encoding="json_ietf", **edits)
+
+
+def endpoint(twin: Twin, name: str) -> Endpoint:
+    return twin.endpoints.by_name()[name]
+
+
+@contextmanager
+def switch(twin: Twin, name: str = LEAF) -> Iterator[Switch]:
+    """A connected client."""
+    node = endpoint(twin, name)
+    login = read_credentials(node)
+    with gNMIclient(
+        (node.host, node.gnmi_port),
+        username=login.username,
+        password=login.password,
+        path_root=node.ca,
+        no_qos_marking=True,
+    ) as client:
+        yield Switch(client)
