@@ -1,0 +1,170 @@
+"""Deploy, verify and roll back on real FRR switches over SSH: the transaction as an operator lives it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from railfab.deploy import apply_all, nornir_of, preview_all
+from railfab.endpoints import load_endpoints, save_endpoints, state_file
+from railfab.platforms import Design, design, resolve_endpoints
+
+from .conftest import RunningLab, wait_for
+
+pytestmark = pytest.mark.lab
+
+LEAF, SPINE = "pod1-seg1-leaf1", "pod1-spine1"
+Railfab = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="module")
+def fabric(frr_lab: tuple[Path, Path]) -> Design:
+    return design(frr_lab[0])
+
+
+@pytest.fixture(scope="module")
+def railfab(frr_lab: tuple[Path, Path], repository: Path) -> Railfab:
+    """Runs a command on the lab, as a user would."""
+    intent, state = frr_lab
+
+    def run(verb: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "railfab", verb, str(intent), "--on", "lab", "--state", str(state), *arguments]
+        environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
+        return subprocess.run(command, cwd=repository, capture_output=True, text=True, env=environment, timeout=120)
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def deployed(frr_fabric: RunningLab, railfab: Railfab) -> RunningLab:
+    """The lab with the intent on every switch."""
+    assert railfab("deploy", "--yes").returncode == 0
+    return frr_fabric
+
+
+@pytest.fixture
+def mended(railfab: Railfab) -> Iterator[None]:
+    """For tests that change a switch: the intent is back after them."""
+    yield
+    assert railfab("deploy", "--yes").returncode == 0
+    assert railfab("verify").returncode == 0
+
+
+def outcomes(done: subprocess.CompletedProcess[str]) -> dict[str, dict[str, object]]:
+    return {outcome["name"]: outcome for outcome in json.loads(done.stdout)}
+
+
+def test_a_deployed_fabric_verifies_and_hosts_reach_each_other_over_the_spines(
+    deployed: RunningLab, railfab: Railfab
+) -> None:
+    verified = railfab("verify")
+    assert verified.returncode == 0, verified.stdout
+    assert verified.stdout == "6 switches checked: all 16 BGP session ends are as the intent says\n"
+    # rail 1 of the first segment to rail 2 of the second: other rail switches, reached over a spine
+    reached = deployed.run("pod1-seg1-host1", "ping", "-c", "3", "-i", "0.2", "-W", "2", "10.18.2.1")
+    assert reached.returncode == 0, reached.stdout
+
+
+def test_a_second_deploy_changes_nothing_from_the_command_line_or_the_playbook(
+    deployed: RunningLab, railfab: Railfab, frr_lab: tuple[Path, Path], repository: Path, tmp_path: Path
+) -> None:
+    again = outcomes(railfab("deploy", "--yes", "--output", "json"))
+    assert len(again) == 6
+    assert all((found["changed"], found["failed"], found["diff"]) == (False, False, "") for found in again.values())
+    intent, state = frr_lab
+    endpoints = str(state_file(state, "frr-pod", "lab"))
+    playbook = [sys.executable, str(repository / "playbooks" / "deploy.py"), str(intent), "--on", endpoints]
+    played = subprocess.run(playbook, capture_output=True, text=True, timeout=120)
+    assert played.returncode == 0, played.stderr
+    assert sorted(played.stdout.splitlines()) == sorted(f"{name}: no change" for name in again)
+    for name in ("verify", "audit"):
+        command = [sys.executable, str(repository / "playbooks" / f"{name}.py"), str(intent), "--on", endpoints]
+        checked = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        assert (checked.returncode, checked.stdout) == (0, "6 switches, 0 findings\n"), checked.stderr
+
+
+@pytest.mark.usefixtures("mended")
+def test_a_change_by_hand_is_shown_by_plan_found_by_verify_and_mended_by_deploy(
+    deployed: RunningLab, railfab: Railfab
+) -> None:
+    deployed.vtysh(LEAF, "-c", "configure terminal", "-c", "router bgp 4200001001", "-c", "no neighbor swp16 interface")
+    planned = railfab("deploy", "--plan", "--output", "json", "--limit", "leaf&pod1-seg1")
+    assert planned.returncode == 0
+    found = outcomes(planned)
+    assert set(found) == {LEAF, "pod1-seg1-leaf2"}
+    assert found[LEAF]["changed"]
+    assert "neighbor swp16 interface" in str(found[LEAF]["diff"])
+    assert not found["pod1-seg1-leaf2"]["changed"]
+    verified = railfab("verify", "--wait", "0")
+    assert verified.returncode == 1
+    assert f"{LEAF} swp16: has no BGP session with {SPINE}. Deploy the intent." in verified.stdout
+    mended = outcomes(railfab("deploy", "--yes", "--output", "json"))
+    assert [name for name, outcome in mended.items() if outcome["changed"]] == [LEAF]
+
+
+def test_a_broken_line_is_refused_by_name_and_every_session_stays_up(
+    deployed: RunningLab, fabric: Design, frr_lab: tuple[Path, Path]
+) -> None:
+    nornir = nornir_of(fabric, resolve_endpoints(fabric, "lab", frr_lab[1]))
+    texts = fabric.configurations()
+    broken = {**texts, SPINE: texts[SPINE].replace("bgp router-id", "bgp bogus-knob", 1)}
+    before = {name: deployed.show(name, "bgp ipv4 unicast summary")["peers"] for name in fabric.models}
+    results = {outcome.name: outcome for outcome in apply_all(nornir, broken, lambda _name: None)}
+    assert [name for name, outcome in results.items() if outcome.failed] == [SPINE]
+    assert "bogus-knob" in str(results[SPINE].error)
+    assert str(results[SPINE].error).startswith(f"{SPINE}: ")
+    after = {name: deployed.show(name, "bgp ipv4 unicast summary")["peers"] for name in fabric.models}
+    for name, peers in before.items():
+        for peer, state in peers.items():
+            assert after[name][peer]["state"] == "Established"
+            assert after[name][peer]["connectionsDropped"] == state["connectionsDropped"]
+    assert preview_all(nornir, texts, lambda _name: None)[-2].diff == ""
+
+
+@pytest.mark.usefixtures("mended")
+def test_rollback_returns_to_what_ran_before_the_last_deploy(deployed: RunningLab, railfab: Railfab) -> None:
+    deployed.vtysh(LEAF, "-c", "configure terminal", "-c", "router bgp 4200001001", "-c", "no neighbor swp15 interface")
+    handmade = deployed.vtysh(LEAF, "-c", "show running-config no-header")
+    assert outcomes(railfab("deploy", "--yes", "--output", "json"))[LEAF]["changed"]
+    returned = outcomes(railfab("rollback", "--yes", "--output", "json"))
+    assert set(returned) == {LEAF}
+    assert deployed.vtysh(LEAF, "-c", "show running-config no-header") == handmade
+
+
+@pytest.mark.usefixtures("mended")
+def test_a_cut_cable_is_found_at_both_ends(deployed: RunningLab, railfab: Railfab) -> None:
+    assert deployed.run(SPINE, "ip", "link", "set", "swp1", "down").returncode == 0
+    try:
+        wait_for(lambda: deployed.established(SPINE) == 3, "the session to fall")
+        verified = railfab("verify", "--wait", "0")
+    finally:
+        deployed.run(SPINE, "ip", "link", "set", "swp1", "up")
+    assert verified.returncode == 1
+    assert f"{SPINE} swp1: is down; it leads to {LEAF}. Check the cable and the far end." in verified.stdout
+    assert f"{LEAF} swp16: is down; it leads to {SPINE}." in verified.stdout
+
+
+def test_a_wrong_password_is_one_line_and_nothing_is_changed(
+    deployed: RunningLab, fabric: Design, frr_lab: tuple[Path, Path], repository: Path, tmp_path: Path
+) -> None:
+    intent, state = frr_lab
+    wrong = tmp_path / "wrong.yml"
+    wrong.write_text("username: root\npassword: not-the-password\n")
+    endpoints = load_endpoints(state_file(state, "frr-pod", "lab"))
+    nodes = tuple(replace(node, credentials=str(wrong)) if node.name == LEAF else node for node in endpoints.nodes)
+    save_endpoints(tmp_path / "endpoints.json", replace(endpoints, nodes=nodes))
+    shutil.copy(intent, tmp_path / "intent.yml")
+    command = [sys.executable, "-m", "railfab", "deploy", "intent.yml", "--on", "endpoints.json", "--yes"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 2
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert done.stderr.startswith(f"railfab: {LEAF}: ")
+    assert "not-the-password" not in done.stderr + done.stdout
