@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import io
-from xml.etree import ElementTree
 
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
 from railfab.app.reading import Totals, reading, totals
-from railfab.app.view import Scene, frame, line, picture
+from railfab.app.view import Scene, frame, line
 
 HOST_RAILS = {("leaf1", "e1"): 1, ("leaf1", "e2"): 2}
 
@@ -97,9 +96,3 @@ def test_the_line_says_the_same() -> None:
     assert line(scene()) == (
         "  12.0 s  job ring     step   312 ms    1200 Gb/s  ecn     1234/s  pfc       0/s  drops    0/s  bgp 63/64"
     )
-
-
-def test_the_picture_is_an_svg_of_the_frame() -> None:
-    root = ElementTree.fromstring(picture(scene()))
-    assert root.tag.endswith("svg")
-    assert "1,234/s" in "".join(root.itertext()).replace("\xa0", " ")

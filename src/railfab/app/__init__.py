@@ -3,7 +3,7 @@
 from railfab.app.reading import Reading, Totals, reading, totals
 from railfab.app.summary import JobSummary, Summary
 from railfab.app.up import Options, up
-from railfab.app.view import Scene, frame, line, picture
+from railfab.app.view import Scene, frame, line
 
 __all__ = [
     "JobSummary",
@@ -14,7 +14,6 @@ __all__ = [
     "Totals",
     "frame",
     "line",
-    "picture",
     "reading",
     "totals",
     "up",

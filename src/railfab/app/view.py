@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
@@ -107,10 +106,3 @@ def line(scene: Scene) -> str:
         f"{sum(found.rail_gbps.values()):6.0f} Gb/s  ecn {found.marks_per_s:8.0f}/s  pfc {found.pauses_per_s:7.0f}/s  "
         f"drops {found.drops_per_s:4.0f}/s  bgp {found.totals.sessions_up}/{found.totals.sessions}"
     )
-
-
-def picture(scene: Scene, width: int = 100) -> str:
-    """The frame as SVG, as a terminal shows it."""
-    console = Console(record=True, width=width, file=io.StringIO(), force_terminal=True, color_system="truecolor")
-    console.print(frame(scene))
-    return console.export_svg(title="railfab up", clear=True)

@@ -58,10 +58,6 @@ def up(
     prometheus_port: Annotated[
         int, typer.Option(help="Port of Prometheus, if it is installed; 0: do not start it.")
     ] = 9090,
-    picture: Annotated[
-        Path | None,
-        typer.Option("--picture", metavar="FILE", help="Write the busiest view as SVG.", show_default=False),
-    ] = None,
     state: StateOption = STATE_DEFAULT,
     output: OutputOption = Output.TABLE,
 ) -> None:
@@ -79,18 +75,8 @@ def up(
         metrics_port=metrics_port,
         prometheus_port=prometheus_port or None,
     )
-    busiest = _Busiest()
     with _stage() as (show, say):
-
-        def present(scene: Scene) -> None:
-            busiest.see(scene)
-            show(scene)
-
-        summary = run(fabric, options, show=present, say=say, ended=_told_to_stop())
-    if picture is not None and busiest.scene is not None:
-        from railfab.app import picture as svg
-
-        picture.write_text(svg(busiest.scene))
+        summary = run(fabric, options, show=show, say=say, ended=_told_to_stop())
     _report(summary, output)
     if not summary.healthy:
         raise typer.Exit(FOUND)
@@ -103,21 +89,6 @@ def _jobs(intent: Path, given: list[Path] | None) -> tuple[Job, ...]:
     if not given and not all(path.is_file() for path in paths):
         raise IntentError(str(intent), f"no jobs lie in {beside}", "Name some with --job FILE")
     return tuple(load_job(path) for path in paths)
-
-
-class _Busiest:
-    """Remembers the scene with the most traffic, for a picture."""
-
-    def __init__(self) -> None:
-        self.scene: Scene | None = None
-
-    def see(self, scene: Scene) -> None:
-        if self.scene is None or _traffic_gbps(scene) >= _traffic_gbps(self.scene):
-            self.scene = scene
-
-
-def _traffic_gbps(scene: Scene) -> float:
-    return sum(scene.reading.rail_gbps.values())
 
 
 def _told_to_stop() -> threading.Event:
