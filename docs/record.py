@@ -1,6 +1,6 @@
 """Records what a command shows on a terminal as an SVG that plays by itself. Linux and macOS.
 
-python docs/record.py --seconds 40 -o docs/demo.svg -- railfab up inventory/fabrics/pod64.yml
+python docs/record.py --seconds 40 -o docs/up.svg -- railfab up inventory/fabrics/pod64.yml
 """
 
 from __future__ import annotations

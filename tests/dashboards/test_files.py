@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -77,3 +79,36 @@ def test_a_place_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     assert str(caught.value) == (
         f"{tmp_path}/file/overview.json: cannot be written: File exists. Choose a directory that you may write."
     )
+
+
+def test_an_interval_that_would_leave_rules_without_data_is_refused(tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["build", "-o", str(tmp_path), "--interval", "60"])
+    assert done.exit_code == 2
+    assert "less than or equal to 20" in " ".join(done.output.split())
+    assert not list(tmp_path.iterdir())
+
+
+def _without(package: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command line where a package is not installed."""
+    program = f"import sys; sys.modules[{package!r}] = None; from railfab.cli import main; main()"
+    return subprocess.run(
+        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def test_a_missing_extra_is_named(tmp_path: Path) -> None:
+    build = _without("grafana_foundation_sdk", "dashboards", "build", "-o", str(tmp_path))
+    assert build.returncode == 2
+    assert build.stderr.endswith("is not installed. Install it with: pip install 'railfab[dashboards]'\n")
+    push = _without("grafana_api", "dashboards", "push", "--url", "http://127.0.0.1:1")
+    assert push.returncode == 2
+    assert push.stderr.endswith("is not installed. Install it with: pip install 'railfab[grafana]'\n")
+
+
+def test_prometheus_needs_no_extra(tmp_path: Path) -> None:
+    program = (
+        "import sys; sys.modules['grafana_foundation_sdk'] = sys.modules['grafana_api'] = None\n"
+        "from railfab.dashboards import Scrape, prometheus_files; print(*prometheus_files(Scrape()))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.split() == ["prometheus.yml", "rules/recording.yml", "rules/alerts.yml"]

@@ -11,7 +11,7 @@ import typer
 from railfab.cli.common import Output, OutputOption, print_json, print_table
 from railfab.dashboards import Datasource, Scrape, boards, grafana_files, prometheus_files, write
 from railfab.dashboards import push as deliver
-from railfab.dashboards.monitoring import COLLECTOR, PROMETHEUS_URL
+from railfab.dashboards.monitoring import COLLECTOR, LONGEST_INTERVAL_S, PROMETHEUS_URL
 
 app = typer.Typer(no_args_is_help=True, help="Grafana boards, Prometheus rules and alerts, and their delivery.")
 
@@ -24,7 +24,9 @@ def build(
         str | None, typer.Option(metavar="HOST:PORT", help="The jobs' metrics, where the collector has them not.")
     ] = None,
     prometheus: Annotated[str, typer.Option(metavar="URL", help="Prometheus as Grafana reaches it.")] = PROMETHEUS_URL,
-    interval: Annotated[int, typer.Option(metavar="SECONDS", help="Between two scrapes.", min=1)] = 15,
+    interval: Annotated[
+        int, typer.Option(metavar="SECONDS", help="Between two scrapes.", min=1, max=LONGEST_INTERVAL_S)
+    ] = 15,
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Write the boards, Prometheus' configuration with rules and alerts, and Grafana's provisioning."""
@@ -45,7 +47,9 @@ def push(
         str | None,
         typer.Option(metavar="URL", help="Make a datasource of it too: Prometheus as Grafana reaches it."),
     ] = None,
-    interval: Annotated[int, typer.Option(metavar="SECONDS", help="Between two scrapes.", min=1)] = 15,
+    interval: Annotated[
+        int, typer.Option(metavar="SECONDS", help="Between two scrapes.", min=1, max=LONGEST_INTERVAL_S)
+    ] = 15,
     token_file: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Holds a token; else GRAFANA_TOKEN, or GRAFANA_USERNAME and _PASSWORD."),

@@ -7,6 +7,8 @@ from typing import Any
 
 COLLECTOR = "127.0.0.1:9804"
 PROMETHEUS_URL = "http://127.0.0.1:9090"
+LONGEST_INTERVAL_S = 20
+"""Between two scrapes: the rules' shortest window, one minute, then still holds three samples."""
 BOARDS_PATH = "/var/lib/grafana/dashboards/railfab"
 FOLDER_UID, FOLDER = "railfab", "railfab"
 DATASOURCE_UID = "railfab-prometheus"

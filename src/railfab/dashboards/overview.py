@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from grafana_foundation_sdk.builders import dashboard, stat, table, timeseries
 from grafana_foundation_sdk.models.dashboard import Dashboard, DashboardCursorSync
 
-from railfab.dashboards.panels import GREEN, ORANGE, RED, Query, Text, graph, listing, tile, value_words
+from railfab.dashboards.panels import GREEN, ORANGE, RED, Query, Text, graph, limited, listing, tile, value_words
 from railfab.dashboards.promql import growth, peak, signal, unit
 
 UID = "railfab-overview"
@@ -44,11 +44,12 @@ def overview_board() -> Dashboard:
 
 
 def _state() -> Iterator[stat.Panel]:
-    yield tile(
-        Text(title="BGP sessions", description="Sessions established, beside those configured.", unit="none"),
+    sessions = tile(
+        Text(title="BGP sessions", description="Ends of sessions that are established, and that are not.", unit="none"),
         Query("sum(fabric_bgp_session_up)", "up"),
-        Query("count(fabric_bgp_session_up)", "configured"),
+        Query("sum(fabric_bgp_session_up == bool 0)", "down"),
     )
+    yield limited(sessions, "B", [(1, RED)])
     yield tile(
         Text(title="Links down", description="Interfaces that are enabled and do not work.", unit="none"),
         Query("sum((fabric_interface_admin_up - fabric_interface_oper_up) > bool 0)", "down"),
@@ -187,6 +188,7 @@ def _tables() -> Iterator[table.Panel]:
         Query("max by (device, peer) (fabric_bgp_session_state)", ""),
         Query("max by (device, peer) (fabric_bfd_session_up)", ""),
         columns={"device": "Device", "peer": "Peer", "Value #A": "BGP", "Value #B": "BFD"},
+        first="BGP",
         width=12,
     )
     yield value_words(value_words(sessions, "BGP", BGP_WORDS), "BFD", BFD_WORDS)
@@ -206,5 +208,6 @@ def _tables() -> Iterator[table.Panel]:
             "interface": "Interface",
             "peer": "Peer",
         },
+        first="State",
         width=12,
     )

@@ -57,11 +57,20 @@ def tile(text: Text, *queries: Query, limits: Sequence[tuple[float, str]] = ()) 
     """The newest value of each query as a number. limits: from this value on, this colour; green below."""
     panel = _described(stat.Panel(), text, queries, instant=True)
     mode = BigValueTextMode.VALUE if len(queries) == 1 else BigValueTextMode.VALUE_AND_NAME
-    steps = [Threshold(value=None, color=GREEN), *(Threshold(value=value, color=color) for value, color in limits)]
-    panel.thresholds(ThresholdsConfig().mode(ThresholdsMode.ABSOLUTE).steps(steps))
+    panel.thresholds(ThresholdsConfig().mode(ThresholdsMode.ABSOLUTE).steps(_steps(limits)))
     panel.reduce_options(options.ReduceDataOptions().calcs(["lastNotNull"]))
     panel.text_mode(mode).color_mode(BigValueColorMode.VALUE).graph_mode(BigValueGraphMode.NONE)
     return panel.span(4).height(4)
+
+
+def limited(panel: stat.Panel, letter: str, limits: Sequence[tuple[float, str]]) -> stat.Panel:
+    """Limits for the value of one query only, named by its letter."""
+    thresholds = {"mode": ThresholdsMode.ABSOLUTE.value, "steps": [step.to_json() for step in _steps(limits)]}
+    return panel.override_by_query(letter, [DynamicConfigValue(id_val="thresholds", value=thresholds)])
+
+
+def _steps(limits: Sequence[tuple[float, str]]) -> list[Threshold]:
+    return [Threshold(value=None, color=GREEN), *(Threshold(value=value, color=color) for value, color in limits)]
 
 
 def graph(text: Text, *queries: Query, width: int = 8, at_most: float | None = None) -> timeseries.Panel:
@@ -76,10 +85,11 @@ def graph(text: Text, *queries: Query, width: int = 8, at_most: float | None = N
     return panel.span(width).height(9)
 
 
-def listing(text: Text, *queries: Query, columns: dict[str, str], width: int) -> table.Panel:
+def listing(text: Text, *queries: Query, columns: dict[str, str], first: str, width: int) -> table.Panel:
     """The newest samples as rows, queries joined on the labels they share.
 
     columns: the fields to show, in order, with their titles; a query's value is `Value #A`, `Value #B`, ...
+    first: the column whose smallest values stand at the top.
     """
     panel = _described(table.Panel(), text, queries, instant=True)
     panel.with_transformation(DataTransformerConfig(id_val="merge", options={}))
@@ -90,6 +100,7 @@ def listing(text: Text, *queries: Query, columns: dict[str, str], width: int) ->
     panel.with_transformation(
         DataTransformerConfig(id_val="organize", options={"indexByName": order, "renameByName": columns})
     )
+    panel.sort_by([options.TableSortByFieldState().display_name(first).desc(False)])
     return panel.span(width).height(10)
 
 
