@@ -35,6 +35,9 @@ class Authority:
         usage = x509.KeyUsage(**_usages("key_cert_sign", "crl_sign"))
         builder = _builder(self._subject, self._subject, self._key)
         builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        builder = builder.add_extension(
+            x509.SubjectKeyIdentifier.from_public_key(self._key.public_key()), critical=False
+        )
         self._certificate = builder.add_extension(usage, critical=True).sign(self._key, SHA256())
 
     @property
@@ -49,6 +52,8 @@ class Authority:
         builder = _builder(_common_name(name[:64]), self._subject, key)
         for extension, critical in (
             (x509.SubjectAlternativeName(alternatives), False),
+            (x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key()), False),
+            (x509.SubjectKeyIdentifier.from_public_key(key.public_key()), False),
             (x509.BasicConstraints(ca=False, path_length=None), True),
             (x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), False),
             (x509.KeyUsage(**_usages("digital_signature")), True),

@@ -1,0 +1,71 @@
+"""What a fresh clone promises: pins without addresses, targets that say what they do, and skips that CI refuses."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+PINS = ("requirements.txt", "requirements-build.txt", "requirements-dev.txt")
+PIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*==[0-9][A-Za-z0-9.]*( ; .+)?")
+
+
+def pinned(path: Path) -> set[str]:
+    lines = [line for line in path.read_text().splitlines() if not line.startswith("-r ")]
+    return {re.split("==", line)[0].lower().replace("_", "-") for line in lines}
+
+
+def asked(requirements: list[str]) -> set[str]:
+    names = {re.split(r"[<>=\[; ]", requirement)[0].lower().replace("_", "-") for requirement in requirements}
+    return names - {"railfab"}
+
+
+@pytest.mark.parametrize("name", PINS)
+def test_pins_are_exact_versions_and_name_no_address(repository: Path, name: str) -> None:
+    lines = (repository / name).read_text().splitlines()
+    assert lines
+    assert [line for line in lines if line != "-r requirements.txt" and not PIN.fullmatch(line)] == []
+
+
+def test_every_dependency_is_pinned(repository: Path) -> None:
+    project = tomllib.loads((repository / "pyproject.toml").read_text())
+    extras = [requirement for extra in project["project"]["optional-dependencies"].values() for requirement in extra]
+    runtime = pinned(repository / "requirements.txt")
+    assert asked(project["project"]["dependencies"] + extras) <= runtime
+    assert asked(project["dependency-groups"]["dev"]) <= runtime | pinned(repository / "requirements-dev.txt")
+    assert asked(project["build-system"]["requires"]) <= pinned(repository / "requirements-build.txt")
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+def test_make_alone_lists_what_there_is(repository: Path) -> None:
+    said = subprocess.run(["make"], cwd=repository, capture_output=True, text=True, check=True).stdout
+    for target in ("demo", "test", "check", "bench", "lab-deps", "clean"):
+        assert re.search(rf"^  make {target} +\S", said, re.MULTILINE)
+
+
+def run_marked(folder: Path, repository: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """One test marked `prometheus`, on a machine without it."""
+    shutil.copy(repository / "tests/conftest.py", folder / "conftest.py")
+    (folder / "pytest.ini").write_text("[pytest]\nmarkers =\n    prometheus\n")
+    (folder / "test_it.py").write_text("import pytest\n\n@pytest.mark.prometheus\ndef test_it():\n    pass\n")
+    command = [sys.executable, "-m", "pytest", "-rs", "-p", "no:cacheprovider", str(folder)]
+    return subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PATH": "/nowhere"} | environment)
+
+
+def test_what_the_machine_lacks_is_skipped_with_one_line(tmp_path: Path, repository: Path) -> None:
+    done = run_marked(tmp_path, repository, RAILFAB_REQUIRE="")
+    assert done.returncode == 0
+    assert "needs prometheus and promtool; run: sudo make lab-deps" in done.stdout
+    assert "1 skipped" in done.stdout
+
+
+def test_what_ci_requires_is_never_skipped(tmp_path: Path, repository: Path) -> None:
+    done = run_marked(tmp_path, repository, RAILFAB_REQUIRE="lab,prometheus")
+    assert done.returncode == 1
+    assert "RAILFAB_REQUIRE demands prometheus, but this was skipped" in done.stdout
