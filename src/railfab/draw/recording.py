@@ -35,7 +35,7 @@ class Frame:
 def recording_svg(frames: Sequence[Frame], *, columns: int, name: str) -> str:
     """The frames one after the other, as long as each was seen, for ever. Rows that repeat are stored once.
 
-    A reader who wants no motion sees the last frame.
+    A reader who wants no motion, or whose viewer knows none, sees the last frame.
     """
     height = max(_used(frame) for frame in frames) * CELL_HEIGHT
     window = Box(0, 0, columns * CELL_WIDTH + 2 * PADDING, height + BAR_HEIGHT + PADDING)
@@ -49,7 +49,7 @@ def recording_svg(frames: Sequence[Frame], *, columns: int, name: str) -> str:
         element("defs", *(_row(number, row) for row, number in numbers.items())),
         element(
             "svg",
-            element("g", *_film(frames, numbers, window.width), class_="film"),
+            element("g", *_film(frames, numbers, window.width), class_="film", transform=_still(frames, window.width)),
             x=PADDING,
             y=BAR_HEIGHT,
             width=window.width - PADDING,
@@ -62,6 +62,11 @@ def recording_svg(frames: Sequence[Frame], *, columns: int, name: str) -> str:
 def _used(frame: Frame) -> int:
     """Rows down to the last that is not blank."""
     return max((place for place, row in enumerate(frame.rows, start=1) if row), default=1)
+
+
+def _still(frames: Sequence[Frame], width: float) -> str:
+    """Where the film stands in front of its last frame."""
+    return f"translate({-(len(frames) - 1) * width:g} 0)"
 
 
 def _film(frames: Sequence[Frame], numbers: dict[Row, int], width: float) -> Iterator[str]:
