@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import threading
+import time
 from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from tests.twin.twins import INCAST, LEAF, RECEIVER_PORT, made_job, pass_time, ran, ring, started, switch, until
+from tests.twin.twins import INCAST, LEAF, RECEIVER_PORT, Switch, made_job, pass_time, ran, ring, started, switch, until
+
+from railfab.intent import Job
+from railfab.twin import Twin
 
 QUEUE = "/qos/interfaces/interface[interface-id={}]/output/queues/queue[queue-name=roce]"
 STATISTICS = f"{QUEUE}/queue-statistics/aggregate-statistics"
@@ -32,27 +35,25 @@ def marking(kmin_bytes: int, kmax_bytes: int) -> list[tuple[str, dict[str, objec
     return [(SLOPE, slope)]
 
 
+def deepest_mean(twin: Twin, leaf: Switch, job: Job) -> int:
+    """Run a job that ends by itself; the highest one-second mean of the receiver's queue [bytes]."""
+    path, deepest, ends_s = f"{QUEUE.format(RECEIVER_PORT)}/queue-depth/average-1", 0, None
+    twin.switch_job(job)
+    while ends_s is None or twin.status().simulated_s < ends_s:
+        deepest = max(deepest, int(leaf.value(path)))
+        if ends_s is None and twin.status().steps == 1:
+            ends_s = twin.status().simulated_s + 2.1  # until its window has closed, and been shown
+        time.sleep(0.1)
+    return deepest
+
+
 def test_a_lower_kmin_gives_more_marks_and_a_shorter_queue(tmp_path: Path) -> None:
     marks, depth = {}, {}
     for kmin_bytes, kmax_bytes in ((10_000, 60_000), (5_000_000, 9_000_000)):
         with started(tmp_path) as twin, switch(twin) as leaf:
             leaf.set(replace=marking(kmin_bytes, kmax_bytes))
-            deepest = [0]
-            ended = threading.Event()
-
-            def watch(deepest: list[int] = deepest, ended: threading.Event = ended) -> None:
-                with switch(twin) as watcher:
-                    while not ended.wait(0.1):
-                        seen = int(watcher.value(f"{QUEUE.format(RECEIVER_PORT)}/queue-depth/average-1"))
-                        deepest[0] = max(deepest[0], seen)
-
-            watcher = threading.Thread(target=watch)
-            watcher.start()
-            ran(twin, made_job(**INCAST))
-            ended.set()
-            watcher.join()
+            depth[kmin_bytes] = deepest_mean(twin, leaf, made_job(**INCAST))
             marks[kmin_bytes] = leaf.total(MARKS.format(RECEIVER_PORT))
-            depth[kmin_bytes] = deepest[0]
     assert marks[10_000] > marks[5_000_000] > 0
     assert 0 < depth[10_000] < depth[5_000_000]
 

@@ -50,10 +50,10 @@ def until(condition: Callable[[], bool], *, within_s: float = 60.0) -> None:
 
 
 def ran(twin: Twin, job: Job) -> None:
-    """Run a job that ends by itself, and let the switches' one-second windows close behind it."""
+    """Run a job that ends by itself, and let what it left in the queues go."""
     twin.switch_job(job)
     until(lambda: twin.status().steps >= (job.repeat or 1))
-    pass_time(twin, 1.2)
+    pass_time(twin, 1.0)
 
 
 def pass_time(twin: Twin, seconds: float) -> None:
