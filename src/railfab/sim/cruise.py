@@ -15,27 +15,36 @@ from railfab.sim.tally import Tally
 class Strides:
     """window_ns: stepped in full before each stride. longest: windows in a stride; 0 steps through everything.
 
+    young_ns: no stride before this: a burst is stepped through to its end. It does not hold for a set of ways that has
+        outlived it before.
     growth: a stride is at most this many times what has passed: the longer congestion lasts, the less it changes.
-    tolerance: most that the goodput of two windows may differ. patience: windows after which it is taken as it is.
+    tolerance, queue_tolerance: most that goodput and mean queue of two windows may differ, so that a burst that builds
+        up or drains is never taken for a steady state. patience: windows after which it is taken as it is.
     gathering: share of what has passed by which a stride may overshoot the first end of a flow, so that ends close to
         each other are one. A flow that ends in a stride is done there; what it leaves free is used only after it.
     """
 
     window_ns: int = 250_000
     longest: int = 1200
+    young_ns: int = 6_000_000
     growth: int = 20
     tolerance: float = 0.05
-    patience: int = 8
+    queue_tolerance: float = 0.25
+    patience: int = 24
     gathering: float = 0.02
 
 
 class Cruise:
     """Watches the windows of one layout, and moves its sums along when they have settled."""
 
-    def __init__(self, layout: Layout, tally: Tally, strides: Strides, now_ns: int, *, since_ns: int) -> None:
+    def __init__(
+        self, layout: Layout, tally: Tally, strides: Strides, now_ns: int, *, since_ns: int, familiar: bool
+    ) -> None:
         self.layout, self.strides, self.since_ns = layout, strides, since_ns
+        self.familiar = familiar
         self._begin, self._began_ns = tally.copy(), now_ns
         self._goodput: Floats | None = None
+        self._waiting = 0.0
         self._windows = 0
         self._inherited = now_ns - since_ns > 10 * strides.window_ns
         self.per_ns: Tally | None = None
@@ -50,15 +59,19 @@ class Cruise:
         window = tally.since(self._begin)
         goodput = window.delivered / (now_ns - self._began_ns)
         self._windows += 1
-        if self._settled(goodput) or self._windows > self.strides.patience:
+        waiting = float(window.waiting.sum()) / (now_ns - self._began_ns)
+        self.familiar |= now_ns - self.since_ns >= self.strides.young_ns
+        if self.familiar and (self._settled(goodput, waiting) or self._windows > self.strides.patience):
             self._stride(window, goodput, remaining, now_ns)
-        self._goodput = goodput
+        self._goodput, self._waiting = goodput, waiting
         self.restart(tally, now_ns)
 
-    def _settled(self, goodput: Floats) -> bool:
+    def _settled(self, goodput: Floats, waiting: float) -> bool:
         if self._goodput is None:
             return self._inherited
-        return bool(abs(goodput.sum() - self._goodput.sum()) <= self.strides.tolerance * goodput.sum())
+        drift = abs(float(goodput.sum() - self._goodput.sum()))
+        steady = drift <= self.strides.tolerance * float(goodput.sum())
+        return steady and abs(waiting - self._waiting) <= self.strides.queue_tolerance * waiting
 
     def _stride(self, window: Tally, goodput: Floats, remaining: Floats, now_ns: int) -> None:
         """As far as the first flows have nearly ended, and not further than the window can speak for."""

@@ -16,6 +16,7 @@ from railfab.sim.notify import Notifier
 from railfab.sim.tally import Counters
 
 _DONE_BYTES = 0.5
+_FAMILIAR_LAYOUTS = 10_000
 CONTROL_SHARE = 10
 """Senders are steered this many times in the shortest of their intervals, and at most once a step."""
 
@@ -50,6 +51,7 @@ class Engine:
         self._rng = np.random.default_rng(seed)
         self._stalled: dict[int, tuple[Flow, float]] = {}
         self._delivered_while_moved: list[int] = []
+        self._familiar: set[int] = set()
         constants = self.dcqcn
         shortest = min(constants.alpha_interval_ns, constants.cut_interval_ns, constants.increase_interval_ns)
         self._control_steps = max(1, round(shortest / CONTROL_SHARE / step_ns))
@@ -90,6 +92,7 @@ class Engine:
         }
         self._stalled = {id: (flow, left[id][1]) for id, flow in flows.items() if flow.path is None}
         self.network = network
+        self._familiar.clear()
         routed = [flow for flow in flows.values() if flow.path is not None]
         self._lay(routed, {id: left[id][1] for id in changed if id in flows})
 
@@ -154,9 +157,15 @@ class Engine:
         self._layout, self._fluid, self._control, self._notifier = layout, fluid, control, notifier
         self._control_ns = self.now_ns
         fewer = before is not None and 0 < layout.count == len(mine)
-        since_ns = self._cruise.since_ns if fewer else self.now_ns
-        self._cruise = Cruise(layout, fluid.tally, self._strides, self.now_ns, since_ns=since_ns)
+        self._watch_from(self._cruise.since_ns if fewer else self.now_ns)
         self._steer(np.zeros(layout.count, bool))
+
+    def _watch_from(self, since_ns: int) -> None:
+        """Watch the present layout for lasting congestion, which may have begun before it."""
+        familiar = hash(self._layout.paths) in self._familiar
+        self._cruise = Cruise(
+            self._layout, self._fluid.tally, self._strides, self.now_ns, since_ns=since_ns, familiar=familiar
+        )
 
     def _steer(self, notified: Bools) -> None:
         if self.dcqcn.enabled:
@@ -172,6 +181,8 @@ class Engine:
             self._tick()
         if self._strides.longest and self._cruise.due(self.now_ns) and not fluid.quiet:
             self._cruise.watch(fluid.tally, fluid.remaining, self.now_ns)
+            if self._cruise.familiar and len(self._familiar) < _FAMILIAR_LAYOUTS:
+                self._familiar.add(hash(self._layout.paths))
 
     def _tick(self) -> None:
         """Marks, notifications, rates."""
