@@ -32,7 +32,7 @@ def without_version(running: str) -> str:
 
 def push(node: Node, model: DeviceModel) -> None:
     with node.session() as session:
-        session.commit(text(model), confirm_within_s=60)
+        session.commit(text(model), confirm_within_s=300)
         session.confirm()
 
 
@@ -69,7 +69,7 @@ def test_a_first_push_turns_an_empty_switch_into_its_model(switches: Switches) -
     node = switches[0]
     with node.session() as session:
         assert "+router bgp 4200001001" in session.diff(text(LEAF)).splitlines()
-        session.commit(text(LEAF), confirm_within_s=60)
+        session.commit(text(LEAF), confirm_within_s=300)
         assert session.diff(text(LEAF)) == ""
         session.confirm()
         assert platform("frr").parse(session.load()) == LEAF
@@ -114,7 +114,7 @@ def test_the_loopback_of_the_other_end_is_reached_over_both_kinds_of_session(lea
 
 def _changed(number: int) -> DeviceModel:
     """The leaf with other sessions, other interfaces and policies, or another AS number and no BFD."""
-    first, *_, last = LEAF.interfaces
+    first, *others = LEAF.interfaces
     bgp = LEAF.bgp
     swp1, swp3, swp10 = bgp.neighbors
     elsewhere = (replace(swp1, remote_as=65009), swp3, replace(swp10, bfd=False))
@@ -122,8 +122,8 @@ def _changed(number: int) -> DeviceModel:
         replace(LEAF, loopback=IPv4Address("10.255.1.7"), bgp=replace(bgp, neighbors=elsewhere)),
         replace(
             LEAF,
-            interfaces=(replace(first, enabled=False), last),
-            bgp=replace(bgp, neighbors=(swp1,), import_prefixes=(), export_prefixes=bgp.export_prefixes[::-1]),
+            interfaces=(replace(first, enabled=False), *others[1:]),
+            bgp=replace(bgp, neighbors=(swp1, swp3), import_prefixes=(), export_prefixes=bgp.export_prefixes[::-1]),
         ),
         replace(LEAF, bfd=None, bgp=replace(bgp, asn=64999, max_paths=256, keepalive_s=1, hold_s=3, neighbors=())),
     )[number]
@@ -133,7 +133,7 @@ def _changed(number: int) -> DeviceModel:
 def test_any_change_is_taken_whole_and_taken_back_whole(leaf: Node, number: int) -> None:
     running, changed = leaf.running(), _changed(number)
     with leaf.session() as session:
-        session.commit(text(changed), confirm_within_s=60)
+        session.commit(text(changed), confirm_within_s=300)
         assert session.diff(text(changed)) == ""
         assert platform("frr").parse(session.load()) == changed
         session.rollback()
@@ -147,7 +147,7 @@ def test_a_change_shows_as_unified_lines_and_resets_no_session(leaf_at_work: Nod
         lines = session.diff(text(SLOWER)).splitlines()
         assert lines[:2] == ["--- running", "+++ candidate"]
         assert {"-  maximum-paths 64", "+  maximum-paths 2", "+ timers bgp 5 15"} <= set(lines)
-        session.commit(text(SLOWER), confirm_within_s=60)
+        session.commit(text(SLOWER), confirm_within_s=300)
         session.confirm()
     assert without_version(leaf_at_work.running()) == text(SLOWER)
     assert established(leaf_at_work) == before
@@ -169,7 +169,7 @@ def test_a_bad_line_is_refused_with_nothing_changed(leaf_at_work: Node, found: s
     running, before = leaf_at_work.running(), established(leaf_at_work)
     broken = text(LEAF).replace(found, bad, 1)
     with leaf_at_work.session() as session:
-        for verb in (session.diff, lambda text: session.commit(text, confirm_within_s=60)):
+        for verb in (session.diff, lambda text: session.commit(text, confirm_within_s=300)):
             with pytest.raises(CommitRefused) as refused:
                 verb(broken)
             assert str(refused.value) == f"rft-leaf: {said}. Correct it; nothing was changed."
@@ -182,7 +182,7 @@ def test_a_line_that_fails_only_when_applied_is_undone(leaf_at_work: Node) -> No
     running, before = leaf_at_work.running(), established(leaf_at_work)
     broken = text(SLOWER).replace(" neighbor swp1 bfd\n", " neighbor 10.9.9.9 peer-group NOPE\n neighbor swp1 bfd\n", 1)
     with leaf_at_work.session() as session, pytest.raises(CommitRefused) as refused:
-        session.commit(broken, confirm_within_s=60)
+        session.commit(broken, confirm_within_s=300)
     said = "`neighbor 10.9.9.9 peer-group NOPE`: % Configure the peer-group first"
     assert str(refused.value) == f"rft-leaf: {said}. Correct it; the switch is as it was."
     assert leaf_at_work.running() == running
@@ -203,7 +203,7 @@ def test_a_rollback_of_nothing_does_nothing(leaf: Node) -> None:
     running = leaf.running()
     with leaf.session() as session:
         session.rollback()
-        session.commit(text(SLOWER), confirm_within_s=60)
+        session.commit(text(SLOWER), confirm_within_s=300)
         session.rollback()
         session.rollback()
         assert session.load() == running
@@ -212,15 +212,15 @@ def test_a_rollback_of_nothing_does_nothing(leaf: Node) -> None:
 def test_a_switch_that_loses_its_caller_returns_by_itself(leaf: Node) -> None:
     running = leaf.running()
     with leaf.session() as session:
-        session.commit(text(SLOWER), confirm_within_s=2)
+        session.commit(text(SLOWER), confirm_within_s=8)
         assert without_version(leaf.running()) == text(SLOWER)
-    assert within(20, lambda: leaf.running() == running)
-    assert within(5, lambda: leaf.left_behind() == set())
+    assert within(40, lambda: leaf.running() == running)
+    assert within(20, lambda: leaf.left_behind() == set())
 
 
 def test_confirm_calls_the_way_back_off_and_saves(leaf: Node) -> None:
     with leaf.session() as session:
-        session.commit(text(SLOWER), confirm_within_s=30)
+        session.commit(text(SLOWER), confirm_within_s=300)
         assert leaf.counts_down()
         session.confirm()
     assert within(10, lambda: not leaf.counts_down())
@@ -232,8 +232,8 @@ def test_confirm_calls_the_way_back_off_and_saves(leaf: Node) -> None:
 def test_a_confirmation_that_comes_too_late_is_refused(leaf: Node) -> None:
     running = leaf.running()
     with leaf.session() as session:
-        session.commit(text(SLOWER), confirm_within_s=1)
-        assert within(20, lambda: leaf.running() == running and not leaf.left_behind())
+        session.commit(text(SLOWER), confirm_within_s=8)
+        assert within(40, lambda: leaf.running() == running and not leaf.left_behind())
         with pytest.raises(CommitRefused) as refused:
             session.confirm()
     problem = "was not confirmed in time and has returned to what ran before"
@@ -242,11 +242,11 @@ def test_a_confirmation_that_comes_too_late_is_refused(leaf: Node) -> None:
 
 def test_two_changes_at_once_are_not_made(leaf: Node) -> None:
     with leaf.session() as first, leaf.session() as second:
-        first.commit(text(SLOWER), confirm_within_s=60)
+        first.commit(text(SLOWER), confirm_within_s=300)
         with pytest.raises(CommitRefused) as refused:
-            second.commit(text(LEAF), confirm_within_s=60)
+            second.commit(text(LEAF), confirm_within_s=300)
         first.rollback()
-        second.commit(text(SLOWER), confirm_within_s=60)
+        second.commit(text(SLOWER), confirm_within_s=300)
         second.rollback()
     said = "rft-leaf: awaits the confirmation of another change. Wait until it is confirmed or undone."
     assert str(refused.value) == said
@@ -255,7 +255,7 @@ def test_two_changes_at_once_are_not_made(leaf: Node) -> None:
 
 def test_a_change_whose_job_has_died_does_not_block_the_next(leaf: Node) -> None:
     with leaf.session() as session:
-        session.commit(text(SLOWER), confirm_within_s=60)
+        session.commit(text(SLOWER), confirm_within_s=300)
     job = (leaf.root / "run" / "railfab" / "job").read_text().strip()
     leaf.inside("kill", "-9", job)
     push(leaf, LEAF)
@@ -268,7 +268,7 @@ def test_a_configuration_cut_short_on_its_way_is_not_applied(leaf: Node) -> None
     running = leaf.running()
     with leaf.session() as session:
         length = str(len(text(SLOWER)))
-        answer = session._run(transaction.arm_script(session._verbs), length, "cut", "60", stdin=text(SLOWER)[:900])
+        answer = session._run(transaction.arm_script(session._verbs), length, "cut", "300", stdin=text(SLOWER)[:900])
         assert answer.status == transaction.CHANGED_IN_TRANSIT
     assert leaf.running() == running
 

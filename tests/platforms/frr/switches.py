@@ -17,9 +17,12 @@ LINK = IPv4Interface("10.16.9.0/31"), IPv4Interface("10.16.9.1/31")
 
 
 def switch(name: str, *, asn: int, peer_as: int, loopback: str, end: int) -> DeviceModel:
-    """Two unnumbered sessions (one on swp10, which sorts behind swp3 as a number only) and one numbered."""
+    """Two unnumbered sessions and one numbered; BFD is slow enough for a busy machine.
+
+    swp10 sorts behind swp3 as a number only.
+    """
     other = LINK[1 - end].ip
-    interfaces = [Interface(name=port, description=f"to the other end, {port}", unnumbered=True) for port in PORTS]
+    interfaces = [Interface(name=port, description=f"other {port}", unnumbered=True) for port in PORTS]
     interfaces[2] = Interface(name="swp3", description="numbered", address=LINK[end])
     neighbors = [BgpNeighbor(interface=port, remote_as=peer_as) for port in PORTS if port != "swp2"]
     neighbors[1] = replace(neighbors[1], address=other)
@@ -39,7 +42,7 @@ def switch(name: str, *, asn: int, peer_as: int, loopback: str, end: int) -> Dev
             export_prefixes=PREFIXES,
             neighbors=tuple(neighbors),
         ),
-        bfd=BfdTimers(interval_ms=300, multiplier=5),
+        bfd=BfdTimers(interval_ms=1000, multiplier=6),
         qos=None,
     )
 

@@ -222,23 +222,23 @@ CASES = {
         " Write `neighbor swp10 interface v6only remote-as 65001`.",
     ),
     "a profile that is not defined": (
-        " neighbor swp1 bfd profile FABRIC-300X5\n",
+        " neighbor swp1 bfd profile FABRIC-1000X6\n",
         " neighbor swp1 bfd profile FAST\n",
         "line 33, neighbor swp1: uses BFD profile FAST, which is not defined. Define it under `bfd`.",
     ),
     "a session with BFD's default timers": (
-        " neighbor swp1 bfd profile FABRIC-300X5\n",
+        " neighbor swp1 bfd profile FABRIC-1000X6\n",
         "",
-        "line 33, neighbor swp1: lacks `neighbor swp1 bfd profile FABRIC-300X5`. Add it.",
+        "line 33, neighbor swp1: lacks `neighbor swp1 bfd profile FABRIC-1000X6`. Add it.",
     ),
     "one interval each way": (
-        "  detect-multiplier 5\n",
-        "  detect-multiplier 5\n  transmit-interval 400\n",
-        "bfd profile FABRIC-300X5: transmits every 400 ms and receives every 300 ms. Use one interval for both.",
+        "  receive-interval 1000\n",
+        "  receive-interval 400\n",
+        "bfd profile FABRIC-1000X6: transmits every 1000 ms and receives every 400 ms. Use one interval for both.",
     ),
     "a second profile": (
-        " profile FABRIC-300X5\n",
-        " profile SLOW\n exit\n !\n profile FABRIC-300X5\n",
+        " profile FABRIC-1000X6\n",
+        " profile SLOW\n exit\n !\n profile FABRIC-1000X6\n",
         "bfd: has 2 profiles. Use one for all neighbours.",
     ),
     "a prefix list that denies first": (

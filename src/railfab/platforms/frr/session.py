@@ -31,6 +31,7 @@ class FrrSession:
         self._shell = RootShell(endpoint, credentials)
         self._verbs = data.dialect(__package__ or "").verbs
         self._change: str | None = None
+        self._sound: str | None = None  # the text that FRR has last been seen to understand
 
     def __enter__(self) -> Self:
         self._shell.open()
@@ -52,7 +53,9 @@ class FrrSession:
         """Empty when frr-reload.py finds nothing to do. Raises CommitRefused when FRR does not understand the text."""
         running = self.load()
         self._must_be_for_this_switch(running, text)
-        if not self._pending(text):
+        left = self._pending(text)
+        self._sound = text
+        if not left:
             return ""
         before, after = (_VERSION.sub("", side).splitlines() for side in (running, text))
         lines = difflib.unified_diff(before, after, "running", "candidate", lineterm="", n=CONTEXT_LINES)
@@ -63,8 +66,8 @@ class FrrSession:
 
         Raises CommitRefused, in which case it has returned already.
         """
-        self._must_be_for_this_switch(self.load(), text)
-        self._pending(text)
+        if text != self._sound:
+            self.diff(text)
         self._arm(text, confirm_within_s)
         try:
             refused = self._apply(text)
