@@ -12,7 +12,7 @@ from hypothesis import settings
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 FRR_DAEMONS = Path("/usr/lib/frr")
-LAB_COMMANDS = ("ip", "unshare", "vtysh")
+LAB_COMMANDS = ("ip", "nsenter", "ping", "ssh", "unshare", "vtysh")
 
 # Wall-clock deadlines fail on a busy machine; a failure in CI must be the same failure on a desk.
 settings.register_profile("desk", deadline=None)
