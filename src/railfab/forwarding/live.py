@@ -57,7 +57,7 @@ class LiveFabric:
         self._clock_ns = 0
         self._families: dict[str, tuple[Family, ...]] = {}
         self._states: dict[str, tuple[Sample, ...]] = {}
-        self._conclusion = self._concluded()
+        self._conclusion = self._concluded(self._models, self._cut)
         self._engine = Engine(self._conclusion.network, seed=seed, framing=self._framing, dcqcn=dcqcn)
         self._readings = Readings(self._engine, self._wiring)
         self._chronicle.note(None, self._conclusion, self._started_s)
@@ -65,13 +65,13 @@ class LiveFabric:
     # What changes
 
     def configure(self, name: str, model: DeviceModel | None) -> None:
-        """Give a switch its configuration; None takes it away."""
+        """Give a switch its configuration; None takes it away. Raises ConfigError, and then nothing has changed."""
         self._known_switch(name)
         with self._lock:
-            self._models.pop(name, None)
+            models = {known: held for known, held in self._models.items() if known != name}
             if model is not None:
-                self._models[name] = model if model.name == name else replace(model, name=name)
-            self._reconclude()
+                models[name] = model if model.name == name else replace(model, name=name)
+            self._reconclude(models, self._cut)
 
     def set_link(self, node: str, interface: str, up: bool) -> None:
         """Break or mend the cable at this port."""
@@ -80,9 +80,8 @@ class LiveFabric:
             raise TopologyError(f"link {node} {interface}", "there is no cable", "Use a port of the cabling plan")
         peer = self._wiring.far(self._wiring.egress[key])
         with self._lock:
-            self._cut -= {key, (peer.node, peer.name)}
-            self._cut |= set() if up else {key}
-            self._reconclude()
+            cut = self._cut - {key, (peer.node, peer.name)}
+            self._reconclude(self._models, cut if up else cut | {key})
 
     def start(self, job: Job) -> None:
         """Run a job from its beginning, in place of any other. Raises IntentError."""
@@ -158,11 +157,12 @@ class LiveFabric:
             fabric = self._wiring.topology.fabric
             raise TopologyError(f"fabric {fabric}", f"has no switch {name!r}", "Use a name of railfab plan")
 
-    def _concluded(self) -> Conclusion:
-        return conclude(self._wiring, dict(self._models), set(self._cut), framing=self._framing, marking=self._marking)
+    def _concluded(self, models: dict[str, DeviceModel], cut: set[PortKey]) -> Conclusion:
+        return conclude(self._wiring, models, cut, framing=self._framing, marking=self._marking)
 
-    def _reconclude(self) -> None:
-        before, self._conclusion = self._conclusion, self._concluded()
+    def _reconclude(self, models: dict[str, DeviceModel], cut: set[PortKey]) -> None:
+        before, self._conclusion = self._conclusion, self._concluded(models, cut)
+        self._models, self._cut = models, cut
         self._chronicle.note(before, self._conclusion, self._started_s + self._clock_ns / NS_PER_S)
         alive = (*self._engine.active(), *self._engine.stalled())
         self._engine.reroute(self._conclusion.network, {flow: self._way(flow) for flow in alive})

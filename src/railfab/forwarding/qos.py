@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from railfab.device import DeviceModel, PortQos, Qos, Scheduling, TrafficClass
+from railfab.errors import ConfigError, RailfabError, raise_all
 from railfab.forwarding.ports import PortState
 from railfab.forwarding.wiring import PortKey, Wiring
-from railfab.sim import Network, plain_network
+from railfab.sim import QUEUES, Network, plain_network
 
 HOST_QUEUE = 3
 """A sender's queue towards its switch; a pause for the lossless class stops it. Its number means nothing elsewhere."""
@@ -67,12 +68,31 @@ _PLAIN = PortEffect()
 
 
 def switch_effect(model: DeviceModel | None, buffer_bytes: float) -> SwitchEffect:
-    """What a model's QoS amounts to on a chip with this buffer."""
+    """What a model's QoS amounts to on a chip with this buffer. Raises ConfigError for what no chip could follow."""
     if model is None or model.qos is None:
         return SwitchEffect(classes=(DEFAULT_CLASS,), lossless=None, ports={})
     qos = model.qos
+    raise_all(_contradictions(model.name, qos))
     ports = {port.interface: _port_effect(qos, port, buffer_bytes) for port in qos.ports}
     return SwitchEffect(classes=qos.classes, lossless=qos.lossless(), ports=ports)
+
+
+def _contradictions(name: str, qos: Qos) -> list[RailfabError]:
+    """Queues that a port does not have, and ports bound to a profile that is not there."""
+    known = {profile.name for profile in qos.profiles}
+    queues: list[RailfabError] = [
+        ConfigError(f"{name}: class {cls.name}", f"there is no queue {cls.queue}", f"Use queues 0 to {QUEUES - 1}")
+        for cls in qos.classes
+        if not 0 <= cls.queue < QUEUES
+    ]
+    profiles = [
+        ConfigError(
+            f"{name} {port.interface}", f"there is no QoS profile {port.profile!r}", "Define it, or use another"
+        )
+        for port in qos.ports
+        if port.profile not in known
+    ]
+    return [*queues, *profiles]
 
 
 def _port_effect(qos: Qos, port: PortQos, buffer_bytes: float) -> PortEffect:
