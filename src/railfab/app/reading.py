@@ -65,7 +65,7 @@ def totals(series: Series, host_rails: Mapping[tuple[str, str], int], at_s: floa
                 rails[rail] += value
         elif metric in _COUNTERS:
             sums[_COUNTERS[metric]] += value
-        elif metric == "fabric_queue_depth_bytes":
+        elif metric == "fabric_queue_depth_peak_bytes":
             deepest = max(deepest, value)
         elif metric in ("fabric_bgp_session_up", "fabric_collector_session_up"):
             sums[f"{metric}:up"] += value
