@@ -25,10 +25,14 @@ IN_HOST_DATA = ("gnmi_port", "ca", "known_hosts", "credentials", "skip_verify")
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """A user and a password; the password never shows in a representation."""
+    """A user and a password; the password never shows in a representation.
+
+    key_file: OpenSSH private key that SSH logs in with; the password is then for what has no keys, and may be empty.
+    """
 
     username: str
     password: str
+    key_file: str | None = None
 
     def __repr__(self) -> str:
         return f"Credentials(username={self.username!r}, password=<hidden>)"
@@ -41,7 +45,7 @@ class Endpoint:
     ca: PEM file of the authority that signed the switch's gNMI certificate; None is the system's trust store.
     known_hosts: OpenSSH known_hosts file; None is the user's own.
     credentials: `env:PREFIX` (variables PREFIX_USERNAME and PREFIX_PASSWORD) or the path of a YAML file
-        with `username` and `password`.
+        with `username` and `password`; PREFIX_KEY_FILE or `key_file` names an SSH key, beside or instead of it.
     skip_verify: the user said that this target's certificate and host key are not to be checked.
     """
 
@@ -144,16 +148,23 @@ def read_credentials(endpoint: Endpoint) -> Credentials:
     source = endpoint.credentials
     if source.startswith("env:"):
         prefix = source.removeprefix("env:")
-        names = (f"{prefix}_USERNAME", f"{prefix}_PASSWORD")
-        missing = [name for name in names if name not in os.environ]
+        key_file = os.environ.get(f"{prefix}_KEY_FILE")
+        missing = [f"{prefix}_{word}" for word in _required(key_file) if f"{prefix}_{word}" not in os.environ]
         if missing:
             problem = f"no {' and no '.join(missing)} in the environment"
             raise EndpointError(endpoint.name, problem, "Set and export them")
-        return Credentials(*(os.environ[name] for name in names))
+        return Credentials(os.environ[f"{prefix}_USERNAME"], os.environ.get(f"{prefix}_PASSWORD", ""), key_file)
     path = Path(source)
     try:
         document = yaml.safe_load(path.read_text())
-        return Credentials(str(document["username"]), str(document["password"]))
-    except (OSError, yaml.YAMLError, KeyError, TypeError):
+        key_file = document.get("key_file")
+        username, *password = (str(document[word.lower()]) for word in _required(key_file))
+        return Credentials(username, password[0] if password else str(document.get("password", "")), key_file)
+    except (OSError, yaml.YAMLError, KeyError, TypeError, AttributeError):
         remedy = "It must be a readable YAML file with username and password"
         raise EndpointError(endpoint.name, f"no credentials in {path}", remedy) from None
+
+
+def _required(key_file: str | None) -> tuple[str, ...]:
+    """What must be said besides a key."""
+    return ("USERNAME",) if key_file else ("USERNAME", "PASSWORD")

@@ -20,6 +20,8 @@ from railfab.errors import LabError
 from railfab.ssh.processes import answer
 
 LOGIN_WITHIN_S = 60
+KEEPALIVE_S = 30
+"""A client that answers three of these not is gone."""
 KEY_ALGORITHM = "ssh-ed25519"
 
 
@@ -84,6 +86,7 @@ async def serve(host: str, port: int, *, host_key: Path, access: SshAccess, insi
             allow_scp=inside is None,
             agent_forwarding=False,
             login_timeout=LOGIN_WITHIN_S,
+            keepalive_interval=KEEPALIVE_S,
         )
     except OSError as error:
         number = error.errno or 0

@@ -89,11 +89,13 @@ class Bench:
         run("ip", "link", "set", outer, "up")
         run("nsenter", "-t", str(pid), "-n", "ip", "address", "add", f"{theirs}/30", "dev", "mgmt0")
         run("nsenter", "-t", str(pid), "-n", "ip", "link", "set", "mgmt0", "up")
-        run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(root / "host.key"))
+        for name_of_key in ("host.key", "user.key"):
+            run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(root / name_of_key))
         (root / "known_hosts").write_text(f"{theirs} {(root / 'host.key.pub').read_text()}")
         (root / "login.yml").write_text(f"username: {CREDENTIALS.username}\npassword: {CREDENTIALS.password}\n")
         server = [sys.executable, "-m", "railfab.ssh", "--host", theirs, "--port", "22"]
         files = ["--host-key", str(root / "host.key"), "--credentials", str(root / "login.yml")]
+        files += ["--authorized-keys", str(root / "user.key.pub")]
         process = subprocess.Popen(
             ["nsenter", "--target", str(pid), "--all", *server, *files], stdout=subprocess.PIPE, text=True
         )

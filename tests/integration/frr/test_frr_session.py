@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from ipaddress import IPv4Address
 from pathlib import Path
@@ -12,7 +13,7 @@ from tests.integration.frr.bench import CREDENTIALS, Node, within
 from tests.platforms.frr.switches import LEAF, SPINE, text
 
 from railfab.device import BfdTimers, DeviceModel
-from railfab.endpoints import Credentials
+from railfab.endpoints import Credentials, read_credentials
 from railfab.errors import CommitRefused, DeviceError, LoginRefused, Unreachable
 from railfab.platforms import platform
 from railfab.platforms.frr.session import FrrSession
@@ -319,3 +320,49 @@ def test_a_switch_that_is_not_there_is_one_clear_line(leaf: Node, monkeypatch: p
     away = FrrSession(replace(leaf.endpoint, ssh_port=2222), CREDENTIALS)
     said = f"rft-leaf: no SSH connection to {leaf.endpoint.host} port 2222. Check the address and that it is up."
     assert refusal(away, Unreachable) == said
+
+
+def test_a_key_logs_in_without_a_password(leaf: Node, tmp_path: Path) -> None:
+    login = tmp_path / "login.yml"
+    login.write_text(f"username: admin\nkey_file: {leaf.root / 'user.key'}\n")
+    endpoint = replace(leaf.endpoint, credentials=str(login))
+    with FrrSession(endpoint, read_credentials(endpoint)) as session:
+        assert session.load() == leaf.running()
+
+
+def test_a_key_that_is_not_wanted_is_one_clear_line(leaf: Node, tmp_path: Path) -> None:
+    other = FrrSession(leaf.endpoint, Credentials("admin", "", str(leaf.root / "host.key")))
+    said = f"rft-leaf: refuses user 'admin' or the key. Check {leaf.endpoint.credentials}."
+    assert refusal(other, LoginRefused) == said
+    absent = FrrSession(leaf.endpoint, Credentials("admin", "", str(tmp_path / "none")))
+    said = f"rft-leaf: has no key to log in with ({tmp_path / 'none'}). Check {leaf.endpoint.credentials}."
+    assert refusal(absent, LoginRefused) == said
+
+
+@pytest.fixture
+def hidden(switches: Switches) -> Iterator[Callable[[str], None]]:
+    """Hides a folder of the spine behind an empty one, for the length of a test."""
+    spine, folders = switches[1], list[str]()
+
+    def hide(folder: str) -> None:
+        spine.inside("mount", "-t", "tmpfs", "tmpfs", folder)
+        folders.append(folder)
+
+    yield hide
+    for folder in folders:
+        spine.inside("umount", folder)
+
+
+def test_a_switch_whose_frr_does_not_run_is_one_clear_line(switches: Switches, hidden: Callable[[str], None]) -> None:
+    hidden("/var/run/frr")
+    with switches[1].session() as session, pytest.raises(DeviceError) as refused:
+        session.load()
+    problem = "FRR does not answer (Exiting: failed to connect to any daemons.)"
+    assert str(refused.value) == f"rft-spine: {problem}. Check that it is running."
+
+
+def test_a_switch_without_frr_s_tools_is_one_clear_line(switches: Switches, hidden: Callable[[str], None]) -> None:
+    hidden("/usr/lib/frr")
+    with switches[1].session() as session, pytest.raises(DeviceError) as refused:
+        session.diff(text(SPINE))
+    assert str(refused.value) == "rft-spine: has no frr-reload.py. Install frr-pythontools on the switch."

@@ -8,8 +8,8 @@ import re
 import pytest
 
 from railfab.device import ObservedInterface, ObservedSession
-from railfab.endpoints import Credentials, Endpoint
-from railfab.errors import DeviceError
+from railfab.endpoints import Credentials, Endpoint, read_credentials
+from railfab.errors import DeviceError, EndpointError
 from railfab.platforms import platform
 from railfab.platforms.frr.observe import observed
 from railfab.platforms.frr.reload import in_order, pending, refusal
@@ -142,6 +142,19 @@ def test_a_session_that_was_not_entered_says_so() -> None:
     with pytest.raises(DeviceError) as refused:
         FrrSession(endpoint, Credentials("admin", "x")).load()
     assert str(refused.value) == "leaf1: is not connected. Enter the session first."
+
+
+def test_a_key_may_stand_for_the_password(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    endpoint = Endpoint(name="leaf1", platform="frr", host="192.0.2.1", credentials="env:RFT")
+    monkeypatch.setenv("RFT_USERNAME", "admin")
+    with pytest.raises(EndpointError) as refused:
+        read_credentials(endpoint)
+    assert str(refused.value) == "leaf1: no RFT_PASSWORD in the environment. Set and export them."
+    monkeypatch.setenv("RFT_KEY_FILE", "/keys/id")
+    assert read_credentials(endpoint) == Credentials("admin", "", "/keys/id")
+    (tmp_path / "login.yml").write_text("username: admin\npassword: x\nkey_file: /keys/id\n")
+    both = replace(endpoint, credentials=str(tmp_path / "login.yml"))
+    assert read_credentials(both) == Credentials("admin", "x", "/keys/id")
 
 
 RECORDED = """

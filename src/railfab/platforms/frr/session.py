@@ -19,6 +19,7 @@ from railfab.platforms.frr.shell import Answer, RootShell
 
 CONTEXT_LINES = 3
 PASSES = 2
+COMMAND_NOT_FOUND = 127
 _HOSTNAME = re.compile(r"^hostname (\S+)", re.MULTILINE)
 _VERSION = re.compile(r"^frr version .*\n", re.MULTILINE)
 
@@ -111,6 +112,8 @@ class FrrSession:
         if answer.status == 0:
             return pending(answer.out)
         self._must_have_arrived(answer)
+        if answer.status == COMMAND_NOT_FOUND:
+            raise DeviceError(self._name, "has no frr-reload.py", "Install frr-pythontools on the switch")
         raise CommitRefused(self._name, f"refuses {refusal(answer.said())}", "Correct it; nothing was changed")
 
     def _apply(self, text: str) -> str:
@@ -140,7 +143,7 @@ class FrrSession:
             problem = "awaits the confirmation of another change"
             raise CommitRefused(self._name, problem, "Wait until it is confirmed or undone")
         if answer.status != 0:
-            problem = f"cannot keep what runs now ({_first_line(answer)})"
+            problem = f"cannot begin a change ({_first_line(answer)})"
             raise CommitRefused(self._name, problem, f"Check {transaction.FOLDER} on the switch")
         self._change = change
 
@@ -157,6 +160,9 @@ class FrrSession:
             raise CommitRefused(self._name, problem, "Check the address, or set the system's hostname")
 
     def _must_have_arrived(self, answer: Answer) -> None:
+        if answer.status == transaction.NOT_READ:
+            problem = f"cannot keep what is pushed and what runs now ({_first_line(answer)})"
+            raise CommitRefused(self._name, problem, f"Check {transaction.FOLDER} on the switch")
         if answer.status == transaction.CHANGED_IN_TRANSIT:
             problem = "did not receive the whole configuration"
             raise CommitRefused(self._name, problem, "Check the connection and the space in /run; nothing was changed")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import shlex
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from railfab.endpoints import Credentials, Endpoint
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 SSH_PORT = 22
 CONNECT_WITHIN_S = 15
 ANSWER_WITHIN_S = 120
-ATTEMPTS = 3
+ATTEMPTS = 2
 """First connections to many switches of one busy machine fail now and then."""
 PAUSE_S = 1.0
 
@@ -104,7 +105,9 @@ class RootShell:
                 host=endpoint.host,
                 port=endpoint.ssh_port or SSH_PORT,
                 username=self._credentials.username,
-                password=self._credentials.password,
+                password=self._credentials.password or None,
+                use_keys=self._credentials.key_file is not None,
+                key_file=self._credentials.key_file,
                 ssh_strict=not endpoint.skip_verify,
                 system_host_keys=endpoint.known_hosts is None and not endpoint.skip_verify,
                 alt_host_keys=endpoint.known_hosts is not None and not endpoint.skip_verify,
@@ -114,7 +117,8 @@ class RootShell:
                 banner_timeout=CONNECT_WITHIN_S,
             )
         except NetmikoAuthenticationException:
-            problem = f"refuses user {self._credentials.username!r} or the password"
+            proof = "key" if self._credentials.key_file else "password"
+            problem = f"refuses user {self._credentials.username!r} or the {proof}"
             raise LoginRefused(name, problem, f"Check {endpoint.credentials}") from None
         except (NetmikoBaseException, SSHException, OSError, ValueError) as error:
             raise self._not_connected(error) from None
@@ -124,6 +128,11 @@ class RootShell:
         if any(sign in str(error) for sign in NO_HOST_KEY):
             known = endpoint.known_hosts or "your known_hosts file"
             return LoginRefused(endpoint.name, f"shows a host key that is not in {known}", "Check it, then add it")
+        key_file = self._credentials.key_file
+        if key_file is not None and not Path(key_file).is_file():
+            return LoginRefused(
+                endpoint.name, f"has no key to log in with ({key_file})", f"Check {endpoint.credentials}"
+            )
         where = f"{endpoint.host} port {endpoint.ssh_port or SSH_PORT}"
         return Unreachable(endpoint.name, f"no SSH connection to {where}", "Check the address and that it is up")
 
