@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from railfab.app.reading import Totals, reading, totals
+from railfab.app.reading import Tally, Totals, reading
 from railfab.app.view import Scene, frame, line
 
 HOST_RAILS = {("leaf1", "e1"): 1, ("leaf1", "e2"): 2}
@@ -18,48 +18,55 @@ def sample(metric: str, value: float, **labels: str) -> tuple[str, dict[str, str
     return metric, labels, value
 
 
+def transmitted(value: float, interface: str = "e1") -> tuple[str, dict[str, str], float]:
+    return sample("fabric_interface_transmit_bytes_total", value, device="leaf1", interface=interface)
+
+
 def test_only_host_ports_count_for_a_rail_and_each_for_its_own() -> None:
-    found = totals(
-        [
-            sample("fabric_interface_transmit_bytes_total", 10, device="leaf1", interface="e1"),
-            sample("fabric_interface_transmit_bytes_total", 5, device="leaf1", interface="e2"),
-            sample("fabric_interface_transmit_bytes_total", 99, device="leaf1", interface="uplink"),
-        ],
-        HOST_RAILS,
-        at_s=1.0,
-    )
+    tally = Tally(HOST_RAILS)
+    tally.read([transmitted(0), transmitted(0, "e2"), transmitted(0, "uplink")], at_s=0.0)
+    found = tally.read([transmitted(10), transmitted(5, "e2"), transmitted(99, "uplink")], at_s=1.0)
     assert found.rail_bytes == {1: 10, 2: 5}
 
 
 def test_marks_pauses_drops_and_sessions_add_up_over_the_fabric() -> None:
-    found = totals(
-        [
-            *(sample("fabric_queue_ecn_marked_packets_total", 3, device=d, interface="e1", queue="roce") for d in "ab"),
-            sample("fabric_pfc_transmit_frames_total", 7, device="a", interface="e1", priority="3"),
-            sample("fabric_pfc_dropped_packets_total", 1, device="a", interface="e1"),
-            sample("fabric_queue_dropped_packets_total", 2, device="a", interface="e1", queue="roce"),
+    def snapshot(times: int) -> list[tuple[str, dict[str, str], float]]:
+        marks = "fabric_queue_ecn_marked_packets_total"
+        return [
+            *(sample(marks, 3 * times, device=d, interface="e1", queue="roce") for d in "ab"),
+            sample("fabric_pfc_transmit_frames_total", 7 * times, device="a", interface="e1", priority="3"),
+            sample("fabric_pfc_dropped_packets_total", times, device="a", interface="e1"),
+            sample("fabric_queue_dropped_packets_total", 2 * times, device="a", interface="e1", queue="roce"),
             sample("fabric_queue_depth_peak_bytes", 100, device="a", interface="e1", queue="roce"),
             sample("fabric_queue_depth_peak_bytes", 40, device="b", interface="e1", queue="roce"),
             sample("fabric_bgp_session_up", 1, device="a", peer="x"),
             sample("fabric_bgp_session_up", 0, device="a", peer="y"),
             sample("fabric_collector_session_up", 1, device="a"),
-        ],
-        HOST_RAILS,
-        at_s=1.0,
-    )
+        ]
+
+    tally = Tally(HOST_RAILS)
+    tally.read(snapshot(1), at_s=0.0)
+    found = tally.read(snapshot(2), at_s=1.0)
     assert (found.marks, found.pauses, found.drops, found.deepest_bytes) == (6, 7, 3, 100)
     assert (found.sessions_up, found.sessions, found.targets_up, found.targets) == (1, 2, 1, 1)
 
 
-@given(before=st.floats(0, 1e15), after=st.floats(0, 1e15), seconds=st.floats(0.1, 100), marks=st.floats(0, 1e9))
-def test_rates_are_never_negative_and_a_reset_counts_as_nothing(
-    before: float, after: float, seconds: float, marks: float
-) -> None:
-    found = reading(
-        Totals(at_s=0.0, rail_bytes={1: before}, marks=marks), Totals(at_s=seconds, rail_bytes={1: after}, marks=0)
-    )
-    assert found.rail_gbps[1] >= 0
-    assert found.marks_per_s == 0
+@given(st.lists(st.one_of(st.none(), st.floats(0, 1e15)), min_size=2, max_size=20))
+def test_totals_never_go_back_whatever_vanishes_returns_or_begins_again(values: list[float | None]) -> None:
+    tally = Tally(HOST_RAILS)
+    found = [
+        tally.read([] if value is None else [transmitted(value)], at_s=float(second)).rail_bytes[1]
+        for second, value in enumerate(values)
+    ]
+    assert found == sorted(found)
+
+
+def test_a_series_that_was_away_counts_what_it_rose_meanwhile() -> None:
+    tally = Tally(HOST_RAILS)
+    tally.read([transmitted(100)], at_s=0.0)
+    assert tally.read([], at_s=1.0).rail_bytes[1] == 0
+    assert tally.read([transmitted(130)], at_s=2.0).rail_bytes[1] == 30
+    assert tally.read([transmitted(7)], at_s=3.0).rail_bytes[1] == 37
 
 
 def test_100_gigabits_a_second_are_12_and_a_half_gigabytes() -> None:

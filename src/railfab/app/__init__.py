@@ -1,6 +1,6 @@
 """Compositions of several rooms: the whole fabric at once, and its live view."""
 
-from railfab.app.reading import Reading, Totals, reading, totals
+from railfab.app.reading import Reading, Tally, Totals, reading
 from railfab.app.summary import JobSummary, Summary
 from railfab.app.up import Options, up
 from railfab.app.view import Scene, frame, line
@@ -11,10 +11,10 @@ __all__ = [
     "Reading",
     "Scene",
     "Summary",
+    "Tally",
     "Totals",
     "frame",
     "line",
     "reading",
-    "totals",
     "up",
 ]

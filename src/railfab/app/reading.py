@@ -15,7 +15,7 @@ Series = Iterable[tuple[str, Labels, float]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
-    """Counters of the whole fabric, added up, and the gauges of the moment.
+    """Counters of the whole fabric since the first snapshot, and the gauges of the moment.
 
     rail_bytes: transmitted to hosts, by rail. at_s: when, on the monotonic clock [s].
     """
@@ -50,47 +50,65 @@ _COUNTERS = {
     "fabric_pfc_dropped_packets_total": "drops",
     "fabric_queue_dropped_packets_total": "drops",
 }
+_STATES = {"fabric_bgp_session_up": "sessions", "fabric_collector_session_up": "targets"}
 
 
-def totals(series: Series, host_rails: Mapping[tuple[str, str], int], at_s: float) -> Totals:
-    """Add up a snapshot. host_rails: (device, interface) of every host-facing port to the rail it serves."""
-    sums: dict[str, float] = defaultdict(float)
-    rails: dict[int, float] = dict.fromkeys(sorted(set(host_rails.values())), 0.0)
-    count, deepest = 0, 0.0
-    for metric, labels, value in series:
-        count += 1
-        if metric == "fabric_interface_transmit_bytes_total":
-            rail = host_rails.get((labels["device"], labels["interface"]))
-            if rail is not None:
-                rails[rail] += value
-        elif metric in _COUNTERS:
-            sums[_COUNTERS[metric]] += value
-        elif metric == "fabric_queue_depth_peak_bytes":
-            deepest = max(deepest, value)
-        elif metric in ("fabric_bgp_session_up", "fabric_collector_session_up"):
-            sums[f"{metric}:up"] += value
-            sums[metric] += 1
-    return Totals(
-        at_s=at_s,
-        rail_bytes=rails,
-        marks=sums["marks"],
-        pauses=sums["pauses"],
-        drops=sums["drops"],
-        sessions_up=round(sums["fabric_bgp_session_up:up"]),
-        sessions=round(sums["fabric_bgp_session_up"]),
-        targets_up=round(sums["fabric_collector_session_up:up"]),
-        targets=round(sums["fabric_collector_session_up"]),
-        deepest_bytes=deepest,
-        series=count,
-    )
+class Tally:
+    """Adds snapshots up. Counters rise by what each series rose: one that vanishes for a while takes nothing away.
+
+    host_rails: (device, interface) of every host-facing port to the rail it serves.
+    """
+
+    def __init__(self, host_rails: Mapping[tuple[str, str], int]) -> None:
+        self._host_rails = host_rails
+        self._seen: dict[tuple[str, frozenset[tuple[str, str]]], float] = {}
+        self._rails: dict[int, float] = dict.fromkeys(sorted(set(host_rails.values())), 0.0)
+        self._sums: dict[str, float] = dict.fromkeys(_COUNTERS.values(), 0.0)
+
+    def read(self, series: Series, at_s: float) -> Totals:
+        """The totals with this snapshot; counters begin at the first one."""
+        gauges: dict[str, float] = defaultdict(float)
+        for metric, labels, value in series:
+            gauges["series"] += 1
+            if metric == "fabric_interface_transmit_bytes_total":
+                rail = self._host_rails.get((labels["device"], labels["interface"]))
+                if rail is not None:
+                    self._rails[rail] += self._rise(metric, labels, value)
+            elif metric in _COUNTERS:
+                self._sums[_COUNTERS[metric]] += self._rise(metric, labels, value)
+            elif metric == "fabric_queue_depth_peak_bytes":
+                gauges["deepest"] = max(gauges["deepest"], value)
+            elif metric in _STATES:
+                gauges[f"{_STATES[metric]}_up"] += value
+                gauges[_STATES[metric]] += 1
+        return Totals(
+            at_s=at_s,
+            rail_bytes=dict(self._rails),
+            **self._sums,
+            sessions_up=round(gauges["sessions_up"]),
+            sessions=round(gauges["sessions"]),
+            targets_up=round(gauges["targets_up"]),
+            targets=round(gauges["targets"]),
+            deepest_bytes=gauges["deepest"],
+            series=round(gauges["series"]),
+        )
+
+    def _rise(self, metric: str, labels: Labels, value: float) -> float:
+        """By how much a counter rose since it was last seen; one that began again rose by its value."""
+        key = metric, frozenset(labels.items())
+        before = self._seen.get(key)
+        self._seen[key] = value
+        if before is None:
+            return 0.0
+        return value - before if value >= before else value
 
 
 def reading(before: Totals, after: Totals) -> Reading:
-    """Rates between two totals; a counter that began again counts as nothing, as in Prometheus."""
+    """Rates between two totals."""
     seconds = max(after.at_s - before.at_s, 1e-9)
 
     def rate(later: float, earlier: float) -> float:
-        return max(0.0, later - earlier) / seconds
+        return (later - earlier) / seconds
 
     return Reading(
         rail_gbps={

@@ -14,7 +14,7 @@ from itertools import cycle
 from pathlib import Path
 
 from railfab.app.children import Child, child
-from railfab.app.reading import Totals, reading, totals
+from railfab.app.reading import Tally, Totals, reading
 from railfab.app.summary import JobSummary, Summary
 from railfab.app.view import Scene
 from railfab.dashboards import Scrape, prometheus_files, write
@@ -37,9 +37,9 @@ SETTLE_INTERVALS = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """jobs: run in turn, turn_s each. for_s: end by itself after so long. Ports: 0 is any free one.
+    """jobs: run in turn, turn_s each. for_s: end by itself when it has been shown for so long.
 
-    prometheus_port: None starts no Prometheus.
+    Ports: 0 is any free one. prometheus_port: None starts no Prometheus.
     """
 
     jobs: tuple[Job, ...]
@@ -151,7 +151,8 @@ class _Run:
         self._collector = collector
         self._urls = urls
         self._began_s = began_s
-        self._host_rails = _host_rails(fabric)
+        self._tally = Tally(_host_rails(fabric))
+        self._shown_s = time.monotonic()
         self._recent: deque[Totals] = deque()
         self._summaries = {job.job: JobSummary(job.job) for job in options.jobs}
         self._ready_s: float | None = None
@@ -197,11 +198,11 @@ class _Run:
 
     def _time_is_up(self) -> bool:
         for_s = self._options.for_s
-        return for_s is not None and time.monotonic() - self._began_s >= for_s
+        return for_s is not None and time.monotonic() - self._shown_s >= for_s
 
     def _read(self) -> Totals:
         """The newest totals, remembered for rates."""
-        now = totals(self._collector.snapshot(), self._host_rails, time.monotonic())
+        now = self._tally.read(self._collector.snapshot(), time.monotonic())
         self._recent.append(now)
         while now.at_s - self._recent[0].at_s > RATE_OVER_S + TICK_S:
             self._recent.popleft()
