@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import asyncssh
 import netmiko
 import paramiko
 import pytest
@@ -57,7 +58,10 @@ def running(process: subprocess.Popen[str], folder: Path) -> Running:
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     folder = tmp_path_factory.mktemp("ssh")
-    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / "user.key")], check=True)
+    key = asyncssh.generate_private_key("ssh-ed25519")
+    key.write_private_key(str(folder / "user.key"))
+    (folder / "user.key").chmod(0o600)
+    key.write_public_key(str(folder / "user.key.pub"))
     process = start(folder, "--authorized-keys", str(folder / "user.key.pub"))
     with process:
         yield running(process, folder)

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import asyncssh
+
 from railfab.endpoints import Credentials, Endpoint
 from railfab.platforms.frr.reload import in_order
 from railfab.platforms.frr.session import FrrSession
@@ -90,18 +92,12 @@ class Bench:
         run("nsenter", "-t", str(pid), "-n", "ip", "address", "add", f"{theirs}/30", "dev", "mgmt0")
         run("nsenter", "-t", str(pid), "-n", "ip", "link", "set", "mgmt0", "up")
         for name_of_key in ("host.key", "user.key"):
-            run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(root / name_of_key))
+            key = asyncssh.generate_private_key("ssh-ed25519")
+            key.write_private_key(str(root / name_of_key))
+            key.write_public_key(str(root / f"{name_of_key}.pub"))
         (root / "known_hosts").write_text(f"{theirs} {(root / 'host.key.pub').read_text()}")
         (root / "login.yml").write_text(f"username: {CREDENTIALS.username}\npassword: {CREDENTIALS.password}\n")
-        server = [sys.executable, "-m", "railfab.ssh", "--host", theirs, "--port", "22"]
-        files = ["--host-key", str(root / "host.key"), "--credentials", str(root / "login.yml")]
-        files += ["--authorized-keys", str(root / "user.key.pub")]
-        process = subprocess.Popen(
-            ["nsenter", "--target", str(pid), "--all", *server, *files], stdout=subprocess.PIPE, text=True
-        )
-        self.servers.append(process)
-        assert process.stdout is not None
-        assert process.stdout.readline().startswith("listening")
+        self.servers.append(ssh_server(root, pid, theirs, 22))
         return Endpoint(
             name=name,
             platform="frr",
@@ -119,6 +115,18 @@ class Bench:
             server.wait()
             assert server.stdout is not None
             server.stdout.close()
+
+
+def ssh_server(root: Path, pid: int, host: str, port: int, *, user: tuple[str, ...] = ()) -> subprocess.Popen[str]:
+    """An SSH server in a switch's namespaces. user: the command that makes it another user's."""
+    server = [sys.executable, "-m", "railfab.ssh", "--host", host, "--port", str(port)]
+    files = ["--host-key", str(root / "host.key"), "--credentials", str(root / "login.yml")]
+    files += ["--authorized-keys", str(root / "user.key.pub")]
+    command = ["nsenter", "--target", str(pid), "--all", *user, *server, *files]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
+    assert process.stdout is not None
+    assert process.stdout.readline().startswith("listening")
+    return process
 
 
 def run(*command: str) -> None:

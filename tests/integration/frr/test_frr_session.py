@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import signal
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from ipaddress import IPv4Address
 from pathlib import Path
 
 import pytest
-from tests.integration.frr.bench import CREDENTIALS, Node, within
+from tests.integration.frr.bench import CREDENTIALS, Node, ssh_server, within
 from tests.platforms.frr.switches import LEAF, SPINE, text
 
 from railfab.device import BfdTimers, DeviceModel
@@ -366,3 +369,42 @@ def test_a_switch_without_frr_s_tools_is_one_clear_line(switches: Switches, hidd
     with switches[1].session() as session, pytest.raises(DeviceError) as refused:
         session.diff(text(SPINE))
     assert str(refused.value) == "rft-spine: has no frr-reload.py. Install frr-pythontools on the switch."
+
+
+# What sudo does, from parts that every Linux has: a copy of setpriv that runs as root whoever calls it.
+SUDO = """#!/bin/sh
+[ "$1" = -n ] && shift
+exec /usr/local/sbin/become-root --reuid 0 --regid 0 --clear-groups "$@"
+"""
+
+
+@pytest.fixture
+def plain_user(switches: Switches, hidden: Callable[[str], None]) -> Iterator[Node]:
+    """The spine, reached as a user who is not root."""
+    spine = switches[1]
+    for name in ("host.key", "login.yml"):
+        shutil.chown(spine.root / name, "nobody")
+    hidden("/usr/local/sbin")
+    user = ("setpriv", "--reuid", "nobody", "--regid", "nogroup", "--clear-groups")
+    with ssh_server(spine.root, spine.pid, spine.endpoint.host, 2022, user=user) as server:
+        yield replace(spine, endpoint=replace(spine.endpoint, ssh_port=2022, skip_verify=True))
+        os.killpg(server.pid, signal.SIGTERM)
+
+
+def test_a_user_who_cannot_become_root_is_one_clear_line(plain_user: Node) -> None:
+    problem = "user 'admin' is not root and sudo asks for a password"
+    said = f"rft-spine: {problem}. Log in as root, or allow sudo without a password."
+    assert refusal(plain_user.session(), LoginRefused) == said
+
+
+def test_a_user_who_may_become_root_can_do_all_that_root_can(plain_user: Node) -> None:
+    plain_user.inside("cp", "/usr/bin/setpriv", "/usr/local/sbin/become-root")
+    plain_user.inside("sh", "-c", 'printf %s "$1" > /usr/local/sbin/sudo', "sh", SUDO)
+    plain_user.inside("chmod", "4755", "/usr/local/sbin/become-root")
+    plain_user.inside("chmod", "755", "/usr/local/sbin", "/usr/local/sbin/sudo")
+    slower = replace(SPINE, bgp=replace(SPINE.bgp, max_paths=2))
+    with plain_user.session() as session:
+        assert session.diff(text(SPINE)) == ""
+        session.commit(text(slower), confirm_within_s=300)
+        session.rollback()
+        assert without_version(session.load()) == text(SPINE)

@@ -60,7 +60,7 @@ class FrrSession:
             return ""
         before, after = (_VERSION.sub("", side).splitlines() for side in (running, text))
         lines = difflib.unified_diff(before, after, "running", "candidate", lineterm="", n=CONTEXT_LINES)
-        return "\n".join(lines)
+        return "\n".join(lines) or "\n".join(left)
 
     def commit(self, text: str, *, confirm_within_s: int) -> None:
         """Replace the running configuration; the switch returns to it by itself unless `confirm` comes in time.
