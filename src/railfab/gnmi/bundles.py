@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import groupby, islice
+from collections.abc import Iterable
+from itertools import islice
 from typing import Any
 
 from pygnmi.spec.v080 import gnmi_pb2
@@ -20,24 +20,22 @@ _FIELDS = {JSON_IETF: "json_ietf_val", JSON: "json_val"}
 
 
 class Bundle:
-    """The leaves below one list entry, as one notification whose prefix is that entry.
+    """Some leaves as one notification.
 
     sent: the value last sent of each leaf, by path; shared by the bundles of a stream, so that a bundle made anew when
     other leaves come or go does not send its own again.
     """
 
-    def __init__(
-        self, prefix: tuple[Element, ...], leaves: list[Leaf], *, encoding: int, target: str, sent: dict[str, Any]
-    ) -> None:
+    def __init__(self, leaves: list[Leaf], *, encoding: int, target: str, sent: dict[str, Any]) -> None:
         self._leaves = leaves
         self._encoding = encoding
         self._sent = sent
         self._written: list[Any] = [_UNSENT] * len(leaves)
         self._message = gnmi_pb2.SubscribeResponse()
         notification = self._message.update
-        notification.prefix.CopyFrom(proto_path(prefix, target))
+        notification.prefix.target = target
         for leaf in leaves:
-            notification.update.add().path.CopyFrom(proto_path(leaf.steps[len(prefix) :]))
+            notification.update.add().path.CopyFrom(proto_path(leaf.steps))
         self._values = [update.val for update in notification.update]
 
     def whole(self, timestamp_ns: int) -> gnmi_pb2.SubscribeResponse:
@@ -79,18 +77,12 @@ def _put(place: gnmi_pb2.TypedValue, value: Any, encoding: int) -> None:
 
 
 def bundles(leaves: Iterable[Leaf], *, encoding: int, target: str, sent: dict[str, Any]) -> list[Bundle]:
-    """The leaves in bundles, one for each entry of the outermost list they lie in, none larger than MOST_UPDATES."""
+    """The leaves in bundles of MOST_UPDATES at most; those of one list entry stand side by side."""
+    ordered = iter(sorted(leaves, key=lambda leaf: _entry_of(leaf.steps)))
     made = []
-    ordered = sorted(leaves, key=lambda leaf: _entry_of(leaf.steps))
-    for prefix, group in groupby(ordered, key=lambda leaf: _entry_of(leaf.steps)):
-        for part in _parts(group):
-            made.append(Bundle(prefix, part, encoding=encoding, target=target, sent=sent))
+    while part := list(islice(ordered, MOST_UPDATES)):
+        made.append(Bundle(part, encoding=encoding, target=target, sent=sent))
     return made
-
-
-def _parts(leaves: Iterator[Leaf]) -> Iterator[list[Leaf]]:
-    while part := list(islice(leaves, MOST_UPDATES)):
-        yield part
 
 
 def _entry_of(steps: tuple[Element, ...]) -> tuple[Element, ...]:
@@ -101,9 +93,9 @@ def _entry_of(steps: tuple[Element, ...]) -> tuple[Element, ...]:
     return steps[:-1]
 
 
-def proto_path(steps: tuple[Element, ...], target: str = "") -> gnmi_pb2.Path:
-    elems = [gnmi_pb2.PathElem(name=step.name, key=dict(step.keys)) for step in steps]
-    return gnmi_pb2.Path(elem=elems, target=target)
+def proto_path(steps: tuple[Element, ...]) -> gnmi_pb2.Path:
+    """The protobuf path of these steps."""
+    return gnmi_pb2.Path(elem=[gnmi_pb2.PathElem(name=step.name, key=dict(step.keys)) for step in steps])
 
 
 def deletion(paths: list[tuple[Element, ...]], timestamp_ns: int, target: str = "") -> gnmi_pb2.SubscribeResponse:

@@ -72,6 +72,10 @@ class Leaf:
     on_change: bool = False
 
 
+Shape = tuple[str, ...]
+"""The names along a path, without keys: leaves of one kind share it."""
+
+
 class Leaves:
     """The leaves of a target, by canonical path; generation rises whenever one comes or goes.
 
@@ -82,6 +86,7 @@ class Leaves:
     def __init__(self) -> None:
         self._config: dict[str, Leaf] = {}
         self._state: dict[str, Leaf] = {}
+        self._shapes: dict[Shape, dict[str, None]] = {}
         self._lock = threading.RLock()
         self.generation = 0
 
@@ -91,24 +96,28 @@ class Leaves:
     def put(self, path: str, value: Any, *, config: bool = False, on_change: bool = False) -> Leaf:
         """Set a leaf's value, making the leaf if it is new."""
         with self._lock:
-            own = self._config if config else self._state
-            leaf = own.get(path)
+            leaf = (self._config if config else self._state).get(path)
             if leaf is None:
-                leaf = own[path] = Leaf(path, elements(path), value, config, on_change)
-                self.generation += 1
+                leaf = Leaf(path, elements(path), value, config, on_change)
+                self.add(leaf)
             leaf.value = value
             return leaf
 
-    def state(self, path: str, *, on_change: bool = False) -> Leaf:
-        """The state leaf at this path, made without a value if it is new."""
+    def add(self, leaf: Leaf) -> None:
+        """Take in a leaf that somebody else keeps up to date, in place of one with its path."""
         with self._lock:
-            return self._state.get(path) or self.put(path, None, on_change=on_change)
+            (self._config if leaf.config else self._state)[leaf.path] = leaf
+            self._shapes.setdefault(_shape(leaf.steps), {})[leaf.path] = None
+            self.generation += 1
 
     def drop(self, paths: Iterable[str], *, config: bool = False) -> None:
         """Remove leaves; those that are not there are passed over."""
         with self._lock:
-            own = self._config if config else self._state
-            gone = [path for path in paths if own.pop(path, None) is not None]
+            own, other = (self._config, self._state) if config else (self._state, self._config)
+            gone = [leaf for path in paths if (leaf := own.pop(path, None)) is not None]
+            for leaf in gone:
+                if leaf.path not in other:
+                    self._forget(leaf)
             self.generation += bool(gone)
 
     def replace(self, values: Mapping[str, Any], *, config: bool, on_change: bool = False) -> None:
@@ -121,13 +130,30 @@ class Leaves:
 
     def select(self, pattern: tuple[Element, ...], kind: Kind = Kind.ALL) -> list[Leaf]:
         """The leaves at or below a path, which may hold wildcards."""
+        names = tuple(Element(step.name) for step in pattern)
         with self._lock:
-            leaves = {
-                Kind.ALL: self._config | self._state,
-                Kind.CONFIG: self._config,
-                Kind.STATE: self._state,
-            }[kind]
-            return [leaf for leaf in leaves.values() if matches_elements(pattern, leaf.steps)]
+            near = (
+                leaf
+                for shape, paths in self._shapes.items()
+                if matches_elements(names, tuple(Element(name) for name in shape))
+                for path in paths
+                if (leaf := self._at(path, kind)) is not None
+            )
+            return [leaf for leaf in near if matches_elements(pattern, leaf.steps)]
+
+    def _at(self, path: str, kind: Kind) -> Leaf | None:
+        present = None if kind is Kind.CONFIG else self._state.get(path)
+        return self._config.get(path) if present is None and kind is not Kind.STATE else present
+
+    def _forget(self, leaf: Leaf) -> None:
+        shape = _shape(leaf.steps)
+        del self._shapes[shape][leaf.path]
+        if not self._shapes[shape]:
+            del self._shapes[shape]
+
+
+def _shape(steps: tuple[Element, ...]) -> Shape:
+    return tuple(step.name for step in steps)
 
 
 class Target(Protocol):

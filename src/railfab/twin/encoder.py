@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import cache
 from typing import Any, Protocol
 
 from railfab.gnmi.paths import Element, elements, to_text_elements
@@ -62,6 +63,7 @@ class Encoder:
         for rule in telemetry.rules:
             self._rules.setdefault(rule.metric, []).append(rule)
         self._slots: dict[tuple[str, tuple[tuple[str, str], ...]], tuple[Slot, ...]] = {}
+        self._own: dict[str, Leaf] = {}
         self._fed: set[str] = set()
 
     def write(self, samples: Iterable[Sample]) -> None:
@@ -76,6 +78,8 @@ class Encoder:
                 _feed(fed, slot, slot.convert(sample.value))
         for slot, value in fed.values():  # only now: nobody sees half of a sum
             slot.leaf.value = value
+        for path in fed.keys() - self._fed:  # and nobody a leaf without a value
+            self._leaves.add(fed[path][0].leaf)
         gone = self._fed - fed.keys()
         if gone:
             self._forget(gone)
@@ -83,6 +87,8 @@ class Encoder:
 
     def _forget(self, gone: set[str]) -> None:
         self._leaves.drop(gone)
+        for path in gone:
+            del self._own[path]
         self._slots = {
             key: slots for key, slots in self._slots.items() if not any(slot.leaf.path in gone for slot in slots)
         }
@@ -99,17 +105,23 @@ class Encoder:
         siblings = rule.from_leaf or {}
         for name, template in siblings.items():
             text = _LABEL.sub(lambda match: labels[match.group(1)], template)
-            sibling = to_text_elements((*path[:-1], Element(name)))
-            yield self._slot(sibling, rule, _constant(text), strong=True, adds=False)
+            yield self._slot((*path[:-1], Element(name)), rule, _constant(text), strong=True, adds=False)
         if path[-1].name not in siblings:
             strong = rule.states is None or len(set(rule.states.values())) == len(rule.states)
             adds = rule.states is None and rule.encoding in _COUNTS
-            yield self._slot(to_text_elements(path), rule, converter(rule), strong=strong, adds=adds)
+            yield self._slot(path, rule, converter(rule), strong=strong, adds=adds)
 
     def _slot(
-        self, path: str, rule: TelemetryRule, convert: Callable[[float], Any], *, strong: bool, adds: bool
+        self,
+        path: tuple[Element, ...],
+        rule: TelemetryRule,
+        convert: Callable[[float], Any],
+        *,
+        strong: bool,
+        adds: bool,
     ) -> Slot:
-        leaf = self._leaves.state(path, on_change=rule.on_change)
+        text = to_text_elements(path)
+        leaf = self._own.setdefault(text, Leaf(text, path, None, config=False, on_change=rule.on_change))
         return Slot(leaf, convert, strong=strong, adds=adds)
 
 
@@ -137,15 +149,21 @@ def native_path(rule: TelemetryRule, labels: Labels, wildcard: Wildcard) -> tupl
     return tuple(steps)
 
 
+@cache
+def _template(pattern: str) -> tuple[str, tuple[str, ...]]:
+    """A key's pattern as a text for `%`, and the labels that go into it."""
+    return _LABEL.sub("%s", pattern.replace("%", "%%")), tuple(_LABEL.findall(pattern))
+
+
 def _key(name: str, pattern: str, labels: Labels, wildcard: Wildcard) -> str | None:
     """The value of a key: the pattern with labels for names in braces, and the platform's word for a `*`."""
-    if any(label not in labels for label in _LABEL.findall(pattern)):
+    template, wanted = _template(pattern)
+    if any(label not in labels for label in wanted):
         return None
-    text = _LABEL.sub(lambda match: labels[match.group(1)], pattern)
-    if "*" not in pattern:
-        return text
-    word = wildcard(name, pattern, labels)
-    return None if word is None else text.replace("*", word, 1)
+    word = wildcard(name, pattern, labels) if "*" in pattern else ""
+    if word is None:
+        return None
+    return template.replace("*", word.replace("%", "%%"), 1) % tuple(labels[label] for label in wanted)
 
 
 def converter(rule: TelemetryRule) -> Callable[[float], Any]:
