@@ -12,7 +12,7 @@ from pygnmi.client import gNMIclient, gNMIException
 from pygnmi.spec.v080 import gnmi_pb2, gnmi_pb2_grpc
 
 from railfab.endpoints import Credentials
-from railfab.errors import DeviceError
+from railfab.errors import DeviceError, Problems
 from railfab.gnmi import paths, values
 from railfab.gnmi.certificates import Authority
 from railfab.gnmi.server import GnmiServer, ServerLoop
@@ -44,6 +44,7 @@ class Box:
         self.name = "box"
         self.leaves = Leaves()
         self.refreshed: list[float] = []
+        self.problems: list[RequestRefused] = []
         for port in ("e1", "e2"):
             self.leaves.put(OCTETS.format(port), Uint64(0))
             self.leaves.put(STATE.format(port), "up", on_change=True)
@@ -67,6 +68,8 @@ class Box:
         return nest(wanted, path)
 
     def set(self, edits: Sequence[Edit]) -> None:
+        if self.problems:
+            raise Problems(self.problems)
         staged = {}
         for edit in edits:
             text = paths.to_text_elements(edit.path)
@@ -246,6 +249,17 @@ def test_a_set_that_is_refused_in_one_part_changes_nothing(client: gNMIclient) -
         client.set(update=[("/system/name", '"renamed"'), ("/interface[name=e1]/mtu", 9000)])
     assert "box: /interface[name=e1]/mtu cannot be set. Set /system/name." in str(caught.value.orig_exc)
     assert client.get(path=["/system/name"])["notification"][0]["update"][0]["val"] == "box"
+
+
+def test_a_refusal_with_very_many_reasons_still_reaches_the_client(plain: gnmi_pb2_grpc.gNMIStub, box: Box) -> None:
+    reasons = [RequestRefused(f"place {number}", "is wrong ]%é" * 9, "Mend it") for number in range(500)]
+    box.problems = reasons
+    with pytest.raises(grpc.RpcError) as caught:
+        plain.Set(gnmi_pb2.SetRequest(delete=[paths.to_proto("/system")]))
+    said = caught.value.details().splitlines()
+    assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+    assert said[0] == str(reasons[0])
+    assert said[-1] == f"and {500 - len(said) + 1} more"
 
 
 def test_a_set_with_a_prefix_and_broken_json_is_refused(plain: gnmi_pb2_grpc.gNMIStub) -> None:

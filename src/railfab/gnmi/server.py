@@ -32,6 +32,9 @@ GRACE_S = 0.1
 """How long calls may go on when a server stops; streams have no end of their own [s]."""
 
 START_TIMEOUT_S = 30
+MOST_STATUS_CHARACTERS = 2000
+"""A status travels in a header, which gRPC limits to 8 kB; some characters take three bytes there."""
+
 _OPTIONS = (
     ("grpc.so_reuseport", 0),  # or two servers could share a port and neither would know
     ("grpc.max_receive_message_length", 64 << 20),
@@ -189,7 +192,7 @@ class _Service(gnmi_pb2_grpc.gNMIServicer):  # type: ignore[misc]
             await context.abort(grpc.StatusCode.NOT_FOUND, str(error))
             raise
         except RailfabError as error:
-            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, status_text(error))
             raise
 
     async def _login(self, context: Any) -> None:
@@ -201,6 +204,19 @@ class _Service(gnmi_pb2_grpc.gNMIServicer):  # type: ignore[misc]
         right = [hmac.compare_digest(str(given.get(name, "")).encode(), value.encode()) for name, value in pairs]
         if not all(right):
             await context.abort(grpc.StatusCode.UNAUTHENTICATED, f"{self._target.name}: wrong user or password")
+
+
+def status_text(error: RailfabError) -> str:
+    """An error as the text of a status: as many of its lines as a response's header has room for, and how many more."""
+    lines = str(error).splitlines()
+    room, kept = MOST_STATUS_CHARACTERS, 0
+    while kept < len(lines) and (room := room - len(lines[kept])) >= 0:
+        kept += 1
+    if kept == len(lines):
+        return "\n".join(lines)
+    if not kept:
+        return lines[0][:MOST_STATUS_CHARACTERS]
+    return "\n".join((*lines[:kept], f"and {len(lines) - kept} more"))
 
 
 class Unimplemented(RailfabError):
