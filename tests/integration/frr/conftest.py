@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from tests.integration.frr.bench import Bench, Node, run, within
@@ -11,11 +13,10 @@ from tests.platforms.frr.switches import PORTS, SPINE, text
 
 
 @pytest.fixture(scope="session")
-def switches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Node, Node]]:
+def switches() -> Iterator[tuple[Node, Node]]:
     """Leaf and spine."""
-    folder = tmp_path_factory.mktemp("rft")
-    for path in (folder, *folder.parents[:2]):
-        path.chmod(0o755)  # the daemons run as user frr and must reach their logs
+    folder = Path(tempfile.mkdtemp(prefix="rft-"))  # pytest's own is for root alone, and the daemons run as user frr
+    folder.chmod(0o755)
     bench = Bench(folder)
     try:
         booted = [bench.boot("rft-leaf", ""), bench.boot("rft-spine", text(SPINE))]
@@ -33,3 +34,4 @@ def switches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Node, N
         yield nodes[0], nodes[1]
     finally:
         bench.close()
+        shutil.rmtree(folder)

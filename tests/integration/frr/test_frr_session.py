@@ -24,9 +24,7 @@ from railfab.platforms.frr.session import FrrSession
 pytestmark = pytest.mark.lab
 
 Switches = tuple[Node, Node]
-SLOWER = replace(
-    LEAF, bgp=replace(LEAF.bgp, max_paths=2, keepalive_s=5, hold_s=15), bfd=BfdTimers(interval_ms=400, multiplier=4)
-)
+SLOWER = replace(LEAF, bgp=replace(LEAF.bgp, max_paths=2, keepalive_s=5, hold_s=15))
 """Another model of the same switch, whose change resets no session."""
 
 
@@ -123,7 +121,12 @@ def _changed(number: int) -> DeviceModel:
     swp1, swp3, swp10 = bgp.neighbors
     elsewhere = (replace(swp1, remote_as=65009), swp3, replace(swp10, bfd=False))
     return (
-        replace(LEAF, loopback=IPv4Address("10.255.1.7"), bgp=replace(bgp, neighbors=elsewhere)),
+        replace(
+            LEAF,
+            loopback=IPv4Address("10.255.1.7"),
+            bgp=replace(bgp, neighbors=elsewhere),
+            bfd=BfdTimers(interval_ms=1500, multiplier=3),
+        ),
         replace(
             LEAF,
             interfaces=(replace(first, enabled=False), *others[1:]),
