@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.lab.containerlab.container import container
 
 from railfab.lab.containerlab import Containerlab, ContainerlabBackend
 
@@ -17,12 +19,13 @@ RECORDED = Path(__file__).parent / "recorded"
 
 @dataclass(frozen=True, slots=True)
 class StandIn:
-    """A stand-in in a home of its own."""
+    """A stand-in in a home of its own. pid: the first process of all its containers."""
 
     home: Path
+    pid: int
 
     def binary(self, **environment: str) -> Containerlab:
-        given = {"STANDIN_HOME": str(self.home), "STANDIN_PID": str(os.getpid()), **environment}
+        given = {"STANDIN_HOME": str(self.home), "STANDIN_PID": str(self.pid), **environment}
         return Containerlab(str(self.home / "containerlab"), given)
 
     def backend(self, **environment: str) -> ContainerlabBackend:
@@ -35,20 +38,30 @@ class StandIn:
         return path.read_text().splitlines() if path.exists() else []
 
 
+@pytest.fixture(scope="session")
+def pid() -> Iterator[int]:
+    """The first process of a container; of a user who may make none, that of the tests."""
+    if os.geteuid() != 0:
+        yield os.getpid()
+        return
+    with container() as started:
+        yield started
+
+
 @pytest.fixture
-def standin(tmp_path: Path) -> StandIn:
+def standin(tmp_path: Path, pid: int) -> StandIn:
     home = tmp_path / "standin"
     home.mkdir()
-    return new_standin(home)
+    return new_standin(home, pid)
 
 
-def new_standin(home: Path) -> StandIn:
+def new_standin(home: Path, pid: int) -> StandIn:
     """A stand-in that keeps what it deploys in this folder."""
     program = home / "containerlab"
     program.write_text(f'#!/bin/sh\nexec {sys.executable} {STANDIN} "$@"\n')
     program.chmod(0o755)
     write_proc(home / "proc")
-    return StandIn(home)
+    return StandIn(home, pid)
 
 
 def write_proc(proc: Path, *, bounding: int = (1 << 41) - 1, modules: bool = True) -> Path:

@@ -40,6 +40,7 @@ mount -t tmpfs tmpfs /var/run/frr && chown frr:frr /var/run/frr
 mount -t tmpfs tmpfs /var/tmp && chmod 1777 /var/tmp
 mount -t tmpfs tmpfs /etc/frr
 for bind in $BINDS; do touch "${bind#*:}"; mount --bind "${bind%%:*}" "${bind#*:}"; done
+touch /var/run/frr/started
 if [ -z "$CMD" ]; then
     . /etc/frr/daemons
     for daemon in zebra staticd bgpd bfdd; do
@@ -181,20 +182,31 @@ def destroy(flags: dict[str, str]) -> int:
 
 
 def boot(path: Path, topology: dict[str, Any]) -> dict[str, str]:
-    """Every node as a process in namespaces of its own; the pid of each one's first process, by name."""
-    groups, nodes = topology["topology"]["groups"], topology["topology"]["nodes"]
+    """Every node as a process in namespaces of its own; the pid of each one's first process, by name.
+
+    As containerlab does, nodes are started first and cabled then.
+    """
+    groups, nodes, links = (topology["topology"][key] for key in ("groups", "nodes", "links"))
     merged = {name: merge(groups[node["group"]], node) for name, node in nodes.items()}
-    pids = {name: start(path.parent, name, node) for name, node in merged.items()}
-    for link in topology["topology"]["links"]:
-        a, z = link["endpoints"]
-        ends = [f"{end['interface']} mtu {link['mtu']} netns {pids[end['node']]}" for end in (a, z)]
-        run(f"ip link add name {ends[0]} type veth peer name {ends[1]}")
-        for end in (a, z):
-            inside(pids[end["node"]], f"ip link set {end['interface']} up")
+    ends = [end["node"] for link in links for end in link["endpoints"]]
+    pids = {name: start(path.parent, name, node, ends.count(name)) for name, node in merged.items()}
+    for number, link in enumerate(links):
+        cable(link, f"passing{number}", pids)
     for name, node in merged.items():
+        wait_for(name, pids[name], "ready")
         for command in node.get("exec", ()):
             inside(pids[name], command)
     return pids
+
+
+def cable(link: dict[str, Any], passing: str, pids: dict[str, str]) -> None:
+    """As containerlab does: both ends get passing names, move, and are renamed and set up where they are."""
+    a, z = link["endpoints"]
+    run(f"ip link add name {passing}a mtu {link['mtu']} type veth peer name {passing}z mtu {link['mtu']}")
+    for name, end in ((f"{passing}a", a), (f"{passing}z", z)):
+        run(f"ip link set {name} netns {pids[end['node']]}")
+        inside(pids[end["node"]], f"ip link set {name} name {end['interface']}")
+        inside(pids[end["node"]], f"ip link set {end['interface']} up")
 
 
 def merge(group: dict[str, Any], node: dict[str, Any]) -> dict[str, Any]:
@@ -203,7 +215,7 @@ def merge(group: dict[str, Any], node: dict[str, Any]) -> dict[str, Any]:
     return {**group, **node, **lists}
 
 
-def start(folder: Path, name: str, node: dict[str, Any]) -> str:
+def start(folder: Path, name: str, node: dict[str, Any], ports: int) -> str:
     binds = " ".join(f"{folder / bind}" for bind in node["binds"])
     sysctls = " ".join(f"{key}={value}" for key, value in node["sysctls"].items())
     script = f"{MANAGEMENT}; sysctl -qw {sysctls}; {NODE}"
@@ -214,21 +226,24 @@ def start(folder: Path, name: str, node: dict[str, Any]) -> str:
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
-            env=os.environ | {"BINDS": binds, "CMD": node.get("cmd", "")},
+            env=os.environ | {"BINDS": binds, "CMD": node.get("cmd", ""), "CLAB_INTFS": str(ports)},
             start_new_session=True,
         )
     children = Path(f"/proc/{holder.pid}/task/{holder.pid}/children")
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline and holder.poll() is None:
-        pid = children.read_text().strip()
-        if (
-            pid
-            and Path(f"/proc/{pid}/root/run/frr/ready").exists()
-            and Path(f"/proc/{pid}/comm").read_text() == "sleep\n"
-        ):
+    while holder.poll() is None:
+        if pid := children.read_text().strip():
+            wait_for(name, pid, "started")
             return pid
-        time.sleep(0.02)
     sys.exit(f"{name} did not start: {(HOME / f'{name}.log').read_text()}")
+
+
+def wait_for(name: str, pid: str, mark: str) -> None:
+    """Wait until a node's first process has come so far."""
+    deadline = time.monotonic() + 30
+    while not Path(f"/proc/{pid}/root/run/frr/{mark}").exists():
+        if time.monotonic() > deadline or not Path(f"/proc/{pid}").exists():
+            sys.exit(f"{name} is not {mark}: {(HOME / f'{name}.log').read_text()}")
+        time.sleep(0.02)
 
 
 def inside(pid: str, command: str) -> None:

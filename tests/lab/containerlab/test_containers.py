@@ -49,8 +49,8 @@ def quiet(_: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    standin: StandIn = new_standin(tmp_path_factory.mktemp("standin"))
+def lab(tmp_path_factory: pytest.TempPathFactory, pid: int) -> Iterator[Running]:
+    standin: StandIn = new_standin(tmp_path_factory.mktemp("standin"), pid)
     running = Running(
         standin.backend(STANDIN_NODES="namespaces"), lab_plan(FRR_POD, tmp_path_factory.mktemp("containers"))
     )

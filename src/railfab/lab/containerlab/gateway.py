@@ -22,13 +22,10 @@ from railfab.gnmi.server import GnmiServer, ServerLoop
 from railfab.lab.agent import LinuxSwitch
 from railfab.lab.backend import LabPlace
 from railfab.lab.containerlab.state import Behind, Files, load_state
-from railfab.lab.netns.kernel import PROC, Process
 from railfab.platforms import platform
 from railfab.ssh import SshAccess, SshServer, serve
 
 LOOPBACK = "127.0.0.1"
-SOCKETS = Path("run/frr")
-"""Where FRR's daemons listen in a container; /var/run is a link to /run, which would be followed outside of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,8 +76,8 @@ def _gnmi(files: Files, node: Behind, login: Credentials, loop: ServerLoop) -> G
     keys = files.keys(node.name)
     target = LinuxSwitch(
         node.name,
-        holder=Process(purpose=node.name, pid=node.pid, started=node.started),
-        sockets=PROC / str(node.pid) / "root" / SOCKETS,
+        holder=node.process,
+        sockets=node.sockets,
         map_=platform(node.platform).telemetry,
     )
     identity = Identity((keys / "gnmi.crt").read_bytes(), (keys / "gnmi.key").read_bytes())

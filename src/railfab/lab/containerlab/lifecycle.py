@@ -23,11 +23,16 @@ from railfab.lab.containerlab.gateway import LOOPBACK, Ports, read_ports
 from railfab.lab.containerlab.hostkeys import host_key_lines
 from railfab.lab.containerlab.state import Behind, Files, LabState, save_state
 from railfab.lab.netns import kernel
+from railfab.lab.netns.node import silent_daemons
 from railfab.lab.netns.runtime import GNMI_PORT, PASSWORD_BYTES, SSH_PORT
 from railfab.platforms import LabFacts, platform
 
 GATEWAY = "gateway"
+GATEWAY_PROGRAM = "from railfab.lab.containerlab.gateway import main; main()"
+"""Not `python -m`, which would load this room's module a second time, and log a warning of it."""
+
 LISTENS_WITHIN_S = 60.0
+DAEMONS_WITHIN_S = 120.0
 REMOVE_FIRST = "Run `railfab lab down`, then up again"
 
 
@@ -78,6 +83,7 @@ def open_gateway(plan: LabPlan, files: Files, found: Mapping[str, Container]) ->
     save_state(files.state, state)
     if not behind:
         return state
+    wait_for_daemons(behind)
     files.listening.unlink(missing_ok=True)
     gateway = _start_gateway(files)
     state = LabState(fabric=state.fabric, gateway=gateway, behind=behind)
@@ -95,11 +101,23 @@ def _behind(plan: LabPlan, container: Container) -> Behind:
     return Behind(name=container.node, platform=model.platform, pid=container.pid, started=started)
 
 
+def wait_for_daemons(behind: Iterable[Behind], within_s: float = DAEMONS_WITHIN_S) -> None:
+    """Wait until every switch can be configured; FRR starts when its ports are there. Raises LabError."""
+    deadline = time.monotonic() + within_s
+    for node in behind:
+        while silent := silent_daemons(node.sockets):
+            ended = not kernel.is_running(node.process)
+            if ended or time.monotonic() > deadline:
+                problem = "its container has ended" if ended else f"{', '.join(silent)} does not answer"
+                raise LabError(f"node {node.name}", problem, "Look at `docker logs` of it, then run `railfab lab down`")
+            time.sleep(0.1)
+
+
 def _start_gateway(files: Files) -> kernel.Process:
     place = files.place
     with files.gateway_log.open("ab") as log:
         started = subprocess.Popen(
-            [sys.executable, "-m", "railfab.lab.containerlab.gateway", place.fabric, str(place.state.resolve())],
+            [sys.executable, "-c", GATEWAY_PROGRAM, place.fabric, str(place.state.resolve())],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

@@ -10,9 +10,11 @@ from railfab.endpoints import state_file, write_private
 from railfab.errors import LabError
 from railfab.lab.backend import LabPlace
 from railfab.lab.containerlab.generate import topology_file
-from railfab.lab.netns.kernel import Process
+from railfab.lab.netns.kernel import PROC, Process
 
 VERSION = 1
+SOCKETS = Path("run/frr")
+"""Where FRR's daemons listen in a container; /var/run is a link to /run, which would be followed outside of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,16 @@ class Behind:
     platform: str
     pid: int
     started: int
+
+    @property
+    def process(self) -> Process:
+        """The container's first process."""
+        return Process(purpose=self.name, pid=self.pid, started=self.started)
+
+    @property
+    def sockets(self) -> Path:
+        """Where FRR's daemons listen, seen from the host."""
+        return PROC / str(self.pid) / "root" / SOCKETS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -70,7 +70,12 @@ def wait_until_ready(roots: dict[str, Path], processes: Sequence[Process]) -> No
 
 def dead_daemons(root: Path) -> tuple[str, ...]:
     """FRR daemons of a switch that do not answer on their socket."""
-    return tuple(daemon for daemon in DAEMONS if not _answers(root / "run-frr" / f"{daemon}.vty"))
+    return silent_daemons(root / "run-frr")
+
+
+def silent_daemons(sockets: Path) -> tuple[str, ...]:
+    """FRR daemons that do not answer in this folder of sockets."""
+    return tuple(daemon for daemon in DAEMONS if not _answers(sockets / f"{daemon}.vty"))
 
 
 def _answers(path: Path) -> bool:
