@@ -9,7 +9,8 @@ RailfabError                   one clear line: where, what, how to fix it (exit 
 ├── DeviceError                a device that refused or did not answer
 │   ├── Unreachable
 │   ├── LoginRefused
-│   └── CommitRefused          the device is as it was before
+│   ├── CommitRefused          the device is as it was before
+│   └── NotRolledBack          a change failed and the device may hold part of it
 ├── EndpointError              no, or no usable, list of devices
 ├── LabError
 └── Problems                   several of the above, reported together
@@ -62,6 +63,10 @@ class LoginRefused(DeviceError):
 
 class CommitRefused(DeviceError):
     """The device did not take the configuration, and is as it was before."""
+
+
+class NotRolledBack(DeviceError):
+    """A change failed and could not be undone: the device may run what was before, what was wanted, or neither."""
 
 
 class EndpointError(RailfabError):

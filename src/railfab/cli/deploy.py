@@ -27,6 +27,7 @@ from railfab.cli.common import (
     stdout,
 )
 from railfab.cli.design import print_findings
+from railfab.errors import RailfabError
 from railfab.platforms import design, resolve_endpoints
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from nornir.core import Nornir
 
     from railfab.deploy import Outcome
+    from railfab.deploy.tasks import Keep
 
 LimitOption = Annotated[
     str | None,
@@ -62,12 +64,13 @@ def deploy(
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Bring switches to the intent: show what differs, change it, read it back; a switch that fails is rolled back."""
-    from railfab.deploy import nornir_of
+    from railfab.deploy import Previous, nornir_of
 
     fabric = design(intent)
     endpoints = resolve_endpoints(fabric, on, state)
     nornir = nornir_of(fabric, endpoints, limit)
-    _change(nornir, fabric.configurations(), plan=plan, yes=yes, output=output, keep=(state, fabric.intent.fabric))
+    keep = Previous(state, fabric.intent.fabric).keep
+    _change(nornir, fabric.configurations(), plan=plan, yes=yes, output=output, keep=keep)
 
 
 def rollback(
@@ -86,14 +89,16 @@ def rollback(
     endpoints = resolve_endpoints(fabric, on, state)
     previous = load_previous(state, fabric.intent.fabric)
     nornir = nornir_of(fabric, endpoints, limit).filter(filter_func=lambda host: host.name in previous)
+    if not nornir.inventory.hosts:
+        raise RailfabError("rollback", "none of these switches was changed", f"Choose among {', '.join(previous)}")
     _change(nornir, previous, plan=plan, yes=yes, output=output, keep=None)
 
 
 def _change(
-    nornir: Nornir, texts: Mapping[str, str], *, plan: bool, yes: bool, output: Output, keep: tuple[Any, str] | None
+    nornir: Nornir, texts: Mapping[str, str], *, plan: bool, yes: bool, output: Output, keep: Keep | None
 ) -> None:
     """Preview everywhere, ask, apply, report, and leave with the exit code that the outcome deserves."""
-    from railfab.deploy import apply_all, preview_all, save_previous
+    from railfab.deploy import apply_all, preview_all
 
     hosts = len(nornir.inventory.hosts)
     with _bar("reading", hosts) as on_done:
@@ -105,9 +110,8 @@ def _change(
         if not yes and stdout().is_terminal and output is Output.TABLE:
             typer.confirm(f"Change {len(changing)} switches?", abort=True)
         with _bar("changing", hosts) as on_done:
-            outcomes = apply_all(nornir, texts, on_done)
-        if keep is not None:
-            save_previous(*keep, outcomes)
+            approved = {outcome.name: outcome.diff for outcome in outcomes}
+            outcomes = apply_all(nornir, texts, on_done, approved=approved, keep=keep)
     _report(outcomes, plan=plan, output=output)
 
 
@@ -121,7 +125,7 @@ def _print_diffs(changing: list[Outcome]) -> None:
 def _report(outcomes: list[Outcome], *, plan: bool, output: Output) -> None:
     """What became of each switch; exit 0 all well, 1 some failed, 2 all failed."""
     if output is Output.JSON:
-        print_json([{key: value for key, value in asdict(outcome).items() if key != "before"} for outcome in outcomes])
+        print_json([asdict(outcome) for outcome in outcomes])
     else:
         rows = [(outcome.name, _verdict(outcome, plan=plan), _extent(outcome.diff)) for outcome in outcomes]
         print_table("", ("switch", "result", "lines"), rows)
@@ -134,7 +138,7 @@ def _report(outcomes: list[Outcome], *, plan: bool, output: Output) -> None:
 
 def _verdict(outcome: Outcome, *, plan: bool) -> str:
     if outcome.failed:
-        return "failed, as it was before"
+        return "failed, look at it" if outcome.unsettled else "failed, as it was before"
     if not outcome.changed:
         return "no change"
     return "would change" if plan else "changed"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
+from threading import Lock
 
-from railfab.deploy.run import Outcome
 from railfab.endpoints import write_private
 from railfab.errors import RailfabError
 
@@ -14,15 +13,26 @@ def _folder(state: Path, fabric: str) -> Path:
     return state / f"{fabric}.previous"
 
 
-def save_previous(state: Path, fabric: str, outcomes: Iterable[Outcome]) -> None:
-    """Keep the former configuration of each switch that changed; a run that changed nothing leaves what was kept."""
-    changed = [outcome for outcome in outcomes if outcome.changed and outcome.before is not None]
-    folder = _folder(state, fabric)
-    if changed and folder.is_dir():
-        for file in folder.iterdir():
-            file.unlink()
-    for outcome in changed:
-        write_private(folder / outcome.name, outcome.before or "")
+class Previous:
+    """Keeps what each switch ran, one run's texts in place of the last run's. Safe to use from several threads.
+
+    Each text is kept just before its switch is changed, so that a run that is broken off can be rolled back too; a run
+    that changes nothing leaves what was kept.
+    """
+
+    def __init__(self, state: Path, fabric: str) -> None:
+        self._folder = _folder(state, fabric)
+        self._lock = Lock()
+        self._begun = False
+
+    def keep(self, name: str, text: str) -> None:
+        """What this switch runs now."""
+        with self._lock:
+            if not self._begun and self._folder.is_dir():
+                for file in self._folder.iterdir():
+                    file.unlink()
+            self._begun = True
+            write_private(self._folder / name, text)
 
 
 def load_previous(state: Path, fabric: str) -> dict[str, str]:

@@ -16,10 +16,10 @@ from nornir.plugins.runners import ThreadedRunner
 
 from railfab.deploy.inventory import inventory_of
 from railfab.deploy.limit import selector
-from railfab.deploy.tasks import inspect, preview, read_running, reconcile
+from railfab.deploy.tasks import Keep, inspect, preview, read_running, reconcile
 from railfab.device import Observed
 from railfab.endpoints import Endpoints
-from railfab.errors import DeviceError, RailfabError, raise_all
+from railfab.errors import DeviceError, NotRolledBack, RailfabError, raise_all
 from railfab.platforms import Design
 
 logger = logging.getLogger(__name__)
@@ -34,14 +34,14 @@ OnDone = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What became of one switch. error: one line, when failed. before: what it ran, when changed."""
+    """What became of one switch. error: one line, when failed. unsettled: failed, and may hold part of the change."""
 
     name: str
     changed: bool
     failed: bool
     diff: str
     error: str | None = None
-    before: str | None = None
+    unsettled: bool = False
 
 
 def nornir_of(fabric: Design, endpoints: Endpoints, limit: str | None = None) -> Nornir:
@@ -70,9 +70,19 @@ def preview_all(nornir: Nornir, configurations: Mapping[str, str], on_done: OnDo
     return [_outcome(name, result[name]) for name in nornir.inventory.hosts]
 
 
-def apply_all(nornir: Nornir, configurations: Mapping[str, str], on_done: OnDone) -> list[Outcome]:
-    """Bring each switch to its text. One that fails is as it was before, and named; the others go on."""
-    result = _run(nornir, reconcile, on_done, configurations=configurations)
+def apply_all(
+    nornir: Nornir,
+    configurations: Mapping[str, str],
+    on_done: OnDone,
+    *,
+    approved: Mapping[str, str] | None = None,
+    keep: Keep | None = None,
+) -> list[Outcome]:
+    """Bring each switch to its text. One that fails is as it was before unless it is unsettled; the others go on.
+
+    approved: the differences that were agreed to, by switch. keep: takes what a switch ran, before it is replaced.
+    """
+    result = _run(nornir, reconcile, on_done, configurations=configurations, approved=approved, keep=keep)
     return [_outcome(name, result[name]) for name in nornir.inventory.hosts]
 
 
@@ -98,9 +108,11 @@ def _run(nornir: Nornir, task: Callable[..., Result], on_done: OnDone, **argumen
 
 def _outcome(name: str, results: MultiResult) -> Outcome:
     if results.failed:
-        return Outcome(name=name, changed=False, failed=True, diff="", error=str(_error(name, results)))
+        error = _error(name, results)
+        unsettled = not isinstance(results[0].exception, RailfabError) or isinstance(error, NotRolledBack)
+        return Outcome(name=name, changed=False, failed=True, diff="", error=str(error), unsettled=unsettled)
     done = results[0]
-    return Outcome(name=name, changed=done.changed, failed=False, diff=done.diff, before=done.result)
+    return Outcome(name=name, changed=done.changed, failed=False, diff=done.diff)
 
 
 def _errors(result: AggregatedResult) -> list[RailfabError]:

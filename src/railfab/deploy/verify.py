@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from nornir.core import Nornir
 
-from railfab.deploy.run import OnDone, inspect_all
+from railfab.deploy.run import OnDone, inspect_all, preview_all
 from railfab.device import DeviceModel, Observed, ObservedInterface, ObservedSession, changes, disagreements
 from railfab.errors import ConfigError, Problems, each
 from railfab.platforms import Design, platform
@@ -23,11 +23,29 @@ def verify_all(nornir: Nornir, fabric: Design, *, wait_s: float, on_done: OnDone
     Raises DeviceError when a switch cannot be read.
     """
     deadline = time.monotonic() + wait_s
-    while True:
-        found = tuple(_findings(fabric, inspect_all(nornir, on_done)))
-        if not found or time.monotonic() >= deadline:
-            return found
+    found = tuple(_findings(fabric, inspect_all(nornir, on_done)))
+    while found and time.monotonic() < deadline:
         time.sleep(POLL_S)
+        found = tuple(_findings(fabric, inspect_all(nornir, on_done)))
+    return (*found, *differences_unnamed(nornir, fabric, found))
+
+
+def differences_unnamed(nornir: Nornir, fabric: Design, found: Iterable[Finding]) -> tuple[Finding, ...]:
+    """What a deploy would change on switches whose models are as intended: lines for which the model has no word.
+
+    found: findings so far; a switch whose configuration is among them, as `NAME: ...`, is named already.
+    """
+    named = {finding.where.partition(": ")[0] for finding in found if ": " in finding.where}
+    others = nornir.filter(filter_func=lambda host: host.name not in named)
+    outcomes = preview_all(others, fabric.configurations(), lambda _name: None) if others.inventory.hosts else []
+    return tuple(_unnamed(outcome.name, outcome.diff) for outcome in outcomes if outcome.changed)
+
+
+def _unnamed(name: str, diff: str) -> Finding:
+    lines = [line for line in diff.splitlines() if line[:1] in {"+", "-"} and line[:3] not in {"+++", "---"}]
+    first = (lines or diff.splitlines())[0]
+    problem = f"differs from what the intent renders to in {len(lines)} lines, first {first!r}"
+    return _finding(name, problem, "Deploy the intent; --plan shows all of it")
 
 
 def _findings(fabric: Design, inspected: Mapping[str, tuple[str, Observed]]) -> Iterator[Finding]:

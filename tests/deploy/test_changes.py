@@ -1,0 +1,213 @@
+"""What becomes of a switch when its change goes wrong, and what verify finds when somebody has changed it by hand."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from nornir.core import Nornir
+
+from railfab.deploy import Outcome, Previous, apply_all, load_previous, nornir_of, preview_all, tasks, verify_all
+from railfab.device import DeviceModel
+from railfab.errors import RailfabError
+from railfab.gnmi.paths import elements
+from railfab.gnmi.target import Edit, Operation
+from railfab.platforms import Design, design, platform, resolve_endpoints
+from railfab.topology import Finding
+from railfab.twin import Twin
+
+LEAF = "pod1-seg1-leaf1"
+UPLINK, HOST_PORT = "ethernet-1/32", "ethernet-1/1/1"
+BGP = "/network-instance[name=default]/protocols/bgp"
+QOS = "/qos/interfaces/interface"
+SLOPE = "wred/wred-slope[traffic-type=all][drop-probability=all][enable-ecn=true]"
+PROFILE = "/qos/buffer-management/queue-management-profile[name=400g-40m]"
+BUFFERS = "/qos/buffer-management/buffer-allocation-profile[name=400g-40m]"
+
+
+@pytest.fixture(scope="module")
+def fabric(repository: Path) -> Design:
+    return design(repository / "labs" / "srl-pod" / "intent.yml")
+
+
+@pytest.fixture(scope="module")
+def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("changes")
+
+
+@pytest.fixture(scope="module")
+def twin(fabric: Design, state: Path) -> Iterator[Twin]:
+    with Twin(fabric, state=state, base_port=0, configured=True) as running:
+        yield running
+
+
+@pytest.fixture
+def nornir(twin: Twin, fabric: Design, state: Path) -> Iterator[Nornir]:
+    """The fabric as intended, before and after."""
+    chosen = nornir_of(fabric, resolve_endpoints(fabric, "twin", state))
+    yield chosen
+    apply_all(chosen, fabric.configurations(), lambda _name: None)
+
+
+def at(twin: Twin, path: str, value: Any, operation: Operation = Operation.UPDATE) -> None:
+    """What somebody sets on the leaf by hand."""
+    twin._switches[LEAF].set([Edit(operation, elements(path), value)])
+
+
+def running(twin: Twin) -> DeviceModel:
+    model = twin._live._models[LEAF]
+    assert isinstance(model, DeviceModel)
+    return model
+
+
+def without_watchdog(fabric: Design) -> dict[str, str]:
+    """A change to every switch."""
+    srlinux = platform("srlinux")
+    texts = {}
+    for name, model in fabric.models.items():
+        assert model.qos is not None
+        texts[name] = srlinux.text(srlinux.render(replace(model, qos=replace(model.qos, watchdog=None))))
+    return texts
+
+
+def on_leaf(outcomes: Sequence[Outcome]) -> Outcome:
+    return next(outcome for outcome in outcomes if outcome.name == LEAF)
+
+
+def hang_up_after_the_set(twin: Twin, *, away_s: float | None) -> None:
+    """The next Set is taken, and then the switch's server is gone; for good, or for so long."""
+    switch = twin._switches[LEAF]
+    take = switch.set
+
+    def server() -> None:
+        time.sleep(0.1)
+        twin.stop_switch(LEAF)
+        if away_s is not None:
+            time.sleep(away_s)
+            twin.start_switch(LEAF)
+
+    def taken(edits: Sequence[Edit]) -> None:
+        take(edits)
+        switch.set = take  # type: ignore[method-assign]
+        threading.Thread(target=server, daemon=True).start()
+        time.sleep(1.0)
+
+    switch.set = taken  # type: ignore[method-assign]
+
+
+def test_a_switch_that_is_lost_during_its_change_is_returned_when_it_comes_back(
+    twin: Twin, fabric: Design, nornir: Nornir
+) -> None:
+    before = running(twin)
+    hang_up_after_the_set(twin, away_s=2.0)
+    outcomes = apply_all(nornir, without_watchdog(fabric), lambda _name: None)
+    failed = on_leaf(outcomes)
+    assert (failed.failed, failed.changed, failed.unsettled) == (True, False, False), failed.error
+    assert "lost the connection" in str(failed.error)
+    assert running(twin) == before
+    assert all(outcome.changed for outcome in outcomes if outcome.name != LEAF)
+
+
+def test_a_switch_that_stays_away_is_not_said_to_be_as_it_was(
+    twin: Twin, fabric: Design, nornir: Nornir, state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tasks, "COME_BACK_WITHIN_S", 1.0)
+    before = running(twin)
+    keep = Previous(state, "kept").keep
+    hang_up_after_the_set(twin, away_s=None)
+    failed = on_leaf(apply_all(nornir, without_watchdog(fabric), lambda _name: None, keep=keep))
+    twin.start_switch(LEAF)
+    assert failed.unsettled
+    assert "and could not be rolled back (" in str(failed.error)
+    assert str(failed.error).endswith("Look at what it runs, then deploy again or roll back.")
+    assert running(twin) != before
+    returned = on_leaf(apply_all(nornir, load_previous(state, "kept"), lambda _name: None))
+    assert (returned.changed, running(twin)) == (True, before)
+
+
+def test_a_switch_changed_since_its_preview_is_left_alone(twin: Twin, fabric: Design, nornir: Nornir) -> None:
+    texts = without_watchdog(fabric)
+    approved = {outcome.name: outcome.diff for outcome in preview_all(nornir, texts, lambda _name: None)}
+    at(twin, f"/interface[name={UPLINK}]/description", "moved to rack 7")
+    by_hand = running(twin)
+    outcomes = apply_all(nornir, texts, lambda _name: None, approved=approved)
+    assert on_leaf(outcomes).error == (
+        f"{LEAF}: has changed since its differences were shown. Look at them again, then deploy."
+    )
+    assert running(twin) == by_hand
+    assert [outcome.failed for outcome in outcomes].count(True) == 1
+
+
+def test_each_run_keeps_its_own_texts_and_a_run_without_changes_leaves_them(tmp_path: Path) -> None:
+    with pytest.raises(RailfabError, match=r"keeps nothing to return to. Deploy first; each deploy keeps what it"):
+        load_previous(tmp_path, "f")
+    first = Previous(tmp_path, "f")
+    first.keep("leaf1", "one")
+    first.keep("leaf2", "two")
+    assert load_previous(tmp_path, "f") == {"leaf1": "one", "leaf2": "two"}
+    second = Previous(tmp_path, "f")
+    assert load_previous(tmp_path, "f") == {"leaf1": "one", "leaf2": "two"}
+    second.keep("leaf2", "three")
+    assert load_previous(tmp_path, "f") == {"leaf2": "three"}
+    assert (tmp_path / "f.previous" / "leaf2").stat().st_mode & 0o777 == 0o600
+
+
+# What verify must see. Each is one thing that somebody has set on the switch.
+
+NAMED = {
+    "lldp off": ("/system/lldp/admin-state", "disable"),
+    "a policy that nothing uses": (
+        "/routing-policy/policy[name=leak]",
+        {"default-action": {"policy-result": "accept"}},
+    ),
+    "a static route": (
+        "/network-instance[name=default]/static-routes/route[prefix=0.0.0.0/0]",
+        {"next-hop-group": "out"},
+    ),
+    "a second subinterface": (f"/interface[name={UPLINK}]/subinterface[index=7]", {"admin-state": "enable"}),
+    "marks by the average": (f"{PROFILE}/weight-factor", 7),
+    "a short egress queue": (f"{BUFFERS}/queues/queue[queue-name=roce]/maximum-burst-size", 10_000),
+    "open by default": (f"{BGP}/ebgp-default-policy/import-reject-all", False),
+    "marking switched off": (f"{PROFILE}/{SLOPE}/slope-enabled", False),
+    "group disabled": (f"{BGP}/group[group-name=fabric]/admin-state", "disable"),
+    "PFC off on one port": (f"{QOS}[interface-id={UPLINK}]/pfc/pfc-enable", False),
+    "another queue for RoCE": ("/qos/classifiers/dscp-policy[name=fabric]/dscp[value=26]/forwarding-class", "default"),
+    "a narrow host port": (f"/interface[name={HOST_PORT}]/mtu", 1600),
+    "another AS": (f"{BGP}/autonomous-system", 65500),
+}
+
+
+def seen(nornir: Nornir, fabric: Design) -> list[Finding]:
+    return [
+        found
+        for found in verify_all(nornir, fabric, wait_s=0, on_done=lambda _name: None)
+        if found.where.startswith(LEAF)
+    ]
+
+
+def test_verify_is_silent_on_a_fabric_as_intended(twin: Twin, fabric: Design, nornir: Nornir) -> None:
+    assert verify_all(nornir, fabric, wait_s=15, on_done=lambda _name: None) == ()
+
+
+@pytest.mark.parametrize(("path", "value"), NAMED.values(), ids=NAMED)
+def test_verify_names_what_was_changed_by_hand(
+    twin: Twin, fabric: Design, nornir: Nornir, path: str, value: Any
+) -> None:
+    before = running(twin)
+    at(twin, path, value)
+    assert seen(nornir, fabric), path
+    apply_all(nornir, fabric.configurations(), lambda _name: None)
+    assert running(twin) == before
+
+
+def test_what_no_check_has_a_word_for_is_said_with_its_first_line(twin: Twin, fabric: Design, nornir: Nornir) -> None:
+    at(twin, "/system/lldp/admin-state", "disable")
+    assert [str(found) for found in seen(nornir, fabric)] == [
+        f"{LEAF}: differs from what the intent renders to in 2 lines, first '-set / system lldp admin-state disable'. "
+        "Deploy the intent; --plan shows all of it."
+    ]
