@@ -213,6 +213,8 @@ def audit(
     for name, model in models.items():
         found.extend(_deviations(name, fabric, model))
     found.extend(disagreements(fabric.topology, models))
+    if on is not None:
+        found.extend(_unnamed(fabric, on, state, found))
     if output is Output.JSON:
         print_json({"fabric": fabric.topology.fabric, "checked": sorted(texts), "findings": [asdict(f) for f in found]})
     else:
@@ -232,6 +234,13 @@ def _texts(fabric: Design, configs: Path | None, on: str | None, state: Path) ->
 
         return read_configurations(fabric, resolve_endpoints(fabric, on, state))
     return fabric.configurations()
+
+
+def _unnamed(fabric: Design, on: str, state: Path, found: list[Finding]) -> tuple[Finding, ...]:
+    """What a deploy would change though the models are as intended."""
+    from railfab.deploy import differences_unnamed, nornir_of
+
+    return differences_unnamed(nornir_of(fabric, resolve_endpoints(fabric, on, state)), fabric, found)
 
 
 def _from_files(fabric: Design, configs: Path) -> dict[str, str]:
