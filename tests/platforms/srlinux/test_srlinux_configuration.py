@@ -89,6 +89,32 @@ def test_without_ecn_switched_on_no_port_marks() -> None:
     assert not any(port.ecn for port in model.ports)
 
 
+def test_a_slope_that_is_switched_off_marks_nothing() -> None:
+    configuration = tree()
+    for profile in qos(configuration)["buffer-management"]["queue-management-profile"]:
+        if profile["name"] == "400g-40m":
+            profile["wred"]["wred-slope"][0]["slope-enabled"] = False
+    model = parsed(configuration)
+    assert not port_qos(model, "ethernet-1/9").ecn
+    assert port_qos(model, "ethernet-1/1/1").ecn
+
+
+def test_the_speakers_policy_holds_for_a_group_without_one() -> None:
+    configuration = tree()
+    policy(configuration)["default-action"]["policy-result"] = "accept"
+    for group in bgp(configuration)["group"]:
+        del group["import-policy"]
+    bgp(configuration)["import-policy"] = ["fabric-import"]
+    assert EVERYTHING[0] in parsed(configuration).bgp.import_prefixes
+
+
+def test_a_disabled_group_has_no_sessions() -> None:
+    configuration = tree()
+    for group in bgp(configuration)["group"]:
+        group["admin-state"] = "disable"
+    assert parsed(configuration).bgp.neighbors == ()
+
+
 def test_pfc_disabled_on_a_port_is_off_there_alone() -> None:
     configuration = tree()
     binding(configuration, "ethernet-1/1/1")["pfc"]["pfc-enable"] = False
@@ -371,6 +397,37 @@ SLOPE = (
     "/qos/buffer-management/queue-management-profile[name=100g-5m]"
     "/wred/wred-slope[traffic-type=all][drop-probability=all][enable-ecn=true]"
 )
+
+
+def pause_frames(configuration: Json) -> Any:
+    return qos(configuration)["pfc-mapping-profile"][0]["received-pfc-pause-frames"]["queue"][0]
+
+
+def deaf_to_pauses(configuration: Json) -> None:
+    pause_frames(configuration)["enable-pfc"] = False
+
+
+def obeys_another_priority(configuration: Json) -> None:
+    pause_frames(configuration)["pfc-pause-frame-priority"] = 4
+
+
+def pfc_without_buffers(configuration: Json) -> None:
+    del binding(configuration, "ethernet-1/9")["input"]["pfc-buffer-allocation-profile"]
+
+
+def unscheduled_port(configuration: Json) -> None:
+    del binding(configuration, "ethernet-1/9")["output"]["scheduler"]
+
+
+def family_of_a_group(configuration: Json) -> None:
+    bgp(configuration)["group"][0]["afi-safi"] = [{"afi-safi-name": "ipv4-unicast", "admin-state": "disable"}]
+
+
+def policy_of_a_neighbor(configuration: Json) -> None:
+    bgp(configuration)["neighbor"][0]["import-policy"] = ["leak"]
+
+
+FRAMES = "/qos/pfc-mapping-profile[name=fabric]/received-pfc-pause-frames/queue[queue-name=roce]"
 WRONG: tuple[tuple[Callable[[Json], None], str], ...] = (
     (no_host_name, "/system/name/host-name: is missing. Give the switch its name."),
     (
@@ -520,6 +577,34 @@ WRONG: tuple[tuple[Callable[[Json], None], str], ...] = (
         two_classifiers,
         "/qos/interfaces/interface[interface-id=ethernet-1/9.0]/input/classifiers/dscp-policy: "
         "other is not the first port's fabric. Use one for all ports; railfab models one.",
+    ),
+    (
+        deaf_to_pauses,
+        f"{FRAMES}/enable-pfc: pauses are not obeyed. Set it to true, as every railfab fabric does.",
+    ),
+    (
+        obeys_another_priority,
+        f"{FRAMES}/pfc-pause-frame-priority: obeys pauses of another priority than 3, which its class asks for. Use 3.",
+    ),
+    (
+        pfc_without_buffers,
+        "/qos/interfaces/interface[interface-id=ethernet-1/9]/input/pfc-buffer-allocation-profile: "
+        "is missing though PFC is on. Bind the port's profile here too, or switch PFC off.",
+    ),
+    (
+        unscheduled_port,
+        "/qos/interfaces/interface[interface-id=ethernet-1/9]/output/scheduler/scheduler-policy: "
+        "is missing. Bind the port to the scheduler policy of the others.",
+    ),
+    (
+        family_of_a_group,
+        "/network-instance[name=default]/protocols/bgp/group[group-name=fabric]/afi-safi: "
+        "is set here alone. Set it where it holds for all sessions; railfab models one.",
+    ),
+    (
+        policy_of_a_neighbor,
+        "/network-instance[name=default]/protocols/bgp/neighbor[peer-address=10.32.0.0]/import-policy: "
+        "is set here alone. Set it where it holds for all sessions; railfab models one.",
     ),
 )
 

@@ -39,14 +39,11 @@ def parse_qos(root: Node) -> Qos | None:
     shared = _shared(bindings)
     buffers = qos.child("buffer-management").entries("buffer-allocation-profile", "name")
     known = {str(profile.value["name"]) for profile in buffers}
+    marking = _marking(qos) if "explicit-congestion-notification" in qos.value else frozenset()
     return Qos(
         classes=tuple(_classes(qos, shared)),
         profiles=tuple(_profiles(qos)),
-        ports=tuple(
-            port
-            for name in sorted(ports, key=front_panel)
-            if (port := _port(name, bindings, known, ecn="explicit-congestion-notification" in qos.value))
-        ),
+        ports=tuple(port for name in sorted(ports, key=front_panel) if (port := _port(name, bindings, known, marking))),
         watchdog=_watchdog(qos, shared),
         headroom_pool_percent=_headroom_pool(qos),
     )
@@ -93,7 +90,9 @@ def _classes(qos: Node, shared: _Shared) -> Iterator[TrafficClass]:
         is_default = entry.number("forwarding-class-index") == 0
         if not is_default and name not in points:
             continue
-        weight = weights.get(queue)
+        weight, priority = weights.get(queue), priorities.get(name)
+        if priority is not None:
+            _must_obey(qos, shared, queue, priority)
         found.append(
             TrafficClass(
                 name=name,
@@ -101,7 +100,7 @@ def _classes(qos: Node, shared: _Shared) -> Iterator[TrafficClass]:
                 dscp=() if is_default else points[name],
                 scheduling=Scheduling.STRICT if weight is None else Scheduling.WEIGHTED,
                 weight=weight,
-                lossless_priority=priorities.get(name),
+                lossless_priority=priority,
             )
         )
     yield from sorted(found, key=lambda cls: (cls.queue, cls.name))
@@ -153,6 +152,18 @@ def _priorities(qos: Node, shared: _Shared) -> dict[str, int]:
     }
 
 
+def _must_obey(qos: Node, shared: _Shared, queue: str, priority: int) -> None:
+    """PFC is for both directions in the model: what asks for pauses of a priority has to obey them too."""
+    mapping = _mapping(qos, shared)
+    assert mapping is not None
+    frames = mapping.child("received-pfc-pause-frames").entry("queue", "queue-name", queue)
+    if not frames.flag("enable-pfc", default=False):
+        frames.problem("pauses are not obeyed", "Set it to true, as every railfab fabric does", "enable-pfc")
+    elif frames.number("pfc-pause-frame-priority") != priority:
+        problem = f"obeys pauses of another priority than {priority}, which its class asks for"
+        frames.problem(problem, f"Use {priority}", "pfc-pause-frame-priority")
+
+
 def _watchdog(qos: Node, shared: _Shared) -> PfcWatchdog | None:
     mapping = _mapping(qos, shared)
     if mapping is None:
@@ -184,8 +195,7 @@ def _profiles(qos: Node) -> Iterator[PortProfile]:
 
 
 def _profile(name: str, buffers: Node, marking: Node) -> PortProfile | None:
-    slopes = list(marking.child("wred").entries("wred-slope", "traffic-type", "drop-probability", "enable-ecn"))
-    slope = next((slope for slope in slopes if slope.flag("enable-ecn", default=False)), None)
+    slope = _slope(marking)
     if slope is None:
         marking.problem("has no slope that marks", "Define wred-slope all drop-probability all enable-ecn true", "wred")
         return None
@@ -208,7 +218,20 @@ def _profile(name: str, buffers: Node, marking: Node) -> PortProfile | None:
     )
 
 
-def _port(name: str, bindings: Mapping[str, Node], known: set[str], *, ecn: bool) -> PortQos | None:
+def _slope(marking: Node) -> Node | None:
+    """The slope of a queue management profile that marks instead of dropping."""
+    slopes = marking.child("wred").entries("wred-slope", "traffic-type", "drop-probability", "enable-ecn")
+    return next((slope for slope in slopes if slope.flag("enable-ecn", default=False)), None)
+
+
+def _marking(qos: Node) -> frozenset[str]:
+    """The queue management profiles whose marking slope is switched on."""
+    profiles = qos.child("buffer-management").entries("queue-management-profile", "name")
+    slopes = {str(profile.value["name"]): _slope(profile) for profile in profiles}
+    return frozenset(name for name, slope in slopes.items() if slope and slope.flag("slope-enabled", default=False))
+
+
+def _port(name: str, bindings: Mapping[str, Node], known: set[str], marking_profiles: frozenset[str]) -> PortQos | None:
     """What acts on a port; None where it is bound to no profile."""
     entry = bindings[name]
     output, pfc = entry.child("output"), entry.child("pfc")
@@ -224,14 +247,26 @@ def _port(name: str, bindings: Mapping[str, Node], known: set[str], *, ecn: bool
     for queue in marking:
         _same_profile(queue, "queue-management-profile", profile)
     _same_profile(entry.child("input"), "pfc-buffer-allocation-profile", profile)
+    with_pfc = pfc.flag("pfc-enable", default=False) and "pfc-mapping-profile" in pfc.value
+    _complete(entry, with_pfc=with_pfc)
     unit = bindings.get(subinterface(name))
     return PortQos(
         interface=name,
         profile=profile,
-        pfc=pfc.flag("pfc-enable", default=False) and "pfc-mapping-profile" in pfc.value,
-        ecn=ecn and bool(marking),
+        pfc=with_pfc,
+        ecn=profile in marking_profiles and bool(marking),
         trust_dscp=unit is not None and "dscp-policy" in unit.at("input", "classifiers").value,
     )
+
+
+def _complete(entry: Node, *, with_pfc: bool) -> None:
+    """What the model takes for granted of every port: the scheduler, and with PFC the buffers that it needs."""
+    scheduler, buffers = entry.at("output", "scheduler"), entry.child("input")
+    if "scheduler-policy" not in scheduler.value:
+        scheduler.problem("is missing", "Bind the port to the scheduler policy of the others", "scheduler-policy")
+    if with_pfc and "pfc-buffer-allocation-profile" not in buffers.value:
+        remedy = "Bind the port's profile here too, or switch PFC off"
+        buffers.problem("is missing though PFC is on", remedy, "pfc-buffer-allocation-profile")
 
 
 def _same_profile(node: Node, leaf: str, profile: str) -> None:

@@ -16,6 +16,7 @@ INSTANCE = "default"
 IPV4_UNICAST = "srl_nokia-common:ipv4-unicast"
 GROUP, GROUP_WITHOUT_BFD = "fabric", "fabric-without-bfd"
 US_PER_MS = 1000
+OWN_OF_A_NEIGHBOR = ("afi-safi", "export-policy", "failure-detection", "import-policy", "timers")
 DEFAULT_KEEPALIVE_S, DEFAULT_HOLD_S = 30, 90
 """What SR Linux uses when nothing is configured (srl_nokia-bgp, container timers)."""
 
@@ -132,6 +133,7 @@ class _Group:
     hold_s: int
     bfd: bool
     peer_as: int | None
+    enabled: bool = True
 
     @property
     def shared(self) -> tuple[object, ...]:
@@ -204,27 +206,41 @@ def _parse_groups(root: Node, bgp: Node) -> dict[str, _Group]:
     rejects = bgp.child("ebgp-default-policy")
     groups: dict[str, _Group] = {}
     for entry in bgp.entries("group", "group-name"):
-        group = _parse_group(root, entry, rejects)
+        group = _parse_group(root, entry, bgp, rejects)
         groups[str(entry.value["group-name"])] = group
         if group.shared != next(iter(groups.values())).shared:
             entry.problem("policies or timers unlike those of the first group", "Give all groups the same ones")
     return groups
 
 
-def _parse_group(root: Node, entry: Node, rejects: Node) -> _Group:
+def _parse_group(root: Node, entry: Node, bgp: Node, rejects: Node) -> _Group:
+    """A group's policies are its own, else the speaker's."""
     timers = entry.child("timers")
+    _refuse_own(entry, ("afi-safi",))
     without: dict[str, tuple[PrefixRange, ...]] = {
         side: () if rejects.flag(f"{side}-reject-all", default=True) else (EVERYTHING,) for side in ("import", "export")
     }
     keepalive, hold = timers.number("keepalive-interval"), timers.number("hold-time")
     return _Group(
-        imports=parse_policy(root, entry.words("import-policy"), without=without["import"]),
-        exports=parse_policy(root, entry.words("export-policy"), without=without["export"]),
+        imports=parse_policy(root, _policies(entry, bgp, "import-policy"), without=without["import"]),
+        exports=parse_policy(root, _policies(entry, bgp, "export-policy"), without=without["export"]),
         keepalive_s=DEFAULT_KEEPALIVE_S if keepalive is None else keepalive,
         hold_s=DEFAULT_HOLD_S if hold is None else hold,
         bfd=entry.child("failure-detection").flag("enable-bfd", default=False),
         peer_as=entry.number("peer-as"),
+        enabled=entry.enabled(default=True),
     )
+
+
+def _policies(entry: Node, bgp: Node, leaf: str) -> tuple[str, ...]:
+    return entry.words(leaf) or bgp.words(leaf)
+
+
+def _refuse_own(entry: Node, leaves: Iterable[str]) -> None:
+    """What the model has once for all sessions and this entry has for itself."""
+    for leaf in leaves:
+        if leaf in entry.value:
+            entry.problem("is set here alone", "Set it where it holds for all sessions; railfab models one", leaf)
 
 
 def _parse_neighbors(
@@ -233,14 +249,15 @@ def _parse_neighbors(
     """The sessions that are configured and not disabled, each over a port."""
     for entry in bgp.child("dynamic-neighbors").entries("interface", "interface-name"):
         group, port = _parse_membership(entry, groups), port_of(str(entry.value["interface-name"]))
-        if (remote_as := _allowed_as(entry)) is not None and group:
+        if (remote_as := _allowed_as(entry)) is not None and group and group.enabled:
             yield BgpNeighbor(interface=port, remote_as=remote_as, bfd=group.bfd and port in bfd_ports)
     for entry in bgp.entries("neighbor", "peer-address"):
         group, found = _parse_membership(entry, groups), _parse_peer(entry, interfaces)
         remote_as = entry.number("peer-as") or (group.peer_as if group else None)
+        _refuse_own(entry, OWN_OF_A_NEIGHBOR)
         if remote_as is None:
             entry.problem("is missing", "Give the peer's AS number here or in its group", "peer-as")
-        elif group and found and entry.enabled(default=True):
+        elif group and found and group.enabled and entry.enabled(default=True):
             address, port = found
             bfd = group.bfd and port in bfd_ports
             yield BgpNeighbor(interface=port, remote_as=remote_as, address=address, bfd=bfd)
