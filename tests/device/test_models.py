@@ -69,6 +69,22 @@ def test_order_is_a_change_of_its_own(models: dict[str, DeviceModel]) -> None:
     assert [change.place for change in changes(leaf, turned)] == ["interfaces order"]
 
 
+def test_no_element_hides_behind_another_with_its_key(models: dict[str, DeviceModel]) -> None:
+    leaf = models[LEAF]
+    first = leaf.bgp.neighbors[0]
+    twice = replace(leaf, bgp=replace(leaf.bgp, neighbors=(replace(first, remote_as=65009), *leaf.bgp.neighbors)))
+    assert [change.place for change in changes(twice, leaf)] == [
+        "bgp.neighbors[ethernet-1/25].remote_as",
+        "bgp.neighbors[ethernet-1/25#2]",
+    ]
+    wide = leaf.bgp.import_prefixes[0]
+    longer = replace(leaf, bgp=replace(leaf.bgp, import_prefixes=(replace(wide, ge=24), *leaf.bgp.import_prefixes)))
+    assert [change.place for change in changes(longer, leaf)] == [
+        "bgp.import_prefixes[10.254.0.0/15].ge",
+        "bgp.import_prefixes[10.254.0.0/15#2]",
+    ]
+
+
 def _spine_with(models: dict[str, DeviceModel], **fields: object) -> dict[str, DeviceModel]:
     """pod64 with the spine's first port (towards LEAF ethernet-1/32) changed."""
     spine = models[SPINE]
@@ -93,6 +109,7 @@ def test_disagreeing_ends_are_named_with_both_values(topology: Topology, models:
     assert said(_spine_with(models, mtu_bytes=1500)) == [
         f"{ENDS}: MTU differs: 9216 and 1500. Give both ends the same."
     ]
+    assert said(_spine_with(models, rate_gbps=200)) == [f"{ENDS}: speed differs: 400 and 200. Give both ends the same."]
     assert said(_spine_with(models, enabled=False)) == [f"{SPINE} ethernet-1/1: is shut down. Enable it."]
     assert said(_spine_with(models, unnumbered=False)) == [
         f"{ENDS}: unnumbered differs: True and False. Give both ends the same."
@@ -126,6 +143,14 @@ def test_wrong_as_numbers_missing_neighbours_and_other_maps_are_findings(
     mapped = disagreements(topology, {**models, SPINE: replace(spine, qos=replace(spine.qos, classes=classes))})
     assert len(mapped) == 8
     assert "DSCP to queue map differs: {26: (3, 3), 48: (6, None)} and {24: (3, 3), 48: (6, None)}" in str(mapped[0])
-    steeper = tuple(replace(profile, kmin_bytes=1000) for profile in spine.qos.profiles)
-    marked = disagreements(topology, {**models, SPINE: replace(spine, qos=replace(spine.qos, profiles=steeper))})
-    assert "kmin_bytes differs: 500000 and 1000" in str(marked[0])
+    for name, ours, theirs in (
+        ("kmin_bytes", 500_000, 1000),
+        ("kmax_bytes", 1_500_000, 9_000_000),
+        ("pmax_percent", 10, 50),
+        ("xoff_bytes", 2_000_000, 4_000_000),
+    ):
+        other = tuple(replace(profile, **{name: theirs}) for profile in spine.qos.profiles)
+        marked = disagreements(topology, {**models, SPINE: replace(spine, qos=replace(spine.qos, profiles=other))})
+        assert {str(one).partition(": ")[2] for one in marked} == {
+            f"{name} differs: {ours} and {theirs}. Give both ends the same."
+        }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
@@ -52,4 +53,11 @@ def _keyed(elements: tuple[Any, ...]) -> bool:
 
 
 def _by_key(elements: tuple[Any, ...]) -> dict[str, Any]:
-    return {str(next(getattr(element, key) for key in _KEYS if hasattr(element, key))): element for element in elements}
+    """Each element by what tells it from the others; where two share that, the second is `...#2`."""
+    found: dict[str, Any] = {}
+    seen: Counter[str] = Counter()
+    for element in elements:
+        key = str(next(getattr(element, key) for key in _KEYS if hasattr(element, key)))
+        seen[key] += 1
+        found[key if seen[key] == 1 else f"{key}#{seen[key]}"] = element
+    return found
