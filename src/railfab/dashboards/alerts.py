@@ -183,14 +183,15 @@ LINKS = (
         expr=(
             'fabric_link_intended_info{link!="host"}\n'
             "unless on (device, interface, peer_device, peer_interface) fabric_lldp_neighbor_info\n"
+            "and on (device) fabric_lldp_neighbor_info\n"
             "and on (device, interface) fabric_interface_oper_up == 1"
         ),
         lasting="5m",
         severity=Severity.WARNING,
         summary=f"{PORT} does not meet {{{{ $labels.peer_device }}}} {{{{ $labels.peer_interface }}}}",
         description=(
-            "LLDP sees another neighbour than the design, or none. Compare the cabling plan of `railfab plan` with"
-            " what the switch shows, and move the cable, not the configuration."
+            "LLDP sees another neighbour than the design, or none here while it sees others. Compare the cabling plan"
+            " of `railfab plan` with what the switch shows, and move the cable, not the configuration."
         ),
     ),
     Alert(
