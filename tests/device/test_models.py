@@ -35,6 +35,31 @@ def test_every_fabric_link_carries_one_session_with_the_right_as_numbers(models:
     ]
 
 
+def test_a_numbered_underlay_has_sessions_to_the_far_ends_address(topology: Topology) -> None:
+    intent = load_intent(POD64)
+    numbered = intent.model_copy(update={"profile": intent.profile.model_copy(update={"underlay": "numbered"})})
+    wired = wire(numbered)
+    models = plan(wired, numbered)
+    assert disagreements(wired, models) == ()
+    for port, peer, _ in wired.ports():
+        if {port.node, peer.node} <= set(models):
+            neighbor = next(found for found in models[port.node].bgp.neighbors if found.interface == port.name)
+            own = models[port.node].interface(port.name)
+            assert own is not None
+            assert own.address == port.address
+            assert peer.address is not None
+            assert (neighbor.address, own.unnumbered) == (peer.address.ip, False)
+
+
+def test_only_loopbacks_and_host_links_are_routed(models: dict[str, DeviceModel]) -> None:
+    for model in models.values():
+        for policy in (model.bgp.import_prefixes, model.bgp.export_prefixes):
+            assert [(str(entry.prefix), entry.ge, entry.le) for entry in policy] == [
+                ("10.254.0.0/15", 32, 32),
+                ("10.16.0.0/12", 31, 31),
+            ]
+
+
 def test_the_headroom_pool_holds_what_all_ports_need(topology: Topology, models: dict[str, DeviceModel]) -> None:
     from railfab.qos import lossless_thresholds
 
@@ -137,6 +162,11 @@ def test_wrong_as_numbers_missing_neighbours_and_other_maps_are_findings(
     assert found == [
         f"{SPINE} ethernet-1/1: expects AS 65009, {LEAF} is AS 4200001001. Correct the remote AS.",
         f"{SPINE} ethernet-1/2: has no BGP neighbour towards {LEAF}. Deploy the intent.",
+    ]
+    silent = (replace(spine.bgp.neighbors[0], bfd=False), *spine.bgp.neighbors[1:])
+    without_bfd = {**models, SPINE: replace(spine, bgp=replace(spine.bgp, neighbors=silent))}
+    assert [str(finding) for finding in disagreements(topology, without_bfd)] == [
+        f"{ENDS}: BFD differs: BfdTimers(interval_ms=300, multiplier=3) and False. Give both ends the same."
     ]
     assert spine.qos is not None
     classes = tuple(replace(cls, dscp=(24,)) if cls.dscp == (26,) else cls for cls in spine.qos.classes)

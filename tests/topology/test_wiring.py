@@ -195,6 +195,32 @@ def test_a_fabric_that_cannot_be_built_is_refused_with_the_reason(change: dict[s
     assert line in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("segments", "links", "line"),
+    [
+        (1, 24, None),
+        (1, 25, "backend.segments: 33 ports are needed (8 for hosts and 25 up) and 7220-ixr-d5 has 32."),
+        (2, 16, None),
+        (3, 11, "backend.spines: 33 ports are needed (one for each link of each leaf) and 7220-ixr-d5 has 32."),
+    ],
+)
+def test_a_switch_is_used_to_its_last_port_and_no_further(segments: int, links: int, line: str | None) -> None:
+    intent = fabric(segments=segments, hosts=2, rail_switches=1, spines=1, links_per_leaf=links)
+    if line is None:
+        assert len(wire(intent).links) == segments * (2 * 16 + links)
+    else:
+        with pytest.raises(TopologyError) as caught:
+            wire(intent)
+        assert str(caught.value).startswith(line)
+
+
+@pytest.mark.parametrize("links", [None, 1])
+def test_more_spines_than_a_rail_switch_needs_uplinks_get_one_link_each(links: int | None) -> None:
+    small = wire(fabric(gpus=1, hosts=1, spines=4, links_per_leaf=links))
+    assert [capacity.up_gbps for capacity in capacities(small)] == [1600] * 4
+    assert findings(small) == ()
+
+
 def test_several_reasons_are_given_together() -> None:
     segments = Segments(count=1, hosts=4, rail_switches=2, model="7220-ixr-d5", platform="eos")
     spines = Spines(count=4, rate_gbps=800, **D5)

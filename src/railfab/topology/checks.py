@@ -58,8 +58,9 @@ def _rail_switches_share_nic_ports(plan: Dimensions) -> Iterator[RailfabError]:
 
 
 def _spines_share_uplinks(plan: Dimensions) -> Iterator[RailfabError]:
+    """More spines than uplinks are needed is no problem: each gets one."""
     spines, uplinks = plan.intent.backend.spines, plan.uplinks_needed
-    if uplinks % spines.count:
+    if uplinks > spines.count and uplinks % spines.count:
         yield TopologyError(
             "backend.spines.count",
             f"{spines.count} spines cannot share the {uplinks} uplinks that a rail switch needs evenly",
