@@ -22,6 +22,7 @@ LAST_WORDS_S = 0.2
 FULL_TERMINAL_S = 0.01
 END_OF_TRANSMISSION = b"\x04"
 NSENTER = "nsenter"
+SETSID = ("setsid", "--ctty")
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 Channel: TypeAlias = "asyncssh.SSHServerProcess[bytes]"
 
@@ -116,21 +117,17 @@ async def _on_terminal(channel: Channel, command: list[str]) -> int:
 
 
 async def _at_terminal(channel: Channel, command: list[str], slave: int) -> Process:
+    """Its session, and its standard input as the controlling terminal, are made by setsid: a function of ours between
+    fork and exec would run the fork handlers of other threads, and those of gRPC abort now and then."""
     return await asyncio.create_subprocess_exec(
+        *SETSID,
         *command,
         stdin=slave,
         stdout=slave,
         stderr=slave,
         cwd=_home(),
         env=_environment(channel),
-        start_new_session=True,
-        preexec_fn=_take_terminal,
     )
-
-
-def _take_terminal() -> None:
-    """In the child: make its standard input the controlling terminal."""
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 def _resize(terminal: int, columns: int, rows: int) -> None:

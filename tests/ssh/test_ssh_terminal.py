@@ -1,0 +1,47 @@
+"""A session at a terminal, in a server that shares its process with others' threads."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+
+import asyncssh
+
+from railfab.ssh import SshAccess, serve
+
+forks: list[int] = []
+os.register_at_fork(before=lambda: forks.append(1))  # called when Python code is to run between fork and exec
+
+
+def at_terminal(folder: Path, command: str) -> str:
+    """What a command says at a terminal of a server in this process."""
+
+    async def ask() -> str:
+        access = SshAccess(username="admin", password="quite-secret-9")
+        async with (
+            await serve("127.0.0.1", 0, host_key=folder / "host.key", access=access) as server,
+            asyncssh.connect(
+                "127.0.0.1", server.port, username="admin", password=access.password, known_hosts=None, config=None
+            ) as client,
+        ):
+            done = await client.run(command, term_type="vt100", timeout=20)
+            return str(done.stdout)
+
+    return asyncio.run(ask())
+
+
+def test_nothing_of_ours_runs_between_fork_and_exec(tmp_path: Path) -> None:
+    """It would run the fork handlers of every library: gRPC's abort the shell now and then."""
+    before = len(forks)
+    assert at_terminal(tmp_path, "echo said") == "said\r\n"
+    assert len(forks) == before
+
+
+def test_a_command_has_its_terminal_as_the_controlling_one(tmp_path: Path) -> None:
+    assert at_terminal(tmp_path, "echo said > /dev/tty") == "said\r\n"
+
+
+def test_a_command_leads_a_session_of_its_own(tmp_path: Path) -> None:
+    leader, pid = at_terminal(tmp_path, "ps -o sid=,pid= -p $$").split()
+    assert leader == pid
