@@ -1,8 +1,9 @@
 """Stands in for the `containerlab` binary: answers with what containerlab 0.79 was recorded to say, and its exit codes.
 
-Run as a program. STANDIN_HOME keeps what was deployed. STANDIN_FAIL: file of the words with which a deploy fails.
-STANDIN_DAEMON=no: no Docker daemon. STANDIN_NODES=namespaces: nodes are real, each a process in namespaces of its own,
-wired and configured as the topology says (root); else a node's process is the one in STANDIN_PID.
+Run as a program. STANDIN_HOME keeps what was deployed. STANDIN_FAIL: file of the words with which a deploy fails,
+STANDIN_WARN: of those with which it succeeds. STANDIN_DAEMON=no: no Docker daemon. STANDIN_NODES=namespaces: nodes are
+real, each a process in namespaces of its own, wired and configured as the topology says (root); else a node's process is
+the one in STANDIN_PID.
 """
 
 # ruff: noqa: T201
@@ -107,6 +108,8 @@ def deploy(flags: dict[str, str]) -> int:
     if words := os.environ.get("STANDIN_FAIL"):
         sys.stderr.write(Path(words).read_text())
         return 1
+    if words := os.environ.get("STANDIN_WARN"):
+        sys.stderr.write(Path(words).read_text())
     print("╭───── \x1b[32mrunning\x1b[0m ─────╮")
     return 0
 

@@ -81,6 +81,18 @@ def test_a_failed_deploy_leaves_nothing_and_is_told_in_containerlabs_words(stand
     assert binary.inspect("pair") == ()
 
 
+def test_a_deploy_whose_hosts_were_not_set_up_has_failed(standin: StandIn, tmp_path: Path) -> None:
+    """containerlab logs it as an error, and ends with code 0."""
+    binary = standin.binary(STANDIN_WARN=str(RECORDED / "exec-failed.err"))
+    with pytest.raises(LabError) as raised:
+        binary.deploy(topology(tmp_path))
+    assert str(raised.value) == (
+        'node a: `ip addr add 10.0.0.1/31 dev nope` failed with code 1 (Cannot find device "nope"). '
+        "Use an image that has this command, and may run it."
+    )
+    assert binary.inspect("pair") == ()
+
+
 def test_a_command_that_fails_in_a_container_is_told_by_its_code(standin: StandIn, tmp_path: Path) -> None:
     binary, path = standin.binary(), topology(tmp_path)
     binary.deploy(path)

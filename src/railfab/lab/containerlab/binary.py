@@ -24,6 +24,10 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _LOG_LINE = re.compile(
     r"^(?:\d\d:\d\d:\d\d )?(?P<level>DEBU|INFO|WARN|ERRO|ERROR|FATA|FATAL)(?:\[\d+\])? (?P<text>.+)$"
 )
+_EXEC_FAILED = re.compile(
+    r'Failed to execute command command=(?P<quote>"?)(?P<command>.+?)(?P=quote) node=(?P<node>\S+) rc=(?P<code>\d+) .*'
+    r"(?:\n +stderr=\n +[│|] (?P<said>.+))?"
+)
 _ERROR_LEVELS = ("ERRO", "ERROR", "FATA", "FATAL")
 
 
@@ -74,9 +78,12 @@ class Containerlab:
         return found[1]
 
     def deploy(self, topology: Path) -> None:
-        """Boot a lab; what a failed attempt has left is removed. Raises LabError with containerlab's own words."""
+        """Boot a lab; what a failed attempt has left is removed. Raises LabError with containerlab's own words.
+
+        A command of the topology's `exec` that fails in a node is an error here; containerlab's code is 0 then.
+        """
         try:
-            self._run("deploy", "--topo", str(topology))
+            _require_executed(self._checked("deploy", "--topo", str(topology)).stderr)
         except LabError:
             self._call(["destroy", "--topo", str(topology), "--cleanup"], WITHIN_S)
             raise
@@ -110,11 +117,14 @@ class Containerlab:
 
     def _run(self, *words: str, within_s: float = WITHIN_S) -> str:
         """Standard output. Raises LabError when the exit code is not 0."""
+        return self._checked(*words, within_s=within_s).stdout
+
+    def _checked(self, *words: str, within_s: float = WITHIN_S) -> subprocess.CompletedProcess[str]:
         done = self._call(list(words), within_s)
         if done.returncode:
             problem = complaint(done.stderr, done.stdout) or f"ended with code {done.returncode}"
             raise LabError(f"{PROGRAM} {words[0]}", problem, "See `railfab lab doctor --backend containerlab`")
-        return done.stdout
+        return done
 
     def _call(self, words: list[str], within_s: float) -> subprocess.CompletedProcess[str]:
         where = f"{PROGRAM} {words[0]}"
@@ -149,6 +159,15 @@ class Containerlab:
 
 
 INSTALL = "Install it as containerlab.dev says, or use --backend netns"
+
+
+def _require_executed(log: str) -> None:
+    """Raises LabError for the first command of `exec` that failed, as containerlab 0.79 logs it."""
+    failed = _EXEC_FAILED.search(_COLOUR.sub("", log))
+    if failed is not None:
+        said = f" ({failed['said'].strip()})" if failed["said"] else ""
+        problem = f"`{failed['command']}` failed with code {failed['code']}{said}"
+        raise LabError(f"node {failed['node']}", problem, "Use an image that has this command, and may run it")
 
 
 def complaint(stderr: str, stdout: str = "") -> str:
