@@ -113,13 +113,18 @@ LOAD = (
     ),
     Alert(
         alert="FabricEcmpImbalance",
-        expr="device:fabric_uplink_transmit:cov_rate5m > 0.3",
+        expr=(
+            "device:fabric_uplink_transmit:cov_rate5m > 0.3\n"
+            "and on (device) max by (device)"
+            f" ({UPLINK_BYTES} / on (device, interface) fabric_interface_speed_bytes_per_second) > 0.5"
+        ),
         lasting="5m",
         severity=Severity.WARNING,
         summary='{{ $labels.device }}: its uplinks differ by a coefficient of variation of {{ printf "%.2f" $value }}',
         description=(
-            "Few large flows, or a hash that sees too little of the header. Check the number of queue pairs a"
-            " connection uses, the fields that are hashed, and whether an uplink is down or drained."
+            "One uplink is more than half full while others have room: few large flows, or a hash that sees too little"
+            " of the header. Check the number of queue pairs a connection uses, the fields that are hashed, and whether"
+            " an uplink is down or drained."
         ),
     ),
     Alert(
