@@ -67,7 +67,7 @@ class Engine:
         self._lay((*self._layout.flows, *(flow for flow in flows if flow.path is not None)), routed)
 
     def stop(self) -> None:
-        """End all flows where they are; what is on its way is lost to the receivers, and counted."""
+        """End all flows; what is on its way arrives where its links still carry, else is dropped. Both are counted."""
         self._let_through(range(self._layout.count), self.network)
         self._stalled.clear()
         self._lay((), {})

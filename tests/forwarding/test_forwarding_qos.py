@@ -1,0 +1,216 @@
+"""What each number of a switch's QoS amounts to: in the arrays that the simulator runs with, and in what is seen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.forwarding.fabrics import (
+    LEAF,
+    MS,
+    SPINE,
+    deployed,
+    made,
+    model,
+    planned,
+    totals,
+    with_ports,
+    with_profiles,
+    with_qos,
+)
+
+from railfab.device import DeviceModel, Qos, TrafficClass
+from railfab.forwarding import Conclusion, LiveFabric
+from railfab.forwarding.jobs import stages
+from railfab.forwarding.wiring import Wiring
+from railfab.sim import QUEUES
+from railfab.topology import switch_model
+from railfab.units import NS_PER_S
+
+UPLINK, RECEIVER_PORT = "ethernet-1/32", "ethernet-1/1/1"
+FAR = "ethernet-1/1"
+"""On SPINE, at the other end of UPLINK."""
+BUFFER_BYTES = switch_model("7220-ixr-d5").buffer_bytes
+ROCE, CNP, DEFAULT = 3, 6, 0
+REFUSED, QUEUE_DROPS = "fabric_pfc_dropped_packets_total", "fabric_queue_dropped_packets_total"
+MARKS, PAUSES = "fabric_queue_ecn_marked_packets_total", "fabric_pfc_transmit_frames_total"
+HEADROOM_PEAK = "fabric_buffer_headroom_peak_bytes"
+
+
+def concluded(*changed: DeviceModel) -> Conclusion:
+    """What follows from the planned fabric with these switches changed."""
+    return fabric_with(*changed)._conclusion
+
+
+def fabric_with(*changed: DeviceModel) -> LiveFabric:
+    fabric = deployed()
+    for found in changed:
+        fabric.configure(found.name, found)
+    return fabric
+
+
+def link(conclusion: Conclusion, node: str, interface: str) -> int:
+    """The link that leaves this port."""
+    return conclusion.ground.wiring.egress[node, interface]
+
+
+def with_classes(found: DeviceModel, name: str, **fields: object) -> DeviceModel:
+    def changed(cls: TrafficClass) -> TrafficClass:
+        return replace(cls, **fields) if cls.name == name else cls  # type: ignore[arg-type]
+
+    def classes(qos: Qos) -> Qos:
+        return replace(qos, classes=tuple(changed(cls) for cls in qos.classes))
+
+    return with_qos(found, classes)
+
+
+def test_thresholds_of_a_port_are_those_of_its_profile_and_its_share_of_the_pool() -> None:
+    conclusion, qos = concluded(), model(LEAF).qos
+    assert qos is not None
+    network = conclusion.network
+    for interface, name in ((UPLINK, "400g-40m"), (RECEIVER_PORT, "100g-5m")):
+        out, profile = link(conclusion, LEAF, interface), qos.profile(name)
+        assert network.kmin_bytes[out, ROCE] == profile.kmin_bytes
+        assert network.kmax_bytes[out, ROCE] == profile.kmax_bytes
+        assert network.pmax[out, ROCE] == profile.pmax_percent / 100
+        assert network.xoff_bytes[out ^ 1] == profile.xoff_bytes
+        share = qos.headroom_pool_percent / 100 * profile.headroom_percent / 100
+        assert network.headroom_bytes[out ^ 1] == pytest.approx(BUFFER_BYTES * share)
+
+
+def test_a_thinner_pool_or_share_gives_less_headroom_and_a_steeper_ramp_more_marks() -> None:
+    half = with_profiles(model(LEAF), lambda profile: replace(profile, pmax_percent=40, headroom_percent=1))
+    changed = concluded(with_qos(half, lambda qos: replace(qos, headroom_pool_percent=4)))
+    out = link(changed, LEAF, UPLINK)
+    assert changed.network.pmax[out, ROCE] == 0.4
+    assert changed.network.headroom_bytes[out ^ 1] == pytest.approx(BUFFER_BYTES * 0.04 * 0.01)
+
+
+def test_only_the_lossless_class_marks_and_only_it_is_free_of_tail_drop() -> None:
+    conclusion = concluded()
+    out = link(conclusion, LEAF, UPLINK)
+    limits, kmin = conclusion.network.limit_bytes[out], conclusion.network.kmin_bytes[out]
+    assert np.isinf(limits[ROCE])
+    assert all(limits[queue] == BUFFER_BYTES / 100 for queue in range(QUEUES) if queue != ROCE)
+    assert all(np.isinf(kmin[queue]) for queue in range(QUEUES) if queue != ROCE)
+
+
+def test_weights_share_a_port_and_a_strict_class_goes_before_all_of_them() -> None:
+    conclusion = concluded(with_classes(model(LEAF), "roce", weight=60))
+    weight = conclusion.network.weight[link(conclusion, LEAF, UPLINK)]
+    assert (weight[ROCE], weight[DEFAULT]) == (60, 10)
+    assert weight[CNP] > 1000 * weight[ROCE]
+
+
+def test_a_pause_is_obeyed_where_pfc_is_on_and_the_priorities_of_both_ends_are_one() -> None:
+    plain = concluded()
+    up = link(plain, LEAF, UPLINK)
+    assert plain.network.pfc_honoured[up]
+    assert plain.network.pfc_sent[up]
+    assert plain.network.pause_queue[up] == ROCE
+
+    off = with_ports(model(LEAF), lambda port: replace(port, pfc=port.interface != UPLINK))
+    deaf = concluded(off).network
+    assert not deaf.pfc_honoured[up]  # the leaf does not obey the spine
+    assert deaf.pfc_sent[up]  # who goes on asking
+    assert not deaf.pfc_sent[up ^ 1]  # and the leaf asks for nothing
+    assert deaf.pfc_honoured[link(plain, LEAF, "ethernet-1/31")]
+
+    other = concluded(with_classes(model(LEAF), "roce", lossless_priority=4)).network
+    assert not other.pfc_honoured[up]
+    assert not other.pfc_honoured[up ^ 1]
+
+
+def incast(fabric: LiveFabric) -> LiveFabric:
+    phases = [{"traffic": {"pattern": "incast", "senders": 31, "receivers": 1, "bytes": "1MB"}}]
+    fabric.start(made(phases=phases, repeat=1))
+    fabric.advance(1000 * MS)
+    return fabric
+
+
+def test_too_little_headroom_drops_what_pfc_should_have_kept() -> None:
+    plain, thin = (
+        incast(deployed()),
+        incast(
+            fabric_with(
+                *(
+                    with_profiles(found, lambda profile: replace(profile, headroom_percent=0))
+                    for found in planned()[1].values()
+                )
+            )
+        ),
+    )
+    assert totals(plain)[REFUSED] == 0 < totals(plain)[HEADROOM_PEAK]
+    assert totals(thin)[REFUSED] > 0
+    assert totals(thin)[HEADROOM_PEAK] == 0
+
+
+def test_an_earlier_xoff_pauses_more_and_drops_nothing() -> None:
+    early = [
+        with_profiles(found, lambda profile: replace(profile, xoff_bytes=100_000)) for found in planned()[1].values()
+    ]
+    plain, changed = totals(incast(deployed())), totals(incast(fabric_with(*early)))
+    assert changed[PAUSES] > 2 * plain[PAUSES]
+    assert changed[REFUSED] == 0
+
+
+def test_counters_are_monotone_and_octets_all_arrive_while_cables_break_and_switches_change() -> None:
+    fabric = deployed()
+    fabric.start(made(phases=[{"collective": {"op": "allreduce", "bytes": "20MB"}}], repeat=1))
+    last = totals(fabric)
+    changes = [
+        lambda: fabric.set_link(LEAF, UPLINK, False),
+        lambda: fabric.configure(SPINE, with_ports(model(SPINE), lambda port: replace(port, pfc=False))),
+        lambda: fabric.configure(SPINE, None),
+        lambda: fabric.set_link(LEAF, UPLINK, True),
+        lambda: fabric.configure(SPINE, model(SPINE)),
+    ]
+    for change in changes:
+        fabric.advance(300_000)
+        change()
+        seen = totals(fabric)
+        for metric in ("fabric_interface_transmit_bytes_total", "fabric_interface_receive_bytes_total", MARKS, PAUSES):
+            assert seen[metric] >= last[metric], metric
+        last = seen
+    fabric.advance(100 * MS)
+    assert fabric.job_status().steps == 1
+
+
+# How much a job moves.
+
+
+def moved(**fields: object) -> float:
+    """Payload of a job's one phase [bytes]."""
+    topology, _ = planned()
+    (stage,) = stages(made(**fields), Wiring(topology))
+    return sum(transfer.payload_bytes for transfer in stage.transfers)
+
+
+@pytest.mark.parametrize("hosts", [2, 3, 8])
+def test_a_ring_moves_twice_the_buffer_less_one_part_over_every_edge(hosts: int) -> None:
+    """2 (n - 1) / n of the buffer on each of n edges, on each of 8 rails (Patarasuk and Yuan, 2009)."""
+    phases = [{"collective": {"op": "allreduce", "bytes": 1_000_000}}]
+    assert moved(hosts=hosts, phases=phases) == pytest.approx(8 * hosts * 2 * (hosts - 1) / hosts * 1_000_000)
+
+
+def test_an_incast_moves_its_bytes_from_each_sender_to_each_receiver_over_the_fabric() -> None:
+    phases = [{"traffic": {"pattern": "incast", "senders": 5, "receivers": 3, "bytes": 1000}}]
+    topology, _ = planned()
+    (stage,) = stages(made(phases=phases), Wiring(topology))
+    assert sum(transfer.payload_bytes for transfer in stage.transfers) == 5 * 3 * 1000
+    assert not {transfer.source[0] for transfer in stage.transfers} & {
+        transfer.target[0] for transfer in stage.transfers
+    }
+
+
+@pytest.mark.parametrize("hosts", [1, ["pod1-seg1-host1", "pod1-seg2-host3"]])
+def test_a_job_of_one_byte_on_named_hosts_ends(hosts: object) -> None:
+    fabric = deployed()
+    phases: list[object] = [{"compute": {"ms": 1}}]
+    if hosts != 1:
+        phases.append({"collective": {"op": "allreduce", "bytes": 1}})
+    fabric.start(made(hosts=hosts, phases=phases, repeat=2))
+    fabric.advance(50 * MS)
+    status = fabric.job_status()
+    assert (status.steps, status.active_flows, status.simulated_s) == (2, 0, 50 * MS / NS_PER_S)
