@@ -1,0 +1,34 @@
+"""Does to a running twin of pod64 what no configuration does: cut a cable, end a switch's gNMI server.
+
+python docs/examples/control.py status
+python docs/examples/control.py cut | mend SWITCH INTERFACE
+python docs/examples/control.py stop | start SWITCH
+"""
+
+import sys
+from pathlib import Path
+
+from railfab.errors import RailfabError
+from railfab.twin import connect
+
+
+def main(verb, *names):
+    twin = connect(Path(".railfab"), "pod64")
+    if verb == "status":
+        status = twin.status()
+        print(f"job {status.job}, {status.sessions_up} of {status.sessions} BGP session ends up")
+        for reason in status.stalled:
+            print(f"flows wait: {reason}")
+    elif verb in ("cut", "mend"):
+        twin.set_link(*names, up=verb == "mend")
+    elif verb == "stop":
+        twin.stop_switch(*names)
+    elif verb == "start":
+        twin.start_switch(*names)
+
+
+if __name__ == "__main__":
+    try:
+        main(*sys.argv[1:])
+    except RailfabError as error:
+        sys.exit(str(error))

@@ -1,0 +1,56 @@
+"""The examples of docs/ do what the pages show. How a page marks them stands in pages.py."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from tests.docs.pages import SHOWN, differs, steps
+from tests.docs.worlds import WORLDS, World
+
+DOCS = Path(__file__).parents[2] / "docs"
+NEEDS = {"lab.md": pytest.mark.lab}
+PAGES = [pytest.param(page, id=page.name, marks=NEEDS.get(page.name, ())) for page in sorted(DOCS.glob("*.md"))]
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("page", [page for page in PAGES if any(steps(page.values[0]))])
+def test_the_examples_of_a_page_print_what_it_shows(page: Path, repository: Path, tmp_path: Path) -> None:
+    found = list(steps(page))
+    (wanted,) = {step.world for step in found} - {"here"} or {"here"}
+    world = World(tmp_path, repository)
+    with ExitStack() as stack:
+        WORLDS[wanted](world, stack)
+        for step in found:
+            code, printed = world.run(step.command)
+            place = f"docs/{step.page}:{step.line}: {step.command}"
+            assert code == step.exit, f"{place}\nended with {code}\n{printed}"
+            reason = differs(step.output, printed, step.numbers)
+            assert not reason, f"{place}\n{reason}"
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.name)
+def test_a_file_that_a_page_shows_is_that_file(page: Path, repository: Path) -> None:
+    for shown in SHOWN.finditer(page.read_text()):
+        assert shown["body"] == (repository / shown["path"]).read_text(), shown["path"]
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed", "numbers", "same"),
+    [
+        ("a 1\nb", "a 1\n\nb  \n", None, True),
+        ("a 1", "a 2", None, False),
+        ("a ... z\n...\nend", "a b c z\n1\n2\nend", None, True),
+        ("a ...", "b", None, False),
+        ("x[3]/leaf-1 +10", "x[3]/leaf-1 +19", float("inf"), True),
+        ("x[3]/leaf-1 +10", "x[3]/leaf-2 +19", float("inf"), False),
+        ("depth 100", "depth 139", 0.4, True),
+        ("depth 100", "depth 141", 0.4, False),
+        ("depth 100", "depth 100\nmore", 0.4, False),
+        ("columns  are   wide", "columns     are wide", None, False),
+        ("columns  are   wide", "columns     are        wide", None, True),
+    ],
+)
+def test_what_counts_as_the_same_output(shown: str, printed: str, numbers: float | None, same: bool) -> None:
+    assert (not differs(shown, printed, numbers)) is same

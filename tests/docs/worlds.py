@@ -1,0 +1,107 @@
+"""Where examples run: a working directory like a clone, with what a page takes for granted already there."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+FOLDERS = ("inventory", "docs", "playbooks", "labs", "dashboards")
+POD64, RING = "inventory/fabrics/pod64.yml", "inventory/jobs/ring.yml"
+COLLECTOR = "127.0.0.1:9804"
+START_S, COMMAND_S = 60.0, 90.0
+
+
+class World:
+    """Runs commands as they are typed. elsewhere: addresses that pages show, and where they are here."""
+
+    def __init__(self, folder: Path, repository: Path) -> None:
+        self.folder = folder
+        self.elsewhere: dict[str, str] = {}
+        for name in FOLDERS:
+            (folder / name).symlink_to(repository / name)
+        self.environment = {
+            **os.environ,
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "NO_COLOR": "1",
+            "PYTHONUNBUFFERED": "1",
+        }
+
+    def run(self, command: str) -> tuple[int, str]:
+        """Exit code, and everything that was printed, in its order."""
+        for shown, here in self.elsewhere.items():
+            command = command.replace(shown, here)
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=self.folder,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=COMMAND_S,
+        )
+        printed = done.stdout
+        for shown, here in self.elsewhere.items():
+            printed = printed.replace(here, shown)
+        return done.returncode, printed
+
+    @contextmanager
+    def served(self, command: list[str], ready: Callable[[str], bool]) -> Iterator[Path]:
+        """A server that is started, awaited, and ended; yields the file with what it prints."""
+        log = self.folder / f"{command[1]}.log"
+        with log.open("w") as file:
+            process = subprocess.Popen(
+                command, cwd=self.folder, env=self.environment, stdout=file, stderr=subprocess.STDOUT
+            )
+            try:
+                deadline = time.monotonic() + START_S
+                while not ready(log.read_text()):
+                    assert process.poll() is None, log.read_text()
+                    assert time.monotonic() < deadline, log.read_text()
+                    time.sleep(0.1)
+                yield log
+            finally:
+                process.send_signal(signal.SIGTERM)
+                process.wait(timeout=START_S)
+
+
+def here(_world: World, _stack: ExitStack) -> None:
+    """Nothing runs."""
+
+
+def factory(world: World, stack: ExitStack) -> None:
+    """A twin of pod64 whose switches have not been configured."""
+    stack.enter_context(world.served(["railfab", "twin", POD64, "--port", "0"], lambda log: "Ctrl-C ends it" in log))
+
+
+def twin(world: World, stack: ExitStack) -> None:
+    """A twin of pod64, deployed, with a ring AllReduce."""
+    command = ["railfab", "twin", POD64, "--port", "0", "--configured", "--job", RING]
+    stack.enter_context(world.served(command, lambda log: "Ctrl-C ends it" in log))
+
+
+def collector(world: World, stack: ExitStack) -> None:
+    """That twin, and a collector on it."""
+    twin(world, stack)
+    command = ["railfab", "collect", POD64, "--on", "twin", "--port", "0"]
+    log = stack.enter_context(world.served(command, lambda log: log.count("streaming") == 8))
+    address = re.search(r"http://([\d.:]+)/metrics", log.read_text())
+    assert address is not None
+    world.elsewhere[COLLECTOR] = address[1]
+
+
+def lab(world: World, stack: ExitStack) -> None:
+    """A machine that can run the embedded lab; what a page leaves running is taken down."""
+    stack.callback(world.run, "railfab lab down labs/frr-pod/intent.yml")
+
+
+WORLDS: dict[str, Callable[[World, ExitStack], None]] = {
+    world.__name__: world for world in (here, factory, twin, collector, lab)
+}
