@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -103,3 +104,12 @@ def test_the_line_says_the_same() -> None:
     assert line(scene()) == (
         "  12.0 s  job ring     step   312 ms    1200 Gb/s  ecn     1234/s  pfc       0/s  drops    0/s  bgp 63/64"
     )
+
+
+def test_a_twin_that_falls_behind_is_said_to_since_its_rates_are_lower_by_as_much() -> None:
+    slow = replace(scene(), pace=0.62)
+    console = Console(file=io.StringIO(), width=120)
+    console.print(frame(slow))
+    assert "twin at 62% of real time" in console.file.getvalue()  # type: ignore[attr-defined]
+    assert line(slow).endswith("bgp 63/64  twin at 62% of real time")
+    assert "real time" not in line(replace(slow, pace=0.97))

@@ -25,6 +25,7 @@ from railfab.platforms import Design, resolve_endpoints
 from railfab.telemetry import Collector, MetricsServer
 from railfab.topology import Role
 from railfab.twin.control import Control, connect
+from railfab.twin.status import TwinStatus
 
 TWIN_STARTS_WITHIN_S = 30
 TICK_S = 0.5
@@ -154,6 +155,7 @@ class _Run:
         self._tally = Tally(_host_rails(fabric))
         self._shown_s = time.monotonic()
         self._recent: deque[Totals] = deque()
+        self._simulated: deque[tuple[float, float]] = deque()
         self._summaries = {job.job: JobSummary(job.job) for job in options.jobs}
         self._ready_s: float | None = None
 
@@ -187,7 +189,7 @@ class _Run:
             if status.steps > steps_seen and status.last_step_s is not None:
                 steps_seen = status.steps
                 self._summaries[job.job].step_s.append(status.last_step_s)
-            show(self._scene(job, status.steps, status.last_step_s, now))
+            show(self._scene(job, status, now))
             for one in children:
                 one.check()
             if now.at_s - begun_s >= self._options.turn_s:
@@ -210,16 +212,25 @@ class _Run:
             self._ready_s = now.at_s - self._began_s
         return now
 
-    def _scene(self, job: Job, steps: int, step_s: float | None, now: Totals) -> Scene:
+    def _pace(self, now_s: float, simulated_s: float) -> float:
+        """Simulated seconds a second, over the same time as the rates."""
+        self._simulated.append((now_s, simulated_s))
+        while now_s - self._simulated[0][0] > RATE_OVER_S + TICK_S:
+            self._simulated.popleft()
+        began_s, began_simulated_s = self._simulated[0]
+        return (simulated_s - began_simulated_s) / (now_s - began_s) if now_s > began_s else 1.0
+
+    def _scene(self, job: Job, status: TwinStatus, now: Totals) -> Scene:
         return Scene(
             fabric=self._fabric.intent.fabric,
             elapsed_s=now.at_s - self._began_s,
             job=job.job,
-            steps=steps,
-            step_s=step_s,
+            steps=status.steps,
+            step_s=status.last_step_s,
             reading=reading(self._recent[0], now),
             rail_capacity_gbps=_rail_capacity_gbps(self._fabric),
             urls=self._urls,
+            pace=self._pace(now.at_s, status.simulated_s),
         )
 
 

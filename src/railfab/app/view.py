@@ -13,6 +13,8 @@ from rich.text import Text
 from railfab.app.reading import Reading
 
 BAR_CELLS = 40
+KEEPS_UP = 0.9
+"""A twin slower than this share of real time is said to be."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +22,8 @@ class Scene:
     """All that one frame shows.
 
     rail_capacity_gbps: what the host ports of a rail can carry. urls: name to address. step_s: the last step's
-    duration; None before the first.
+    duration; None before the first. pace: simulated seconds a second; below 1 the machine cannot keep up, and all
+    rates, which are by the wall clock, are lower by as much.
     """
 
     fabric: str
@@ -31,6 +34,7 @@ class Scene:
     reading: Reading
     rail_capacity_gbps: float
     urls: Mapping[str, str]
+    pace: float = 1.0
 
 
 def frame(scene: Scene) -> RenderableType:
@@ -56,8 +60,14 @@ def _headline(scene: Scene) -> RenderableType:
         _up("gNMI", totals.targets_up, totals.targets),
         f"{totals.series} series",
         f"{scene.elapsed_s:.0f} s",
+        Text(_slow(scene), style="bold yellow"),
     )
     return table
+
+
+def _slow(scene: Scene) -> str:
+    """A word about a twin that falls behind; empty while it keeps up."""
+    return f"twin at {scene.pace:.0%} of real time" if scene.pace < KEEPS_UP else ""
 
 
 def _up(name: str, up: int, known: int) -> Text:
@@ -104,5 +114,5 @@ def line(scene: Scene) -> str:
     return (
         f"{scene.elapsed_s:6.1f} s  job {scene.job:<8} step {step:>8}  "
         f"{sum(found.rail_gbps.values()):6.0f} Gb/s  ecn {found.marks_per_s:8.0f}/s  pfc {found.pauses_per_s:7.0f}/s  "
-        f"drops {found.drops_per_s:4.0f}/s  bgp {found.totals.sessions_up}/{found.totals.sessions}"
-    )
+        f"drops {found.drops_per_s:4.0f}/s  bgp {found.totals.sessions_up}/{found.totals.sessions}  {_slow(scene)}"
+    ).rstrip()
