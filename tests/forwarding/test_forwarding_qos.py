@@ -24,7 +24,7 @@ from railfab.device import DeviceModel, Qos, TrafficClass
 from railfab.forwarding import Conclusion, LiveFabric
 from railfab.forwarding.jobs import stages
 from railfab.forwarding.wiring import Wiring
-from railfab.sim import QUEUES
+from railfab.sim import QUEUES, Framing
 from railfab.topology import switch_model
 from railfab.units import NS_PER_S
 
@@ -175,6 +175,33 @@ def test_counters_are_monotone_and_octets_all_arrive_while_cables_break_and_swit
         last = seen
     fabric.advance(100 * MS)
     assert fabric.job_status().steps == 1
+
+
+def test_no_port_was_paused_for_longer_than_there_was_time() -> None:
+    fabric = incast(deployed())
+    paused = [
+        sample.value
+        for name in planned()[1]
+        for sample in fabric.samples(name)
+        if sample.metric == "fabric_pfc_receive_pause_seconds_total"
+    ]
+    assert 1e-6 < max(paused) <= fabric.job_status().simulated_s
+
+
+def test_notifications_are_counted_as_packets_and_octets_of_their_own_queue() -> None:
+    fabric = incast(deployed())
+    seen = {
+        metric: sum(
+            sample.value
+            for name in planned()[1]
+            for sample in fabric.samples(name)
+            if sample.metric == metric and sample.labels["queue"] == "cnp"
+        )
+        for metric in ("fabric_queue_transmit_bytes_total", "fabric_queue_transmit_packets_total")
+    }
+    octets, packets = seen.values()
+    assert packets > 0
+    assert octets == packets * Framing().cnp_bytes
 
 
 # How much a job moves.
