@@ -2,8 +2,8 @@
 
 Run as a program. STANDIN_HOME keeps what was deployed. STANDIN_FAIL: file of the words with which a deploy fails,
 STANDIN_WARN: of those with which it succeeds. STANDIN_DAEMON=no: no Docker daemon. STANDIN_NODES=namespaces: nodes are
-real, each a process in namespaces of its own, wired and configured as the topology says (root); else a node's process is
-the one in STANDIN_PID.
+real, each a process in namespaces of its own, wired and configured as the topology says (root); else a node is
+the process in STANDIN_PID.
 """
 
 # ruff: noqa: T201

@@ -17,6 +17,7 @@ from threading import Thread
 import asyncssh
 import pytest
 from tests.lab.containerlab.conftest import RECORDED, StandIn, write_proc
+from tests.lab.containerlab.container import container
 from tests.lab.fabrics import FRR_POD, lab_plan, small_intent
 from typer.testing import CliRunner
 
@@ -93,6 +94,24 @@ class TestUp:
         up.up(plan, quiet)
         assert gateway(plan) != before
         assert up.status(plan.place).state == "running"
+
+    def test_a_lab_with_a_restarted_switch_is_not_up(
+        self, up: ContainerlabBackend, plan: LabPlan, standin: StandIn
+    ) -> None:
+        """Its links are gone, and what answers for it enters namespaces that have ended."""
+        with container() as pid:
+            for lab in (labs := json.loads((standin.home / "deployed.json").read_text())).values():
+                lab["pids"]["pod1-seg1-leaf2"] = str(pid)
+            (standin.home / "deployed.json").write_text(json.dumps(labs))
+            assert [node.name for node in up.status(plan.place).nodes if node.state == "degraded"] == [
+                "pod1-seg1-leaf2"
+            ]
+            with pytest.raises(LabError) as raised:
+                up.up(plan, quiet)
+        assert str(raised.value) == (
+            "node pod1-seg1-leaf2: restarted since, and a restarted container has lost its links. "
+            "Run `railfab lab down`, then up again."
+        )
 
     def test_a_lab_that_runs_otherwise_than_planned_is_refused(self, up: ContainerlabBackend, plan: LabPlan) -> None:
         wider = {

@@ -105,7 +105,8 @@ class ContainerlabBackend:
         if files.topology.read_text() != wanted.topology.dump():
             problem = "is up, but not as the intent says now"
             raise LabError(f"lab {place.fabric}", problem, "Run `railfab lab down` first")
-        lifecycle.require_running(found, wanted.topology.nodes)
+        by_node = lifecycle.require_running(found, wanted.topology.nodes)
+        lifecycle.require_unrestarted(by_node, state)
         progress(f"lab {place.fabric} is up already")
         if state.gateway is not None and not kernel.is_running(state.gateway):
             return self._reachable(plan, files, progress)
@@ -131,7 +132,7 @@ def _status(container: Container, state: LabState | None, gateway_up: bool, file
         if not gateway_up:
             healthy, detail = False, f"no SSH and gNMI: {lifecycle.last_line(files.gateway_log)}"
         elif container.pid is not None and container.pid != behind[container.node]:
-            healthy, detail = False, "restarted since, and a restarted container has lost its links"
+            healthy, detail = False, lifecycle.RESTARTED
     gone = container.state != "running"
     return NodeStatus(
         name=container.node,

@@ -33,6 +33,7 @@ GATEWAY_PROGRAM = "from railfab.lab.containerlab.gateway import main; main()"
 
 LISTENS_WITHIN_S = 60.0
 DAEMONS_WITHIN_S = 120.0
+RESTARTED = "restarted since, and a restarted container has lost its links"
 REMOVE_FIRST = "Run `railfab lab down`, then up again"
 
 
@@ -50,6 +51,13 @@ def require_running(found: Iterable[Container], names: Iterable[str]) -> dict[st
             problem = "has no container" if container is None else f"is {container.state} ({container.status})"
             raise LabError(f"node {name}", problem, "Look at `docker logs` of it, then run `railfab lab down`")
     return by_node
+
+
+def require_unrestarted(found: Mapping[str, Container], state: LabState) -> None:
+    """Raises LabError when a switch was started again since it was cabled: nothing answers for it any more."""
+    for node in state.behind:
+        if found[node.name].pid != node.pid:
+            raise LabError(f"node {node.name}", RESTARTED, REMOVE_FIRST)
 
 
 def furnish(plan: LabPlan, files: Files) -> None:
