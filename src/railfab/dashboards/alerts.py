@@ -164,7 +164,10 @@ LOAD = (
 LINKS = (
     Alert(
         alert="FabricLinkDown",
-        expr="fabric_interface_oper_up == 0 and fabric_interface_admin_up == 1",
+        expr=(
+            "fabric_interface_oper_up == 0 and fabric_interface_admin_up == 1\n"
+            "and on (device, interface) fabric_interface_info"
+        ),
         lasting="1m",
         severity=Severity.CRITICAL,
         summary=f"{PORT} is enabled and down",
