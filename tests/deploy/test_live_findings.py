@@ -1,0 +1,112 @@
+"""What verify says of a switch's live state, whatever its configuration says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from railfab.deploy.verify import _live
+from railfab.device import Observed, ObservedInterface, ObservedSession
+from railfab.platforms import Design, design
+
+LEAF, UPLINK = "pod1-seg1-leaf1", "ethernet-1/32"
+PLACE = f"{LEAF} {UPLINK}"
+
+
+@pytest.fixture(scope="module")
+def fabric(repository: Path) -> Design:
+    return design(repository / "labs" / "srl-pod" / "intent.yml")
+
+
+def healthy(fabric: Design) -> Observed:
+    """The leaf as the intent wants to see it."""
+    ports = fabric.topology.ports_of(LEAF)
+    switches = fabric.models
+    return Observed(
+        interfaces=tuple(
+            ObservedInterface(
+                name=port.name,
+                oper_up=True,
+                mtu_bytes=9216,
+                neighbor_device=peer.node if peer.node in switches else None,
+                neighbor_interface=peer.name if peer.node in switches else None,
+            )
+            for port, peer, _ in ports
+        ),
+        sessions=tuple(
+            ObservedSession(interface=port.name, state="established", neighbor_device=peer.node, bfd_up=True)
+            for port, peer, _ in ports
+            if peer.node in switches
+        ),
+    )
+
+
+def on_port(**fields: object) -> Callable[[Observed], Observed]:
+    def change(observed: Observed) -> Observed:
+        ports = observed.interfaces
+        return replace(
+            observed,
+            interfaces=tuple(replace(port, **fields) if port.name == UPLINK else port for port in ports),  # type: ignore[arg-type]
+        )
+
+    return change
+
+
+def on_session(**fields: object) -> Callable[[Observed], Observed]:
+    def change(observed: Observed) -> Observed:
+        found = observed.sessions
+        return replace(
+            observed,
+            sessions=tuple(replace(one, **fields) if one.interface == UPLINK else one for one in found),  # type: ignore[arg-type]
+        )
+
+    return change
+
+
+def without_the_port(observed: Observed) -> Observed:
+    return replace(observed, interfaces=tuple(port for port in observed.interfaces if port.name != UPLINK))
+
+
+def without_the_session(observed: Observed) -> Observed:
+    return replace(observed, sessions=tuple(one for one in observed.sessions if one.interface != UPLINK))
+
+
+WRONG = {
+    "down": (on_port(oper_up=False), "is down; it leads to pod1-spine1. Check the cable and the far end."),
+    "narrow": (on_port(mtu_bytes=1500), "has MTU 1500, the intent says 9216. Deploy the intent."),
+    "crossed": (
+        on_port(neighbor_device="pod1-spine2"),
+        "is cabled to pod1-spine2, the intent says pod1-spine1. Correct the cabling.",
+    ),
+    "missing port": (without_the_port, "does not exist on the switch. Deploy the intent, or check its breakout."),
+    "missing session": (without_the_session, "has no BGP session with pod1-spine1. Deploy the intent."),
+    "active": (
+        on_session(state="active"),
+        "BGP with pod1-spine1 is active. Check the link and the far end's AS number.",
+    ),
+    "another peer": (
+        on_session(neighbor_device="pod1-spine2"),
+        "BGP peer is pod1-spine2, the intent says pod1-spine1. Correct the cabling.",
+    ),
+    "bfd down": (on_session(bfd_up=False), "BFD with pod1-spine1 is not up. Check BFD on both ends."),
+    "no bfd": (on_session(bfd_up=None), "BFD with pod1-spine1 is not up. Check BFD on both ends."),
+}
+
+
+def test_a_healthy_switch_has_no_findings(fabric: Design) -> None:
+    assert list(_live(fabric, LEAF, healthy(fabric))) == []
+
+
+@pytest.mark.parametrize(("change", "said"), WRONG.values(), ids=WRONG)
+def test_each_thing_that_is_wrong_is_one_finding(
+    fabric: Design, change: Callable[[Observed], Observed], said: str
+) -> None:
+    assert [str(found) for found in _live(fabric, LEAF, change(healthy(fabric)))] == [f"{PLACE}: {said}"]
+
+
+def test_what_a_platform_does_not_tell_is_no_finding(fabric: Design) -> None:
+    silent = on_port(mtu_bytes=None, neighbor_device=None)(on_session(neighbor_device=None)(healthy(fabric)))
+    assert list(_live(fabric, LEAF, silent)) == []
