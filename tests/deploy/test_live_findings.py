@@ -79,7 +79,11 @@ WRONG = {
     "narrow": (on_port(mtu_bytes=1500), "has MTU 1500, the intent says 9216. Deploy the intent."),
     "crossed": (
         on_port(neighbor_device="pod1-spine2"),
-        "is cabled to pod1-spine2, the intent says pod1-spine1. Correct the cabling.",
+        "is cabled to pod1-spine2 ethernet-1/1, the intent says pod1-spine1 ethernet-1/1. Correct the cabling.",
+    ),
+    "crossed with its neighbour": (
+        on_port(neighbor_interface="ethernet-1/2"),
+        "is cabled to pod1-spine1 ethernet-1/2, the intent says pod1-spine1 ethernet-1/1. Correct the cabling.",
     ),
     "missing port": (without_the_port, "does not exist on the switch. Deploy the intent, or check its breakout."),
     "missing session": (without_the_session, "has no BGP session with pod1-spine1. Deploy the intent."),
@@ -108,5 +112,7 @@ def test_each_thing_that_is_wrong_is_one_finding(
 
 
 def test_what_a_platform_does_not_tell_is_no_finding(fabric: Design) -> None:
-    silent = on_port(mtu_bytes=None, neighbor_device=None)(on_session(neighbor_device=None)(healthy(fabric)))
+    silent = on_port(mtu_bytes=None, neighbor_device=None, neighbor_interface=None)(
+        on_session(neighbor_device=None)(healthy(fabric))
+    )
     assert list(_live(fabric, LEAF, silent)) == []

@@ -11,7 +11,7 @@ from railfab.deploy.run import OnDone, inspect_all, preview_all
 from railfab.device import DeviceModel, Observed, ObservedInterface, ObservedSession, changes, disagreements
 from railfab.errors import ConfigError, Problems, each
 from railfab.platforms import Design, platform
-from railfab.topology import Finding, Severity
+from railfab.topology import Finding, Port, Severity
 
 POLL_S = 1.0
 
@@ -71,22 +71,24 @@ def _live(fabric: Design, name: str, observed: Observed) -> Iterator[Finding]:
     expected = {neighbor.interface: neighbor for neighbor in fabric.models[name].bgp.neighbors}
     for port, peer, _ in fabric.topology.ports_of(name):
         place = f"{name} {port.name}"
-        yield from _interface(place, interfaces.get(port.name), peer.node, fabric.intent.profile.mtu)
+        yield from _interface(place, interfaces.get(port.name), peer, fabric.intent.profile.mtu)
         if port.name in expected:
             wants_bfd = expected[port.name].bfd and fabric.models[name].bfd is not None
             yield from _session(place, sessions.get(port.name), peer.node, wants_bfd=wants_bfd)
 
 
-def _interface(place: str, found: ObservedInterface | None, peer: str, mtu_bytes: int) -> Iterator[Finding]:
+def _interface(place: str, found: ObservedInterface | None, peer: Port, mtu_bytes: int) -> Iterator[Finding]:
     if found is None:
         yield _finding(place, "does not exist on the switch", "Deploy the intent, or check its breakout")
         return
     if not found.oper_up:
-        yield _finding(place, f"is down; it leads to {peer}", "Check the cable and the far end")
+        yield _finding(place, f"is down; it leads to {peer.node}", "Check the cable and the far end")
     if found.mtu_bytes is not None and found.mtu_bytes != mtu_bytes:
         yield _finding(place, f"has MTU {found.mtu_bytes}, the intent says {mtu_bytes}", "Deploy the intent")
-    if found.neighbor_device is not None and found.neighbor_device != peer:
-        yield _finding(place, f"is cabled to {found.neighbor_device}, the intent says {peer}", "Correct the cabling")
+    seen = (found.neighbor_device or peer.node, found.neighbor_interface or peer.name)
+    if seen != (peer.node, peer.name):
+        problem = f"is cabled to {' '.join(seen)}, the intent says {peer.node} {peer.name}"
+        yield _finding(place, problem, "Correct the cabling")
 
 
 def _session(place: str, found: ObservedSession | None, peer: str, *, wants_bfd: bool) -> Iterator[Finding]:
