@@ -1,5 +1,18 @@
-"""`python -m railfab`."""
+"""The entry of `railfab` and of `python -m railfab`; light, so that Ctrl-C is quiet from the first moment."""
 
-from railfab.cli import main
+import sys
 
-main()
+
+def main() -> None:
+    """Load the command line and run it; exit code 130 when Ctrl-C or SIGTERM ended it, as shells count signals."""
+    try:
+        from railfab.cli import main as run
+
+        run()
+    except KeyboardInterrupt:
+        sys.stderr.write("railfab: interrupted\n")
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

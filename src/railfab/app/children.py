@@ -25,14 +25,19 @@ class Child:
         """Raise LabError, with its last words, when it has ended."""
         if self.process.poll() is not None:
             lines = self.log.read_text(errors="replace").strip().splitlines() or ["it said nothing"]
-            raise LabError(self.name, f"ended: {lines[-1].rstrip('.')}", f"Its whole output is in {self.log}")
+            raise LabError(self.name, f"ended: {lines[-1].removeprefix('railfab: ').rstrip('.')}", f"See {self.log}")
 
 
 @contextmanager
 def child(name: str, command: Sequence[str], log: Path) -> Iterator[Child]:
     """Run a program for as long as the context lasts: asked to end, then ended."""
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("wb") as output:
+    try:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        output = log.open("wb")
+    except OSError as error:
+        problem = f"cannot be written ({(error.strerror or str(error)).lower()})"
+        raise LabError(str(log), problem, "Name another directory with --state") from None
+    with output:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
     try:
         yield Child(name, process, log)

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
 
 from railfab.app.children import Child, child
+from railfab.app.ports import LOCALHOST, free_ports
 from railfab.app.reading import Tally, Totals, reading
 from railfab.app.summary import JobSummary, Summary
 from railfab.app.view import Scene
 from railfab.dashboards import Scrape, prometheus_files, write
 from railfab.deploy import apply_all, nornir_of
-from railfab.errors import EndpointError, LabError, raise_all
+from railfab.errors import EndpointError, LabError, RailfabError, raise_all
 from railfab.intent import Job
 from railfab.platforms import Design, resolve_endpoints
 from railfab.telemetry import Collector, MetricsServer
@@ -40,7 +40,7 @@ SETTLE_INTERVALS = 2
 class Options:
     """jobs: run in turn, turn_s each. for_s: end by itself when it has been shown for so long.
 
-    Ports: 0 is any free one. prometheus_port: None starts no Prometheus.
+    Ports: 0 is any free one. prometheus_port: 0 starts no Prometheus, None takes PROMETHEUS_PORT or any free one.
     """
 
     jobs: tuple[Job, ...]
@@ -50,7 +50,7 @@ class Options:
     interval_s: float = 1.0
     twin_port: int = 57400
     metrics_port: int = 9804
-    prometheus_port: int | None = 9090
+    prometheus_port: int | None = None
 
 
 def up(
@@ -59,13 +59,15 @@ def up(
     *,
     show: Callable[[Scene], None],
     say: Callable[[str], None],
-    ended: threading.Event,
+    until: Callable[[], AbstractContextManager[threading.Event]],
 ) -> Summary:
-    """Run a whole fabric until `ended` is set, or for as long as the options say.
+    """Run a whole fabric until told to stop, or for as long as the options say.
 
-    show: called with each frame. say: called with what is being done. Raises RailfabError when a part does not start.
+    show: called with each frame. say: called with what is being done. until: entered when all of it runs, gives the
+    event that ends it. Raises RailfabError when a part does not start or ends by itself.
     """
     began_s = time.monotonic()
+    prometheus_port = free_ports(options.metrics_port, options.prometheus_port)
     with ExitStack() as stack:
         say(f"starting the twin of {fabric.intent.fabric}")
         twin = stack.enter_context(child("twin", _twin_command(fabric, options), options.state / "twin.log"))
@@ -78,11 +80,11 @@ def up(
         stack.enter_context(collector)
         urls = {"metrics": f"{server.url}/metrics"}
         children = [twin]
-        if (prometheus := _prometheus(stack, options, server.url, control)) is not None:
-            children.append(prometheus)
-            urls["Prometheus"] = f"http://127.0.0.1:{options.prometheus_port}"
+        if prometheus_port is not None:
+            children.append(_prometheus(stack, options, server.url, control, prometheus_port))
+            urls["Prometheus"] = f"http://{LOCALHOST}:{prometheus_port}"
         run = _Run(fabric, options, control, collector, urls, began_s)
-        return run.until(ended, show, children)
+        return run.until(stack.enter_context(until()), show, children)
 
 
 def _twin_command(fabric: Design, options: Options) -> list[str]:
@@ -110,14 +112,13 @@ def _deploy(fabric: Design, options: Options, say: Callable[[str], None]) -> Non
     """Bring every switch of the twin to the intent."""
     nornir = nornir_of(fabric, resolve_endpoints(fabric, "twin", options.state))
     outcomes = apply_all(nornir, fabric.configurations(), lambda name: say(f"deployed {name}"))
-    raise_all([LabError(found.name, "was not deployed", str(found.error)) for found in outcomes if found.failed])
+    raise_all(
+        [LabError(found.name, "was not deployed", str(found.error).rstrip(".")) for found in outcomes if found.failed]
+    )
 
 
-def _prometheus(stack: ExitStack, options: Options, metrics_url: str, control: Control) -> Child | None:
-    """Prometheus with our configuration, where it is installed."""
-    binary = shutil.which("prometheus")
-    if binary is None or options.prometheus_port is None:
-        return None
+def _prometheus(stack: ExitStack, options: Options, metrics_url: str, control: Control, port: int) -> Child:
+    """Prometheus with our configuration."""
     directory = options.state / "prometheus"
     jobs = control.url.removeprefix("http://")
     scrape = Scrape(
@@ -125,11 +126,11 @@ def _prometheus(stack: ExitStack, options: Options, metrics_url: str, control: C
     )
     write(prometheus_files(scrape), directory)
     command = [
-        binary,
+        "prometheus",
         f"--config.file={directory / 'prometheus.yml'}",
         f"--storage.tsdb.path={directory / 'data'}",
         "--storage.tsdb.retention.time=2h",
-        f"--web.listen-address=127.0.0.1:{options.prometheus_port}",
+        f"--web.listen-address={LOCALHOST}:{port}",
     ]
     return stack.enter_context(child("Prometheus", command, directory / "prometheus.log"))
 
@@ -162,8 +163,12 @@ class _Run:
     def until(self, ended: threading.Event, show: Callable[[Scene], None], children: list[Child]) -> Summary:
         """Run until told to end or until the time is up."""
         for job in cycle(self._options.jobs):
-            self._control.switch_job(job)
-            if not self._turn(job, ended, show, children):
+            try:
+                if not self._turn(job, ended, show, children):
+                    break
+            except RailfabError:
+                if not ended.wait(TICK_S):  # Ctrl-C at a terminal reaches the children too, and they may be first
+                    raise
                 break
         last = self._recent[-1] if self._recent else self._read()
         return Summary(
@@ -177,26 +182,36 @@ class _Run:
 
     def _turn(self, job: Job, ended: threading.Event, show: Callable[[Scene], None], children: list[Child]) -> bool:
         """One job's turn; whether another follows."""
+        self._control.switch_job(job)
         begun_s = time.monotonic()
         settled_s = begun_s + SETTLE_INTERVALS * self._options.interval_s
         first: Totals | None = None
         steps_seen = 0
-        while not (over := ended.wait(TICK_S) or self._time_is_up()):
-            now = self._read()
-            status = self._control.status()
-            if first is None and now.at_s >= settled_s:
-                first = now
-            if status.steps > steps_seen and status.last_step_s is not None:
-                steps_seen = status.steps
-                self._summaries[job.job].step_s.append(status.last_step_s)
-            show(self._scene(job, status, now))
-            for one in children:
-                one.check()
-            if now.at_s - begun_s >= self._options.turn_s:
-                break
-        if first is not None:
-            self._summaries[job.job].add(first, self._recent[-1])
+        try:
+            while not (over := ended.wait(TICK_S) or self._time_is_up()):
+                now = self._read()
+                if first is None and now.at_s >= settled_s:
+                    first = now
+                steps_seen = self._watch(job, now, steps_seen, show, children)
+                if now.at_s - begun_s >= self._options.turn_s:
+                    break
+        finally:
+            if first is not None:
+                self._summaries[job.job].add(first, self._recent[-1])
         return not over
+
+    def _watch(
+        self, job: Job, now: Totals, steps_seen: int, show: Callable[[Scene], None], children: list[Child]
+    ) -> int:
+        """Show a frame and count a step that has ended; the steps so far. Raises RailfabError when a part has ended."""
+        for one in children:
+            one.check()
+        status = self._control.status()
+        if status.steps > steps_seen and status.last_step_s is not None:
+            steps_seen = status.steps
+            self._summaries[job.job].step_s.append(status.last_step_s)
+        show(self._scene(job, status, now))
+        return steps_seen
 
     def _time_is_up(self) -> bool:
         for_s = self._options.for_s

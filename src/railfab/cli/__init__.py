@@ -4,8 +4,11 @@ answers at once and needs no extra."""
 from __future__ import annotations
 
 import logging
+import os
+import signal
 import sys
-from typing import Annotated
+from contextlib import suppress
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -15,6 +18,13 @@ from railfab.cli.common import CANNOT
 from railfab.errors import RailfabError
 
 __all__ = ["app", "main"]
+
+logger = logging.getLogger(__name__)
+
+INTERRUPTED = 130
+"""What typer makes of KeyboardInterrupt."""
+READER_GONE = 141
+"""Exit code: whoever read our output has closed it, as shells count SIGPIPE."""
 
 EXTRAS = {
     "numpy": "sim",
@@ -29,6 +39,8 @@ EXTRAS = {
     "grafana_api": "grafana",
 }
 """Which extra brings a module that the core does not need."""
+
+os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # what gRPC has to say comes as our errors; its own lines say it twice
 
 app = typer.Typer(
     name="railfab",
@@ -47,8 +59,10 @@ def _version(value: bool) -> None:
 
 @app.callback()
 def _options(
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log what happens, on stderr.")] = False,
-    _: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", metavar="", help="Log what happens, on stderr.")] = False,
+    _: Annotated[
+        bool, typer.Option("--version", metavar="", callback=_version, is_eager=True, help="Say which.")
+    ] = False,
 ) -> None:
     logging.basicConfig(
         level=logging.INFO if verbose else logging.ERROR,
@@ -74,18 +88,60 @@ app.command()(up.up)
 
 
 def main() -> None:
-    """Run a command; a RailfabError becomes one line (each) on stderr and exit code 2."""
+    """Run a command. What a user can cause is one line (each) on stderr and exit code 2; a defect keeps its traceback.
+
+    SIGTERM ends a command as Ctrl-C does, so that it puts away what it has begun.
+    """
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        app()
+        code = app(standalone_mode=False)
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except RailfabError as error:
-        typer.echo("\n".join(f"railfab: {line}" for line in str(error).splitlines()), err=True)
-        sys.exit(CANNOT)
+        _refuse(str(error))
+    except typer.TyperException as error:
+        _refuse(_usage(error))
+    except typer.Abort:
+        _refuse("stopped; nothing was changed.")
     except ModuleNotFoundError as error:
         extra = EXTRAS.get((error.name or "").partition(".")[0])
         if extra is None:
             raise
-        typer.echo(f"railfab: {error.name} is not installed. Install it with: pip install 'railfab[{extra}]'", err=True)
-        sys.exit(CANNOT)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(0)
+        _refuse(f"{error.name} is not installed. Install it with: pip install 'railfab[{extra}]'")
+    except (BrokenPipeError, SystemExit):  # typer and rich leave by SystemExit when the reader of stdout has gone
+        _drop_output()
+        sys.exit(READER_GONE)
+    except OSError as error:
+        logger.info("what the operating system refused", exc_info=error)
+        _drop_output()
+        _refuse(_refused(error))
+    if code == INTERRUPTED:
+        raise KeyboardInterrupt
+    sys.exit(code)
+
+
+def _refuse(lines: str) -> NoReturn:
+    for line in lines.splitlines():
+        typer.echo(f"railfab: {line}", err=True)
+    sys.exit(CANNOT)
+
+
+def _usage(error: typer.TyperException) -> str:
+    """A misuse in one line; nothing where the help has been printed instead."""
+    message = " ".join(error.format_message().replace("Value error, ", "").split())
+    context = getattr(error, "ctx", None)
+    if not message or context is None:
+        return message
+    return f"{message}{'' if message[-1] in '.?' else '.'} See {context.command_path} --help."
+
+
+def _refused(error: OSError) -> str:
+    """What the operating system did not let us do: a full disk, a path that is no directory, a missing right."""
+    where = error.filename if isinstance(error.filename, str) else "output"
+    return f"{where}: cannot be used ({(error.strerror or str(error)).lower()}). Check the place and its permissions."
+
+
+def _drop_output() -> None:
+    """Let nothing that is still buffered be written, nor complained about, at the interpreter's end."""
+    with suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import logging
-import signal
-import threading
 from typing import Annotated
 
 import typer
 
-from railfab.cli.common import STATE_DEFAULT, IntentFile, OnOption, StateOption, stderr
+from railfab.cli.common import STATE_DEFAULT, IntentFile, OnOption, StateOption, stderr, told_to_stop
 from railfab.platforms import design, resolve_endpoints
 
 ListenOption = Annotated[str, typer.Option("--listen", metavar="ADDRESS", help="Where to serve; loopback unless said.")]
@@ -34,15 +32,7 @@ def collect(
     endpoints = resolve_endpoints(fabric, on, state)
     collector = Collector(fabric.topology, endpoints, interval_s=interval)
     logging.getLogger("railfab").setLevel(logging.INFO)  # a service says what happens to its switches
-    ended = _told_to_stop()
-    with MetricsServer(collector.registry, collector.healthy, host=listen, port=port) as server, collector:
+    server = MetricsServer(collector.registry, collector.healthy, host=listen, port=port)
+    with told_to_stop() as ended, server, collector:
         stderr().print(f"{len(endpoints.nodes)} switches of {endpoints.fabric}: {server.url}/metrics")
         ended.wait()
-
-
-def _told_to_stop() -> threading.Event:
-    """Set by Ctrl-C and by SIGTERM."""
-    told = threading.Event()
-    for sign in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(sign, lambda *_: told.set())
-    return told

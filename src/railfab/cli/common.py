@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+import signal
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
+from rich.console import Console, ConsoleDimensions
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
@@ -39,6 +42,8 @@ OnOption = Annotated[
     ),
 ]
 STATE_DEFAULT = STATE_DIR
+WIDEST = 1000
+"""Columns that a table may take [characters]."""
 
 
 def stdout() -> Console:
@@ -57,7 +62,7 @@ def print_json(value: Any) -> None:
 
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """A table; numbers stand to the right."""
+    """A table; numbers stand to the right. Wider than the terminal it runs on: names cut in pieces cannot be read."""
     cells = [[("" if cell is None else str(cell)) for cell in row] for row in rows]
     table = Table(title=title, title_justify="left", title_style="bold", header_style="bold", box=None, pad_edge=False)
     for index, column in enumerate(columns):
@@ -66,6 +71,8 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[obje
     for row in cells:
         table.add_row(*row)
     console = stdout()
+    natural = console.measure(table, options=console.options.update(max_width=WIDEST)).maximum
+    console.size = ConsoleDimensions(max(console.width, natural), console.height)
     console.print(table)
     console.print()
 
@@ -82,6 +89,24 @@ def progress_bar() -> Progress:
         transient=True,
         disable=not console.is_terminal,
     )
+
+
+@contextmanager
+def told_to_stop(say: str = "") -> Iterator[threading.Event]:
+    """An event that Ctrl-C and SIGTERM set while the context lasts, instead of ending us. say: what we answer then."""
+    told = threading.Event()
+
+    def tell(*_: object) -> None:
+        if say and not told.is_set():
+            typer.echo(say, err=True)
+        told.set()
+
+    before = {sign: signal.signal(sign, tell) for sign in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield told
+    finally:
+        for sign, handler in before.items():
+            signal.signal(sign, handler)
 
 
 def findings_exit(findings: Sequence[object]) -> None:

@@ -15,7 +15,7 @@ FolderOption = Annotated[
     Path | None,
     typer.Option("-o", "--out", metavar="DIR", help="Where to; by default beside the intent.", show_default=False),
 ]
-EmptyOption = Annotated[bool, typer.Option("--empty", help="Boot switches without their configurations.")]
+EmptyOption = Annotated[bool, typer.Option("--empty", metavar="", help="Boot switches without their configurations.")]
 
 
 def render(

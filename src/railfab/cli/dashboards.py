@@ -55,7 +55,9 @@ def push(
         typer.Option(metavar="FILE", help="Holds a token; else GRAFANA_TOKEN, or GRAFANA_USERNAME and _PASSWORD."),
     ] = None,
     ca: Annotated[Path | None, typer.Option(metavar="FILE", help="PEM of the authority to trust.")] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a board that differs from ours.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", metavar="", help="Replace a board that differs from ours.")
+    ] = False,
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Bring the boards to a running Grafana; a second time changes nothing."""

@@ -42,8 +42,8 @@ LimitOption = Annotated[
     str | None,
     typer.Option("--limit", metavar="EXPR", help="Switches or groups: leaf&rail_1,pod1-spine*", show_default=False),
 ]
-PlanOption = Annotated[bool, typer.Option("--plan", help="Show the differences and stop.")]
-YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+PlanOption = Annotated[bool, typer.Option("--plan", metavar="", help="Show the differences and stop.")]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Do not ask.")]
 
 
 @contextmanager

@@ -39,12 +39,16 @@ BackendOption = Annotated[
     BackendName | None,
     typer.Option(help="How it runs; by default netns, or whatever a running lab was started with.", show_default=False),
 ]
-ConfiguredOption = Annotated[bool, typer.Option("--configured", help="Boot switches with their configurations.")]
+ConfiguredOption = Annotated[
+    bool, typer.Option("--configured", metavar="", help="Boot switches with their configurations.")
+]
 OptionalIntent = Annotated[
     Path | None, typer.Argument(metavar="[FILE]", help="A fabric's intent, to check for it too.", show_default=False)
 ]
 
-lab_app = typer.Typer(help="Run a fabric on this machine: FRR in network namespaces, or containers.")
+lab_app = typer.Typer(
+    no_args_is_help=True, help="Run a fabric on this machine: FRR in network namespaces, or containers."
+)
 
 
 @lab_app.command()

@@ -22,7 +22,8 @@ PortOption = Annotated[
     typer.Option("--port", metavar="N", min=0, max=65_000, help="The first switch's gNMI port; 0 takes free ones."),
 ]
 ConfiguredOption = Annotated[
-    bool, typer.Option("--configured", help="Start with what the intent renders to, not with empty switches.")
+    bool,
+    typer.Option("--configured", metavar="", help="Start with what the intent renders to, not with empty switches."),
 ]
 
 

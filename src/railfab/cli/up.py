@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -23,6 +21,7 @@ from railfab.cli.common import (
     print_table,
     stderr,
     stdout,
+    told_to_stop,
 )
 from railfab.errors import IntentError
 from railfab.intent import Job, load_job
@@ -45,6 +44,23 @@ JobsOption = Annotated[
 ForOption = Annotated[
     float | None, typer.Option("--for", metavar="S", min=1, help="End by itself.", show_default=False)
 ]
+TwinPortOption = Annotated[
+    int, typer.Option("--twin-port", metavar="N", min=0, max=65_000, help="gNMI port of the first switch; 0: any.")
+]
+MetricsPortOption = Annotated[
+    int, typer.Option("--metrics-port", metavar="N", min=0, max=65_535, help="Port of /metrics; 0: any.")
+]
+PrometheusPortOption = Annotated[
+    int | None,
+    typer.Option(
+        "--prometheus-port",
+        metavar="N",
+        min=0,
+        max=65_535,
+        help="Port of Prometheus, if it is installed; 0: do not start it. [default: 9090, or any if that is taken]",
+        show_default=False,
+    ),
+]
 LINE_EVERY_S = 2.0
 
 
@@ -53,11 +69,9 @@ def up(
     job: JobsOption = None,
     for_s: ForOption = None,
     turn: Annotated[float, typer.Option("--turn", metavar="S", min=2, help="How long each job runs.")] = 10.0,
-    twin_port: Annotated[int, typer.Option(help="gNMI port of the first switch; 0: any.")] = 57400,
-    metrics_port: Annotated[int, typer.Option(help="Port of /metrics; 0: any.")] = 9804,
-    prometheus_port: Annotated[
-        int, typer.Option(help="Port of Prometheus, if it is installed; 0: do not start it.")
-    ] = 9090,
+    twin_port: TwinPortOption = 57400,
+    metrics_port: MetricsPortOption = 9804,
+    prometheus_port: PrometheusPortOption = None,
     state: StateOption = STATE_DEFAULT,
     output: OutputOption = Output.TABLE,
 ) -> None:
@@ -73,10 +87,10 @@ def up(
         turn_s=turn,
         twin_port=twin_port,
         metrics_port=metrics_port,
-        prometheus_port=prometheus_port or None,
+        prometheus_port=prometheus_port,
     )
     with _stage() as (show, say):
-        summary = run(fabric, options, show=show, say=say, ended=_told_to_stop())
+        summary = run(fabric, options, show=show, say=say, until=told_to_stop)
     _report(summary, output)
     if not summary.healthy:
         raise typer.Exit(FOUND)
@@ -89,14 +103,6 @@ def _jobs(intent: Path, given: list[Path] | None) -> tuple[Job, ...]:
     if not given and not all(path.is_file() for path in paths):
         raise IntentError(str(intent), f"no jobs lie in {beside}", "Name some with --job FILE")
     return tuple(load_job(path) for path in paths)
-
-
-def _told_to_stop() -> threading.Event:
-    """Set by Ctrl-C and by SIGTERM."""
-    told = threading.Event()
-    for sign in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(sign, lambda *_: told.set())
-    return told
 
 
 @contextmanager
@@ -126,10 +132,10 @@ def _report(summary: Summary, output: Output) -> None:
     if output is Output.JSON:
         print_json({**asdict(summary), "healthy": summary.healthy})
         return
-    ready = "never" if summary.ready_s is None else f"{summary.ready_s:.1f} s"
+    ready = "never ready" if summary.ready_s is None else f"ready after {summary.ready_s:.1f} s"
     stdout().print(
         f"[bold]{summary.fabric}[/bold]: {summary.sessions_up}/{summary.sessions} BGP session ends up, "
-        f"{summary.series} series, ready after {ready}\n"
+        f"{summary.series} series, {ready}\n"
     )
     rows = [
         (
@@ -144,4 +150,5 @@ def _report(summary: Summary, output: Output) -> None:
         for job in summary.jobs
     ]
     columns = ("job", "seconds", "Gb/s to hosts", "step ms", "ECN marks", "PFC pauses", "drops")
-    print_table("Jobs", columns, rows)
+    if rows:
+        print_table("Jobs", columns, rows)

@@ -44,6 +44,8 @@ class MetricsServer:
         host: str = "127.0.0.1",
         port: int = 9804,
     ) -> None:
+        if not host:
+            raise ListenError("--listen", "names no address", "Write 127.0.0.1, or 0.0.0.0 for every network")
         self._healthy = healthy
         self._metrics = make_wsgi_app(registry)
         kind = _Server6 if ":" in host else _Server
