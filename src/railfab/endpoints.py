@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from railfab.errors import EndpointError
+from railfab.errors import EndpointError, raise_all
 
 VERSION = 1
 STATE_DIR = Path(".railfab")
+MAX_CHARACTERS = 50_000_000
+"""What is read of an endpoints file: more than any fabric needs, and an end where a device has none."""
 IN_HOST_DATA = ("gnmi_port", "ca", "known_hosts", "credentials", "skip_verify")
 """What a host of a Nornir hosts.yml says under `data`."""
 
@@ -105,23 +108,38 @@ def save_endpoints(path: Path, endpoints: Endpoints) -> None:
 def load_endpoints(path: Path) -> Endpoints:
     """Read an endpoints file, or a Nornir SimpleInventory `hosts.yml`.
 
-    Raises EndpointError when there is no such file or it is neither.
+    Raises EndpointError, or Problems, when there is no such file or it is neither.
     """
+    document = _document(path)
     try:
-        document = yaml.safe_load(path.read_text())
-    except FileNotFoundError:
-        raise EndpointError(str(path), "no such file", "Start the lab or the twin first, or name a file") from None
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise EndpointError(str(path), f"cannot be read ({str(error).splitlines()[0]})", "Check the file") from None
-    if not isinstance(document, dict):
-        raise EndpointError(str(path), "holds no mapping", "Name an endpoints file or a Nornir hosts.yml")
-    try:
-        if "nodes" in document:
-            return _from_document(document)
-        return _from_hosts(path.stem, document)
+        found = _from_document(document) if "nodes" in document else _from_hosts(path.stem, document)
     except (KeyError, TypeError, ValueError) as error:
         remedy = "Each node needs name, platform and host; each host of a hosts.yml hostname and platform"
         raise EndpointError(str(path), f"is not a list of endpoints ({error})", remedy) from None
+    raise_all([EndpointError(f"{path}: {node.name}", *fault) for node in found.nodes for fault in _faults(node)])
+    twice = sorted(name for name, count in Counter(node.name for node in found.nodes).items() if count > 1)
+    if twice:
+        raise EndpointError(str(path), f"names {', '.join(twice)} twice", "Keep one of them")
+    return found
+
+
+def _document(path: Path) -> dict[str, Any]:
+    """The mapping that a YAML or JSON file holds."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            document = yaml.safe_load(file.read(MAX_CHARACTERS))
+    except FileNotFoundError:
+        raise EndpointError(str(path), "no such file", "Start the lab or the twin first, or name a file") from None
+    except OSError as error:
+        problem = f"cannot be read ({(error.strerror or str(error)).lower()})"
+        raise EndpointError(str(path), problem, "Check the file") from None
+    except UnicodeDecodeError:
+        raise EndpointError(str(path), "is no text file", "Name an endpoints file or a Nornir hosts.yml") from None
+    except (yaml.YAMLError, RecursionError) as error:
+        raise EndpointError(str(path), f"is not YAML ({str(error).splitlines()[0]})", "Check the file") from None
+    if not isinstance(document, dict):
+        raise EndpointError(str(path), "holds no mapping", "Name an endpoints file or a Nornir hosts.yml")
+    return document
 
 
 def _from_document(document: Mapping[str, Any]) -> Endpoints:
@@ -135,12 +153,30 @@ def _from_hosts(fabric: str, hosts: Mapping[str, Any]) -> Endpoints:
     """A Nornir SimpleInventory hosts file: ports and files stand in each host's `data`."""
     nodes = []
     for name, host in hosts.items():
+        if not isinstance(host, dict):
+            raise TypeError(f"{name} holds no mapping")
         extra = dict(host.get("data") or {})
         known = {key: extra[key] for key in IN_HOST_DATA if key in extra}
         nodes.append(
             Endpoint(name=name, platform=host["platform"], host=host["hostname"], ssh_port=host.get("port"), **known)
         )
     return Endpoints(fabric=fabric, backend="inventory", nodes=tuple(nodes))
+
+
+def _faults(node: Endpoint) -> Iterator[tuple[str, str]]:
+    """(problem, remedy) of each value that is not of its kind."""
+    for key in ("name", "platform", "host", "credentials"):
+        if not isinstance(value := getattr(node, key), str) or not value:
+            yield f"{key} is {value!r}, which is no text", "Write a word"
+    for key in ("ca", "known_hosts"):
+        if not isinstance(value := getattr(node, key), str | None):
+            yield f"{key} is {value!r}, which is no path", "Name a file"
+    for key in ("ssh_port", "gnmi_port"):
+        value = getattr(node, key)
+        if value is not None and (type(value) is not int or not 1 <= value <= 65_535):
+            yield f"{key} is {value!r}, which is no port", "Write a number from 1 to 65535"
+    if not isinstance(node.skip_verify, bool):
+        yield f"skip_verify is {node.skip_verify!r}", "Write true or false"
 
 
 def read_credentials(endpoint: Endpoint) -> Credentials:

@@ -102,7 +102,7 @@ def test_a_missing_extra_is_named(tmp_path: Path) -> None:
     assert build.stderr.endswith("is not installed. Install it with: pip install 'railfab[dashboards]'\n")
     push = _without("grafana_api", "dashboards", "push", "--url", "http://127.0.0.1:1")
     assert push.returncode == 2
-    assert push.stderr.endswith("is not installed. Install it with: pip install 'railfab[grafana]'\n")
+    assert push.stderr.endswith("is not installed. Install it with: pip install 'railfab[dashboards,grafana]'\n")
 
 
 def test_prometheus_needs_no_extra(tmp_path: Path) -> None:

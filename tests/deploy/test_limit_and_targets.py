@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from railfab.deploy.limit import selector
+from railfab.deploy.limit import idle_terms, selector
 from railfab.endpoints import Credentials, Endpoint, Endpoints, load_endpoints, read_credentials, save_endpoints
 from railfab.errors import EndpointError, RailfabError
 from railfab.platforms import design, resolve_endpoints
@@ -61,7 +61,14 @@ def test_a_nornir_hosts_file_is_a_list_of_endpoints(tmp_path: Path) -> None:
         ("[]", "holds no mapping. Name an endpoints file or a Nornir hosts.yml."),
         ("leaf1: {platform: frr}", "is not a list of endpoints ('hostname')"),
         ('{"version": 9, "nodes": []}', "is not a list of endpoints (version 9, not 1)"),
-        ("a: [", "cannot be read"),
+        ("a: [", "is not YAML (while parsing a flow node). Check the file."),
+        ("a: " + 5_000 * "[", "is not YAML (maximum recursion depth exceeded"),
+        ("leaf1: x", "is not a list of endpoints (leaf1 holds no mapping)"),
+        ("leaf1: {hostname: h, platform: frr, port: 0}", "leaf1: ssh_port is 0, which is no port. Write a number from"),
+        ("leaf1: {hostname: h, platform: frr, data: {gnmi_port: a}}", "leaf1: gnmi_port is 'a', which is no port."),
+        ("leaf1: {hostname: [1], platform: frr}", "leaf1: host is [1], which is no text. Write a word."),
+        ("leaf1: {hostname: h, platform: frr, data: {ca: 7}}", "leaf1: ca is 7, which is no path. Name a file."),
+        ("leaf1: {hostname: h, platform: frr, data: {skip_verify: yes please}}", "Write true or false."),
     ],
 )
 def test_a_file_that_is_no_list_of_endpoints_is_said_so(tmp_path: Path, text: str, line: str) -> None:
@@ -69,6 +76,45 @@ def test_a_file_that_is_no_list_of_endpoints_is_said_so(tmp_path: Path, text: st
     with pytest.raises(EndpointError) as caught:
         load_endpoints(tmp_path / "f")
     assert line in str(caught.value)
+
+
+def test_a_switch_that_is_listed_twice_is_said_so(tmp_path: Path) -> None:
+    save_endpoints(tmp_path / "f.json", Endpoints(fabric="f", backend="netns", nodes=(ONE, ONE)))
+    with pytest.raises(EndpointError, match=r"f\.json: names leaf1 twice\. Keep one of them\."):
+        load_endpoints(tmp_path / "f.json")
+
+
+def test_a_list_without_switches_is_said_so(repository: Path, tmp_path: Path) -> None:
+    save_endpoints(tmp_path / "f.json", Endpoints(fabric="pod64", backend="twin", nodes=()))
+    with pytest.raises(EndpointError, match=r"f\.json: lists no switch\. Name a file with switches in it\."):
+        resolve_endpoints(
+            design(repository / "inventory" / "fabrics" / "pod64.yml"), str(tmp_path / "f.json"), tmp_path
+        )
+
+
+def test_switches_of_another_fabric_are_not_touched_though_their_names_are_ours(
+    repository: Path, tmp_path: Path
+) -> None:
+    node = Endpoint(name="pod1-spine1", platform="srlinux", host="127.0.0.1", gnmi_port=1)
+    save_endpoints(tmp_path / "f.json", Endpoints(fabric="pod64", backend="twin", nodes=(node,)))
+    with pytest.raises(EndpointError, match=r"f\.json: is of fabric pod64, not of frr-pod\. Name the file of this fab"):
+        resolve_endpoints(design(repository / "labs" / "frr-pod" / "intent.yml"), str(tmp_path / "f.json"), tmp_path)
+
+
+def test_a_twin_that_was_killed_is_said_to_have_ended(repository: Path, tmp_path: Path) -> None:
+    node = Endpoint(name="pod1-spine1", platform="srlinux", host="127.0.0.1", gnmi_port=1)
+    save_endpoints(tmp_path / "pod64.twin.json", Endpoints(fabric="pod64", backend="twin", nodes=(node,)))
+    with pytest.raises(
+        EndpointError, match=r"the twin of pod64 has ended without a word\. Start it again: railfab twin"
+    ):
+        resolve_endpoints(design(repository / "inventory" / "fabrics" / "pod64.yml"), "twin", tmp_path)
+
+
+def test_a_misspelt_term_is_refused_and_above_all_one_that_was_to_spare_a_switch() -> None:
+    words = ["leaf", "pod1-seg1-leaf1"]
+    assert idle_terms("leaf&!pod1-seg1-leaf1,pod1-*", words) == []
+    assert idle_terms("leaf&!pod1-seg1-leaf9, spin*", words) == ["!pod1-seg1-leaf9", "spin*"]
+    assert idle_terms(None, words) == []
 
 
 def test_credentials_come_from_the_environment_or_a_file_and_never_show(

@@ -68,7 +68,7 @@ def test_all_faults_are_reported_together_in_the_order_of_the_file(tmp_path: Pat
         (("count: 1", "count: [1"), "is not YAML"),
         (
             ("fabric: small", "fabric: &a small\nhosts: *a"),
-            "hosts: 'small' does not do. It should be a valid dictionary",
+            "hosts: 'small' does not do. Write its keys below it, indented.",
         ),
         (
             ("backend:", "profile: {lossless: {dscp: 48}}\nbackend:"),
@@ -104,11 +104,25 @@ def test_a_missing_or_unreadable_file_is_said_so(tmp_path: Path) -> None:
     with pytest.raises(IntentError, match=r"none\.yml: no such file\. Check the path\."):
         load_intent(tmp_path / "none.yml")
     (tmp_path / "latin.yml").write_bytes(b"version: 1 # \xff\n")
-    with pytest.raises(IntentError, match=r"cannot be read .* Name a readable UTF-8 text file"):
+    with pytest.raises(IntentError, match=r"latin\.yml: is no UTF-8 text\. Name a text file\."):
         load_intent(tmp_path / "latin.yml")
+    with pytest.raises(IntentError, match=r": cannot be read \(is a directory\)\. Name a readable text file\.$"):
+        load_intent(tmp_path)
+    with pytest.raises(IntentError, match="/dev/zero: is larger than 1000000 bytes"):
+        load_intent(Path("/dev/zero"))
     (tmp_path / "huge.yml").write_text("#" * 1_000_001)
     with pytest.raises(IntentError, match="is larger than 1000000 bytes"):
         load_intent(tmp_path / "huge.yml")
+
+
+def test_a_job_for_a_fabric_and_a_fabric_for_a_job_are_one_fault_each(tmp_path: Path) -> None:
+    fabric, job = tmp_path / "f.yml", tmp_path / "j.yml"
+    fabric.write_text(SMALL)
+    job.write_text("version: 1\njob: rest\nphases: [{compute: {ms: 1}}]\n")
+    with pytest.raises(IntentError, match=r"j\.yml: is a job, not a fabric\. Name the fabric's file\.$"):
+        load_intent(job)
+    with pytest.raises(IntentError, match=r"f\.yml: is a fabric, not a job\. Name the job's file\.$"):
+        load_job(fabric)
 
 
 def test_off_switches_a_feature_off(tmp_path: Path) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 PROLOGUE = """
 import sys
+from pathlib import Path
 absent = set({absent!r})
 
 class Absent:
@@ -48,3 +50,27 @@ def test_what_is_absent_is_really_absent() -> None:
     program = PROLOGUE.format(absent=("grpc",)) + "import railfab.telemetry"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
     assert "No module named 'grpc'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "extra"),
+    [
+        ("twin", "twin"),
+        ("deploy", "deploy"),
+        ("collect", "collect"),
+        ("up", "all"),
+        ("lab status", "lab"),
+        ("dashboards build", "dashboards"),
+        ("dashboards push --url http://127.0.0.1:1", "dashboards,grafana"),
+    ],
+)
+def test_a_command_names_the_one_extra_that_brings_all_it_needs(command: str, extra: str, repository: Path) -> None:
+    words = command.split()
+    if words[0] != "dashboards":
+        words.append(str(repository / "labs" / "frr-pod" / "intent.yml"))
+    everything = (*DEPLOY, *DASHBOARDS, *COLLECT, "numpy", "cryptography")
+    program = PROLOGUE.format(absent=everything) + f"sys.argv[1:] = {words!r}\nfrom railfab.cli import main\nmain()"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.endswith(f" is not installed. Install it with: pip install 'railfab[{extra}]'\n")
+    assert len(done.stderr.splitlines()) == 1

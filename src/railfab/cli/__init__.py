@@ -26,19 +26,23 @@ INTERRUPTED = 130
 READER_GONE = 141
 """Exit code: whoever read our output has closed it, as shells count SIGPIPE."""
 
+OPTIONAL = frozenset(
+    ("numpy", "grpc", "google", "pygnmi", "prometheus_client", "cryptography", "nornir", "netmiko", "asyncssh")
+) | {"grafana_foundation_sdk", "grafana_api"}
+"""Modules that the core does not need."""
 EXTRAS = {
-    "numpy": "sim",
-    "grpc": "collect",
-    "pygnmi": "collect",
-    "prometheus_client": "collect",
-    "cryptography": "twin",
-    "nornir": "deploy",
-    "netmiko": "deploy",
-    "asyncssh": "lab",
-    "grafana_foundation_sdk": "dashboards",
-    "grafana_api": "grafana",
+    "audit": "deploy",
+    "deploy": "deploy",
+    "rollback": "deploy",
+    "verify": "deploy",
+    "collect": "collect",
+    "twin": "twin",
+    "up": "all",
+    "lab": "lab",
+    "build": "dashboards",
+    "push": "dashboards,grafana",
 }
-"""Which extra brings a module that the core does not need."""
+"""Which extras bring all that a command needs."""
 
 os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # what gRPC has to say comes as our errors; its own lines say it twice
 
@@ -104,9 +108,9 @@ def main() -> None:
     except typer.Abort:
         _refuse("stopped; nothing was changed.")
     except ModuleNotFoundError as error:
-        extra = EXTRAS.get((error.name or "").partition(".")[0])
-        if extra is None:
+        if (error.name or "").partition(".")[0] not in OPTIONAL:
             raise
+        extra = next((EXTRAS[word] for word in sys.argv[1:] if word in EXTRAS), "all")
         _refuse(f"{error.name} is not installed. Install it with: pip install 'railfab[{extra}]'")
     except (BrokenPipeError, SystemExit):  # typer and rich leave by SystemExit when the reader of stdout has gone
         _drop_output()

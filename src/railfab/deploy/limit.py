@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fnmatch import fnmatchcase
 
 from railfab.errors import RailfabError
@@ -19,6 +19,13 @@ def selector(expression: str | None) -> Selector:
     if not all(term.removeprefix("!") for part in alternatives for term in part):
         raise RailfabError(f"--limit {expression!r}", "has an empty term", "Write for example leaf&rail_1,pod1-spine*")
     return lambda name, groups: any(all(_meant(term, name, groups) for term in part) for part in alternatives)
+
+
+def idle_terms(expression: str | None, words: Iterable[str]) -> list[str]:
+    """Terms that fit none of these names and groups: misspelt, and dangerous behind a `!`."""
+    known = set(words)
+    terms = [term.strip() for part in (expression or "").split(",") for term in part.split("&") if term.strip()]
+    return [term for term in terms if not any(fnmatchcase(word, term.removeprefix("!")) for word in known)]
 
 
 def _meant(term: str, name: str, groups: frozenset[str]) -> bool:

@@ -15,7 +15,7 @@ from nornir.core.task import AggregatedResult, MultiResult, Result, Task
 from nornir.plugins.runners import ThreadedRunner
 
 from railfab.deploy.inventory import inventory_of
-from railfab.deploy.limit import selector
+from railfab.deploy.limit import idle_terms, selector
 from railfab.deploy.tasks import Keep, inspect, preview, read_running, reconcile
 from railfab.device import Observed
 from railfab.endpoints import Endpoints
@@ -53,6 +53,8 @@ def nornir_of(fabric: Design, endpoints: Endpoints, limit: str | None = None) ->
         config=Config(),
         data=GlobalState(),
     )
+    for term in idle_terms(limit, [*nornir.inventory.groups, *nornir.inventory.hosts]):
+        raise RailfabError(f"--limit {limit!r}", f"{term!r} fits no switch and no group", f"Use {_choice(nornir)}")
     chosen = nornir.filter(filter_func=lambda host: meant(host.name, frozenset(group.name for group in host.groups)))
     if not chosen.inventory.hosts:
         raise RailfabError(f"--limit {limit!r}", "means no switch", f"Choose among {_choice(nornir)}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -41,6 +41,7 @@ def json_schema() -> dict[str, Any]:
 def _load(path: Path, model: type[M]) -> M:
     root = _compose(path)
     document = _construct(path, root)
+    _right_kind(path, document, model)
     try:
         return model.model_validate(document)
     except ValidationError as error:
@@ -50,16 +51,29 @@ def _load(path: Path, model: type[M]) -> M:
         raise
 
 
+def _right_kind(path: Path, document: Mapping[str, Any], model: type[Model]) -> None:
+    """A job where a fabric belongs, or the reverse, is one fault, not one a key."""
+    if model is FabricIntent and "job" in document and "fabric" not in document:
+        raise IntentError(str(path), "is a job, not a fabric", "Name the fabric's file")
+    if model is Job and "fabric" in document and "job" not in document:
+        raise IntentError(str(path), "is a fabric, not a job", "Name the job's file")
+
+
 def _compose(path: Path) -> yaml.Node:
     """The file as a YAML node tree, which knows its lines."""
     try:
-        if path.stat().st_size > MAX_BYTES:
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+        if len(content) > MAX_BYTES:
             raise IntentError(str(path), f"is larger than {MAX_BYTES} bytes", "Name an intent file")
-        node = yaml.compose(path.read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
+        node = yaml.compose(content.decode("utf-8"), Loader=yaml.SafeLoader)
     except FileNotFoundError:
         raise IntentError(str(path), "no such file", "Check the path") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise IntentError(str(path), f"cannot be read ({error})", "Name a readable UTF-8 text file") from None
+    except OSError as error:
+        problem = f"cannot be read ({(error.strerror or str(error)).lower()})"
+        raise IntentError(str(path), problem, "Name a readable text file") from None
+    except UnicodeDecodeError:
+        raise IntentError(str(path), "is no UTF-8 text", "Name a text file") from None
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise IntentError(f"{path}:{line}", f"is not YAML ({error.problem})", "Mend the syntax there") from None
@@ -168,6 +182,8 @@ def _problem(model: type[Model], location: Location, detail: ErrorDetails) -> tu
             return f"{detail['input']!r} is not a choice", f"Use {context['expected']}"
         case "string_pattern_mismatch":
             return f"{detail['input']!r} is not a name", "Use up to 32 lower-case letters, digits and inner hyphens"
+        case "model_type" | "dict_type":
+            return f"{_shown(detail['input'])} does not do", "Write its keys below it, indented"
     message = detail["msg"].removeprefix("Input ")
     return f"{_shown(detail['input'])} does not do", f"It {message}"
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import socket
 from dataclasses import replace
 from pathlib import Path
 
 from railfab.endpoints import Endpoint, Endpoints, load_endpoints, state_file
 from railfab.errors import EndpointError
 from railfab.platforms.design import Design
+
+LOOK_S = 1.0
+"""How long a switch of a twin, on this machine, may take to accept a connection."""
 
 
 def resolve_endpoints(fabric: Design, on: str | None, state: Path) -> Endpoints:
@@ -25,11 +29,28 @@ def resolve_endpoints(fabric: Design, on: str | None, state: Path) -> Endpoints:
     else:
         path = Path(on)
     endpoints = load_endpoints(path)
+    if not endpoints.nodes:
+        raise EndpointError(str(path), "lists no switch", "Name a file with switches in it")
+    if endpoints.backend != "inventory" and endpoints.fabric != fabric.intent.fabric:
+        problem = f"is of fabric {endpoints.fabric}, not of {fabric.intent.fabric}"
+        raise EndpointError(str(path), problem, "Name the file of this fabric")
+    if on == "twin" and not any(map(_listens, endpoints.nodes)):
+        problem = f"the twin of {fabric.intent.fabric} has ended without a word"
+        raise EndpointError(str(path), problem, f"Start it again: railfab twin {fabric.path}")
     unknown = sorted(set(endpoints.by_name()) - set(fabric.models))
     if unknown and len(unknown) == len(endpoints.nodes):
         raise EndpointError(str(path), f"holds no switch of {fabric.intent.fabric}", "Name the file of this fabric")
     nodes = tuple(_in_our_words(fabric, node) for node in endpoints.nodes if node.name in fabric.models)
     return replace(endpoints, nodes=nodes)
+
+
+def _listens(node: Endpoint) -> bool:
+    """Whether anything takes connections at a switch's gNMI port."""
+    try:
+        socket.create_connection((node.host, node.gnmi_port or 0), timeout=LOOK_S).close()
+    except OSError:
+        return False
+    return True
 
 
 def _in_our_words(fabric: Design, node: Endpoint) -> Endpoint:
