@@ -4,7 +4,8 @@ An HTML comment before a fence says what is done with it:
 
     <!-- run: WORLD -->                    its commands are run in that world (worlds.py) and must print what is shown
     <!-- run: WORLD, exit 1 -->            the last command ends with this code
-    <!-- run: WORLD, numbers any -->       numbers may differ; `numbers 40%`: by so much
+    <!-- run: WORLD, numbers any -->       numbers may differ, `numbers 40%`: by so much;
+                                          such commands are repeated until they fit, for a minute at most
     <!-- file: PATH -->                    it is this file
     <!-- table: NAME --> ... <!-- end -->  it is what tables.py gives
 
