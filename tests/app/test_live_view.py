@@ -70,6 +70,13 @@ def test_a_series_that_was_away_counts_what_it_rose_meanwhile() -> None:
     assert tally.read([transmitted(7)], at_s=3.0).rail_bytes[1] == 37
 
 
+def test_the_fabric_was_heard_when_the_last_of_its_switches_was() -> None:
+    name = "fabric_collector_last_update_timestamp_seconds"
+    snapshot = [sample(name, 1000.0 + place, device=str(place), subscription="sample") for place in range(3)]
+    assert Tally(HOST_RAILS).read(snapshot, at_s=0.0).heard_s == 1000.0
+    assert Tally(HOST_RAILS).read([], at_s=0.0).heard_s == 0
+
+
 def test_100_gigabits_a_second_are_12_and_a_half_gigabytes() -> None:
     found = reading(Totals(at_s=0.0, rail_bytes={1: 0.0}), Totals(at_s=2.0, rail_bytes={1: 25e9}))
     assert found.rail_gbps == {1: 100.0}

@@ -17,7 +17,8 @@ Series = Iterable[tuple[str, Labels, float]]
 class Totals:
     """Counters of the whole fabric since the first snapshot, and the gauges of the moment.
 
-    rail_bytes: transmitted to hosts, by rail. at_s: when, on the monotonic clock [s].
+    rail_bytes: transmitted to hosts, by rail. at_s: when, on the monotonic clock [s]. heard_s: when the switch that has
+    been silent longest last sent a sample [s, Unix time]; 0 before all have.
     """
 
     at_s: float
@@ -31,6 +32,7 @@ class Totals:
     targets: int = 0
     deepest_bytes: float = 0
     series: int = 0
+    heard_s: float = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +70,7 @@ class Tally:
     def read(self, series: Series, at_s: float) -> Totals:
         """The totals with this snapshot; counters begin at the first one."""
         gauges: dict[str, float] = defaultdict(float)
+        heard: list[float] = []
         for metric, labels, value in series:
             gauges["series"] += 1
             if metric == "fabric_interface_transmit_bytes_total":
@@ -78,6 +81,8 @@ class Tally:
                 self._sums[_COUNTERS[metric]] += self._rise(metric, labels, value)
             elif metric == "fabric_queue_depth_peak_bytes":
                 gauges["deepest"] = max(gauges["deepest"], value)
+            elif metric == "fabric_collector_last_update_timestamp_seconds":
+                heard.append(value)
             elif metric in _STATES:
                 gauges[f"{_STATES[metric]}_up"] += value
                 gauges[_STATES[metric]] += 1
@@ -91,6 +96,7 @@ class Tally:
             targets=round(gauges["targets"]),
             deepest_bytes=gauges["deepest"],
             series=round(gauges["series"]),
+            heard_s=min(heard, default=0.0),
         )
 
     def _rise(self, metric: str, labels: Labels, value: float) -> float:

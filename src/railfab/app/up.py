@@ -33,7 +33,7 @@ RATE_OVER_S = 2.0
 """Rates are shown over so long: samples of different switches arrive at different moments."""
 
 SETTLE_INTERVALS = 2
-"""Sample intervals after a job's start until the counters are its own."""
+"""Sample intervals after a job's start until what a switch sends is of that job alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,13 +184,13 @@ class _Run:
         """One job's turn; whether another follows."""
         self._control.switch_job(job)
         begun_s = time.monotonic()
-        settled_s = begun_s + SETTLE_INTERVALS * self._options.interval_s
+        settled_s = time.time() + SETTLE_INTERVALS * self._options.interval_s
         first: Totals | None = None
         steps_seen = 0
         try:
             while not (over := ended.wait(TICK_S) or self._time_is_up()):
                 now = self._read()
-                if first is None and now.at_s >= settled_s:
+                if first is None and now.heard_s >= settled_s:
                     first = now
                 steps_seen = self._watch(job, now, steps_seen, show, children)
                 if now.at_s - begun_s >= self._options.turn_s:
