@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Bring the switches of a fabric to its intent, as a Nornir run to read, copy and change.
 
-python playbooks/deploy.py inventory/fabrics/pod64.yml --on twin --limit 'leaf&rail_1' --plan
+python playbooks/deploy.py inventory/fabrics/pod64.yml --on twin --group rail_1 --plan
 """
 
 import argparse

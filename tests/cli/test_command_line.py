@@ -91,6 +91,14 @@ def test_render_writes_a_file_a_switch_and_audit_finds_nothing_in_them(tmp_path:
     assert railfab("audit", POD64, cwd=tmp_path).returncode == 0
 
 
+def test_findings_keep_the_brackets_that_name_their_place(tmp_path: Path) -> None:
+    railfab("render", POD64, "-o", "out", cwd=tmp_path)
+    spine = next((tmp_path / "out").glob("pod1-spine1.*"))
+    spine.write_text(spine.read_text().replace("4200001001", "4200001009"))
+    said = railfab("audit", POD64, "--configs", "out", cwd=tmp_path).stdout
+    assert "bgp.neighbors[ethernet-1/1].remote_as: is 4200001009, the intent says 4200001001" in said
+
+
 def test_audit_names_what_was_changed_by_hand_and_both_ends_that_no_longer_agree(tmp_path: Path) -> None:
     railfab("render", POD64, "-o", "out", cwd=tmp_path)
     spine = next((tmp_path / "out").glob("pod1-spine1.*"))

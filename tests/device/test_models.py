@@ -184,3 +184,12 @@ def test_wrong_as_numbers_missing_neighbours_and_other_maps_are_findings(
         assert {str(one).partition(": ")[2] for one in marked} == {
             f"{name} differs: {ours} and {theirs}. Give both ends the same."
         }
+
+
+def test_a_missing_and_a_foreign_element_are_said_in_words(models: dict[str, DeviceModel]) -> None:
+    leaf = models[LEAF]
+    fewer = replace(leaf, bgp=replace(leaf.bgp, neighbors=leaf.bgp.neighbors[1:]))
+    assert [change.problem for change in changes(fewer, leaf)] == ["is missing"]
+    assert [change.problem for change in changes(leaf, fewer)] == ["is not in the intent"]
+    other = replace(leaf, bfd=None, bgp=replace(leaf.bgp, max_paths=1))
+    assert [change.problem for change in changes(other, leaf)] == ["is 1, the intent says 64", "is missing"]

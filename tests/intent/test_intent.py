@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
+import jsonschema
 import pytest
+import yaml
 
 from railfab.errors import IntentError, Problems, RailfabError
 from railfab.intent import FabricIntent, Lossless, json_schema, load_intent, load_job
@@ -74,8 +76,14 @@ def test_all_faults_are_reported_together_in_the_order_of_the_file(tmp_path: Pat
             ("backend:", "profile: {lossless: {dscp: 48}}\nbackend:"),
             "profile.lossless: dscp and cnp_dscp are both 48. Give each its own code point.",
         ),
-        (("backend:", "profile: {lossless: {priority: 6}}\nbackend:"), "priority 6 is the queue of CNPs. Use 1 to 5."),
-        (("backend:", "profile: {lossless: {priority: 0}}\nbackend:"), "priority 0 is the default class. Use 1 to 6."),
+        (
+            ("backend:", "profile: {lossless: {priority: 6}}\nbackend:"),
+            "profile.lossless.priority: 6 does not do. It should be less than or equal to 5.",
+        ),
+        (
+            ("backend:", "profile: {lossless: {priority: 0}}\nbackend:"),
+            "profile.lossless.priority: 0 does not do. It should be greater than or equal to 1.",
+        ),
         (("backend:", "profile: {ecmp: spray}\nbackend:"), "profile.ecmp: 'spray' is not a choice. Use 'flow'."),
         (("backend:", "? [a]\n: 1\nbackend:"), "a key is not a word. Use plain keys."),
         (("backend:", "a: &x [*x]\nbackend:"), "an alias repeats a part of the file. Write it out."),
@@ -173,3 +181,18 @@ def test_sizes_read_as_people_write_them(tmp_path: Path) -> None:
     collective = load_job(path).phases[0].collective
     assert collective is not None
     assert collective.bytes == 1_500_000_000
+
+
+@pytest.mark.parametrize(
+    "intent", ["inventory/fabrics/pod64.yml", "labs/frr-pod/intent.yml", "labs/srl-pod/intent.yml"]
+)
+def test_the_schema_for_editors_takes_every_committed_intent(intent: str) -> None:
+    document = yaml.safe_load((FABRICS.parents[1] / intent).read_text())
+    jsonschema.validate(document, json_schema())
+
+
+def test_the_schema_for_editors_refuses_what_the_loader_refuses() -> None:
+    document = yaml.safe_load(SMALL)
+    document["profile"] = {"lossless": True}
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(document, json_schema())

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.text import Text
 
 from railfab.cli.common import (
     STATE_DEFAULT,
     IntentFile,
-    OnOption,
     Output,
     OutputOption,
     StateOption,
@@ -28,6 +28,15 @@ from railfab.intent import json_schema
 from railfab.platforms import Design, design, platform, resolve_endpoints
 from railfab.topology import Capacity, Finding, LinkKind, Role, Severity, cabling_csv, capacities, findings, link_kind
 
+ReadFromOption = Annotated[
+    str | None,
+    typer.Option(
+        "--on",
+        metavar="twin|lab|FILE",
+        help="Read them from a running twin or lab, or from the switches of an endpoints file or a Nornir hosts.yml.",
+        show_default=False,
+    ),
+]
 OutDir = Annotated[Path | None, typer.Option("-o", metavar="DIR", help="Write files here.", show_default=False)]
 
 
@@ -170,7 +179,7 @@ def print_findings(found: tuple[Finding, ...]) -> None:
     console = stdout()
     for finding in found:
         colour = "red" if finding.severity is Severity.ERROR else "yellow"
-        console.print(f"[{colour}]{finding.severity}[/{colour}] {finding}", soft_wrap=True)
+        console.print(Text.assemble((str(finding.severity), colour), f" {finding}"), soft_wrap=True)
 
 
 def render(
@@ -199,7 +208,7 @@ def audit(
     configs: Annotated[
         Path | None, typer.Option("--configs", metavar="DIR", help="Configurations to check.", show_default=False)
     ] = None,
-    on: OnOption = None,
+    on: ReadFromOption = None,
     state: StateOption = STATE_DEFAULT,
     output: OutputOption = Output.TABLE,
 ) -> None:
@@ -269,7 +278,7 @@ def _parsed(fabric: Design, texts: dict[str, str]) -> tuple[list[Finding], dict[
 def _deviations(name: str, fabric: Design, model: Any) -> list[Finding]:
     """Where a switch differs from its intent."""
     return [
-        _error(f"{name}: {change.place}", f"is {change.before}, the intent says {change.after}", "Deploy the intent")
+        _error(f"{name}: {change.place}", change.problem, "Deploy the intent")
         for change in changes(model, fabric.models[name])
     ]
 

@@ -59,8 +59,7 @@ def _findings(fabric: Design, inspected: Mapping[str, tuple[str, Observed]]) -> 
         yield from _live(fabric, name, observed)
     for name, model in models.items():
         for change in changes(model, fabric.models[name]):
-            problem = f"is {change.before}, the intent says {change.after}"
-            yield _finding(f"{name}: {change.place}", problem, "Deploy the intent")
+            yield _finding(f"{name}: {change.place}", change.problem, "Deploy the intent")
     yield from disagreements(fabric.topology, models)
 
 

@@ -21,6 +21,15 @@ class Change:
     def __str__(self) -> str:
         return f"{self.place}: {self.before} -> {self.after}"
 
+    @property
+    def problem(self) -> str:
+        """What is wrong with a switch that has `before` where the intent has `after`."""
+        if is_dataclass(self.after) and self.before is None:
+            return "is missing"
+        if is_dataclass(self.before) and self.after is None:
+            return "is not in the intent"
+        return f"is {self.before}, the intent says {self.after}"
+
 
 _KEYS = ("name", "interface", "cage", "prefix")
 """What tells one element of a tuple from the next, whichever of them it has."""

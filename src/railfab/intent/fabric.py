@@ -23,18 +23,19 @@ class Lossless(Model):
     """The class that carries RoCE, and its congestion notifications."""
 
     dscp: Dscp = Field(default=26, description="code point of RoCE data")
-    priority: int = Field(default=3, ge=0, le=6, description="PFC priority and queue of RoCE data")
+    priority: int = Field(default=3, ge=1, le=5, description="PFC priority and queue of RoCE data; 0 and 6 are taken")
     cnp_dscp: Dscp = Field(default=48, description="code point of congestion notification packets")
 
     @model_validator(mode="after")
     def _code_points_differ(self) -> Lossless:
         if self.dscp == self.cnp_dscp:
             raise ValueError(f"dscp and cnp_dscp are both {self.dscp}; give each its own code point")
-        if self.priority == 0:
-            raise ValueError("priority 0 is the default class; use 1 to 6")
-        if self.priority == 6:
-            raise ValueError("priority 6 is the queue of CNPs; use 1 to 5")
         return self
+
+
+def _or_off(schema: dict[str, Any]) -> None:
+    """Editors are told what the loader takes: a YAML `off`, which reads as false, besides the model and null."""
+    schema["anyOf"].append({"const": False})
 
 
 class Profile(Model):
@@ -47,8 +48,10 @@ class Profile(Model):
     mtu: int = Field(default=9216, ge=1500, le=9398, description="largest IP packet [bytes]")
     ecmp: Literal["flow"] = "flow"
     transport: Literal["rocev2"] = "rocev2"
-    bfd: Bfd | None = Field(default=Bfd(), description="`off` for no BFD")
-    lossless: Lossless | None = Field(default=Lossless(), description="`off` for a fabric without PFC and ECN")
+    bfd: Bfd | None = Field(default=Bfd(), description="`off` for no BFD", json_schema_extra=_or_off)
+    lossless: Lossless | None = Field(
+        default=Lossless(), description="`off` for a fabric without PFC and ECN", json_schema_extra=_or_off
+    )
 
     @field_validator("bfd", "lossless", mode="before")
     @classmethod
