@@ -132,3 +132,18 @@ def test_an_empty_listen_address_does_not_open_the_collector_to_every_network(
     monkeypatch.setenv("RAILFAB_PASSWORD", "b")
     line = said("collect", POD64, "--on", hosts, "--listen", "", cwd=tmp_path)
     assert line == "railfab: --listen: names no address. Write 127.0.0.1, or 0.0.0.0 for every network."
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "line"),
+    [
+        ("--collector", "a b", "--collector: 'a b' is no HOST:PORT. Write it like collector.example:9804."),
+        ("--jobs", "http://a:1", "--jobs: 'http://a:1' is no HOST:PORT. Write it like collector.example:9804."),
+        ("--prometheus", "a:9090", "--prometheus: 'a:9090' is no URL. Write it like http://127.0.0.1:9090."),
+    ],
+)
+def test_an_address_that_prometheus_could_not_use_is_not_written(
+    tmp_path: Path, option: str, value: str, line: str
+) -> None:
+    assert said("dashboards", "build", "-o", "out", option, value, cwd=tmp_path) == f"railfab: {line}"
+    assert not (tmp_path / "out").exists()

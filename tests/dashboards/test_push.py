@@ -207,6 +207,9 @@ def test_no_login_is_said(tmp_path: Path) -> None:
         grafana_login({})
     with pytest.raises(DeliveryError, match=r"absent: cannot be read: No such file.* Name a file that holds the token"):
         grafana_login({}, tmp_path / "absent")
+    (tmp_path / "binary").write_bytes(b"\xff\xfe")
+    with pytest.raises(DeliveryError, match=r"binary: is no text\. Name a file that holds the token\."):
+        grafana_login({}, tmp_path / "binary")
     with pytest.raises(DeliveryError, match=r"empty: is empty\. Put the token of a service account into it"):
         grafana_login({}, tmp_path / "empty")
 

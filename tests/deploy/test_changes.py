@@ -130,6 +130,18 @@ def test_a_switch_that_stays_away_is_not_said_to_be_as_it_was(
     assert (returned.changed, running(twin)) == (True, before)
 
 
+def test_asked_to_stop_it_finishes_what_has_begun_and_begins_nothing(
+    twin: Twin, fabric: Design, nornir: Nornir
+) -> None:
+    before = running(twin)
+    told = threading.Event()
+    told.set()
+    outcomes = apply_all(nornir, without_watchdog(fabric), lambda _name: None, told=told)
+    assert on_leaf(outcomes).error == f"{LEAF}: was left as it is, since you asked to stop. Deploy again for the rest."
+    assert all(outcome.failed and not outcome.unsettled for outcome in outcomes)
+    assert running(twin) == before
+
+
 def test_a_switch_changed_since_its_preview_is_left_alone(twin: Twin, fabric: Design, nornir: Nornir) -> None:
     texts = without_watchdog(fabric)
     approved = {outcome.name: outcome.diff for outcome in preview_all(nornir, texts, lambda _name: None)}

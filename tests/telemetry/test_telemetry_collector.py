@@ -157,6 +157,10 @@ def test_endpoints_that_cannot_be_used_are_refused_before_anything_starts(topolo
         collector_of(name="stray")
     with pytest.raises(EndpointError, match=rf"^{LEAF}: has no gNMI port\. Give it a gnmi_port\.$"):
         collector_of(gnmi_port=None)
+    with pytest.raises(
+        EndpointError, match=rf"^{LEAF}: the authority's certificate /dev/null holds no certificate\. P"
+    ):
+        collector_of(ca="/dev/null")
     with pytest.raises(EndpointError, match=rf"^{LEAF}: the authority's certificate /none cannot be read\. Point ca"):
         collector_of(ca="/none")
     with pytest.raises(EndpointError, match="no NONE_USERNAME and no NONE_PASSWORD in the environment"):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +14,7 @@ from railfab.cli.common import Output, OutputOption, print_json, print_table
 from railfab.dashboards import Datasource, Scrape, boards, grafana_files, prometheus_files, write
 from railfab.dashboards import push as deliver
 from railfab.dashboards.monitoring import COLLECTOR, LONGEST_INTERVAL_S, PROMETHEUS_URL
+from railfab.errors import RailfabError
 
 app = typer.Typer(no_args_is_help=True, help="Grafana boards, Prometheus rules and alerts, and their delivery.")
 
@@ -30,6 +33,7 @@ def build(
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Write the boards, Prometheus' configuration with rules and alerts, and Grafana's provisioning."""
+    _check_addresses({"--collector": collector, "--jobs": jobs}, {"--prometheus": prometheus})
     scrape = Scrape(collector=collector, jobs=jobs, interval_s=interval)
     files = {**grafana_files(Datasource(url=prometheus, interval_s=interval)), **prometheus_files(scrape)}
     written = write(files, out)
@@ -38,6 +42,16 @@ def build(
     else:
         rows = [(out / name, "written" if changed else "unchanged") for name, changed in written.items()]
         print_table("Dashboards and rules", ["File", ""], rows)
+
+
+def _check_addresses(targets: Mapping[str, str | None], urls: Mapping[str, str]) -> None:
+    """Raises RailfabError for what Prometheus or Grafana could not use."""
+    for option, target in targets.items():
+        if target is not None and not re.fullmatch(r"([^\s/:\[\]]+|\[[0-9a-fA-F:.]+\]):[0-9]{1,5}", target):
+            raise RailfabError(option, f"{target!r} is no HOST:PORT", "Write it like collector.example:9804")
+    for option, url in urls.items():
+        if not re.fullmatch(r"https?://[^\s/]+\S*", url):
+            raise RailfabError(option, f"{url!r} is no URL", "Write it like http://127.0.0.1:9090")
 
 
 @app.command()

@@ -25,6 +25,7 @@ from railfab.cli.common import (
     progress_bar,
     stderr,
     stdout,
+    told_to_stop,
 )
 from railfab.cli.design import print_findings
 from railfab.errors import RailfabError
@@ -43,6 +44,7 @@ LimitOption = Annotated[
     typer.Option("--limit", metavar="EXPR", help="Switches or groups: leaf&rail_1,pod1-spine*", show_default=False),
 ]
 PlanOption = Annotated[bool, typer.Option("--plan", metavar="", help="Show the differences and stop.")]
+FINISHING = "stopping: switches that have begun to change are finished, no other is begun"
 YesOption = Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Do not ask.")]
 
 
@@ -109,9 +111,9 @@ def _change(
     if changing and not plan:
         if not yes and stdout().is_terminal and output is Output.TABLE:
             typer.confirm(f"Change {len(changing)} switches?", abort=True)
-        with _bar("changing", hosts) as on_done:
-            approved = {outcome.name: outcome.diff for outcome in outcomes}
-            outcomes = apply_all(nornir, texts, on_done, approved=approved, keep=keep)
+        approved = {outcome.name: outcome.diff for outcome in outcomes}
+        with told_to_stop(FINISHING) as told, _bar("changing", hosts) as on_done:
+            outcomes = apply_all(nornir, texts, on_done, approved=approved, keep=keep, told=told)
     _report(outcomes, plan=plan, output=output)
 
 

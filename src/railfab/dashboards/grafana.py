@@ -47,6 +47,8 @@ def _token(path: Path) -> str:
         raise DeliveryError(
             str(path), f"cannot be read: {error.strerror}", "Name a file that holds the token"
         ) from error
+    except UnicodeDecodeError:
+        raise DeliveryError(str(path), "is no text", "Name a file that holds the token") from None
     if not token:
         raise DeliveryError(str(path), "is empty", "Put the token of a service account into it")
     return token

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -79,12 +80,15 @@ def apply_all(
     *,
     approved: Mapping[str, str] | None = None,
     keep: Keep | None = None,
+    told: threading.Event | None = None,
 ) -> list[Outcome]:
     """Bring each switch to its text. One that fails is as it was before unless it is unsettled; the others go on.
 
     approved: the differences that were agreed to, by switch. keep: takes what a switch ran, before it is replaced.
+    told: once it is set, no switch is begun any more; those that have begun are finished.
     """
-    result = _run(nornir, reconcile, on_done, configurations=configurations, approved=approved, keep=keep)
+    arguments = {"configurations": configurations, "approved": approved, "keep": keep, "told": told}
+    result = _run(nornir, reconcile, on_done, **arguments)
     return [_outcome(name, result[name]) for name in nornir.inventory.hosts]
 
 

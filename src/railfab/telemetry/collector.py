@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
+import ssl
 import threading
 import time
 from collections.abc import Mapping
@@ -133,12 +133,21 @@ def _usable(topology: Topology, endpoints: Endpoints) -> dict[str, Credentials]:
     return credentials
 
 
+def _check_authority(name: str, ca: str) -> None:
+    """Raises EndpointError for a file that cannot be read or holds no certificate: no target would ever be trusted."""
+    try:
+        ssl.create_default_context(cafile=ca)
+    except OSError as error:
+        fault = "holds no certificate" if isinstance(error, ssl.SSLError) else "cannot be read"
+        problem = f"the authority's certificate {ca} {fault}"
+        raise EndpointError(name, problem, "Point ca at the PEM file") from None
+
+
 def _checked(endpoint: Endpoint, fabric: str, switches: frozenset[str]) -> Credentials:
     if endpoint.name not in switches:
         raise EndpointError(endpoint.name, f"is no switch of {fabric}", "Correct the name, or take the right intent")
     if endpoint.gnmi_port is None:
         raise EndpointError(endpoint.name, "has no gNMI port", "Give it a gnmi_port")
-    if endpoint.ca is not None and not os.access(endpoint.ca, os.R_OK):
-        problem = f"the authority's certificate {endpoint.ca} cannot be read"
-        raise EndpointError(endpoint.name, problem, "Point ca at the PEM file")
+    if endpoint.ca is not None:
+        _check_authority(endpoint.name, endpoint.ca)
     return read_credentials(endpoint)
