@@ -37,15 +37,6 @@ ReadFromOption = Annotated[
         show_default=False,
     ),
 ]
-ReadFromOption = Annotated[
-    str | None,
-    typer.Option(
-        "--on",
-        metavar="twin|lab|FILE",
-        help="Read them from a running twin or lab, or from the switches of an endpoints file or a Nornir hosts.yml.",
-        show_default=False,
-    ),
-]
 OutDir = Annotated[Path | None, typer.Option("-o", metavar="DIR", help="Write files here.", show_default=False)]
 
 
