@@ -308,6 +308,11 @@ def test_a_port_in_use_is_one_clear_line(server: GnmiServer, box: Box, loop: Ser
     )
 
 
+def test_an_address_of_another_machine_is_not_said_to_be_in_use(box: Box, loop: ServerLoop) -> None:
+    with pytest.raises(DeviceError, match=r"box: cannot listen on 192\.0\.2\.9:0, cannot assign requested address\."):
+        GnmiServer(box, loop, host="192.0.2.9", credentials=None, identity=None).start()
+
+
 def test_a_server_stops_and_starts_again_on_its_port(server: GnmiServer, client: gNMIclient) -> None:
     port = server.port
     server.stop()

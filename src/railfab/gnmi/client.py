@@ -196,7 +196,7 @@ class GnmiClient:
         for mark, problem in _TLS_PROBLEMS.items():
             if mark in details:
                 return self._certificate_refused(problem)
-        return self._unreachable(details.rpartition(": ")[2].lower() or "no answer")
+        return self._unreachable(details.rpartition(": ")[2].strip("[]").lower() or "no answer")
 
     def _certificate_refused(self, problem: str) -> CertificateRefused:
         remedy = "Give the endpoint the right ca, or skip_verify if you must"

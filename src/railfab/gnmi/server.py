@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import hmac
+import socket
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
@@ -117,9 +119,19 @@ class GnmiServer:
             self.port = self._bind(server, address)
         except RuntimeError:
             remedy = "End what uses the port, or choose another"
-            raise DeviceError(self.target.name, f"cannot listen on {address}, it is in use", remedy) from None
+            raise DeviceError(self.target.name, f"cannot listen on {address}, {self._obstacle()}", remedy) from None
         await server.start()
         self._server = server
+
+    def _obstacle(self) -> str:
+        """Why the address cannot be listened on, in the system's words; gRPC does not say."""
+        family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
+        with socket.socket(family) as probe:
+            try:
+                probe.bind((self.host, self.port))
+            except OSError as error:
+                return "it is in use" if error.errno == errno.EADDRINUSE else (error.strerror or str(error)).lower()
+        return "it was in use"
 
     def _bind(self, server: Any, address: str) -> int:
         if self._identity is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -33,8 +34,15 @@ class Starting:
             stdout=subprocess.PIPE,
             text=True,
         )
-        while Path(f"/proc/{self.process.pid}/comm").read_text() == "unshare\n":
-            pass
+        while not self._apart():
+            time.sleep(0.01)
+
+    def _apart(self) -> bool:
+        """Whether it is in its own namespace, or through already. The name of a process changes too early to tell."""
+        try:
+            return Path(f"/proc/{self.process.pid}/ns/net").readlink() != Path("/proc/self/ns/net").readlink()
+        except OSError:
+            return True
 
     def ip(self, *words: str) -> None:
         subprocess.run(["nsenter", f"--target={self.process.pid}", "--net", "ip", "link", *words], check=True)
