@@ -25,6 +25,7 @@ GROUPS = {
         ("leaf & pod1-seg1", ["pod1-seg1-leaf1"]),
         ("pod1-seg2-*,spine", ["pod1-seg2-leaf1", "pod1-spine1"]),
         ("rail_1&!pod1-seg1", ["pod1-seg2-leaf1"]),
+        ("pod1-seg[12]-leaf1", ["pod1-seg1-leaf1", "pod1-seg2-leaf1"]),
         ("nothing", []),
     ],
 )

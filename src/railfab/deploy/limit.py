@@ -12,7 +12,7 @@ Selector = Callable[[str, frozenset[str]], bool]
 
 
 def selector(expression: str | None) -> Selector:
-    """Commas mean or, `&` means and, `!` means not; a term is a switch or a group, with `*` and `?`."""
+    """Commas mean or, `&` means and, `!` means not; a term is a switch or a group, with `*`, `?` and `[12]`."""
     if expression is None:
         return lambda _name, _groups: True
     alternatives = [[term.strip() for term in part.split("&")] for part in expression.split(",")]
