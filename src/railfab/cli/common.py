@@ -61,12 +61,16 @@ def print_json(value: Any) -> None:
     typer.echo(json.dumps(value, indent=2, default=str))
 
 
+def _is_number(cell: str) -> bool:
+    return cell.replace(",", "").replace(".", "", 1).isdigit()
+
+
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """A table; numbers stand to the right. Wider than the terminal it runs on: names cut in pieces cannot be read."""
     cells = [[("" if cell is None else str(cell)) for cell in row] for row in rows]
     table = Table(title=title, title_justify="left", title_style="bold", header_style="bold", box=None, pad_edge=False)
     for index, column in enumerate(columns):
-        numeric = bool(cells) and all(row[index].replace(".", "", 1).isdigit() for row in cells if row[index])
+        numeric = bool(cells) and all(_is_number(row[index]) for row in cells if row[index])
         table.add_column(column, justify="right" if numeric else "left", overflow="fold")
     for row in cells:
         table.add_row(*row)

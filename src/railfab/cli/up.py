@@ -141,7 +141,7 @@ def _report(summary: Summary, output: Output) -> None:
         (
             job.job,
             f"{job.seconds:.0f}",
-            f"{job.rate_gbps:,.0f}",
+            f"{job.rate_gbps:,.1f}",
             "-" if job.mean_step_s is None else f"{job.mean_step_s * 1000:.0f}",
             f"{job.marks:,.0f}",
             f"{job.pauses:,.0f}",
