@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -121,15 +122,15 @@ def _capacity(capacity: Capacity | None) -> str:
 
 
 def _print_tiers(fabric: Design) -> None:
-    """Cables by what they join: how many, how fast, how long, and where they sit."""
+    """Cables by what they join: how many, how fast, how long."""
     roles = {node.name: node.role for node in fabric.topology.nodes}
-    groups: dict[tuple[LinkKind, int, float], list[tuple[str, str, str]]] = {}
-    for link in fabric.topology.links:
-        kind = link_kind(roles[link.z.node], roles[link.a.node])
-        groups.setdefault((kind, link.rate_gbps, link.cable_m), []).append((link.a.node, link.z.name, link.a.name))
+    groups = Counter(
+        (link_kind(roles[link.z.node], roles[link.a.node]), link.rate_gbps, link.cable_m)
+        for link in fabric.topology.links
+    )
     rows = [
-        ("host to leaf" if kind is LinkKind.HOST else "leaf to spine", len(links), rate, f"{metres:g}")
-        for (kind, rate, metres), links in groups.items()
+        ("host to leaf" if kind is LinkKind.HOST else "leaf to spine", count, rate, f"{metres:g}")
+        for (kind, rate, metres), count in groups.items()
     ]
     print_table("Cables", ("between", "count", "Gb/s", "metres"), rows)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from ipaddress import IPv4Address
 
 import numpy as np
 
@@ -48,15 +47,6 @@ class Wiring:
         for found in ports.values():
             found.sort(key=lambda port: (port.cage, port.lane or 0, port.name))
         return {name: tuple(found) for name, found in ports.items()}
-
-    @cached_property
-    def host_port(self) -> dict[IPv4Address, PortKey]:
-        """Which host's port has an address."""
-        return {
-            port.address.ip: (port.node, port.name)
-            for port in self.near
-            if port.address is not None and self.is_host(port.node)
-        }
 
     @cached_property
     def delay_ns(self) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

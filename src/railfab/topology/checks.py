@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from railfab.errors import RailfabError, TopologyError, raise_all
+from railfab.topology.addresses import LEAVES_PER_POD
 from railfab.topology.catalogue import SwitchModel
 from railfab.topology.dimensions import Dimensions
 from railfab.topology.model import LinkKind, Node, Role, Topology, link_kind
@@ -94,9 +95,9 @@ def _ports_suffice(plan: Dimensions) -> Iterator[RailfabError]:
 
 def _addresses_suffice(plan: Dimensions) -> Iterator[RailfabError]:
     leaves = plan.leaves_per_pod
-    if leaves > 16:
+    if leaves > LEAVES_PER_POD:
         yield TopologyError(
-            "backend.segments", f"{leaves} rail switches in a pod, the address plan has 16", "Use fewer"
+            "backend.segments", f"{leaves} rail switches in a pod, the address plan has {LEAVES_PER_POD}", "Use fewer"
         )
 
 

@@ -18,7 +18,6 @@ TOP_KEYS = ("name", "prefix", "mgmt", "topology", "settings")
 MANAGEMENT_KEYS = ("network", "bridge", "ipv4-subnet", "ipv6-subnet", "ipv4-gw", "ipv6-gw", "mtu", "external-access")
 TOPOLOGY_KEYS = ("defaults", "kinds", "groups", "nodes", "links")
 LINK_KEYS = ("type", "endpoints", "mtu", "labels", "vars")
-END_KEYS = ("node", "interface", "mac", "ipv4", "ipv6", "vars")
 DEFINITION_KEYS = (
     *NODE_KEYS,
     *("license", "env", "ports", "mgmt-ipv4", "mgmt-ipv6", "enforce-startup-config", "user", "entrypoint"),
