@@ -18,7 +18,7 @@ from railfab.errors import RailfabError
 from railfab.gnmi.paths import elements
 from railfab.gnmi.target import Edit, Operation
 from railfab.platforms import Design, design, platform, resolve_endpoints
-from railfab.topology import Finding
+from railfab.errors import Finding
 from railfab.twin import Twin
 
 LEAF = "pod1-seg1-leaf1"

@@ -24,10 +24,10 @@ from railfab.cli.common import (
     stdout,
 )
 from railfab.device import changes, disagreements
-from railfab.errors import ConfigError, Problems, RailfabError, each
+from railfab.errors import ConfigError, Finding, Problems, RailfabError, Severity, each
 from railfab.intent import json_schema
 from railfab.platforms import Design, design, platform, resolve_endpoints
-from railfab.topology import Capacity, Finding, LinkKind, Role, Severity, cabling_csv, capacities, findings, link_kind
+from railfab.topology import Capacity, LinkKind, Role, cabling_csv, capacities, findings, link_kind
 
 ReadFromOption = Annotated[
     str | None,
@@ -48,7 +48,7 @@ def plan(intent: IntentFile, out: OutDir = None, output: OutputOption = Output.T
         out.mkdir(parents=True, exist_ok=True)
         (out / "cabling.csv").write_text(cabling_csv(fabric.topology))
         stderr().print(f"wrote {out / 'cabling.csv'}")
-    found = findings(fabric.topology)
+    found = findings(fabric.topology, fabric.intent)
     if output is Output.JSON:
         print_json(plan_document(fabric, found))
     else:

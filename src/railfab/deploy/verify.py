@@ -11,7 +11,8 @@ from railfab.deploy.run import OnDone, inspect_all, preview_all
 from railfab.device import DeviceModel, Observed, ObservedInterface, ObservedSession, changes, disagreements
 from railfab.errors import ConfigError, Problems, each
 from railfab.platforms import Design, platform
-from railfab.topology import Finding, Port, Severity
+from railfab.errors import Finding, Severity
+from railfab.topology import Port
 
 POLL_S = 1.0
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from railfab.device.model import BgpNeighbor, DeviceModel, Interface, PortProfile, PortQos
-from railfab.topology import Finding, Role, Severity, Topology
+from railfab.errors import Finding, Severity
+from railfab.topology import Role, Topology
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,33 +1,45 @@
 """What a user wrote: fabrics and jobs as YAML, read into frozen models. No other room reads a user's YAML of these."""
 
-from railfab.intent.fabric import (
-    Backend,
-    Bfd,
-    FabricIntent,
-    Hosts,
-    Lossless,
-    Profile,
-    Segments,
-    Spines,
-    Target,
-)
+from railfab.intent.backend import Backend, Growth, Segments, Spines, Subnets, SuperSpines
+from railfab.intent.catalogue import CatalogueFile, InterfaceNames, SwitchEntry
+from railfab.intent.fabric import FabricIntent, Target
+from railfab.intent.hosts import Hosts, ModelSize, ScaleUp
 from railfab.intent.job import Collective, Compute, Job, Phase, Traffic
 from railfab.intent.load import json_schema, load_intent, load_job
+from railfab.intent.networks import AccessLeaves, AccessSpines, Frontend, Management, Services, Storage, Tenant
+from railfab.intent.profile import Addresses, Bfd, Lossless, Profile, RoceTraffic
 
 __all__ = [
+    "AccessLeaves",
+    "AccessSpines",
+    "Addresses",
     "Backend",
     "Bfd",
+    "CatalogueFile",
     "Collective",
     "Compute",
     "FabricIntent",
+    "Frontend",
+    "Growth",
     "Hosts",
+    "InterfaceNames",
     "Job",
     "Lossless",
+    "Management",
+    "ModelSize",
     "Phase",
     "Profile",
+    "RoceTraffic",
+    "ScaleUp",
     "Segments",
+    "Services",
     "Spines",
+    "Storage",
+    "Subnets",
+    "SuperSpines",
+    "SwitchEntry",
     "Target",
+    "Tenant",
     "Traffic",
     "json_schema",
     "load_intent",

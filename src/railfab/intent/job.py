@@ -11,7 +11,7 @@ from railfab.intent.model import Count, Model, Name
 _SCALES = {"kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 
 
-def _bytes(value: object) -> object:
+def size_bytes(value: object) -> object:
     """`64MB` and its like as a number of bytes."""
     if not isinstance(value, str):
         return value
@@ -36,7 +36,7 @@ class Collective(Model):
     bytes: Annotated[int, Field(ge=1, le=10**13)]
     group: Literal["rail"] = "rail"
 
-    _size = field_validator("bytes", mode="before")(_bytes)
+    _size = field_validator("bytes", mode="before")(size_bytes)
 
 
 class Traffic(Model):
@@ -47,7 +47,7 @@ class Traffic(Model):
     receivers: Count = 1
     bytes: Annotated[int, Field(ge=1, le=10**13)]
 
-    _size = field_validator("bytes", mode="before")(_bytes)
+    _size = field_validator("bytes", mode="before")(size_bytes)
 
 
 class Phase(Model):

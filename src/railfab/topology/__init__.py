@@ -3,22 +3,47 @@
 from railfab.topology.addresses import HOST_LINKS, LOOPBACKS
 from railfab.topology.cabling import cabling_csv
 from railfab.topology.catalogue import SwitchModel, catalogue, switch_model
-from railfab.topology.checks import Capacity, Finding, Severity, capacities, findings
-from railfab.topology.model import Breakout, Link, LinkKind, Node, Port, Role, Topology, link_kind
+from railfab.topology.checks import Capacity, capacities, findings
+from railfab.topology.model import (
+    Address,
+    Bond,
+    Breakout,
+    Gateway,
+    HostAddress,
+    Interface,
+    Link,
+    LinkKind,
+    Net,
+    Network,
+    Node,
+    Pools,
+    Port,
+    Role,
+    Summary,
+    Topology,
+    link_kind,
+)
 from railfab.topology.wiring import wire
 
 __all__ = [
     "HOST_LINKS",
     "LOOPBACKS",
+    "Address",
+    "Bond",
     "Breakout",
     "Capacity",
-    "Finding",
+    "Gateway",
+    "HostAddress",
+    "Interface",
     "Link",
     "LinkKind",
+    "Net",
+    "Network",
     "Node",
+    "Pools",
     "Port",
     "Role",
-    "Severity",
+    "Summary",
     "SwitchModel",
     "Topology",
     "cabling_csv",

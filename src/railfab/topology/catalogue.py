@@ -1,4 +1,4 @@
-"""The switch catalogue: what a model can do, as data with its sources."""
+"""The catalogue: what a model can do, as data with its sources."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ from railfab.errors import TopologyError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SwitchModel:
-    """One model. breakouts: lanes to the speeds of a lane. names: platform to the name patterns of cage and lane."""
+    """One switch model. breakouts: lanes to the speeds of a lane. names: platform to the name patterns of cage and lane.
+
+    lane_gbps: fastest electrical lane of a cage. cage: form of a cage (osfp, qsfp-dd). power_w: the most, with optics.
+    units: height in a rack.
+    """
 
     name: str
     vendor: str
@@ -25,6 +29,16 @@ class SwitchModel:
     breakouts: Mapping[int, tuple[int, ...]]
     buffer_bytes: int
     names: Mapping[str, Mapping[str, str]]
+    lane_gbps: int = 100
+    cage: str = ""
+    power_w: int = 0
+    units: int = 1
+    source: str = ""
+
+    @property
+    def platform(self) -> str:
+        """What it runs unless an intent says otherwise."""
+        return next(iter(self.names))
 
     def lanes_for(self, rate_gbps: int) -> int | None:
         """How many ports of this speed a cage gives: 1 unbroken, more by breakout, None when it cannot."""
@@ -48,7 +62,7 @@ class SwitchModel:
 def catalogue() -> Mapping[str, SwitchModel]:
     """Every switch model, by name."""
     document = yaml.safe_load(files(__package__).joinpath("catalogue.yml").read_text())
-    return {name: _switch_model(name, entry) for name, entry in document.items()}
+    return {name: switch_entry(name, entry) for name, entry in document.items()}
 
 
 def switch_model(name: str) -> SwitchModel:
@@ -58,7 +72,8 @@ def switch_model(name: str) -> SwitchModel:
     return catalogue()[name]
 
 
-def _switch_model(name: str, entry: dict[str, Any]) -> SwitchModel:
+def switch_entry(name: str, entry: Mapping[str, Any]) -> SwitchModel:
+    """One entry of a catalogue file as a model."""
     fields = dict(entry)
-    breakouts = {lanes: tuple(speeds) for lanes, speeds in fields.pop("breakouts").items()}
+    breakouts = {lanes: tuple(speeds) for lanes, speeds in fields.pop("breakouts", {}).items()}
     return SwitchModel(name=name, breakouts=breakouts, speeds_gbps=tuple(fields.pop("speeds_gbps")), **fields)

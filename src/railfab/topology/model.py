@@ -1,17 +1,40 @@
-"""What a fabric is made of: nodes, ports and links with their addresses and AS numbers. Plain and immutable."""
+"""What a cluster is made of: nodes, ports and links with their addresses and AS numbers. Plain and immutable."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
-from ipaddress import IPv4Address, IPv4Interface
+from functools import cached_property
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface, IPv6Network
+
+from railfab.topology.catalogue import SwitchModel
+
+Address = IPv4Address | IPv6Address
+Interface = IPv4Interface | IPv6Interface
+Network = IPv4Network | IPv6Network
+
+
+class Net(StrEnum):
+    """The networks of a cluster that have switches."""
+
+    BACKEND = "backend"
+    FRONTEND = "frontend"
+    STORAGE = "storage"
+    MANAGEMENT = "management"
 
 
 class Role(StrEnum):
     HOST = "host"
+    SERVER = "server"
+    """A storage server."""
     LEAF = "leaf"
     SPINE = "spine"
+    SUPER = "super"
+
+
+TIERS = {Role.HOST: 0, Role.SERVER: 0, Role.LEAF: 1, Role.SPINE: 2, Role.SUPER: 3}
+"""Height of each role: a link leads from a lower tier to a higher one, or joins two switches of a pair."""
 
 
 class LinkKind(StrEnum):
@@ -20,6 +43,8 @@ class LinkKind(StrEnum):
     HOST = "host"
     UPLINK = "uplink"
     DOWNLINK = "downlink"
+    PEER = "peer"
+    """The other switch of an MLAG or ESI pair."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +54,10 @@ class Port:
     name: the interface's canonical name on its platform (`ethernet-1/1/1`, `swp1`); on a host `rail1-p0`.
     cage: front-panel position on a switch, from 1; 0 on a host.
     lane: breakout position in the cage, from 1; None when the cage is not broken out.
-    rail: the rail this port serves, from 1; None between switches.
-    address: None on an unnumbered port.
+    rail: the rail this port serves, from 1; None between switches and on other networks.
+    address: None on an unnumbered port, and on one that is in a VLAN or a bundle.
+    vlan: the VLAN a switch port is an access port of.
+    bundle: LAG number on this node; None for a link that stands alone.
     """
 
     node: str
@@ -39,12 +66,14 @@ class Port:
     lane: int | None
     rate_gbps: int
     rail: int | None
-    address: IPv4Interface | None
+    address: Interface | None
+    vlan: int | None = None
+    bundle: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """A cable. a is the lower end: host before leaf, leaf before spine."""
+    """A cable. a is the lower end: host before leaf, leaf before spine, spine before super-spine."""
 
     a: Port
     z: Port
@@ -67,9 +96,11 @@ class Breakout:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """A host or a switch. pod, segment and index count from 1; segment is None on a spine.
+    """A host, a storage server or a switch. pod, segment, plane and index count from 1; segment is None above leaves,
+    pod is 0 for super-spines and for switches of other networks.
 
-    platform, model, asn and loopback are None on a host.
+    platform, model, asn and loopback are None on a host. reflector: a BGP route reflector (route server with eBGP).
+    vtep: source of VXLAN, where there is an overlay.
     """
 
     name: str
@@ -80,41 +111,136 @@ class Node:
     platform: str | None = None
     model: str | None = None
     asn: int | None = None
-    loopback: IPv4Address | None = None
+    loopback: Address | None = None
     breakouts: tuple[Breakout, ...] = ()
+    net: Net = Net.BACKEND
+    plane: int = 1
+    reflector: bool = False
+    vtep: Address | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Gateway:
+    """A switch's address in a VLAN. anycast: the other switch of a pair has the same one. vni: with an overlay.
+
+    tenant: VRF it is in; None is the default one.
+    """
+
+    node: str
+    vlan: int
+    subnet: Network
+    address: Interface
+    rail: int | None = None
+    anycast: bool = False
+    vni: int | None = None
+    tenant: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """A prefix that a switch announces instead of its parts; withdrawn when none of the contributors is there."""
+
+    node: str
+    prefix: Network
+    contributors: tuple[Network, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bond:
+    """A host's LAG: ports by name, over one switch or over a pair. esi: its Ethernet segment, on EVPN multihoming."""
+
+    host: str
+    name: str
+    ports: tuple[str, ...]
+    switches: tuple[str, ...]
+    bundle: int
+    rail: int | None
+    vlan: int | None
+    address: Interface | None
+    esi: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostAddress:
+    """An address of a host in a VLAN, on a port that is in no bundle."""
+
+    host: str
+    port: str
+    rail: int | None
+    vlan: int
+    address: Interface
+    gateway: Address
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pools:
+    """Where addresses are from: what a routing policy lets through. host_length: prefix length of a host's network."""
+
+    hosts: tuple[Network, ...]
+    loopbacks: Network
+    fabric_links: Network
+
+
+@dataclass(frozen=True, kw_only=True)
 class Topology:
-    """A wired fabric. nodes: hosts, then leaves, then spines, in the order of their names' numbers."""
+    """A wired cluster. nodes: hosts, then leaves, spines and super-spines, plane by plane, in the order of their names'
+    numbers; then the other networks. models: the switch models that nodes name."""
 
     fabric: str
     nodes: tuple[Node, ...]
     links: tuple[Link, ...]
+    models: Mapping[str, SwitchModel] = field(default_factory=dict)
+    pools: Pools | None = None
+    gateways: tuple[Gateway, ...] = ()
+    summaries: tuple[Summary, ...] = ()
+    bonds: tuple[Bond, ...] = ()
+    host_addresses: tuple[HostAddress, ...] = ()
 
     def switches(self) -> tuple[Node, ...]:
-        return tuple(node for node in self.nodes if node.role is not Role.HOST)
+        return tuple(node for node in self.nodes if TIERS[node.role])
 
     def hosts(self) -> tuple[Node, ...]:
+        """The GPU servers."""
         return tuple(node for node in self.nodes if node.role is Role.HOST)
 
     def node(self, name: str) -> Node:
-        return next(node for node in self.nodes if node.name == name)
+        return self.by_name[name]
+
+    def model_of(self, node: Node) -> SwitchModel:
+        """The switch model of a node that is a switch."""
+        assert node.model is not None
+        return self.models[node.model]
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Node]:
+        return {node.name: node for node in self.nodes}
 
     def ports(self) -> Iterator[tuple[Port, Port, Link]]:
         """Every port of the fabric: the port, its peer, and the link between them."""
         for link in self.links:
-            for port, peer in link.ends():
-                yield port, peer, link
+            yield link.a, link.z, link
+            yield link.z, link.a, link
 
     def ports_of(self, node: str) -> tuple[tuple[Port, Port, Link], ...]:
         """The ports of one node, in front-panel order, each with its peer and link."""
-        own = [found for found in self.ports() if found[0].node == node]
-        return tuple(sorted(own, key=lambda found: (found[0].cage, found[0].lane or 0, found[0].name)))
+        return self._ports_by_node.get(node, ())
+
+    @cached_property
+    def _ports_by_node(self) -> Mapping[str, tuple[tuple[Port, Port, Link], ...]]:
+        found: dict[str, list[tuple[Port, Port, Link]]] = {node.name: [] for node in self.nodes}
+        for wired in self.ports():
+            found[wired[0].node].append(wired)
+        return {
+            name: tuple(sorted(ports, key=lambda wired: (wired[0].cage, wired[0].lane or 0, wired[0].name)))
+            for name, ports in found.items()
+        }
 
 
 def link_kind(role: Role, peer_role: Role) -> LinkKind:
     """What a port of a switch of this role leads to, by the role of its peer."""
-    if peer_role is Role.HOST:
+    tier, peer_tier = TIERS[role], TIERS[peer_role]
+    if peer_tier == 0:
         return LinkKind.HOST
-    return LinkKind.UPLINK if role is Role.LEAF else LinkKind.DOWNLINK
+    if peer_tier == tier:
+        return LinkKind.PEER
+    return LinkKind.UPLINK if peer_tier > tier else LinkKind.DOWNLINK

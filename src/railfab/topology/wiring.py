@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from railfab.intent import FabricIntent
 from railfab.topology import addresses
-from railfab.topology.checks import check_buildable
+from railfab.topology.buildable import check_buildable
 from railfab.topology.dimensions import Dimensions
 from railfab.topology.model import Breakout, Link, Node, Port, Role, Topology
 

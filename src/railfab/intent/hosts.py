@@ -1,0 +1,62 @@
+"""The GPU servers, and the models that people size them for."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from railfab.intent.model import OFF, Model, OrOff, Rate
+
+
+class ScaleUp(Model):
+    """The network inside a host, over which rails meet that no spine joins."""
+
+    name: str = Field(default="NVLink", description="what it is called")
+    gbps_per_gpu: Annotated[int, Field(ge=1, le=100_000)] = Field(
+        default=3600, description="what a GPU sends into it [Gb/s]; NVLink 4: 450 GB/s a direction"
+    )
+
+
+class Hosts(Model):
+    """The GPU servers."""
+
+    gpus: Annotated[int, Field(ge=1, le=72)] = Field(default=8, description="GPUs of a host")
+    nic_per: Literal["gpu"] | Annotated[int, Field(ge=2, le=72)] = Field(
+        default="gpu", description="what has a NIC of its own: each GPU, or so many GPUs together; a rail each"
+    )
+    nic_ports: Annotated[int, Field(ge=1, le=4)] = Field(default=1, description="ports of a NIC")
+    rate_gbps: Rate = Field(default=400, description="speed of a NIC port [Gb/s]")
+    attach: Literal["routed", "vlan", "mlag", "esi"] = Field(
+        default="routed",
+        description="routed: a /31 per NIC port; vlan: a VLAN per rail, gateway on the switch; mlag, esi: a LAG over two",
+    )
+    reorder: bool = Field(default=False, description="the NICs put packets back in order, as `ecmp: packet` needs")
+    lane_gbps: Literal[10, 25, 50, 100, 200] | None = Field(
+        default=None, description="electrical lane of a NIC port [Gb/s]; by default the switch port's"
+    )
+    model: str = Field(default="gpu-server-8", description="host model, from the catalogue: power, height, GPU memory")
+    per_rack: Annotated[int, Field(ge=1, le=48)] = Field(default=4, description="hosts of a rack")
+    scale_up: OrOff[ScaleUp] = Field(default=ScaleUp(), description="`off` where GPUs of a host do not meet", **OFF)
+
+    @model_validator(mode="after")
+    def _nics_divide_gpus(self) -> Hosts:
+        if self.gpus % self.gpus_per_nic:
+            raise ValueError(f"{self.gpus} GPUs cannot share NICs by {self.nic_per}; use a divisor of {self.gpus}")
+        return self
+
+    @property
+    def gpus_per_nic(self) -> int:
+        return 1 if self.nic_per == "gpu" else self.nic_per
+
+    @property
+    def nics(self) -> int:
+        """NICs of a host: its rails."""
+        return self.gpus // self.gpus_per_nic
+
+
+class ModelSize(Model):
+    """A model that people want to run, for the table of GPU counts."""
+
+    parameters_billion: Annotated[float, Field(gt=0, le=1e6, strict=False)]
+    bytes_per_parameter: Annotated[float, Field(gt=0, le=16, strict=False)] = 2.0

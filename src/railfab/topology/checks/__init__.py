@@ -1,0 +1,5 @@
+"""What a careful colleague would say of a fabric that can be built."""
+
+from railfab.topology.checks.capacity import Capacity, capacities, findings
+
+__all__ = ["Capacity", "capacities", "findings"]
