@@ -55,7 +55,7 @@ class Port:
     cage: front-panel position on a switch, from 1; 0 on a host.
     lane: breakout position in the cage, from 1; None when the cage is not broken out.
     rail: the rail this port serves, from 1; None between switches and on other networks.
-    address: None on an unnumbered port, and on one that is in a VLAN or a bundle.
+    address: None on an unnumbered port, on a switch port in a VLAN (see Gateway) and on a port of a bundle (see Bond).
     vlan: the VLAN a switch port is an access port of.
     bundle: LAG number on this node; None for a link that stands alone.
     """
@@ -161,22 +161,10 @@ class Bond:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HostAddress:
-    """An address of a host in a VLAN, on a port that is in no bundle."""
-
-    host: str
-    port: str
-    rail: int | None
-    vlan: int
-    address: Interface
-    gateway: Address
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Pools:
-    """Where addresses are from: what a routing policy lets through. host_length: prefix length of a host's network."""
+    """Where the backend's addresses are from, as routing policies let them through."""
 
-    hosts: tuple[Network, ...]
+    hosts: Network
     loopbacks: Network
     fabric_links: Network
 
@@ -194,7 +182,6 @@ class Topology:
     gateways: tuple[Gateway, ...] = ()
     summaries: tuple[Summary, ...] = ()
     bonds: tuple[Bond, ...] = ()
-    host_addresses: tuple[HostAddress, ...] = ()
 
     def switches(self) -> tuple[Node, ...]:
         return tuple(node for node in self.nodes if TIERS[node.role])
