@@ -237,7 +237,7 @@ def test_several_reasons_are_given_together() -> None:
 
 
 def test_an_unknown_switch_is_refused() -> None:
-    with pytest.raises(TopologyError, match=r"switch 'x9': is not in the catalogue\. Use 7220-ixr-d5, linux-16\."):
+    with pytest.raises(TopologyError, match=r"switch 'x9': is not in the catalogue\. Use .*7220-ixr-d5, .*linux-16.*\."):
         switch_model("x9")
 
 

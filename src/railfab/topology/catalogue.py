@@ -1,22 +1,31 @@
-"""The catalogue: what a model can do, as data with its sources."""
+"""The catalogue: what a switch model can do, as data with its sources; the built-in ones and the user's."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import difflib
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from string import Formatter
 from typing import Any
 
 import yaml
 
-from railfab.errors import TopologyError
+from railfab.errors import RailfabError, TopologyError, raise_all
+from railfab.intent import FabricIntent
+
+CAGE_FIELDS = {"cage", "port", "electrical"}
+"""What a name pattern may say of a cage: counted from 1, from 0; its first electrical lane on the switch, from 0."""
+LANE_FIELDS = {*CAGE_FIELDS, "lane", "sub", "first"}
+"""And of a port of a broken-out cage: counted from 1, from 0, and its first electrical lane in the cage, from 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SwitchModel:
-    """One switch model. breakouts: lanes to the speeds of a lane. names: platform to the name patterns of cage and lane.
+    """One switch model.
 
+    breakouts: lanes to the speeds of a lane. names: platform to the name patterns of cage and lane.
     lane_gbps: fastest electrical lane of a cage. cage: form of a cage (osfp, qsfp-dd). power_w: the most, with optics.
     units: height in a rack.
     """
@@ -40,6 +49,11 @@ class SwitchModel:
         """What it runs unless an intent says otherwise."""
         return next(iter(self.names))
 
+    @property
+    def electrical_lanes(self) -> int:
+        """Electrical lanes of a cage."""
+        return max(1, max(self.speeds_gbps) // self.lane_gbps)
+
     def lanes_for(self, rate_gbps: int) -> int | None:
         """How many ports of this speed a cage gives: 1 unbroken, more by breakout, None when it cannot."""
         if rate_gbps in self.speeds_gbps and rate_gbps == max(self.speeds_gbps):
@@ -49,27 +63,72 @@ class SwitchModel:
             return max(broken)
         return 1 if rate_gbps in self.speeds_gbps else None
 
-    def interface(self, platform: str, cage: int, lane: int | None) -> str:
-        """The canonical name of a port on this platform. Raises TopologyError when the model does not run it."""
+    def interface(self, platform: str, cage: int, lane: int | None, lanes: int | None = None) -> str:
+        """The canonical name of a port on this platform. Raises TopologyError when the model does not run it.
+
+        lanes: how many ports the cage is split into, for platforms that number them by electrical lane; by default
+        a port for every electrical lane.
+        """
+        pattern = self._pattern(platform, broken=lane is not None)
+        return self._named(pattern, cage, lane or 1, lanes or self.electrical_lanes)
+
+    def interface_names(self, platform: str, lanes: int) -> tuple[str, ...]:
+        """Names of all ports in front-panel order, when every cage is broken out to `lanes` ports (1: unbroken).
+
+        Raises TopologyError when the model does not run the platform, or no cage of it breaks out there.
+        """
+        pattern = self._pattern(platform, broken=lanes > 1)
+        cages, ports = range(1, self.cages + 1), range(1, lanes + 1)
+        return tuple(self._named(pattern, cage, lane, lanes) for cage in cages for lane in ports)
+
+    def _pattern(self, platform: str, *, broken: bool) -> str:
         if platform not in self.names:
             known = ", ".join(sorted(self.names))
             raise TopologyError(f"switch {self.name}", f"does not run platform {platform!r}", f"Use {known}")
-        pattern = self.names[platform]["cage" if lane is None else "lane"]
-        return pattern.format(cage=cage, lane=lane)
+        pattern = self.names[platform].get("lane" if broken else "cage")
+        if pattern is None:
+            raise TopologyError(f"switch {self.name}", f"breaks out no cage on {platform}", "Use speeds of whole cages")
+        return pattern
+
+    def _named(self, pattern: str, cage: int, lane: int, lanes: int) -> str:
+        before = (lane - 1) * self.electrical_lanes // lanes
+        return pattern.format(
+            cage=cage,
+            port=cage - 1,
+            lane=lane,
+            sub=lane - 1,
+            first=before + 1,
+            electrical=(cage - 1) * self.electrical_lanes + before,
+        )
 
 
 @cache
 def catalogue() -> Mapping[str, SwitchModel]:
-    """Every switch model, by name."""
-    document = yaml.safe_load(files(__package__).joinpath("catalogue.yml").read_text())
+    """Every built-in switch model, by name."""
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    document = yaml.load(files(__package__).joinpath("catalogue.yml").read_text(), Loader=loader)
     return {name: switch_entry(name, entry) for name, entry in document.items()}
 
 
 def switch_model(name: str) -> SwitchModel:
-    """The model of that name. Raises TopologyError."""
-    if name not in catalogue():
-        raise TopologyError(f"switch {name!r}", "is not in the catalogue", f"Use {', '.join(sorted(catalogue()))}")
-    return catalogue()[name]
+    """The built-in model of that name. Raises TopologyError."""
+    return _named_in(catalogue(), name)
+
+
+def models_of(intent: FabricIntent) -> Mapping[str, SwitchModel]:
+    """The switch models an intent may name: the built-in ones and its own. Raises TopologyError, or Problems."""
+    if not intent.switches:
+        return catalogue()
+    entries = {name: entry.model_dump() for name, entry in intent.switches.items()}
+    raise_all([fault for name, entry in entries.items() for fault in _faults(name, entry)])
+    own = {name: switch_entry(name, entry) for name, entry in entries.items()}
+    raise_all([fault for model in own.values() for fault in _doubled(model)])
+    return {**catalogue(), **own}
+
+
+def model_named(intent: FabricIntent, name: str) -> SwitchModel:
+    """The model of that name, built-in or the intent's own. Raises TopologyError."""
+    return _named_in(models_of(intent), name)
 
 
 def switch_entry(name: str, entry: Mapping[str, Any]) -> SwitchModel:
@@ -77,3 +136,69 @@ def switch_entry(name: str, entry: Mapping[str, Any]) -> SwitchModel:
     fields = dict(entry)
     breakouts = {lanes: tuple(speeds) for lanes, speeds in fields.pop("breakouts", {}).items()}
     return SwitchModel(name=name, breakouts=breakouts, speeds_gbps=tuple(fields.pop("speeds_gbps")), **fields)
+
+
+def _named_in(models: Mapping[str, SwitchModel], name: str) -> SwitchModel:
+    if name in models:
+        return models[name]
+    raise TopologyError(f"switch {name!r}", "is not in the catalogue", nearest(name, models))
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """What a user who wrote `name` may have meant, and all that is known."""
+    names = sorted(known)
+    guess = difflib.get_close_matches(name.lower(), names, n=1)
+    return f"Did you mean {guess[0]!r}? Known: {', '.join(names)}" if guess else f"Use {', '.join(names)}"
+
+
+def _faults(name: str, entry: Mapping[str, Any]) -> Iterator[RailfabError]:
+    """What is wrong with a user's entry that its types do not tell."""
+    where = f"switches.{name}"
+    if name in catalogue():
+        yield TopologyError(where, "is in the built-in catalogue already", "Give yours another name")
+    if not entry["speeds_gbps"]:
+        yield TopologyError(f"{where}.speeds_gbps", "names no speed", "Say what an unbroken cage runs at")
+    if not entry["names"]:
+        yield TopologyError(f"{where}.names", "names no platform", "Say how one platform calls its ports")
+    for platform, patterns in entry["names"].items():
+        yield from _pattern_faults(f"{where}.names.{platform}", patterns)
+    for lanes, speeds in entry["breakouts"].items():
+        yield from _breakout_faults(f"{where}.breakouts.{lanes}", lanes, speeds, entry["speeds_gbps"])
+
+
+def _breakout_faults(where: str, lanes: int, speeds: Iterable[int], cage: tuple[int, ...]) -> Iterator[RailfabError]:
+    for speed in speeds:
+        if cage and lanes * speed > max(cage):
+            problem = f"{lanes} x {speed} Gb/s is more than the {max(cage)} Gb/s of a cage"
+            yield TopologyError(where, problem, "Use fewer lanes or a lower speed")
+
+
+def _pattern_faults(where: str, patterns: Mapping[str, str | None]) -> Iterator[RailfabError]:
+    for key, known in (("cage", CAGE_FIELDS), ("lane", LANE_FIELDS)):
+        pattern = patterns[key]
+        if pattern is not None and not _is_pattern(pattern, known):
+            choice = ", ".join(f"{{{field}}}" for field in sorted(known))
+            yield TopologyError(f"{where}.{key}", f"{pattern!r} is no name pattern", f"Use only {choice} in it")
+
+
+def _is_pattern(pattern: str, known: Collection[str]) -> bool:
+    """Whether the braces of a pattern are plain fields that are known."""
+    try:
+        parsed = list(Formatter().parse(pattern))
+    except ValueError:
+        return False
+    return all(
+        (field is None or field in known) and not spec and not conversion for _, field, spec, conversion in parsed
+    )
+
+
+def _doubled(model: SwitchModel) -> Iterator[RailfabError]:
+    """Platforms on which two ports of a model have one name."""
+    for platform, patterns in model.names.items():
+        for lanes in (1, *model.breakouts) if patterns["lane"] else (1,):
+            names = model.interface_names(platform, lanes)
+            if len(set(names)) < len(names):
+                where = f"switches.{model.name}.names.{platform}"
+                yield TopologyError(
+                    where, f"two ports of cages split in {lanes} have one name", "Use {cage} and {lane}"
+                )
