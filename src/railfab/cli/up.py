@@ -30,7 +30,8 @@ from railfab.platforms import design
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from railfab.app import Scene, Summary
+    from railfab.app.summary import Summary
+    from railfab.app.view import Scene
 
 JobsOption = Annotated[
     list[Path] | None,
@@ -76,8 +77,8 @@ def up(
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Twin, deploy, jobs, collector and live view of a fabric, with Prometheus if it is installed; Ctrl-C ends all."""
-    from railfab.app import Options
-    from railfab.app import up as run
+    from railfab.app.up import Options
+    from railfab.app.up import up as run
 
     fabric = design(intent)
     options = Options(
@@ -108,7 +109,7 @@ def _jobs(intent: Path, given: list[Path] | None) -> tuple[Job, ...]:
 @contextmanager
 def _stage() -> Iterator[tuple[Callable[[Scene], None], Callable[[str], None]]]:
     """Where frames and words go: a live view on a terminal, a line now and then elsewhere."""
-    from railfab.app import frame, line
+    from railfab.app.view import frame, line
 
     console = stderr()
     if not console.is_terminal:
