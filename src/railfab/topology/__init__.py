@@ -5,6 +5,7 @@ from railfab.topology.cabling import cabling_csv
 from railfab.topology.catalogue import SwitchModel, catalogue, switch_model
 from railfab.topology.checks import Capacity, capacities, findings
 from railfab.topology.model import (
+    TIERS,
     Address,
     Bond,
     Breakout,
@@ -27,6 +28,7 @@ from railfab.topology.wiring import wire
 __all__ = [
     "HOST_LINKS",
     "LOOPBACKS",
+    "TIERS",
     "Address",
     "Bond",
     "Breakout",
