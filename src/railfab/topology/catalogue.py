@@ -5,15 +5,16 @@ from __future__ import annotations
 import difflib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from string import Formatter
 from typing import Any
 
 import yaml
 
-from railfab.errors import RailfabError, TopologyError, raise_all
+from railfab.errors import RailfabError, TopologyError, each, raise_all
 from railfab.intent import FabricIntent
+from railfab.intent.catalogue import SwitchEntry
 
 CAGE_FIELDS = {"cage", "port", "electrical"}
 """What a name pattern may say of a cage: counted from 1, from 0; its first electrical lane on the switch, from 0."""
@@ -117,13 +118,14 @@ def switch_model(name: str) -> SwitchModel:
 
 def models_of(intent: FabricIntent) -> Mapping[str, SwitchModel]:
     """The switch models an intent may name: the built-in ones and its own. Raises TopologyError, or Problems."""
-    if not intent.switches:
-        return catalogue()
-    entries = {name: entry.model_dump() for name, entry in intent.switches.items()}
-    raise_all([fault for name, entry in entries.items() for fault in _faults(name, entry)])
-    own = {name: switch_entry(name, entry) for name, entry in entries.items()}
-    raise_all([fault for model in own.values() for fault in _doubled(model)])
-    return {**catalogue(), **own}
+    own, faults = {}, list[RailfabError]()
+    for name, entry in intent.switches.items():
+        try:
+            own[name] = _own_model(name, entry.model_dump_json())
+        except RailfabError as error:
+            faults += each(error)
+    raise_all(faults)
+    return {**catalogue(), **own} if own else catalogue()
 
 
 def model_named(intent: FabricIntent, name: str) -> SwitchModel:
@@ -131,11 +133,26 @@ def model_named(intent: FabricIntent, name: str) -> SwitchModel:
     return _named_in(models_of(intent), name)
 
 
+@lru_cache(maxsize=256)
+def _own_model(name: str, entry_json: str) -> SwitchModel:
+    """A user's entry as a model: looked at once, however often it is asked for."""
+    entry = SwitchEntry.model_validate_json(entry_json).model_dump()
+    raise_all(list(_faults(name, entry)))
+    model = switch_entry(name, entry)
+    raise_all(list(_doubled(model)))
+    return model
+
+
 def switch_entry(name: str, entry: Mapping[str, Any]) -> SwitchModel:
     """One entry of a catalogue file as a model."""
     fields = dict(entry)
     breakouts = {lanes: tuple(speeds) for lanes, speeds in fields.pop("breakouts", {}).items()}
-    return SwitchModel(name=name, breakouts=breakouts, speeds_gbps=tuple(fields.pop("speeds_gbps")), **fields)
+    speeds_gbps = tuple(fields.pop("speeds_gbps"))
+    names = {
+        platform: {key: pattern for key, pattern in patterns.items() if pattern is not None}
+        for platform, patterns in fields.pop("names").items()
+    }
+    return SwitchModel(name=name, breakouts=breakouts, speeds_gbps=speeds_gbps, names=names, **fields)
 
 
 def _named_in(models: Mapping[str, SwitchModel], name: str) -> SwitchModel:
@@ -195,10 +212,10 @@ def _is_pattern(pattern: str, known: Collection[str]) -> bool:
 def _doubled(model: SwitchModel) -> Iterator[RailfabError]:
     """Platforms on which two ports of a model have one name."""
     for platform, patterns in model.names.items():
-        for lanes in (1, *model.breakouts) if patterns["lane"] else (1,):
+        for lanes in (1, *model.breakouts) if "lane" in patterns else (1,):
             names = model.interface_names(platform, lanes)
             if len(set(names)) < len(names):
-                where = f"switches.{model.name}.names.{platform}"
-                yield TopologyError(
-                    where, f"two ports of cages split in {lanes} have one name", "Use {cage} and {lane}"
+                problem = (
+                    f"two ports of cages split in {lanes} have one name" if lanes > 1 else "two cages have one name"
                 )
+                yield TopologyError(f"switches.{model.name}.names.{platform}", problem, "Use {cage} and {lane}")
