@@ -2,12 +2,10 @@
 
 from pathlib import Path
 
-import jsonschema
 import pytest
-import yaml
 
 from railfab.errors import IntentError, Problems, RailfabError
-from railfab.intent import FabricIntent, Lossless, json_schema, load_intent, load_job
+from railfab.intent import FabricIntent, Lossless, load_intent, load_job
 
 FABRICS = Path(__file__).parents[2] / "inventory" / "fabrics"
 JOBS = Path(__file__).parents[2] / "inventory" / "jobs"
@@ -52,9 +50,10 @@ def test_all_faults_are_reported_together_in_the_order_of_the_file(tmp_path: Pat
         "f.yml:1: version: 2 is not a choice. Use 1.",
         "f.yml:4: backend.segments.hosts: 0 does not do. It should be greater than or equal to 1.",
         "f.yml:5: backend.spines.rate: is not a key railfab knows. Did you mean 'rate_gbps'? "
-        "Known here: cable_m, count, links_per_leaf, model, platform, rate_gbps.",
+        "Known here: breakout, bundle, cable_m, count, links_per_leaf, model, platform, rate_gbps.",
         "f.yml:5: backend.spines.rate_gbps: is missing. Add it.",
-        "f.yml:6: extra: is not a key railfab knows. Known here: backend, fabric, hosts, inventory, profile, version.",
+        "f.yml:6: extra: is not a key railfab knows. Known here: backend, catalogue, fabric, frontend, hosts, "
+        "inventory, management, models, profile, storage, switches, version.",
     ]
 
 
@@ -74,7 +73,7 @@ def test_all_faults_are_reported_together_in_the_order_of_the_file(tmp_path: Pat
         ),
         (
             ("backend:", "profile: {lossless: {dscp: 48}}\nbackend:"),
-            "profile.lossless: dscp and cnp_dscp are both 48. Give each its own code point.",
+            "f.yml:3: profile.lossless.cnp_dscp: dscp and cnp_dscp are both 48. Give each its own code point.",
         ),
         (
             ("backend:", "profile: {lossless: {priority: 6}}\nbackend:"),
@@ -84,7 +83,10 @@ def test_all_faults_are_reported_together_in_the_order_of_the_file(tmp_path: Pat
             ("backend:", "profile: {lossless: {priority: 0}}\nbackend:"),
             "profile.lossless.priority: 0 does not do. It should be greater than or equal to 1.",
         ),
-        (("backend:", "profile: {ecmp: spray}\nbackend:"), "profile.ecmp: 'spray' is not a choice. Use 'flow'."),
+        (
+            ("backend:", "profile: {ecmp: spray}\nbackend:"),
+            "profile.ecmp: 'spray' is not a choice. Use 'flow', 'flowlet' or 'packet'.",
+        ),
         (("backend:", "? [a]\n: 1\nbackend:"), "a key is not a word. Use plain keys."),
         (("backend:", "a: &x [*x]\nbackend:"), "an alias repeats a part of the file. Write it out."),
     ],
@@ -127,9 +129,9 @@ def test_a_job_for_a_fabric_and_a_fabric_for_a_job_are_one_fault_each(tmp_path: 
     fabric, job = tmp_path / "f.yml", tmp_path / "j.yml"
     fabric.write_text(SMALL)
     job.write_text("version: 1\njob: rest\nphases: [{compute: {ms: 1}}]\n")
-    with pytest.raises(IntentError, match=r"j\.yml: is a job, not a fabric\. Name the fabric's file\.$"):
+    with pytest.raises(IntentError, match=r"j\.yml: is a job, not a fabric\. Name a fabric\.$"):
         load_intent(job)
-    with pytest.raises(IntentError, match=r"f\.yml: is a fabric, not a job\. Name the job's file\.$"):
+    with pytest.raises(IntentError, match=r"f\.yml: is a fabric, not a job\. Name a job\.$"):
         load_job(fabric)
 
 
@@ -139,14 +141,6 @@ def test_off_switches_a_feature_off(tmp_path: Path) -> None:
     intent = load_intent(path)
     assert intent.profile.bfd is None
     assert intent.profile.lossless is None
-
-
-def test_the_schema_for_editors_is_the_committed_one_and_knows_every_key() -> None:
-    import json
-
-    committed = json.loads((FABRICS.parent / "intent.schema.json").read_text())
-    assert committed == json_schema()
-    assert set(committed["properties"]) == {"version", "fabric", "profile", "hosts", "backend", "inventory"}
 
 
 @pytest.mark.parametrize("job", sorted(JOBS.glob("*.yml")), ids=lambda path: path.stem)
@@ -181,18 +175,3 @@ def test_sizes_read_as_people_write_them(tmp_path: Path) -> None:
     collective = load_job(path).phases[0].collective
     assert collective is not None
     assert collective.bytes == 1_500_000_000
-
-
-@pytest.mark.parametrize(
-    "intent", ["inventory/fabrics/pod64.yml", "labs/frr-pod/intent.yml", "labs/srl-pod/intent.yml"]
-)
-def test_the_schema_for_editors_takes_every_committed_intent(intent: str) -> None:
-    document = yaml.safe_load((FABRICS.parents[1] / intent).read_text())
-    jsonschema.validate(document, json_schema())
-
-
-def test_the_schema_for_editors_refuses_what_the_loader_refuses() -> None:
-    document = yaml.safe_load(SMALL)
-    document["profile"] = {"lossless": True}
-    with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(document, json_schema())

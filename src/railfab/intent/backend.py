@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from ipaddress import IPv4Network
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from railfab.intent.model import Count, Listed, Metres, Model, PrefixV4, Rate, Vlan
+from railfab.intent.model import Count, Fault, Listed, Metres, Model, PrefixV4, Rate, Vlan
 
 Cage = Annotated[int, Field(ge=1, le=1024)]
 PortOrder = Literal["by-host", "by-rail"] | dict[Annotated[int, Field(ge=1, le=72)], Listed[Cage]]
@@ -52,10 +53,11 @@ class Segments(Model):
     cable_m: Metres = Field(default=5.0, description="length of host cables [m]")
     ports: PortOrder = Field(
         default="by-host",
-        description="by-host: a host's links side by side; by-rail: a block of ports per rail; or the cages of each rail",
+        description="by-host: a host's links side by side; by-rail: a block of ports a rail; or the cages of each rail",
     )
     peer_links: Annotated[int, Field(ge=1, le=16)] = Field(
-        default=2, description="links between the two switches of a pair, with mlag, and with esi where no spine joins them"
+        default=2,
+        description="links between the two switches of a pair, with mlag, and with esi where no spine joins them",
     )
 
 
@@ -110,18 +112,12 @@ class Backend(Model):
     spines: Spines | None = Field(default=None, description="none: rail-only, or a single switch")
     super_spines: SuperSpines | None = Field(default=None, description="what joins pods")
 
-    @model_validator(mode="after")
-    def _tiers_stand_on_each_other(self) -> Backend:
-        if self.super_spines and not self.spines:
-            raise ValueError("super_spines stand on spines, and there are none; add spines")
-        if self.super_spines and self.spines and self.spines.count % self.super_spines.groups:
-            raise ValueError(
-                f"{self.spines.count} spines cannot form {self.super_spines.groups} groups; "
-                f"use a divisor of {self.spines.count}"
-            )
-        if self.super_spines and self.super_spines.count % self.super_spines.groups:
-            raise ValueError(
-                f"{self.super_spines.count} super-spines cannot form {self.super_spines.groups} groups; "
-                f"use a divisor of {self.super_spines.count}"
-            )
-        return self
+    def _faults(self) -> Iterator[Fault]:
+        top, spines = self.super_spines, self.spines
+        if top and not spines:
+            yield Fault("super_spines", "super-spines stand on spines, and there are none", "Add spines")
+        if top and spines:
+            for key, count, what in (("spines", spines.count, "spines"), ("super_spines", top.count, "super-spines")):
+                if count % top.groups:
+                    problem = f"{count} {what} cannot form the {top.groups} groups of super_spines"
+                    yield Fault(f"{key}.count", problem, f"Use a multiple of {top.groups}")

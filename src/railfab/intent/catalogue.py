@@ -10,7 +10,7 @@ from railfab.intent.model import Listed, Model, Rate
 
 
 class InterfaceNames(Model):
-    """Names of ports on one platform, with `{cage}` and `{lane}` in them, from 1."""
+    """."""
 
     cage: str = Field(description="an unbroken cage")
     lane: str | None = Field(default=None, description="a lane of a broken-out cage")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from railfab.intent.model import OFF, Model, OrOff, Rate
+from railfab.intent.model import Fault, Model, OrOff, Rate, or_off
 
 
 class ScaleUp(Model):
@@ -29,7 +30,7 @@ class Hosts(Model):
     rate_gbps: Rate = Field(default=400, description="speed of a NIC port [Gb/s]")
     attach: Literal["routed", "vlan", "mlag", "esi"] = Field(
         default="routed",
-        description="routed: a /31 per NIC port; vlan: a VLAN per rail, gateway on the switch; mlag, esi: a LAG over two",
+        description="routed: a /31 per NIC port; vlan: a VLAN a rail, gateway on the switch; mlag, esi: a LAG over two",
     )
     reorder: bool = Field(default=False, description="the NICs put packets back in order, as `ecmp: packet` needs")
     lane_gbps: Literal[10, 25, 50, 100, 200] | None = Field(
@@ -37,13 +38,14 @@ class Hosts(Model):
     )
     model: str = Field(default="gpu-server-8", description="host model, from the catalogue: power, height, GPU memory")
     per_rack: Annotated[int, Field(ge=1, le=48)] = Field(default=4, description="hosts of a rack")
-    scale_up: OrOff[ScaleUp] = Field(default=ScaleUp(), description="`off` where GPUs of a host do not meet", **OFF)
+    scale_up: OrOff[ScaleUp] = Field(
+        default=ScaleUp(), description="`off` where GPUs of a host do not meet", json_schema_extra=or_off
+    )
 
-    @model_validator(mode="after")
-    def _nics_divide_gpus(self) -> Hosts:
+    def _faults(self) -> Iterator[Fault]:
         if self.gpus % self.gpus_per_nic:
-            raise ValueError(f"{self.gpus} GPUs cannot share NICs by {self.nic_per}; use a divisor of {self.gpus}")
-        return self
+            problem = f"{self.gpus} GPUs of a host cannot share NICs by {self.nic_per}"
+            yield Fault("nic_per", problem, f"Use a divisor of {self.gpus}, or gpu")
 
     @property
     def gpus_per_nic(self) -> int:

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, field_validator
 
-from railfab.intent.model import Count, Model, Name
+from railfab.intent.model import Count, Fault, Listed, Model, Name, Text, refusal
+from railfab.intent.words import shown
 
 _SCALES = {"kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+_SIZE = re.compile(rf"(?P<number>[0-9]{{1,15}}(?:\.[0-9]{{0,15}})?) *(?P<unit>{'|'.join(_SCALES)})")
 
 
 def size_bytes(value: object) -> object:
     """`64MB` and its like as a number of bytes."""
     if not isinstance(value, str):
         return value
-    for unit, scale in _SCALES.items():
-        number = value.removesuffix(unit).strip()
-        if number != value and number.replace(".", "", 1).isdigit():
-            return round(float(number) * scale)
-    raise ValueError(f"{value!r} is not a size; write bytes, or a number with {', '.join(_SCALES)}")
+    if found := _SIZE.fullmatch(value):
+        return round(float(found["number"]) * _SCALES[found["unit"]])
+    problem = f"{shown(value)} is not a size"
+    raise refusal(Fault("", problem, f"Write bytes, or a number with {', '.join(_SCALES)}"))
 
 
 class Compute(Model):
@@ -57,13 +60,11 @@ class Phase(Model):
     collective: Collective | None = None
     traffic: Traffic | None = None
 
-    @model_validator(mode="after")
-    def _exactly_one(self) -> Phase:
+    def _faults(self) -> Iterator[Fault]:
         given = [name for name in ("compute", "collective", "traffic") if getattr(self, name) is not None]
         if len(given) != 1:
             found = " and ".join(given) or "none"
-            raise ValueError(f"a phase is one of compute, collective and traffic, here {found}")
-        return self
+            yield Fault("", f"a phase is one of compute, collective and traffic, here {found}", "Write one a phase")
 
 
 class Job(Model):
@@ -71,11 +72,6 @@ class Job(Model):
 
     version: Literal[1]
     job: Name
-    hosts: Literal["all"] | Count | tuple[str, ...] = "all"
-    phases: Annotated[tuple[Phase, ...], Field(min_length=1)]
-    repeat: Annotated[int, Field(ge=1)] | None = None
-
-    @field_validator("hosts", "phases", mode="before")
-    @classmethod
-    def _lists_are_tuples(cls, value: object) -> object:
-        return tuple(value) if isinstance(value, list) else value
+    hosts: Literal["all"] | Count | Listed[Text] = "all"
+    phases: Annotated[Listed[Phase], Field(min_length=1)]
+    repeat: Annotated[int, Field(ge=1, le=10**9)] | None = None

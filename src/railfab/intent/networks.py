@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from ipaddress import IPv4Address, IPv4Network
+from ipaddress import IPv4Network
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from railfab.intent.backend import NetworkName, Ratio
-from railfab.intent.model import Count, Listed, Metres, Model, Name, PrefixV4, Rate, Vlan
-
-ServerAddress = Annotated[IPv4Address, Field(strict=False)]
+from railfab.intent.model import AddressV4, Count, Listed, Metres, Model, Name, PrefixV4, Rate, Vlan
 
 
 class AccessLeaves(Model):
@@ -26,7 +24,9 @@ class AccessSpines(Model):
     """The switches that join them."""
 
     count: Annotated[int, Field(ge=1, le=64)] = Field(description="how many")
-    links_per_leaf: Annotated[int, Field(ge=1, le=16)] = Field(default=1, description="links between a leaf and a spine")
+    links_per_leaf: Annotated[int, Field(ge=1, le=16)] = Field(
+        default=1, description="links between a leaf and a spine"
+    )
     rate_gbps: Rate = Field(description="speed of an uplink [Gb/s]")
     model: str = Field(description="switch model, from the catalogue")
     platform: str | None = Field(default=None, description="network operating system; by default the model's first")
@@ -48,7 +48,9 @@ class Frontend(Model):
 
     nic_ports: Annotated[int, Field(ge=1, le=4)] = Field(default=2, description="ports of the host's shared NIC")
     rate_gbps: Rate = Field(default=100, description="speed of a NIC port [Gb/s]")
-    attach: Literal["routed", "esi"] = Field(default="esi", description="esi: a LAG over two leaves; routed: a /31 each")
+    attach: Literal["routed", "esi"] = Field(
+        default="esi", description="esi: a LAG over two leaves; routed: a /31 each"
+    )
     oversubscription: Ratio = Field(default=3.0, description="down to up, at most")
     reaches: Listed[NetworkName] = Field(default=("enterprise",), description="networks that it may reach")
     pool: PrefixV4 = Field(default=IPv4Network("10.192.0.0/12"), description="loopbacks and host links")
@@ -75,11 +77,11 @@ class Storage(Model):
 class Services(Model):
     """What the management network offers to every device."""
 
-    ntp: Listed[ServerAddress] = Field(default=(), description="time servers")
-    ptp: Listed[ServerAddress] = Field(default=(), description="PTP grandmasters")
-    aaa: Listed[ServerAddress] = Field(default=(), description="TACACS+ or RADIUS servers")
-    syslog: Listed[ServerAddress] = Field(default=(), description="log collectors")
-    telemetry: Listed[ServerAddress] = Field(default=(), description="gNMI collectors")
+    ntp: Listed[AddressV4] = Field(default=(), description="time servers")
+    ptp: Listed[AddressV4] = Field(default=(), description="PTP grandmasters")
+    aaa: Listed[AddressV4] = Field(default=(), description="TACACS+ or RADIUS servers")
+    syslog: Listed[AddressV4] = Field(default=(), description="log collectors")
+    telemetry: Listed[AddressV4] = Field(default=(), description="gNMI collectors")
 
 
 class Management(Model):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, field_validator
 
 from railfab.intent.job import size_bytes
-from railfab.intent.model import OFF, Count, Model, OrOff, Prefix
+from railfab.intent.model import Count, Fault, Model, OrOff, Prefix, or_off
 
 Dscp = Annotated[int, Field(ge=0, le=63)]
 Asn = Annotated[int, Field(ge=1, le=4_294_967_294)]
@@ -42,11 +43,9 @@ class Lossless(Model):
     ecn: bool = Field(default=True, description="ECN marks on its queue")
     traffic: RoceTraffic | None = Field(default=None, description="packets and messages, to cut buffers to")
 
-    @model_validator(mode="after")
-    def _code_points_differ(self) -> Lossless:
+    def _faults(self) -> Iterator[Fault]:
         if self.dscp == self.cnp_dscp:
-            raise ValueError(f"dscp and cnp_dscp are both {self.dscp}; give each its own code point")
-        return self
+            yield Fault("cnp_dscp", f"dscp and cnp_dscp are both {self.dscp}", "Give each its own code point")
 
 
 class Addresses(Model):
@@ -79,13 +78,12 @@ class Profile(Model):
         default="flow", description="what is spread over equal paths; packet needs `hosts.reorder`"
     )
     transport: Literal["rocev2", "uet"] = Field(default="rocev2", description="what the GPUs speak")
-    bfd: OrOff[Bfd] = Field(default=Bfd(), description="`off` for no BFD", **OFF)
+    bfd: OrOff[Bfd] = Field(default=Bfd(), description="`off` for no BFD", json_schema_extra=or_off)
     lossless: OrOff[Lossless] = Field(
-        default=Lossless(), description="`off` for a fabric without PFC and ECN", **OFF
+        default=Lossless(), description="`off` for a fabric without PFC and ECN", json_schema_extra=or_off
     )
 
-    @model_validator(mode="after")
-    def _overlay_has_its_control_plane(self) -> Profile:
+    def _faults(self) -> Iterator[Fault]:
         if self.data_plane == "vxlan" and self.control_plane != "evpn":
-            raise ValueError(f"data_plane vxlan cannot be controlled by {self.control_plane}; use control_plane: evpn")
-        return self
+            problem = f"vxlan cannot be controlled by {self.control_plane}"
+            yield Fault("data_plane", problem, "Use control_plane: evpn, or data_plane: ethernet")

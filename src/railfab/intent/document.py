@@ -1,0 +1,249 @@
+"""YAML as railfab reads it: one document of mappings, lists and plain values, each with its line.
+
+Stricter than YAML: no doubled keys, no tags, no merges, no alias of more than a value (so nothing grows without bound),
+and no number that YAML 1.1 and 1.2 read differently (`010`, `1:30`). What is unusual is refused with its line, never
+resolved in silence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from railfab.errors import IntentError, RailfabError, raise_all
+from railfab.intent.words import LONGEST, key_shown, one_line, shown
+
+Location = tuple[int | str, ...]
+
+MAX_BYTES = 1_000_000
+"""An intent is a page; a file larger than this is another kind of file."""
+DEEPEST = 50
+"""Levels of nesting; the keys of an intent have six."""
+MOST_FAULTS = 30
+"""Faults of a file that are said at once."""
+
+UNPRINTABLE = re.compile(r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What YAML does not take (1.2.2, section 5.1)."""
+WORDS = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
+    **dict.fromkeys((case(word) for word in ("yes", "true", "on") for case in (str, str.title, str.upper)), True),
+    **dict.fromkeys((case(word) for word in ("no", "false", "off") for case in (str, str.title, str.upper)), False),
+}
+INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9_]*)|0x[0-9a-fA-F]+")
+FLOAT = re.compile(
+    r"[-+]?(?:(?:0|[1-9][0-9_]*)?\.[0-9]+|(?:0|[1-9][0-9_]*)\.?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
+)
+PARSER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""libyaml's where PyYAML was built with it, ten times as fast."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What a file holds, and the line of every key and list element."""
+
+    path: Path
+    content: dict[int | str, Any]
+    lines: dict[Location, int]
+
+    def line(self, location: Location) -> int:
+        """The line of a place, or of the nearest place around it that the file has."""
+        return next((self.lines[location[:n]] for n in range(len(location), 0, -1) if location[:n] in self.lines), 1)
+
+    def where(self, location: Location) -> str:
+        """File, line and key."""
+        key = ".".join(map(key_shown, location))
+        return f"{self.path}:{self.line(location)}" + (f": {key}" if key else "")
+
+
+def read_document(path: Path) -> Document:
+    """The mapping that a file holds. Raises IntentError, or Problems, where it is not YAML as railfab reads it."""
+    text = _text(path)
+    builder = _Builder(path)
+    try:
+        content = builder.document(yaml.parse(text, Loader=PARSER))
+    except yaml.MarkedYAMLError as error:
+        builder.faults.append(_syntax_fault(path, text, error))
+    except yaml.YAMLError as error:
+        builder.faults.append(IntentError(str(path), f"is not YAML ({one_line(str(error))})", "Mend the syntax"))
+    builder.stop_at_faults()
+    if not isinstance(content, dict):
+        raise IntentError(str(path), "holds no mapping", "Begin with `version: 1`")
+    return Document(path, content, builder.lines)
+
+
+def beyond(path: Path, faults: int) -> list[IntentError]:
+    """What is said of the faults of a file beyond the first MOST_FAULTS."""
+    more = faults - MOST_FAULTS
+    return [IntentError(str(path), f"has {more} more faults", "Mend these first")] if more > 0 else []
+
+
+def _text(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+        text = content.decode("utf-8-sig")
+    except FileNotFoundError:
+        raise IntentError(str(path), "no such file", "Check the path") from None
+    except OSError as error:
+        problem = f"cannot be read ({(error.strerror or str(error)).lower()})"
+        raise IntentError(str(path), problem, "Name a readable text file") from None
+    except UnicodeDecodeError:
+        raise IntentError(str(path), "is no UTF-8 text", "Name a text file") from None
+    if len(content) > MAX_BYTES:
+        raise IntentError(str(path), f"is larger than {MAX_BYTES} bytes", "Name a smaller file")
+    if found := UNPRINTABLE.search(text):
+        line = text.count("\n", 0, found.start()) + 1
+        problem = f"is not YAML (character U+{ord(found[0]):04X} is not allowed)"
+        raise IntentError(f"{path}:{line}", problem, "Take it out")
+    return text
+
+
+def _syntax_fault(path: Path, text: str, error: yaml.MarkedYAMLError) -> IntentError:
+    mark, began = error.problem_mark, error.context_mark
+    line = mark.line if mark else 0
+    problem = one_line(error.problem or "no reason given")
+    if error.context and began:
+        problem += f", {one_line(error.context)} from line {began.line + 1}"
+    lines = text.split("\n")
+    tabbed = line < len(lines) and lines[line].lstrip(" ").startswith("\t")
+    remedy = "Indent with spaces, not tabs" if tabbed else "Mend the syntax there"
+    return IntentError(f"{path}:{line + 1}", f"is not YAML ({problem})", remedy)
+
+
+class _Builder:
+    """Builds values from YAML events, and notes lines and faults on the way. Recurses DEEPEST calls at most."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.lines: dict[Location, int] = {}
+        self.faults: list[RailfabError] = []
+        self.anchors: dict[str, Any] = {}
+        """Anchored values; an empty list for what is no plain value."""
+
+    def stop_at_faults(self) -> None:
+        """Raise those found so far, if any."""
+        raise_all([*self.faults[:MOST_FAULTS], *beyond(self.path, len(self.faults))])
+
+    def document(self, events: Iterator[yaml.Event]) -> Any:
+        """The first document; None of an empty file."""
+        content: Any = None
+        begun = False
+        for event in events:
+            if isinstance(event, yaml.DocumentStartEvent) and begun:
+                self._fault(event, "a second document begins", "Keep one document a file")
+                break
+            if isinstance(event, yaml.NodeEvent):
+                content, begun = self._value(event, events, (), 0), True
+        return content
+
+    def _value(self, event: yaml.Event, events: Iterator[yaml.Event], location: Location, depth: int) -> Any:
+        if depth > DEEPEST:
+            self._fault(event, f"nests more than {DEEPEST} levels", "Write it flatter")
+            self.stop_at_faults()
+        if isinstance(event, yaml.AliasEvent):
+            return self._aliased(event)
+        self._tagged(event)
+        if isinstance(event, yaml.ScalarEvent):
+            return self._anchored(event, self._scalar(event))
+        self._anchored(event, [])
+        if isinstance(event, yaml.SequenceStartEvent):
+            return self._sequence(events, location, depth)
+        return self._mapping(events, location, depth)
+
+    def _anchored(self, event: yaml.Event, value: Any) -> Any:
+        if anchor := getattr(event, "anchor", None):
+            self.anchors[anchor] = value
+        return value
+
+    def _sequence(self, events: Iterator[yaml.Event], location: Location, depth: int) -> list[Any]:
+        elements: list[Any] = []
+        while not isinstance(event := next(events), yaml.SequenceEndEvent):
+            place = (*location, len(elements))
+            self.lines[place] = _line(event)
+            elements.append(self._value(event, events, place, depth + 1))
+        return elements
+
+    def _mapping(self, events: Iterator[yaml.Event], location: Location, depth: int) -> dict[int | str, Any]:
+        content: dict[int | str, Any] = {}
+        while not isinstance(event := next(events), yaml.MappingEndEvent):
+            key = self._key(event, events, location, depth, content)
+            place = location if key is None else (*location, key)
+            if key is not None:
+                self.lines[place] = _line(event)
+            value = self._value(next(events), events, place, depth + 1)
+            if key is not None:
+                content[key] = value
+        return content
+
+    def _key(
+        self,
+        event: yaml.Event,
+        events: Iterator[yaml.Event],
+        location: Location,
+        depth: int,
+        known: dict[int | str, Any],
+    ) -> int | str | None:
+        """A key as its mapping knows it: a whole number, or a word as it is written. None where it cannot be one."""
+        if not isinstance(event, yaml.ScalarEvent):
+            self._value(event, events, location, depth + 1)
+            self._fault(event, "a key is not a word", "Use plain keys")
+            return None
+        self._tagged(event)
+        self._anchored(event, event.value)
+        number = self._scalar(event) if INTEGER.fullmatch(event.value) else None
+        key = number if isinstance(number, int) else str(event.value)
+        if key == "<<" and event.implicit[0]:
+            self._fault(event, "`<<` merges mappings", "Write the keys out")
+        elif key in known:
+            self._fault(event, f"key {shown(event.value)} is given twice", "Keep one of them")
+        return None if key == "<<" or key in known else key
+
+    def _scalar(self, event: yaml.ScalarEvent) -> Any:
+        """A quoted value is a text; a plain one may be a number, yes, no or nothing."""
+        text = event.value
+        if not event.implicit[0]:
+            return text
+        if text in WORDS:
+            return WORDS[text]
+        if len(text) <= LONGEST:
+            return _number(text)
+        if text.lstrip("-+").replace("_", "").isdecimal():
+            self._fault(event, f"a number has {len(text)} digits", "Use a smaller one")
+        return text
+
+    def _aliased(self, event: yaml.AliasEvent) -> Any:
+        if event.anchor not in self.anchors:
+            self._fault(event, f"alias {shown(event.anchor)} names no value before it", "Write the value")
+            return None
+        value = self.anchors[event.anchor]
+        if isinstance(value, list):
+            self._fault(event, "an alias repeats a part of the file", "Write it out")
+        return value
+
+    def _tagged(self, event: yaml.Event) -> None:
+        if tag := getattr(event, "tag", None):
+            tag = tag.replace("tag:yaml.org,2002:", "!!")
+            self._fault(event, f"a value has the tag {shown(tag)}", "Write it without")
+
+    def _fault(self, event: yaml.Event, problem: str, remedy: str) -> None:
+        self.faults.append(IntentError(f"{self.path}:{_line(event)}", problem, remedy))
+
+
+def _line(event: yaml.Event) -> int:
+    mark = event.start_mark
+    return mark.line + 1 if mark else 1
+
+
+def _number(text: str) -> int | float | str:
+    """A number as YAML 1.2 writes it, underscores between digits besides; else the text itself."""
+    digits = text.replace("_", "")
+    if INTEGER.fullmatch(text):
+        return int(digits, 16 if digits.startswith("0x") else 10)
+    if FLOAT.fullmatch(text):
+        return float(digits.lower().replace(".inf", "inf").replace(".nan", "nan"))
+    return text
