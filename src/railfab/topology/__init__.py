@@ -1,9 +1,9 @@
 """Nodes, ports, links, rails, addresses and AS numbers of a fabric; the catalogue of switches; the cabling plan."""
 
-from railfab.topology.addresses import HOST_LINKS, LOOPBACKS
 from railfab.topology.cabling import cabling_csv
 from railfab.topology.catalogue import SwitchModel, catalogue, switch_model
 from railfab.topology.checks import Capacity, capacities, findings
+from railfab.topology.failures import FailureDomain, FailureKind, Towards, failure_domains
 from railfab.topology.model import (
     TIERS,
     Address,
@@ -26,13 +26,13 @@ from railfab.topology.model import (
 from railfab.topology.wiring import wire
 
 __all__ = [
-    "HOST_LINKS",
-    "LOOPBACKS",
     "TIERS",
     "Address",
     "Bond",
     "Breakout",
     "Capacity",
+    "FailureDomain",
+    "FailureKind",
     "Gateway",
     "Interface",
     "Link",
@@ -46,9 +46,11 @@ __all__ = [
     "Summary",
     "SwitchModel",
     "Topology",
+    "Towards",
     "cabling_csv",
     "capacities",
     "catalogue",
+    "failure_domains",
     "findings",
     "link_kind",
     "switch_model",
