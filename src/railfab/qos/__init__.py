@@ -1,5 +1,20 @@
 """RoCE arithmetic: PFC headroom, ECN thresholds and buffer shares from speed, cable and frame size, with sources."""
 
+from railfab.qos.buffers import BufferPlan, Division, PortBuffers, PortLoad, buffer_plan
+from railfab.qos.checks import buffer_findings
 from railfab.qos.thresholds import Thresholds, lossless_thresholds, pfc_headroom_bytes
+from railfab.qos.traffic import QueueBound, queue_bound
 
-__all__ = ["Thresholds", "lossless_thresholds", "pfc_headroom_bytes"]
+__all__ = [
+    "BufferPlan",
+    "Division",
+    "PortBuffers",
+    "PortLoad",
+    "QueueBound",
+    "Thresholds",
+    "buffer_findings",
+    "buffer_plan",
+    "lossless_thresholds",
+    "pfc_headroom_bytes",
+    "queue_bound",
+]

@@ -10,9 +10,18 @@ PAUSE_FRAME_BYTES = 64 + ETHERNET_OVERHEAD_BYTES
 ETHERNET_HEADER_BYTES = 18
 """Destination, source, type and frame check sequence: between an IP packet and its frame."""
 
-RESPONSE_BITS = {10: 30_720, 25: 40_960, 40: 60_416, 100: 201_728, 400: 463_360}
-"""Longest time from a PFC frame's arrival to the transmitter's silence [bit times]; IEEE 802.3 annex 31B and the upper
-bounds NVIDIA and SONiC compute headroom with. 50G and 200G take the next higher speed's, 800G twice that of 400G."""
+RESPONSE_BITS = {
+    10: 30_720,
+    25: 40_960,
+    40: 60_416,
+    50: 75_264,
+    100: 201_728,
+    200: 231_936,
+    400: 463_360,
+}
+"""Longest time from a PFC frame's arrival to the transmitter's silence [bit times]; IEEE 802.3 annex 31B. Of 50G and
+200G: `pause_quanta_per_speed` of sonic-swss, cfgmgr/buffer_headroom_mellanox.lua (147 and 453 quanta), which has 400G's
+for 800G; here 800G takes twice that of 400G, the same time in more bits, until a bound is published."""
 
 FABRIC_RTT_NS = 10_000
 """Round trip of a loaded two-tier fabric, for the bandwidth-delay product [ns]."""
@@ -37,22 +46,24 @@ class Thresholds:
 
 def response_bits(rate_gbps: int) -> int:
     """Bit times a port may go on sending after a pause frame has arrived."""
-    known = [speed for speed in sorted(RESPONSE_BITS) if speed >= rate_gbps]
-    if known:
-        return RESPONSE_BITS[known[0]]
-    return RESPONSE_BITS[400] * -(-rate_gbps // 400)
+    known = next((bits for speed, bits in RESPONSE_BITS.items() if speed >= rate_gbps), None)
+    return known or RESPONSE_BITS[400] * -(-rate_gbps // 400)
 
 
-def pfc_headroom_bytes(*, rate_gbps: int, cable_m: float, max_frame_bytes: int) -> int:
+def pfc_headroom_bytes(
+    *, rate_gbps: int, cable_m: float, max_frame_bytes: int, lossless_frame_bytes: int | None = None
+) -> int:
     """Ingress buffer one lossless priority needs on one port to drop nothing after XOFF [bytes].
 
-    The pause waits behind our largest frame, crosses the cable, and takes effect after the peer's response time; all
-    the while the peer sends, and then ends the frame it has begun. Source: IEEE 802.1Qbb; the sum as in SONiC's
-    `buffer_headroom` scripts, without the per-chip tile.
+    The pause waits behind our largest frame, of any class, crosses the cable, and takes effect after the peer's
+    response time; all the while the peer sends, and then ends the frame it has begun. Source: IEEE 802.1Qbb; the sum as
+    in SONiC's `buffer_headroom` scripts, without the per-chip tile.
+    lossless_frame_bytes: the peer's largest of the lossless priority, where that is smaller; SONiC's `lossless_mtu`.
     """
-    frame = max_frame_bytes + ETHERNET_OVERHEAD_BYTES
+    ours = max_frame_bytes + ETHERNET_OVERHEAD_BYTES
+    theirs = min(max_frame_bytes, lossless_frame_bytes or max_frame_bytes) + ETHERNET_OVERHEAD_BYTES
     round_trip = 2 * cable_m * FIBRE_NS_PER_M * bytes_per_ns(rate_gbps)
-    return round(round_trip + response_bits(rate_gbps) / BITS_PER_BYTE + 2 * frame + PAUSE_FRAME_BYTES)
+    return round(round_trip + response_bits(rate_gbps) / BITS_PER_BYTE + ours + theirs + PAUSE_FRAME_BYTES)
 
 
 def lossless_thresholds(*, rate_gbps: int, cable_m: float, mtu_bytes: int) -> Thresholds:

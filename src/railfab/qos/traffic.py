@@ -1,0 +1,52 @@
+"""What RoCEv2 traffic takes up in a buffer: frames with all their headers, in whole cells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from railfab.intent import RoceTraffic
+from railfab.qos.thresholds import ETHERNET_HEADER_BYTES
+
+VLAN_TAG_BYTES = 4
+IP_HEADERS_BYTES = 40 + 8 + 12 + 16 + 4
+"""IPv6 (IPv4 has 20 less), UDP, BTH, RETH, ICRC. Linux, include/rdma/ib_pack.h: IB_GRH_BYTES, IB_UDP_BYTES,
+IB_BTH_BYTES, IB_ICRC_BYTES; RETH is `struct rxe_reth` of drivers/infiniband/sw/rxe/rxe_hdr.h, 8 + 4 + 4. Only the first
+packet of a write has a RETH; to count it in all of them errs on the safe side."""
+
+VXLAN_BYTES = 14 + 40 + 8 + 8
+"""Outer Ethernet, IPv6 and UDP, and the VXLAN header (RFC 7348; sizes from general knowledge)."""
+
+CELL_BYTES = 256
+"""A buffer is given out in cells, and a frame begins a new one. The largest that we know is Tomahawk 5's, 254 bytes:
+every figure of SONiC's pg_profile_lookup.ini of Arista's 7060X6 is a multiple of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueBound:
+    """The most that stated traffic puts into a queue.
+
+    payload_bytes: of a full packet, as the MTU allows. frame_bytes: such a packet with every header and check sequence.
+    queue_bytes: all messages that meet at one port, in cells.
+    """
+
+    payload_bytes: int
+    frame_bytes: int
+    queue_bytes: int
+
+
+def queue_bound(traffic: RoceTraffic, *, mtu_bytes: int, vxlan: bool = False) -> QueueBound:
+    """What one queue holds at the worst moment: the one outstanding message of each of its senders, and no more.
+
+    mtu_bytes: largest IP packet on the fabric's links, the outer one with VXLAN.
+    """
+    headers = IP_HEADERS_BYTES + (VXLAN_BYTES if vxlan else 0)
+    payload = min(traffic.packet_bytes, mtu_bytes - headers)
+    overhead = headers + ETHERNET_HEADER_BYTES + VLAN_TAG_BYTES
+    full, rest = divmod(traffic.message_bytes, payload)
+    message = full * in_cells(payload + overhead) + (in_cells(rest + overhead) if rest else 0)
+    return QueueBound(payload_bytes=payload, frame_bytes=payload + overhead, queue_bytes=traffic.senders * message)
+
+
+def in_cells(frame_bytes: int) -> int:
+    """What a frame takes of a buffer."""
+    return -(-frame_bytes // CELL_BYTES) * CELL_BYTES
