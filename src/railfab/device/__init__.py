@@ -19,6 +19,7 @@ from railfab.device.model import (
 )
 from railfab.device.observed import Observed, ObservedInterface, ObservedSession
 from railfab.device.plan import plan
+from railfab.device.supported import unsupported
 
 __all__ = [
     "BfdTimers",
@@ -41,4 +42,5 @@ __all__ = [
     "changes",
     "disagreements",
     "plan",
+    "unsupported",
 ]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network
+
 from railfab.device.model import (
     BfdTimers,
     Bgp,
@@ -17,9 +20,10 @@ from railfab.device.model import (
     Scheduling,
     TrafficClass,
 )
+from railfab.device.supported import refuse
 from railfab.intent import FabricIntent, Lossless, Profile
 from railfab.qos import Thresholds, lossless_thresholds
-from railfab.topology import HOST_LINKS, LOOPBACKS, Link, Node, Port, Role, Topology, switch_model
+from railfab.topology import Link, Node, Pools, Port, Role, SwitchModel, Topology
 
 MAX_PATHS = 64
 KEEPALIVE_S, HOLD_S = 3, 9
@@ -28,28 +32,35 @@ KEEPALIVE_S, HOLD_S = 3, 9
 CNP_QUEUE = 6
 ROCE_WEIGHT, DEFAULT_WEIGHT = 90, 10
 WATCHDOG = PfcWatchdog(detect_ms=200, recover_ms=400)
-FABRIC_PREFIXES = (
-    PrefixRange(prefix=LOOPBACKS, ge=32, le=32),
-    PrefixRange(prefix=HOST_LINKS, ge=31, le=31),
-)
-
 Wired = tuple[Port, Port, Link]
 
 
-def plan(topology: Topology, intent: FabricIntent) -> dict[str, DeviceModel]:
-    """The model of every switch, by name, in the order of the topology."""
-    roles = {node.name: node for node in topology.nodes}
-    wired: dict[str, list[Wired]] = {node.name: [] for node in topology.nodes}
-    for port, peer, link in topology.ports():
-        wired[port.node].append((port, peer, link))
-    for ports in wired.values():
-        ports.sort(key=lambda found: (found[0].cage, found[0].lane or 0))
-    return {node.name: _device(node, wired[node.name], roles, intent.profile) for node in topology.switches()}
+def plan(topology: Topology, intent: FabricIntent, only: Collection[str] | None = None) -> dict[str, DeviceModel]:
+    """The model of every switch, or of `only` some, by name, in the order of the topology.
+
+    Raises UnsupportedFeature, or Problems, for what models of devices cannot say yet.
+    """
+    refuse(intent)
+    policy = _policy(topology.pools)
+    return {
+        node.name: _device(node, topology, intent.profile, policy)
+        for node in topology.switches()
+        if only is None or node.name in only
+    }
 
 
-def _device(node: Node, ports: list[Wired], nodes: dict[str, Node], profile: Profile) -> DeviceModel:
+def _policy(pools: Pools | None) -> tuple[PrefixRange, ...]:
+    """What every speaker takes and announces: loopbacks, and the links of hosts."""
+    assert pools is not None
+    assert isinstance(pools.loopbacks, IPv4Network)
+    assert isinstance(pools.hosts, IPv4Network)
+    return PrefixRange(prefix=pools.loopbacks, ge=32, le=32), PrefixRange(prefix=pools.hosts, ge=31, le=31)
+
+
+def _device(node: Node, topology: Topology, profile: Profile, policy: tuple[PrefixRange, ...]) -> DeviceModel:
     assert node.platform is not None
-    assert node.loopback is not None
+    assert isinstance(node.loopback, IPv4Address)
+    ports, nodes = topology.ports_of(node.name), topology.by_name
     return DeviceModel(
         name=node.name,
         platform=node.platform,
@@ -59,40 +70,42 @@ def _device(node: Node, ports: list[Wired], nodes: dict[str, Node], profile: Pro
             for breakout in node.breakouts
         ),
         interfaces=tuple(_interface(port, peer, nodes, profile) for port, peer, _ in ports),
-        bgp=_bgp(node, ports, nodes, profile),
+        bgp=_bgp(node, ports, nodes, profile, policy),
         bfd=BfdTimers(interval_ms=profile.bfd.interval_ms, multiplier=profile.bfd.multiplier) if profile.bfd else None,
-        qos=_qos(node, ports, profile, profile.lossless) if profile.lossless else None,
+        qos=_qos(topology.model_of(node), ports, profile, profile.lossless) if profile.lossless else None,
     )
 
 
-def _interface(port: Port, peer: Port, nodes: dict[str, Node], profile: Profile) -> Interface:
+def _interface(port: Port, peer: Port, nodes: Mapping[str, Node], profile: Profile) -> Interface:
     between_switches = nodes[peer.node].role is not Role.HOST
     return Interface(
         name=port.name,
         description=f"{peer.node} {peer.name}",
         mtu_bytes=profile.mtu,
         rate_gbps=port.rate_gbps if port.lane is None else None,
-        address=port.address,
+        address=port.address if isinstance(port.address, IPv4Interface) else None,
         unnumbered=between_switches and port.address is None,
     )
 
 
-def _bgp(node: Node, ports: list[Wired], nodes: dict[str, Node], profile: Profile) -> Bgp:
+def _bgp(
+    node: Node, ports: Sequence[Wired], nodes: Mapping[str, Node], profile: Profile, policy: tuple[PrefixRange, ...]
+) -> Bgp:
     assert node.asn is not None
-    assert node.loopback is not None
+    assert isinstance(node.loopback, IPv4Address)
     return Bgp(
         asn=node.asn,
         router_id=node.loopback,
         max_paths=MAX_PATHS,
         keepalive_s=KEEPALIVE_S,
         hold_s=HOLD_S,
-        import_prefixes=FABRIC_PREFIXES,
-        export_prefixes=FABRIC_PREFIXES,
+        import_prefixes=policy,
+        export_prefixes=policy,
         neighbors=tuple(
             BgpNeighbor(
                 interface=port.name,
                 remote_as=asn,
-                address=peer.address.ip if peer.address else None,
+                address=peer.address.ip if isinstance(peer.address, IPv4Interface) else None,
                 bfd=profile.bfd is not None,
             )
             for port, peer, _ in ports
@@ -101,9 +114,8 @@ def _bgp(node: Node, ports: list[Wired], nodes: dict[str, Node], profile: Profil
     )
 
 
-def _qos(node: Node, ports: list[Wired], profile: Profile, lossless: Lossless) -> Qos:
+def _qos(model: SwitchModel, ports: Sequence[Wired], profile: Profile, lossless: Lossless) -> Qos:
     """Each port gets the thresholds of its own speed and cable; ports alike share a profile by name."""
-    assert node.model is not None
     thresholds = {
         _profile_name(port, link): lossless_thresholds(
             rate_gbps=port.rate_gbps, cable_m=link.cable_m, mtu_bytes=profile.mtu
@@ -111,13 +123,15 @@ def _qos(node: Node, ports: list[Wired], profile: Profile, lossless: Lossless) -
         for port, _, link in ports
     }
     headroom = sum(thresholds[_profile_name(port, link)].headroom_bytes for port, _, link in ports)
-    buffer_bytes = switch_model(node.model).buffer_bytes
-    pool_percent = max(1, _percent(headroom, buffer_bytes))
-    pool_bytes = pool_percent * buffer_bytes / 100
+    pool_percent = max(1, _percent(headroom, model.buffer_bytes))
+    pool_bytes = pool_percent * model.buffer_bytes / 100
     return Qos(
         classes=_classes(lossless),
         profiles=tuple(_port_profile(name, thresholds[name], pool_bytes) for name in sorted(thresholds)),
-        ports=tuple(PortQos(interface=port.name, profile=_profile_name(port, link)) for port, _, link in ports),
+        ports=tuple(
+            PortQos(interface=port.name, profile=_profile_name(port, link), pfc=lossless.pfc, ecn=lossless.ecn)
+            for port, _, link in ports
+        ),
         watchdog=WATCHDOG,
         headroom_pool_percent=pool_percent,
     )

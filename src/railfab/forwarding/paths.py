@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
+from ipaddress import IPv4Interface
 
 from railfab.forwarding.ports import Models, PortState
 from railfab.forwarding.qos import HOST_QUEUE, SwitchEffect
@@ -75,7 +76,7 @@ def walk(ground: Ground, source: PortKey, target: PortKey, entropy: int) -> tupl
     wiring = ground.wiring
     link = wiring.egress[source]
     start, end = wiring.near[link].address, wiring.near[wiring.egress[target]].address
-    if start is None or end is None:
+    if not (isinstance(start, IPv4Interface) and isinstance(end, IPv4Interface)):
         return f"{source[0]} {source[1]} or {target[0]} {target[1]} has no address"
     if not ground.ports[source].oper_up:
         return ground.ports[source].reason

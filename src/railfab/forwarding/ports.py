@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from railfab.device import DeviceModel, Interface
 from railfab.forwarding.wiring import PortKey, Wiring
-from railfab.topology import Port, switch_model
+from railfab.topology import Port
 
 Models = Mapping[str, DeviceModel]
 """The configured switches, by name."""
@@ -56,7 +56,7 @@ def _rate_gbps(wiring: Wiring, port: Port, model: DeviceModel, interface: Interf
     node = wiring.nodes[port.node]
     if port.lane is None or node.model is None or node.platform is None:
         return float(interface.rate_gbps or port.rate_gbps)
-    cage = switch_model(node.model).interface(node.platform, port.cage, None)
+    cage = wiring.topology.model_of(node).interface(node.platform, port.cage, None)
     lanes = [breakout for breakout in model.breakouts if breakout.cage == cage and breakout.lanes >= port.lane]
     return float(lanes[0].rate_gbps) if lanes else None
 

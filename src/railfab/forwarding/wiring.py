@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from railfab.sim import QUEUES
-from railfab.topology import Node, Port, Role, Topology, switch_model
+from railfab.topology import Node, Port, Role, Topology
 from railfab.units import FIBRE_NS_PER_M
 
 SWITCH_TRANSIT_NS = 400.0
@@ -61,7 +61,7 @@ class Wiring:
     @cached_property
     def buffer_bytes(self) -> dict[str, int]:
         """The shared buffer of each switch."""
-        return {node.name: switch_model(node.model).buffer_bytes for node in self.topology.switches() if node.model}
+        return {node.name: self.topology.model_of(node).buffer_bytes for node in self.topology.switches()}
 
     @cached_property
     def chip(self) -> dict[str, int]:

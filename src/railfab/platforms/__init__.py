@@ -13,7 +13,7 @@ from railfab.platforms.contract import (
     TelemetryRule,
     Tree,
 )
-from railfab.platforms.design import Design, design, render_text
+from railfab.platforms.design import Design, design, refusals, render_text
 from railfab.platforms.registry import platform, platform_names
 from railfab.platforms.targets import resolve_endpoints
 
@@ -33,6 +33,7 @@ __all__ = [
     "design",
     "platform",
     "platform_names",
+    "refusals",
     "render_text",
     "resolve_endpoints",
 ]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from railfab.device import DeviceModel, plan
+from railfab.device import DeviceModel, plan, unsupported
 from railfab.errors import RailfabError, each, raise_all
 from railfab.intent import FabricIntent, load_intent
 from railfab.platforms.admission import admit
-from railfab.platforms.registry import platform
+from railfab.platforms.registry import platform, platform_names
 from railfab.topology import Topology, wire
 
 
@@ -48,6 +48,22 @@ def design(path: Path | str) -> Design:
         raise_all([_in_file(path, one) for one in each(error)])
         raise
     return Design(path=path, intent=intent, topology=topology, models=models)
+
+
+def refusals(intent: FabricIntent, topology: Topology) -> tuple[RailfabError, ...]:
+    """What the platforms of a fabric cannot do of it, asked of one switch of each role, platform and model.
+
+    Nothing for a platform that is not known, and for a design that cannot be rendered on any.
+    """
+    if any(unsupported(intent)):
+        return ()
+    alike = {(node.role, node.platform, node.model): node for node in reversed(topology.switches())}
+    known = {node.name for node in alike.values() if node.platform in platform_names()}
+    try:
+        _admitted(plan(topology, intent, only=known))
+    except RailfabError as error:
+        return each(error)
+    return ()
 
 
 def _admitted(models: dict[str, DeviceModel]) -> dict[str, DeviceModel]:

@@ -1,57 +1,264 @@
-"""The address and AS plan. Every number follows from a node's own place, so adding another changes none.
+"""The address plan. Every number follows from a node's own place, so adding another changes none.
 
-Rail r, pod p, leaf l, spine s: host links 10.(16+r).(16(p-1)+l-1).0/24 in /31s; loopbacks 10.255.p.l (leaf) and
-10.254.p.s (spine); numbered fabric links from 100.64.0.0/10. AS numbers after RFC 7938 section 5.2: one for the spines
-of a pod, one for each leaf.
+Small fabrics have the classic plan: rail r, pod p, leaf l, spine s: host links 10.(16+r).(16(p-1)+l-1).0/24 in /31s;
+loopbacks 10.255.p.l (leaf) and 10.254.p.s (spine), 10.253.0.n (super-spine); numbered fabric links from 100.64.0.0/10.
+All others have the wide plan: an address is a row of bit fields (plane, rail, pod, segment, NIC port, host), each as
+wide as the fabric may grow.
 """
 
 from __future__ import annotations
 
-from ipaddress import IPv4Address, IPv4Interface, IPv4Network
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface, IPv6Network
+from typing import Protocol
 
-from railfab.errors import TopologyError
+from railfab.topology.dimensions import Dimensions
+from railfab.topology.model import Address, Interface, Network, Pools, Role
 
-LEAVES_PER_POD = 16
-PODS = 16
-HOST_LINKS_PER_RAIL_AND_LEAF = 128
-LOOPBACKS = IPv4Network("10.254.0.0/15")
-HOST_LINKS = IPv4Network("10.16.0.0/12")
-FABRIC_LINKS = IPv4Network("100.64.0.0/10")
+CLASSIC_LEAVES, CLASSIC_PODS, CLASSIC_RAILS, CLASSIC_LINKS = 16, 16, 15, 128
+"""Leaves of a pod, pods, rails, and links of a rail on a leaf that the classic plan has room for."""
+OCTET = 256
+CLASSIC_POOLS = Pools(
+    hosts=IPv4Network("10.16.0.0/12"),
+    loopbacks=IPv4Network("10.254.0.0/15"),
+    fabric_links=IPv4Network("100.64.0.0/10"),
+)
+CLASSIC_SUPER_POOLS = Pools(
+    hosts=CLASSIC_POOLS.hosts, loopbacks=IPv4Network("10.252.0.0/14"), fabric_links=CLASSIC_POOLS.fabric_links
+)
+"""With super-spines, whose loopbacks lie below those of spines."""
+WIDE_POOLS = Pools(
+    hosts=IPv4Network("10.0.0.0/9"),
+    loopbacks=IPv4Network("10.128.0.0/10"),
+    fabric_links=IPv4Network("100.64.0.0/10"),
+)
+WIDE_POOLS_V6 = Pools(
+    hosts=IPv6Network("fd00:10::/64"),
+    loopbacks=IPv6Network("fd00:11::/64"),
+    fabric_links=IPv6Network("fd00:12::/64"),
+)
+"""Unique local addresses (RFC 4193); a site that joins others gives pools with random global identifiers of its own."""
+
 UPLINKS_PER_LEAF = 64
+LEAVES_PER_POD = 256
+"""Strides of numbered fabric links in the classic plan."""
 
 
-def leaf_asn(pod: int, leaf: int) -> int:
-    """A private 4-byte AS number (RFC 6996) for each leaf, from 1 in its pod."""
-    return 4_200_000_000 + pod * 1000 + leaf
+class AddressPlan(Protocol):
+    """Where an address comes from. Places count from 1, turns and indices from 0."""
+
+    @property
+    def pools(self) -> Pools: ...
+
+    def host_base(self, place: Place) -> int:
+        """The first address of the first host link of a rail on a leaf; the links follow by twos, host by host."""
+
+    def pair(self, even: int) -> tuple[Interface, Interface]:
+        """Both ends of the link whose upper end has this even address: lower end, upper end."""
+
+    def host_network(self, place: Place) -> Network:
+        """All host links of a rail on a leaf."""
+
+    def loopback(self, role: Role, switch: Switch) -> Address:
+        """Of a leaf, spine or super-spine."""
+
+    def fabric_link(self, role: Role, switch: Switch, uplink: int) -> tuple[Interface, Interface]:
+        """Lower and upper end's address of an uplink of a leaf or spine; the upper has the even one."""
 
 
-def spine_asn(pod: int) -> int:
-    """All spines of a pod share one: what came from a spine is never sent to another spine by a leaf."""
-    return 65_000 + pod
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A rail on a leaf. leaf: number in its pod. slot: which of the rail's leaves in the segment, from 0."""
+
+    plane: int
+    rail: int
+    pod: int
+    segment: int
+    leaf: int
+    slot: int
 
 
-def leaf_loopback(pod: int, leaf: int) -> IPv4Address:
-    return IPv4Address(f"10.255.{pod}.{leaf}")
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """A switch by its numbers from 1; pod is 0 for a super-spine, index the number in pod and plane."""
+
+    plane: int
+    pod: int
+    index: int
 
 
-def spine_loopback(pod: int, spine: int) -> IPv4Address:
-    return IPv4Address(f"10.254.{pod}.{spine}")
+def address_plan(plan: Dimensions) -> AddressPlan:
+    """The classic plan where the fabric cannot outgrow it, else the wide one."""
+    return ClassicPlan(plan) if _is_classic(plan) else WidePlan(plan)
 
 
-def host_link(*, rail: int, pod: int, leaf: int, index: int) -> tuple[IPv4Interface, IPv4Interface]:
-    """Host's and switch's address on the index-th (from 0) link of a rail on a leaf: a /31 (RFC 3021), switch even."""
-    if leaf > LEAVES_PER_POD or pod > PODS or index >= HOST_LINKS_PER_RAIL_AND_LEAF:
-        raise TopologyError(
-            f"address plan: pod {pod} leaf {leaf} rail {rail}",
-            f"holds {PODS} pods of {LEAVES_PER_POD} leaves with {HOST_LINKS_PER_RAIL_AND_LEAF} host links a rail",
-            "Use fewer rail switches or hosts in a pod",
+def _is_classic(plan: Dimensions) -> bool:
+    profile = plan.intent.profile
+    own = profile.addresses
+    return (
+        profile.family == "ipv4"
+        and (own.hosts or own.loopbacks or own.fabric_links) is None
+        and plan.intent.backend.planes == 1
+        and plan.intent.hosts.nics <= CLASSIC_RAILS
+        and (plan.spines is None or plan.spines.count < OCTET)
+        and (plan.supers is None or plan.supers.count < OCTET)
+        and plan.growth_pods <= CLASSIC_PODS
+        and plan.growth_leaves <= CLASSIC_LEAVES
+        and plan.growth_hosts * plan.links_per_nic_and_leaf <= CLASSIC_LINKS
+    )
+
+
+@dataclass(frozen=True)
+class ClassicPlan:
+    """Addresses that people read: pod and leaf are octets."""
+
+    plan: Dimensions
+
+    @cached_property
+    def pools(self) -> Pools:
+        return CLASSIC_SUPER_POOLS if self.plan.supers else CLASSIC_POOLS
+
+    def host_base(self, place: Place) -> int:
+        return int(self.host_network(place).network_address)
+
+    def pair(self, even: int) -> tuple[Interface, Interface]:
+        return _pair_v4(even)
+
+    def host_network(self, place: Place) -> IPv4Network:
+        return IPv4Network(f"10.{16 + place.rail}.{CLASSIC_LEAVES * (place.pod - 1) + place.leaf - 1}.0/24")
+
+    def loopback(self, role: Role, switch: Switch) -> IPv4Address:
+        octet = {Role.LEAF: 255, Role.SPINE: 254, Role.SUPER: 253}[role]
+        return IPv4Address((10 << 24) + (octet << 16) + (switch.pod << 8) + switch.index)
+
+    def fabric_link(self, role: Role, switch: Switch, uplink: int) -> tuple[Interface, Interface]:
+        offset = (((switch.pod - 1) * LEAVES_PER_POD + switch.index - 1) * UPLINKS_PER_LEAF + uplink) * 2
+        if role is Role.SPINE:
+            offset += CLASSIC_POOLS.fabric_links.num_addresses // 2
+        return _pair_v4(int(CLASSIC_POOLS.fabric_links.network_address) + offset)
+
+
+def _pair_v4(even: int) -> tuple[IPv4Interface, IPv4Interface]:
+    """Both ends of a /31 (RFC 3021): odd, even."""
+    return IPv4Interface((even + 1, 31)), IPv4Interface((even, 31))
+
+
+def _pair_v6(even: int) -> tuple[IPv6Interface, IPv6Interface]:
+    """Both ends of a /127 (RFC 6164): odd, even."""
+    return IPv6Interface((even + 1, 127)), IPv6Interface((even, 127))
+
+
+@dataclass(frozen=True)
+class Fields:
+    """Bit fields in a row below a prefix. widths: of each field, the first the highest [bits]."""
+
+    pool: Network
+    widths: tuple[int, ...]
+
+    @property
+    def bits(self) -> int:
+        return sum(self.widths)
+
+    def number(self, values: Sequence[int]) -> int:
+        """The address with these values in its fields."""
+        number = 0
+        for value, width in zip(values, self.widths, strict=True):
+            number = number << width | value
+        return int(self.pool.network_address) + number
+
+    def fits(self) -> bool:
+        return self.bits <= self.pool.max_prefixlen - self.pool.prefixlen
+
+
+def width(count: int) -> int:
+    """Bits that hold the numbers 0 to count - 1."""
+    return max(0, count - 1).bit_length()
+
+
+@dataclass(frozen=True)
+class WidePlan:
+    """Addresses of large fabrics, of planes, of IPv6, and of a user's own pools."""
+
+    plan: Dimensions
+
+    @cached_property
+    def pools(self) -> Pools:
+        default = WIDE_POOLS_V6 if self.plan.intent.profile.family == "ipv6" else WIDE_POOLS
+        own = self.plan.intent.profile.addresses
+        return Pools(
+            hosts=own.hosts or default.hosts,
+            loopbacks=own.loopbacks or default.loopbacks,
+            fabric_links=own.fabric_links or default.fabric_links,
         )
-    base = IPv4Address(f"10.{16 + rail}.{16 * (pod - 1) + leaf - 1}.0") + 2 * index
-    return IPv4Interface((base + 1, 31)), IPv4Interface((base, 31))
 
+    @cached_property
+    def host_fields(self) -> Fields:
+        """plane, rail, pod, segment, slot of the leaf, port of the NIC there, host, end of the link"""
+        plan = self.plan
+        return Fields(
+            self.pools.hosts,
+            (
+                width(plan.intent.backend.planes),
+                width(plan.intent.hosts.nics),
+                width(plan.growth_pods),
+                width(plan.growth_segments),
+                width(max(port.slot for port in plan.nic_ports) + 1),
+                width(plan.growth_hosts) + width(plan.links_per_nic_and_leaf),
+                1,
+            ),
+        )
 
-def fabric_link(*, pod: int, leaf: int, uplink: int) -> tuple[IPv4Interface, IPv4Interface]:
-    """Leaf's and spine's address on the uplink-th (from 0) uplink of a leaf: a /31, the spine even."""
-    offset = (((pod - 1) * 256 + leaf - 1) * UPLINKS_PER_LEAF + uplink) * 2
-    base = FABRIC_LINKS.network_address + offset
-    return IPv4Interface((base + 1, 31)), IPv4Interface((base, 31))
+    @cached_property
+    def loopback_fields(self) -> Fields:
+        """tier, plane, pod, index"""
+        plan = self.plan
+        spines = plan.spines.count if plan.spines else 0
+        supers = plan.supers.count if plan.supers else 0
+        pods = width(plan.growth_pods + 1)
+        index = max(width(max(plan.growth_leaves, spines) + 1), width(supers + 1) - pods)
+        return Fields(self.pools.loopbacks, (2, width(plan.intent.backend.planes), pods, index))
+
+    @cached_property
+    def link_fields(self) -> Fields:
+        """tier, plane, pod, switch, uplink, end of the link"""
+        plan = self.plan
+        spines = plan.spines.count if plan.spines else 0
+        return Fields(
+            self.pools.fabric_links,
+            (
+                1 if plan.supers else 0,
+                width(plan.intent.backend.planes),
+                width(plan.growth_pods),
+                width(max(plan.growth_leaves, spines)),
+                width(max(plan.uplinks, plan.spine_uplinks)),
+                1,
+            ),
+        )
+
+    def host_base(self, place: Place) -> int:
+        fields = (place.plane - 1, place.rail - 1, place.pod - 1, place.segment - 1, place.slot, 0, 0)
+        return self.host_fields.number(fields)
+
+    def host_network(self, place: Place) -> Network:
+        length = self.pools.hosts.max_prefixlen - sum(self.host_fields.widths[-2:])
+        return type(self.pools.hosts)((self.host_base(place), length))
+
+    def loopback(self, role: Role, switch: Switch) -> Address:
+        tier = {Role.LEAF: 0, Role.SPINE: 1, Role.SUPER: 2}[role]
+        *_, indices = self.loopback_fields.widths
+        pod, index = switch.pod, switch.index
+        if role is Role.SUPER:
+            pod, index = index >> indices, index & (1 << indices) - 1
+        return self._address(self.loopback_fields.number((tier, switch.plane - 1, pod, index)))
+
+    def fabric_link(self, role: Role, switch: Switch, uplink: int) -> tuple[Interface, Interface]:
+        tier = 1 if role is Role.SPINE else 0
+        return self.pair(self.link_fields.number((tier, switch.plane - 1, switch.pod - 1, switch.index - 1, uplink, 0)))
+
+    def pair(self, even: int) -> tuple[Interface, Interface]:
+        return _pair_v4(even) if isinstance(self.pools.hosts, IPv4Network) else _pair_v6(even)
+
+    def _address(self, number: int) -> Address:
+        return IPv4Address(number) if isinstance(self.pools.loopbacks, IPv4Network) else IPv6Address(number)

@@ -2,40 +2,169 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
+from ipaddress import IPv4Network
 
 from railfab.errors import RailfabError, TopologyError, raise_all
-from railfab.topology.addresses import LEAVES_PER_POD
-from railfab.topology.catalogue import SwitchModel
+from railfab.intent import FabricIntent, Spines, SuperSpines
+from railfab.topology.addresses import Fields, WidePlan, address_plan
+from railfab.topology.attachment import Attachment
+from railfab.topology.catalogue import SwitchModel, model_named
 from railfab.topology.dimensions import Dimensions
+from railfab.topology.numbering import LAST, AsPlan
 
-Check = Callable[[Dimensions], Iterator[RailfabError]]
+Errors = Iterator[RailfabError]
+LAST_VLAN = 4094
 
 
 def check_buildable(plan: Dimensions) -> None:
     """Raise TopologyError, or Problems, with every reason why this fabric cannot be wired."""
+    raise_all([error for check in FIRST for error in check(plan.intent)])
     raise_all([error for check in CHECKS for error in check(plan)])
 
 
-def _models_run_their_platforms(plan: Dimensions) -> Iterator[RailfabError]:
-    backend = plan.intent.backend
-    for place, tier, model in (
-        ("backend.segments", backend.segments, plan.leaf_model),
-        ("backend.spines", backend.spines, plan.spine_model),
-    ):
-        if tier.platform not in model.names:
+def _models_exist(intent: FabricIntent) -> Errors:
+    backend = intent.backend
+    for tier in (backend.segments, backend.spines, backend.super_spines):
+        try:
+            if tier:
+                model_named(intent, tier.model)
+        except RailfabError as error:
+            yield error
+
+
+def _planes_share_nic_ports(intent: FabricIntent) -> Errors:
+    ports, planes = intent.hosts.nic_ports, intent.backend.planes
+    if ports % planes:
+        yield TopologyError(
+            "backend.planes",
+            f"{planes} planes cannot share the {ports} ports of a NIC evenly",
+            f"Use a divisor of {ports}" if ports > 1 else "Use NICs with more ports",
+        )
+
+
+def _rail_switches_share_nic_ports(intent: FabricIntent) -> Errors:
+    hosts, switches = intent.hosts, intent.backend.segments.rail_switches
+    if hosts.nic_ports % intent.backend.planes:
+        return
+    per_nic = hosts.nic_ports // intent.backend.planes
+    ports, side_by_side = hosts.nics * per_nic, min(per_nic, switches)
+    where = "backend.segments.rail_switches"
+    if ports % switches:
+        problem = f"{switches} rail switches cannot share the {ports} NIC ports of a host evenly"
+        yield TopologyError(where, problem, f"Use a divisor of {ports}")
+    elif per_nic % side_by_side or switches % side_by_side or hosts.nics % (switches // side_by_side):
+        problem = f"{switches} rail switches cannot share {hosts.nics} rails of {per_nic} ports evenly"
+        yield TopologyError(where, problem, f"Use {per_nic}, or a multiple of it that divides {ports}")
+
+
+def _pairs_have_two_ports(intent: FabricIntent) -> Errors:
+    hosts, backend = intent.hosts, intent.backend
+    if hosts.attach not in ("mlag", "esi"):
+        return
+    if hosts.nic_ports != 2:
+        problem = f"{hosts.attach} joins two ports of a NIC, and it has {hosts.nic_ports}"
+        yield TopologyError("hosts.attach", problem, "Use nic_ports: 2, or another attach")
+    if backend.segments.rail_switches % 2:
+        problem = f"{hosts.attach} needs pairs of rail switches, and there are {backend.segments.rail_switches}"
+        yield TopologyError("backend.segments.rail_switches", problem, "Use an even number")
+    if backend.planes > 1:
+        problem = f"a LAG joins the ports of a NIC, and {backend.planes} planes keep them apart"
+        yield TopologyError("hosts.attach", problem, "Use attach: routed or vlan, or one plane")
+
+
+def _pods_are_joined(intent: FabricIntent) -> Errors:
+    backend = intent.backend
+    if backend.pods > 1 and backend.super_spines is None:
+        yield TopologyError("backend.pods", f"nothing joins {backend.pods} pods", "Add super_spines, or use one pod")
+
+
+def _sprayed_packets_are_put_in_order(intent: FabricIntent) -> Errors:
+    if intent.profile.ecmp == "packet" and not intent.hosts.reorder:
+        problem = "packet spraying needs NICs that put packets back in order, and hosts do not say that theirs do"
+        yield TopologyError("profile.ecmp", problem, "Add reorder: true to hosts, or use flow or flowlet")
+
+
+def _attachments_have_an_address_family(intent: FabricIntent) -> Errors:
+    profile = intent.profile
+    if profile.family == "ipv6" and intent.hosts.attach != "routed":
+        problem = f"attach {intent.hosts.attach} gives hosts IPv4 subnets"
+        yield TopologyError("profile.family", problem, "Use family: ipv4, or attach: routed")
+    for name, pool in profile.addresses:
+        if pool is not None and isinstance(pool, IPv4Network) != (profile.family == "ipv4"):
+            problem = f"{pool} is not of the family {profile.family}"
+            yield TopologyError(f"profile.addresses.{name}", problem, "Give a pool of that family")
+
+
+def _explicit_ports_name_every_rail(intent: FabricIntent) -> Errors:
+    ports, rails = intent.backend.segments.ports, intent.hosts.nics
+    if isinstance(ports, str):
+        return
+    if missing := [rail for rail in range(1, rails + 1) if not ports.get(rail)]:
+        problem = f"no ports are given for {_listed('rail', missing)}"
+        yield TopologyError("backend.segments.ports", problem, "Add them")
+    if extra := [rail for rail in ports if not 1 <= rail <= rails]:
+        problem = f"ports are given for {_listed('rail', extra)}, and hosts have {rails}"
+        yield TopologyError("backend.segments.ports", problem, "Remove them")
+
+
+def _listed(what: str, numbers: list[int]) -> str:
+    return f"{what}{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
+
+
+FIRST: tuple[Callable[[FabricIntent], Errors], ...] = (
+    _models_exist,
+    _planes_share_nic_ports,
+    _rail_switches_share_nic_ports,
+    _pairs_have_two_ports,
+    _pods_are_joined,
+    _sprayed_packets_are_put_in_order,
+    _attachments_have_an_address_family,
+    _explicit_ports_name_every_rail,
+)
+"""What must hold before anything can be counted."""
+
+Tier = tuple[str, SwitchModel, str | None]
+
+
+def _tiers(plan: Dimensions) -> Iterator[Tier]:
+    """Place in the intent, model and platform of each tier."""
+    yield "backend.segments", plan.leaf_model, plan.segments.platform
+    if plan.spines and plan.spine_model:
+        yield "backend.spines", plan.spine_model, plan.spines.platform
+    if plan.supers and plan.super_model:
+        yield "backend.super_spines", plan.super_model, plan.supers.platform
+
+
+def _models_run_their_platforms(plan: Dimensions) -> Errors:
+    for place, model, platform in _tiers(plan):
+        if platform is not None and platform not in model.names:
             known = ", ".join(sorted(model.names))
-            yield TopologyError(place, f"{model.name} does not run platform {tier.platform!r}", f"Use {known}")
+            yield TopologyError(place, f"{model.name} does not run platform {platform!r}", f"Use {known}")
 
 
-def _ports_have_their_speed(plan: Dimensions) -> Iterator[RailfabError]:
-    host_gbps, uplink_gbps = plan.intent.hosts.rate_gbps, plan.intent.backend.spines.rate_gbps
+def _ports_have_their_speed(plan: Dimensions) -> Errors:
+    host_gbps = plan.intent.hosts.rate_gbps
     if plan.leaf_model.lanes_for(host_gbps) is None:
         yield _no_speed("hosts.rate_gbps", plan.leaf_model, host_gbps)
-    models = {model.name: model for model in (plan.leaf_model, plan.spine_model)}
-    for model in models.values():
-        if uplink_gbps not in model.speeds_gbps:
-            yield _no_speed("backend.spines.rate_gbps", model, uplink_gbps)
+    for place, tier, models in (
+        ("backend.spines", plan.spines, (plan.leaf_model, plan.spine_model)),
+        ("backend.super_spines", plan.supers, (plan.spine_model, plan.super_model)),
+    ):
+        if tier is not None:
+            named = {model.name: model for model in models if model}
+            yield from (
+                _no_speed(f"{place}.rate_gbps", model, tier.rate_gbps)
+                for model in named.values()
+                if not _runs(model, tier)
+            )
+
+
+def _runs(model: SwitchModel, tier: Spines | SuperSpines) -> bool:
+    """Whether a switch has ports of a tier's speed, of whole cages unless the tier says they may be split."""
+    whole = tier.rate_gbps in model.speeds_gbps
+    return whole or (tier.breakout and model.lanes_for(tier.rate_gbps) is not None)
 
 
 def _no_speed(place: str, model: SwitchModel, rate_gbps: int) -> TopologyError:
@@ -44,65 +173,129 @@ def _no_speed(place: str, model: SwitchModel, rate_gbps: int) -> TopologyError:
     return TopologyError(place, f"{model.name} has no port of {rate_gbps} Gb/s", f"Use one of {choice}")
 
 
-def _rail_switches_share_nic_ports(plan: Dimensions) -> Iterator[RailfabError]:
-    hosts, switches = plan.intent.hosts, plan.intent.backend.segments.rail_switches
-    ports = hosts.gpus * hosts.nic_ports
-    if ports % switches:
-        yield TopologyError(
-            "backend.segments.rail_switches",
-            f"{switches} rail switches cannot share the {ports} NIC ports of a host evenly",
-            f"Use a divisor of {ports}",
-        )
-
-
-def _spines_share_uplinks(plan: Dimensions) -> Iterator[RailfabError]:
-    """More spines than uplinks are needed is no problem: each gets one."""
-    spines, uplinks = plan.intent.backend.spines, plan.uplinks_needed
-    if uplinks > spines.count and uplinks % spines.count:
+def _spines_share_uplinks(plan: Dimensions) -> Errors:
+    """Of a rail switch whose ports are divided exactly between hosts and uplinks; other divisions are rounded up."""
+    if plan.spines is None:
+        return
+    exact = plan.exact_uplinks
+    if exact == int(exact) and exact > plan.spines.count and int(exact) % plan.spines.count:
         yield TopologyError(
             "backend.spines.count",
-            f"{spines.count} spines cannot share the {uplinks} uplinks that a rail switch needs evenly",
-            f"Use a divisor of {uplinks}",
+            f"{plan.spines.count} spines cannot share the {int(exact)} uplinks that a full rail switch needs evenly",
+            f"Use a divisor of {int(exact)}",
         )
 
 
-def _ports_suffice(plan: Dimensions) -> Iterator[RailfabError]:
-    uplinks = plan.links_per_leaf * plan.intent.backend.spines.count
-    for place, model, needed, what in (
-        (
-            "backend.segments",
-            plan.leaf_model,
-            plan.host_cages + uplinks,
-            f"{plan.host_cages} for hosts and {uplinks} up",
-        ),
-        (
-            "backend.spines",
-            plan.spine_model,
-            plan.leaves_per_pod * plan.links_per_leaf,
-            "one for each link of each leaf",
-        ),
+def _ports_suffice(plan: Dimensions) -> Errors:
+    hosts, peers, uplinks = plan.host_cages_used, plan.peer_links, plan.uplink_cages
+    what = f"{hosts} for hosts and {uplinks} up" + (f" and {peers} to its peer" if peers else "")
+    yield from _short("backend.segments", plan.leaf_model, hosts + peers + uplinks, what)
+    if plan.spine_model:
+        down = -(-plan.leaves_per_pod * plan.links_per_leaf // plan.spine_down_lanes)
+        up = plan.spine_up_cages
+        what = f"{down} for leaves and {up} up" if up else "one for each link of each leaf"
+        yield from _short("backend.spines", plan.spine_model, down + up, what)
+    if plan.super_model:
+        links = plan.intent.backend.pods * plan.spines_per_group * plan.links_per_spine
+        what = "one for each link of each spine"
+        yield from _short("backend.super_spines", plan.super_model, -(-links // plan.super_lanes), what)
+
+
+def _short(place: str, model: SwitchModel, needed: int, what: str) -> Errors:
+    if needed > model.cages:
+        problem = f"{needed} ports are needed ({what}) and {model.name} has {model.cages}"
+        yield TopologyError(place, problem, "Use fewer or larger ones")
+
+
+def _explicit_ports_are_there(plan: Dimensions) -> Errors:
+    ports, where = plan.segments.ports, "backend.segments.ports"
+    if isinstance(ports, str):
+        return
+    if beyond := sorted({cage for cages in ports.values() for cage in cages if cage > plan.leaf_model.cages}):
+        problem = f"{plan.leaf_model.name} has {plan.leaf_model.cages} ports, and {_listed('port', beyond)} is named"
+        yield TopologyError(where, problem, "Name ports that it has")
+    for switch, rails in plan.rails_of.items():
+        cages = Counter(cage for rail in rails for cage in ports[rail])
+        if doubled := sorted(cage for cage, count in cages.items() if count > 1):
+            problem = f"{_listed('port', doubled)} of rail switch {switch} is named more than once"
+            yield TopologyError(where, problem, "Give each port to one rail")
+
+
+def _hosts_have_room(plan: Dimensions) -> Errors:
+    """Where each rail has ports of its own: others are counted by cages."""
+    hosts, room, by_rail = plan.segments.hosts, plan.host_room, plan.segments.ports != "by-host"
+    if by_rail and hosts > room:
+        problem = f"{hosts} hosts in a segment, and the ports of a rail are enough for {room}"
+        yield TopologyError("backend.segments.hosts", problem, "Use fewer hosts, or give rails more ports")
+
+
+def _growth_is_enough(plan: Dimensions) -> Errors:
+    growth, backend = plan.intent.backend.growth, plan.intent.backend
+    for what, bound, present in (
+        ("hosts", growth.hosts, backend.segments.hosts),
+        ("segments", growth.segments, backend.segments.count),
+        ("pods", growth.pods, backend.pods),
     ):
-        if needed > model.cages:
-            yield TopologyError(
-                place,
-                f"{needed} ports are needed ({what}) and {model.name} has {model.cages}",
-                "Use fewer or larger ones",
-            )
+        if bound is not None and present > bound:
+            problem = f"{present} {what} are more than the {bound} that the fabric may grow to"
+            yield TopologyError(f"backend.growth.{what}", problem, "Raise it; addresses and ports are laid out anew")
 
 
-def _addresses_suffice(plan: Dimensions) -> Iterator[RailfabError]:
-    leaves = plan.leaves_per_pod
-    if leaves > LEAVES_PER_POD:
-        yield TopologyError(
-            "backend.segments", f"{leaves} rail switches in a pod, the address plan has {LEAVES_PER_POD}", "Use fewer"
+def _pools_suffice(plan: Dimensions) -> Errors:
+    addresses = address_plan(plan)
+    if not isinstance(addresses, WidePlan):
+        return
+    if plan.intent.hosts.attach == "routed":
+        yield from _exhausted("hosts", addresses.host_fields)
+    yield from _exhausted("loopbacks", addresses.loopback_fields)
+    if plan.intent.profile.underlay == "numbered":
+        yield from _exhausted("fabric_links", addresses.link_fields)
+
+
+def _exhausted(pool: str, fields: Fields) -> Errors:
+    if not fields.fits():
+        room = fields.pool.max_prefixlen - fields.pool.prefixlen
+        problem = (
+            f"{fields.pool} has {room} bits for addresses, and all that the fabric may grow to takes {fields.bits}"
         )
+        remedy = "Give a larger pool, or say how far it grows with backend.growth"
+        yield TopologyError(f"profile.addresses.{pool}", problem, remedy)
 
 
-CHECKS: tuple[Check, ...] = (
+def _as_numbers_suffice(plan: Dimensions) -> Errors:
+    if plan.intent.profile.control_plane != "ibgp" and AsPlan(plan).last_leaf > LAST:
+        problem = "more leaves than private AS numbers, for all that the fabric may grow to"
+        yield TopologyError("backend.growth", problem, "Say how far it grows with backend.growth, or use ibgp")
+
+
+def _subnets_suffice(plan: Dimensions) -> Errors:
+    if plan.intent.hosts.attach == "routed":
+        return
+    attachment, where = Attachment(plan), "backend.subnets"
+    last_rail = attachment.subnets.first_vlan + plan.intent.hosts.nics - 1
+    if last_rail + (0 if attachment.paired else 100 * max(port.slot for port in plan.nic_ports)) > LAST_VLAN:
+        yield TopologyError(f"{where}.first_vlan", "the last rail has no VLAN below 4095", "Begin lower")
+    if plan.segments.hosts > attachment.hosts_of_subnet():
+        problem = f"a /{attachment.rail_prefix} has addresses for {max(0, attachment.hosts_of_subnet())} hosts, "
+        problem += f"and a segment has {plan.segments.hosts}"
+        yield TopologyError(f"{where}.rail_prefix", problem, "Use a shorter prefix")
+    if attachment.rail_bits < attachment.rail_bits_needed:
+        problem = f"a /{attachment.subnets.switch_prefix} does not hold the /{attachment.rail_prefix} of each rail"
+        yield TopologyError(f"{where}.rail_prefix", problem, "Use a longer prefix, or a shorter switch_prefix")
+    if attachment.pool_used > attachment.subnets.pool.num_addresses:
+        problem = f"{attachment.subnets.pool} has no prefix left for the last rail switch"
+        yield TopologyError(f"{where}.pool", problem, "Use a larger pool, or a longer switch_prefix")
+
+
+CHECKS: tuple[Callable[[Dimensions], Errors], ...] = (
     _models_run_their_platforms,
     _ports_have_their_speed,
-    _rail_switches_share_nic_ports,
     _spines_share_uplinks,
     _ports_suffice,
-    _addresses_suffice,
+    _explicit_ports_are_there,
+    _hosts_have_room,
+    _growth_is_enough,
+    _pools_suffice,
+    _as_numbers_suffice,
+    _subnets_suffice,
 )

@@ -1,97 +1,272 @@
-"""The numbers of an intent that wiring and checks ask for again and again."""
+"""The numbers of a backend that wiring, addresses and checks ask for again and again."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import product
+from functools import cached_property
+from math import ceil
 
-from railfab.intent import FabricIntent
-from railfab.topology.catalogue import SwitchModel, switch_model
+from railfab.intent import FabricIntent, Segments, Spines, SuperSpines
+from railfab.topology.catalogue import SwitchModel, model_named
+from railfab.topology.rails import NicPort, nic_ports
+
+ISLANDS = 256
+"""Segments that a fabric without spines, or pods that one without super-spines, is numbered for."""
 
 
 @dataclass(frozen=True)
 class Dimensions:
-    """How many of everything, and who meets whom. All indices count from 1 unless said."""
+    """How many of everything, and who meets whom. Cages and ports are those of one switch."""
 
     intent: FabricIntent
 
-    @property
+    @cached_property
     def leaf_model(self) -> SwitchModel:
-        return switch_model(self.intent.backend.segments.model)
+        return model_named(self.intent, self.segments.model)
+
+    @cached_property
+    def spine_model(self) -> SwitchModel | None:
+        return model_named(self.intent, self.spines.model) if self.spines else None
+
+    @cached_property
+    def super_model(self) -> SwitchModel | None:
+        return model_named(self.intent, self.supers.model) if self.supers else None
 
     @property
-    def spine_model(self) -> SwitchModel:
-        return switch_model(self.intent.backend.spines.model)
+    def segments(self) -> Segments:
+        return self.intent.backend.segments
 
     @property
-    def pods(self) -> range:
-        return range(1, self.intent.backend.pods + 1)
+    def spines(self) -> Spines | None:
+        return self.intent.backend.spines
 
     @property
-    def segments(self) -> range:
-        return range(1, self.intent.backend.segments.count + 1)
+    def supers(self) -> SuperSpines | None:
+        return self.intent.backend.super_spines
 
-    @property
-    def switches(self) -> range:
-        return range(1, self.intent.backend.segments.rail_switches + 1)
+    @cached_property
+    def nic_ports(self) -> tuple[NicPort, ...]:
+        return nic_ports(self.intent)
 
-    def hosts(self) -> Iterator[tuple[int, int, int]]:
-        """(pod, segment, host)"""
-        return product(self.pods, self.segments, range(1, self.intent.backend.segments.hosts + 1))
+    @cached_property
+    def rails_of(self) -> Mapping[int, tuple[int, ...]]:
+        """The rails that each rail switch of a segment serves (the same in every plane)."""
+        met: dict[int, dict[int, None]] = {}
+        for port in self.nic_ports:
+            met.setdefault(port.switch, {})[port.rail] = None
+        return {switch: tuple(rails) for switch, rails in sorted(met.items())}
 
-    def leaves(self) -> Iterator[tuple[int, int, int]]:
-        """(pod, segment, switch of the segment)"""
-        return product(self.pods, self.segments, self.switches)
-
-    def spines(self) -> Iterator[tuple[int, int]]:
-        """(pod, spine)"""
-        return product(self.pods, range(1, self.intent.backend.spines.count + 1))
-
-    def leaf_number(self, segment: int, switch: int) -> int:
-        """A rail switch's number in its pod."""
-        return (segment - 1) * self.intent.backend.segments.rail_switches + switch
-
-    def nics(self) -> Iterator[tuple[int, int, int]]:
-        """(rail, port of the NIC from 0, switch of the segment that it meets): ports take the switches in turn."""
-        hosts, switches = self.intent.hosts, self.intent.backend.segments.rail_switches
-        for rail, port in product(range(1, hosts.gpus + 1), range(hosts.nic_ports)):
-            yield rail, port, ((rail - 1) * hosts.nic_ports + port) % switches + 1
-
-    @property
-    def links_per_leaf(self) -> int:
-        """Links between a leaf and a spine: as stated, or as many as make the leaf non-blocking."""
-        spines = self.intent.backend.spines
-        return spines.links_per_leaf or max(1, self.uplinks_needed // spines.count)
-
-    @property
-    def host_ports_per_leaf(self) -> int:
-        """Host-facing ports of one rail switch."""
-        return self.intent.backend.segments.hosts * self.links_per_host_and_leaf
-
-    @property
+    @cached_property
     def links_per_host_and_leaf(self) -> int:
         """Links between a host and each rail switch of its segment."""
         hosts = self.intent.hosts
-        return hosts.gpus * hosts.nic_ports // self.intent.backend.segments.rail_switches
+        return hosts.nics * hosts.nic_ports // (self.segments.rail_switches * self.intent.backend.planes)
 
-    @property
+    @cached_property
+    def links_per_nic_and_leaf(self) -> int:
+        """Ports of one NIC that meet the same rail switch."""
+        return max(port.turn for port in self.nic_ports) + 1
+
+    @cached_property
     def host_lanes(self) -> int:
         """Host ports that one cage of a rail switch gives; 1 when it is not broken out."""
         return self.leaf_model.lanes_for(self.intent.hosts.rate_gbps) or 1
 
-    @property
-    def host_cages(self) -> int:
-        """Cages of a rail switch that hosts take."""
-        return -(-self.host_ports_per_leaf // self.host_lanes)
+    @cached_property
+    def host_cages(self) -> tuple[int, ...] | None:
+        """The cages that an intent names for hosts; None when they fill up from the first."""
+        ports = self.segments.ports
+        return None if isinstance(ports, str) else tuple(cage for cages in ports.values() for cage in cages)
 
-    @property
-    def uplinks_needed(self) -> int:
-        """Uplinks of a rail switch that carry all its hosts can send (1:1)."""
-        down_gbps = self.host_ports_per_leaf * self.intent.hosts.rate_gbps
-        return -(-down_gbps // self.intent.backend.spines.rate_gbps)
+    @cached_property
+    def host_cages_used(self) -> int:
+        """Cages of a rail switch that the hosts of a segment take."""
+        if self.host_cages is not None:
+            return len(set(self.host_cages))
+        return -(-self.segments.hosts * self.links_per_host_and_leaf // self.host_lanes)
+
+    @cached_property
+    def peer_links(self) -> int:
+        """Links between the two switches of a pair, on as many cages."""
+        attach = self.intent.hosts.attach
+        paired = attach == "mlag" or (attach == "esi" and self.spines is None)
+        return self.segments.peer_links if paired else 0
+
+    @cached_property
+    def spare_cages(self) -> tuple[int, ...]:
+        """Cages of a rail switch that may lead to other switches, from the last downwards."""
+        named = set(self.host_cages or ())
+        return tuple(cage for cage in range(self.leaf_model.cages, 0, -1) if cage not in named)
+
+    @cached_property
+    def uplink_lanes(self) -> int:
+        """Uplinks that one cage of a rail switch gives."""
+        return _lanes(self.leaf_model, self.spines)
+
+    @cached_property
+    def links_per_leaf(self) -> int:
+        """Links between a rail switch and a spine: as stated, or as many as a full rail switch needs."""
+        if self.spines is None:
+            return 0
+        return self.spines.links_per_leaf or max(1, -(-self.uplinks_of_full_leaf // self.spines.count))
+
+    @cached_property
+    def uplinks_of_full_leaf(self) -> int:
+        """The fewest uplinks that carry what all host ports left beside them can send, at the stated ratio."""
+        return ceil(self.exact_uplinks / self.uplink_lanes) * self.uplink_lanes
+
+    @cached_property
+    def exact_uplinks(self) -> float:
+        """Uplinks that carry just what all host ports left beside them can send, at the stated ratio."""
+        assert self.spines is not None
+        down_gbps = self.host_lanes * self.intent.hosts.rate_gbps
+        up_gbps = self.spines.rate_gbps * self.intent.backend.oversubscription
+        if (bound := self._host_cages_bound) is not None:
+            return bound * down_gbps / up_gbps
+        cages = self.leaf_model.cages - self.peer_links
+        return exact_uplinks(cages=cages, down_gbps=down_gbps, up_gbps=up_gbps, up_lanes=self.uplink_lanes)
+
+    @cached_property
+    def _host_cages_bound(self) -> int | None:
+        """Cages that hosts may take at most, where the intent says so."""
+        if self.host_cages is not None:
+            return len(self.host_cages)
+        hosts = self.intent.backend.growth.hosts
+        return None if hosts is None else -(-hosts * self.links_per_host_and_leaf // self.host_lanes)
+
+    @cached_property
+    def uplinks(self) -> int:
+        """Uplinks of a rail switch."""
+        return self.links_per_leaf * self.spines.count if self.spines else 0
+
+    @cached_property
+    def uplink_cages(self) -> int:
+        return -(-self.uplinks // self.uplink_lanes)
+
+    @cached_property
+    def host_room(self) -> int:
+        """Hosts that a segment's rail switches have ports for."""
+        ports, per_nic = self.segments.ports, self.links_per_nic_and_leaf
+        if not isinstance(ports, str):
+            return min(len(cages) * self.host_lanes // per_nic for cages in ports.values())
+        cages = self.leaf_model.cages - self.peer_links - self.uplink_cages
+        return max(0, cages) * self.host_lanes // self.links_per_host_and_leaf
+
+    @cached_property
+    def block_ports(self) -> int:
+        """Ports of a rail switch that each of its rails has, laid out by rail."""
+        return self.growth_hosts * self.links_per_nic_and_leaf
+
+    @cached_property
+    def spine_down_lanes(self) -> int:
+        return _lanes(self.spine_model, self.spines) if self.spine_model else 1
+
+    @cached_property
+    def spine_up_lanes(self) -> int:
+        return _lanes(self.spine_model, self.supers) if self.spine_model else 1
+
+    @cached_property
+    def super_lanes(self) -> int:
+        return _lanes(self.super_model, self.supers) if self.super_model else 1
+
+    @cached_property
+    def supers_per_group(self) -> int:
+        """Super-spines that each spine meets."""
+        return self.supers.count // self.supers.groups if self.supers else 0
+
+    @cached_property
+    def spines_per_group(self) -> int:
+        """Spines of a pod that meet the same super-spines."""
+        return self.spines.count // self.supers.groups if self.supers and self.spines else 0
+
+    @cached_property
+    def links_per_spine(self) -> int:
+        """Links between a spine and a super-spine: as stated, or as many as a full spine needs."""
+        if self.supers is None or self.supers_per_group == 0:
+            return 0
+        return self.supers.links_per_spine or max(1, -(-self.uplinks_of_full_spine // self.supers_per_group))
+
+    @cached_property
+    def uplinks_of_full_spine(self) -> int:
+        """The fewest uplinks that carry what all leaf ports left beside them can send, at the stated ratio."""
+        assert self.supers is not None
+        assert self.spines is not None
+        assert self.spine_model is not None
+        ratio, segments = self.intent.backend.oversubscription, self.intent.backend.growth.segments
+        if segments is not None:
+            leaves = segments * self.segments.rail_switches
+            down_gbps = leaves * self.links_per_leaf * self.spines.rate_gbps
+            return ceil(down_gbps / (self.supers.rate_gbps * ratio))
+        exact = exact_uplinks(
+            cages=self.spine_model.cages,
+            down_gbps=self.spine_down_lanes * self.spines.rate_gbps,
+            up_gbps=self.supers.rate_gbps * ratio,
+            up_lanes=self.spine_up_lanes,
+        )
+        return ceil(exact / self.spine_up_lanes) * self.spine_up_lanes
+
+    @cached_property
+    def spine_uplinks(self) -> int:
+        return self.links_per_spine * self.supers_per_group
+
+    @cached_property
+    def spine_up_cages(self) -> int:
+        return -(-self.spine_uplinks // self.spine_up_lanes)
+
+    @cached_property
+    def leaf_room(self) -> int | None:
+        """Rail switches of a pod that a spine has ports for; None without spines."""
+        if self.spine_model is None:
+            return None
+        return (self.spine_model.cages - self.spine_up_cages) * self.spine_down_lanes // self.links_per_leaf
+
+    @cached_property
+    def pod_room(self) -> int | None:
+        """Pods that a super-spine has ports for; None without super-spines."""
+        if self.super_model is None:
+            return None
+        return self.super_model.cages * self.super_lanes // max(1, self.spines_per_group * self.links_per_spine)
+
+    @cached_property
+    def growth_hosts(self) -> int:
+        """Hosts of a segment that ports and addresses are laid out for."""
+        return self.intent.backend.growth.hosts or self.host_room
+
+    @cached_property
+    def growth_segments(self) -> int:
+        """Segments of a pod that addresses and AS numbers are laid out for."""
+        room = ISLANDS if self.leaf_room is None else self.leaf_room // self.segments.rail_switches
+        return self.intent.backend.growth.segments or room
+
+    @cached_property
+    def growth_leaves(self) -> int:
+        return self.growth_segments * self.segments.rail_switches
+
+    @cached_property
+    def growth_pods(self) -> int:
+        """Pods that addresses and AS numbers are laid out for."""
+        return self.intent.backend.growth.pods or (1 if self.pod_room is None else self.pod_room)
+
+    def leaf_number(self, segment: int, switch: int) -> int:
+        """A rail switch's number in its pod (and plane)."""
+        return (segment - 1) * self.segments.rail_switches + switch
 
     @property
     def leaves_per_pod(self) -> int:
-        segments = self.intent.backend.segments
-        return segments.count * segments.rail_switches
+        return self.segments.count * self.segments.rail_switches
+
+
+def _lanes(model: SwitchModel | None, tier: Spines | SuperSpines | None) -> int:
+    """Links of a tier above that one cage of this model gives."""
+    if model is None or tier is None or not tier.breakout:
+        return 1
+    return model.lanes_for(tier.rate_gbps) or 1
+
+
+def exact_uplinks(*, cages: int, down_gbps: float, up_gbps: float, up_lanes: int) -> float:
+    """Uplinks that carry just what the other cages of a switch let in.
+
+    down_gbps: of a cage from below. up_gbps: of an uplink, times the oversubscription that is allowed.
+    """
+    return cages * down_gbps / (down_gbps + up_lanes * up_gbps) * up_lanes

@@ -1,0 +1,109 @@
+"""The links between switches: rail switches to spines, spines to super-spines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+
+from railfab.intent import Spines, SuperSpines
+from railfab.topology.addresses import AddressPlan, Switch
+from railfab.topology.dimensions import Dimensions
+from railfab.topology.model import Interface, Link, Port, Role
+from railfab.topology.nodes import leaf_name, numbers, planes, pods, segments, spine_name, super_name
+from railfab.topology.places import Panel, Spot, spine_down_place, spine_up_place, super_place, uplink_place
+
+UPPER_BUNDLE = 2000
+"""Port channels of a spine towards super-spines are numbered above this; towards leaves by the leaf's number."""
+
+
+def fabric_links(plan: Dimensions, addresses: AddressPlan) -> Iterator[Link]:
+    """Plane by plane: leaves to spines, then spines to super-spines."""
+    for plane in planes(plan):
+        yield from _leaf_spine_links(plan, addresses, plane)
+        yield from _spine_super_links(plan, addresses, plane)
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """What all links of a tier share. role: of the lower switch."""
+
+    role: Role
+    rate_gbps: int
+    cable_m: float
+    bundle: bool
+    numbered: bool
+    addresses: AddressPlan
+
+    def link(
+        self, lower: tuple[str, Spot], upper: tuple[str, Spot], bundles: tuple[int, int], switch: Switch, uplink: int
+    ) -> Link:
+        """switch: the lower one. uplink: of its own, from 0."""
+        ends: tuple[Interface | None, Interface | None] = (None, None)
+        if self.numbered:
+            ends = self.addresses.fabric_link(self.role, switch, uplink)
+        a, z = self._port(*lower, ends[0], bundles[0]), self._port(*upper, ends[1], bundles[1])
+        return Link(a=a, z=z, rate_gbps=self.rate_gbps, cable_m=self.cable_m)
+
+    def _port(self, node: str, spot: Spot, address: Interface | None, bundle: int) -> Port:
+        return Port(
+            node=node,
+            name=spot.name,
+            cage=spot.cage,
+            lane=spot.lane,
+            rate_gbps=self.rate_gbps,
+            rail=None,
+            address=address,
+            bundle=bundle if self.bundle else None,
+        )
+
+
+def _tier(plan: Dimensions, addresses: AddressPlan, role: Role, tier: Spines | SuperSpines) -> Tier:
+    return Tier(
+        role=role,
+        rate_gbps=tier.rate_gbps,
+        cable_m=tier.cable_m,
+        bundle=tier.bundle,
+        numbered=plan.intent.profile.underlay == "numbered",
+        addresses=addresses,
+    )
+
+
+def _leaf_spine_links(plan: Dimensions, addresses: AddressPlan, plane: int) -> Iterator[Link]:
+    if plan.spines is None or plan.spine_model is None:
+        return
+    tier, links = _tier(plan, addresses, Role.LEAF, plan.spines), plan.links_per_leaf
+    low = Panel(plan.leaf_model, plan.segments.platform or plan.leaf_model.platform, plan.uplink_lanes)
+    high = Panel(plan.spine_model, plan.spines.platform or plan.spine_model.platform, plan.spine_down_lanes)
+    up = [low.at(*uplink_place(plan, uplink)) for uplink in range(plan.uplinks)]
+    down = [high.at(*spine_down_place(plan, place)) for place in range(plan.leaves_per_pod * links)]
+    for pod, segment, switch in product(pods(plan), segments(plan), numbers(plan.segments.rail_switches)):
+        leaf, number = leaf_name(plane, pod, segment, switch), plan.leaf_number(segment, switch)
+        place = Switch(plane, pod, number)
+        for spine, k in product(numbers(plan.spines.count), range(links)):
+            uplink = (spine - 1) * links + k
+            upper = spine_name(plane, pod, spine), down[(number - 1) * links + k]
+            yield tier.link((leaf, up[uplink]), upper, (spine, number), place, uplink)
+
+
+def _spine_super_links(plan: Dimensions, addresses: AddressPlan, plane: int) -> Iterator[Link]:
+    if plan.supers is None or plan.super_model is None or plan.spines is None or plan.spine_model is None:
+        return
+    tier, links, group_size = (
+        _tier(plan, addresses, Role.SPINE, plan.supers),
+        plan.links_per_spine,
+        plan.spines_per_group,
+    )
+    low = Panel(plan.spine_model, plan.spines.platform or plan.spine_model.platform, plan.spine_up_lanes)
+    high = Panel(plan.super_model, plan.supers.platform or plan.super_model.platform, plan.super_lanes)
+    up = [low.at(*spine_up_place(plan, uplink)) for uplink in range(plan.spine_uplinks)]
+    down = [high.at(*super_place(plan, place)) for place in range(len(pods(plan)) * group_size * links)]
+    for pod, spine in product(pods(plan), numbers(plan.spines.count)):
+        group, member = divmod(spine - 1, group_size)
+        lower, from_below = spine_name(plane, pod, spine), (pod - 1) * group_size + member
+        place = Switch(plane, pod, spine)
+        for met, k in product(range(plan.supers_per_group), range(links)):
+            number, uplink = group * plan.supers_per_group + met + 1, met * links + k
+            upper = super_name(plane, number), down[from_below * links + k]
+            bundles = UPPER_BUNDLE + met + 1, from_below + 1
+            yield tier.link((lower, up[uplink]), upper, bundles, place, uplink)

@@ -1,0 +1,58 @@
+"""The AS plan, after RFC 7938 section 5.2: one number for all super-spines of a plane, one for the spines of a pod, one
+for each leaf; with iBGP one for all. Private numbers of RFC 6996, each from a node's own place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from railfab.topology.dimensions import Dimensions
+
+FIRST_LEAF = 4_200_000_000
+LAST = 4_294_967_294
+SPINES = 65_000
+"""The spines of pod p have 65000 + p, the super-spines 65000."""
+TWO_BYTE_PODS = 500
+WIDE_SPINES = 4_290_000_000
+"""In place of 65000 where there are more pods than two-byte numbers."""
+
+
+@dataclass(frozen=True)
+class AsPlan:
+    """AS numbers by place; all places count from 1."""
+
+    plan: Dimensions
+
+    @cached_property
+    def pod_width(self) -> int:
+        """Numbers between one pod and the next: a power of ten, 1000 at least, wider than a pod may grow."""
+        digits = max(3, len(str(self.plan.growth_leaves)))
+        return int(10**digits)
+
+    @cached_property
+    def _ibgp(self) -> int | None:
+        profile = self.plan.intent.profile
+        return profile.asn if profile.control_plane == "ibgp" else None
+
+    @cached_property
+    def _spines(self) -> int:
+        pods = self.plan.growth_pods * self.plan.intent.backend.planes
+        return SPINES if pods <= TWO_BYTE_PODS else WIDE_SPINES
+
+    def leaf(self, plane: int, pod: int, leaf: int) -> int:
+        return self._ibgp or FIRST_LEAF + self._pod(plane, pod) * self.pod_width + leaf
+
+    def spine(self, plane: int, pod: int) -> int:
+        """All spines of a pod share one: what came from a spine is never sent to another spine by a leaf."""
+        return self._ibgp or self._spines + self._pod(plane, pod)
+
+    def super_spine(self, plane: int) -> int:
+        return self._ibgp or self._spines - (plane - 1)
+
+    def _pod(self, plane: int, pod: int) -> int:
+        return (plane - 1) * self.plan.growth_pods + pod
+
+    @cached_property
+    def last_leaf(self) -> int:
+        """The highest number that this fabric may come to use."""
+        return self.leaf(self.plan.intent.backend.planes, self.plan.growth_pods, self.plan.growth_leaves)
