@@ -3,30 +3,13 @@
 from pathlib import Path
 
 import pytest
+from tests.intent.intents import ROOT, SMALL, refused
 
-from railfab.errors import IntentError, Problems, RailfabError
+from railfab.errors import IntentError, Problems
 from railfab.intent import FabricIntent, Lossless, load_intent, load_job
 
-FABRICS = Path(__file__).parents[2] / "inventory" / "fabrics"
-JOBS = Path(__file__).parents[2] / "inventory" / "jobs"
-
-SMALL = """\
-version: 1
-fabric: small
-backend:
-  segments: {count: 1, hosts: 2, rail_switches: 1, model: 7220-ixr-d5, platform: srlinux}
-  spines: {count: 2, rate_gbps: 400, model: 7220-ixr-d5, platform: srlinux}
-"""
-
-
-def refused(tmp_path: Path, text: str) -> list[str]:
-    """The lines that a file's faults are reported in, without the folder."""
-    path = tmp_path / "f.yml"
-    path.write_text(text)
-    with pytest.raises(RailfabError) as caught:
-        load_intent(path)
-    return str(caught.value).replace(f"{tmp_path}/", "").splitlines()
-
+FABRICS = ROOT / "inventory" / "fabrics"
+JOBS = ROOT / "inventory" / "jobs"
 
 def test_pod64_fits_a_page_and_says_what_the_defaults_would_say(tmp_path: Path) -> None:
     path = FABRICS / "pod64.yml"

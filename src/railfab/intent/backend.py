@@ -8,10 +8,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from railfab.intent.model import Count, Fault, Listed, Metres, Model, PrefixV4, Rate, Vlan
+from railfab.intent.model import NUMBERED, Count, Fault, Listed, Metres, Model, PrefixV4, Rate, Text, Vlan
 
 Cage = Annotated[int, Field(ge=1, le=1024)]
-PortOrder = Literal["by-host", "by-rail"] | dict[Annotated[int, Field(ge=1, le=72)], Listed[Cage]]
+RailCages = Annotated[dict[Annotated[int, Field(ge=1, le=72)], Listed[Cage]], Field(json_schema_extra=NUMBERED)]
+PortOrder = Literal["by-host", "by-rail"] | RailCages
 NetworkName = Literal["backend", "frontend", "storage", "management", "enterprise"]
 Ratio = Annotated[float, Field(ge=1, le=64, strict=False)]
 
@@ -48,8 +49,8 @@ class Segments(Model):
     count: Count = Field(default=1, description="segments of a pod")
     hosts: Count = Field(description="hosts of a segment")
     rail_switches: Annotated[int, Field(ge=1, le=64)] = Field(description="rail switches of a segment, in each plane")
-    model: str = Field(description="switch model, from the catalogue")
-    platform: str | None = Field(default=None, description="network operating system; by default the model's first")
+    model: Text = Field(description="switch model, from the catalogue")
+    platform: Text | None = Field(default=None, description="network operating system; by default the model's first")
     cable_m: Metres = Field(default=5.0, description="length of host cables [m]")
     ports: PortOrder = Field(
         default="by-host",
@@ -69,8 +70,8 @@ class Spines(Model):
         default=None, description="links between a rail switch and a spine; by default as many as a full one needs"
     )
     rate_gbps: Rate = Field(description="speed of an uplink [Gb/s]")
-    model: str = Field(description="switch model, from the catalogue")
-    platform: str | None = Field(default=None, description="network operating system; by default the model's first")
+    model: Text = Field(description="switch model, from the catalogue")
+    platform: Text | None = Field(default=None, description="network operating system; by default the model's first")
     cable_m: Metres = Field(default=40.0, description="length of uplink cables [m]")
     breakout: bool = Field(default=False, description="split cages where the speed allows, for more ports")
     bundle: bool = Field(default=False, description="the links between two switches form one port channel")
@@ -87,8 +88,8 @@ class SuperSpines(Model):
         default=None, description="links between a spine and a super-spine; by default as many as a full one needs"
     )
     rate_gbps: Rate = Field(description="speed of a link [Gb/s]")
-    model: str = Field(description="switch model, from the catalogue")
-    platform: str | None = Field(default=None, description="network operating system; by default the model's first")
+    model: Text = Field(description="switch model, from the catalogue")
+    platform: Text | None = Field(default=None, description="network operating system; by default the model's first")
     cable_m: Metres = Field(default=100.0, description="length of its cables [m]")
     breakout: bool = Field(default=False, description="split cages where the speed allows, for more ports")
     bundle: bool = Field(default=False, description="the links between two switches form one port channel")
@@ -106,9 +107,9 @@ class Backend(Model):
         default=1, description="fabrics that never meet; the ports of a NIC are dealt to them"
     )
     pods: Count = Field(default=1, description="pods under one set of spines each")
-    growth: Growth = Growth()
+    growth: Growth = Field(default=Growth(), description="how far it may grow; by default what its switches can take")
     subnets: Subnets | None = Field(default=None, description="VLANs and subnets, where hosts are not attached routed")
-    segments: Segments
+    segments: Segments = Field(description="hosts that share one set of rail switches")
     spines: Spines | None = Field(default=None, description="none: rail-only, or a single switch")
     super_spines: SuperSpines | None = Field(default=None, description="what joins pods")
 

@@ -6,36 +6,45 @@ from typing import Annotated
 
 from pydantic import Field
 
-from railfab.intent.model import Listed, Model, Rate
+from railfab.intent.model import NUMBERED, Line, Listed, Model, Rate, Text
 
 
 class InterfaceNames(Model):
-    """."""
+    """Names of ports on one platform, with fields in braces.
 
-    cage: str = Field(description="an unbroken cage")
-    lane: str | None = Field(default=None, description="a lane of a broken-out cage")
+    Of a cage: `{cage}` from 1, `{port}` from 0, `{electrical}`, its first electrical lane on the switch, from 0. Of a
+    lane besides: `{lane}` from 1, `{sub}` from 0, `{first}`, its first electrical lane in the cage, from 1.
+    """
+
+    cage: Text = Field(description="an unbroken cage, as `Ethernet{cage}/1`")
+    lane: Text | None = Field(
+        default=None,
+        description="a port of a broken-out cage, as `Ethernet{cage}/{lane}`; none where it breaks out none",
+    )
 
 
 class SwitchEntry(Model):
     """One switch model."""
 
-    vendor: str
-    silicon: str
+    vendor: Text = Field(description="who makes it")
+    silicon: Text = Field(description="its chip")
     cages: Annotated[int, Field(ge=1, le=1024)] = Field(description="front-panel cages that links use")
     speeds_gbps: Listed[Rate] = Field(description="what a cage runs at unbroken [Gb/s]")
     breakouts: dict[Annotated[int, Field(ge=2, le=16)], Listed[Rate]] = Field(
-        default={}, description="lanes to the speeds of each [Gb/s]"
+        default={},
+        description="ports that a cage splits into, and the speeds of each [Gb/s]",
+        json_schema_extra=NUMBERED,
     )
     lane_gbps: int = Field(default=100, ge=1, le=400, description="fastest electrical lane of a cage [Gb/s]")
-    buffer_bytes: Annotated[int, Field(ge=1, le=10**12)] = Field(description="shared packet buffer of the chip")
-    cage: str = Field(default="", description="form of a cage: osfp, qsfp-dd, qsfp56, ...")
+    buffer_bytes: Annotated[int, Field(ge=1, le=10**12)] = Field(description="shared packet buffer of the chip [bytes]")
+    cage: Line = Field(default="", description="form of a cage: osfp, qsfp-dd, qsfp56, ...")
     power_w: Annotated[int, Field(ge=0, le=100_000)] = Field(default=0, description="largest power with optics [W]")
     units: Annotated[int, Field(ge=0, le=48)] = Field(default=1, description="height in a rack [U]")
-    source: str = Field(default="", description="where these figures are from")
-    names: dict[str, InterfaceNames] = Field(description="interface names by platform; the first is the default")
+    source: Line = Field(default="", description="where these figures are from")
+    names: dict[Text, InterfaceNames] = Field(description="interface names by platform; the first is the default")
 
 
 class CatalogueFile(Model):
     """A file of switch models."""
 
-    switches: dict[str, SwitchEntry]
+    switches: dict[Text, SwitchEntry] = Field(description="switch models by name")

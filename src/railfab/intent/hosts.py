@@ -7,13 +7,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from railfab.intent.model import Fault, Model, OrOff, Rate, or_off
+from railfab.intent.model import Fault, Model, OrOff, Rate, Text, or_off
 
 
 class ScaleUp(Model):
     """The network inside a host, over which rails meet that no spine joins."""
 
-    name: str = Field(default="NVLink", description="what it is called")
+    name: Text = Field(default="NVLink", description="what it is called")
     gbps_per_gpu: Annotated[int, Field(ge=1, le=100_000)] = Field(
         default=3600, description="what a GPU sends into it [Gb/s]; NVLink 4: 450 GB/s a direction"
     )
@@ -36,7 +36,7 @@ class Hosts(Model):
     lane_gbps: Literal[10, 25, 50, 100, 200] | None = Field(
         default=None, description="electrical lane of a NIC port [Gb/s]; by default the switch port's"
     )
-    model: str = Field(default="gpu-server-8", description="host model, from the catalogue: power, height, GPU memory")
+    model: Text = Field(default="gpu-server-8", description="host model, from the catalogue: power, height, GPU memory")
     per_rack: Annotated[int, Field(ge=1, le=48)] = Field(default=4, description="hosts of a rack")
     scale_up: OrOff[ScaleUp] = Field(
         default=ScaleUp(), description="`off` where GPUs of a host do not meet", json_schema_extra=or_off
@@ -60,5 +60,7 @@ class Hosts(Model):
 class ModelSize(Model):
     """A model that people want to run, for the table of GPU counts."""
 
-    parameters_billion: Annotated[float, Field(gt=0, le=1e6, strict=False)]
-    bytes_per_parameter: Annotated[float, Field(gt=0, le=16, strict=False)] = 2.0
+    parameters_billion: Annotated[float, Field(gt=0, le=1e6, strict=False)] = Field(description="parameters [10^9]")
+    bytes_per_parameter: Annotated[float, Field(gt=0, le=16, strict=False)] = Field(
+        default=2.0, description="what one takes in GPU memory [bytes]"
+    )

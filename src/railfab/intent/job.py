@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
 
@@ -12,7 +12,7 @@ from railfab.intent.model import Count, Fault, Listed, Model, Name, Text, refusa
 from railfab.intent.words import shown
 
 _SCALES = {"kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
-_SIZE = re.compile(rf"(?P<number>[0-9]{{1,15}}(?:\.[0-9]{{0,15}})?) *(?P<unit>{'|'.join(_SCALES)})")
+_SIZE = re.compile(rf"([0-9]{{1,15}}(?:\.[0-9]{{0,15}})?) *({'|'.join(_SCALES)})")
 
 
 def size_bytes(value: object) -> object:
@@ -20,9 +20,15 @@ def size_bytes(value: object) -> object:
     if not isinstance(value, str):
         return value
     if found := _SIZE.fullmatch(value):
-        return round(float(found["number"]) * _SCALES[found["unit"]])
+        return round(float(found[1]) * _SCALES[found[2]])
     problem = f"{shown(value)} is not a size"
     raise refusal(Fault("", problem, f"Write bytes, or a number with {', '.join(_SCALES)}"))
+
+
+def or_size(schema: dict[str, Any]) -> None:
+    """Editors are told that a text with a unit may stand for the number."""
+    number = {key: schema.pop(key) for key in ("type", "minimum", "maximum")}
+    schema["anyOf"] = [number, {"type": "string", "pattern": f"^{_SIZE.pattern}$"}]
 
 
 class Compute(Model):

@@ -62,8 +62,14 @@ def or_off(schema: dict[str, Any]) -> None:
 NAME_PATTERN = r"^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$"
 Name = Annotated[str, Field(pattern=NAME_PATTERN)]
 """Fabric and job names: they become parts of file names, host names and labels."""
-Text = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]*$")]
-"""A line of text: it may become part of a table, a label or a configuration."""
+LINE_PATTERN = r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]*$"
+Line = Annotated[str, Field(max_length=500, pattern=LINE_PATTERN)]
+"""A line of text, or none: it may become part of a table, a label or a configuration."""
+Text = Annotated[str, Field(min_length=1, max_length=200, pattern=LINE_PATTERN)]
+"""A line of text."""
+
+NUMBERED: dict[str, Any] = {"propertyNames": {"pattern": "^[1-9][0-9]*$"}}
+"""What a mapping whose keys are numbers says to editors."""
 
 Count = Annotated[int, Field(ge=1, le=4096)]
 Rate = Annotated[int, Field(ge=1, le=1600)]

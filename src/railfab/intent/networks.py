@@ -8,15 +8,15 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from railfab.intent.backend import NetworkName, Ratio
-from railfab.intent.model import AddressV4, Count, Listed, Metres, Model, Name, PrefixV4, Rate, Vlan
+from railfab.intent.model import AddressV4, Count, Listed, Metres, Model, Name, PrefixV4, Rate, Text, Vlan
 
 
 class AccessLeaves(Model):
     """The switches that hosts are cabled to."""
 
     count: Count = Field(description="how many; hosts are spread over them in turn")
-    model: str = Field(description="switch model, from the catalogue")
-    platform: str | None = Field(default=None, description="network operating system; by default the model's first")
+    model: Text = Field(description="switch model, from the catalogue")
+    platform: Text | None = Field(default=None, description="network operating system; by default the model's first")
     cable_m: Metres = Field(default=10.0, description="length of host cables [m]")
 
 
@@ -28,8 +28,8 @@ class AccessSpines(Model):
         default=1, description="links between a leaf and a spine"
     )
     rate_gbps: Rate = Field(description="speed of an uplink [Gb/s]")
-    model: str = Field(description="switch model, from the catalogue")
-    platform: str | None = Field(default=None, description="network operating system; by default the model's first")
+    model: Text = Field(description="switch model, from the catalogue")
+    platform: Text | None = Field(default=None, description="network operating system; by default the model's first")
     cable_m: Metres = Field(default=30.0, description="length of uplink cables [m]")
 
 
@@ -55,8 +55,8 @@ class Frontend(Model):
     reaches: Listed[NetworkName] = Field(default=("enterprise",), description="networks that it may reach")
     pool: PrefixV4 = Field(default=IPv4Network("10.192.0.0/12"), description="loopbacks and host links")
     tenants: dict[Name, Tenant] = Field(default={}, description="tenants by name")
-    leaves: AccessLeaves
-    spines: AccessSpines | None = None
+    leaves: AccessLeaves = Field(description="the switches that hosts are cabled to")
+    spines: AccessSpines | None = Field(default=None, description="the switches that join the leaves")
 
 
 class Storage(Model):
@@ -70,8 +70,8 @@ class Storage(Model):
     oversubscription: Ratio = Field(default=2.0, description="down to up, at most")
     reaches: Listed[NetworkName] = Field(default=(), description="networks that it may reach")
     pool: PrefixV4 = Field(default=IPv4Network("10.208.0.0/12"), description="loopbacks and host links")
-    leaves: AccessLeaves
-    spines: AccessSpines | None = None
+    leaves: AccessLeaves = Field(description="the switches that hosts are cabled to")
+    spines: AccessSpines | None = Field(default=None, description="the switches that join the leaves")
 
 
 class Services(Model):
@@ -94,6 +94,6 @@ class Management(Model):
     switch_vlan: Vlan = Field(default=10, description="VLAN of the switches' management ports")
     host_vlan: Vlan = Field(default=20, description="VLAN of the hosts' own ports")
     bmc_vlan: Vlan = Field(default=30, description="VLAN of the BMCs")
-    services: Services = Services()
-    leaves: AccessLeaves
-    spines: AccessSpines | None = None
+    services: Services = Field(default=Services(), description="what it offers to every device")
+    leaves: AccessLeaves = Field(description="the switches that hosts are cabled to")
+    spines: AccessSpines | None = Field(default=None, description="the switches that join the leaves")

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from railfab.intent.job import size_bytes
+from railfab.intent.job import or_size, size_bytes
 from railfab.intent.model import Count, Fault, Model, OrOff, Prefix, or_off
 
 Dscp = Annotated[int, Field(ge=0, le=63)]
@@ -26,7 +26,8 @@ class RoceTraffic(Model):
 
     packet_bytes: int = Field(default=4096, ge=64, le=9216, description="largest payload of a packet [bytes]")
     message_bytes: Annotated[int, Field(ge=64, le=10**12)] = Field(
-        description="largest message that a sender has outstanding towards one receiver [bytes; 64kB, 1MB]"
+        description="largest message that a sender has outstanding towards one receiver [bytes; 64kB, 1MB]",
+        json_schema_extra=or_size,
     )
     senders: Count = Field(default=8, description="senders that meet at one port at the worst moment")
 
@@ -72,7 +73,9 @@ class Profile(Model):
     reflectors: Annotated[int, Field(ge=1, le=16)] = Field(
         default=2, description="route reflectors of each pod and of the top tier, with ibgp and evpn"
     )
-    addresses: Addresses = Addresses()
+    addresses: Addresses = Field(
+        default=Addresses(), description="pools that addresses are taken from; by default what its size asks for"
+    )
     mtu: int = Field(default=9216, ge=1500, le=9398, description="largest IP packet [bytes]")
     ecmp: Literal["flow", "flowlet", "packet"] = Field(
         default="flow", description="what is spread over equal paths; packet needs `hosts.reorder`"

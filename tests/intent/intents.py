@@ -1,0 +1,141 @@
+"""Intents that the tests of this room write, and how a refusal of one reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from railfab.errors import RailfabError
+from railfab.intent import load_intent
+
+ROOT = Path(__file__).parents[2]
+
+SMALL = """\
+version: 1
+fabric: small
+backend:
+  segments: {count: 1, hosts: 2, rail_switches: 1, model: 7220-ixr-d5, platform: srlinux}
+  spines: {count: 2, rate_gbps: 400, model: 7220-ixr-d5, platform: srlinux}
+"""
+
+FULL = """\
+version: 1
+fabric: full
+profile:
+  control_plane: evpn
+  data_plane: vxlan
+  underlay: numbered
+  family: ipv6
+  asn: 64512
+  reflectors: 2
+  addresses: {hosts: "2001:db8::/32", loopbacks: 10.255.0.0/16, fabric_links: 100.64.0.0/10}
+  mtu: 9000
+  ecmp: flowlet
+  transport: uet
+  bfd: {interval_ms: 100, multiplier: 3}
+  lossless:
+    dscp: 26
+    priority: 3
+    cnp_dscp: 48
+    pfc: true
+    ecn: true
+    traffic: {packet_bytes: 4096, message_bytes: 64kB, senders: 8}
+hosts:
+  gpus: 8
+  nic_per: 4
+  nic_ports: 2
+  rate_gbps: 400
+  attach: esi
+  reorder: true
+  lane_gbps: 100
+  model: gpu-server-8
+  per_rack: 4
+  scale_up: {name: NVLink, gbps_per_gpu: 3600}
+backend:
+  oversubscription: 1.5
+  survives: switch
+  reaches: [storage]
+  planes: 2
+  pods: 2
+  growth: {hosts: 8, segments: 4, pods: 4}
+  subnets: {pool: 10.0.0.0/16, switch_prefix: 24, rail_prefix: 25, rails: divide, first_vlan: 101}
+  segments:
+    count: 1
+    hosts: 2
+    rail_switches: 2
+    model: mine-64
+    platform: sonic
+    cable_m: 5
+    ports: {1: [1, 4], 2: [2, 3]}
+    peer_links: 2
+  spines:
+    {count: 4, links_per_leaf: 2, rate_gbps: 400, model: mine-64, platform: sonic, cable_m: 40, breakout: true, bundle: true}
+  super_spines:
+    {count: 4, groups: 2, links_per_spine: 2, rate_gbps: 400, model: mine-64, platform: sonic, cable_m: 100, breakout: true,
+     bundle: true}
+frontend:
+  nic_ports: 2
+  rate_gbps: 100
+  attach: esi
+  oversubscription: 3
+  reaches: [enterprise, storage]
+  pool: 10.192.0.0/12
+  tenants:
+    blue: {vlan: 200, vni: 10200, subnet: 10.1.0.0/24}
+  leaves: {count: 2, model: mine-64, platform: sonic, cable_m: 10}
+  spines: {count: 2, links_per_leaf: 1, rate_gbps: 400, model: mine-64, platform: sonic, cable_m: 30}
+storage:
+  protocol: roce
+  nic_ports: 2
+  rate_gbps: 200
+  servers: 2
+  server_ports: 2
+  oversubscription: 2
+  reaches: []
+  pool: 10.208.0.0/12
+  leaves: {count: 2, model: mine-64}
+  spines: {count: 2, rate_gbps: 400, model: mine-64}
+management:
+  isolation: vlans
+  rate_gbps: 1
+  reaches: [enterprise]
+  pool: 10.224.0.0/16
+  switch_vlan: 10
+  host_vlan: 20
+  bmc_vlan: 30
+  services: {ntp: [10.0.0.1], ptp: [10.0.0.2], aaa: [10.0.0.3], syslog: [10.0.0.4], telemetry: [10.0.0.5]}
+  leaves: {count: 1, model: mine-64}
+  spines: {count: 1, rate_gbps: 100, model: mine-64}
+models:
+  llama: {parameters_billion: 405, bytes_per_parameter: 2}
+switches:
+  mine-64:
+    vendor: me
+    silicon: mine
+    cages: 64
+    speeds_gbps: [400, 200]
+    breakouts: {2: [200, 100], 4: [100]}
+    lane_gbps: 100
+    buffer_bytes: 64_000_000
+    cage: osfp
+    power_w: 900
+    units: 2
+    source: a table
+    names:
+      sonic: {cage: "Ethernet{cage}", lane: "Ethernet{cage}/{lane}"}
+inventory:
+  pod1-seg1-leaf1:
+    {host: 192.0.2.1, ssh_port: 22, gnmi_port: 57400, ca: ca.pem, known_hosts: known, credentials: "env:LAB",
+     skip_verify: true}
+"""
+"""Every key that an intent knows, each once."""
+
+
+def refused(tmp_path: Path, text: str | bytes) -> list[str]:
+    """The lines that a file's faults are reported in, without the folder."""
+    path = tmp_path / "f.yml"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(RailfabError) as caught:
+        load_intent(path)
+    return str(caught.value).replace(f"{tmp_path}/", "").split("\n")
