@@ -1,0 +1,116 @@
+"""What a fabric is made of besides switches: host models, cables and optics, as data with its sources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Any
+
+from railfab.errors import TopologyError
+from railfab.topology.catalogue import load_data, nearest
+
+LANES_GBPS = (200, 100, 50, 25, 10, 1)
+"""Speeds that an electrical or optical lane runs at, the fastest first."""
+LANE_COUNTS = (1, 2, 4, 8)
+"""Lanes that a port is made of."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostModel:
+    """One GPU server model. gpu_memory_gb: of one GPU. power_w: the most. units: height in a rack."""
+
+    name: str
+    gpus: int
+    gpu_memory_gb: int
+    power_w: int
+    units: int
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Media:
+    """A cable or optic of one rate.
+
+    lanes: in each direction, on the medium. pluggables_per_end: 0 for a cable with its ends attached, 1 for optics.
+    power_w: of one end. gearbox: modules of it exist that take slower electrical lanes than those on the fibre.
+    """
+
+    name: str
+    rate_gbps: int
+    lanes: int
+    reach_m: float
+    pluggables_per_end: int
+    power_w: float
+    source: str
+    gearbox: bool = False
+
+    @property
+    def lane_gbps(self) -> int:
+        return self.rate_gbps // self.lanes
+
+    def takes(self, lane_gbps: int) -> bool:
+        """Whether a port with electrical lanes of this speed can drive it."""
+        return lane_gbps == self.lane_gbps or (self.gearbox and lane_gbps < self.lane_gbps)
+
+
+def host_models() -> tuple[str, ...]:
+    """Names of all host models."""
+    return tuple(_equipment()["hosts"])
+
+
+def host_model(name: str) -> HostModel:
+    """The host model of that name. Raises TopologyError."""
+    hosts = _equipment()["hosts"]
+    if name not in hosts:
+        raise TopologyError(f"host model {name!r}", "is not in the catalogue", nearest(name, hosts))
+    return HostModel(name=name, **hosts[name])
+
+
+@cache
+def media() -> tuple[Media, ...]:
+    """Every cable and optic."""
+    document = _equipment()
+    return tuple(Media(**{**row, "source": document["sources"][row["source"]]}) for row in document["media"])
+
+
+@cache
+def media_of_rate(rate_gbps: int) -> tuple[Media, ...]:
+    """Cables and optics of one rate, by reach and then by power."""
+    return tuple(sorted((m for m in media() if m.rate_gbps == rate_gbps), key=lambda m: (m.reach_m, m.power_w)))
+
+
+def lane_modes(rate_gbps: int, lane_gbps: int, lanes: int) -> Iterator[int]:
+    """Lane speeds at which a port of `lanes` lanes, none faster than `lane_gbps`, makes up a rate; the fastest first.
+
+    Assumes that a lane runs at every slower standard speed too (general knowledge of switch SerDes).
+    """
+    for lane in LANES_GBPS:
+        count, rest = divmod(rate_gbps, lane)
+        if lane <= lane_gbps and not rest and count in LANE_COUNTS and count <= lanes:
+            yield lane
+
+
+@lru_cache(maxsize=4096)
+def media_for(rate_gbps: int, cable_m: float, *, lane_gbps: int) -> Media:
+    """The cable or optic of the shortest reach that does, between ports with lanes of up to `lane_gbps`.
+
+    Raises TopologyError when there is none of that rate, or none reaches.
+    """
+    where = f"link of {rate_gbps} Gb/s over {cable_m:g} m"
+    lane = next(lane_modes(rate_gbps, lane_gbps, LANE_COUNTS[-1]), None)
+    fitting = [m for m in media_of_rate(rate_gbps) if lane is not None and m.takes(lane)]
+    if not fitting:
+        rates = ", ".join(str(rate) for rate in sorted({m.rate_gbps for m in media()}))
+        problem = f"no cable or optic is known with lanes of up to {lane_gbps} Gb/s"
+        raise TopologyError(where, problem, f"Use faster lanes, or one of {rates} Gb/s")
+    for found in fitting:
+        if found.reach_m >= cable_m:
+            return found
+    longest = fitting[-1]
+    raise TopologyError(where, f"{longest.name} ends at {longest.reach_m:g} m", "Shorten the cable")
+
+
+@cache
+def _equipment() -> dict[str, Any]:
+    return load_data("equipment.yml")
