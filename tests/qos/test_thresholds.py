@@ -42,3 +42,20 @@ def test_thresholds_at_100_and_400G() -> None:
     uplink = lossless_thresholds(rate_gbps=400, cable_m=40, mtu_bytes=9216)
     assert (host.kmin_bytes, host.kmax_bytes, host.xoff_bytes) == (150_000, 450_000, 575_000)
     assert (uplink.kmin_bytes, uplink.kmax_bytes, uplink.xoff_bytes) == (500_000, 1_500_000, 2_000_000)
+
+
+@pytest.mark.parametrize(("rate_gbps", "quanta"), [(25, 80), (40, 118), (50, 147), (100, 394), (200, 453)])
+def test_the_response_time_is_that_of_its_speed(rate_gbps: int, quanta: int) -> None:
+    """Pause quanta of 512 bits, as SONiC computes with; without cable and frames nothing else is left."""
+    bare = pfc_headroom_bytes(rate_gbps=rate_gbps, cable_m=0, max_frame_bytes=0)
+    assert bare == quanta * 512 // 8 + 3 * 20 + 64
+
+
+@given(rate_gbps=RATES, cable_m=METRES, lossless_frame_bytes=st.integers(64, 9216))
+def test_a_smaller_lossless_frame_saves_the_difference_once(
+    rate_gbps: int, cable_m: float, lossless_frame_bytes: int
+) -> None:
+    """Our own frame, behind which the pause waits, may be of any class."""
+    port = {"rate_gbps": rate_gbps, "cable_m": cable_m, "max_frame_bytes": 9216}
+    saved = pfc_headroom_bytes(**port) - pfc_headroom_bytes(**port, lossless_frame_bytes=lossless_frame_bytes)
+    assert saved == pytest.approx(9216 - lossless_frame_bytes, abs=1)
