@@ -70,10 +70,11 @@ backend:
     ports: {1: [1, 4], 2: [2, 3]}
     peer_links: 2
   spines:
-    {count: 4, links_per_leaf: 2, rate_gbps: 400, model: mine-64, platform: sonic, cable_m: 40, breakout: true, bundle: true}
+    {count: 4, links_per_leaf: 2, rate_gbps: 400, model: mine-64, platform: sonic, cable_m: 40,
+     breakout: true, bundle: true}
   super_spines:
-    {count: 4, groups: 2, links_per_spine: 2, rate_gbps: 400, model: mine-64, platform: sonic, cable_m: 100, breakout: true,
-     bundle: true}
+    {count: 4, groups: 2, links_per_spine: 2, rate_gbps: 400, model: mine-64, platform: sonic, cable_m: 100,
+     breakout: true, bundle: true}
 frontend:
   nic_ports: 2
   rate_gbps: 100
@@ -94,8 +95,8 @@ storage:
   oversubscription: 2
   reaches: []
   pool: 10.208.0.0/12
-  leaves: {count: 2, model: mine-64}
-  spines: {count: 2, rate_gbps: 400, model: mine-64}
+  leaves: {count: 2, model: mine-64, platform: sonic, cable_m: 10}
+  spines: {count: 2, links_per_leaf: 1, rate_gbps: 400, model: mine-64, platform: sonic, cable_m: 30}
 management:
   isolation: vlans
   rate_gbps: 1
@@ -105,8 +106,8 @@ management:
   host_vlan: 20
   bmc_vlan: 30
   services: {ntp: [10.0.0.1], ptp: [10.0.0.2], aaa: [10.0.0.3], syslog: [10.0.0.4], telemetry: [10.0.0.5]}
-  leaves: {count: 1, model: mine-64}
-  spines: {count: 1, rate_gbps: 100, model: mine-64}
+  leaves: {count: 1, model: mine-64, platform: sonic, cable_m: 10}
+  spines: {count: 1, links_per_leaf: 1, rate_gbps: 100, model: mine-64, platform: sonic, cable_m: 30}
 models:
   llama: {parameters_billion: 405, bytes_per_parameter: 2}
 switches:

@@ -11,6 +11,7 @@ from railfab.intent import FabricIntent, Lossless, load_intent, load_job
 FABRICS = ROOT / "inventory" / "fabrics"
 JOBS = ROOT / "inventory" / "jobs"
 
+
 def test_pod64_fits_a_page_and_says_what_the_defaults_would_say(tmp_path: Path) -> None:
     path = FABRICS / "pod64.yml"
     assert len(path.read_text().splitlines()) <= 40

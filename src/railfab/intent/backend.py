@@ -14,7 +14,7 @@ Cage = Annotated[int, Field(ge=1, le=1024)]
 RailCages = Annotated[dict[Annotated[int, Field(ge=1, le=72)], Listed[Cage]], Field(json_schema_extra=NUMBERED)]
 PortOrder = Literal["by-host", "by-rail"] | RailCages
 NetworkName = Literal["backend", "frontend", "storage", "management", "enterprise"]
-Ratio = Annotated[float, Field(ge=1, le=64, strict=False)]
+Ratio = Annotated[float, Field(ge=1, le=64)]
 
 
 class Subnets(Model):

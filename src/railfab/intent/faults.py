@@ -143,4 +143,4 @@ def _said(model: type[Model], place: Location, detail: ErrorDetails) -> tuple[st
             return "is empty", "Give at least one"
         case kind if kind in KINDS:
             return f"{shown(value)} does not do", f"It should be {KINDS[kind]}"
-    return f"{shown(value)} does not do", f"It {detail['msg'].removeprefix('Input ')}"
+    return f"{shown(value)} does not do", f"It should {detail['msg'].partition(' should ')[2]}"

@@ -60,7 +60,7 @@ class Hosts(Model):
 class ModelSize(Model):
     """A model that people want to run, for the table of GPU counts."""
 
-    parameters_billion: Annotated[float, Field(gt=0, le=1e6, strict=False)] = Field(description="parameters [10^9]")
-    bytes_per_parameter: Annotated[float, Field(gt=0, le=16, strict=False)] = Field(
+    parameters_billion: Annotated[float, Field(gt=0, le=1e6)] = Field(description="parameters [10^9]")
+    bytes_per_parameter: Annotated[float, Field(gt=0, le=16)] = Field(
         default=2.0, description="what one takes in GPU memory [bytes]"
     )

@@ -34,7 +34,7 @@ def or_size(schema: dict[str, Any]) -> None:
 class Compute(Model):
     """The GPUs compute and the fabric rests."""
 
-    ms: Annotated[float, Field(gt=0, le=3_600_000, strict=False)]
+    ms: Annotated[float, Field(gt=0, le=3_600_000)]
 
 
 class Collective(Model):

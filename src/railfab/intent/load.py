@@ -55,7 +55,16 @@ def load_job(path: Path) -> Job:
 
 def json_schema() -> dict[str, Any]:
     """JSON Schema of the intent, for editors."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **FabricIntent.model_json_schema()}
+    from pydantic.json_schema import GenerateJsonSchema
+
+    class WithoutTitles(GenerateJsonSchema):
+        """A title made of a key says no more than the key."""
+
+        def field_title_should_be_set(self, schema: Any) -> bool:
+            return False
+
+    schema = FabricIntent.model_json_schema(schema_generator=WithoutTitles)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
 def _validated(document: Document, model: type[M]) -> M:

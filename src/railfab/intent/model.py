@@ -74,7 +74,7 @@ NUMBERED: dict[str, Any] = {"propertyNames": {"pattern": "^[1-9][0-9]*$"}}
 Count = Annotated[int, Field(ge=1, le=4096)]
 Rate = Annotated[int, Field(ge=1, le=1600)]
 """Port speeds [Gb/s]."""
-Metres = Annotated[float, Field(gt=0, le=2000, strict=False)]
+Metres = Annotated[float, Field(gt=0, le=2000)]
 Vlan = Annotated[int, Field(ge=1, le=4094)]
 
 

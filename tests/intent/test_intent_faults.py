@@ -1,0 +1,129 @@
+"""Every fault of the nested keys is one line with the right place, and says what would do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.intent.intents import FULL, SMALL, refused
+
+NAMES = "Use up to 32 lower-case letters, digits and inner hyphens."
+
+
+def cases() -> list[tuple[str, ...]]:
+    """(before, after, said) of faults.txt."""
+    blocks = (Path(__file__).parent / "faults.txt").read_text().split("\n\n")[1:]
+    return [tuple(line.replace("\\n", "\n") for line in block.strip("\n").split("\n")) for block in blocks]
+
+
+@pytest.mark.parametrize(("before", "after", "said"), cases(), ids=[case[2] for case in cases()])
+def test_a_fault_names_its_line_and_key_and_what_would_do(tmp_path: Path, before: str, after: str, said: str) -> None:
+    text = FULL.replace(before, after, 1)
+    assert text != FULL
+    lines = refused(tmp_path, text)
+    key = said.partition(": ")[0]
+    found = [line for line in lines if line.endswith(f": {said}")]
+    assert found, lines
+    where = found[0].removesuffix(f": {said}")
+    expected = lines_of_keys(text)
+    assert where == f"f.yml:{expected[nearest(key, expected)]}"
+
+
+def lines_of_keys(text: str) -> dict[str, int]:
+    """The line of every key, as another parser of YAML finds it."""
+    from ruamel.yaml import YAML
+
+    found: dict[str, int] = {}
+
+    def walk(node: object, path: str) -> None:
+        for key, value in node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ():
+            below = f"{path}.{key}".strip(".")
+            found[below] = (node.lc.key(key) if isinstance(node, dict) else node.lc.item(key))[0] + 1  # type: ignore[attr-defined]
+            walk(value, below)
+
+    walk(YAML().load(text), "")
+    return found
+
+
+def nearest(key: str, known: dict[str, int]) -> str:
+    """The key, or the one around it where the file lacks it."""
+    while key not in known:
+        key = key.rpartition(".")[0]
+    return key
+
+
+def test_super_spines_need_spines(tmp_path: Path) -> None:
+    text = SMALL.replace("  spines:", "  super_spines:")
+    assert refused(tmp_path, text) == [
+        "f.yml:5: backend.super_spines: super-spines stand on spines, and there are none. Add spines."
+    ]
+
+
+def test_faults_of_one_model_are_said_together(tmp_path: Path) -> None:
+    text = FULL.replace("{count: 4, links_per_leaf", "{count: 3, links_per_leaf").replace(
+        "{count: 4, g", "{count: 5, g"
+    )
+    assert [line.split(": ")[1] for line in refused(tmp_path, text)] == [
+        "backend.spines.count",
+        "backend.super_spines.count",
+    ]
+
+
+def test_faults_of_many_depths_come_in_the_order_of_the_file(tmp_path: Path) -> None:
+    text = (
+        FULL.replace("nic_per: 4", "nic_per: 80")
+        .replace("ports: {1: [1, 4], 2: [2, 3]}", "ports: {1: [x], b: [1], 2: 5}")
+        .replace("vlan: 200", "vlan: 0, vlna: 3")
+        .replace("lane_gbps: 100\n    buffer", "lane: 100\n    buffer")
+        .replace("mtu: 9000", "mtu: 1")
+        .replace("ssh_port: 22", "ssh_port: 0")
+    )
+    lines = refused(tmp_path, text)
+    assert [line.split(": ")[1] for line in lines] == [
+        "profile.mtu",
+        "hosts.nic_per",
+        "backend.segments.ports.1.0",
+        "backend.segments.ports.b",
+        "backend.segments.ports.2",
+        "frontend.tenants.blue.vlan",
+        "frontend.tenants.blue.vlna",
+        "switches.mine-64.lane",
+        "inventory.pod1-seg1-leaf1.ssh_port",
+    ]
+    numbers = [int(line.split(":")[1]) for line in lines]
+    assert numbers == sorted(numbers)
+
+
+def test_a_key_and_what_is_below_it_are_two_faults(tmp_path: Path) -> None:
+    lines = refused(
+        tmp_path, SMALL + "frontend: {leaves: {count: 1, model: m}, tenants: {B!: {vlan: 0, subnet: 10.0.0.0/8}}}\n"
+    )
+    assert lines == [
+        f"f.yml:6: frontend.tenants.B!: 'B!' is not a name. {NAMES}",
+        "f.yml:6: frontend.tenants.B!.vlan: 0 does not do. It should be greater than or equal to 1.",
+    ]
+
+
+def test_a_key_of_another_place_is_sent_there(tmp_path: Path) -> None:
+    assert refused(tmp_path, SMALL + "mtu: 9000\n")[0].startswith(
+        "f.yml:6: mtu: is not a key railfab knows. It belongs below profile. Known here: backend, "
+    )
+    assert "It belongs below frontend.tenants.NAME. " in refused(tmp_path, SMALL + "vni: 9000\n")[0]
+
+
+def test_a_key_that_nobody_could_read_is_shown_on_one_line(tmp_path: Path) -> None:
+    lines = refused(tmp_path, SMALL + '"a\\nb": 1\n"": 2\n' + f"{'k' * 300}: 3\n")
+    assert [line.partition(": is not a key")[0] for line in lines] == [
+        "f.yml:6: 'a\\nb'",
+        "f.yml:7: ''",
+        "f.yml:8: '" + "k" * 36 + "...",
+    ]
+
+
+def test_more_faults_than_a_reader_takes_in_are_counted(tmp_path: Path) -> None:
+    lines = refused(tmp_path, SMALL + "".join(f"wrong{n}: 1\n" for n in range(1000)))
+    assert len(lines) == 31
+    assert lines[-1] == "f.yml: has 970 more faults. Mend these first."
+    lines = refused(tmp_path, SMALL + "".join(f"wrong{n}: !!int 1\n" for n in range(1000)))
+    assert len(lines) == 31
+    assert lines[-1] == "f.yml: has 970 more faults. Mend these first."

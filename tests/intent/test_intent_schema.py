@@ -1,0 +1,154 @@
+"""The schema that editors read, held against what the loader takes and refuses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+from tests.intent.intents import FULL, ROOT, SMALL, refused
+
+from railfab.intent import json_schema
+
+Location = tuple[str, ...]
+SCHEMA = json_schema()
+LIMITS = {"minimum": -1, "maximum": 1, "exclusiveMinimum": 0, "exclusiveMaximum": 0}
+"""Keywords that bound a number, and how far the nearest whole number is that they refuse."""
+
+
+def members(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """A schema, or those that it is a union of."""
+    if "$ref" in node:
+        node = SCHEMA["$defs"][node["$ref"].rpartition("/")[2]] | {key: node[key] for key in node if key != "$ref"}
+    if "anyOf" in node:
+        for member in node["anyOf"]:
+            yield from members(member)
+    else:
+        yield node
+
+
+def numbers(node: dict[str, Any], held: Any, location: tuple[int | str, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """(location, keyword, limit) of every bounded number of the schema, where the document holds one."""
+    for member in members(node):
+        if member.get("type") in ("integer", "number") and not isinstance(held, dict | list):
+            yield from ((location, word, member[word]) for word in LIMITS if word in member)
+        if isinstance(held, dict) and member.get("type") == "object":
+            for name, value in held.items():
+                by_name = next(iter(member.get("patternProperties", {}).values()), member.get("additionalProperties"))
+                below = member.get("properties", {}).get(name) or by_name
+                yield from numbers(below, value, (*location, name))
+        if isinstance(held, list) and "items" in member:
+            yield from numbers(member["items"], held[0], (*location, 0)) if held else ()
+
+
+def keys(node: dict[str, Any], path: Location = ()) -> Iterator[tuple[Location, dict[str, Any]]]:
+    """Every key of the schema, NAME for any name."""
+    for member in members(node):
+        for name, entry in member.get("properties", {}).items():
+            yield (*path, name), entry
+            yield from keys(entry, (*path, name))
+        for entry in (*member.get("patternProperties", {}).values(), member.get("additionalProperties")):
+            if isinstance(entry, dict):
+                yield from keys(entry, (*path, "NAME"))
+
+
+def held(document: Any, path: Location) -> bool:
+    """Whether a document has a key, at any name."""
+    if not path:
+        return True
+    if not isinstance(document, dict):
+        return False
+    names = list(document) if path[0] == "NAME" else [path[0]]
+    return any(name in document and held(document[name], path[1:]) for name in names)
+
+
+def as_json(value: Any) -> Any:
+    """Keys that are numbers are texts in JSON."""
+    if isinstance(value, dict):
+        return {str(key): as_json(inner) for key, inner in value.items()}
+    return [as_json(inner) for inner in value] if isinstance(value, list) else value
+
+
+BOUNDED = list(numbers(SCHEMA, yaml.safe_load(FULL)))
+
+
+def test_the_committed_schema_is_what_the_models_say() -> None:
+    committed = json.loads((ROOT / "inventory" / "intent.schema.json").read_text())
+    assert committed == SCHEMA, "write it anew: railfab schema > inventory/intent.schema.json"
+
+
+def test_every_key_is_described_and_held_by_the_fullest_intent() -> None:
+    document = yaml.safe_load(FULL)
+    every = dict(keys(SCHEMA))
+    assert len(every) > 150
+    assert [path for path, entry in every.items() if not entry.get("description")] == []
+    assert [path for path in every if not held(document, path) and path != ("catalogue",)] == []
+
+
+@pytest.mark.parametrize(("location", "word", "limit"), BOUNDED, ids=lambda value: str(value))
+def test_a_number_beyond_its_bound_is_refused_by_name(
+    tmp_path: Path, location: tuple[int | str, ...], word: str, limit: float
+) -> None:
+    document = yaml.safe_load(FULL)
+    inner = document
+    for part in location[:-1]:
+        inner = inner[part]
+    inner[location[-1]] = limit + LIMITS[word]
+    key = ".".join(map(str, location))
+    lines = refused(tmp_path, yaml.safe_dump(document, sort_keys=False))
+    assert [line for line in lines if f": {key}: " in line and "does not do. It should be " in line], lines
+
+
+def test_every_number_is_bounded_on_both_sides() -> None:
+    assert len(BOUNDED) > 150
+    limits: dict[tuple[int | str, ...], set[str]] = {}
+    for location, word, _ in BOUNDED:
+        limits.setdefault(location, set()).add(word.removeprefix("exclusive").lower())
+    assert [location for location, words in limits.items() if words != {"minimum", "maximum"}] == []
+    unbounded = {path for path, entry in keys(SCHEMA) for member in members(entry) if is_unbounded(member)}
+    assert unbounded == set()
+
+
+def is_unbounded(member: dict[str, Any]) -> bool:
+    """A whole number of any size."""
+    return member.get("type") == "integer" and not {"minimum", "const", "enum"} & set(member)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *sorted((ROOT / "inventory" / "fabrics").glob("*.yml")),
+        *sorted((ROOT / "labs").glob("*/intent.yml")),
+    ],
+    ids=lambda path: str(path.relative_to(ROOT)),
+)
+def test_the_schema_takes_every_committed_intent(path: Path) -> None:
+    jsonschema.validate(as_json(yaml.safe_load(path.read_text())), SCHEMA)
+
+
+def test_the_schema_takes_every_key_and_off() -> None:
+    document = as_json(yaml.safe_load(FULL))
+    jsonschema.validate(document, SCHEMA)
+    document["profile"] |= {"bfd": False, "lossless": False}
+    document["hosts"] |= {"scale_up": False}
+    jsonschema.validate(document, SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("section", "wrong"),
+    [
+        ("profile", {"lossless": True}),
+        ("profile", {"lossless": {"traffic": {"message_bytes": "3XB"}}}),
+        ("hosts", {"nic_per": "host"}),
+        ("backend", {"segments": {"hosts": 1, "rail_switches": 1, "model": "x", "ports": {"rail1": [1]}}}),
+    ],
+)
+def test_the_schema_refuses_what_the_loader_refuses(tmp_path: Path, section: str, wrong: dict[str, Any]) -> None:
+    document = yaml.safe_load(SMALL) | {section: wrong}
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(document, SCHEMA)
+    assert refused(tmp_path, yaml.safe_dump(document))
