@@ -13,7 +13,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from railfab import __version__
-from railfab.cli import collect, containerlab, dashboards, deploy, design, draw, lab, twin, up
+from railfab.cli import collect, compare, containerlab, dashboards, deploy, design, draw, lab, twin, up
 from railfab.cli.common import CANNOT
 from railfab.errors import RailfabError
 
@@ -28,7 +28,7 @@ READER_GONE = 141
 
 OPTIONAL = frozenset(
     ("numpy", "grpc", "google", "pygnmi", "prometheus_client", "cryptography", "nornir", "netmiko", "asyncssh")
-) | {"grafana_foundation_sdk", "grafana_api"}
+) | {"grafana_foundation_sdk", "grafana_api", "pynetbox", "requests", "urllib3"}
 """Modules that the core does not need."""
 EXTRAS = {
     "audit": "deploy",
@@ -36,6 +36,7 @@ EXTRAS = {
     "rollback": "deploy",
     "verify": "deploy",
     "collect": "collect",
+    "compare": "netbox",
     "twin": "twin",
     "up": "all",
     "lab": "lab",
@@ -78,6 +79,7 @@ def _options(
 app.command()(design.plan)
 app.command()(design.render)
 app.command()(design.audit)
+app.command()(compare.compare)
 app.command()(draw.draw)
 app.command()(design.schema)
 app.command()(deploy.deploy)

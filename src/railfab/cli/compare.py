@@ -1,0 +1,116 @@
+"""compare: an existing topology, in a containerlab file or in a NetBox, held against the intent."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from railfab.cli.common import IntentFile, Output, OutputOption, findings_exit, print_json, stdout
+from railfab.cli.design import print_findings
+from railfab.errors import Finding, RailfabError
+
+if TYPE_CHECKING:
+    from railfab.topology import Topology
+    from railfab.topology.compare import Alignment
+    from railfab.topology.imports import FoundTopology
+
+TOKEN_VARIABLE = "NETBOX_TOKEN"
+
+WithOption = Annotated[
+    str, typer.Option("--with", metavar="FILE|URL", help="A containerlab topology, or a NetBox.", show_default=False)
+]
+SiteOption = Annotated[
+    str | None, typer.Option("--site", metavar="SLUG", help="Of NetBox: devices of this site.", show_default=False)
+]
+TagOption = Annotated[
+    str | None, typer.Option("--tag", metavar="SLUG", help="Of NetBox: devices with this tag.", show_default=False)
+]
+TokenFileOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--token-file", metavar="FILE", help=f"NetBox's token, if not in {TOKEN_VARIABLE}.", show_default=False
+    ),
+]
+CaOption = Annotated[
+    str | None,
+    typer.Option(
+        "--ca", metavar="FILE", help="Authority of NetBox's certificate; else the system's.", show_default=False
+    ),
+]
+SkipVerifyOption = Annotated[
+    bool, typer.Option("--skip-verify", metavar="", help="Do not check NetBox's certificate.", show_default=False)
+]
+
+
+def compare(
+    intent: IntentFile,
+    existing: WithOption,
+    site: SiteOption = None,
+    tag: TagOption = None,
+    token_file: TokenFileOption = None,
+    ca: CaOption = None,
+    skip_verify: SkipVerifyOption = False,
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Hold an existing topology against the intent: nodes, cables, speeds, addresses, AS numbers. Changes nothing."""
+    from railfab.intent import load_intent
+    from railfab.topology import wire
+    from railfab.topology.compare import align, differences
+    from railfab.topology.imports import NetBox, read_containerlab, read_netbox
+
+    topology = wire(load_intent(intent))
+    if existing.startswith(("http://", "https://")):
+        token = _token(token_file)
+        found = read_netbox(NetBox(url=existing, token=token, site=site, tag=tag, ca=ca, skip_verify=skip_verify))
+    elif any((site, tag, token_file, ca, skip_verify)):
+        remedy = "Leave out --site, --tag, --token-file, --ca and --skip-verify"
+        raise RailfabError(existing, "is a file, not the URL of a NetBox", remedy)
+    else:
+        found = read_containerlab(Path(existing), os.environ)
+    beside = align(topology, found)
+    findings = differences(topology, found, beside)
+    if output is Output.JSON:
+        print_json(_document(topology, found, beside, findings))
+    else:
+        _print(topology, found, beside, findings)
+    findings_exit(findings)
+
+
+def _document(
+    topology: Topology, found: FoundTopology, beside: Alignment, findings: tuple[Finding, ...]
+) -> dict[str, Any]:
+    """The same for machines."""
+    return {
+        "fabric": topology.fabric,
+        "with": found.source,
+        "nodes": len(found.nodes),
+        "links": len(found.links),
+        "not_compared": list(beside.not_compared),
+        "findings": [asdict(finding) for finding in findings],
+    }
+
+
+def _print(topology: Topology, found: FoundTopology, beside: Alignment, findings: tuple[Finding, ...]) -> None:
+    print_findings(findings)
+    for words in beside.not_compared:
+        stdout().print(f"not compared: {words}", soft_wrap=True)
+    counts = f"{len(found.nodes)} nodes and {len(found.links)} links of {found.source}"
+    verdict = {0: "alike", 1: "1 finding"}.get(len(findings), f"{len(findings)} findings")
+    stdout().print(f"{counts} held against {topology.fabric}: {verdict}", soft_wrap=True, markup=False)
+
+
+def _token(file: Path | None) -> str | None:
+    """From the file that was named, else from the environment; None where there is none."""
+    if file is None:
+        return os.environ.get(TOKEN_VARIABLE, "").strip() or None
+    try:
+        token = file.read_text().strip()
+    except (OSError, UnicodeDecodeError):
+        raise RailfabError(str(file), "holds no token", "Name a readable file with NetBox's token in it") from None
+    if not token or not token.isprintable() or " " in token:
+        raise RailfabError(str(file), "holds no token", "Name a readable file with NetBox's token in it")
+    return token
