@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from railfab.errors import Finding, Severity
 from railfab.intent import RoceTraffic
-from railfab.qos.buffers import HEADROOM_PERCENT, BufferPlan, PortBuffers
+from railfab.qos.buffers import HEADROOM_PERCENT, BufferPlan
 from railfab.qos.traffic import QueueBound, in_cells
 
 WASTE = 1.25
@@ -47,14 +47,14 @@ def _headroom(where: str, plan: BufferPlan) -> Iterator[Finding]:
 
 
 def _marks_before_limit(where: str, plan: BufferPlan) -> Iterator[Finding]:
-    """Kmax below what the chip lets a queue hold. Silent where the headroom alone is too much, which says it all."""
+    """Kmax, which is below XOFF, is below what the chip grants too. Where headroom leaves nothing, that says it all."""
     if not plan.lossless.ecn or plan.uncut.needed_headroom_bytes > plan.buffer_bytes:
         return
     limit = plan.uncut.granted_xoff_bytes
     late = {
         port.load.rate_gbps: port.thresholds.kmax_bytes
         for port in plan.uncut.ports
-        if port.thresholds.kmax_bytes >= xoff_bytes(port, limit)
+        if port.thresholds.kmax_bytes >= limit
     }
     if late:
         told = " and ".join(f"{rate}G ports ({_mb(kmax)})" for rate, kmax in sorted(late.items()))
@@ -66,11 +66,6 @@ def _marks_before_limit(where: str, plan: BufferPlan) -> Iterator[Finding]:
             f"when half of its {_lossless_ports(plan)} lossless ports fill, so that ECN acts too late",
             remedy=MORE_BUFFER,
         )
-
-
-def xoff_bytes(port: PortBuffers, granted_bytes: int) -> int:
-    """Where a port pauses: at its XOFF, or before, where the chip grants less."""
-    return min(port.thresholds.xoff_bytes, granted_bytes)
 
 
 def _signals(where: str, plan: BufferPlan) -> Iterator[Finding]:
