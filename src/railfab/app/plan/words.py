@@ -1,0 +1,106 @@
+"""A fabric in a sentence or two."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from railfab.app.plan.compose import Plan
+from railfab.intent import FabricIntent
+from railfab.topology import Net, Role
+from railfab.topology.documents import CableKind, SwitchPorts
+
+ROLES: Mapping[Role, str] = {
+    Role.HOST: "host",
+    Role.SERVER: "storage server",
+    Role.LEAF: "leaf",
+    Role.SPINE: "spine",
+    Role.SUPER: "super-spine",
+}
+ATTACHMENTS: Mapping[str, str] = {
+    "routed": "every NIC port is routed, with a /31 of its own",
+    "vlan": "the ports of a rail are in one VLAN, whose gateway is the switch",
+    "mlag": "the ports of a NIC are one LAG over an MLAG pair",
+    "esi": "the ports of a NIC are one LAG over two switches (EVPN ESI)",
+}
+HOST_ROUTES: Mapping[str, str] = {
+    "routed": "each host's addresses, routes and source rules, for `ip -batch`",
+    "vlan": "each host's addresses, routes and source rules, for `ip -batch`",
+    "mlag": "each host's bonds, addresses, routes and source rules, for `ip -batch`",
+    "esi": "each host's bonds, addresses, routes and source rules, for `ip -batch`",
+}
+CONTROL: Mapping[str, str] = {"ebgp": "eBGP", "ibgp": "iBGP with route reflectors", "evpn": "eBGP with BGP EVPN"}
+TRANSPORT: Mapping[str, str] = {"rocev2": "RoCEv2", "uet": "Ultra Ethernet (UET)"}
+
+
+def headline(plan: Plan) -> str:
+    """`64 GPUs on 8 hosts, 8 switches, 160 cables, 8 rails`"""
+    topology = plan.topology
+    parts = (
+        (plan.gpus, "GPU"),
+        (len(topology.hosts()), "host"),
+        (len(topology.switches()), "switch"),
+        (len(topology.links), "cable"),
+        (plan.intent.hosts.nics, "rail"),
+    )
+    gpus, hosts, *others = (counted(count, what) for count, what in parts)
+    return ", ".join((f"{gpus} on {hosts}", *others))
+
+
+def counted(count: int, what: str) -> str:
+    plural = f"{what}es" if what.endswith("ch") else f"{what}s"
+    return f"{count:,} {what if count == 1 else plural}"
+
+
+def in_words(intent: FabricIntent) -> str:
+    """What the backend is, in two or three sentences."""
+    profile = intent.profile
+    spray = {"flow": "by flow", "flowlet": "by flowlet", "packet": "by packet"}[profile.ecmp]
+    lossless = (
+        f"{TRANSPORT[profile.transport]} has priority {profile.lossless.priority} to itself, "
+        + " and ".join(name for name, on in (("PFC", profile.lossless.pfc), ("ECN", profile.lossless.ecn)) if on)
+        if profile.lossless
+        else f"{TRANSPORT[profile.transport]} without a lossless class"
+    )
+    family = {"ipv4": "IPv4", "ipv6": "IPv6"}[profile.family]
+    return (
+        f"{_shape(intent)}; {ATTACHMENTS[intent.hosts.attach]}. "
+        f"{CONTROL[profile.control_plane]} over {profile.underlay} {family} links, ECMP {spray}; {lossless}."
+    )
+
+
+def _shape(intent: FabricIntent) -> str:
+    """Tiers, planes and other networks."""
+    backend = intent.backend
+    if backend.super_spines:
+        shape = f"{counted(backend.pods, 'pod')} under {counted(backend.super_spines.count, 'super-spine')}: 3 tiers"
+    elif backend.spines:
+        shape = "A pod of 2 tiers" if backend.pods == 1 else f"{counted(backend.pods, 'pod')} of 2 tiers, not joined"
+    else:
+        shape = "Rail switches without spines"
+    if backend.planes > 1:
+        shape += f", in {backend.planes} planes that never meet"
+    others = [name for name in ("frontend", "storage", "management") if getattr(intent, name) is not None]
+    return shape + (f"; with {', '.join(others)} networks of their own" if others else "")
+
+
+def between(kind: CableKind) -> str:
+    """`leaf to spine`; switches on the management network are no hosts of it, and only named so."""
+    managed = kind.net is Net.MANAGEMENT and kind.a not in (Role.HOST, Role.SERVER) and kind.a is kind.z
+    return "switch to leaf" if managed else f"{ROLES[kind.a]} to {ROLES[kind.z]}"
+
+
+def capacity_words(switch: SwitchPorts) -> str:
+    """`3.2 / 3.2 Tb/s, non-blocking`; what is below alone where nothing is above."""
+    if not switch.up_gbps:
+        return f"{switch.down_gbps / 1000:g} Tb/s"
+    ratio = switch.down_gbps / switch.up_gbps
+    verdict = "non-blocking" if ratio <= 1 else f"{ratio:.2f}:1"
+    return f"{switch.down_gbps / 1000:g} / {switch.up_gbps / 1000:g} Tb/s, {verdict}"
+
+
+def heat(plan: Plan) -> tuple[int, int, str, int]:
+    """All power [W], how many racks, the first of the hottest racks, and what that takes [W]."""
+    column = plan.power.columns.index("power_w")
+    racks = [(int(row[column] or 0), str(row[0])) for row in plan.power.rows]
+    hottest_w, hottest = max(racks, key=lambda rack: rack[0], default=(0, ""))
+    return sum(watts for watts, _ in racks), len(racks), hottest, hottest_w
