@@ -1,0 +1,183 @@
+"""Every reason why a fabric cannot be built, in its words; several are given together."""
+
+from typing import Any
+
+import pytest
+from tests.topology.fabric_intents import fabric
+
+from railfab.errors import Problems, RailfabError
+from railfab.topology import wire
+
+RAILS = {rail: [rail] for rail in range(1, 9)}
+
+
+def refusal(**changes: Any) -> list[str]:
+    with pytest.raises(RailfabError) as caught:
+        wire(fabric(**changes))
+    return str(caught.value).splitlines()
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        (
+            {"backend__spines__model": "x9"},
+            "switch 'x9': is not in the catalogue. ",
+        ),
+        (
+            {"backend__planes": 3},
+            "backend.planes: 3 planes cannot share the 2 ports of a NIC evenly. Use a divisor of 2.",
+        ),
+        (
+            {"hosts__nic_ports": 1, "backend__planes": 2},
+            "backend.planes: 2 planes cannot share the 1 ports of a NIC evenly. Use NICs with more ports.",
+        ),
+        (
+            {"backend__segments__rail_switches": 3},
+            "backend.segments.rail_switches: 3 rail switches cannot share the 16 NIC ports of a host evenly. "
+            "Use a divisor of 16.",
+        ),
+        (
+            {"hosts__nic_ports": 3, "backend__segments__rail_switches": 8},
+            "backend.segments.rail_switches: 8 rail switches cannot share 8 rails of 3 ports evenly. "
+            "Use 3, or a multiple of it that divides 24.",
+        ),
+        (
+            {"hosts__attach": "mlag", "hosts__nic_ports": 1},
+            "hosts.attach: mlag joins two ports of a NIC, and it has 1. Use nic_ports: 2, or another attach.",
+        ),
+        (
+            {"hosts__attach": "esi", "backend__segments__rail_switches": 1},
+            "backend.segments.rail_switches: esi needs pairs of rail switches, and there are 1. Use an even number.",
+        ),
+        (
+            {"hosts__attach": "mlag", "backend__planes": 2},
+            "hosts.attach: a LAG joins the ports of a NIC, and 2 planes keep them apart. "
+            "Use attach: routed or vlan, or one plane.",
+        ),
+        (
+            {"backend__pods": 2},
+            "backend.pods: nothing joins 2 pods. Add super_spines, or use one pod.",
+        ),
+        (
+            {"profile__ecmp": "packet"},
+            "profile.ecmp: packet spraying needs NICs that put packets back in order, and hosts do not say that theirs do. "
+            "Add reorder: true to hosts, or use flow or flowlet.",
+        ),
+        (
+            {"profile__family": "ipv6", "hosts__attach": "vlan"},
+            "profile.family: attach vlan gives hosts IPv4 subnets. Use family: ipv4, or attach: routed.",
+        ),
+        (
+            {"profile__addresses__loopbacks": "fd00::/64"},
+            "profile.addresses.loopbacks: fd00::/64 is not of the family ipv4. Give a pool of that family.",
+        ),
+        (
+            {"backend__segments__ports": {1: [1], 2: [2]}},
+            "backend.segments.ports: no ports are given for rails 3, 4, 5, 6, 7, 8. Add them.",
+        ),
+        (
+            {"backend__segments__ports": {**RAILS, 9: [9]}},
+            "backend.segments.ports: ports are given for rail 9, and hosts have 8. Remove them.",
+        ),
+        (
+            {"backend__segments__ports": {**RAILS, 8: [40]}},
+            "backend.segments.ports: 7220-ixr-d5 has 32 ports, and port 40 is named. Name ports that it has.",
+        ),
+        (
+            {"backend__segments__ports": {**RAILS, 8: [7]}},
+            "backend.segments.ports: port 7 of rail switch 1 is named more than once. Give each port to one rail.",
+        ),
+        (
+            {"backend__segments__ports": RAILS, "backend__segments__hosts": 5},
+            "backend.segments.hosts: 5 hosts in a segment, and the ports of a rail are enough for 4. "
+            "Use fewer hosts, or give rails more ports.",
+        ),
+        (
+            {"backend__segments__platform": "eos"},
+            "backend.segments: 7220-ixr-d5 does not run platform 'eos'. Use srlinux.",
+        ),
+        (
+            {"hosts__rate_gbps": 800},
+            "hosts.rate_gbps: 7220-ixr-d5 has no port of 800 Gb/s. Use one of 10, 25, 40, 100, 200, 400.",
+        ),
+        (
+            {"backend__spines__rate_gbps": 25},
+            "backend.spines.rate_gbps: 7220-ixr-d5 has no port of 25 Gb/s. Use one of 10, 25, 40, 100, 200, 400.",
+        ),
+        (
+            {"backend__spines__count": 6},
+            "backend.spines.count: 6 spines cannot share the 16 uplinks that a full rail switch needs evenly. "
+            "Use a divisor of 16.",
+        ),
+        (
+            {"backend__segments__hosts": 14},
+            "backend.segments: 44 ports are needed (28 for hosts and 16 up) and 7220-ixr-d5 has 32. "
+            "Use fewer or larger ones.",
+        ),
+        (
+            {"backend__segments__count": 5},
+            "backend.spines: 40 ports are needed (one for each link of each leaf) and 7220-ixr-d5 has 32. "
+            "Use fewer or larger ones.",
+        ),
+        (
+            {"hosts__attach": "mlag", "backend__segments__hosts": 16, "backend__spines": None},
+            "backend.segments: 34 ports are needed (32 for hosts and 0 up and 2 to its peer) and 7220-ixr-d5 has 32. "
+            "Use fewer or larger ones.",
+        ),
+        (
+            {
+                "backend__pods": 9,
+                "backend__super_spines": {"count": 4, "links_per_spine": 1, "rate_gbps": 400, "model": "7220-ixr-d5"},
+            },
+            "backend.super_spines: 36 ports are needed (one for each link of each spine) and 7220-ixr-d5 has 32. "
+            "Use fewer or larger ones.",
+        ),
+        (
+            {"backend__growth": {"hosts": 2}},
+            "backend.growth.hosts: 4 hosts are more than the 2 that the fabric may grow to. "
+            "Raise it; addresses and ports are laid out anew.",
+        ),
+        (
+            {"profile__addresses__hosts": "10.0.0.0/24"},
+            "profile.addresses.hosts: 10.0.0.0/24 has 8 bits for addresses, and all that the fabric may grow to takes 10. "
+            "Give a larger pool, or say how far it grows with backend.growth.",
+        ),
+        (
+            {"hosts__attach": "vlan", "backend__subnets__first_vlan": 4090},
+            "backend.subnets.first_vlan: the last rail has no VLAN below 4095. Begin lower.",
+        ),
+        (
+            {"hosts__attach": "vlan", "backend__subnets__rail_prefix": 30},
+            "backend.subnets.rail_prefix: a /30 has addresses for 1 hosts, and a segment has 4. Use a shorter prefix.",
+        ),
+        (
+            {"hosts__attach": "vlan", "backend__subnets__rail_prefix": 26},
+            "backend.subnets.rail_prefix: a /24 does not hold the /26 of each rail. "
+            "Use a longer prefix, or a shorter switch_prefix.",
+        ),
+        (
+            {"hosts__attach": "vlan", "backend__subnets__pool": "10.0.0.0/23"},
+            "backend.subnets.pool: 10.0.0.0/23 has no prefix left for the last rail switch. "
+            "Use a larger pool, or a longer switch_prefix.",
+        ),
+    ],
+)
+def test_the_reason_is_said(changes: dict[str, Any], line: str) -> None:
+    assert any(found.startswith(line) for found in refusal(**changes)), refusal(**changes)
+
+
+def test_more_leaves_than_private_as_numbers_are_refused() -> None:
+    lines = refusal(backend__growth={"pods": 4096, "segments": 4096}, backend__segments__rail_switches=16)
+    assert any(
+        line == "backend.growth: more leaves than private AS numbers, for all that the fabric may grow to. "
+        "Say how far it grows with backend.growth, or use ibgp."
+        for line in lines
+    ), lines
+
+
+def test_what_is_wrong_with_shape_and_what_is_wrong_with_sizes_are_each_given_together() -> None:
+    assert len(refusal(backend__planes=3, backend__pods=2, profile__ecmp="packet")) == 3
+    assert len(refusal(hosts__rate_gbps=800, backend__segments__platform="eos", backend__growth={"hosts": 1})) >= 3
+    with pytest.raises(Problems):
+        wire(fabric(backend__planes=3, backend__pods=2))
