@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from railfab.topology.joints import Joints
 from railfab.topology.model import Link, Net, Node, Role, Topology
+from railfab.topology.sorted_links import SortedLinks
 
 Home = tuple[tuple[str, int], ...]
 """Leaves that serve a GPU, each with what its ports there run at [Gb/s]."""
@@ -187,7 +187,7 @@ class Exposure:
         return (tuple(spines) for spines in pods.values())
 
 
-def exposure(net: Net, topology: Topology, found: Joints, *, gpus_per_host: int, gpus_per_nic: int) -> Exposure:
+def exposure(net: Net, topology: Topology, found: SortedLinks, *, gpus_per_host: int, gpus_per_nic: int) -> Exposure:
     """One network of a topology: the links whose upper end is a switch of it."""
     nodes = topology.by_name
     mine = {name for name, node in nodes.items() if node.net is net}

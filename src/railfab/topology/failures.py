@@ -28,8 +28,8 @@ from enum import StrEnum
 
 from railfab.intent import FabricIntent
 from railfab.topology.exposure import NOTHING, Effect, Exposure, exposure, loss
-from railfab.topology.joints import joints
 from railfab.topology.model import Link, Net, Node, Role, Topology
+from railfab.topology.sorted_links import sort_links
 
 
 class FailureKind(StrEnum):
@@ -60,7 +60,7 @@ class FailureDomain:
     """What one failure costs, for all elements of a network that cost the same.
 
     example: the first of them; a switch, `HOST railR` or `NODE:PORT--NODE:PORT`. count: how many there are.
-    gpus: GPUs that lose bandwidth in this network. lost_percent: of theirs, on average [%]. cut_off: GPUs that lose all.
+    gpus: GPUs that lose bandwidth in this network. lost_percent: of theirs, on average [%]. cut_off: GPUs losing all.
     towards: the traffic that this is a share of.
     """
 
@@ -88,7 +88,7 @@ TOWARDS = {
 
 def failure_domains(topology: Topology, intent: FabricIntent) -> tuple[FailureDomain, ...]:
     """Every switch, link and NIC of every network, alike ones in one row."""
-    found, hosts = joints(topology), intent.hosts
+    found, hosts = sort_links(topology), intent.hosts
     networks = dict.fromkeys(node.net for node in topology.switches())
     return tuple(
         domain

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from railfab.topology.model import TIERS, Link, Net, Topology
 
 
 @dataclass(frozen=True, slots=True)
-class Joints:
+class SortedLinks:
     """Every link once, lower end first, in the order of the topology.
 
     hosts: from a host or a storage server to a switch. managed: from a switch to the management network.
@@ -24,7 +25,7 @@ class Joints:
     crossing: tuple[Link, ...]
 
 
-def joints(topology: Topology) -> Joints:
+def sort_links(topology: Topology) -> SortedLinks:
     """Sort every link, in one pass."""
     hosts: list[Link] = []
     managed: list[Link] = []
@@ -42,7 +43,7 @@ def joints(topology: Topology) -> Joints:
             (level if low[1] == high[1] else rising).append(link)
         else:
             (managed if high[1] >= MANAGEMENT_HEIGHT else crossing).append(link)
-    return Joints(*(tuple(links) for links in (hosts, managed, rising, level, crossing)))
+    return SortedLinks(*(tuple(links) for links in (hosts, managed, rising, level, crossing)))
 
 
 MANAGEMENT_HEIGHT = 10
@@ -55,7 +56,24 @@ def _height(tier: int, net: Net) -> tuple[str, int]:
     return net.value, tier + above
 
 
-def pairs(level: Iterable[Link], bonds: Iterable[tuple[str, ...]]) -> frozenset[frozenset[str]]:
-    """Switches that stand in for each other: joined by a peer link, or by a host's LAG."""
-    joined = {frozenset((link.a.node, link.z.node)) for link in level}
-    return frozenset(joined | {frozenset(switches) for switches in set(bonds) if len(switches) == 2})
+@dataclass(frozen=True)
+class Wired:
+    """A topology with what its checks ask of it again and again."""
+
+    topology: Topology
+
+    @cached_property
+    def links(self) -> SortedLinks:
+        return sort_links(self.topology)
+
+    @cached_property
+    def pairs(self) -> frozenset[frozenset[str]]:
+        """Switches that stand in for each other: joined by a peer link, or by a host's LAG."""
+        peers = {frozenset((link.a.node, link.z.node)) for link in self.links.level}
+        bonds = {frozenset(bond.switches) for bond in self.topology.bonds}
+        return frozenset(pair for pair in peers | bonds if len(pair) == 2)
+
+    @cached_property
+    def tenants(self) -> Mapping[tuple[str, int], str]:
+        """Whose a VLAN of a switch is."""
+        return {(gateway.node, gateway.vlan): gateway.tenant for gateway in self.topology.gateways if gateway.tenant}

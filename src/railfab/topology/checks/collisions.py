@@ -1,0 +1,140 @@
+"""Names, ports, AS numbers and addresses that stand for two things at once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterator
+from ipaddress import IPv4Interface, IPv6Interface
+
+from railfab.errors import Finding
+from railfab.intent import FabricIntent
+from railfab.topology.checks.alike import alike_by, error
+from railfab.topology.model import Address, Bond, Gateway, Interface, Node, Port, Role
+from railfab.topology.sorted_links import Wired
+
+Holder = Port | Node | Gateway | Bond
+"""What can have an address."""
+
+INTERFACES = (IPv4Interface, IPv6Interface)
+
+
+def names(wired: Wired) -> Iterator[Finding]:
+    counts = Counter(node.name for node in wired.topology.nodes)
+    for name, count in counts.items():
+        if count > 1:
+            yield error(name, f"{count} nodes have this name", "Give each its own name")
+
+
+def ports(wired: Wired) -> Iterator[Finding]:
+    """A port in two cables."""
+    return alike_by(("port", found) for found in _ports(wired))
+
+
+def _ports(wired: Wired) -> Iterator[Finding]:
+    seen: set[tuple[str, str]] = set()
+    for link in wired.topology.links:
+        for port in (link.a, link.z):
+            end = port.node, port.name
+            if end in seen:
+                yield error(f"{port.node} {port.name}", "two cables are in this port", "Give each cable its own port")
+            seen.add(end)
+
+
+def as_numbers(wired: Wired, intent: FabricIntent) -> Iterator[Finding]:
+    """With eBGP, a router drops a route whose path has its own number (RFC 4271 section 9): two that share a number
+    never hear of each other. The spines of a pod, and all super-spines, share one on purpose (RFC 7938 section 5.2.1);
+    a pair of leaves may.
+    """
+    if intent.profile.control_plane == "ibgp":
+        return
+    groups = _pairs(wired)
+    found: dict[tuple[object, ...], tuple[Node, str]] = {}
+    clashes = []
+    for node in wired.topology.nodes:
+        if node.asn is not None:
+            place = _place(node, groups)
+            first, its_place = found.setdefault((node.net, node.plane, node.asn), (node, place))
+            if place != its_place:
+                clashes.append((first, node))
+    yield from alike_by((("AS", first.role, node.role), _shared_as(first, node)) for first, node in clashes)
+
+
+def _place(node: Node, groups: dict[str, str]) -> str:
+    """What may have one AS number."""
+    if node.role is Role.LEAF:
+        return groups.get(node.name, node.name)
+    return f"{node.role} {node.pod}"
+
+
+def _shared_as(first: Node, node: Node) -> Finding:
+    return error(
+        node.name,
+        f"has AS number {node.asn}, and so has {first.name}: with eBGP neither takes the other's routes",
+        "Give each leaf, the spines of each pod and the super-spines a number of their own, or use ibgp",
+    )
+
+
+def _pairs(wired: Wired) -> dict[str, str]:
+    """Switches of a pair, each with one name for both."""
+    return {name: min(pair) for pair in wired.pairs for name in pair}
+
+
+def addresses(wired: Wired) -> Iterator[Finding]:
+    """Two ports, loopbacks, gateways or LAGs with one address. Tenants' addresses are counted apart."""
+    return alike_by(_addresses(wired))
+
+
+def _addresses(wired: Wired) -> Iterator[tuple[tuple[type, type], Finding]]:
+    seen: dict[Hashable, Holder] = {}
+    for key, holder, address in _held(wired):
+        first = seen.setdefault(key, holder)
+        if first is not holder:
+            problem = f"has address {address.ip if isinstance(address, INTERFACES) else address}"
+            found = error(_label(holder), f"{problem}, and so has {_label(first)}", "Give each an address of its own")
+            yield (type(first), type(holder)), found
+
+
+def _held(wired: Wired) -> Iterator[tuple[Hashable, Holder, Address | Interface]]:
+    """Everything that has an address, with a key that nothing else may have."""
+    tenants = wired.tenants
+    for link in wired.topology.links:
+        a, z = link.a, link.z
+        if z.address is not None:
+            yield int(z.address), z, z.address
+        if a.address is not None:
+            tenant = tenants.get((z.node, z.vlan)) if z.vlan else None
+            yield _key(tenant, a.address), a, a.address
+    for bond in wired.topology.bonds:
+        if bond.address is not None:
+            tenant = tenants.get((bond.switches[0], bond.vlan)) if bond.vlan else None
+            yield _key(tenant, bond.address), bond, bond.address
+    for node in wired.topology.nodes:
+        if node.loopback is not None:
+            yield int(node.loopback), node, node.loopback
+    yield from _gateways(wired)
+
+
+def _key(tenant: str | None, address: Address | Interface) -> Hashable:
+    return int(address) if tenant is None else (tenant, int(address))
+
+
+def _gateways(wired: Wired) -> Iterator[tuple[Hashable, Holder, Interface]]:
+    """One address of a subnet that several switches share is there once."""
+    shared: set[tuple[str | None, Interface]] = set()
+    for gateway in wired.topology.gateways:
+        if gateway.anycast or gateway.vni is not None:
+            if (gateway.tenant, gateway.address) in shared:
+                continue
+            shared.add((gateway.tenant, gateway.address))
+        yield _key(gateway.tenant, gateway.address), gateway, gateway.address
+
+
+def _label(holder: Holder) -> str:
+    match holder:
+        case Node():
+            return f"{holder.name} loopback"
+        case Gateway():
+            return f"{holder.node} VLAN {holder.vlan}"
+        case Bond():
+            return f"{holder.host} {holder.name}"
+    return f"{holder.node} {holder.name}"

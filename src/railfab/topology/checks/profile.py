@@ -1,0 +1,81 @@
+"""Choices of the profile that do not go together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from railfab.errors import Finding
+from railfab.intent import FabricIntent
+from railfab.topology.checks.alike import error, warning
+
+IP_BYTES = {"ipv4": 20, "ipv6": 40}
+VXLAN_BYTES = 14 + 8 + 8
+"""Inner Ethernet header, VXLAN, UDP; the outer IP header comes on top (RFC 7348 section 5)."""
+ROCE_BYTES = 8 + 12 + 16 + 4
+"""UDP, BTH, RETH and ICRC around a payload (InfiniBand architecture, annex A17; general knowledge)."""
+ROCE_PATH_MTU_BYTES = 4096
+"""The largest payload of a RoCE packet (general knowledge)."""
+SMALLEST_MTU_BYTES = 1500
+"""What every host expects of an Ethernet."""
+
+FASTEST_BFD_MS = 100
+SHORTEST_DETECTION_MS = 300
+"""Dell recommends more than 100 ms in OS10 (SmartFabric OS10 User Guide 10.5.0, `bfd all-neighbors`), Huawei more than
+100 ms against flapping on occasional congestion (USG administrator guide, adjusting BFD parameters)."""
+
+
+def bfd(intent: FabricIntent) -> Iterator[Finding]:
+    """Detection so quick that a busy switch or a full queue takes sessions down."""
+    if (timers := intent.profile.bfd) is None:
+        return
+    detection_ms = timers.interval_ms * timers.multiplier
+    if timers.interval_ms < FASTEST_BFD_MS or detection_ms < SHORTEST_DETECTION_MS:
+        yield warning(
+            "profile.bfd",
+            f"{timers.interval_ms} ms x {timers.multiplier} takes a session down after {detection_ms} ms, "
+            "as a short congestion does too",
+            f"Use an interval of {FASTEST_BFD_MS} ms and {SHORTEST_DETECTION_MS} ms in all, or more",
+        )
+
+
+def mtu(intent: FabricIntent) -> Iterator[Finding]:
+    """What VXLAN leaves of the MTU: VTEPs must not fragment (RFC 7348 section 4.3), so that what is larger is lost."""
+    profile, left = intent.profile, host_mtu_bytes(intent)
+    after = f"after {profile.mtu - left} bytes of VXLAN" if left < profile.mtu else "for an IP packet"
+    if left < SMALLEST_MTU_BYTES:
+        remedy = f"Raise mtu to {SMALLEST_MTU_BYTES + profile.mtu - left} or more"
+        yield error("profile.mtu", f"{profile.mtu} leaves {left} {after}, less than the hosts' 1500", remedy)
+    elif (needed := _roce_bytes(intent)) > left:
+        yield warning(
+            "profile.mtu",
+            f"{profile.mtu} leaves {left} {after}, and RoCE packets of {needed} do not fit: NICs send smaller ones",
+            f"Raise mtu to {needed + profile.mtu - left} or more",
+        )
+
+
+def host_mtu_bytes(intent: FabricIntent) -> int:
+    """The largest IP packet that hosts may send."""
+    profile = intent.profile
+    return profile.mtu - (VXLAN_BYTES + IP_BYTES[profile.family] if profile.data_plane == "vxlan" else 0)
+
+
+def _roce_bytes(intent: FabricIntent) -> int:
+    """An IP packet of RoCEv2 with the largest payload; 0 where there is none."""
+    profile = intent.profile
+    if profile.transport != "rocev2" or profile.lossless is None:
+        return 0
+    traffic = profile.lossless.traffic
+    return IP_BYTES[profile.family] + ROCE_BYTES + (traffic.packet_bytes if traffic else ROCE_PATH_MTU_BYTES)
+
+
+def uet_pauses(intent: FabricIntent) -> Iterator[Finding]:
+    """Ultra Ethernet's congestion control does not rely on a lossless network (J. Metz, chair of the consortium, on the
+    release of specification 1.0, Network World 2025, as reprinted by onmine.io): PFC is an option, and costs headroom.
+    """
+    profile = intent.profile
+    if profile.transport == "uet" and profile.lossless is not None and profile.lossless.pfc:
+        yield warning(
+            "profile.lossless.pfc",
+            "Ultra Ethernet does not rely on a lossless network, and a pause stops what its congestion control steers",
+            "Use pfc: false, unless RoCE shares this class",
+        )
