@@ -76,11 +76,16 @@ class SwitchModel:
     def interface_names(self, platform: str, lanes: int) -> tuple[str, ...]:
         """Names of all ports in front-panel order, when every cage is broken out to `lanes` ports (1: unbroken).
 
-        Raises TopologyError when the model does not run the platform, or no cage of it breaks out there.
+        Raises TopologyError when the model does not run the platform, when no cage of it breaks out there, and when
+        the patterns give two ports one name.
         """
         pattern = self._pattern(platform, broken=lanes > 1)
         cages, ports = range(1, self.cages + 1), range(1, lanes + 1)
-        return tuple(self._named(pattern, cage, lane, lanes) for cage in cages for lane in ports)
+        names = tuple(self._named(pattern, cage, lane, lanes) for cage in cages for lane in ports)
+        if len(set(names)) < len(names):
+            problem = f"{pattern!r} gives two of {lanes} x {self.cages} ports one name on {platform}"
+            raise TopologyError(f"switch {self.name}", problem, "Use {cage}, and {lane} where cages are split")
+        return names
 
     def _pattern(self, platform: str, *, broken: bool) -> str:
         if platform not in self.names:
@@ -143,9 +148,7 @@ def _own_model(name: str, entry_json: str) -> SwitchModel:
     """A user's entry as a model: looked at once, however often it is asked for."""
     entry = SwitchEntry.model_validate_json(entry_json).model_dump()
     raise_all(list(_faults(name, entry)))
-    model = switch_entry(name, entry)
-    raise_all(list(_doubled(model)))
-    return model
+    return switch_entry(name, entry)
 
 
 def switch_entry(name: str, entry: Mapping[str, Any]) -> SwitchModel:
@@ -212,15 +215,3 @@ def _is_pattern(pattern: str, known: Collection[str]) -> bool:
     return all(
         (field is None or field in known) and not spec and not conversion for _, field, spec, conversion in parsed
     )
-
-
-def _doubled(model: SwitchModel) -> Iterator[RailfabError]:
-    """Platforms on which two ports of a model have one name."""
-    for platform, patterns in model.names.items():
-        for lanes in (1, *model.breakouts) if "lane" in patterns else (1,):
-            names = model.interface_names(platform, lanes)
-            if len(set(names)) < len(names):
-                problem = (
-                    f"two ports of cages split in {lanes} have one name" if lanes > 1 else "two cages have one name"
-                )
-                yield TopologyError(f"switches.{model.name}.names.{platform}", problem, "Use {cage} and {lane}")

@@ -76,8 +76,8 @@ def media() -> tuple[Media, ...]:
 
 @cache
 def media_of_rate(rate_gbps: int) -> tuple[Media, ...]:
-    """Cables and optics of one rate, by reach and then by power."""
-    return tuple(sorted((m for m in media() if m.rate_gbps == rate_gbps), key=lambda m: (m.reach_m, m.power_w)))
+    """Cables and optics of one rate, by reach; among equals the ones of most, slowest lanes first."""
+    return tuple(sorted((m for m in media() if m.rate_gbps == rate_gbps), key=lambda m: (m.reach_m, -m.lanes)))
 
 
 def lane_modes(rate_gbps: int, lane_gbps: int, lanes: int) -> Iterator[int]:
@@ -107,7 +107,7 @@ def media_for(rate_gbps: int, cable_m: float, *, lane_gbps: int) -> Media:
     for found in fitting:
         if found.reach_m >= cable_m:
             return found
-    longest = fitting[-1]
+    longest = max(fitting, key=lambda m: m.reach_m)
     raise TopologyError(where, f"{longest.name} ends at {longest.reach_m:g} m", "Shorten the cable")
 
 
