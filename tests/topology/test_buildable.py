@@ -61,8 +61,8 @@ def refusal(**changes: Any) -> list[str]:
         ),
         (
             {"profile__ecmp": "packet"},
-            "profile.ecmp: packet spraying needs NICs that put packets back in order, and hosts do not say that theirs do. "
-            "Add reorder: true to hosts, or use flow or flowlet.",
+            "profile.ecmp: packet spraying needs NICs that put packets back in order, and hosts do not say that theirs "
+            "do. Add reorder: true to hosts, or use flow or flowlet.",
         ),
         (
             {"profile__family": "ipv6", "hosts__attach": "vlan"},
@@ -140,8 +140,8 @@ def refusal(**changes: Any) -> list[str]:
         ),
         (
             {"profile__addresses__hosts": "10.0.0.0/24"},
-            "profile.addresses.hosts: 10.0.0.0/24 has 8 bits for addresses, and all that the fabric may grow to takes 10. "
-            "Give a larger pool, or say how far it grows with backend.growth.",
+            "profile.addresses.hosts: 10.0.0.0/24 has 8 bits for addresses, and all that the fabric may grow to takes "
+            "10. Give a larger pool, or say how far it grows with backend.growth.",
         ),
         (
             {"hosts__attach": "vlan", "backend__subnets__first_vlan": 4090},
