@@ -155,7 +155,8 @@ def test_nics_of_other_lanes_are_warned_of_once() -> None:
     assert finding.severity is Severity.WARNING
     assert str(finding) == (
         "pod1-seg1-host1 rail1-p0 to pod1-seg1-leaf1 ethernet-1/1/1 and 3 more: 4 x 25 Gb/s meet 2 x 50 Gb/s, "
-        "which no cable with attached ends joins: optics must, as 100GBASE-DR. Use ends with equal lanes to save the optics."
+        "which no cable with attached ends joins: optics must, as 100GBASE-DR. "
+        "Use ends with equal lanes to save the optics."
     )
 
 
