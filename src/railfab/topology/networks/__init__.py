@@ -1,0 +1,8 @@
+"""The networks beside the backend: frontend, storage and management."""
+
+from railfab.topology.networks.describe import FIRST_ASN, access_networks
+from railfab.topology.networks.named import NamedNetwork, networks_of
+from railfab.topology.networks.problems import network_errors
+from railfab.topology.networks.wired import add_networks
+
+__all__ = ["FIRST_ASN", "NamedNetwork", "access_networks", "add_networks", "network_errors", "networks_of"]

@@ -1,0 +1,203 @@
+"""What frontend, storage and management have in common: leaves that hosts are cabled to, and spines that join them.
+
+A member (host, storage server, managed switch) is cabled to a group of leaves: two where it has several ports, so that
+its ports meet two different leaves (1 and 2, 3 and 4, ...), else one. Its place there follows from its own numbers:
+segments stand one behind the other, each with room for the hosts that it may grow to, and what belongs to no pod
+fills a third of the ports from the end. How many leaves there are decides nothing, so that a further one moves
+no cable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from ipaddress import IPv4Network
+from math import ceil
+from typing import NamedTuple
+
+from railfab.intent import AccessLeaves, AccessSpines
+from railfab.topology.catalogue import SwitchModel
+from railfab.topology.dimensions import exact_uplinks
+from railfab.topology.model import Net
+from railfab.topology.networks.pools import NetworkPools
+from railfab.topology.places import Panel
+
+FIXED_CAGES, BOX_CAGES = 48, range(49, 64)
+"""A switch of 48 cages and a few more has the few for uplinks: they take other cables."""
+
+
+class Place(NamedTuple):
+    """A member's place: the group of leaves, and which of the group's places from either end; all from 0."""
+
+    group: int
+    slot: int
+
+
+class Socket(NamedTuple):
+    """An access port: of which leaf, from 1, and which of its access ports, from 0."""
+
+    leaf: int
+    position: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class AccessNetwork:
+    """One of the networks beside the backend.
+
+    key: its part of the intent. prefix: of its switches' names. host_ports: a host's ports on it.
+    ratio: oversubscription that a full leaf has at most. group: leaves that a member's ports are dealt to.
+    segment_members: places (of as many links as a host has) that a segment may come to need. pod_members: that a pod
+    needs beside them. segments: that a pod may grow to. spare_links: of each member that belongs to no pod; 0 where
+    there are none. alone: leaves that may do without spines. first_asn: the spines' AS number; leaf l has l more.
+    """
+
+    net: Net
+    key: str
+    prefix: str
+    host_ports: tuple[str, ...]
+    rate_gbps: int
+    ratio: float
+    pool: IPv4Network
+    leaves: AccessLeaves
+    spines: AccessSpines | None
+    models: Mapping[str, SwitchModel]
+    group: int
+    segment_members: int
+    pod_members: int
+    segments: int
+    spare_links: int
+    alone: int
+    first_asn: int
+
+    @property
+    def leaf_model(self) -> SwitchModel:
+        return self.models[self.leaves.model]
+
+    @property
+    def spine_model(self) -> SwitchModel | None:
+        return self.models[self.spines.model] if self.spines else None
+
+    def leaf_name(self, leaf: int) -> str:
+        return f"{self.prefix}-leaf{leaf}"
+
+    def spine_name(self, spine: int) -> str:
+        return f"{self.prefix}-spine{spine}"
+
+    @property
+    def leaf_platform(self) -> str:
+        return self.leaves.platform or self.leaf_model.platform
+
+    @property
+    def spine_platform(self) -> str | None:
+        """None without spines."""
+        return (self.spines.platform or self.models[self.spines.model].platform) if self.spines else None
+
+    @cached_property
+    def lanes(self) -> int:
+        """Access ports of one cage."""
+        return self.leaf_model.lanes_for(self.rate_gbps) or 1
+
+    @cached_property
+    def uplink_lanes(self) -> int:
+        """Uplinks of one cage of a leaf: whole cages where they run at the speed."""
+        return _fabric_lanes(self.leaf_model, self.spines)
+
+    @cached_property
+    def spine_lanes(self) -> int:
+        """Links to leaves of one cage of a spine."""
+        return _fabric_lanes(self.spine_model, self.spines) if self.spine_model else 1
+
+    @cached_property
+    def uplinks(self) -> int:
+        """Of each leaf, as stated."""
+        return self.spines.count * self.spines.links_per_leaf if self.spines else 0
+
+    @cached_property
+    def uplink_room(self) -> int:
+        """Uplinks that a leaf has ports for: those stated, and what a full leaf needs for the stated ratio."""
+        if self.spines is None:
+            return 0
+        full = exact_uplinks(
+            cages=self.leaf_model.cages,
+            down_gbps=self.lanes * self.rate_gbps,
+            up_gbps=self.spines.rate_gbps * self.ratio,
+            up_lanes=self.uplink_lanes,
+        )
+        return max(self.uplinks, ceil(full / self.uplink_lanes) * self.uplink_lanes)
+
+    @cached_property
+    def access_ports(self) -> int:
+        """Of a leaf, for members."""
+        cages = self.leaf_model.cages - -(-self.uplink_room // self.uplink_lanes)
+        if self.leaf_model.cages in BOX_CAGES:
+            cages = min(cages, FIXED_CAGES)
+        return max(0, cages) * self.lanes
+
+    @cached_property
+    def slots(self) -> int:
+        """Places on a group of leaves for members of pods and segments."""
+        ports = self.group * self.access_ports
+        return (ports - ports // 3 if self.spare_links else ports) // len(self.host_ports)
+
+    @cached_property
+    def spare_ports(self) -> int:
+        """Access ports of a group of leaves for members that belong to no pod."""
+        return (self.access_ports - -(-self.slots * len(self.host_ports) // self.group)) * self.group
+
+    def member_number(self, pod: int, segment: int, member: int) -> int:
+        """Of a member of a segment among all that may come to be, from 0. pod, segment: from 1. member: from 0."""
+        return self._pod_number(pod) + self.pod_members + (segment - 1) * self.segment_members + member
+
+    def _pod_number(self, pod: int) -> int:
+        return (pod - 1) * (self.pod_members + self.segments * self.segment_members)
+
+    def place(self, pod: int, segment: int, member: int) -> Place:
+        """Of a member of a segment; hosts are its first members."""
+        return Place(*divmod(self.member_number(pod, segment, member), self.slots))
+
+    def pod_place(self, pod: int, member: int) -> Place:
+        """Of a member of a pod, which come before its segments."""
+        return Place(*divmod(self._pod_number(pod) + member, self.slots))
+
+    def spare_place(self, member: int) -> Place:
+        """Of the member-th (from 0) of those that belong to no pod."""
+        return Place(*divmod(member, self.spare_ports // self.spare_links))
+
+    def socket(self, place: Place, link: int) -> Socket:
+        """Where the link-th (from 0) of a member's links arrives: they take the leaves of its group in turn."""
+        return self._socket(place, len(self.host_ports), link)
+
+    def _socket(self, place: Place, links: int, link: int) -> Socket:
+        position, turn = divmod(place.slot * links + link, self.group)
+        return Socket(place.group * self.group + turn + 1, position)
+
+    def spare_socket(self, place: Place, link: int) -> Socket:
+        """The same for a member that belongs to no pod: from the last access port downwards."""
+        leaf, position = self._socket(place, self.spare_links, link)
+        return Socket(leaf, self.access_ports - 1 - position)
+
+    @cached_property
+    def access_panel(self) -> Panel:
+        return Panel(self.leaf_model, self.leaf_platform, self.lanes)
+
+    @cached_property
+    def uplink_panel(self) -> Panel:
+        return Panel(self.leaf_model, self.leaf_platform, self.uplink_lanes)
+
+    @cached_property
+    def spine_panel(self) -> Panel:
+        """Of a network with spines."""
+        assert self.spine_model is not None
+        assert self.spine_platform is not None
+        return Panel(self.spine_model, self.spine_platform, self.spine_lanes)
+
+    @cached_property
+    def pools(self) -> NetworkPools:
+        return NetworkPools(self.pool, access_ports=self.access_ports, uplinks=self.uplink_room)
+
+
+def _fabric_lanes(model: SwitchModel, spines: AccessSpines | None) -> int:
+    if spines is None or spines.rate_gbps in model.speeds_gbps:
+        return 1
+    return model.lanes_for(spines.rate_gbps) or 1

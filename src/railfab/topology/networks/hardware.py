@@ -1,0 +1,86 @@
+"""Whether a network's switches can do what it asks of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from railfab.errors import RailfabError, TopologyError
+from railfab.topology.catalogue import SwitchModel
+from railfab.topology.networks.access import AccessNetwork
+
+Errors = Iterator[RailfabError]
+
+
+def models_are_known(network: AccessNetwork) -> Errors:
+    for tier, own in (("leaves", network.leaves), ("spines", network.spines)):
+        if own and own.model not in network.models:
+            problem, known = f"switch {own.model!r} is not in the catalogue", ", ".join(sorted(network.models))
+            yield TopologyError(f"{network.key}.{tier}.model", problem, f"Use {known}")
+
+
+def models_run_their_platforms(network: AccessNetwork) -> Errors:
+    for tier, model, platform in _tiers(network):
+        if platform not in model.names:
+            problem, known = f"{model.name} does not run platform {platform!r}", ", ".join(sorted(model.names))
+            yield TopologyError(f"{network.key}.{tier}.platform", problem, f"Use {known}")
+
+
+def _tiers(network: AccessNetwork) -> Iterator[tuple[str, SwitchModel, str]]:
+    yield "leaves", network.leaf_model, network.leaf_platform
+    if network.spine_model and network.spine_platform:
+        yield "spines", network.spine_model, network.spine_platform
+
+
+def ports_have_their_speed(network: AccessNetwork) -> Errors:
+    if network.leaf_model.lanes_for(network.rate_gbps) is None:
+        yield _no_speed(f"{network.key}.rate_gbps", network.leaf_model, network.rate_gbps)
+    if network.spines is None:
+        return
+    for model in {model.name: model for _, model, _ in _tiers(network)}.values():
+        if model.lanes_for(network.spines.rate_gbps) is None:
+            yield _no_speed(f"{network.key}.spines.rate_gbps", model, network.spines.rate_gbps)
+
+
+def _no_speed(where: str, model: SwitchModel, rate_gbps: int) -> TopologyError:
+    speeds = {*model.speeds_gbps, *(speed for broken in model.breakouts.values() for speed in broken)}
+    choice = ", ".join(str(speed) for speed in sorted(speeds))
+    return TopologyError(where, f"{model.name} has no port of {rate_gbps} Gb/s", f"Use one of {choice}")
+
+
+def cages_can_be_split(network: AccessNetwork) -> Errors:
+    lanes = {"leaves": max(network.lanes, network.uplink_lanes), "spines": network.spine_lanes}
+    for tier, model, platform in _tiers(network):
+        if lanes[tier] > 1 and "lane" not in model.names[platform]:
+            problem = f"{model.name} breaks out no cage on {platform}"
+            yield TopologyError(f"{network.key}.{tier}", problem, "Use speeds of whole cages")
+
+
+def leaves_form_pairs(network: AccessNetwork) -> Errors:
+    if network.leaves.count % network.group:
+        problem = f"{network.leaves.count} leaves form no pairs, and NICs with several ports meet a pair"
+        yield TopologyError(f"{network.key}.leaves.count", problem, "Use an even number")
+
+
+def leaves_are_joined(network: AccessNetwork) -> Errors:
+    if network.spines is None and network.leaves.count > network.alone:
+        yield TopologyError(f"{network.key}.spines", f"nothing joins {network.leaves.count} leaves", "Add spines")
+
+
+def spines_have_ports(network: AccessNetwork) -> Errors:
+    if network.spines is None or network.spine_model is None:
+        return
+    model, needed = network.spine_model, network.leaves.count * network.spines.links_per_leaf
+    if needed > model.cages * network.spine_lanes:
+        ports = model.cages * network.spine_lanes
+        problem = f"{needed} ports are needed (one for each link of each leaf) and {model.name} has {ports}"
+        yield TopologyError(f"{network.key}.spines", problem, "Use larger ones or fewer leaves")
+
+
+def leaves_have_ports(network: AccessNetwork) -> Errors:
+    if network.slots and network.spare_ports >= network.spare_links:
+        return
+    problem = (
+        f"{network.leaf_model.name} has {network.access_ports} ports beside {network.uplink_room} uplinks, "
+        "too few for what is cabled to it"
+    )
+    yield TopologyError(f"{network.key}.leaves", problem, "Use larger ones, faster uplinks or fewer spines")
