@@ -66,7 +66,7 @@ def test_plan_for_machines_holds_the_same_and_the_cabling_plan_is_csv(tmp_path: 
 def test_a_blocking_fabric_is_planned_and_exits_with_1(tmp_path: Path) -> None:
     done = railfab("plan", changed(tmp_path, "links_per_leaf: 2", "links_per_leaf: 1"), cwd=tmp_path)
     assert done.returncode == 1
-    assert "warning pod1-seg1-leaf1: 3200 Gb/s of hosts share 1600 Gb/s up (2.00:1)." in done.stdout
+    assert "warning pod1-seg1-leaf1 and 3 more: 3200 Gb/s of hosts share 1600 Gb/s up (2.00:1)." in done.stdout
 
 
 def test_bad_input_is_one_clear_line_and_exit_code_2(tmp_path: Path) -> None:
