@@ -13,7 +13,7 @@ from railfab.app.plan.compose import Plan
 from railfab.app.plan.documents import TABLES
 from railfab.errors import Finding
 from railfab.topology import Bond, Breakout, Capacity, Gateway, Link, Node, Port, Summary, capacities
-from railfab.topology.documents import Position
+from railfab.topology.documents import Position, label, link_media, media_name
 
 Record = dict[str, Any]
 IN_TABLES = ("subnets", "bill-of-materials", "power", "gpu-count", "failure-domains")
@@ -32,7 +32,7 @@ def document(plan: Plan) -> Iterator[str]:
 def _sections(plan: Plan) -> Iterator[tuple[str, Iterable[Record]]]:
     topology = plan.topology
     yield "nodes", map(_node, topology.nodes)
-    yield "links", map(_link, topology.links)
+    yield "links", _links(plan)
     for name, kind, things in (
         ("gateways", Gateway, topology.gateways),
         ("summaries", Summary, topology.summaries),
@@ -69,8 +69,16 @@ def _node(node: Node) -> Record:
     return {**_NODE(node), "breakouts": [_BREAKOUT(breakout) for breakout in node.breakouts]}
 
 
-def _link(link: Link) -> Record:
-    return {**_LINK(link), "a": _PORT(link.a), "z": _PORT(link.z)}
+def _links(plan: Plan) -> Iterator[Record]:
+    media = link_media(plan.topology, plan.intent)
+    for link in plan.topology.links:
+        yield {
+            **_LINK(link),
+            "a": _PORT(link.a),
+            "z": _PORT(link.z),
+            "media": media_name(media(link)),
+            "label": label(link),
+        }
 
 
 def _thresholds(buffers: Iterable[SwitchBuffers]) -> Record:

@@ -53,8 +53,8 @@ def _documents(plan: Plan, say: Say) -> Iterator[Document]:
         say(f"{name}.csv")
         yield f"{name}.csv", table(plan).csv()
     say(f"{HOSTS}/")
-    for host, text in host_batches(plan.topology, plan.intent):
-        yield f"{HOSTS}/{host}.batch", text
+    for name, text in host_batches(plan.topology, plan.intent):
+        yield f"{HOSTS}/{name}", text
 
 
 def _remove_stale(folder: Path, written: set[Path]) -> None:
@@ -62,7 +62,7 @@ def _remove_stale(folder: Path, written: set[Path]) -> None:
     for path in folder.glob("*.batch"):
         if path not in written and path.is_file():
             with path.open(encoding="utf-8", errors="replace") as file:
-                ours = file.readline().startswith(BATCH_HEADING.format(host=path.stem))
+                ours = file.readline().startswith(BATCH_HEADING.format(host=path.name.partition(".")[0]))
             if ours:
                 path.unlink()
     with suppress(OSError):  # others' files are there, or ours

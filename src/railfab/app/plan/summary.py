@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from railfab.app.plan.buffers import SwitchBuffers
 from railfab.app.plan.compose import Plan
-from railfab.app.plan.words import HOST_ROUTES, ROLES, between, capacity_words, headline, heat, in_words
+from railfab.app.plan.words import HOST_ROUTES, ROLES, between, headline, heat, in_words
 from railfab.topology.documents import SwitchPorts, alike, growth, largest_gpus
 
 FILES = (
@@ -84,13 +84,16 @@ def _cables(plan: Plan) -> Iterator[str]:
 
 
 def _capacity(plan: Plan) -> Iterator[str]:
-    """Of each tier in both directions: what comes in from below, and what can be handed up."""
+    """Of each switch of a tier, what it has towards below and towards above, in either direction."""
     yield from _section("Capacity")
     rows = []
     for group in alike(plan.overview.switches, lambda found: (*_tier(found)[:3], found.down_gbps, found.up_gbps)):
-        first = group[0]
-        rows.append((first.node.net, first.node.plane, ROLES[first.node.role], len(group), capacity_words(first)))
-    yield from _table(("network", "plane", "tier", "switches", "each down / up"), rows)
+        node, down, up = group[0].node, group[0].down_gbps / 1000, group[0].up_gbps / 1000
+        ratio = f"{down / up:.2f}:1" if up else None
+        rows.append((node.net, node.plane, ROLES[node.role], f"{len(group):,}", f"{down:g}", up and f"{up:g}", ratio))
+    yield from _table(("network", "plane", "tier", "switches", "each Tb/s down", "each Tb/s up", "down to up"), rows)
+    yield ""
+    yield f"Stated: at most {plan.intent.backend.oversubscription:g}:1 on the backend. Links carry as much either way."
 
 
 def _buffers(buffers: Sequence[SwitchBuffers]) -> Iterator[str]:

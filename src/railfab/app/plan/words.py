@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from railfab.app.plan.compose import Plan
-from railfab.intent import FabricIntent
+from railfab.intent import FabricIntent, Profile
 from railfab.topology import Net, Role
 from railfab.topology.documents import CableKind, SwitchPorts
 
@@ -55,17 +55,19 @@ def in_words(intent: FabricIntent) -> str:
     """What the backend is, in two or three sentences."""
     profile = intent.profile
     spray = {"flow": "by flow", "flowlet": "by flowlet", "packet": "by packet"}[profile.ecmp]
-    lossless = (
-        f"{TRANSPORT[profile.transport]} has priority {profile.lossless.priority} to itself, "
-        + " and ".join(name for name, on in (("PFC", profile.lossless.pfc), ("ECN", profile.lossless.ecn)) if on)
-        if profile.lossless
-        else f"{TRANSPORT[profile.transport]} without a lossless class"
-    )
     family = {"ipv4": "IPv4", "ipv6": "IPv6"}[profile.family]
     return (
         f"{_shape(intent)}; {ATTACHMENTS[intent.hosts.attach]}. "
-        f"{CONTROL[profile.control_plane]} over {profile.underlay} {family} links, ECMP {spray}; {lossless}."
+        f"{CONTROL[profile.control_plane]} over {profile.underlay} {family} links, ECMP {spray}; {_transport(profile)}."
     )
+
+
+def _transport(profile: Profile) -> str:
+    name, lossless = TRANSPORT[profile.transport], profile.lossless
+    if lossless is None:
+        return f"{name} without a class of its own"
+    means = " and ".join(means for means, on in (("PFC", lossless.pfc), ("ECN", lossless.ecn)) if on)
+    return f"{name} in queue {lossless.priority}, with {means or 'neither PFC nor ECN'}"
 
 
 def _shape(intent: FabricIntent) -> str:

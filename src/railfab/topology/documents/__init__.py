@@ -3,8 +3,9 @@ what hosts are told."""
 
 from railfab.topology.documents.addresses import addresses, as_numbers
 from railfab.topology.documents.bill import bill_of_materials
-from railfab.topology.documents.cabling import cabling, network
+from railfab.topology.documents.cabling import cabling, label, network
 from railfab.topology.documents.failures import failure_table
+from railfab.topology.documents.fittings import link_media, media_name
 from railfab.topology.documents.growth import Room, growth, largest_gpus
 from railfab.topology.documents.host_routes import BATCH_HEADING, host_batches
 from railfab.topology.documents.overview import (
@@ -42,7 +43,10 @@ __all__ = [
     "gpu_count",
     "growth",
     "host_batches",
+    "label",
     "largest_gpus",
+    "link_media",
+    "media_name",
     "network",
     "overview",
     "power",

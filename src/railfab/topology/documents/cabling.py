@@ -9,7 +9,7 @@ from railfab.intent import FabricIntent
 from railfab.topology.documents.fittings import link_media, media_name
 from railfab.topology.documents.racks import Position
 from railfab.topology.documents.table import Cell, Table
-from railfab.topology.model import Net, Node, Topology
+from railfab.topology.model import Link, Net, Node, Topology
 
 COLUMNS = (
     "from_node",
@@ -57,10 +57,15 @@ def _rows(topology: Topology, intent: FabricIntent, positions: Mapping[str, Posi
             network(nodes[a.node], end),
             end.plane,
             a.rail,
-            f"{a.node}:{a.name}--{z.node}:{z.name}",
+            label(link),
         )
 
 
 def network(a: Node, z: Node) -> Net:
     """The network that a cable between two nodes belongs to: a host is in all, and management goes to every switch."""
     return Net.MANAGEMENT if a.net is Net.MANAGEMENT else z.net
+
+
+def label(link: Link) -> str:
+    """What both ends of a cable carry."""
+    return f"{link.a.node}:{link.a.name}--{link.z.node}:{link.z.name}"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from ipaddress import IPv6Interface
 
 from railfab.intent import FabricIntent
 from railfab.topology.documents.addresses import vlans
@@ -22,6 +21,8 @@ FIRST_TABLE: Mapping[Net, int] = {Net.BACKEND: 1000, Net.FRONTEND: 2000, Net.STO
 """Routing tables of each network's interfaces; rules have the same numbers as priorities, before the main table."""
 
 
+FAMILIES: Mapping[int, str] = {4: "", 6: "-6 "}
+"""Options of `ip` by IP version; it guesses the family of an address, but not that of a rule."""
 BATCH_HEADING = "# {host}: addresses, routes and source rules."
 """How every batch begins."""
 
@@ -40,12 +41,15 @@ class _Way:
 
 
 def host_batches(topology: Topology, intent: FabricIntent) -> Iterator[tuple[str, str]]:
-    """Host and its batch, for every host that has addresses; its interfaces are named as in the cabling plan."""
+    """Name and text of the batches of every host that has addresses: one for each family, as `ip` takes them. Interfaces
+    are named as in the cabling plan."""
     ways = _ways(topology)
     prefixes = _prefixes(topology, intent)
-    for node in topology.nodes:
-        if node.name in ways:
-            yield node.name, _batch(node.name, ways[node.name], prefixes, intent.profile.mtu)
+    for host, own in ways.items():
+        for version, options in FAMILIES.items():
+            if chosen := [way for way in own if way.address.version == version]:
+                name = f"{host}.ipv6.batch" if version == 6 else f"{host}.batch"
+                yield name, _batch(host, f"{options}-force -batch {name}", chosen, prefixes, intent.profile.mtu)
 
 
 def _ways(topology: Topology) -> dict[str, list[_Way]]:
@@ -88,12 +92,11 @@ def _prefixes(topology: Topology, intent: FabricIntent) -> Mapping[Net, Network]
     return pools | ({Net.BACKEND: topology.pools.hosts} if topology.pools else {})
 
 
-def _batch(host: str, ways: list[_Way], prefixes: Mapping[Net, Network], mtu_bytes: int) -> str:
-    family = "-6 " if any(isinstance(way.address, IPv6Interface) for way in ways) else ""
+def _batch(host: str, command: str, ways: list[_Way], prefixes: Mapping[Net, Network], mtu_bytes: int) -> str:
     lines = [
         BATCH_HEADING.format(host=host),
         f"# Give its interfaces these names (ip link property add dev NAME altname {ways[0].device}), then:",
-        f"# ip {family}-force -batch {host}.batch (rules that are there already are reported and kept)",
+        f"# ip {command} (rules that are there already are reported and kept)",
     ]
     places: dict[Net, int] = {}
     for way in ways:
