@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from railfab.errors import TopologyError
 from railfab.intent import Hosts
-from railfab.topology.equipment import Media, host_model, host_models, lane_modes, media, media_for
+from railfab.topology.catalogue import load_data
+from railfab.topology.equipment import Media, host_model, lane_modes, media, media_for
 
 RATES = sorted({medium.rate_gbps for medium in media()})
 
@@ -16,7 +17,7 @@ def test_the_default_host_is_eight_gpus_of_80_gb_in_8_units_and_10_kilowatts() -
     assert (host.gpus, host.gpu_memory_gb, host.power_w, host.units) == (8, 80, 10_200, 8)
 
 
-@pytest.mark.parametrize("name", host_models())
+@pytest.mark.parametrize("name", load_data("equipment.yml")["hosts"])
 def test_a_host_model_says_where_its_figures_are_from(name: str) -> None:
     host = host_model(name)
     assert host.source

@@ -82,6 +82,11 @@ def test_a_port_of_a_broken_out_cage_has_its_share_of_the_lanes() -> None:
     assert nic_signals(400, 10) == ()
 
 
+def test_a_model_has_the_lanes_for_the_speeds_it_is_said_to_have() -> None:
+    bare = replace(switch_model("linux-16"), speeds_gbps=(40,))
+    assert [str(signal) for signal in switch_signals(bare, 40, 1)] == ["4 x 10 Gb/s"]
+
+
 def test_copper_joins_equal_lanes_and_equal_error_correction() -> None:
     assert joinable(PAM4_4, PAM4_4, named("400G-CR4 DAC")) is None
     assert joinable(PAM4_4, PAM4_8, named("400G-CR4 DAC")) == (

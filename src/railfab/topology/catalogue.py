@@ -52,8 +52,8 @@ class SwitchModel:
 
     @property
     def electrical_lanes(self) -> int:
-        """Electrical lanes of a cage."""
-        return max(1, max(self.speeds_gbps) // self.lane_gbps)
+        """Electrical lanes of a cage: as many as its fastest speed and its finest breakout need."""
+        return max(1, max(self.speeds_gbps) // self.lane_gbps, *self.breakouts)
 
     def lanes_for(self, rate_gbps: int) -> int | None:
         """How many ports of this speed a cage gives: 1 unbroken, more by breakout, None when it cannot."""

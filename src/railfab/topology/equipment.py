@@ -54,11 +54,6 @@ class Media:
         return lane_gbps == self.lane_gbps or (self.gearbox and lane_gbps < self.lane_gbps)
 
 
-def host_models() -> tuple[str, ...]:
-    """Names of all host models."""
-    return tuple(_equipment()["hosts"])
-
-
 def host_model(name: str) -> HostModel:
     """The host model of that name. Raises TopologyError."""
     hosts = _equipment()["hosts"]

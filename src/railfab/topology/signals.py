@@ -81,11 +81,15 @@ def fec_of(lane_gbps: int) -> Fec:
 
 
 def switch_signals(model: SwitchModel, rate_gbps: int, breakout: int) -> tuple[Signal, ...]:
-    """What a port of a switch can send at a rate, its cage being split into `breakout` ports (1: unbroken)."""
+    """What a port of a switch can send at a rate, its cage being split into `breakout` ports (1: unbroken).
+
+    A model whose entry gives it the speed has the lanes for it, whatever is stated of its cages.
+    """
     speeds = model.speeds_gbps if breakout == 1 else model.breakouts.get(breakout, ())
     if rate_gbps not in speeds:
         return ()
-    return signals(rate_gbps, lane_gbps=model.lane_gbps, lanes=max(1, model.electrical_lanes // breakout))
+    found = signals(rate_gbps, lane_gbps=model.lane_gbps, lanes=model.electrical_lanes // breakout)
+    return found or nic_signals(rate_gbps, model.lane_gbps)
 
 
 def nic_signals(rate_gbps: int, lane_gbps: int) -> tuple[Signal, ...]:
@@ -148,8 +152,10 @@ def _gap(a: tuple[Signal, ...], z: tuple[Signal, ...], cable_m: float) -> Gap:
     return Gap(problem, "Shorten the cable")
 
 
-Kind = tuple[str, int, int, str, int, int, float]
-"""What decides how a link is joined: model, rate and breakout (or NIC lane) of each end, and the length."""
+End = tuple[str, int, int]
+"""What decides what an end can send: model, rate and breakout; on a NIC no model, and the speed of its lanes or 0."""
+Kind = tuple[End, End, float]
+"""What decides how a link is joined: its ends and its length [m]."""
 
 
 class Joints:
@@ -166,7 +172,7 @@ class Joints:
         self._known: dict[Kind, Joint | Gap] = {}
 
     def kind(self, link: Link) -> Kind:
-        return (*self._end(link.a, link.z), *self._end(link.z, link.a), link.cable_m)
+        return self._end(link.a, link.z), self._end(link.z, link.a), link.cable_m
 
     def of(self, link: Link) -> Joint | Gap:
         """How this link is joined, or why it cannot be."""
@@ -175,8 +181,7 @@ class Joints:
             self._known[kind] = self._joint(kind)
         return self._known[kind]
 
-    def _end(self, port: Port, peer: Port) -> tuple[str, int, int]:
-        """Model, rate and breakout; of a port that is no cage of a switch, its lane speed, 0 when not stated."""
+    def _end(self, port: Port, peer: Port) -> End:
         node = self._nodes[port.node]
         if node.model is None or port.cage == 0:
             backend = self._nodes[peer.node].net is Net.BACKEND
@@ -190,10 +195,10 @@ class Joints:
         return self._lanes[node.name][rate_gbps]
 
     def _joint(self, kind: Kind) -> Joint | Gap:
-        a, z = kind[:3], kind[3:6]
-        return joint(self._signals(a, z), self._signals(z, a), kind[6])
+        a, z, cable_m = kind
+        return joint(self._signals(a, z), self._signals(z, a), cable_m)
 
-    def _signals(self, end: tuple[str, int, int], peer: tuple[str, int, int]) -> tuple[Signal, ...]:
+    def _signals(self, end: End, peer: End) -> tuple[Signal, ...]:
         model, rate_gbps, detail = end
         if model:
             return switch_signals(self._topology.models[model], rate_gbps, detail)
