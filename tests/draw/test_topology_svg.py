@@ -11,11 +11,12 @@ from typer.testing import CliRunner
 
 from railfab.cli.draw import draw
 from railfab.draw import topology_svg
-from railfab.draw.layout import layout
 from railfab.draw.svg import Box
+from railfab.draw.topology import Picture
+from railfab.draw.wires import read_wiring
 from railfab.errors import RailfabError
 from railfab.intent import load_intent
-from railfab.topology import Link, Node, Port, Role, Topology, wire
+from railfab.topology import Link, Net, Node, Port, Role, Topology, wire
 
 SVG = "{http://www.w3.org/2000/svg}"
 INTENTS = ("inventory/fabrics/pod64.yml", "labs/frr-pod/intent.yml")
@@ -60,8 +61,8 @@ def test_the_same_fabric_is_the_same_picture(fabric: Topology) -> None:
 
 
 def test_nothing_stands_on_anything_else_or_beyond_the_edge(fabric: Topology) -> None:
-    places = layout(fabric)
-    boxes = [*places.switches.values(), *(card.box for card in places.cards)]
+    places = Picture(fabric, read_wiring(fabric)[Net.BACKEND], None).layout
+    boxes = list(places.boxes.values())
     assert all(_inside(box, places.size) for box in boxes)
     assert not any(_overlap(one, other) for i, one in enumerate(boxes) for other in boxes[i + 1 :])
 
@@ -78,7 +79,8 @@ def _overlap(one: Box, other: Box) -> bool:
 def test_pod64_is_drawn_as_agreed(repository: Path) -> None:
     """Changed on purpose? Look at it on a light and a dark page, then `railfab draw` it again."""
     golden = Path(__file__).parent / "golden" / "pod64.svg"
-    assert topology_svg(wire(load_intent(repository / INTENTS[0]))) == golden.read_text()
+    intent = load_intent(repository / INTENTS[0])
+    assert topology_svg(wire(intent), intent.hosts) == golden.read_text()
 
 
 def test_hosts_that_are_cabled_alike_are_one_card(rail_optimised: Topology) -> None:
@@ -113,8 +115,9 @@ def _drawn(*arguments: str | Path) -> str:
 
 def test_the_command_writes_a_file_or_prints(tmp_path: Path, repository: Path) -> None:
     intent = repository / INTENTS[1]
+    fabric = load_intent(intent)
     assert _drawn(intent, "-o", tmp_path / "out.svg") == ""
-    assert _drawn(intent) == (tmp_path / "out.svg").read_text() == topology_svg(wire(load_intent(intent)))
+    assert _drawn(intent) == (tmp_path / "out.svg").read_text() == topology_svg(wire(fabric), fabric.hosts)
 
 
 def test_a_place_that_cannot_be_written_is_said(tmp_path: Path, repository: Path) -> None:

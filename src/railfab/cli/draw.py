@@ -17,12 +17,13 @@ def draw(
         Path | None, typer.Option("-o", metavar="FILE", help="An .svg file; else stdout.", show_default=False)
     ] = None,
 ) -> None:
-    """Draw the fabric as an SVG: tiers, segments and rails, hosts that are cabled alike as one."""
+    """Draw the cluster as an SVG: tiers, planes, pods, segments and rails; what repeats is shown once."""
     from railfab.draw import topology_svg
     from railfab.intent import load_intent
     from railfab.topology import wire
 
-    picture = topology_svg(wire(load_intent(intent)))
+    fabric = load_intent(intent)
+    picture = topology_svg(wire(fabric), fabric.hosts)
     if out is None:
         typer.echo(picture, nl=False)
         return

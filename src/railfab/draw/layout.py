@@ -1,122 +1,279 @@
-"""Where everything stands: spines above, rail switches below them by segment, hosts at the bottom; hosts that repeat
-are one card. A grid needs no solver, and the same topology always gives the same picture."""
+"""Where everything stands: super-spines above, then spines, rail switches by segment, hosts at the bottom. A grid needs
+no solver, and the same topology always gives the same picture. What does not fit is shown in less detail."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
+from railfab.draw.cells import Cell
 from railfab.draw.svg import Box
-from railfab.topology import Link, Node, Role, Topology
+from railfab.draw.view import Block, Column, Detail, PlaneView, View, Viewer
+from railfab.topology import Role
 
-SWITCH_WIDTH, SWITCH_HEIGHT = 188.0, 58.0
-CARD_HEIGHT, CARD_MIN_WIDTH = 92.0, 240.0
-GAP, SEGMENT_GAP, POD_GAP = 24.0, 48.0, 72.0
-GUTTER, MARGIN = 132.0, 24.0
+MOST_WIDTH = 1400.0
+GUTTER, MARGIN = 176.0, 24.0
 TITLE_HEIGHT, TIER_GAP = 64.0, 132.0
+SWITCH_HEIGHT = 58.0
+HEADER, PADDING = 28.0, 14.0
+"""Of a frame: room for its name, and around what it holds."""
+PEER_GAP = 92.0
+MOST_EXPANDED = 4
+"""Alike pods, or segments of a pod, that are all shown."""
 
-SPINES_Y = TITLE_HEIGHT
-LEAVES_Y = SPINES_Y + SWITCH_HEIGHT + TIER_GAP
-HOSTS_Y = LEAVES_Y + SWITCH_HEIGHT + TIER_GAP * 0.7
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Widths of a switch and of a card of hosts, and gaps between switches, segments and pods [px]."""
+
+    tile: float
+    card: float
+    gap: float
+    segment_gap: float
+    pod_gap: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostCard:
-    """Hosts of one segment that are cabled alike. links: those of the first host, which stand for all."""
+SIZES = (Sizes(188, 240, 24, 48, 72), Sizes(120, 150, 16, 28, 44), Sizes(96, 140, 10, 18, 36))
+STACK_WIDTH = 140.0
+"""At least, of a box that stands for many: it says what they are as."""
 
-    hosts: tuple[Node, ...]
-    links: tuple[Link, ...]
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What holds a plane, a pod or a group of super-spines together. plane: its number; 0 for the others."""
+
     box: Box
+    name: str
+    plane: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    switches: Mapping[str, Box]
-    cards: tuple[HostCard, ...]
+    """boxes: by key of the cell; rows: top of each tier, and of the hosts."""
+
+    view: View
+    sizes: Sizes
+    boxes: Mapping[int, Box]
+    frames: Sequence[Frame]
+    rows: Mapping[Role, float]
     size: Box
 
 
-def layout(topology: Topology) -> Layout:
-    """Places for all switches and hosts of a fabric, pods from left to right."""
-    switches: dict[str, Box] = {}
-    cards: list[HostCard] = []
-    x = GUTTER
-    for pod in sorted({node.pod for node in topology.nodes}):
-        width = _place_pod(topology, pod, x, switches, cards)
-        x += width + POD_GAP
-    return Layout(
-        switches=switches,
-        cards=tuple(cards),
-        size=Box(0, 0, x - POD_GAP + MARGIN, HOSTS_Y + CARD_HEIGHT + MARGIN),
-    )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measures:
+    """What a layout asks of who writes in and beside the boxes. tier_heights: room that a tier needs
+    down to the next; peers: rail switches of a segment have cables between them."""
+
+    card_height: Callable[[Cell, float], float]
+    tier_heights: Mapping[Role, float] = field(default_factory=dict)
+    leaf_height: float = SWITCH_HEIGHT
+    leaf_width: float = 0.0
+    peers: bool = False
+    least_width: float = 0.0
 
 
-def _place_pod(topology: Topology, pod: int, x: float, switches: dict[str, Box], cards: list[HostCard]) -> float:
-    """Places one pod from x on; its width."""
-    spines = [node for node in topology.nodes if node.role is Role.SPINE and node.pod == pod]
-    segments = _segments(topology, pod)
-    widths = [_segment_width(leaves, len(alike)) for leaves, alike in segments]
-    below = sum(widths) + SEGMENT_GAP * max(len(widths) - 1, 0)
-    width = max(below, _row_width(len(spines)))
-    switches.update(_row(spines, x, SPINES_Y, width))
-    left = x + (width - below) / 2
-    for (leaves, alike), segment_width in zip(segments, widths, strict=True):
-        switches.update(_row(leaves, left, LEAVES_Y, segment_width))
-        cards.extend(_cards(alike, left, segment_width))
-        left += segment_width + SEGMENT_GAP
-    return width
+def arrange(viewer: Viewer, measures: Measures) -> Layout:
+    """The view with the most detail that is not too wide, with places for all its cells."""
+    placer = None
+    for detail, sizes in _ladder(viewer):
+        view = viewer.view(detail)
+        for size in sizes:
+            placer = Placer(view, size, measures)
+            if placer.width() <= MOST_WIDTH - GUTTER - MARGIN:
+                return placer.layout()
+    assert placer is not None
+    return placer.layout()
 
 
-Alike = list[tuple[tuple[Node, ...], tuple[Link, ...]]]
+def _ladder(viewer: Viewer) -> Iterator[tuple[Detail, Sequence[Sizes]]]:
+    """Details from the richest to the poorest, each with the sizes to try it in."""
+    most_planes = len(viewer.alike.planes)
+    for planes in (True, False) if most_planes <= 2 else (False,):
+        for pods, segments in _groupings(viewer):
+            collapsed = not (pods or segments)
+            for upper in (None, 4, 2) if collapsed else (None, 4):
+                yield Detail(planes=planes, pods=pods, segments=segments, upper=upper), SIZES[: 3 if collapsed else 2]
+        for leaves, upper in ((4, None), (4, 4), (4, 2), (2, 4), (2, 2), (1, 2), (1, 1)):
+            yield Detail(planes=planes, pods=False, segments=False, leaves=leaves, upper=upper), SIZES
+    for most in (5, 4, 3, 2):
+        yield Detail(planes=False, pods=False, segments=False, leaves=1, upper=1, most=most), SIZES
 
 
-def _segments(topology: Topology, pod: int) -> list[tuple[list[Node], Alike]]:
-    """For each segment of a pod: its rail switches, and its hosts in groups that are cabled alike."""
-    inside = [node for node in topology.nodes if node.pod == pod and node.segment is not None]
-    numbers = sorted({node.segment for node in inside if node.segment is not None})
-    return [
-        (
-            [node for node in inside if node.segment == number and node.role is Role.LEAF],
-            _alike(topology, [node for node in inside if node.segment == number and node.role is Role.HOST]),
-        )
-        for number in numbers
-    ]
+def _groupings(viewer: Viewer) -> Iterator[tuple[bool, bool]]:
+    """Whether to show all pods, and all segments of a pod."""
+    units = list(viewer.alike.segments)
+    many_pods = len(viewer.alike.pods) > MOST_EXPANDED
+    most_segments = max((sum(unit[0] == pod for unit in units) for pod in viewer.alike.pods), default=0)
+    many_segments = most_segments > MOST_EXPANDED
+    for pods, segments in ((True, True), (True, False), (False, True), (False, False)):
+        if not (pods and many_pods) and not (segments and many_segments):
+            yield pods, segments
 
 
-def _alike(topology: Topology, hosts: Sequence[Node]) -> Alike:
-    """Neighbouring hosts with equal cables to equal switches, together."""
-    links: dict[str, list[Link]] = {host.name: [] for host in hosts}
-    for link in topology.links:
-        if link.a.node in links:
-            links[link.a.node].append(link)
+@dataclass
+class Placer:
+    """Places one view in one size."""
 
-    def cabling(host: Node) -> tuple[tuple[str, int, int], ...]:
-        return tuple((link.z.node, link.a.rail or 0, link.rate_gbps) for link in links[host.name])
+    view: View
+    sizes: Sizes
+    measures: Measures
+    boxes: dict[int, Box] = field(default_factory=dict)
+    frames: list[Frame] = field(default_factory=list)
 
-    groups = (tuple(group) for _, group in groupby(hosts, key=cabling))
-    return [(group, tuple(links[group[0].name])) for group in groups]
+    @property
+    def several_planes(self) -> bool:
+        return bool(self.view.planes[0].name)
 
+    def width(self) -> float:
+        """Of everything right of the gutter."""
+        planes = sum(self._plane_width(plane) for plane in self.view.planes)
+        return planes + self.sizes.pod_gap * (len(self.view.planes) - 1)
 
-def _segment_width(leaves: Sequence[Node], cards: int) -> float:
-    return max(_row_width(len(leaves)), cards * CARD_MIN_WIDTH + GAP * max(cards - 1, 0))
+    def _plane_width(self, plane: PlaneView) -> float:
+        blocks = sum(self._block_width(block) for block in plane.blocks)
+        below = blocks + self.sizes.pod_gap * (len(plane.blocks) - 1)
+        return max(below, self._supers_width(plane)) + (2 * PADDING if self.several_planes else 0)
 
+    def _supers_width(self, plane: PlaneView) -> float:
+        rows = sum(self._row_width(group.supers) + (2 * PADDING if group.name else 0) for group in plane.groups)
+        return rows + self.sizes.segment_gap * max(len(plane.groups) - 1, 0)
 
-def _row_width(count: int) -> float:
-    return count * SWITCH_WIDTH + GAP * max(count - 1, 0)
+    def _block_width(self, block: Block) -> float:
+        return max(self._columns_width(block), self._row_width(block.spines)) + 2 * self._padding(block)
 
+    def _padding(self, block: Block) -> float:
+        return PADDING if block.name else 0
 
-def _row(nodes: Sequence[Node], x: float, y: float, width: float) -> dict[str, Box]:
-    """Switches side by side, in the middle of the width."""
-    left = x + (width - _row_width(len(nodes))) / 2
-    return {
-        node.name: Box(left + place * (SWITCH_WIDTH + GAP), y, SWITCH_WIDTH, SWITCH_HEIGHT)
-        for place, node in enumerate(nodes)
-    }
+    def _columns_width(self, block: Block) -> float:
+        columns = sum(self._column_width(column) for column in block.columns)
+        return columns + self.sizes.segment_gap * max(len(block.columns) - 1, 0)
 
+    def _column_width(self, column: Column) -> float:
+        leaves = self._row_width(column.leaves, self._leaf_gap)
+        if self.several_planes:
+            return max(leaves, self.sizes.tile)
+        hosts = len(column.hosts)
+        return max(leaves, hosts * self.sizes.card + self.sizes.gap * max(hosts - 1, 0), self.sizes.tile)
 
-def _cards(alike: Alike, x: float, width: float) -> Iterator[HostCard]:
-    """Cards that share the width of their segment."""
-    each = (width - GAP * (len(alike) - 1)) / max(len(alike), 1)
-    for place, (hosts, links) in enumerate(alike):
-        yield HostCard(hosts=hosts, links=links, box=Box(x + place * (each + GAP), HOSTS_Y, each, CARD_HEIGHT))
+    @property
+    def _leaf_gap(self) -> float:
+        return max(self.sizes.gap, PEER_GAP if self.measures.peers else 0)
+
+    def _row_width(self, cells: Sequence[Cell], gap: float | None = None) -> float:
+        return sum(map(self._width, cells)) + (gap or self.sizes.gap) * max(len(cells) - 1, 0)
+
+    def _width(self, cell: Cell) -> float:
+        if cell.name:
+            return max(self.sizes.tile, STACK_WIDTH)
+        return max(self.sizes.tile, self.measures.leaf_width if cell.role is Role.LEAF else 0)
+
+    def layout(self) -> Layout:
+        """Everything in its place."""
+        rows, below_leaves = self._rows()
+        x = GUTTER
+        for plane in self.view.planes:
+            width = self._plane_width(plane)
+            self._place_plane(plane, x, width, rows)
+            if self.several_planes:
+                top = TITLE_HEIGHT + PADDING
+                box = Box(x, top, width, below_leaves + PADDING - top)
+                self.frames.append(Frame(box, plane.name, plane.number))
+            x += width + self.sizes.pod_gap
+        right = x - self.sizes.pod_gap
+        if self.several_planes:
+            self._place_shared_hosts(right, rows)
+        self._level_cards()
+        bottom = max((box.bottom for box in self.boxes.values()), default=TITLE_HEIGHT)
+        bottom = max([bottom, *(frame.box.bottom for frame in self.frames)])
+        size = Box(0, 0, max(right + MARGIN, self.measures.least_width), bottom + MARGIN)
+        return Layout(view=self.view, sizes=self.sizes, boxes=self.boxes, frames=self.frames, rows=rows, size=size)
+
+    def _rows(self) -> tuple[dict[Role, float], float]:
+        """Top of each row, and the bottom of the rail switches."""
+        rows: dict[Role, float] = {}
+        planes = self.view.planes
+        y = TITLE_HEIGHT + (HEADER + PADDING if self.several_planes else 0)
+        if any(plane.groups for plane in planes):
+            y += HEADER if any(group.name for plane in planes for group in plane.groups) else 0
+            rows[Role.SUPER] = y
+            y += self._pitch(Role.SUPER)
+        y += HEADER if any(block.name for plane in planes for block in plane.blocks) else 0
+        if any(block.spines for plane in planes for block in plane.blocks):
+            rows[Role.SPINE] = y
+            y += self._pitch(Role.SPINE)
+        rows[Role.LEAF] = y
+        room = max(self.measures.leaf_height + TIER_GAP * 0.7, self.measures.tier_heights.get(Role.LEAF, 0))
+        rows[Role.HOST] = y + room + (2 * PADDING if self.several_planes else 0)
+        return rows, y + self.measures.leaf_height
+
+    def _pitch(self, role: Role) -> float:
+        return max(SWITCH_HEIGHT + TIER_GAP, self.measures.tier_heights.get(role, 0))
+
+    def _place_plane(self, plane: PlaneView, x: float, width: float, rows: Mapping[Role, float]) -> None:
+        self._place_supers(plane, x + (width - self._supers_width(plane)) / 2, rows)
+        blocks = sum(self._block_width(block) for block in plane.blocks)
+        left = x + (width - blocks - self.sizes.pod_gap * (len(plane.blocks) - 1)) / 2
+        for block in plane.blocks:
+            self._place_block(block, left, rows)
+            left += self._block_width(block) + self.sizes.pod_gap
+
+    def _place_supers(self, plane: PlaneView, left: float, rows: Mapping[Role, float]) -> None:
+        for group in plane.groups:
+            padding = PADDING if group.name else 0
+            width = self._row_width(group.supers)
+            self._place_row(group.supers, left + padding, rows[Role.SUPER], width)
+            if group.name:
+                top = rows[Role.SUPER] - HEADER
+                box = Box(left, top, width + 2 * padding, HEADER + SWITCH_HEIGHT + PADDING)
+                self.frames.append(Frame(box, group.name))
+            left += width + 2 * padding + self.sizes.segment_gap
+
+    def _place_block(self, block: Block, x: float, rows: Mapping[Role, float]) -> None:
+        width, padding = self._block_width(block), self._padding(block)
+        if block.spines:
+            self._place_row(block.spines, x, rows[Role.SPINE], width)
+        left = x + (width - self._columns_width(block)) / 2
+        for column in block.columns:
+            column_width = self._column_width(column)
+            row = Box(left, rows[Role.LEAF], column_width, self.measures.leaf_height)
+            self._place_row(column.leaves, left, row.y, column_width, row.height, self._leaf_gap)
+            if not self.several_planes:
+                self._place_cards(column.hosts, left, rows[Role.HOST], column_width)
+            left += column_width + self.sizes.segment_gap
+        if padding:
+            keys = [cell.key for column in block.columns for cell in (*column.leaves, *column.hosts)]
+            bottom = max(self.boxes[key].bottom for key in keys if key in self.boxes)
+            top = rows.get(Role.SPINE, rows[Role.LEAF]) - HEADER
+            self.frames.append(Frame(Box(x, top, width, bottom + PADDING - top), block.name))
+
+    def _place_row(
+        self,
+        cells: Sequence[Cell],
+        x: float,
+        y: float,
+        width: float,
+        height: float = SWITCH_HEIGHT,
+        gap: float | None = None,
+    ) -> None:
+        """Switches side by side, in the middle of the width."""
+        left = x + (width - self._row_width(cells, gap)) / 2
+        for cell in cells:
+            self.boxes[cell.key] = Box(left, y, self._width(cell), height)
+            left += self._width(cell) + (gap or self.sizes.gap)
+
+    def _place_cards(self, hosts: Sequence[Cell], x: float, y: float, width: float) -> None:
+        """Cards that share the width."""
+        each = (width - self.sizes.gap * (len(hosts) - 1)) / max(len(hosts), 1)
+        for place, cell in enumerate(hosts):
+            box = Box(x + place * (each + self.sizes.gap), y, each, self.measures.card_height(cell, each))
+            self.boxes[cell.key] = box
+
+    def _level_cards(self) -> None:
+        """Cards of hosts as high as the highest."""
+        keys = [cell.key for cell in self.view.host_cells()]
+        highest = max((self.boxes[key].height for key in keys), default=0)
+        self.boxes.update({key: replace(self.boxes[key], height=highest) for key in keys})
+
+    def _place_shared_hosts(self, right: float, rows: Mapping[Role, float]) -> None:
+        """Hosts below all planes."""
+        self._place_cards(self.view.host_cells(), GUTTER, rows[Role.HOST], right - GUTTER)

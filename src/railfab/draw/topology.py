@@ -1,195 +1,224 @@
-"""A fabric as a picture: tiers from top to bottom, segments from left to right, rails in colours."""
+"""A cluster as a picture: tiers from top to bottom, planes, pods and segments from left to right, rails in colours.
+
+What repeats is shown once, with a box that says what else is as it; so the picture of a hundred thousand GPUs is as
+large as that of a few hundred.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
-from railfab.draw.layout import (
-    CARD_HEIGHT,
-    HOSTS_Y,
-    LEAVES_Y,
-    MARGIN,
-    SPINES_Y,
-    SWITCH_HEIGHT,
-    HostCard,
-    Layout,
-    layout,
-)
-from railfab.draw.svg import Box, document, element, rectangle, title, words
-from railfab.topology import Link, Node, Role, Topology
-
-RAIL_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b3a600", "#8c6bb1")
-"""Okabe and Ito's colours, told apart by colour-blind readers too; the yellow is darker to show on white."""
+from railfab.draw.cables import Cabling
+from railfab.draw.captions import SINGULARS, HostCaptions, SwitchCaptions, counted, everyone
+from railfab.draw.cells import Cell
+from railfab.draw.layout import GUTTER, MARGIN, Frame, Layout, Measures, arrange
+from railfab.draw.palette import ink_on, plane_colour, rail_colour, style
+from railfab.draw.svg import Box, document, element, fitted, rectangle, title, words
+from railfab.draw.tally import Joint, Pair, Tier, cable_lines, joints, tier_lines, tiers
+from railfab.draw.view import View, Viewer
+from railfab.draw.wires import Wiring, read_wiring, tier
+from railfab.intent import Hosts
+from railfab.topology import Net, Role, Topology
 
 CHIP, CHIP_GAP = 20.0, 4.0
-STRAND_GAP, STRANDS_WIDTH = 5.0, 140.0
-
-STYLE = """
-text{font:12px system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;fill:#57606a}
-.head{font-size:18px;font-weight:600;fill:#24292f}
-.name{font-weight:600;fill:#24292f;text-anchor:middle}
-.note{font-size:11px;text-anchor:middle}
-.tier{font-weight:600;fill:#24292f}
-.chip{font-size:10px;font-weight:600;fill:#fff;text-anchor:middle}
-.leaf,.spine,.hosts{fill:#f6f8fa;stroke:#8c959f}
-.spine{stroke-width:1.5}
-.cable{fill:none;stroke:#8c959f;stroke-opacity:.75}
-.strand{fill:none;stroke-opacity:.85}
-@media(prefers-color-scheme:dark){
-text{fill:#9da7b3}
-.head,.name,.tier{fill:#e6edf3}
-.leaf,.spine,.hosts{fill:#161b22;stroke:#6e7681}
-.cable{stroke:#6e7681}
-}
-"""
+LINE = 15.0
+TIER_NAMES = {Role.SUPER: "Super-spines", Role.SPINE: "Spines", Role.LEAF: "Rail switches", Role.HOST: "Hosts"}
 
 
-def topology_svg(topology: Topology) -> str:
-    """The fabric as an SVG that suits light and dark pages. Deterministic; every switch is named, hosts that are
-    cabled alike are one card."""
-    places = layout(topology)
-    body = (
-        *_heading(topology),
-        *_fabric_cables(topology, places),
-        *_host_cables(places),
-        *(_switch(node, topology, places.switches[node.name]) for node in topology.switches()),
-        *(_card(card) for card in places.cards),
+def topology_svg(topology: Topology, hosts: Hosts | None = None) -> str:
+    """The cluster as an SVG that suits light and dark pages. Deterministic. hosts: what a host is, to show its GPUs."""
+    wiring = read_wiring(topology)
+    backend = Picture(topology, wiring[Net.BACKEND], hosts)
+    body = tuple(backend.body())
+    size = backend.layout.size
+    page = rectangle(size, "page", radius=8)
+    return document(size, f"Topology of the fabric {topology.fabric}", style(), (page, *body))
+
+
+@dataclass(frozen=True)
+class Picture:
+    """The backend of a topology, in words and boxes."""
+
+    topology: Topology
+    wiring: Wiring
+    hosts: Hosts | None
+
+    @cached_property
+    def inside(self) -> tuple[int, ...]:
+        """Places of the hosts and of the switches of this network."""
+        nodes = enumerate(self.topology.nodes)
+        return tuple(place for place, node in nodes if node.net is Net.BACKEND and node.role in TIER_NAMES)
+
+    @cached_property
+    def tiers(self) -> Mapping[Role, Tier]:
+        return tiers(self.wiring, [place for place in self.inside if tier(self.topology.nodes[place])])
+
+    @cached_property
+    def layout(self) -> Layout:
+        return arrange(Viewer(self.wiring, self.inside), self._measures())
+
+    def _measures(self) -> Measures:
+        heights = {
+            role: 2 * LINE + LINE * (len(tier_lines(here)) + len(cable_lines(here))) + 50
+            for role, here in self.tiers.items()
+        }
+        peers = Role.LEAF in self.tiers and bool(self.tiers[Role.LEAF].peers)
+        return Measures(card_height=self._card_height, tier_heights=heights, peers=peers)
+
+    def _card_height(self, cell: Cell, width: float) -> float:
+        notes = len(self.host_captions.lines(cell, width)) - 1
+        return 34 + LINE * notes + CHIP + 22 + (26 if self.host_captions.scale_up(width) else 0)
+
+    @property
+    def view(self) -> View:
+        return self.layout.view
+
+    @cached_property
+    def cells(self) -> dict[int, Cell]:
+        return {cell.key: cell for cell in self.view.cells()}
+
+    @cached_property
+    def joints(self) -> dict[Pair, Joint]:
+        return joints(self.wiring, self.cells.values())
+
+    @cached_property
+    def host_captions(self) -> HostCaptions:
+        return HostCaptions(self.wiring, self.hosts, lags(self.topology))
+
+    @cached_property
+    def rails(self) -> dict[int, set[int]]:
+        """Rails of each cell of hosts or rail switches."""
+        found: dict[int, set[int]] = {}
+        for (low, high), joint in self.joints.items():
+            if self.cells[low].role is Role.HOST:
+                for key in (low, high):
+                    found.setdefault(key, set()).update(rail or 1 for rail in joint.rails)
+        return found
+
+    @cached_property
+    def switch_captions(self) -> SwitchCaptions:
+        vlans = {high: joint.vlans for (_, high), joint in self.joints.items() if joint.vlans}
+        return SwitchCaptions(self.topology.nodes, self.rails, vlans)
+
+    def body(self) -> Iterator[str]:
+        yield from self._heading()
+        yield from (frame for box in self.layout.frames for frame in _frame(box))
+        yield from self._cabling().lines()
+        for cell in self.cells.values():
+            yield self._card(cell) if cell.role is Role.HOST else self._switch(cell)
+
+    def _cabling(self) -> Cabling:
+        several = len(self.view.planes) > 1
+        planes = {cell.key: plane.number for plane in self.view.planes for cell in plane.cells() if several}
+        names = {key: cell.name or self.topology.nodes[key].name for key, cell in self.cells.items()}
+        return Cabling(self.layout, self.joints, self.cells, planes, names)
+
+    def _heading(self) -> Iterator[str]:
+        yield words(MARGIN, 32, self.topology.fabric, "head")
+        counts = Counter(self.topology.nodes[place].role for place in self.inside)
+        gpus = [(counts[Role.HOST] * self.hosts.gpus, "GPU")] if self.hosts else []
+        roles = [(counts[role], SINGULARS[role]) for role in (Role.HOST, Role.LEAF, Role.SPINE, Role.SUPER)]
+        parts = (*gpus, *roles, (sum(self.wiring.wires.values()), "cable"))
+        yield words(MARGIN, 50, " · ".join(counted(count, what) for count, what in parts if count), "")
+        for role, y in self.layout.rows.items():
+            if counts[role]:
+                yield words(MARGIN, y + 20, TIER_NAMES[role], "title")
+                yield from self._beside(role, y)
+
+    def _beside(self, role: Role, y: float) -> Iterator[str]:
+        """What a tier is made of, and the cables below it."""
+        if role not in self.tiers:
+            return
+        room = GUTTER - MARGIN - 8
+        about, below = tier_lines(self.tiers[role]), cable_lines(self.tiers[role])
+        for place, line in enumerate(about):
+            yield words(MARGIN, y + 36 + LINE * place, fitted(line, room, 11), "side")
+        start = max(y + 104, y + 36 + LINE * len(about) + 14)
+        for place, line in enumerate(below):
+            yield words(MARGIN, start + LINE * place, fitted(line, room, 11), "side")
+
+    def _switch(self, cell: Cell) -> str:
+        """Its name, model and AS number; for a rail switch the rails it serves, with a band if it serves one."""
+        box = self.layout.boxes[cell.key]
+        name, *notes = self.switch_captions.lines(cell, box.width)
+        top = box.y + {0: 33, 1: 27}.get(len(notes), 20)
+        parts = [words(box.middle, top, name, "name")]
+        parts += (words(box.middle, top + LINE * place, note, "note") for place, note in enumerate(notes, start=1))
+        rails = self.rails.get(cell.key, set())
+        if len(rails) == 1:
+            parts.append(rectangle(Box(box.x + 8, box.bottom - 5, box.width - 16, 3), "", fill=rail_colour(min(rails))))
+        told = title(everyone(self.topology.nodes, cell))
+        return element("g", told, *_sheets(box, cell), rectangle(box, cell.role.value), *parts)
+
+    def _card(self, cell: Cell) -> str:
+        """Hosts by name, their rails as coloured chips, and what joins their GPUs."""
+        box = self.layout.boxes[cell.key]
+        name, *notes = self.host_captions.lines(cell, box.width)
+        top = box.y + (box.height - self._card_height(cell, box.width)) / 2
+        parts = [words(box.middle, top + 24, name, "name")]
+        parts += (words(box.middle, top + 25 + LINE * place, note, "note") for place, note in enumerate(notes, start=1))
+        y = top + 39 + LINE * len(notes)
+        parts += _chips(sorted(self.rails.get(cell.key, ())), box, y)
+        inside = self.host_captions.scale_up(box.width)
+        if inside:
+            bar = Box(box.x + 12, y + CHIP + 6, box.width - 24, 18)
+            parts += (rectangle(bar, "bare", radius=9), words(bar.middle, bar.y + 13, inside, "bar"))
+        told = title(everyone(self.topology.nodes, cell))
+        return element("g", told, *_sheets(box, cell), rectangle(box, "hosts"), *parts)
+
+
+def lags(topology: Topology) -> dict[int, str]:
+    """How hosts bundle their ports, by place."""
+    place = {node.name: number for number, node in enumerate(topology.nodes)}
+    return {
+        place[bond.host]: "LAG per rail"
+        if len(bond.switches) == 1
+        else f"LAG over two switches ({'EVPN ESI' if bond.esi else 'MLAG'})"
+        for bond in topology.bonds
+        if bond.rail
+    }
+
+
+def _sheets(box: Box, cell: Cell) -> Iterator[str]:
+    """The edges of more sheets behind a box that stands for many, hosts apart."""
+    if cell.name:
+        for shift in (6, 3):
+            yield rectangle(
+                Box(box.x + shift, box.y - shift, box.width, box.height),
+                cell.role.value if cell.role is not Role.HOST else "hosts",
+            )
+
+
+def _frame(frame: Frame) -> Iterator[str]:
+    box = frame.box
+    if not frame.plane:
+        yield rectangle(box, "frame", radius=10)
+        yield words(box.x + 12, box.y + 19, frame.name.capitalize(), "title")
+        return
+    colour = plane_colour(frame.plane)
+    yield rectangle(box, "frame", radius=10, style=f"stroke:{colour}")
+    label = frame.name.capitalize()
+    width = 24 + 8 * len(label)
+    yield rectangle(Box(box.x + 12, box.y - 10, width, 20), "", radius=10, fill=colour)
+    yield words(box.x + 12 + width / 2, box.y + 4, label, "chip").replace(
+        "<text", f'<text style="fill:{ink_on(colour)}"', 1
     )
-    return document(places.size, f"Topology of the fabric {topology.fabric}", STYLE, body)
 
 
-def rail_colour(rail: int) -> str:
-    return RAIL_COLOURS[(rail - 1) % len(RAIL_COLOURS)]
-
-
-def _heading(topology: Topology) -> Iterator[str]:
-    counts = Counter(node.role for node in topology.nodes)
-    yield words(MARGIN, 32, topology.fabric, "head")
-    parts = (
-        (counts[Role.HOST], "host"),
-        (counts[Role.LEAF], "rail switch"),
-        (counts[Role.SPINE], "spine"),
-        (len(topology.links), "cable"),
-    )
-    yield words(MARGIN, 50, " · ".join(_counted(count, what) for count, what in parts if count), "")
-    roles = {node.name: node.role for node in topology.nodes}
-    for role, y, name in ((Role.SPINE, SPINES_Y, "Spines"), (Role.LEAF, LEAVES_Y, "Rail switches")):
-        if counts[role]:
-            yield words(MARGIN, y + SWITCH_HEIGHT / 2, name, "tier")
-            below = [link for link in topology.links if roles[link.z.node] is role]
-            yield from _cable_notes(below, y + SWITCH_HEIGHT)
-    yield words(MARGIN, HOSTS_Y + CARD_HEIGHT / 2, "Hosts", "tier")
-
-
-def _cable_notes(links: Iterable[Link], y: float) -> Iterator[str]:
-    """How many cables of which kind lie below a tier."""
-    kinds = Counter((link.rate_gbps, link.cable_m) for link in links)
-    for place, ((rate_gbps, cable_m), count) in enumerate(sorted(kinds.items())):
-        yield words(MARGIN, y + 46 + 16 * place, f"{count} × {rate_gbps}G, {cable_m:g} m", "")
-
-
-def _counted(count: int, what: str) -> str:
-    plural = {"rail switch": "rail switches"}.get(what, f"{what}s")
-    return f"{count} {what if count == 1 else plural}"
-
-
-def _fabric_cables(topology: Topology, places: Layout) -> Iterator[str]:
-    """One curve for each pair of switches, thicker where they share more cables."""
-    switches = places.switches
-    pairs = Counter((link.a.node, link.z.node, link.rate_gbps) for link in topology.links if link.a.node in switches)
-    for (low, high, rate_gbps), count in pairs.items():
-        ends = (switches[low].middle, switches[low].y), (switches[high].middle, switches[high].bottom)
-        note = f"{low} to {high}: {count} × {rate_gbps}G"
-        yield _cable(*ends, class_="cable", width=0.75 + 0.5 * count, note=note)
-
-
-def _host_cables(places: Layout) -> Iterator[str]:
-    """From each card to each of its switches, one strand a rail in the rail's colour."""
-    for card in places.cards:
-        strands = Counter((link.z.node, link.a.rail or 1) for link in card.links)
-        for switch in dict.fromkeys(switch for switch, _ in strands):
-            served = sorted(rail for other, rail in strands if other == switch)
-            for place, rail in enumerate(served):
-                shift = (place - (len(served) - 1) / 2) * min(STRAND_GAP, STRANDS_WIDTH / len(served))
-                note = f"{switch}, rail {rail}: {strands[switch, rail] * len(card.hosts)} cables"
-                yield _strand(card.box, places.switches[switch], shift, rail, note)
-
-
-def _strand(card: Box, switch: Box, shift: float, rail: int, note: str) -> str:
-    """Straight up where the card is below the switch, else bent towards it. shift: from the switch's middle [px]."""
-    end = switch.middle + shift
-    start = min(max(end, card.x + 24), card.x + card.width - 24)
-    return _cable(
-        (start, card.y), (end, switch.bottom), class_="strand", width=1.75, note=note, stroke=rail_colour(rail)
-    )
-
-
-Point = tuple[float, float]
-
-
-def _cable(start: Point, end: Point, *, class_: str, width: float, note: str, **attributes: str) -> str:
-    """From a point upwards to another, leaving and arriving upright."""
-    (x, y), (to_x, to_y) = start, end
-    half = (y + to_y) / 2
-    path = f"M{x:g} {y:g}C{x:g} {half:g} {to_x:g} {half:g} {to_x:g} {to_y:g}"
-    return element("path", title(note), d=path, class_=class_, stroke_width=width, **attributes)
-
-
-def _switch(node: Node, topology: Topology, box: Box) -> str:
-    """Its name, model and AS number; for a rail switch the rails it serves, with a band where it serves one."""
-    rails = sorted({port.rail for port, _, _ in topology.ports_of(node.name) if port.rail is not None})
-    top = box.y + (20 if rails else 27)
-    parts = [words(box.middle, top, node.name, "name"), words(box.middle, top + 15, _facts(node), "note")]
-    if rails:
-        parts.append(words(box.middle, top + 29, _rails(rails), "note"))
-    if len(rails) == 1:
-        parts.append(rectangle(Box(box.x, box.y + 8, 4, box.height - 16), "", fill=rail_colour(rails[0])))
-    return element("g", rectangle(box, node.role.value), *parts)
-
-
-def _facts(node: Node) -> str:
-    return " · ".join(fact for fact in (node.model, f"AS {node.asn}" if node.asn else None) if fact)
-
-
-def _rails(rails: Iterable[int]) -> str:
-    """`rail 3`, `rails 1-8` or `rails 1, 3`."""
-    numbers = sorted(set(rails))
-    if len(numbers) == 1:
-        return f"rail {numbers[0]}"
-    if numbers == list(range(numbers[0], numbers[-1] + 1)):
-        return f"rails {numbers[0]}-{numbers[-1]}"
-    return "rails " + ", ".join(map(str, numbers))
-
-
-def _card(card: HostCard) -> str:
-    """Hosts by name, and their rails as coloured chips."""
-    first, last = card.hosts[0].name, card.hosts[-1].name
-    names = first if first == last else f"{first} … {last.rpartition('-')[2]}"
-    ports = Counter(link.a.rail or 1 for link in card.links)
-    note = f"{_counted(len(card.hosts), 'host')} of {_counted(len(ports), 'rail')}, {_ports(ports)}"
-    box = card.box
-    return element(
-        "g",
-        rectangle(box, "hosts", title(", ".join(host.name for host in card.hosts))),
-        words(box.middle, box.y + 24, names, "name"),
-        words(box.middle, box.y + 40, note, "note"),
-        *_chips(sorted(ports), box),
-    )
-
-
-def _ports(ports: Counter[int]) -> str:
-    """How many NIC ports a host has on each rail."""
-    counts = sorted(set(ports.values()))
-    return f"{_counted(counts[0], 'port')} each" if len(counts) == 1 else f"{counts[0]} to {counts[-1]} ports each"
-
-
-def _chips(rails: list[int], box: Box) -> Iterator[str]:
-    """One chip a rail, in rows as wide as the card allows."""
-    in_row = max(int((box.width - 24 + CHIP_GAP) // (CHIP + CHIP_GAP)), 1)
-    width = min(len(rails), in_row) * (CHIP + CHIP_GAP) - CHIP_GAP
+def _chips(rails: Sequence[int], box: Box, y: float) -> Iterator[str]:
+    """One chip a rail, numbered where there is room."""
+    room = box.width - 24
+    size = min(CHIP, (room + CHIP_GAP) / max(len(rails), 1) - CHIP_GAP)
+    if size < 5:
+        return
+    left = box.middle - (len(rails) * (size + CHIP_GAP) - CHIP_GAP) / 2
     for place, rail in enumerate(rails):
-        x = box.middle - width / 2 + (place % in_row) * (CHIP + CHIP_GAP)
-        y = box.y + 54 + (place // in_row) * (CHIP + CHIP_GAP)
-        yield rectangle(Box(x, y, CHIP, CHIP), "", title(f"rail {rail}"), radius=4, fill=rail_colour(rail))
-        yield words(x + CHIP / 2, y + CHIP - 6, str(rail), "chip")
+        x, colour = left + place * (size + CHIP_GAP), rail_colour(rail)
+        yield rectangle(Box(x, y, size, size), "", title(f"rail {rail}"), radius=4, fill=colour)
+        if size >= CHIP - 2:
+            yield element(
+                "text", str(rail), x=x + size / 2, y=y + size - 6, class_="chip", style=f"fill:{ink_on(colour)}"
+            )

@@ -1,0 +1,135 @@
+"""What a picture counts: cables between cells, switches and capacity of each tier."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from railfab.draw.cells import Cell
+from railfab.draw.wires import Wiring, tier
+from railfab.topology import Role
+
+Pair = tuple[int, int]
+"""Keys of the lower and the upper cell."""
+
+
+Kind = tuple[int, float, bool]
+"""Speed [Gb/s] and length [m] of a cable, and whether it is part of a port channel."""
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """All the cables between two cells. rails: how many of each rail, 0 for those of none; rates: of each speed."""
+
+    rails: Counter[int]
+    rates: Counter[int]
+    vlans: set[int]
+
+    @property
+    def cables(self) -> int:
+        return self.rates.total()
+
+
+def joints(wiring: Wiring, cells: Iterable[Cell]) -> dict[Pair, Joint]:
+    """The cables of a network between the cells that its nodes are in."""
+    cell_of = {place: cell.key for cell in cells for place in cell.places}
+    found: dict[Pair, Joint] = {}
+    for wire, count in wiring.wires.items():
+        pair = cell_of[wire.low], cell_of[wire.high]
+        joint = found.get(pair)
+        if joint is None:
+            joint = found[pair] = Joint(Counter(), Counter(), set())
+        joint.rails[wire.rail] += count
+        joint.rates[wire.rate_gbps] += count
+        if wire.vlan:
+            joint.vlans.add(wire.vlan)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """What a switch carries to its lower and upper sides [Gb/s]."""
+
+    down_gbps: int
+    up_gbps: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """The switches of one role. models: how many of each; capacities: how many switches have each; below: cables that
+    lead down; peers: cables among themselves."""
+
+    role: Role
+    models: Counter[str]
+    capacities: Counter[Capacity]
+    below: Counter[Kind]
+    peers: Counter[Kind]
+
+
+def tiers(wiring: Wiring, switches: Sequence[int]) -> dict[Role, Tier]:
+    """The tiers of one network, the highest first."""
+    nodes = wiring.nodes
+    down: Counter[int] = Counter()
+    up: Counter[int] = Counter()
+    found: dict[Role, Tier] = {}
+    for role in (Role.SUPER, Role.SPINE, Role.LEAF):
+        here = [place for place in switches if nodes[place].role is role]
+        if here:
+            models = Counter(nodes[place].model or "" for place in here)
+            found[role] = Tier(role, models, Counter(), Counter(), Counter())
+    for wire, count in wiring.wires.items():
+        peers = nodes[wire.high].net is nodes[wire.low].net and tier(nodes[wire.low]) == tier(nodes[wire.high])
+        here_ = found[nodes[wire.high].role]
+        (here_.peers if peers else here_.below)[wire.rate_gbps, wire.cable_m, wire.lag] += count
+        if not peers:
+            down[wire.high] += count * wire.rate_gbps
+            up[wire.low] += count * wire.rate_gbps
+    for place in switches:
+        found[nodes[place].role].capacities[Capacity(down[place], up[place])] += 1
+    return found
+
+
+def tier_lines(tier: Tier) -> list[str]:
+    """What is written beside a tier: its switches, and what each carries down and up."""
+    models = [
+        (f"{count:,} × {model}" if model else f"{count:,}", count)
+        for model, count in sorted(tier.models.items(), key=lambda item: (-item[1], item[0]))
+    ]
+    several = len(tier.capacities) > 1
+    carried = [
+        (f"{count:,}: {capacity_text(capacity)}" if several else capacity_text(capacity), count)
+        for capacity, count in sorted(tier.capacities.items(), key=lambda item: (-item[1], item[0].up_gbps))
+        if capacity.down_gbps or capacity.up_gbps
+    ]
+    return [*shortened(models, "switches"), *shortened(carried, "switches")]
+
+
+def cable_lines(tier: Tier) -> list[str]:
+    """The cables below a tier, and those among its switches."""
+    return [*_cables(tier.below, ""), *_cables(tier.peers, " peer")]
+
+
+def _cables(kinds: Mapping[Kind, int], where: str) -> list[str]:
+    lines = [
+        (f"{count:,} × {rate_gbps}G{where}, {cable_m:g} m{' (LAG)' if lag else ''}", count)
+        for (rate_gbps, cable_m, lag), count in sorted(kinds.items(), key=lambda item: (-item[1], item[0]))
+    ]
+    return shortened(lines, "cables")
+
+
+def shortened(lines: list[tuple[str, int]], what: str, most: int = 3) -> list[str]:
+    """At most so many lines; the last tells how many of the things that they count are not in the others."""
+    if len(lines) <= most:
+        return [line for line, _ in lines]
+    return [*(line for line, _ in lines[: most - 1]), f"{sum(count for _, count in lines[most - 1 :]):,} other {what}"]
+
+
+def capacity_text(capacity: Capacity) -> str:
+    """`3.2 : 3.2 Tb/s, 1:1`: down, up, and their ratio."""
+    down, up = capacity.down_gbps, capacity.up_gbps
+    unit, name = (1000, "Tb/s") if max(down, up) >= 1000 else (1, "Gb/s")
+    if not (up and down):
+        return f"{max(down, up) / unit:.4g} {name} {'down' if down else 'up'}"
+    ratio = f"{down / up:.3g}:1" if down >= up else f"1:{up / down:.3g}"
+    return f"{down / unit:.4g} : {up / unit:.4g} {name}, {ratio}"
