@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from railfab.errors import RailfabError
+from railfab.errors import RailfabError, each
 from railfab.intent import load_intent
 
 ROOT = Path(__file__).parents[2]
@@ -133,6 +136,10 @@ inventory:
 """Every key that an intent knows, each once."""
 
 
+SECONDS = 5
+"""Far above what any refusal takes, far below a hang."""
+
+
 def refused(tmp_path: Path, text: str | bytes) -> list[str]:
     """The lines that a file's faults are reported in, without the folder."""
     path = tmp_path / "f.yml"
@@ -140,3 +147,19 @@ def refused(tmp_path: Path, text: str | bytes) -> list[str]:
     with pytest.raises(RailfabError) as caught:
         load_intent(path)
     return str(caught.value).replace(f"{tmp_path}/", "").split("\n")
+
+
+def said(load: Callable[[Path], Any], path: Path) -> list[str]:
+    """The lines of a refusal: it comes in time, an error a line, each short enough to read. None of what is taken."""
+    began = time.process_time()
+    faults: tuple[RailfabError, ...] = ()
+    text = ""
+    try:
+        load(path)
+    except RailfabError as error:
+        faults, text = each(error), str(error)
+    assert time.process_time() - began < SECONDS
+    lines = text.splitlines()
+    assert lines == [str(fault) for fault in faults]
+    assert all(line.isprintable() and len(line) < 1000 for line in lines)
+    return [line.replace(f"{path.parent}/", "") for line in lines]

@@ -60,8 +60,11 @@ class Document:
         return f"{self.path}:{self.line(location)}" + (f": {key}" if key else "")
 
 
-def read_document(path: Path) -> Document:
-    """The mapping that a file holds. Raises IntentError, or Problems, where it is not YAML as railfab reads it."""
+def read_document(path: Path, first_line: str = "version: 1") -> Document:
+    """The mapping that a file holds. Raises IntentError, or Problems, where it is not YAML as railfab reads it.
+
+    first_line: what the author of a file without a mapping is told to begin with.
+    """
     text = _text(path)
     builder = _Builder(path)
     try:
@@ -72,7 +75,7 @@ def read_document(path: Path) -> Document:
         builder.faults.append(IntentError(str(path), f"is not YAML ({one_line(str(error))})", "Mend the syntax"))
     builder.stop_at_faults()
     if not isinstance(content, dict):
-        raise IntentError(str(path), "holds no mapping", "Begin with `version: 1`")
+        raise IntentError(str(path), "holds no mapping", f"Begin with `{first_line}`")
     return Document(path, content, builder.lines)
 
 

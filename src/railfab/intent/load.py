@@ -95,14 +95,19 @@ def _catalogue_errors(document: Document) -> Sequence[RailfabError]:
 def _catalogue(document: Document) -> dict[str, SwitchEntry]:
     """The switch models of the file that `catalogue` names, from the folder of the intent."""
     name = document.content.get("catalogue")
-    if not isinstance(name, str) or not name or not name.isprintable():
+    if not isinstance(name, str) or not _may_name_a_file(name):
         return {}
     path = document.path.parent / name
     _check_file(document, path, name)
-    file = read_document(path)
+    file = read_document(path, "switches:")
     switches = _validated(file, CatalogueFile).switches
     raise_all(_given_twice(document, file))
     return switches
+
+
+def _may_name_a_file(name: str) -> bool:
+    """What may not is a fault of the intent itself."""
+    return name != "" and "\0" not in name and name.encode(errors="replace").decode() == name
 
 
 def _check_file(document: Document, path: Path, name: str) -> None:

@@ -1,0 +1,155 @@
+"""Files that were made to hang, crash or confuse a reader: each ends at once, in lines that a user can read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.intent.intents import SMALL, said
+
+from railfab.intent import load_intent, load_job
+
+JOB = "version: 1\njob: j\nphases: [{compute: {ms: 1}}]\n"
+CATALOGUE = "switches: {}\n"
+MAPPING = "holds no mapping. Begin with `version: 1`."
+DEEP = "nests more than 50 levels. Write it flatter."
+KNOWN = "is not a key railfab knows."
+
+LAUGHS = "a: &a0 [lol]\n" + "".join(f"a{n}: &a{n} [{', '.join(10 * [f'*a{n - 1}'])}]\n" for n in range(1, 10))
+
+BOMBS: dict[str, tuple[str | bytes, str]] = {
+    "empty": (b"", MAPPING),
+    "blank": (b" \n\n  \n", MAPPING),
+    "comments only": (b"# version: 1\n# fabric: x\n", MAPPING),
+    "document marks only": (b"---\n...\n", MAPPING),
+    "a scalar": (b"version\n", MAPPING),
+    "a list": (b"- version: 1\n", MAPPING),
+    "two documents": (SMALL + "---\n" + SMALL, "f.yml:6: a second document begins. Keep one document a file."),
+    "integer of 10^5 digits": (
+        SMALL + f"x: {'9' * 100_000}\n",
+        "f.yml:6: a number has 100000 digits. Use a smaller one.",
+    ),
+    "negative one": (SMALL + f"x: -{'9' * 5_000}\n", "f.yml:6: a number has 5001 digits. Use a smaller one."),
+    "key of many digits": (SMALL + f"{'9' * 500}: 1\n", "f.yml:6: a number has 500 digits. Use a smaller one."),
+    "hexadecimal of 10^5 digits": (SMALL + f"x: 0x{'f' * 100_000}\n", KNOWN),
+    "float of 10^5 digits": (SMALL + f"x: 1.{'9' * 100_000}\n", KNOWN),
+    "float beyond floats": (
+        SMALL.replace("count: 1", "count: 1e400"),
+        "inf does not do. It should be a valid integer.",
+    ),
+    "infinity": (SMALL.replace("count: 1", "count: .inf"), "inf does not do. It should be a valid integer."),
+    "not a number": (SMALL.replace("count: 1", "count: .NaN"), "nan does not do. It should be a valid integer."),
+    "minus nought": (SMALL.replace("count: 1", "count: -0"), "0 does not do. It should be greater than or equal to 1."),
+    "date": (SMALL.replace("count: 1", "count: 2026-11-21"), "'2026-11-21' does not do. It should be a valid integer."),
+    "date that is none": (SMALL.replace("count: 1", "count: 2026-99-99"), "'2026-99-99' does not do."),
+    "sexagesimal": (SMALL.replace("count: 1", "count: 190:20:30"), "'190:20:30' does not do."),
+    "octal": (SMALL.replace("count: 1", "count: 010"), "'010' does not do. It should be a valid integer."),
+    "binary": (SMALL.replace("count: 1", "count: 0b1"), "'0b1' does not do. It should be a valid integer."),
+    "tag !!binary": (SMALL + "x: !!binary aGVsbG8=\n", "f.yml:6: a value has the tag '!!binary'. Write it without."),
+    "tag !!python": (
+        SMALL + "x: !!python/object/apply:os.system [id]\n",
+        "f.yml:6: a value has the tag '!!python/object/apply:os.system'. Write it without.",
+    ),
+    "tag of a key": (SMALL + "!!str x: 1\n", "f.yml:6: a value has the tag '!!str'. Write it without."),
+    "tag of a mapping": (SMALL + "x: !!omap {}\n", "f.yml:6: a value has the tag '!!omap'. Write it without."),
+    "tag without a handle": (SMALL + "x: !no!such 1\n", "f.yml:6: is not YAML (found undefined tag handle"),
+    "tag of 10^5 letters": (SMALL + f"x: !{'t' * 100_000} 1\n", "f.yml:6: a value has the tag '!ttt"),
+    "merge key": (SMALL + "<<: {mtu: 1}\n", "f.yml:6: `<<` merges mappings. Write the keys out."),
+    "merge in a mapping of names": (SMALL + "inventory: {<<: {host: x}}\n", "f.yml:6: `<<` merges mappings."),
+    "billion laughs": (SMALL + LAUGHS, "f.yml:7: an alias repeats a part of the file. Write it out."),
+    "alias of itself": (SMALL + "x: &x {y: *x}\n", "f.yml:6: an alias repeats a part of the file. Write it out."),
+    "alias of nothing": (SMALL + "x: *y\n", "f.yml:6: alias 'y' names no value before it. Write the value."),
+    "alias as a key": (SMALL + "x: &x y\n*x : 1\n", "f.yml:7: a key is not a word. Use plain keys."),
+    "a long text many times": (SMALL + f"x: &x {'t' * 100_000}\ny: [{'*x, ' * 30_000}]\n", KNOWN),
+    "10^5 open brackets": (SMALL + "x: " + "[" * 100_000, f"f.yml:6: {DEEP}"),
+    "10^5 open braces": (SMALL + "x: " + "{a: " * 100_000, f"f.yml:6: {DEEP}"),
+    "10^5 braces without keys": (SMALL + "x: " + "{" * 100_000, f"f.yml:6: {DEEP}"),
+    "10^5 dashes": (SMALL + "x:\n  " + "- " * 100_000, f"f.yml:7: {DEEP}"),
+    "10^5 question marks": ("? " * 100_000, f"f.yml:1: {DEEP}"),
+    "a mapping as a key": (SMALL + "? {a: 1}\n: 1\n", "f.yml:6: a key is not a word. Use plain keys."),
+    "51 levels": (SMALL + "x: " + "[" * 51 + "]" * 51, f"f.yml:6: {DEEP}"),
+    "50 levels": (SMALL + "x: " + "[" * 50 + "]" * 50, KNOWN),
+    "a level a line": (SMALL + "".join(f"{' ' * n}a:\n" for n in range(1000)), f"f.yml:57: {DEEP}"),
+    "closed too often": (SMALL + "x: " + "]" * 100_000, "f.yml:6: is not YAML (did not find expected node content"),
+    "a text of a million letters": (SMALL.replace("small", "s" * 900_000), "'" + "s" * 36 + "... is not a name."),
+    "a key of a million letters": (SMALL + f"{'k' * 900_000}: 1\n", "is not YAML"),
+    "a quoted key of a thousand letters": (SMALL + f"'{'k' * 1000}': 1\n", f"f.yml:6: '{'k' * 36}...: {KNOWN}"),
+    "many keys": (SMALL + "".join(f"k{n}: 1\n" for n in range(30_000)), "f.yml: has 29970 more faults."),
+    "one key many times": (SMALL + "k: 1\n" * 30_000, "f.yml: has 29969 more faults. Mend these first."),
+    "many tags": (SMALL + "x: [" + "!t ,  " * 30_000 + "]", "f.yml: has 29970 more faults. Mend these first."),
+    "many names": (
+        SMALL + "inventory: {" + "".join(f"k{n}: 1, " for n in range(30_000)) + "}",
+        "has 29970 more faults.",
+    ),
+    "NUL": (SMALL + "x: \0\n", "f.yml:6: is not YAML (character U+0000 is not allowed). Take it out."),
+    "escape": (SMALL + "x: \x1b[31m\n", "f.yml:6: is not YAML (character U+001B is not allowed). Take it out."),
+    "NUL by escape": (SMALL + 'x: "\\0"\n', KNOWN),
+    "surrogate by escape": (SMALL.replace("small", '"\\ud800"'), ""),
+    "line separator by escape": (SMALL.replace("small", '"a\\Lb"'), "'a\\u2028b' is not a name."),
+    "bell in a key": (SMALL + '"\\a": 1\n', f"f.yml:6: '\\x07': {KNOWN}"),
+    "line break in a name": (SMALL + 'inventory: {"a\\nb": {}}\n', "inventory.'a\\nb': 'a\\nb' cannot be shown."),
+    "UTF-16": (SMALL.encode("utf-16"), "f.yml: is no UTF-8 text. Name a text file."),
+    "UTF-16 without a mark": (SMALL.encode("utf-16-le"), "f.yml:1: is not YAML (character U+0000 is not allowed)."),
+    "Latin-1": ("x: é\n".encode("latin-1"), "f.yml: is no UTF-8 text. Name a text file."),
+    "mark in the middle": (SMALL + "\ufeff: 1\n", "f.yml:6: is not YAML (did not find expected key"),
+    "tabs": (SMALL + "x:\n\t- 1\n", "Indent with spaces, not tabs."),
+    "mega tabs": ("\t" * 900_000, "f.yml:1: is not YAML (found character that cannot start any token"),
+    "mega directives": ("%YAML 1.1\n" * 90_000, "is not YAML (found duplicate %YAML directive)."),
+    "mega line breaks in a text": (SMALL + "x: 'a" + "\n" * 900_000 + "'\n", KNOWN),
+    "mega words in a text": (SMALL + "x: a" + "\n  b" * 200_000 + "\n", KNOWN),
+    "mega commas": (SMALL + "x: [" + "," * 900_000 + "]", "f.yml:6: is not YAML (did not find expected node content"),
+    "mega colons": (
+        SMALL + "x: " + ":" * 900_000,
+        "f.yml:6: is not YAML (mapping values are not allowed in this context).",
+    ),
+    "many anchors": (SMALL + "x: [" + "".join(f"&a{n} 1, " for n in range(30_000)) + "]", KNOWN),
+    "mega quotes": (SMALL + "x: " + '"' * 900_000, "is not YAML"),
+    "never closed": (
+        SMALL + "x: {y: 'z\n",
+        "f.yml:7: is not YAML (found unexpected end of stream, while scanning a quoted",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_bomb_as_an_intent_is_refused_in_plain_lines(tmp_path: Path, name: str) -> None:
+    content, line = BOMBS[name]
+    path = tmp_path / "f.yml"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    lines = said(load_intent, path)
+    assert any(line in found for found in lines), lines
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_bomb_as_a_job_or_a_catalogue_is_refused_in_plain_lines(tmp_path: Path, name: str) -> None:
+    content = BOMBS[name][0]
+    encoded = content if isinstance(content, bytes) else content.encode()
+    job, catalogue, fabric = (tmp_path / name for name in ("job.yml", "catalogue.yml", "fabric.yml"))
+    job.write_bytes(encoded.replace(SMALL.encode(), JOB.encode()))
+    catalogue.write_bytes(encoded.replace(SMALL.encode(), CATALOGUE.encode()))
+    fabric.write_text(SMALL + "catalogue: catalogue.yml\n")
+    assert said(load_job, job)
+    assert all(line.startswith("catalogue.yml") for line in said(load_intent, fabric))
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (b"\xef\xbb\xbf" + SMALL.encode(), "a byte order mark"),
+        (SMALL.replace("\n", "\r\n").encode(), "line ends of Windows"),
+        (b"---\n" + SMALL.encode() + b"...\n", "marks around the document"),
+        (SMALL.encode().rstrip(), "no line end at the end"),
+        (
+            SMALL.replace("fabric: small", "fabric: &name small").replace("count: 2", "count: &two 2").encode(),
+            "anchors",
+        ),
+        (SMALL.replace("hosts: 2", "hosts: &two 2").replace("count: 2", "count: *two").encode(), "alias of a value"),
+        (SMALL.replace("count: 2", "count: +2").replace("rate_gbps: 400", "rate_gbps: 0x190").encode(), "numbers"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_editors_do_to_a_file_is_no_fault(tmp_path: Path, content: bytes, what: str) -> None:
+    plain, path = tmp_path / "plain.yml", tmp_path / "f.yml"
+    plain.write_text(SMALL)
+    path.write_bytes(content)
+    assert load_intent(path) == load_intent(plain), what
