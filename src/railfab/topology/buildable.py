@@ -12,6 +12,7 @@ from railfab.topology.addresses import Fields, WidePlan, address_plan
 from railfab.topology.attachment import Attachment
 from railfab.topology.catalogue import SwitchModel, model_named
 from railfab.topology.dimensions import Dimensions
+from railfab.topology.networks import network_errors
 from railfab.topology.numbering import LAST, AsPlan
 
 Errors = Iterator[RailfabError]
@@ -21,7 +22,7 @@ LAST_VLAN = 4094
 def check_buildable(plan: Dimensions) -> None:
     """Raise TopologyError, or Problems, with every reason why this fabric cannot be wired."""
     raise_all([error for check in FIRST for error in check(plan.intent)])
-    raise_all([error for check in CHECKS for error in check(plan)])
+    raise_all([error for check in CHECKS for error in check(plan)] + network_errors(plan.intent))
 
 
 def _models_exist(intent: FabricIntent) -> Errors:

@@ -19,6 +19,7 @@ from railfab.topology.dimensions import Dimensions
 from railfab.topology.fabric_links import fabric_links
 from railfab.topology.host_links import host_links, peer_links
 from railfab.topology.model import Bond, Topology
+from railfab.topology.networks import add_networks
 from railfab.topology.nodes import (
     host_name,
     hosts,
@@ -40,7 +41,7 @@ def wire(intent: FabricIntent) -> Topology:
     """
     plan = Dimensions(intent)
     check_buildable(plan)
-    return _backend(plan)
+    return add_networks(intent, _backend(plan))
 
 
 def _backend(plan: Dimensions) -> Topology:
