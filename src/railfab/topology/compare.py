@@ -6,12 +6,12 @@ are two that are swapped.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
 from railfab.errors import Finding, Severity
-from railfab.topology.imports.alignment import Alignment, End, align, intended_peers
+from railfab.topology.imports.alignment import Alignment, End, align
 from railfab.topology.imports.found import FoundNode, FoundPort, FoundTopology
 from railfab.topology.imports.spelling import is_model
 from railfab.topology.model import Link, Node, Port, Topology
@@ -112,7 +112,7 @@ def _one_node(node: Node, there: FoundNode, found: FoundTopology) -> Iterator[Di
 
 def _link_differences(intended: Topology, beside: Alignment) -> Iterator[Difference]:
     """Cables that are swapped, in wrong ports, missing, or too many; each is said once."""
-    meant = intended_peers(intended)
+    meant = beside.meant
     said: set[End] = set()
     for a, z in beside.links:
         if meant.get(a) == z or not {a, z} & meant.keys() or a in said or z in said:
@@ -120,19 +120,19 @@ def _link_differences(intended: Topology, beside: Alignment) -> Iterator[Differe
         absent = [end for end in (a, z) if end in meant and meant[end] not in beside.peers.get(end, ())]
         if not absent:
             yield EXTRA, _words(a), f"is cabled to {_words(z)} too, and the intent has no such link"
-        elif (pair := _swapped(a, z, meant, beside)) is not None:
+        elif (pair := _swapped(a, z, beside)) is not None:
             said.update((a, z, *pair))
             yield _swap((a, z), pair)
         else:
             yield _miscabled(absent[0], z if absent[0] == a else a, meant)
     yield from _uncabled(intended, beside)
-    yield from _extra(intended, beside, meant)
+    yield from _extra(intended, beside)
 
 
-def _swapped(a: End, z: End, meant: dict[End, End], beside: Alignment) -> tuple[End, End] | None:
+def _swapped(a: End, z: End, beside: Alignment) -> tuple[End, End] | None:
     """The other cable of a pair that is swapped, as found: what a and z should meet, if these meet each other."""
-    if a in meant and z in meant:
-        other = meant[z], meant[a]
+    if a in beside.meant and z in beside.meant:
+        other = beside.meant[z], beside.meant[a]
         if beside.peers.get(other[0], ()) == (other[1],):
             return other
     return None
@@ -146,7 +146,7 @@ def _swap(one: tuple[End, End], other: tuple[End, End]) -> Difference:
     return SWAPPED, where, f"are swapped: the first is cabled to {_words(one[1])}, the other to {_words(other[1])}"
 
 
-def _miscabled(end: End, peer: End, meant: dict[End, End]) -> Difference:
+def _miscabled(end: End, peer: End, meant: Mapping[End, End]) -> Difference:
     belongs = f", where {_words(meant[peer])} belongs" if peer in meant else ""
     return MISCABLED, _words(end), f"is cabled to {_words(peer)}, not to {_words(meant[end])}{belongs}"
 
@@ -159,10 +159,10 @@ def _uncabled(intended: Topology, beside: Alignment) -> Iterator[Difference]:
             yield UNCABLED, _words(a), f"is not cabled to {_words(z)}"
 
 
-def _extra(intended: Topology, beside: Alignment, meant: dict[End, End]) -> Iterator[Difference]:
+def _extra(intended: Topology, beside: Alignment) -> Iterator[Difference]:
     """Links between ports that the intent leaves empty, on nodes that it has."""
     for a, z in beside.links:
-        if a not in meant and z not in meant and a[0] in intended.by_name and z[0] in intended.by_name:
+        if a not in beside.meant and z not in beside.meant and a[0] in intended.by_name and z[0] in intended.by_name:
             yield EXTRA, _words(a), f"is cabled to {_words(z)}, and the intent has no such link"
 
 

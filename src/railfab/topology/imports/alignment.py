@@ -22,8 +22,8 @@ class Alignment:
     """What was found, in the intent's names.
 
     nodes: by name. called: names in the source of nodes that it calls otherwise. left_out: intended nodes that the
-    source does not speak of. not_compared: what that is, in words. peers: of each cabled port. links: in the source's
-    order.
+    source does not speak of. not_compared: what that is, in words. peers: of each cabled port. meant: what the intent
+    would have there. links: in the source's order.
     """
 
     nodes: Mapping[str, FoundNode]
@@ -31,11 +31,12 @@ class Alignment:
     left_out: frozenset[str]
     not_compared: tuple[str, ...]
     peers: Mapping[End, tuple[End, ...]]
+    meant: Mapping[End, End]
     links: tuple[tuple[End, End], ...]
     ports: Mapping[End, FoundPort]
 
 
-def intended_peers(intended: Topology) -> dict[End, End]:
+def _intended_peers(intended: Topology) -> dict[End, End]:
     """The port at the other end, of every port that the intent cables."""
     peers: dict[End, End] = {}
     for link in intended.links:
@@ -46,7 +47,7 @@ def intended_peers(intended: Topology) -> dict[End, End]:
 
 def align(intended: Topology, found: FoundTopology) -> Alignment:
     """What was found beside what is intended."""
-    peers, resolve = intended_peers(intended), _Ports(intended)
+    peers, resolve = _intended_peers(intended), _Ports(intended)
     called = _called(intended, found, peers, resolve)
     intended_name = {theirs: ours for ours, theirs in called.items()}
     nodes = {intended_name.get(node.name, node.name): node for node in found.nodes}
@@ -67,6 +68,7 @@ def align(intended: Topology, found: FoundTopology) -> Alignment:
         left_out=left_out,
         not_compared=words,
         peers=_both_ways(links),
+        meant=peers,
         links=links,
         ports=ports,
     )
