@@ -14,30 +14,15 @@ from tests.docs.pages import TABLE
 
 from railfab.dashboards.alerts import ALERTS
 from railfab.intent import json_schema
+from railfab.intent.model import NAME_PATTERN
 from railfab.metrics import CATALOGUE
 from railfab.platforms import platform, platform_names
 
 DOCS = Path(__file__).parents[2] / "docs"
 Schema = Mapping[str, Any]
 
-UNSAID = {
-    "version": "of this format",
-    "fabric": "name of the fabric: of files, labels and the state folder",
-    "profile": "what holds for the whole fabric",
-    "profile.control_plane": "routing protocol",
-    "profile.ecmp": "what is spread over equal paths",
-    "profile.transport": "what the GPUs speak",
-    "profile.bfd.interval_ms": "transmit and receive interval [ms]",
-    "hosts": "the GPU servers",
-    "hosts.nic_per": "what has a NIC of its own",
-    "backend": "the scale-out network",
-    "backend.segments": "hosts that share one set of rail switches",
-    "backend.spines": "the spines of a pod",
-    "inventory.NAME.ssh_port": "port of SSH",
-    "inventory.NAME.gnmi_port": "port of gNMI",
-    "inventory.NAME.known_hosts": "OpenSSH known_hosts file; by default your own",
-}
-"""Meanings of keys that the schema does not describe."""
+SHARED = {"AccessLeaves": "leaves", "AccessSpines": "spines"}
+"""Models that several networks have alike, shown once."""
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -49,49 +34,103 @@ def _row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |\n"
 
 
+COLUMNS = ("key", "meaning", "values", "default")
+SCHEMA = json_schema()
+
+
 def intent() -> str:
-    schema = json_schema()
-    return table(("key", "meaning", "values", "default"), _keys(schema, schema["$defs"], ""))
+    """The sections of an intent."""
+    return table(COLUMNS, _keys(SCHEMA, "", deep=False))
 
 
-def _keys(node: Schema, definitions: Schema, prefix: str) -> Iterator[tuple[str, str, str, str]]:
-    for name, entry in node["properties"].items():
-        key = f"{prefix}{name}"
-        choices = [entry, *entry.get("anyOf", [])]
-        inner = next((choice["$ref"] for choice in choices if "$ref" in choice), None)
-        named = next((choice["additionalProperties"]["$ref"] for choice in choices if _by_name(choice)), None)
-        values = "" if inner or named else ", ".join(filter(None, map(_values, choices)))
-        yield f"`{key}`", entry.get("description") or UNSAID[key], values, _default(name, node, entry)
-        for reference, below in ((inner, f"{key}."), (named, f"{key}.NAME.")):
-            if reference:
-                yield from _keys(definitions[reference.rpartition("/")[2]], definitions, below)
+def section(*names: str) -> Callable[[], str]:
+    """Every key of some sections."""
+
+    def rows() -> Iterator[Sequence[str]]:
+        for name in names:
+            first, *below = _key(SCHEMA, name, "", deep=True)
+            yield from below or (first,)
+
+    return lambda: table(COLUMNS, rows())
 
 
-def _by_name(choice: Schema) -> bool:
-    return isinstance(choice.get("additionalProperties"), dict)
+def access() -> str:
+    """The keys that the leaves and spines of every network but the backend have."""
+    return table(COLUMNS, [row for name, key in SHARED.items() for row in _keys(SCHEMA["$defs"][name], f"{key}.")])
 
 
-def _values(choice: Schema) -> str:
-    if "const" in choice:
-        return f"`{choice['const']}`"
-    if "enum" in choice:
-        return ", ".join(f"`{value}`" for value in choice["enum"])
-    if "pattern" in choice:
+def _keys(node: Schema, prefix: str, *, deep: bool = True) -> Iterator[Sequence[str]]:
+    for name in node["properties"]:
+        yield from _key(node, name, prefix, deep=deep)
+
+
+def _key(node: Schema, name: str, prefix: str, *, deep: bool) -> Iterator[Sequence[str]]:
+    """The row of a key, and those of the keys below it."""
+    entry = node["properties"][name]
+    members = list(_members(entry))
+    values = ", ".join(dict.fromkeys(filter(None, map(_values, members))))
+    yield f"`{prefix}{name}`", entry["description"], values, _default(name, node, entry)
+    for member in members if deep else ():
+        if "properties" in member and member["title"] not in SHARED:
+            yield from _keys(member, f"{prefix}{name}.")
+        if (below := _by_name(member)) and "properties" in below:
+            yield from _keys(below, f"{prefix}{name}.NAME.")
+
+
+def _members(entry: Schema) -> Iterator[Schema]:
+    """What an entry may be: the members of a union, definitions in place of references to them."""
+    if "anyOf" in entry:
+        for choice in entry["anyOf"]:
+            yield from _members(choice)
+    else:
+        yield SCHEMA["$defs"][entry["$ref"].rpartition("/")[2]] if "$ref" in entry else entry
+
+
+def _by_name(member: Schema) -> Schema | None:
+    """What a mapping of names or numbers holds under each."""
+    named = next(iter(member.get("patternProperties", {}).values()), member.get("additionalProperties"))
+    return next(_members(named)) if isinstance(named, dict) else None
+
+
+def _values(member: Schema) -> str:
+    """What may stand there, in words; empty for keys that have rows of their own."""
+    if "const" in member:
+        return "`off`" if member["const"] is False else f"`{member['const']}`"
+    if "enum" in member:
+        return ", ".join(f"`{value}`" for value in member["enum"])
+    if member.get("type") in ("integer", "number"):
+        return _range(member)
+    if member.get("type") == "array":
+        return f"list of {_values(member['items'])}"
+    if "format" in member:
+        return {"ipv4network": "IPv4 prefix", "ipv6network": "IPv6 prefix", "ipv4": "IPv4 addresses"}[member["format"]]
+    if (below := _by_name(member)) and "properties" not in below:
+        return f"by number, {_values(below)}"
+    if member.get("pattern") == NAME_PATTERN:
         return "lower-case letters, digits, inner hyphens; up to 32"
-    if "minimum" in choice:
-        least, most = choice["minimum"], choice["maximum"]
-        return f"{least} to {most}" if least != most else f"`{least}`"
-    if "exclusiveMinimum" in choice:
-        return f"above {choice['exclusiveMinimum']}, to {choice['maximum']}"
-    return {"string": "text", "boolean": "`true`, `false`"}.get(choice.get("type", ""), "")
+    if "kB" in member.get("pattern", ""):
+        return "a number with a unit"
+    return {"string": "text", "boolean": "`true`, `false`"}.get(member.get("type", ""), "")
+
+
+def _range(member: Schema) -> str:
+    if "exclusiveMinimum" in member:
+        return f"above {member['exclusiveMinimum']}, to {_number(member['maximum'])}"
+    return f"{member['minimum']} to {_number(member['maximum'])}"
+
+
+def _number(value: float) -> str:
+    return f"{int(value)}" if value == int(value) else f"{value}"
 
 
 def _default(name: str, node: Schema, entry: Schema) -> str:
     if name in node.get("required", ()):
         return "required"
     value = entry.get("default")
-    if value is None or isinstance(value, dict):
+    if value is None or value == "" or isinstance(value, dict):
         return ""
+    if isinstance(value, list):
+        return f"`[{', '.join(map(str, value))}]`"
     return f"`{json.dumps(value).strip(chr(34))}`"
 
 
@@ -138,6 +177,15 @@ def _first_sentence(text: str) -> str:
 
 TABLES: dict[str, Callable[[], str]] = {
     "intent": intent,
+    "intent-profile": section("profile"),
+    "intent-hosts": section("hosts", "models"),
+    "intent-backend": section("backend"),
+    "intent-frontend": section("frontend"),
+    "intent-storage": section("storage"),
+    "intent-management": section("management"),
+    "intent-access": access,
+    "intent-switches": section("catalogue", "switches"),
+    "intent-inventory": section("inventory"),
     "feeds": feeds,
     "features": features,
     "limits": limits,

@@ -17,7 +17,7 @@ from tests.intent.intents import FULL, ROOT, SMALL, said
 from railfab.intent import load_intent, load_job
 
 quick = settings(
-    max_examples=150, deadline=timedelta(seconds=5), suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=100, deadline=timedelta(seconds=5), suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 FABRICS = [FULL, SMALL, *(path.read_text() for path in sorted((ROOT / "inventory" / "fabrics").glob("*.yml")))]
