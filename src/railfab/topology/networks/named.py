@@ -49,8 +49,8 @@ def networks_of(intent: FabricIntent) -> tuple[NamedNetwork, ...]:
 ATTACHED = {
     "routed": "each NIC port routed, with a /31",
     "vlan": "a VLAN for each rail",
-    "mlag": "each NIC in a LAG over two switches (MLAG)",
-    "esi": "each NIC in a LAG over two switches (EVPN multihoming)",
+    "mlag": "a NIC's ports in a LAG over two switches (MLAG)",
+    "esi": "a NIC's ports in a LAG over two switches (EVPN multihoming)",
 }
 
 

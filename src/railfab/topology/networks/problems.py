@@ -51,7 +51,7 @@ STEPS = (
 def _leaves_suffice(network: AccessNetwork, intent: FabricIntent) -> Errors:
     needed, there = _leaves_needed(network, intent), network.leaves.count
     if needed > there:
-        room = f"segments of {network.segment_members} and pods of {network.segments}"
+        room = f"{network.segments} segments of {network.segment_members} in a pod"
         problem = f"{there} leaves are too few: with room for {room}, places are taken up to leaf {needed}"
         remedy = f"Use {needed}, or say in backend.growth how far it will really grow"
         yield TopologyError(f"{network.key}.leaves.count", problem, remedy)
