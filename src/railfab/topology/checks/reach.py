@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from railfab.errors import Finding
 from railfab.intent import FabricIntent
-from railfab.topology.checks.alike import alike, alike_by, error, warning
+from railfab.topology.checks.alike import alike_by, error, warning
 from railfab.topology.sorted_links import Wired
 
 ENTERPRISE = "enterprise"
@@ -127,13 +127,14 @@ def management_vlans(intent: FabricIntent) -> Iterator[Finding]:
             yield warning(f"management.{key}", problem, "Give each purpose a VLAN of its own")
 
 
-def shared_vlans(wired: Wired) -> Iterator[Finding]:
-    """VLANs of tenants that are, on the same switch, access VLANs of other networks' ports."""
-    found = []
-    for link in (*wired.links.managed, *wired.links.hosts) if wired.tenants else ():
+def shared_vlans(wired: Wired, intent: FabricIntent) -> Iterator[Finding]:
+    """VLANs of tenants that are, on the same switch, those of ports of the management network."""
+    names = frozenset(intent.frontend.tenants) if intent.frontend else frozenset()
+    tenants = {place: tenant for place, tenant in wired.tenants.items() if tenant in names}
+    clashes: dict[tuple[str, int], Finding] = {}
+    for link in (*wired.links.managed, *wired.links.hosts) if tenants else ():
         port = link.z
-        if port.vlan and (tenant := wired.tenants.get((port.node, port.vlan))) and link.a.name in MANAGED_PORTS:
+        if port.vlan and link.a.name in MANAGED_PORTS and (tenant := tenants.get((port.node, port.vlan))):
             problem = f"VLAN {port.vlan} of tenant {tenant} is the management VLAN of {link.a.node} on the same switch"
-            remedy = "Give the tenant another VLAN"
-            found.append(((port.node, port.vlan), error(port.node, problem, remedy)))
-    yield from alike(one for _, one in {key: (key, one) for key, one in reversed(found)}.values())
+            clashes.setdefault((port.node, port.vlan), error(port.node, problem, "Give the tenant another VLAN"))
+    yield from clashes.values()

@@ -96,6 +96,7 @@ Stray = tuple[str, Address | Interface, Pool]
 
 
 def _strays(wired: Wired, intent: FabricIntent) -> Iterator[Stray]:
+    """A tenant's subnet is its own: it is in no pool."""
     mine, others, nodes = _backend_pools(wired, intent), _other_pools(intent), wired.topology.by_name
     found = wired.links
     for node in wired.topology.switches():
@@ -107,7 +108,8 @@ def _strays(wired: Wired, intent: FabricIntent) -> Iterator[Stray]:
     for gateway in wired.topology.gateways:
         net = nodes[gateway.node].net
         pool = mine.get("hosts") if net is Net.BACKEND else others.get(net)
-        if pool and gateway.tenant is None and not pool.holds(gateway.address):
+        own = gateway.tenant is not None and net is Net.FRONTEND
+        if pool and not own and not pool.holds(gateway.address):
             yield f"{gateway.node} VLAN {gateway.vlan}", gateway.address, pool
 
 

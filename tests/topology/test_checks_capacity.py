@@ -1,0 +1,95 @@
+"""Oversubscription, held to what is stated."""
+
+import pytest
+from hypothesis import given, settings
+from tests.topology.edits import said, with_links
+from tests.topology.fabric_intents import fabric, fabrics
+
+from railfab.intent import FabricIntent
+from railfab.topology import Topology, capacities, findings, wire
+
+
+def three_tiers(*, ratio: float | None = None, leaf: int = 2, spine: int = 2, supers: int = 4) -> FabricIntent:
+    """Two pods; links of a leaf to a spine, of a spine to a super-spine."""
+    above = {"count": supers, "links_per_spine": spine, "rate_gbps": 400, "model": "7220-ixr-d5"}
+    stated = {} if ratio is None else {"backend__oversubscription": ratio}
+    return fabric(backend__pods=2, backend__super_spines=above, backend__spines__links_per_leaf=leaf, **stated)
+
+
+def over(intent: FabricIntent) -> list[str]:
+    return [line for line in said(wire(intent), intent) if " share " in line]
+
+
+def test_a_full_leaf_of_1_to_1_says_nothing() -> None:
+    assert over(fabric()) == []
+
+
+def test_alike_leaves_are_one_warning_when_no_ratio_is_stated() -> None:
+    assert over(fabric(backend__spines__links_per_leaf=1)) == [
+        "warning pod1-seg1-leaf1 and 3 more: 3200 Gb/s of hosts share 1600 Gb/s up (2.00:1). "
+        "Add spines or links_per_leaf for a non-blocking fabric."
+    ]
+
+
+def test_what_was_stated_and_is_not_held_is_an_error() -> None:
+    assert over(fabric(backend__spines__links_per_leaf=1, backend__oversubscription=1.5)) == [
+        "error pod1-seg1-leaf1 and 3 more: 3200 Gb/s of hosts share 1600 Gb/s up (2.00:1, 1.5:1 at most). "
+        "Add spines or links_per_leaf, or state a higher backend.oversubscription."
+    ]
+
+
+@pytest.mark.parametrize("ratio", [2, 3])
+def test_a_stated_ratio_that_is_held_says_nothing(ratio: int) -> None:
+    assert over(fabric(backend__spines__links_per_leaf=1, backend__oversubscription=ratio)) == []
+
+
+def test_spines_are_held_to_it_too() -> None:
+    assert over(three_tiers(spine=1)) == [
+        "warning pod1-spine1 and 7 more: 3200 Gb/s of leaves share 1600 Gb/s up (2.00:1). "
+        "Add super_spines or links_per_spine for a non-blocking fabric."
+    ]
+
+
+def test_tiers_that_hold_the_ratio_one_by_one_multiply_between_pods() -> None:
+    assert over(three_tiers(leaf=1, spine=1, supers=2, ratio=2)) == [
+        "warning pod1 and 1 more: 12800 Gb/s of hosts share 3200 Gb/s to other pods (4.00:1), though no tier is above "
+        "2:1. Add super_spines or links_per_spine, if jobs span pods."
+    ]
+
+
+def test_one_switch_that_lost_links_stands_alone() -> None:
+    intent = fabric(backend__spines__links_per_leaf=2)
+    topology = with_links(
+        wire(intent), lambda link: None if (link.a.node, link.z.node) == ("pod1-seg2-leaf1", "pod1-spine4") else link
+    )
+    assert [line for line in said(topology, intent) if " share " in line] == [
+        "warning pod1-seg2-leaf1: 3200 Gb/s of hosts share 2400 Gb/s up (1.33:1). "
+        "Add spines or links_per_leaf for a non-blocking fabric."
+    ]
+
+
+def test_without_spines_there_is_no_ratio_and_nothing_blocks() -> None:
+    topology = wire(fabric(backend__spines=None, backend__segments__count=1))
+    assert [(one.up_gbps, one.ratio, one.non_blocking) for one in capacities(topology)] == [(0, None, True)] * 2
+
+
+def test_spines_under_super_spines_have_a_capacity() -> None:
+    named = {one.node: (one.down_gbps, one.up_gbps) for one in capacities(wire(three_tiers()))}
+    assert named["pod2-spine4"] == (3200, 3200)
+    assert "super1" not in named
+
+
+@given(fabrics())
+@settings(max_examples=30, deadline=None)
+def test_what_leaves_take_in_is_what_hosts_send_and_every_finding_is_true(
+    built: tuple[FabricIntent, Topology],
+) -> None:
+    intent, topology = built
+    hosts = intent.hosts
+    found = capacities(topology)
+    leaves = [one for one in found if "leaf" in one.node]
+    ports = len(topology.hosts()) * hosts.nics * hosts.nic_ports
+    assert sum(one.down_gbps for one in leaves) == ports * hosts.rate_gbps
+    worst = max((one.ratio or 0 for one in found), default=0)
+    lines = [one for one in findings(topology, intent) if " up (" in one.problem]
+    assert bool(lines) == (worst > intent.backend.oversubscription)

@@ -1,0 +1,99 @@
+"""Choices of the profile that do not go together, and every committed design."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.topology.edits import shown
+from tests.topology.fabric_intents import fabric
+
+from railfab.intent import FabricIntent, load_intent
+from railfab.topology import findings, wire
+
+FABRICS = Path(__file__).parents[2] / "inventory" / "fabrics"
+TOPOLOGY = wire(fabric())
+
+
+def lines(**profile: Any) -> list[str]:
+    intent = fabric(profile=profile)
+    return [shown(found) for found in findings(TOPOLOGY, intent) if found.where.startswith("profile.")]
+
+
+@pytest.mark.parametrize(
+    ("interval_ms", "multiplier", "after_ms"), [(50, 3, 150), (50, 10, 500), (100, 2, 200), (99, 4, 396)]
+)
+def test_bfd_that_is_too_quick(interval_ms: int, multiplier: int, after_ms: int) -> None:
+    assert lines(bfd={"interval_ms": interval_ms, "multiplier": multiplier}) == [
+        f"warning profile.bfd: {interval_ms} ms x {multiplier} takes a session down after {after_ms} ms, as a short "
+        "congestion does too. Use an interval of 100 ms and 300 ms in all, or more."
+    ]
+
+
+@pytest.mark.parametrize("bfd", [{"interval_ms": 100, "multiplier": 3}, {"interval_ms": 300, "multiplier": 3}, False])
+def test_bfd_that_is_slow_enough_or_off(bfd: object) -> None:
+    assert lines(bfd=bfd) == []
+
+
+VXLAN = {"control_plane": "evpn", "data_plane": "vxlan"}
+
+
+@pytest.mark.parametrize(
+    ("profile", "line"),
+    [
+        (
+            VXLAN | {"mtu": 1549, "lossless": False},
+            "error profile.mtu: 1549 leaves 1499 after 50 bytes of VXLAN, less than the hosts' 1500. "
+            "Raise mtu to 1550 or more.",
+        ),
+        (
+            VXLAN | {"mtu": 1569, "lossless": False, "family": "ipv6"},
+            "error profile.mtu: 1569 leaves 1499 after 70 bytes of VXLAN, less than the hosts' 1500. "
+            "Raise mtu to 1570 or more.",
+        ),
+        (
+            VXLAN | {"mtu": 4205},
+            "warning profile.mtu: 4205 leaves 4155 after 50 bytes of VXLAN, and RoCE packets of 4156 do not fit: "
+            "NICs send smaller ones. Raise mtu to 4206 or more.",
+        ),
+        (
+            {"mtu": 1500},
+            "warning profile.mtu: 1500 leaves 1500 for an IP packet, and RoCE packets of 4156 do not fit: "
+            "NICs send smaller ones. Raise mtu to 4156 or more.",
+        ),
+    ],
+)
+def test_an_mtu_that_vxlan_and_roce_do_not_fit(profile: dict[str, Any], line: str) -> None:
+    assert lines(**profile) == [line]
+
+
+@pytest.mark.parametrize(
+    "profile",
+    [
+        VXLAN | {"mtu": 1550, "lossless": False},
+        VXLAN | {"mtu": 4206},
+        {"mtu": 1500, "lossless": {"traffic": {"packet_bytes": 1024, "message_bytes": "1MB"}}},
+        {"mtu": 1500, "lossless": {"pfc": False}, "transport": "uet"},
+        {"mtu": 1500, "lossless": False},
+        {"mtu": 4156},
+    ],
+)
+def test_an_mtu_that_suffices(profile: dict[str, Any]) -> None:
+    assert lines(**profile) == []
+
+
+def test_ultra_ethernet_with_pauses() -> None:
+    assert lines(transport="uet") == [
+        "warning profile.lossless.pfc: Ultra Ethernet does not rely on a lossless network, and a pause stops what its "
+        "congestion control steers. Use pfc: false, unless RoCE shares this class."
+    ]
+    assert lines(transport="uet", lossless={"pfc": False}) == []
+    assert lines(transport="uet", lossless=False) == []
+
+
+SMALL = [path for path in sorted(FABRICS.glob("*.yml")) if path.stat().st_size and "gpu" not in path.stem]
+
+
+@pytest.mark.parametrize("path", SMALL, ids=lambda path: path.stem)
+def test_nobody_has_anything_to_say_of_a_committed_design(path: Path) -> None:
+    intent: FabricIntent = load_intent(path)
+    assert [shown(found) for found in findings(wire(intent), intent)] == []
