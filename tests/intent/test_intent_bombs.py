@@ -5,9 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.intent.intents import SMALL, said
+import yaml
+from tests.intent.intents import FULL, ROOT, SMALL, said
 
-from railfab.intent import load_intent, load_job
+from railfab.intent import document, load_intent, load_job
+from railfab.intent.document import read_document
+
+FABRICS = sorted((ROOT / "inventory" / "fabrics").glob("*.yml"))
 
 JOB = "version: 1\njob: j\nphases: [{compute: {ms: 1}}]\n"
 CATALOGUE = "switches: {}\n"
@@ -153,3 +157,12 @@ def test_what_editors_do_to_a_file_is_no_fault(tmp_path: Path, content: bytes, w
     plain.write_text(SMALL)
     path.write_bytes(content)
     assert load_intent(path) == load_intent(plain), what
+
+
+@pytest.mark.parametrize("text", [FULL, SMALL, *(path.read_text() for path in FABRICS)])
+def test_both_parsers_of_yaml_read_an_intent_alike(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "f.yml"
+    path.write_text(text)
+    fast = read_document(path)
+    monkeypatch.setattr(document, "PARSER", yaml.SafeLoader)
+    assert read_document(path) == fast

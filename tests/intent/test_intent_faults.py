@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from copy import deepcopy
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 from tests.intent.intents import FULL, SMALL, refused
+
+Place = tuple[int | str, ...]
+FAST_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+FAST_DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 NAMES = "Use up to 32 lower-case letters, digits and inner hyphens."
 
@@ -25,24 +33,8 @@ def test_a_fault_names_its_line_and_key_and_what_would_do(tmp_path: Path, before
     found = [line for line in lines if line.endswith(f": {said}")]
     assert found, lines
     where = found[0].removesuffix(f": {said}")
-    expected = lines_of_keys(text)
+    expected = {".".join(map(str, place)): line for place, line in marks(yaml.compose(text))}
     assert where == f"f.yml:{expected[nearest(key, expected)]}"
-
-
-def lines_of_keys(text: str) -> dict[str, int]:
-    """The line of every key, as another parser of YAML finds it."""
-    from ruamel.yaml import YAML
-
-    found: dict[str, int] = {}
-
-    def walk(node: object, path: str) -> None:
-        for key, value in node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ():
-            below = f"{path}.{key}".strip(".")
-            found[below] = (node.lc.key(key) if isinstance(node, dict) else node.lc.item(key))[0] + 1  # type: ignore[attr-defined]
-            walk(value, below)
-
-    walk(YAML().load(text), "")
-    return found
 
 
 def nearest(key: str, known: dict[str, int]) -> str:
@@ -50,6 +42,45 @@ def nearest(key: str, known: dict[str, int]) -> str:
     while key not in known:
         key = key.rpartition(".")[0]
     return key
+
+
+def leaves(node: Any, place: Place = ()) -> Iterator[Place]:
+    """Every place of a document that holds neither a mapping nor a list."""
+    if isinstance(node, dict | list):
+        for key, value in node.items() if isinstance(node, dict) else enumerate(node):
+            yield from leaves(value, (*place, key))
+    else:
+        yield place
+
+
+def marks(node: yaml.Node, place: Place = ()) -> Iterator[tuple[Place, int]]:
+    """The line of every place."""
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            below = (*place, int(key.value) if key.value.isdigit() else key.value)
+            yield below, key.start_mark.line + 1
+            yield from marks(value, below)
+    elif isinstance(node, yaml.SequenceNode):
+        for number, value in enumerate(node.value):
+            yield (*place, number), value.start_mark.line + 1
+            yield from marks(value, (*place, number))
+
+
+@pytest.mark.parametrize("section", yaml.safe_load(FULL))
+def test_whichever_value_is_wrong_its_own_line_and_key_are_named(tmp_path: Path, section: str) -> None:
+    fullest = yaml.safe_load(FULL)
+    for place in leaves(fullest[section], (section,)):
+        document = deepcopy(fullest)
+        *around, last = place
+        inner = document
+        for part in around:
+            inner = inner[part]
+        inner[last] = {"wrong": 1}
+        text = yaml.dump(document, Dumper=FAST_DUMPER, sort_keys=False)
+        line = dict(marks(yaml.compose(text, Loader=FAST_LOADER)))[place]
+        expected = f"f.yml:{line}: {'.'.join(map(str, place))}: "
+        lines = refused(tmp_path, text)
+        assert any(found.startswith(expected) for found in lines), (expected, lines)
 
 
 def test_super_spines_need_spines(tmp_path: Path) -> None:
@@ -118,6 +149,12 @@ def test_a_key_that_nobody_could_read_is_shown_on_one_line(tmp_path: Path) -> No
         "f.yml:7: ''",
         "f.yml:8: '" + "k" * 36 + "...",
     ]
+
+
+def test_a_number_is_one_key_however_it_is_written(tmp_path: Path) -> None:
+    text = FULL.replace("ports: {1: [1, 4], 2: [2, 3]}", "ports: {1: [1], 0x1: [2]}")
+    assert refused(tmp_path, text)[0].endswith(": key '0x1' is given twice. Keep one of them.")
+    assert FULL not in text
 
 
 def test_more_faults_than_a_reader_takes_in_are_counted(tmp_path: Path) -> None:

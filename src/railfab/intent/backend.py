@@ -107,7 +107,9 @@ class Backend(Model):
         default=1, description="fabrics that never meet; the ports of a NIC are dealt to them"
     )
     pods: Count = Field(default=1, description="pods under one set of spines each")
-    growth: Growth = Field(default=Growth(), description="how far it may grow; by default what its switches can take")
+    growth: Growth = Field(
+        default_factory=Growth, description="how far it may grow; by default what its switches can take"
+    )
     subnets: Subnets | None = Field(default=None, description="VLANs and subnets, where hosts are not attached routed")
     segments: Segments = Field(description="hosts that share one set of rail switches")
     spines: Spines | None = Field(default=None, description="none: rail-only, or a single switch")

@@ -69,10 +69,8 @@ def read_document(path: Path, first_line: str = "version: 1") -> Document:
     builder = _Builder(path)
     try:
         content = builder.document(yaml.parse(text, Loader=PARSER))
-    except yaml.MarkedYAMLError as error:
-        builder.faults.append(_syntax_fault(path, text, error))
     except yaml.YAMLError as error:
-        builder.faults.append(IntentError(str(path), f"is not YAML ({one_line(str(error))})", "Mend the syntax"))
+        builder.faults.append(_syntax_fault(path, text, error))
     builder.stop_at_faults()
     if not isinstance(content, dict):
         raise IntentError(str(path), "holds no mapping", f"Begin with `{first_line}`")
@@ -106,12 +104,12 @@ def _text(path: Path) -> str:
     return text
 
 
-def _syntax_fault(path: Path, text: str, error: yaml.MarkedYAMLError) -> IntentError:
-    mark, began = error.problem_mark, error.context_mark
+def _syntax_fault(path: Path, text: str, error: yaml.YAMLError) -> IntentError:
+    mark, began = (getattr(error, name, None) for name in ("problem_mark", "context_mark"))
     line = mark.line if mark else 0
-    problem = one_line(error.problem or "no reason given")
-    if error.context and began:
-        problem += f", {one_line(error.context)} from line {began.line + 1}"
+    problem = one_line(getattr(error, "problem", None) or str(error))
+    if began:
+        problem += f", {one_line(getattr(error, 'context', ''))} from line {began.line + 1}"
     lines = text.split("\n")
     tabbed = line < len(lines) and lines[line].lstrip(" ").startswith("\t")
     remedy = "Indent with spaces, not tabs" if tabbed else "Mend the syntax there"

@@ -33,8 +33,8 @@ class FabricIntent(Model):
 
     version: Literal[1] = Field(description="of this format")
     fabric: Name = Field(description="name of the fabric: of files, labels and the state folder")
-    profile: Profile = Field(default=Profile(), description="what holds for the whole fabric")
-    hosts: Hosts = Field(default=Hosts(), description="the GPU servers")
+    profile: Profile = Field(default_factory=Profile, description="what holds for the whole fabric")
+    hosts: Hosts = Field(default_factory=Hosts, description="the GPU servers")
     backend: Backend = Field(description="the scale-out network of the GPUs")
     frontend: Frontend | None = Field(default=None, description="users, schedulers and the outside")
     storage: Storage | None = Field(default=None, description="datasets and checkpoints")

@@ -39,7 +39,7 @@ class Hosts(Model):
     model: Text = Field(default="gpu-server-8", description="host model, from the catalogue: power, height, GPU memory")
     per_rack: Annotated[int, Field(ge=1, le=48)] = Field(default=4, description="hosts of a rack")
     scale_up: OrOff[ScaleUp] = Field(
-        default=ScaleUp(), description="`off` where GPUs of a host do not meet", json_schema_extra=or_off
+        default_factory=ScaleUp, description="`off` where GPUs of a host do not meet", json_schema_extra=or_off
     )
 
     def _faults(self) -> Iterator[Fault]:

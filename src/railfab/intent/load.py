@@ -45,6 +45,8 @@ def load_intent(path: Path) -> FabricIntent:
     except RailfabError as error:
         raise_all([*each(error), *_catalogue_errors(document)])
         raise
+    if intent.catalogue is None:
+        return intent
     return intent.model_copy(update={"switches": _catalogue(document) | intent.switches})
 
 

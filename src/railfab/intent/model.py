@@ -29,7 +29,7 @@ def refusal(*faults: Fault) -> PydanticCustomError:
 class Model(BaseModel):
     """Frozen; an unknown key is an error, and so is a number in quotes."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False, defer_build=True)
 
     def _faults(self) -> Iterator[Fault]:
         """Keys that do not go together."""
@@ -62,7 +62,8 @@ def or_off(schema: dict[str, Any]) -> None:
 NAME_PATTERN = r"^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$"
 Name = Annotated[str, Field(pattern=NAME_PATTERN)]
 """Fabric and job names: they become parts of file names, host names and labels."""
-LINE_PATTERN = r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]*$"
+LINE_PATTERN = r"^[^\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]*$"
+"""No control characters, line ends, or marks that hide or turn what follows."""
 Line = Annotated[str, Field(max_length=500, pattern=LINE_PATTERN)]
 """A line of text, or none: it may become part of a table, a label or a configuration."""
 Text = Annotated[str, Field(min_length=1, max_length=200, pattern=LINE_PATTERN)]

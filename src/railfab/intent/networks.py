@@ -94,6 +94,6 @@ class Management(Model):
     switch_vlan: Vlan = Field(default=10, description="VLAN of the switches' management ports")
     host_vlan: Vlan = Field(default=20, description="VLAN of the hosts' own ports")
     bmc_vlan: Vlan = Field(default=30, description="VLAN of the BMCs")
-    services: Services = Field(default=Services(), description="what it offers to every device")
+    services: Services = Field(default_factory=Services, description="what it offers to every device")
     leaves: AccessLeaves = Field(description="the switches that hosts are cabled to")
     spines: AccessSpines | None = Field(default=None, description="the switches that join the leaves")

@@ -74,16 +74,16 @@ class Profile(Model):
         default=2, description="route reflectors of each pod and of the top tier, with ibgp and evpn"
     )
     addresses: Addresses = Field(
-        default=Addresses(), description="pools that addresses are taken from; by default what its size asks for"
+        default_factory=Addresses, description="pools that addresses are taken from; by default what its size asks for"
     )
     mtu: int = Field(default=9216, ge=1500, le=9398, description="largest IP packet [bytes]")
     ecmp: Literal["flow", "flowlet", "packet"] = Field(
         default="flow", description="what is spread over equal paths; packet needs `hosts.reorder`"
     )
     transport: Literal["rocev2", "uet"] = Field(default="rocev2", description="what the GPUs speak")
-    bfd: OrOff[Bfd] = Field(default=Bfd(), description="`off` for no BFD", json_schema_extra=or_off)
+    bfd: OrOff[Bfd] = Field(default_factory=Bfd, description="`off` for no BFD", json_schema_extra=or_off)
     lossless: OrOff[Lossless] = Field(
-        default=Lossless(), description="`off` for a fabric without PFC and ECN", json_schema_extra=or_off
+        default_factory=Lossless, description="`off` for a fabric without PFC and ECN", json_schema_extra=or_off
     )
 
     def _faults(self) -> Iterator[Fault]:
