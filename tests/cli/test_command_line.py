@@ -75,8 +75,8 @@ def test_bad_input_is_one_clear_line_and_exit_code_2(tmp_path: Path) -> None:
     assert "hosts.gpu: is not a key railfab knows. Did you mean 'gpus'?" in refused(unknown)
     spines = railfab("plan", changed(tmp_path, "count: 4", "count: 6"), cwd=tmp_path)
     assert refused(spines).endswith(
-        "pod.yml: backend.spines.count: 6 spines cannot share the 8 uplinks that a rail switch needs evenly. "
-        "Use a divisor of 8."
+        "pod.yml: backend.spines.count: 6 spines cannot share the 16 uplinks that a full rail switch needs evenly. "
+        "Use a divisor of 16."
     )
     platform = railfab("render", changed(tmp_path, "platform: srlinux", "platform: ios"), "-o", "x", cwd=tmp_path)
     assert "7220-ixr-d5 does not run platform 'ios'. Use srlinux." in refused(platform)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -33,6 +34,7 @@ def plan(intent: IntentFile, out: OutDir = None, output: OutputOption = Output.T
     """Expand a fabric, check it, and show it as tables; -o writes summary, cabling plan, addresses, bill and more."""
     from railfab.app.plan import document, planned, write_documents
 
+    gc.disable()  # a large fabric is a million objects without a cycle: to walk them again and again doubles the time
     with _stages() as say:
         fabric = planned(intent, say)
         files = write_documents(fabric, out, say) if out is not None else []

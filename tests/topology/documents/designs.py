@@ -5,8 +5,10 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
+from hypothesis import assume
 from hypothesis import strategies as st
 
+from railfab.errors import RailfabError
 from railfab.intent import FabricIntent, load_intent
 from railfab.topology import Topology, wire
 from railfab.topology.documents import growth
@@ -32,7 +34,18 @@ def grown(draw: st.DrawFn) -> tuple[FabricIntent, FabricIntent]:
     """A fabric, and the same with more hosts, segments and pods."""
     before = intent(draw(st.sampled_from(NAMES)))
     hosts, segments, pods = (draw(st.integers(room.now, min(room.room, room.now + 2))) for room in growth(before))
-    return before, sized(before, hosts=hosts, segments=segments, pods=pods)
+    after = sized(before, hosts=hosts, segments=segments, pods=pods)
+    assume(wires(after))
+    return before, after
+
+
+def wires(intent: FabricIntent) -> bool:
+    """Whether the other networks have leaves enough, too."""
+    try:
+        wire(intent)
+    except RailfabError:
+        return False
+    return True
 
 
 def sized(intent: FabricIntent, *, hosts: int, segments: int, pods: int) -> FabricIntent:

@@ -19,14 +19,11 @@ def records(table: Table) -> list[dict[str, object]]:
 @pytest.mark.parametrize("name", NAMES)
 def test_every_address_of_the_fabric_stands_there_once(name: str) -> None:
     fabric = topology(name)
+    own = [(node.name, "lo", node.loopback) for node in fabric.nodes]
+    own += [(node.name, "vtep", node.vtep) for node in fabric.nodes]
     expected = Counter(
         [(port.node, port.name, str(port.address)) for port, _, _ in fabric.ports() if port.address]
-        + [
-            (node.name, "lo", f"{node.loopback}/{node.loopback.max_prefixlen}")
-            for node in fabric.nodes
-            if node.loopback
-        ]
-        + [(node.name, "vtep", f"{node.vtep}/{node.vtep.max_prefixlen}") for node in fabric.nodes if node.vtep]
+        + [(name, what, f"{address}/{address.max_prefixlen}") for name, what, address in own if address]
         + [(gateway.node, f"vlan{gateway.vlan}", str(gateway.address)) for gateway in fabric.gateways]
         + [(bond.host, bond.name, str(bond.address)) for bond in fabric.bonds if bond.address]
     )

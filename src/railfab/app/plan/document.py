@@ -13,7 +13,7 @@ from railfab.app.plan.compose import Plan
 from railfab.app.plan.documents import TABLES
 from railfab.errors import Finding
 from railfab.topology import Bond, Breakout, Capacity, Gateway, Link, Node, Port, Summary, capacities
-from railfab.topology.documents import Position, label, link_media, media_name
+from railfab.topology.documents import Position, Room, growth, label, link_media, media_name
 
 Record = dict[str, Any]
 IN_TABLES = ("subnets", "bill-of-materials", "power", "gpu-count", "failure-domains")
@@ -43,6 +43,7 @@ def _sections(plan: Plan) -> Iterator[tuple[str, Iterable[Record]]]:
     yield "racks", ({"node": name, **_POSITION(position)} for name, position in plan.positions.items())
     for name in IN_TABLES:
         yield name.replace("-", "_"), TABLES[name](plan).records()
+    yield "growth", map(_record_of(Room), growth(plan.intent))
     yield "findings", map(_FINDING, plan.findings)
 
 
@@ -72,13 +73,8 @@ def _node(node: Node) -> Record:
 def _links(plan: Plan) -> Iterator[Record]:
     media = link_media(plan.topology, plan.intent)
     for link in plan.topology.links:
-        yield {
-            **_LINK(link),
-            "a": _PORT(link.a),
-            "z": _PORT(link.z),
-            "media": media_name(media(link)),
-            "label": label(link),
-        }
+        ends = {"a": _PORT(link.a), "z": _PORT(link.z)}
+        yield {**_LINK(link), **ends, "media": media_name(media(link)), "label": label(link)}
 
 
 def _thresholds(buffers: Iterable[SwitchBuffers]) -> Record:

@@ -23,9 +23,9 @@ def write_folder(folder: Path, documents: Iterable[Document]) -> list[Path]:
     try:
         with _aside(folder) as aside:
             names = [_written(aside, name, text) for name, text in documents]
-            for place in {(folder / name).parent for name in names}:
-                place.mkdir(exist_ok=True)
-            return [(aside / name).replace(folder / name) for name in names]
+            for path in sorted(aside.iterdir()):
+                _move(path, folder / path.name)
+            return [folder / name for name in names]
     except OSError as error:
         problem = f"cannot be written ({(error.strerror or str(error)).lower()})"
         raise RailfabError(str(folder), problem, "Choose another place with -o") from error
@@ -54,3 +54,12 @@ def _written(aside: Path, name: str, text: str) -> str:
         path.parent.mkdir(parents=True)
         path.write_text(text, encoding="utf-8")
     return name
+
+
+def _move(path: Path, place: Path) -> None:
+    """A file over the one that is there; a folder at once, or into the one that is there."""
+    if path.is_dir() and place.is_dir():
+        for below in path.iterdir():
+            _move(below, place / below.name)
+    else:
+        path.replace(place)

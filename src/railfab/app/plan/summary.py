@@ -175,9 +175,9 @@ def _findings(plan: Plan) -> Iterator[str]:
 
 def _growth(plan: Plan) -> Iterator[str]:
     yield from _section("How far it may grow")
-    yield (
-        f"To {largest_gpus(plan.intent):,} GPUs; no name, port, address or AS number of what stands changes on the way."
-    )
+    others = " Other networks may need further leaves." if len({kind.net for kind in plan.overview.cables}) > 1 else ""
+    largest = f"{largest_gpus(plan.intent):,}"
+    yield f"To {largest} GPUs; no name, port, address or AS number of what stands changes on the way.{others}"
     yield ""
     rows = ((room.what, f"{room.now:,}", f"{room.room:,}") for room in growth(plan.intent))
     yield from _table(("what", "now", "room"), rows)

@@ -41,8 +41,10 @@ class _Way:
 
 
 def host_batches(topology: Topology, intent: FabricIntent) -> Iterator[tuple[str, str]]:
-    """Name and text of the batches of every host that has addresses: one for each family, as `ip` takes them. Interfaces
-    are named as in the cabling plan."""
+    """Name and text of the batches of every host that has addresses, one for each family, as `ip` takes them.
+
+    Interfaces are named as in the cabling plan.
+    """
     ways = _ways(topology)
     prefixes = _prefixes(topology, intent)
     for host, own in ways.items():

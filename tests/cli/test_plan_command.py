@@ -1,0 +1,103 @@
+"""`railfab plan` as a user types it: tables of small and of large fabrics, files, JSON, and how long it takes."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FABRICS = Path(__file__).parents[2] / "inventory" / "fabrics"
+POD64 = FABRICS / "pod64.yml"
+CPU_S = 1.0
+"""What a plan of pod64 may take, imports included."""
+
+
+def plan(*arguments: str | Path, cwd: Path, code: int = 0) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "railfab", "plan", *map(str, arguments)],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "COLUMNS": "200", "NO_COLOR": "1"},
+        check=False,
+    )
+    assert done.returncode == code, done.stderr
+    return done
+
+
+def test_a_small_fabric_is_shown_switch_by_switch(tmp_path: Path) -> None:
+    lines = plan(POD64, cwd=tmp_path).stdout.splitlines()
+    assert lines[0] == "pod64: 64 GPUs on 8 hosts, 8 switches, 160 cables, 8 rails"
+    switches = [line for line in lines if "7220-ixr-d5" in line]
+    assert [line.split()[0] for line in switches] == [
+        *(f"pod1-seg{segment}-leaf{leaf}" for segment in (1, 2) for leaf in (1, 2)),
+        *(f"pod1-spine{spine}" for spine in (1, 2, 3, 4)),
+    ]
+    assert any(line.split() == ["host", "to", "leaf", "128", "100", "5"] for line in lines)
+    assert "   8  pod1-seg2-leaf2      4  ethernet-1/2/4 .. ethernet-1/8/4  10.24.3.0/24" in lines
+    assert any(line.startswith("pod1-spine1 and 3 more") and "8 % of 1 %" in line for line in lines)
+    assert lines[-2] == "Power: 89.5 kW in 5 racks, at most 40.9 kW in one (pod1-seg1-r1)."
+
+
+def test_a_large_fabric_is_shown_kind_by_kind(tmp_path: Path) -> None:
+    path = tmp_path / "large.yml"
+    path.write_text(
+        "version: 1\nfabric: large\nhosts: {gpus: 8, rate_gbps: 400}\nbackend:\n"
+        "  segments: {count: 12, hosts: 8, rail_switches: 8, model: linux-128}\n"
+        "  spines: {count: 4, links_per_leaf: 2, rate_gbps: 400, model: linux-128}\n"
+        "profile: {lossless: off}\n"
+    )
+    lines = plan(path, cwd=tmp_path).stdout.splitlines()
+    assert lines[0] == "large: 768 GPUs on 96 hosts, 100 switches, 1,536 cables, 8 rails"
+    assert [line.split("  ")[0] for line in lines if "linux-128" in line] == [
+        "96 like pod1-seg1-leaf1",
+        "4 like pod1-spine1",
+    ]
+    assert [line.split("  ")[2] for line in lines if "like pod1-seg1-leaf" in line and ".." in line] == [
+        f"12 like pod1-seg1-leaf{rail}" for rail in range(1, 9)
+    ]
+    assert len(lines) < 40
+
+
+def test_files_are_counted_on_stderr_and_named_in_the_summary(tmp_path: Path) -> None:
+    done = plan(POD64, "-o", "out", cwd=tmp_path)
+    assert done.stderr == "wrote 18 files, named in out/summary.md\n"
+    assert len([path for path in (tmp_path / "out").rglob("*") if path.is_file()]) == 18
+
+
+def test_json_is_one_document_and_nothing_else(tmp_path: Path) -> None:
+    done = plan(POD64, "--output", "json", cwd=tmp_path)
+    found = json.loads(done.stdout)
+    assert (found["fabric"], len(found["links"]), done.stderr) == ("pod64", 160, "")
+
+
+@pytest.mark.parametrize("name", ["dual-esi", "single-switch", "dual-plane", "cluster"])
+def test_designs_that_are_not_rendered_yet_are_planned(tmp_path: Path, name: str) -> None:
+    done = plan(FABRICS / f"{name}.yml", cwd=tmp_path)
+    assert done.stdout.startswith(f"{name}: ")
+
+
+def test_a_fabric_of_several_networks_names_the_network_of_each_cable(tmp_path: Path) -> None:
+    lines = plan(FABRICS / "cluster.yml", cwd=tmp_path).stdout.splitlines()
+    starts = {line.split(": ")[0] for line in lines if " to " in line and ": " in line}
+    assert {"backend", "frontend", "storage", "management"} <= starts
+    assert any(line.startswith("management: switch to leaf") for line in lines)
+
+
+def test_pod64_takes_less_than_a_second_and_brings_neither_twin_nor_numerics(tmp_path: Path) -> None:
+    code = (
+        "import resource, sys\n"
+        "from railfab.cli import app\n"
+        f"app(['plan', {str(POD64)!r}, '-o', 'out'], standalone_mode=False)\n"
+        "assert not {'numpy', 'railfab.twin', 'railfab.sim', 'nornir', 'grpc'} & set(sys.modules), sys.modules\n"
+    )
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL, timeout=60)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < CPU_S
