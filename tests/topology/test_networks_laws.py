@@ -100,15 +100,21 @@ def built(document: dict[str, Any]) -> tuple[FabricIntent, Topology]:
 
 
 def with_one_more(intent: FabricIntent, what: str) -> FabricIntent:
-    """One more host, segment, pod, `frontend.leaves` (a pair) or storage server."""
+    """One more host, segment, pod or storage server, a spine, or a pair of leaves."""
     if what in ("host", "segment", "pod"):
         return grown(intent, what)
     key, _, _ = what.partition(".")
     network = getattr(intent, key)
     if what == "storage.servers":
         return intent.model_copy(update={key: network.model_copy(update={"servers": network.servers + 1})})
-    leaves = network.leaves.model_copy(update={"count": network.leaves.count + 2})
-    return intent.model_copy(update={key: network.model_copy(update={"leaves": leaves})})
+    tier = what.partition(".")[2]
+    own = getattr(network, tier)
+    more = own.model_copy(update={"count": own.count + {"leaves": 2, "spines": 1}[tier]})
+    return intent.model_copy(update={key: network.model_copy(update={tier: more})})
+
+
+def uplink_room(intent: FabricIntent) -> list[int]:
+    return [network.uplink_room for network in access_networks(intent)]
 
 
 def ports_of(topology: Topology) -> Ports:
@@ -187,7 +193,19 @@ def test_every_address_is_in_the_pool_of_its_network_or_in_a_tenants_subnet(docu
             assert address.ip not in networks[net].pools.servers
 
 
-ADDED = ("host", "segment", "pod", "frontend.leaves", "storage.leaves", "management.leaves", "storage.servers")
+ADDED = ("host", "segment", "pod", *(f"{key}.leaves" for key in OTHERS), "storage.servers")
+
+
+@given(clusters(*OTHERS))
+@settings(max_examples=15, deadline=None)
+def test_spines_may_be_added_up_to_what_the_stated_ratio_asks_for(document: dict[str, Any]) -> None:
+    before, standing = built(document)
+    after = with_one_more(with_one_more(before, "frontend.spines"), "storage.spines")
+    more = whole(after)
+    assume(more is not None and uplink_room(before) == uplink_room(after))
+    assert more is not None
+    old, new = ports_of(standing), ports_of(more)
+    assert {port: new.get(port) for port in old} == old
 
 
 @pytest.mark.parametrize("what", ADDED)

@@ -36,11 +36,11 @@ class NetworkPools:
     def members(self) -> IPv4Network:
         return IPv4Network((self._base + self._half, self.pool.prefixlen + 1))
 
-    @property
+    @cached_property
     def _base(self) -> int:
         return int(self.pool.network_address)
 
-    @property
+    @cached_property
     def _half(self) -> int:
         return self.pool.num_addresses // 2
 
