@@ -1,12 +1,17 @@
 """Oversubscription, held to what is stated."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from tests.topology.edits import said, with_links
 from tests.topology.fabric_intents import fabric, fabrics
 
-from railfab.intent import FabricIntent
+from railfab.intent import FabricIntent, load_intent
 from railfab.topology import Topology, capacities, findings, wire
+
+FABRICS = Path(__file__).parents[2] / "inventory" / "fabrics"
 
 
 def three_tiers(*, ratio: float | None = None, leaf: int = 2, spine: int = 2, supers: int = 4) -> FabricIntent:
@@ -93,3 +98,19 @@ def test_what_leaves_take_in_is_what_hosts_send_and_every_finding_is_true(
     worst = max((one.ratio or 0 for one in found), default=0)
     lines = [one for one in findings(topology, intent) if " up (" in one.problem]
     assert bool(lines) == (worst > intent.backend.oversubscription)
+
+
+def test_other_networks_have_ratios_of_their_own() -> None:
+    """Six hosts of 2 x 100G on two leaves, 3:1 stated; and 6 hosts and 3 servers of 2 x 200G, 2:1 stated."""
+    intent = load_intent(FABRICS / "cluster.yml")
+    whole = wire(intent)
+    assert said(whole, intent) == []
+    narrow = with_links(whole, lambda link: None if link.z.node in ("front-spine2", "store-spine2") else link)
+    narrow = with_links(narrow, lambda link: replace(link, rate_gbps=40) if link.z.node == "front-spine1" else link)
+    found = [line for line in said(narrow, intent) if " share " in line]
+    assert found == [
+        "error front-leaf1 and 1 more: 600 Gb/s of hosts share 40 Gb/s up (15.00:1, 3:1 at most). "
+        "Add spines or links_per_leaf, or state a higher frontend.oversubscription.",
+        "error store-leaf1 and 1 more: 1800 Gb/s of hosts share 800 Gb/s up (2.25:1, 2:1 at most). "
+        "Add spines or links_per_leaf, or state a higher storage.oversubscription.",
+    ]

@@ -159,6 +159,16 @@ def test_gateways_and_lags_share_addresses_only_where_they_may() -> None:
     ]
 
 
+def test_a_vtep_is_of_one_switch_or_of_a_pair() -> None:
+    intent = fabric(hosts__attach="esi", profile={"control_plane": "evpn", "data_plane": "vxlan"})
+    topology, vtep = wire(intent), IPv4Address("10.255.200.1")
+    pair = with_node(with_node(topology, "pod1-seg1-leaf1", vtep=vtep), "pod1-seg1-leaf2", vtep=vtep)
+    assert lines(pair, intent, "has address") == []
+    assert lines(with_node(pair, "pod1-seg2-leaf1", vtep=vtep), intent, "has address") == [
+        f"error pod1-seg2-leaf1 VTEP: has address 10.255.200.1, and so has pod1-seg1-leaf1 VTEP. {OWN}"
+    ]
+
+
 def test_addresses_of_two_tenants_are_apart() -> None:
     intent = fabric()
     topology = replace(

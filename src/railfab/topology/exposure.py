@@ -122,7 +122,8 @@ class Exposure:
 
     def fall(self, switch: str, lost_gbps: int) -> float:
         """Share of what a switch handed up that is lost with some of its uplinks."""
-        return 1 - self.handed_up(switch, lost_gbps) / self.handed_up(switch)
+        before = self.handed_up(switch)
+        return 1 - self.handed_up(switch, lost_gbps) / before if before else 0.0
 
     @cached_property
     def worth_here(self) -> Mapping[str, float]:

@@ -1,4 +1,7 @@
-"""Oversubscription: what each tier takes in from below and can hand up, held to the ratio that is stated."""
+"""Oversubscription: what each tier takes in from below and can hand up, held to the ratio that is stated.
+
+Links are full duplex: the ratio upwards is the one downwards too.
+"""
 
 from __future__ import annotations
 

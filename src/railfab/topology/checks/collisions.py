@@ -12,8 +12,8 @@ from railfab.topology.checks.alike import alike_by, error
 from railfab.topology.model import Address, Bond, Gateway, Interface, Node, Port, Role
 from railfab.topology.sorted_links import Wired
 
-Holder = Port | Node | Gateway | Bond
-"""What can have an address."""
+Holder = Port | Node | Gateway | Bond | str
+"""What can have an address; a name for what is no object of its own."""
 
 INTERFACES = (IPv4Interface, IPv6Interface)
 
@@ -41,9 +41,8 @@ def _ports(wired: Wired) -> Iterator[Finding]:
 
 
 def as_numbers(wired: Wired, intent: FabricIntent) -> Iterator[Finding]:
-    """With eBGP, a router drops a route whose path has its own number (RFC 4271 section 9): two that share a number
-    never hear of each other. The spines of a pod, and all super-spines, share one on purpose (RFC 7938 section 5.2.1);
-    a pair of leaves may.
+    """With eBGP, a router drops a route whose path has its own number: two that share one never hear of each other.
+    The spines of a pod, and all super-spines, share one on purpose; a pair of leaves may (general knowledge).
     """
     if intent.profile.control_plane == "ibgp":
         return
@@ -112,6 +111,7 @@ def _held(wired: Wired) -> Iterator[tuple[Hashable, Holder, Address | Interface]
         if node.loopback is not None:
             yield int(node.loopback), node, node.loopback
     yield from _gateways(wired)
+    yield from _vteps(wired)
 
 
 def _key(tenant: str | None, address: Address | Interface) -> Hashable:
@@ -129,8 +129,21 @@ def _gateways(wired: Wired) -> Iterator[tuple[Hashable, Holder, Interface]]:
         yield _key(gateway.tenant, gateway.address), gateway, gateway.address
 
 
+def _vteps(wired: Wired) -> Iterator[tuple[Hashable, Holder, Address]]:
+    """Where they are no loopbacks; a pair may have one for both."""
+    groups, shared = _pairs(wired), set[tuple[str, Address]]()
+    for node in wired.topology.nodes:
+        if node.vtep is not None and node.vtep != node.loopback:
+            place = groups.get(node.name, node.name), node.vtep
+            if place not in shared:
+                yield int(node.vtep), f"{node.name} VTEP", node.vtep
+            shared.add(place)
+
+
 def _label(holder: Holder) -> str:
     match holder:
+        case str():
+            return holder
         case Node():
             return f"{holder.name} loopback"
         case Gateway():

@@ -10,9 +10,9 @@ from railfab.topology.checks.alike import error, warning
 
 IP_BYTES = {"ipv4": 20, "ipv6": 40}
 VXLAN_BYTES = 14 + 8 + 8
-"""Inner Ethernet header, VXLAN, UDP; the outer IP header comes on top (RFC 7348 section 5)."""
+"""Inner Ethernet header, VXLAN, UDP; the outer IP header comes on top (general knowledge)."""
 ROCE_BYTES = 8 + 12 + 16 + 4
-"""UDP, BTH, RETH and ICRC around a payload (InfiniBand architecture, annex A17; general knowledge)."""
+"""UDP, BTH, RETH and ICRC around a payload (general knowledge)."""
 ROCE_PATH_MTU_BYTES = 4096
 """The largest payload of a RoCE packet (general knowledge)."""
 SMALLEST_MTU_BYTES = 1500
@@ -60,17 +60,22 @@ def host_mtu_bytes(intent: FabricIntent) -> int:
 
 
 def _roce_bytes(intent: FabricIntent) -> int:
-    """An IP packet of RoCEv2 with the largest payload; 0 where there is none."""
+    """An IP packet of RoCEv2 with the largest payload; 0 where there is none, or where QoS holds what is stated of the
+    traffic against the MTU itself.
+    """
     profile = intent.profile
     if profile.transport != "rocev2" or profile.lossless is None:
         return 0
     traffic = profile.lossless.traffic
+    if traffic and profile.data_plane == "ethernet":
+        return 0
     return IP_BYTES[profile.family] + ROCE_BYTES + (traffic.packet_bytes if traffic else ROCE_PATH_MTU_BYTES)
 
 
 def uet_pauses(intent: FabricIntent) -> Iterator[Finding]:
-    """Ultra Ethernet's congestion control does not rely on a lossless network (J. Metz, chair of the consortium, on the
-    release of specification 1.0, Network World 2025, as reprinted by onmine.io): PFC is an option, and costs headroom.
+    """Ultra Ethernet's congestion control does not rely on a lossless network (J. Metz, chair of the consortium, quoted
+    in "Ultra Ethernet Consortium publishes 1.0 specification, readies Ethernet for HPC, AI", onmine.io, 2025): PFC is
+    an option, and costs headroom.
     """
     profile = intent.profile
     if profile.transport == "uet" and profile.lossless is not None and profile.lossless.pfc:
