@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from railfab.cli.draw import draw
 from railfab.draw import topology_svg
+from railfab.draw.backend import Picture
 from railfab.draw.svg import Box
-from railfab.draw.topology import Picture
 from railfab.draw.wires import read_wiring
 from railfab.errors import RailfabError
 from railfab.intent import load_intent

@@ -19,8 +19,8 @@ Key = TypeVar("Key", bound=Hashable)
 Segment = tuple[int, int]
 """Pod and segment; segment 0 for hosts and leaves that are in none."""
 Signature = Hashable
-HERE = -1
-"""In place of the number of the pod, segment or plane that is compared."""
+PEER = -1
+"""In place of the other switch of a pair."""
 
 
 def classes(signatures: Mapping[Key, Signature]) -> tuple[tuple[Key, ...], ...]:
@@ -47,98 +47,107 @@ class Alike:
     inside: Sequence[int]
     """Nodes of the backend: the hosts and its switches."""
 
-    def _named(self, name: Callable[[Node], Hashable]) -> dict[int, int]:
-        """A small number for how each node is called from some place; the name is (role, ..., rank)."""
+    def _named(self, name: Callable[[Node], Hashable], first: int) -> list[int]:
+        """A number for how each node is called from some place; first: 0 to 2, to differ from other places."""
         numbers: dict[Hashable, int] = {}
-        called: dict[int, int] = {}
-        for place, (node, rank) in enumerate(zip(self.wiring.nodes, self.wiring.ranks, strict=True)):
-            whole = (node.net, node.role, name(node), rank)
-            called[place] = numbers.setdefault(whole, len(numbers))
-        return called
+        called = ((node.net, node.role, name(node), rank) for node, rank in zip(self._nodes, self._ranks, strict=True))
+        return [3 * numbers.setdefault(whole, len(numbers)) + first for whole in called]
+
+    @property
+    def _nodes(self) -> Sequence[Node]:
+        return self.wiring.nodes
+
+    @property
+    def _ranks(self) -> Sequence[int]:
+        return self.wiring.ranks
 
     @cached_property
-    def in_segment(self) -> Mapping[int, int]:
+    def _in_segment(self) -> Sequence[int]:
         """What each node is called in its own segment."""
-        return self._named(lambda node: (node.plane,))
+        return self._named(lambda node: node.plane, 0)
 
     @cached_property
-    def in_pod(self) -> Mapping[int, int]:
-        """What each node is called in its own pod; below none, to differ from the names of a segment."""
-        called = self._named(lambda node: (node.plane, node.segment))
-        return {place: -1 - 2 * number for place, number in called.items()}
+    def _in_pod(self) -> Sequence[int]:
+        """What each node is called in its own pod."""
+        return self._named(lambda node: (node.plane, node.segment), 1)
 
     @cached_property
-    def in_whole(self) -> Mapping[int, int]:
-        """What each node is called from afar; below none and even, to differ from the names of a pod."""
-        called = self._named(lambda node: (node.plane, node.pod, node.segment))
-        return {place: -2 - 2 * number for place, number in called.items()}
+    def _afar(self) -> Sequence[int]:
+        """What each node is called from outside its pod."""
+        return self._named(lambda node: (node.plane, node.pod, node.segment), 2)
 
     @cached_property
-    def in_plane(self) -> Mapping[int, int]:
+    def _in_plane(self) -> Sequence[int]:
         """What each node is called in its plane."""
-        return self._named(lambda node: (node.pod, node.segment))
+        return self._named(lambda node: (node.pod, node.segment), 0)
+
+    @cached_property
+    def _units(self) -> Sequence[Segment | None]:
+        """The segment of each host and leaf."""
+        return [segment_of(node) if tier(node) < 2 else None for node in self._nodes]
 
     @cached_property
     def segments(self) -> dict[Segment, Signature]:
         """Signature of each segment: hosts, leaves, the cables between them and those upwards."""
         found: dict[Segment, list[Hashable]] = defaultdict(list)
-        nodes = self.wiring.nodes
+        units, called = self._units, self._in_segment
         for place in self.inside:
-            if tier(nodes[place]) < 2:
-                found[segment_of(nodes[place])].append((self.in_segment[place], make(nodes[place])))
-        for wire, count in self.wiring.wires.items():
-            for unit in {segment_of(nodes[end]) for end in wire[:2] if tier(nodes[end]) < 2}:
-                found[unit].append((self._seen(wire.low, unit), self._seen(wire.high, unit), wire[2:], count))
+            if (unit := units[place]) is not None:
+                found[unit].append((called[place], make(self._nodes[place])))
+        for (low, high, kind), count in self.wiring.wires.items():
+            unit, above = units[low], units[high]
+            if unit is not None:
+                other = called[high] if above == unit else self._seen(high, unit)
+                found[unit].append((called[low], other, kind, count))
+            if above is not None and above != unit:
+                found[above].append((self._seen(low, above), called[high], kind, count))
         return {unit: frozenset(found[unit]) for unit in sorted(found)}
 
     def _seen(self, place: int, unit: Segment) -> int:
-        """What a node is called from a segment."""
-        node = self.wiring.nodes[place]
-        if node.pod != unit[0]:
-            return self.in_whole[place]
-        return self.in_segment[place] if tier(node) < 2 and (node.segment or 0) == unit[1] else self.in_pod[place]
+        """What a node outside a segment is called from it."""
+        return self._in_pod[place] if self._nodes[place].pod == unit[0] else self._afar[place]
 
     @cached_property
     def pods(self) -> dict[int, Signature]:
-        """Signature of each pod: its segments by number and class, its spines and the cables at them."""
+        """Signature of each pod: its segments by number and class, its spines and the cables above them."""
         found: dict[int, list[Hashable]] = defaultdict(list)
-        nodes = self.wiring.nodes
         for number, kind in enumerate(classes(self.segments)):
             for pod, segment in kind:
                 found[pod].append((segment, number))
         for place in self.inside:
-            if nodes[place].role is Role.SPINE:
-                found[nodes[place].pod].append((self.in_pod[place], make(nodes[place])))
-        for wire, count in self._above_segments():
-            for pod in {nodes[end].pod for end in wire[:2] if nodes[end].role is Role.SPINE}:
-                ends = [self.in_pod[end] if nodes[end].pod == pod else self.in_whole[end] for end in wire[:2]]
-                found[pod].append((*ends, wire[2:], count))
+            if self._nodes[place].role is Role.SPINE:
+                found[self._nodes[place].pod].append((self._in_pod[place], make(self._nodes[place])))
+        for wire, count in self.wiring.wires.items():
+            ends = [self._nodes[end].pod for end in wire[:2]] if self._above_segments(wire) else []
+            for pod in {*ends} - {0}:
+                names = [
+                    self._in_pod[end] if at == pod else self._afar[end] for end, at in zip(wire, ends, strict=False)
+                ]
+                found[pod].append((*names, wire.kind, count))
         return {pod: frozenset(found[pod]) for pod in sorted(found)}
 
-    def _above_segments(self) -> list[tuple[Wire, int]]:
-        """Cables that no signature of a segment in the same pod tells of."""
-        nodes = self.wiring.nodes
-        return [
-            counted
-            for counted in self.wiring.wires.items()
-            if tier(nodes[counted[0].low]) > 1 or nodes[counted[0].low].pod != nodes[counted[0].high].pod
-        ]
+    def _above_segments(self, wire: Wire) -> bool:
+        """No signature of a segment in the same pod tells of it."""
+        return self._units[wire.low] is None or self._nodes[wire.low].pod != self._nodes[wire.high].pod
 
     @cached_property
     def planes(self) -> dict[int, Signature]:
-        """Signature of each plane: all its switches and cables."""
-        found: dict[int, list[Hashable]] = defaultdict(list)
-        nodes = self.wiring.nodes
+        """Signature of each plane: all its switches and cables; nothing of one that is alone."""
+        numbers = sorted({self._nodes[place].plane for place in self.inside if tier(self._nodes[place])})
+        if len(numbers) < 2:
+            return dict.fromkeys(numbers or [1])
+        found: dict[int, list[Hashable]] = {number: [] for number in numbers}
         for place in self.inside:
-            if tier(nodes[place]):
-                found[nodes[place].plane].append((self.in_plane[place], make(nodes[place])))
-        for wire, count in self.wiring.wires.items():
-            found[nodes[wire.high].plane].append((self.in_plane[wire.low], self.in_plane[wire.high], wire[2:], count))
-        return {plane: frozenset(found[plane]) for plane in sorted(found)}
+            if tier(self._nodes[place]):
+                found[self._nodes[place].plane].append((self._in_plane[place], make(self._nodes[place])))
+        for (low, high, kind), count in self.wiring.wires.items():
+            found[self._nodes[high].plane].append((self._in_plane[low], self._in_plane[high], kind, count))
+        return {plane: frozenset(items) for plane, items in found.items()}
 
     def hosts(self, places: Iterable[int]) -> dict[int, Signature]:
         """Signature of each host: its cables, to the very same switches."""
-        return {place: frozenset((wire[1:], count) for wire, count in self._at(place)) for place in places}
+        wires = self.wiring.wires
+        return {place: frozenset((wire[1:], wires[wire]) for wire in self.wiring.at(place)) for place in places}
 
     def leaves(self, places: Iterable[int]) -> dict[int, Signature]:
         """Signature of each leaf of a segment: its cables to the same hosts, in the order of its own rails, and to the
@@ -146,15 +155,22 @@ class Alike:
         return {place: self._leaf(place) for place in places}
 
     def _leaf(self, place: int) -> Signature:
-        wires = self._at(place)
-        rails = {rail: order for order, rail in enumerate(sorted({wire.rail for wire, _ in wires}))}
-        cables = Counter((self._beyond(wire, place), rails[wire.rail], wire[3:5], count) for wire, count in wires)
-        return make(self.wiring.nodes[place]), frozenset(cables.items())
+        wires = [(wire, self.wiring.kinds[wire.kind]) for wire in self.wiring.at(place)]
+        rails = {rail: order for order, rail in enumerate(sorted({kind.rail for _, kind in wires}))}
+        cables = Counter(
+            (
+                self._beyond(wire, place),
+                rails[kind.rail],
+                kind.rate_gbps,
+                kind.cable_m,
+                kind.lag,
+                self.wiring.wires[wire],
+            )
+            for wire, kind in wires
+        )
+        return make(self._nodes[place]), frozenset(cables.items())
 
     def _beyond(self, wire: Wire, place: int) -> Hashable:
         """The other end, by its place; for the other switch of a pair, that it is one."""
         other = wire.high if wire.low == place else wire.low
-        return HERE if tier(self.wiring.nodes[other]) == tier(self.wiring.nodes[place]) else other
-
-    def _at(self, place: int) -> Sequence[tuple[Wire, int]]:
-        return self.wiring.ends.get(place, ())
+        return PEER if tier(self._nodes[other]) == tier(self._nodes[place]) else other

@@ -8,138 +8,116 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import log2
 
-from railfab.draw.cells import Cell
-from railfab.draw.layout import Layout
 from railfab.draw.palette import plane_colour, rail_colour
 from railfab.draw.svg import Box, element, title, words
 from railfab.draw.tally import Joint, Pair
-from railfab.topology import Role
 
 STRAND_GAP, STRANDS_WIDTH = 5.0, 140.0
 MOST_STRANDS = 16
 """Between a card and a switch; more rails are one strand."""
 FEW_LINES = 48
+ROOM_FOR_WORDS = 80.0
 Point = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Cabling:
-    """The cables of a layout. By key of the cell: planes: of switches, where there are several;
-    names: what tells who it is."""
+    """The cables between boxes. By key of the cell: names: who it is; planes: of switches, where there are several."""
 
-    layout: Layout
+    boxes: Mapping[int, Box]
     joints: Mapping[Pair, Joint]
-    cells: Mapping[int, Cell]
-    planes: Mapping[int, int]
     names: Mapping[int, str]
+    planes: Mapping[int, int]
 
     def lines(self) -> Iterator[str]:
-        for (low, high), joint in self.joints.items():
-            if self.cells[low].role is Role.HOST:
-                continue
-            if self.cells[low].role is self.cells[high].role:
-                yield from self._peers(low, high, joint)
+        """Those between switches first, so that rails are above them."""
+        for pair, joint in sorted(self.joints.items(), key=lambda item: self._has_rails(item[1])):
+            low, high = (self.boxes[key] for key in pair)
+            if low.y == high.y:
+                yield from self._peers(pair, joint)
+            elif self.planes and pair[0] not in self.planes:
+                yield self._lead(pair, joint)
+            elif self._has_rails(joint) and len(joint.rails) <= MOST_STRANDS:
+                yield from self._strands(pair, joint)
             else:
-                yield self._curve(low, high, joint)
-        yield from self._host_strands()
+                yield self._curve(pair, joint)
 
-    def _look(self, *keys: int) -> str:
-        return " many" if any(self.cells[key].name for key in keys) else ""
+    @staticmethod
+    def _has_rails(joint: Joint) -> bool:
+        return bool(joint.rails.keys() - {0})
 
-    def _colour(self, key: int) -> dict[str, str]:
-        return {"stroke": plane_colour(self.planes[key])} if key in self.planes else {}
-
-    def _called(self, key: int) -> str:
-        return self.names[key]
-
-    def _note(self, low: int, high: int, joint: Joint) -> str:
+    def _note(self, pair: Pair, joint: Joint) -> str:
         rates = ", ".join(f"{count:,} × {rate}G" for rate, count in sorted(joint.rates.items()))
-        return f"{self._called(low)} to {self._called(high)}: {rates}"
+        return f"{self.names[pair[0]]} to {self.names[pair[1]]}: {rates}"
 
-    def _curve(self, low: int, high: int, joint: Joint) -> str:
-        below, above = self.layout.boxes[low], self.layout.boxes[high]
-        return curve(
-            (below.middle, below.y),
-            (above.middle, above.bottom),
-            class_=("strand" if self.planes else "cable") + self._look(low, high),
-            width=self._thickness(joint.cables),
-            note=self._note(low, high, joint),
-            **self._colour(high),
-        )
+    def _curve(self, pair: Pair, joint: Joint) -> str:
+        low, high = (self.boxes[key] for key in pair)
+        look = {"class_": "cable"}
+        if pair[1] in self.planes:
+            look = {"class_": "strand", "stroke": plane_colour(self.planes[pair[1]])}
+        width, note = self._thickness(joint.cables), self._note(pair, joint)
+        return curve((low.middle, low.y), (high.middle, high.bottom), width=width, note=note, **look)
 
     def _thickness(self, cables: int) -> float:
         """Of a line that stands for so many cables; thinner where there are many lines."""
-        width = 0.75 + 0.5 * cables if cables < 4 else min(1.75 + 0.5 * log2(cables), 6)
+        width = 0.75 + 0.5 * cables if cables < 4 else min(1.75 + 0.35 * log2(cables), 4.5)
         return width if len(self.joints) <= FEW_LINES else max(width / 2, 0.75)
 
-    def _peers(self, low: int, high: int, joint: Joint) -> Iterator[str]:
+    def _peers(self, pair: Pair, joint: Joint) -> Iterator[str]:
         """Across the gap between neighbours, else in an arc above the row; none inside a box of many."""
-        if low == high:
+        if pair[0] == pair[1]:
             return
-        left, right = sorted((self.layout.boxes[low], self.layout.boxes[high]), key=lambda box: box.x)
-        y = left.y + 29
-        start, end = left.x + left.width, right.x
-        note, colour = self._note(low, high, joint), self._colour(high)
-        if any(start < box.x < end and box.y == left.y for box in self.layout.boxes.values()):
-            ends = f"{left.middle:g} {y - 60:g} {right.middle:g} {y - 60:g} {right.middle:g} {left.y:g}"
-            path = f"M{left.middle:g} {left.y:g}C{ends}"
+        left, right = sorted((self.boxes[key] for key in pair), key=lambda box: box.x)
+        start, end, y = left.x + left.width, right.x, left.y + min(left.height / 2, 29)
+        note, colour = self._note(pair, joint), self._colour(pair[1])
+        if any(start < box.x < end and box.y == left.y for box in self.boxes.values()):
+            arc = f"C{left.middle:g} {left.y - 36:g} {right.middle:g} {left.y - 36:g} {right.middle:g} {left.y:g}"
+            path = f"M{left.middle:g} {left.y:g}{arc}"
             yield element("path", title(note), d=path, class_="cable", stroke_width=2.0, **colour)
             return
         for shift in (-2.5, 2.5):
             path = f"M{start:g} {y + shift:g}H{end:g}"
             yield element("path", title(note), d=path, class_="cable", stroke_width=2.0, **colour)
-        if end - start > 60:
-            rates = next(iter(joint.rates.items())) if len(joint.rates) == 1 else None
-            text = f"{rates[1]} × {rates[0]}G" if rates else f"{joint.cables} cables"
-            yield words((start + end) / 2, y - 8, text, "note")
+        if end - start >= ROOM_FOR_WORDS:
+            rates = [f"{count} × {rate}G" for rate, count in joint.rates.items()]
+            yield words((start + end) / 2, y - 8, rates[0] if len(rates) == 1 else f"{joint.cables} cables", "note")
             yield words((start + end) / 2, y + 16, "peer link", "note")
 
-    def _host_strands(self) -> Iterator[str]:
-        """From each card to each of its switches, one strand a rail in the rail's colour; with planes, one in the
-        plane's."""
-        for (low, high), joint in self.joints.items():
-            if self.cells[low].role is not Role.HOST:
-                continue
-            look = self._look(low, high)
-            if self.planes or len(joint.rails) > MOST_STRANDS or self.cells[high].role is not Role.LEAF:
-                width = min(1.75 + 0.5 * log2(joint.cables), 6)
-                colour = plane_colour(self.planes.get(high, 1)) if self.planes else rail_colour(min(joint.rails) or 1)
-                yield self._strand(low, high, 0, look, self._note(low, high, joint), colour, width)
-                continue
-            rails = sorted(joint.rails)
-            for place, rail in enumerate(rails):
-                shift = (place - (len(rails) - 1) / 2) * min(STRAND_GAP, self._strands_width(high) / len(rails))
-                note = f"{self._called(high)}, rail {rail or 1}: {joint.rails[rail]:,} cables"
-                yield self._strand(low, high, shift, look, note, rail_colour(rail or 1), 1.75)
+    def _colour(self, key: int) -> dict[str, str]:
+        return {"style": f"stroke:{plane_colour(self.planes[key])}"} if key in self.planes else {}
 
-    def _strands_width(self, key: int) -> float:
-        return min(STRANDS_WIDTH, self.layout.boxes[key].width - 16)
+    def _strands(self, pair: Pair, joint: Joint) -> Iterator[str]:
+        """From a card to a switch, one strand a rail in the rail's colour: straight up where the card is below the
+        switch, else bent to it."""
+        card, switch = (self.boxes[key] for key in pair)
+        rails = sorted(joint.rails)
+        gap = min(STRAND_GAP, min(STRANDS_WIDTH, switch.width - 16) / len(rails))
+        for place, rail in enumerate(rails):
+            end = switch.middle + (place - (len(rails) - 1) / 2) * gap
+            start = min(max(end, card.x + 24), card.x + card.width - 24)
+            note = f"{self.names[pair[1]]}, {f'rail {rail}' if rail else 'no rail'}: {joint.rails[rail]:,} cables"
+            look = {"class_": "strand", "stroke": rail_colour(rail)} if rail else {"class_": "cable"}
+            yield curve((start, card.y), (end, switch.bottom), width=1.75, note=note, **look)
 
-    def _strand(self, low: int, high: int, shift: float, look: str, note: str, colour: str, width: float) -> str:
-        """Straight up where the card is below the switch, else bent to it. shift: from the switch's middle [px]."""
-        card, switch = self.layout.boxes[low], self.layout.boxes[high]
-        end = switch.middle + shift
-        start = self._start(card, end, high)
+    def _lead(self, pair: Pair, joint: Joint) -> str:
+        """From a card to a switch of one of several planes, in the plane's colour; the leads of a card are spread over
+        it in the order of the switches' places."""
+        card, switch = (self.boxes[key] for key in pair)
+        reached = self._reached[pair[0]]
+        start = card.x + card.width * (reached.index(pair[1]) + 1) / (len(reached) + 1)
+        width, note = min(1.25 + 0.35 * log2(joint.cables), 4), self._note(pair, joint)
+        colour = plane_colour(self.planes.get(pair[1], 1))
         return curve(
-            (start, card.y), (end, switch.bottom), class_="strand" + look, width=width, note=note, stroke=colour
+            (start, card.y), (switch.middle, switch.bottom), width=width, note=note, class_="strand", stroke=colour
         )
 
-    def _start(self, card: Box, end: float, high: int) -> float:
-        """Where on the card a strand begins; with planes, spread over it in the order of the switches' places."""
-        if not self.planes:
-            return min(max(end, card.x + 24), card.x + card.width - 24)
-        reach = self._reached[card.x, card.y]
-        place = reach.index(high)
-        return card.x + card.width * (place + 1) / (len(reach) + 1)
-
     @cached_property
-    def _reached(self) -> Mapping[Point, list[int]]:
-        found: dict[Point, list[int]] = defaultdict(list)
+    def _reached(self) -> Mapping[int, list[int]]:
+        """Who the cables of each lower cell reach, from left to right."""
+        found: dict[int, list[int]] = defaultdict(list)
         for low, high in self.joints:
-            if self.cells[low].role is Role.HOST:
-                box = self.layout.boxes[low]
-                found[box.x, box.y].append(high)
-        return {at: sorted(keys, key=lambda key: self.layout.boxes[key].x) for at, keys in found.items()}
+            found[low].append(high)
+        return {low: sorted(keys, key=lambda key: self.boxes[key].x) for low, keys in found.items()}
 
 
 def curve(start: Point, end: Point, *, class_: str, width: float, note: str, **attributes: str) -> str:

@@ -10,10 +10,11 @@ from railfab.draw.cells import Cell, ranges, short
 from railfab.draw.svg import fitted, width_of
 from railfab.draw.wires import Wiring
 from railfab.intent import Hosts
-from railfab.topology import Node, Role
+from railfab.topology import Node, Role, Topology
 
 NAME_SIZE, NOTE_SIZE = 12.0, 11.0
 INSET = 6.0
+LINE = 15.0
 MOST_NAMES, MOST_LETTERS = 64, 200
 SINGULARS = {
     Role.HOST: "host",
@@ -40,7 +41,7 @@ class SwitchCaptions:
             lines = [cell.name, cell.like, first_that_fits([_comma(count, rails), count], width)]
         else:
             node = self.nodes[cell.key]
-            lines = [fitting_name(node.name, width), first_that_fits(_facts(node), width), self._served(cell, width)]
+            lines = [fitting_name(node.name, width), first_that_fits(facts(node), width), self._served(cell, width)]
         return boxed(lines, width)
 
     def _served(self, cell: Cell, width: float) -> str:
@@ -70,6 +71,8 @@ class HostCaptions:
         count = counted(len(cell.places), "host")
         if not ports or cell.like:
             return [count, *like]
+        if not any(ports):
+            return [count, counted(ports.total(), "port") + " each"]
         shared = self.hosts is not None and self.hosts.gpus_per_nic > 1
         return [
             f"{count} of {counted(len(ports), 'rail')}",
@@ -78,11 +81,14 @@ class HostCaptions:
             *([self.lags[cell.key]] if cell.key in self.lags else []),
         ]
 
+    def has_rails(self, cell: Cell) -> bool:
+        return any(self._ports(cell))
+
     def _ports(self, cell: Cell) -> Counter[int]:
         """Ports on each rail of a host of the cell."""
         found: Counter[int] = Counter()
-        for wire, count in self.wiring.ends.get(cell.key, ()):
-            found[wire.rail or 1] += count
+        for wire in self.wiring.at(cell.key):
+            found[self.wiring.kinds[wire.kind].rail] += self.wiring.wires[wire]
         return found
 
     def scale_up(self, width: float) -> str:
@@ -94,13 +100,30 @@ class HostCaptions:
         return first_that_fits([f"{gpus} on {network.name}, {rate}", f"{gpus}, {network.name}", gpus], width - 24)
 
 
+def lags(topology: Topology) -> dict[int, str]:
+    """How hosts bundle their ports on the backend, by place."""
+    place = {node.name: number for number, node in enumerate(topology.nodes)}
+    return {
+        place[bond.host]: "LAG per rail"
+        if len(bond.switches) == 1
+        else f"LAG over two switches ({'EVPN ESI' if bond.esi else 'MLAG'})"
+        for bond in topology.bonds
+        if bond.rail
+    }
+
+
+def names_of(nodes: Sequence[Node], cells: Mapping[int, Cell]) -> dict[int, str]:
+    """Who is in each cell, in a word or two."""
+    return {key: fitted(cell.name, 400, NAME_SIZE) or nodes[key].name for key, cell in cells.items()}
+
+
 def everyone(nodes: Sequence[Node], cell: Cell) -> str:
     """Who is in a cell: all names, or the first and last of many, with what a narrow box leaves out."""
     names = [nodes[place].name for place in cell.places]
     listed = ", ".join(names) if len(names) <= MOST_NAMES else f"{names[0]} … {names[-1]}, {len(names):,} in all"
-    facts = _facts(nodes[cell.key])[0] if len(names) == 1 else ""
+    fact = facts(nodes[cell.key])[0] if len(names) == 1 else ""
     about = [part for part in (cell.name[:MOST_LETTERS], cell.like) if part]
-    return ": ".join([*about, _comma(listed, facts)])
+    return ": ".join([*about, _comma(listed, fact)])
 
 
 def boxed(lines: Sequence[str], width: float) -> list[str]:
@@ -110,7 +133,7 @@ def boxed(lines: Sequence[str], width: float) -> list[str]:
     return [fitted(name, width - INSET, NAME_SIZE, bold=True), *cut]
 
 
-def _facts(node: Node) -> list[str]:
+def facts(node: Node) -> list[str]:
     """From all to the least that is said of a switch."""
     asn = f"AS {node.asn}" if node.asn else ""
     reflector = "reflector" if node.reflector else ""
@@ -122,11 +145,11 @@ def _comma(*parts: str) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def first_that_fits(lines: Iterable[str], width: float) -> str:
+def first_that_fits(lines: Iterable[str], width: float, size: float = NOTE_SIZE, *, bold: bool = False) -> str:
     """The first line that fits a box, else the last."""
     chosen = ""
     for chosen in lines:
-        if width_of(chosen, NOTE_SIZE) <= width - INSET:
+        if width_of(chosen, size, bold=bold) <= width - INSET:
             break
     return chosen
 
@@ -160,7 +183,7 @@ def _hosts_name(names: Sequence[str], indices: Sequence[int], width: float) -> s
 
 
 def counted(count: int, what: str) -> str:
-    plural = {"rail switch": "rail switches", "switch": "switches"}.get(what, f"{what}s")
+    plural = {"rail switch": "rail switches", "switch": "switches", "leaf": "leaves"}.get(what, f"{what}s")
     return f"{count:,} {what if count == 1 else plural}"
 
 

@@ -80,6 +80,7 @@ def switch_cells(
     role: Role,
     limit: int | None,
     apart: Mapping[int, Hashable] | None = None,
+    most: int = MOST_CELLS,
 ) -> tuple[Cell, ...]:
     """A row of switches: all of them, or at most `limit` cells of each kind (4: two, those between, the last; 2: one
     and the others; 1: all together). apart: those between that differ in this are in cells of their own."""
@@ -87,11 +88,11 @@ def switch_cells(
         return tuple(Cell(role=role, places=(place,)) for place in signatures)
     cells = [cell for kind in classes(signatures) for cell in _kind_cells(nodes, kind, role, limit, apart or {})]
     cells.sort(key=lambda cell: cell.key)
-    if len(cells) <= MOST_CELLS:
+    if len(cells) <= most:
         return tuple(cells)
-    rest = tuple(sorted(place for cell in cells[MOST_CELLS - 1 :] for place in cell.places))
+    rest = tuple(sorted(place for cell in cells[most - 1 :] for place in cell.places))
     return (
-        *cells[: MOST_CELLS - 1],
+        *cells[: most - 1],
         Cell(role=role, places=rest, name=f"{len(rest):,} more {PLURALS[role]}", like=OTHERWISE),
     )
 

@@ -42,7 +42,7 @@ def find_groups(wiring: Wiring, supers: Sequence[int]) -> tuple[Group, ...]:
 
 def _spine_numbers(wiring: Wiring, place: int) -> list[int]:
     """Numbers, in their pods, of the spines that a super-spine meets."""
-    lows = (wire.low for wire, _ in wiring.ends.get(place, ()))
+    lows = (wire.low for wire in wiring.at(place))
     return sorted({wiring.ranks[low] for low in lows if wiring.nodes[low].role is Role.SPINE})
 
 
@@ -52,8 +52,8 @@ def group_signature(wiring: Wiring, group: Group) -> Signature:
 
     def cables(place: int) -> Hashable:
         return frozenset(
-            (wiring.nodes[wire.low].pod, order.get(wiring.ranks[wire.low], -wire.low), wire[2:], count)
-            for wire, count in wiring.ends.get(place, ())
+            (wiring.nodes[wire.low].pod, order.get(wiring.ranks[wire.low], -wire.low), wire.kind, wiring.wires[wire])
+            for wire in wiring.at(place)
         )
 
     return tuple((make(wiring.nodes[place]), cables(place)) for place in group.supers)
@@ -64,7 +64,7 @@ def super_signatures(wiring: Wiring, group: Group) -> dict[int, Signature]:
     return {
         place: (
             make(wiring.nodes[place]),
-            frozenset((wire.low, wire[2:], count) for wire, count in wiring.ends.get(place, ())),
+            frozenset((wire.low, wire.kind, wiring.wires[wire]) for wire in wiring.at(place)),
         )
         for place in group.supers
     }
@@ -78,8 +78,12 @@ def spine_signatures(
 
     def cables(place: int) -> Hashable:
         return frozenset(
-            (wire.low if wire.high == place else (known.get(wire.high), order.get(wire.high)), wire[2:], count)
-            for wire, count in wiring.ends.get(place, ())
+            (
+                wire.low if wire.high == place else (known.get(wire.high), order.get(wire.high)),
+                wire.kind,
+                wiring.wires[wire],
+            )
+            for wire in wiring.at(place)
         )
 
     return {place: (make(wiring.nodes[place]), cables(place)) for place in spines}

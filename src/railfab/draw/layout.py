@@ -69,6 +69,7 @@ class Measures:
     leaf_height: float = SWITCH_HEIGHT
     leaf_width: float = 0.0
     peers: bool = False
+    top: float = TITLE_HEIGHT
     least_width: float = 0.0
 
 
@@ -170,18 +171,18 @@ class Placer:
     def layout(self) -> Layout:
         """Everything in its place."""
         rows, below_leaves = self._rows()
-        x = GUTTER
+        x = start = GUTTER + max(self.measures.least_width - GUTTER - MARGIN - self.width(), 0) / 2
         for plane in self.view.planes:
             width = self._plane_width(plane)
             self._place_plane(plane, x, width, rows)
             if self.several_planes:
-                top = TITLE_HEIGHT + PADDING
+                top = self.measures.top + PADDING
                 box = Box(x, top, width, below_leaves + PADDING - top)
                 self.frames.append(Frame(box, plane.name, plane.number))
             x += width + self.sizes.pod_gap
         right = x - self.sizes.pod_gap
         if self.several_planes:
-            self._place_shared_hosts(right, rows)
+            self._place_shared_hosts(start, right, rows)
         self._level_cards()
         bottom = max((box.bottom for box in self.boxes.values()), default=TITLE_HEIGHT)
         bottom = max([bottom, *(frame.box.bottom for frame in self.frames)])
@@ -192,7 +193,7 @@ class Placer:
         """Top of each row, and the bottom of the rail switches."""
         rows: dict[Role, float] = {}
         planes = self.view.planes
-        y = TITLE_HEIGHT + (HEADER + PADDING if self.several_planes else 0)
+        y = self.measures.top + (HEADER + PADDING if self.several_planes else 0)
         if any(plane.groups for plane in planes):
             y += HEADER if any(group.name for plane in planes for group in plane.groups) else 0
             rows[Role.SUPER] = y
@@ -274,6 +275,6 @@ class Placer:
         highest = max((self.boxes[key].height for key in keys), default=0)
         self.boxes.update({key: replace(self.boxes[key], height=highest) for key in keys})
 
-    def _place_shared_hosts(self, right: float, rows: Mapping[Role, float]) -> None:
+    def _place_shared_hosts(self, left: float, right: float, rows: Mapping[Role, float]) -> None:
         """Hosts below all planes."""
-        self._place_cards(self.view.host_cells(), GUTTER, rows[Role.HOST], right - GUTTER)
+        self._place_cards(self.view.host_cells(), left, rows[Role.HOST], right - left)

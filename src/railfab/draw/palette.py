@@ -29,15 +29,14 @@ text{font:12px system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
 .head{font-size:18px;font-weight:600}
 .name,.title{font-weight:600}
 .name,.note,.chip,.bar{text-anchor:middle}
-.note,.side,.bar{font-size:11px}
+.note,.side,.bar,.end{font-size:11px}
+.end{text-anchor:end}
 .chip{font-size:10px;font-weight:600}
 .spine,.super{stroke-width:1.5}
 .frame,.cable,.strand{fill:none}
 .cable{stroke-opacity:.75}
 .strand{stroke-opacity:.85}
-.many{stroke-opacity:.45}
 .frame{stroke-width:1.25}
-.rest{stroke-dasharray:5 4}
 """
 
 
@@ -53,6 +52,8 @@ def _colours(scheme: dict[str, str]) -> str:
         f".page{{fill:{scheme['page']}}}\n"
         f".super,.spine,.leaf,.hosts{{fill:{scheme['card']};stroke:{scheme['edge']}}}\n"
         f".bare{{fill:{scheme['card']};stroke:{scheme['frame']}}}\n"
+        f".trunk{{fill:{scheme['edge']}}}\n"
+        f".empty{{fill:none;stroke:{scheme['frame']}}}\n"
         f".frame{{stroke:{scheme['frame']}}}\n"
         f".cable{{stroke:{scheme['edge']}}}\n"
     )

@@ -14,7 +14,7 @@ Pair = tuple[int, int]
 """Keys of the lower and the upper cell."""
 
 
-Kind = tuple[int, float, bool]
+CableKind = tuple[int, float, bool]
 """Speed [Gb/s] and length [m] of a cable, and whether it is part of a port channel."""
 
 
@@ -35,15 +35,15 @@ def joints(wiring: Wiring, cells: Iterable[Cell]) -> dict[Pair, Joint]:
     """The cables of a network between the cells that its nodes are in."""
     cell_of = {place: cell.key for cell in cells for place in cell.places}
     found: dict[Pair, Joint] = {}
-    for wire, count in wiring.wires.items():
-        pair = cell_of[wire.low], cell_of[wire.high]
+    for (low, high, number), count in wiring.wires.items():
+        pair, kind = (cell_of[low], cell_of[high]), wiring.kinds[number]
         joint = found.get(pair)
         if joint is None:
             joint = found[pair] = Joint(Counter(), Counter(), set())
-        joint.rails[wire.rail] += count
-        joint.rates[wire.rate_gbps] += count
-        if wire.vlan:
-            joint.vlans.add(wire.vlan)
+        joint.rails[kind.rail] += count
+        joint.rates[kind.rate_gbps] += count
+        if kind.vlan:
+            joint.vlans.add(kind.vlan)
     return found
 
 
@@ -63,8 +63,8 @@ class Tier:
     role: Role
     models: Counter[str]
     capacities: Counter[Capacity]
-    below: Counter[Kind]
-    peers: Counter[Kind]
+    below: Counter[CableKind]
+    peers: Counter[CableKind]
 
 
 def tiers(wiring: Wiring, switches: Sequence[int]) -> dict[Role, Tier]:
@@ -78,13 +78,17 @@ def tiers(wiring: Wiring, switches: Sequence[int]) -> dict[Role, Tier]:
         if here:
             models = Counter(nodes[place].model or "" for place in here)
             found[role] = Tier(role, models, Counter(), Counter(), Counter())
-    for wire, count in wiring.wires.items():
-        peers = nodes[wire.high].net is nodes[wire.low].net and tier(nodes[wire.low]) == tier(nodes[wire.high])
-        here_ = found[nodes[wire.high].role]
-        (here_.peers if peers else here_.below)[wire.rate_gbps, wire.cable_m, wire.lag] += count
+    sides = [(node.net, tier(node)) for node in nodes]
+    above = [found.get(node.role) for node in nodes]
+    for (low, high, number), count in wiring.wires.items():
+        tier_ = above[high]
+        assert tier_ is not None
+        kind = wiring.kinds[number]
+        peers = sides[low] == sides[high]
+        (tier_.peers if peers else tier_.below)[kind.rate_gbps, kind.cable_m, kind.lag] += count
         if not peers:
-            down[wire.high] += count * wire.rate_gbps
-            up[wire.low] += count * wire.rate_gbps
+            down[high] += count * kind.rate_gbps
+            up[low] += count * kind.rate_gbps
     for place in switches:
         found[nodes[place].role].capacities[Capacity(down[place], up[place])] += 1
     return found
@@ -110,9 +114,9 @@ def cable_lines(tier: Tier) -> list[str]:
     return [*_cables(tier.below, ""), *_cables(tier.peers, " peer")]
 
 
-def _cables(kinds: Mapping[Kind, int], where: str) -> list[str]:
+def _cables(kinds: Mapping[CableKind, int], where: str) -> list[str]:
     lines = [
-        (f"{count:,} × {rate_gbps}G{where}, {cable_m:g} m{' (LAG)' if lag else ''}", count)
+        (f"{count:,} × {rate_gbps}G{where}, {cable_m:g} m{' (LAG)' if lag and not where else ''}", count)
         for (rate_gbps, cable_m, lag), count in sorted(kinds.items(), key=lambda item: (-item[1], item[0]))
     ]
     return shortened(lines, "cables")

@@ -11,14 +11,9 @@ from typing import NamedTuple
 from railfab.topology import TIERS, Link, Net, Node, Role, Topology
 
 
-class Wire(NamedTuple):
-    """Equal cables between two nodes. low, high: their places in the topology, the lower end first.
+class Kind(NamedTuple):
+    """What tells cables apart. rail, vlan: 0 for none; lag: part of a port channel."""
 
-    rail, vlan: 0 for none. lag: they are part of a port channel.
-    """
-
-    low: int
-    high: int
     rail: int
     rate_gbps: int
     cable_m: float
@@ -26,53 +21,59 @@ class Wire(NamedTuple):
     lag: bool
 
 
+class Wire(NamedTuple):
+    """Equal cables between two nodes, the lower end first, by their places in the topology; kind: its number."""
+
+    low: int
+    high: int
+    kind: int
+
+
 @dataclass(frozen=True)
 class Wiring:
-    """One network of a topology. wires: how many cables of each kind; ranks: a node's number, from 1, among its like
-    in its segment, pod or plane, which holds for imported nodes too, whose indices may repeat."""
+    """One network of a topology. wires: how many cables each is; ranks: a node's number, from 1, among its like in its
+    segment, pod or plane, which holds for imported nodes too, whose indices may repeat."""
 
     nodes: Sequence[Node]
     ranks: Sequence[int]
+    kinds: Sequence[Kind]
     wires: Mapping[Wire, int]
 
     @cached_property
-    def ends(self) -> Mapping[int, Sequence[tuple[Wire, int]]]:
-        """The wires of each node, with their counts."""
-        found: dict[int, list[tuple[Wire, int]]] = {}
-        for counted in self.wires.items():
-            found.setdefault(counted[0].low, []).append(counted)
-            found.setdefault(counted[0].high, []).append(counted)
+    def _ends(self) -> Mapping[int, Sequence[Wire]]:
+        found: dict[int, list[Wire]] = {}
+        for wire in self.wires:
+            found.setdefault(wire[0], []).append(wire)
+            found.setdefault(wire[1], []).append(wire)
         return found
 
-    @cached_property
-    def members(self) -> frozenset[int]:
-        """Nodes that a cable of this network reaches."""
-        return frozenset(self.ends)
+    def at(self, place: int) -> Sequence[Wire]:
+        """The wires of a node."""
+        return self._ends.get(place, ())
+
+    def total(self) -> int:
+        """All cables."""
+        return sum(self.wires.values())
 
 
 def read_wiring(topology: Topology) -> dict[Net, Wiring]:
-    """Each network with its cables; the backend has all the hosts and switches of its own even where none is cabled."""
-    place = {node.name: number for number, node in enumerate(topology.nodes)}
-    counted = Counter(_wire(link, place) for link in topology.links)
-    wires: dict[Net, dict[Wire, int]] = {net: {} for net in Net}
+    """Each network with its cables."""
     nodes = topology.nodes
+    place = {node.name: number for number, node in enumerate(nodes)}
+    kinds: dict[Kind, int] = {}
+    counted = Counter(_wire(link, place, kinds) for link in topology.links)
+    wires: dict[Net, dict[Wire, int]] = {net: {} for net in Net}
     for wire, count in counted.items():
         wires[_net(nodes[wire.low].net, nodes[wire.high].net)][wire] = count
     ranks = _ranks(nodes)
-    return {net: Wiring(nodes=nodes, ranks=ranks, wires=found) for net, found in wires.items()}
+    return {net: Wiring(nodes=nodes, ranks=ranks, kinds=tuple(kinds), wires=found) for net, found in wires.items()}
 
 
-def _wire(link: Link, place: Mapping[str, int]) -> Wire:
+def _wire(link: Link, place: Mapping[str, int], kinds: dict[Kind, int]) -> Wire:
     a, z = link.a, link.z
-    return Wire(
-        place[a.node],
-        place[z.node],
-        a.rail or 0,
-        link.rate_gbps,
-        link.cable_m,
-        z.vlan or 0,
-        a.bundle is not None or z.bundle is not None,
-    )
+    lag = a.bundle is not None or z.bundle is not None
+    kind = Kind(a.rail or 0, link.rate_gbps, link.cable_m, z.vlan or 0, lag)
+    return Wire(place[a.node], place[z.node], kinds.setdefault(kind, len(kinds)))
 
 
 def _net(low: Net, high: Net) -> Net:
