@@ -20,6 +20,7 @@ from railfab.cli.common import (
     progress_bar,
     stderr,
     stdout,
+    uncollected,
 )
 from railfab.cli.design import print_findings
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 OutDir = Annotated[Path | None, typer.Option("-o", metavar="DIR", help="Write files here.", show_default=False)]
 
 
+@uncollected()
 def plan(intent: IntentFile, out: OutDir = None, output: OutputOption = Output.TABLE) -> None:
     """Expand a fabric, check it, and show it as tables; -o writes summary, cabling plan, addresses, bill and more."""
     from railfab.app.plan import document, planned, write_documents

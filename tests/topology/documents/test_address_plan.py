@@ -75,6 +75,13 @@ def test_a_routed_link_a_gateway_and_a_bond() -> None:
     assert bonds[0]["vni"] is not None
 
 
+def test_management_ports_of_hosts_and_switches_have_their_gateway() -> None:
+    by_port = {(row["node"], row["port"]): row for row in records(addresses(topology("cluster")))}
+    for port in (("pod1-seg1-host1", "bmc"), ("pod1-spine1", "mgmt0"), ("store-server1", "mgmt0")):
+        assert (by_port[port]["what"], by_port[port]["network"]) == ("management port", "management")
+        assert by_port[port]["gateway"] is not None
+
+
 def test_the_subnets_of_switches_with_several_rails_are_summed_up() -> None:
     rows = records(subnets(topology("multi-rail"), intent("multi-rail")))
     by_prefix = {row["prefix"]: row for row in rows}

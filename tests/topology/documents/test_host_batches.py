@@ -45,6 +45,26 @@ def test_hosts_in_a_vlan_go_by_its_gateway() -> None:
     )
 
 
+def test_a_subnet_is_reached_without_its_gateway() -> None:
+    lines = batches("multi-rail")["pod1-seg1-host1.batch"].splitlines()
+    assert "route replace 10.0.1.16/28 dev rail2-p0 table 1002" in lines
+
+
+def test_other_networks_are_in_the_main_table_too_and_all_else_goes_by_the_frontend() -> None:
+    lines = batches("cluster")["pod1-seg1-host1.batch"].splitlines()
+    for line in (
+        "link set dev front-bond mtu 9166 up",
+        "route replace default via 172.20.0.1 dev front-bond table 2001",
+        "route replace default via 172.20.0.1 dev front-bond metric 1",
+        "route replace 10.208.0.0/12 via 10.216.0.128 dev store-p1 table 3002",
+        "route replace 10.208.0.0/12 via 10.216.0.128 dev store-p1 metric 2",
+        "link set dev mgmt0 up",
+        "route replace 10.224.0.0/16 via 10.224.160.1 dev mgmt0 metric 1",
+    ):
+        assert line in lines
+    assert not any("bmc" in line for line in lines)
+
+
 def test_hosts_with_lags_set_their_bonds_up_first() -> None:
     lines = batches("dual-mlag")["pod1-seg1-host1.batch"].splitlines()
     assert lines[3:10] == [
@@ -114,6 +134,10 @@ def test_the_kernel_takes_a_batch_and_sends_each_address_by_its_own_port(
         assert port.address is not None
         (route,) = json.loads(ip(namespace, "-json", "route", "get", far, "from", str(port.address.ip)))
         assert route["dev"] == port.name
+    near = ports[0].address.network  # type: ignore[union-attr]
+    if near.num_addresses > 2:
+        (route,) = json.loads(ip(namespace, "-json", "route", "get", str(near[-2]), "from", str(ports[0].address.ip)))
+        assert "gateway" not in route
     rules = [ip(namespace, family, "rule", "show") for family in ("-4", "-6")]
     follow(namespace, tmp_path, text, code=1)
     assert [ip(namespace, family, "rule", "show") for family in ("-4", "-6")] == rules

@@ -9,7 +9,6 @@ from pathlib import Path
 from railfab.app.plan.compose import Plan, Say
 from railfab.app.plan.files import Document, write_folder
 from railfab.app.plan.summary import summary
-from railfab.draw import topology_svg
 from railfab.topology.documents import (
     BATCH_HEADING,
     Table,
@@ -45,6 +44,8 @@ def write_documents(plan: Plan, folder: Path, say: Say = lambda _: None) -> list
 
 
 def _documents(plan: Plan, say: Say) -> Iterator[Document]:
+    from railfab.draw import topology_svg
+
     say("summary.md")
     yield "summary.md", summary(plan)
     say("topology.svg")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from railfab.topology.documents.cabling import network
 from railfab.topology.documents.table import Cell, Table
-from railfab.topology.model import TIERS, Gateway, Link, Node, Port, Role, Topology
+from railfab.topology.model import TIERS, Gateway, Link, Net, Node, Port, Role, Topology
 
 ADDRESSES = ("node", "port", "address", "what", "network", "plane", "rail", "vlan", "vni", "gateway")
 AS_NUMBERS = ("node", "role", "asn", "route_reflector", "network", "plane", "pod", "router_id")
@@ -53,25 +53,26 @@ class _Wires:
 
     def row(self, link: Link, port: Port, peer: Port) -> tuple[Cell, ...]:
         a, z = self.nodes[link.a.node], self.nodes[link.z.node]
-        vlan = port.vlan if port.vlan is not None else peer.vlan
+        net, vlan = network(a, z), port.vlan if port.vlan is not None else peer.vlan
         gateway = self.gateways.get((peer.node, vlan)) if vlan is not None else None
+        managed = net is Net.MANAGEMENT and port.cage == 0
         return (
             port.node,
             port.name,
             str(port.address),
-            "fabric link" if TIERS[a.role] else "host link",
-            network(a, z),
+            "management port" if managed else "fabric link" if TIERS[a.role] else "host link",
+            net,
             z.plane,
             port.rail,
             vlan,
             gateway.vni if gateway else None,
-            _gateway_of(port, peer, gateway, self.nodes),
+            _gateway_of(port, peer, gateway),
         )
 
 
-def _gateway_of(port: Port, peer: Port, gateway: Gateway | None, nodes: Mapping[str, Node]) -> str | None:
-    """Where a host sends what leaves its subnet; None for a switch."""
-    if TIERS[nodes[port.node].role]:
+def _gateway_of(port: Port, peer: Port, gateway: Gateway | None) -> str | None:
+    """Where a host, or the management port of a switch, sends what leaves its subnet."""
+    if port.cage:
         return None
     if gateway is not None:
         return str(gateway.address.ip)

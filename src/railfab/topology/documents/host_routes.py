@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from railfab.intent import FabricIntent
+from railfab.intent import FabricIntent, Profile
 from railfab.topology.documents.addresses import vlans
 from railfab.topology.documents.cabling import network
-from railfab.topology.model import Address, Bond, Gateway, Interface, Link, Net, Network, Role, Topology
+from railfab.topology.model import Address, Bond, Gateway, Interface, Link, Net, Role, Topology
 
 BOND = "type bond mode 802.3ad lacp_rate fast miimon 100 xmit_hash_policy layer3+4"
 BMC = "bmc"
@@ -21,6 +21,8 @@ FIRST_TABLE: Mapping[Net, int] = {Net.BACKEND: 1000, Net.FRONTEND: 2000, Net.STO
 """Routing tables of each network's interfaces; rules have the same numbers as priorities, before the main table."""
 
 
+VXLAN_BYTES: Mapping[str, int] = {"ipv4": 14 + 20 + 8 + 8, "ipv6": 14 + 40 + 8 + 8}
+"""What VXLAN adds below an IP packet, by family of the underlay: Ethernet, IP, UDP and its header (RFC 7348)."""
 FAMILIES: Mapping[int, str] = {4: "", 6: "-6 "}
 """Options of `ip` by IP version; it guesses the family of an address, but not that of a rule."""
 BATCH_HEADING = "# {host}: addresses, routes and source rules."
@@ -29,15 +31,14 @@ BATCH_HEADING = "# {host}: addresses, routes and source rules."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Way:
-    """One address of a host and the way out from there."""
+    """One address of a host and the way out from there. ports: members of a bond. vxlan: encapsulated by the switch."""
 
     device: str
     net: Net
-    rail: int | None
     address: Interface
     gateway: Address | None
+    vxlan: bool = False
     ports: tuple[str, ...] = ()
-    """Members, of a bond."""
 
 
 def host_batches(topology: Topology, intent: FabricIntent) -> Iterator[tuple[str, str]]:
@@ -45,56 +46,63 @@ def host_batches(topology: Topology, intent: FabricIntent) -> Iterator[tuple[str
 
     Interfaces are named as in the cabling plan.
     """
-    ways = _ways(topology)
-    prefixes = _prefixes(topology, intent)
-    for host, own in ways.items():
+    destinations = _destinations(topology, intent)
+    for host, own in _ways(topology).items():
         for version, options in FAMILIES.items():
             if chosen := [way for way in own if way.address.version == version]:
                 name = f"{host}.ipv6.batch" if version == 6 else f"{host}.batch"
-                yield name, _batch(host, f"{options}-force -batch {name}", chosen, prefixes, intent.profile.mtu)
+                yield name, _batch(host, f"{options}-force -batch {name}", chosen, destinations, intent.profile)
 
 
 def _ways(topology: Topology) -> dict[str, list[_Way]]:
-    """By host, in the order of its cables."""
+    """By host, in the order of its cables; a bond stands where its first port does."""
     nodes, gateways = topology.by_name, vlans(topology)
     bonds = {(bond.host, port): bond for bond in topology.bonds for port in bond.ports}
     ways: dict[str, list[_Way]] = {}
     for link in topology.links:
-        if nodes[link.a.node].role is not Role.HOST or link.a.name == BMC:
+        host, port = nodes[link.a.node], link.a
+        if host.role is not Role.HOST or port.name == BMC:
             continue
-        net, bond = network(nodes[link.a.node], nodes[link.z.node]), bonds.get((link.a.node, link.a.name))
-        way = _of_bond(bond, net, gateways) if bond else _of_port(link, net, gateways)
-        here = ways.setdefault(link.a.node, [])
-        if way is not None and not (bond and any(other.device == way.device for other in here)):
-            here.append(way)
+        net, bond = network(host, nodes[link.z.node]), bonds.get((port.node, port.name))
+        if bond is None and port.address is not None:
+            ways.setdefault(port.node, []).append(_of_port(link, port.address, net, gateways))
+        elif bond is not None and bond.address is not None and port.name == bond.ports[0]:
+            ways.setdefault(port.node, []).append(_of_bond(bond, bond.address, net, gateways))
     return ways
 
 
-def _of_port(link: Link, net: Net, gateways: Mapping[tuple[str, int], Gateway]) -> _Way | None:
-    port, peer = link.a, link.z
-    if port.address is None:
-        return None
+Gateways = Mapping[tuple[str, int], Gateway]
+
+
+def _of_port(link: Link, address: Interface, net: Net, gateways: Gateways) -> _Way:
+    peer = link.z
     gateway = gateways.get((peer.node, peer.vlan)) if peer.vlan is not None else None
     via = gateway.address.ip if gateway else peer.address.ip if peer.address else None
-    return _Way(device=port.name, net=net, rail=port.rail, address=port.address, gateway=via)
+    return _Way(device=link.a.name, net=net, address=address, gateway=via, vxlan=_overlaid(gateway))
 
 
-def _of_bond(bond: Bond, net: Net, gateways: Mapping[tuple[str, int], Gateway]) -> _Way | None:
-    if bond.address is None:
-        return None
+def _of_bond(bond: Bond, address: Interface, net: Net, gateways: Gateways) -> _Way:
     gateway = gateways.get((bond.switches[0], bond.vlan)) if bond.vlan is not None else None
     via = gateway.address.ip if gateway else None
-    return _Way(device=bond.name, net=net, rail=bond.rail, address=bond.address, gateway=via, ports=bond.ports)
+    return _Way(device=bond.name, net=net, address=address, gateway=via, vxlan=_overlaid(gateway), ports=bond.ports)
 
 
-def _prefixes(topology: Topology, intent: FabricIntent) -> Mapping[Net, Network]:
-    """What is reached over each network."""
-    others = {Net.FRONTEND: intent.frontend, Net.STORAGE: intent.storage, Net.MANAGEMENT: intent.management}
-    pools: dict[Net, Network] = {net: section.pool for net, section in others.items() if section is not None}
-    return pools | ({Net.BACKEND: topology.pools.hosts} if topology.pools else {})
+def _overlaid(gateway: Gateway | None) -> bool:
+    return gateway is not None and gateway.vni is not None
 
 
-def _batch(host: str, command: str, ways: list[_Way], prefixes: Mapping[Net, Network], mtu_bytes: int) -> str:
+def _destinations(topology: Topology, intent: FabricIntent) -> Mapping[Net, str]:
+    """What is reached over each network; all else over the frontend."""
+    found = {Net.FRONTEND: "default"}
+    if topology.pools is not None:
+        found[Net.BACKEND] = str(topology.pools.hosts)
+    for net, section in ((Net.STORAGE, intent.storage), (Net.MANAGEMENT, intent.management)):
+        if section is not None:
+            found[net] = str(section.pool)
+    return found
+
+
+def _batch(host: str, command: str, ways: list[_Way], destinations: Mapping[Net, str], profile: Profile) -> str:
     lines = [
         BATCH_HEADING.format(host=host),
         f"# Give its interfaces these names (ip link property add dev NAME altname {ways[0].device}), then:",
@@ -103,26 +111,39 @@ def _batch(host: str, command: str, ways: list[_Way], prefixes: Mapping[Net, Net
     places: dict[Net, int] = {}
     for way in ways:
         place = places[way.net] = places.get(way.net, 0) + 1
-        lines += _interface(way, mtu_bytes)
-        lines += _routes(way, FIRST_TABLE[way.net] + place, prefixes.get(way.net))
+        lines += (*_bond(way), _up(way, profile), f"address replace {way.address} dev {way.device}")
+        lines += _routes(way, place, destinations.get(way.net))
     return "\n".join(lines) + "\n"
 
 
-def _interface(way: _Way, mtu_bytes: int) -> list[str]:
-    if not way.ports:
-        return [f"link set dev {way.device} mtu {mtu_bytes} up", f"address replace {way.address} dev {way.device}"]
-    lines = [f"link add name {way.device} {BOND}"]
+def _bond(way: _Way) -> Iterator[str]:
+    if way.ports:
+        yield f"link add name {way.device} {BOND}"
     for port in way.ports:
-        lines += [f"link set dev {port} down", f"link set dev {port} master {way.device}"]
-    lines += [f"link set dev {way.device} mtu {mtu_bytes} up", f"address replace {way.address} dev {way.device}"]
-    return lines
+        yield f"link set dev {port} down"
+        yield f"link set dev {port} master {way.device}"
 
 
-def _routes(way: _Way, table: int, prefix: Network | None) -> list[str]:
-    """Its own table and the rule that leads there; nothing where there is no way out."""
-    if way.gateway is None or prefix is None:
-        return []
-    return [
-        f"route replace {prefix} via {way.gateway} dev {way.device} table {table}",
-        f"rule add priority {table} from {way.address.ip} table {table}",
-    ]
+def _up(way: _Way, profile: Profile) -> str:
+    """With the fabric's MTU, less what an overlay adds; management keeps its own."""
+    if way.net is Net.MANAGEMENT:
+        return f"link set dev {way.device} up"
+    mtu_bytes = profile.mtu - (VXLAN_BYTES[profile.family] if way.vxlan else 0)
+    return f"link set dev {way.device} mtu {mtu_bytes} up"
+
+
+def _routes(way: _Way, place: int, destination: str | None) -> Iterator[str]:
+    """A table of its own and the rule that leads there.
+
+    What runs on the GPUs binds to the addresses of their NICs; the way into any other network is in the main table too,
+    the first port before the next.
+    """
+    if way.gateway is None or destination is None:
+        return
+    table, via = FIRST_TABLE[way.net] + place, f"via {way.gateway} dev {way.device}"
+    if way.address.network.num_addresses > 2:
+        yield f"route replace {way.address.network} dev {way.device} table {table}"
+    yield f"route replace {destination} {via} table {table}"
+    yield f"rule add priority {table} from {way.address.ip} table {table}"
+    if way.net is not Net.BACKEND:
+        yield f"route replace {destination} {via} metric {place}"
