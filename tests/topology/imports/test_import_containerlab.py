@@ -272,6 +272,7 @@ REFUSED = {
     "Give it one, or its group, or the defaults.\nlab.clab.yml:4: node b has no kind. "
     "Give it one, or its group, or the defaults.",
     HEAD.replace("{a: , b: }", "[a]"): "lab.clab.yml:4: nodes is no mapping. Write its keys below it, indented.",
+    HEAD.replace("b:", '"b\\nc":'): "lab.clab.yml:4: 'b\\nc' is no name of a node. Use letters and digits.",
     HEAD + "  links: {a: b}": "lab.clab.yml:5: links is no list. Begin each entry with a dash.",
     HEAD + "  links: [a]": 'lab.clab.yml:5: a link is no mapping. Write `endpoints: ["a:eth1", "b:eth1"]`.',
     HEAD + "  links: [{type: wire}]": "lab.clab.yml:5: 'wire' is no type of a link. "
@@ -291,6 +292,9 @@ REFUSED = {
     "a:x is an end of the link of line 6 too. Give each link interfaces of its own.",
     HEAD + '  links: [{endpoints: ["a:x", "a:x"]}]': "lab.clab.yml:5: a:x is an end of the link of line 5 too. "
     "Give each link interfaces of its own.",
+    HEAD
+    + '  links: [{endpoints: ["a:x\\ty", "b:x"]}]': "lab.clab.yml:5: an endpoint is not of the form node:interface. "
+    "Write it so, or give the link a type.",
     "name: {{ .name }}\n": "lab.clab.yml: is a template. "
     "Give what `containerlab deploy --export-template` writes of it.",
 }

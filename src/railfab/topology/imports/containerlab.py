@@ -87,6 +87,8 @@ class _Lab:
         kinds: dict[str, str | None] = {}
         nodes = []
         for name in self._levels["nodes"].entries:
+            if not name.isprintable():
+                self._say(self._levels["nodes"].lines[name], f"{name!r} is no name of a node", "Use letters and digits")
             levels = self._definitions(name)
             kinds[name] = self._kind(name, levels)
             if kinds[name] not in WITHOUT_SWITCHING:
@@ -153,7 +155,7 @@ class _Lab:
     def _short(self, end: Tree) -> _End | None:
         """`node:interface`"""
         node, colon, interface = end.text.partition(":") if isinstance(end, Text) else ("", "", "")
-        if node and colon and interface:
+        if node and colon and interface and interface.isprintable():
             return _End(node, interface, end.line)
         self._say(end.line, "an endpoint is not of the form node:interface", "Write it so, or give the link a type")
         return None
@@ -161,7 +163,7 @@ class _Lab:
     def _long(self, end: Tree) -> _End | None:
         """`{node: ..., interface: ...}`"""
         said = words(end.entries) if isinstance(end, Keyed) else {}
-        if "node" in said and "interface" in said:
+        if said.get("node") and said.get("interface", "").isprintable() and said.get("interface"):
             return _End(said["node"], said["interface"], end.line, tuple(self._addresses(end.line, said)))
         self._say(end.line, "an endpoint lacks node or interface", "Give both")
         return None

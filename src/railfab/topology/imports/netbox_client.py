@@ -31,8 +31,7 @@ class Client:
 
     def __init__(self, netbox: NetBox) -> None:
         self._netbox = netbox
-        address = urlsplit(netbox.url)
-        if address.scheme not in ("http", "https") or not address.hostname:
+        if not _is_url(netbox.url):
             raise SourceError(netbox.url, "is no URL of a NetBox", "Write https://HOST")
         if netbox.ca is not None and not Path(netbox.ca).is_file():
             raise SourceError(netbox.ca, "no such file", "Name the PEM file of NetBox's authority")
@@ -58,9 +57,20 @@ class Client:
     def records(self, endpoint: str, filters: Mapping[str, Any]) -> Iterator[Record]:
         """Every record of an endpoint, such as `dcim.devices`, page by page."""
         app, _, name = endpoint.partition(".")
-        with self._asking(endpoint.replace(".", "/")):
-            for record in getattr(getattr(self._api, app), name).filter(limit=PAGE, **filters):
-                yield dict(record)
+        what = endpoint.replace(".", "/")
+        with self._asking(what):
+            found = iter(getattr(getattr(self._api, app), name).filter(limit=PAGE, **filters))
+            while (record := self._next(what, found)) is not None:
+                yield record
+
+    def _next(self, what: str, found: Iterator[Any]) -> Record | None:
+        """One record, of whose shape pynetbox takes much for granted; None at the end."""
+        try:
+            record = next(found, None)
+            return None if record is None else dict(record)
+        except (TypeError, KeyError, IndexError, AttributeError):
+            problem = f"answers for {what} in another shape than NetBox 3.3 to 4.6"
+            raise SourceError(self._netbox.url, problem, "Check what answers there") from None
 
     @contextmanager
     def _asking(self, what: str) -> Iterator[None]:
@@ -135,6 +145,14 @@ class _ReadOnly(requests.Session):
             there = answer.headers["location"]
             raise SourceError(self._netbox.url, f"sends us on to {there}", "Name that address if it is your NetBox")
         return answer
+
+
+def _is_url(text: str) -> bool:
+    try:
+        address = urlsplit(text)
+        return address.scheme in ("http", "https") and bool(address.hostname) and address.port != 0
+    except ValueError:
+        return False
 
 
 def _detail(answer: requests.Response) -> str:

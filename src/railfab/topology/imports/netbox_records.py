@@ -42,7 +42,7 @@ def devices(found: Iterable[Record]) -> Iterator[tuple[int, Record]]:
     """Devices with a name, by id."""
     for record in found:
         if _is_there(record) and record.get("name"):
-            yield _shaped("device", record, lambda device: int(device["id"])), record
+            yield _shaped("device", record, _key_of_named), record
 
 
 def addresses(found: Iterable[Record]) -> Mapping[int, tuple[Interface, ...]]:
@@ -95,7 +95,7 @@ def _shaped(what: str, record: Record, make: Callable[[Record], T]) -> T:
     try:
         return make(record)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError):
-        where = record.get("url") or record.get("id") if isinstance(record, Mapping) else record
+        where = " ".join(str(record.get("url") or record.get("id")).split())
         raise SourceError(
             f"{what} {where}", "is not of the shape that NetBox 3.3 to 4.6 gives", "Check what answers there"
         ) from None
@@ -103,7 +103,20 @@ def _shaped(what: str, record: Record, make: Callable[[Record], T]) -> T:
 
 def _is_there(record: Record) -> bool:
     status = record.get("status")
-    return not isinstance(status, Mapping) or status.get("value") not in GONE
+    return not isinstance(status, Mapping) or str(status.get("value")) not in GONE
+
+
+def _key_of_named(device: Record) -> int:
+    _name(device)
+    return int(device["id"])
+
+
+def _name(record: Record) -> str:
+    """A record's name: one line of text."""
+    name = record["name"]
+    if not isinstance(name, str) or not name.isprintable():
+        raise TypeError(f"{name!r} is no name")
+    return name
 
 
 def _address(record: Record) -> tuple[int, Interface]:
@@ -115,8 +128,8 @@ def _interface(record: Record, by_interface: Mapping[int, tuple[Interface, ...]]
     speed = int(record.get("speed") or 0) // KBPS_PER_GBPS
     most = TYPE_RATE.match(str(type_.get("value")))
     port = FoundPort(
-        node=str(record["device"]["name"]),
-        name=str(record["name"]),
+        node=_name(record["device"]),
+        name=_name(record),
         rate_gbps=speed or None,
         most_gbps=int(most["rate"]) if most else None,
         addresses=by_interface.get(key, ()),
@@ -127,7 +140,7 @@ def _interface(record: Record, by_interface: Mapping[int, tuple[Interface, ...]]
 
 def _far(record: Record) -> tuple[int, FoundPort]:
     """An interface as another record names it."""
-    return int(record["id"]), FoundPort(node=str(record["device"]["name"]), name=str(record["name"]))
+    return int(record["id"]), FoundPort(node=_name(record["device"]), name=_name(record))
 
 
 def _pairs(cable: Record, by_key: Mapping[int, FoundInterface]) -> Iterator[tuple[FoundPort, FoundPort]]:
@@ -163,7 +176,7 @@ def _node(device: Record, loopbacks: Mapping[str, tuple[Address, ...]]) -> Found
     role = device.get("role") or device.get("device_role") or {}  # device_role: before NetBox 3.6
     platform = device.get("platform") or {}
     return FoundNode(
-        name=str(device["name"]),
+        name=_name(device),
         role=role_called(str(role.get("slug", ""))),
         model=str(device["device_type"]["model"]),
         platform=platform_called(str(platform.get("slug", ""))),
