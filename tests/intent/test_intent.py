@@ -146,7 +146,13 @@ def job_refused(tmp_path: Path, text: str) -> str:
         ("compute: {ms: 1}, traffic: {pattern: incast, senders: 2, bytes: 1MB}", "here compute and traffic"),
         ("collective: {op: allreduce, bytes: 3XB}", "'3XB' is not a size. Write bytes, or a number with kB, MB, GB"),
         ("traffic: {pattern: storm, senders: 2, bytes: 1}", "'storm' is not a choice. Use 'incast'."),
-        ("", "a phase is one of compute, collective and traffic, here none"),
+        ("", "j.yml:4: phases.0: a phase is one of compute, collective and traffic, here none. Write one a phase."),
+        (
+            "colective: {}",
+            "phases.0.colective: is not a key railfab knows. Did you mean 'collective'? Known here: coll",
+        ),
+        ("compute: {ms: 0}", "j.yml:4: phases.0.compute.ms: 0 does not do. It should be greater than 0."),
+        ("compute: 5", "j.yml:4: phases.0.compute: 5 does not do. Write its keys below it, indented."),
     ],
 )
 def test_faults_of_a_job_are_said(tmp_path: Path, phase: str, line: str) -> None:
@@ -159,3 +165,22 @@ def test_sizes_read_as_people_write_them(tmp_path: Path) -> None:
     collective = load_job(path).phases[0].collective
     assert collective is not None
     assert collective.bytes == 1_500_000_000
+
+
+@pytest.mark.parametrize(
+    ("hosts", "line"),
+    [
+        ("some", "j.yml:3: hosts: 'some' is not a choice. Use 'all', a valid integer or a list."),
+        ("0", "j.yml:3: hosts: 0 does not do. It should be greater than or equal to 1."),
+        ("[a, 1]", "j.yml:3: hosts.1: 1 is not a text. Put it in quotes."),
+    ],
+)
+def test_what_hosts_of_a_job_may_be_is_said(tmp_path: Path, hosts: str, line: str) -> None:
+    assert job_refused(tmp_path, f"version: 1\njob: j\nhosts: {hosts}\nphases: [{{compute: {{ms: 1}}}}]\n").endswith(
+        line
+    )
+
+
+def test_a_job_without_phases_is_refused(tmp_path: Path) -> None:
+    refusal = job_refused(tmp_path, "version: 1\njob: j\nphases: []\n")
+    assert refusal.endswith("j.yml:3: phases: is empty. Give at least one.")

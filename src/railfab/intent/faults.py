@@ -139,6 +139,8 @@ def _said(model: type[Model], place: Location, detail: ErrorDetails) -> tuple[st
             return f"{shown(value)} does not do", f"Write its keys below it, indented{off}"
         case "string_type" if place[-1:] == (KEY,):
             return "a name is a text", "Put it in quotes"
+        case "string_type" if isinstance(value, bool | int | float):
+            return f"{shown(value)} is not a text", "Put it in quotes"
         case "too_short":
             return "is empty", "Give at least one"
         case kind if kind in KINDS:
