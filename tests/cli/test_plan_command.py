@@ -50,12 +50,12 @@ def test_a_large_fabric_is_shown_kind_by_kind(tmp_path: Path) -> None:
     path.write_text(
         "version: 1\nfabric: large\nhosts: {gpus: 8, rate_gbps: 400}\nbackend:\n"
         "  segments: {count: 12, hosts: 8, rail_switches: 8, model: linux-128}\n"
-        "  spines: {count: 4, links_per_leaf: 2, rate_gbps: 400, model: linux-128}\n"
+        "  spines: {count: 4, links_per_leaf: 2, rate_gbps: 400, model: linux-256}\n"
         "profile: {lossless: off}\n"
     )
     lines = plan(path, cwd=tmp_path).stdout.splitlines()
     assert lines[0] == "large: 768 GPUs on 96 hosts, 100 switches, 1,536 cables, 8 rails"
-    assert [line.split("  ")[0] for line in lines if "linux-128" in line] == [
+    assert [line.split("  ")[0] for line in lines if "  linux-" in line] == [
         "96 like pod1-seg1-leaf1",
         "4 like pod1-spine1",
     ]

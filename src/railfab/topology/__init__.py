@@ -1,6 +1,5 @@
-"""Nodes, ports, links, rails, addresses and AS numbers of a fabric; the catalogue of switches; the cabling plan."""
+"""Nodes, ports, links, rails, addresses and AS numbers of a fabric; the catalogue of switches; checks and documents."""
 
-from railfab.topology.cabling import cabling_csv
 from railfab.topology.catalogue import SwitchModel, catalogue, switch_model
 from railfab.topology.checks import Capacity, capacities, findings
 from railfab.topology.failures import FailureDomain, FailureKind, Towards, failure_domains
@@ -47,7 +46,6 @@ __all__ = [
     "SwitchModel",
     "Topology",
     "Towards",
-    "cabling_csv",
     "capacities",
     "catalogue",
     "failure_domains",

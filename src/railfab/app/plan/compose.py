@@ -11,7 +11,7 @@ from railfab.app.plan.buffers import SwitchBuffers, all_buffer_findings, switch_
 from railfab.errors import Finding, RailfabError, each, raise_all
 from railfab.intent import FabricIntent, load_intent
 from railfab.platforms import refusals
-from railfab.topology import Topology, findings, wire
+from railfab.topology import Topology, failure_domains, findings, wire
 from railfab.topology.documents import (
     Overview,
     Position,
@@ -23,7 +23,6 @@ from railfab.topology.documents import (
     rack_findings,
     racks,
 )
-from railfab.topology.failures import failure_domains
 
 Say = Callable[[str], object]
 """Is told what happens next."""
