@@ -84,10 +84,18 @@ def test_an_mtu_that_suffices(profile: dict[str, Any]) -> None:
 def test_ultra_ethernet_with_pauses() -> None:
     assert lines(transport="uet") == [
         "warning profile.lossless.pfc: Ultra Ethernet does not rely on a lossless network, and a pause stops what its "
-        "congestion control steers. Use pfc: false, unless RoCE shares this class."
+        "congestion control steers. Use pfc: false."
     ]
     assert lines(transport="uet", lossless={"pfc": False}) == []
     assert lines(transport="uet", lossless=False) == []
+
+
+def test_storage_over_roce_needs_what_ultra_ethernet_does_not() -> None:
+    storage = {"protocol": "roce", "leaves": {"count": 2, "model": "7220-ixr-d5"}}
+    shared = fabric(profile={"transport": "uet", "mtu": 1500}, storage=storage)
+    found = [shown(one) for one in findings(TOPOLOGY, shared) if one.where.startswith("profile.")]
+    assert len(found) == 1
+    assert "RoCE packets of 4156 do not fit" in found[0]
 
 
 SMALL = [path for path in sorted(FABRICS.glob("*.yml")) if path.stat().st_size and "gpu" not in path.stem]

@@ -23,13 +23,13 @@ def test_a_claim_that_is_built_says_nothing() -> None:
 
 def test_nics_of_one_port_survive_neither_their_link_nor_their_switch() -> None:
     link = (
-        "error pod1-seg1-host1:rail1-p0--pod1-seg1-leaf1:ethernet-1/1/1 and 63 more: without this host link, 1 GPU "
-        "does not reach every GPU, and backend.survives says {}. "
+        "error pod1-seg1-host1:rail1-p0--pod1-seg1-leaf1:ethernet-1/1/1 and 63 more: the loss of this host link cuts "
+        "1 GPU off from every GPU, and backend.survives says {}. "
         "Add NIC ports that meet two rail switches, or claim less."
     )
     leaf = (
-        "error pod1-seg1-leaf1 and 3 more: without this leaf, 16 GPUs do not reach every GPU, and backend.survives "
-        "says switch. Add NIC ports that meet two rail switches, or claim less."
+        "error pod1-seg1-leaf1 and 3 more: the loss of this leaf cuts 16 GPUs off from every GPU, and "
+        "backend.survives says switch. Add NIC ports that meet two rail switches, or claim less."
     )
     assert lines(fabric(hosts__nic_ports=1, backend__survives="link"), "survives") == [link.format("link")]
     assert lines(fabric(hosts__nic_ports=1, backend__survives="switch"), "survives") == [link.format("switch"), leaf]
@@ -44,10 +44,27 @@ def test_one_spine_and_one_super_spine_are_not_survived() -> None:
         backend__super_spines=SUPERS | {"count": 1},
     )
     assert lines(intent, "survives") == [
-        "error pod1-spine1 and 1 more: without this spine, 64 GPUs do not reach GPUs behind other leaves, and "
+        "error pod1-spine1 and 1 more: the loss of this spine cuts 64 GPUs off from GPUs behind other leaves, and "
         "backend.survives says switch. Add spines, or claim less.",
-        "error super1: without this super-spine, 128 GPUs do not reach GPUs of other pods, and "
+        "error super1: the loss of this super-spine cuts 128 GPUs off from GPUs of other pods, and "
         "backend.survives says switch. Add super-spines, or claim less.",
+    ]
+
+
+def test_one_link_to_all_other_leaves_or_pods_is_not_survived() -> None:
+    intent = fabric(
+        backend__survives="link",
+        backend__pods=2,
+        backend__segments__rail_switches=1,
+        backend__spines__count=1,
+        backend__spines__links_per_leaf=1,
+        backend__super_spines=SUPERS | {"count": 1, "links_per_spine": 1},
+    )
+    assert lines(intent, "survives") == [
+        "error pod1-seg1-leaf1:ethernet-1/32--pod1-spine1:ethernet-1/1 and 3 more: the loss of this leaf-spine link "
+        "cuts 32 GPUs off from GPUs behind other leaves, and backend.survives says link. Add spines, or claim less.",
+        "error pod1-spine1:ethernet-1/32--super1:ethernet-1/1 and 1 more: the loss of this spine-super link cuts "
+        "64 GPUs off from GPUs of other pods, and backend.survives says link. Add super-spines, or claim less.",
     ]
 
 

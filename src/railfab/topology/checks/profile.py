@@ -64,12 +64,17 @@ def _roce_bytes(intent: FabricIntent) -> int:
     traffic against the MTU itself.
     """
     profile = intent.profile
-    if profile.transport != "rocev2" or profile.lossless is None:
+    if profile.lossless is None or not _speaks_roce(intent):
         return 0
     traffic = profile.lossless.traffic
     if traffic and profile.data_plane == "ethernet":
         return 0
     return IP_BYTES[profile.family] + ROCE_BYTES + (traffic.packet_bytes if traffic else ROCE_PATH_MTU_BYTES)
+
+
+def _speaks_roce(intent: FabricIntent) -> bool:
+    """The GPUs do, or the storage does in the same class."""
+    return intent.profile.transport == "rocev2" or (intent.storage is not None and intent.storage.protocol == "roce")
 
 
 def uet_pauses(intent: FabricIntent) -> Iterator[Finding]:
@@ -78,9 +83,9 @@ def uet_pauses(intent: FabricIntent) -> Iterator[Finding]:
     an option, and costs headroom.
     """
     profile = intent.profile
-    if profile.transport == "uet" and profile.lossless is not None and profile.lossless.pfc:
+    if profile.lossless is not None and profile.lossless.pfc and not _speaks_roce(intent):
         yield warning(
             "profile.lossless.pfc",
             "Ultra Ethernet does not rely on a lossless network, and a pause stops what its congestion control steers",
-            "Use pfc: false, unless RoCE shares this class",
+            "Use pfc: false",
         )

@@ -31,14 +31,14 @@ def _not_survived(survives: str, domain: FailureDomain) -> Finding:
     alike_ones = f" and {domain.count - 1} more" if domain.count > 1 else ""
     return error(
         f"{domain.example}{alike_ones}",
-        f"without this {domain.kind}, {_gpus(domain.cut_off)} not reach {domain.towards}, "
+        f"the loss of this {domain.kind} cuts {_gpus(domain.cut_off)} off from {domain.towards}, "
         f"and backend.survives says {survives}",
         f"Add {_remedy(domain.kind)}, or claim less",
     )
 
 
 def _gpus(count: int) -> str:
-    return "1 GPU does" if count == 1 else f"{count} GPUs do"
+    return "1 GPU" if count == 1 else f"{count} GPUs"
 
 
 def _remedy(kind: FailureKind) -> str:
