@@ -93,6 +93,10 @@ CASES = {
         {"storage": STORAGE | {"pool": "10.208.0.0/26"}},
         "storage.pool: 10.208.0.0/26 is too small for 2 leaves of 64 ports. Use a /23.",
     ),
+    "pool of one address": (
+        {"management": MANAGEMENT | {"pool": "10.224.0.0/32"}},
+        "management.pool: 10.224.0.0/32 is too small for 4 leaves of 48 ports. Use a /21.",
+    ),
     "tiny pool": (
         {"frontend": FRONTEND | {"pool": "10.192.0.0/30"}},
         "frontend.pool: 10.192.0.0/30 is too small for 2 leaves of 24 ports. Use a /26.",
@@ -130,6 +134,16 @@ def test_every_reason_why_a_network_cannot_be_built_is_said(case: str) -> None:
     changes, message = CASES[case]
     (error,) = network_errors(fabric(**{"backend__growth": {"hosts": 4}} | changes))
     assert str(error).startswith(message) if message.endswith("Use ") else str(error) == message
+
+
+def test_what_grows_beyond_all_bounds_is_told_to_state_them() -> None:
+    beyond = {"backend__pods": 2, "backend__growth": {"hosts": 4096, "segments": 4096}}
+    assert [str(error) for error in network_errors(fabric(frontend=FRONTEND, **beyond))] == [
+        "frontend.leaves.count: 2 leaves are too few: with room for 4096 segments of 4096 in a pod, places are taken "
+        "up to leaf 1398444. Say in backend.growth how far it will really grow.",
+        "frontend.tenants.red.subnet: 172.20.0.0/22 is too small for 16781319 addresses. "
+        "Say in backend.growth how far it will really grow.",
+    ]
 
 
 def test_all_networks_can_be_built_of_what_these_cases_begin_with() -> None:

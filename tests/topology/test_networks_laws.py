@@ -234,3 +234,14 @@ def test_without_other_networks_the_backend_stays_as_it_is(document: dict[str, A
     assume(backend is not None)
     assert backend is not None
     assert add_networks(intent, backend) is backend
+
+
+@pytest.mark.parametrize("key", ["frontend", "storage", "management"])
+@given(data=st.data())
+@settings(max_examples=15, deadline=None)
+def test_a_network_that_comes_later_moves_nothing(key: str, data: st.DataObject) -> None:
+    after, more = built(data.draw(clusters(*OTHERS)))
+    standing = whole(after.model_copy(update={key: None}))
+    assert standing is not None
+    old, new = ports_of(standing), ports_of(more)
+    assert {port: new.get(port) for port in old} == old

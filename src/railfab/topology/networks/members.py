@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from railfab.intent import FabricIntent
+from railfab.intent import AccessLeaves, AccessSpines, FabricIntent, SuperSpines
 from railfab.topology.model import Net, Node, Role
 from railfab.topology.networks.access import AccessNetwork, Place, Socket
 from railfab.topology.networks.describe import MANAGED_PORTS, switch_places
@@ -66,18 +66,25 @@ class Kind:
 
 
 def kinds(intent: FabricIntent) -> tuple[Kind, ...]:
-    """In the order in which they share the spare places: the first of each kind, then the second of each, and so on."""
-    backend, storage, switch = intent.backend, intent.storage, MANAGED_PORTS[0]
+    """In the order in which they share the spare places: the first of each kind, then the second of each, and so on.
+
+    All kinds are there, since a network or tier that comes later must move nothing.
+    """
+    frontend, storage, switch = intent.frontend, intent.storage, MANAGED_PORTS[0]
+    supers, planes = intent.backend.super_spines, intent.backend.planes
     servers = storage.servers if storage else 0
-    found = [Kind(Net.STORAGE, Role.SERVER, port, servers) for port in MANAGED_PORTS if storage]
-    for net, own in ((Net.FRONTEND, intent.frontend), (Net.STORAGE, storage)):
-        if own:
-            found.append(Kind(net, Role.LEAF, switch, own.leaves.count))
-        if own and own.spines:
-            found.append(Kind(net, Role.SPINE, switch, own.spines.count))
-    if backend.super_spines:
-        found.append(Kind(Net.BACKEND, Role.SUPER, switch, backend.planes * backend.super_spines.count))
-    return tuple(found)
+    return (
+        *(Kind(Net.STORAGE, Role.SERVER, port, servers) for port in MANAGED_PORTS),
+        Kind(Net.FRONTEND, Role.LEAF, switch, _count(frontend.leaves if frontend else None)),
+        Kind(Net.FRONTEND, Role.SPINE, switch, _count(frontend.spines if frontend else None)),
+        Kind(Net.STORAGE, Role.LEAF, switch, _count(storage.leaves if storage else None)),
+        Kind(Net.STORAGE, Role.SPINE, switch, _count(storage.spines if storage else None)),
+        Kind(Net.BACKEND, Role.SUPER, switch, planes * _count(supers)),
+    )
+
+
+def _count(tier: AccessLeaves | AccessSpines | SuperSpines | None) -> int:
+    return tier.count if tier else 0
 
 
 def spare_cables(network: AccessNetwork, nodes: Iterable[Node], intent: FabricIntent) -> Iterator[Cable]:

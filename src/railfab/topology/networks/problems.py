@@ -15,6 +15,11 @@ from railfab.topology.networks.members import kinds
 Errors = Iterator[RailfabError]
 SMALLEST_POOL = 16
 """Addresses that a pool has at least, to be divided."""
+SHORTEST = 8
+"""Length of the largest prefix that anybody has for a network."""
+MOST_LEAVES = 4096
+"""That an intent may state."""
+REALLY = "in backend.growth how far it will really grow"
 FIXED = 3
 """Addresses of a subnet that are no host's: network, gateway and broadcast."""
 
@@ -53,8 +58,8 @@ def _leaves_suffice(network: AccessNetwork, intent: FabricIntent) -> Errors:
     if needed > there:
         room = f"{network.segments} segments of {network.segment_members} in a pod"
         problem = f"{there} leaves are too few: with room for {room}, places are taken up to leaf {needed}"
-        remedy = f"Use {needed}, or say in backend.growth how far it will really grow"
-        yield TopologyError(f"{network.key}.leaves.count", problem, remedy)
+        remedy = f"Use {needed}, or say" if needed <= MOST_LEAVES else "Say"
+        yield TopologyError(f"{network.key}.leaves.count", problem, f"{remedy} {REALLY}")
 
 
 def _leaves_needed(network: AccessNetwork, intent: FabricIntent) -> int:
@@ -79,7 +84,7 @@ def _pool_suffices(network: AccessNetwork, intent: FabricIntent) -> Errors:
     needed = max(SMALLEST_POOL, *_addresses_needed(network, intent))
     if network.pool.num_addresses < needed:
         problem = f"{network.pool} is too small for {network.leaves.count} leaves of {network.access_ports} ports"
-        yield TopologyError(f"{network.key}.pool", problem, f"Use a /{_length(needed)}")
+        yield TopologyError(f"{network.key}.pool", problem, _larger(needed))
 
 
 def _addresses_needed(network: AccessNetwork, intent: FabricIntent) -> Iterator[int]:
@@ -113,13 +118,13 @@ def _tenants_suffice(network: AccessNetwork, intent: FabricIntent, own: Frontend
     for name, tenant in own.tenants.items():
         if tenant.subnet.num_addresses < needed:
             problem = f"{tenant.subnet} is too small for {needed} addresses"
-            yield TopologyError(f"frontend.tenants.{name}.subnet", problem, f"Use a /{_length(needed)}")
+            yield TopologyError(f"frontend.tenants.{name}.subnet", problem, _larger(needed))
         needed = FIXED
 
 
 def _services_are_elsewhere(network: AccessNetwork, intent: FabricIntent) -> Errors:
     """Servers have addresses that no switch, host or link is given."""
-    if network.net is not Net.MANAGEMENT or intent.management is None:
+    if network.net is not Net.MANAGEMENT or intent.management is None or network.pool.num_addresses < SMALLEST_POOL:
         return
     free = network.pools.servers
     for name, servers in intent.management.services:
@@ -129,9 +134,10 @@ def _services_are_elsewhere(network: AccessNetwork, intent: FabricIntent) -> Err
                 yield TopologyError(where, f"{problem} that devices get", f"Use one of {free}, or of another prefix")
 
 
-def _length(addresses: int) -> int:
-    """Of the prefix that has as many."""
-    return 32 - (addresses - 1).bit_length()
+def _larger(addresses: int) -> str:
+    """What to do about a prefix that has not so many."""
+    length = 32 - (addresses - 1).bit_length()
+    return f"Use a /{length}" if length >= SHORTEST else f"Say {REALLY}"
 
 
 LAST = (_leaves_suffice, _pool_suffices, _subnets_suffice, _services_are_elsewhere)
