@@ -1,13 +1,17 @@
 """The entry of `railfab` and of `python -m railfab`; light, so that Ctrl-C is quiet from the first moment."""
 
+import gc
 import sys
 
 
 def main() -> None:
     """Load the command line and run it; exit code 130 when Ctrl-C or SIGTERM ended it, as shells count signals."""
     try:
+        gc.disable()  # what is imported stays: the collector would look through it again and again for nothing
         from railfab.cli import main as run
 
+        gc.freeze()
+        gc.enable()
         run()
     except KeyboardInterrupt:
         sys.stderr.write("railfab: interrupted\n")

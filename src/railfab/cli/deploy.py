@@ -8,7 +8,6 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.syntax import Syntax
 
 from railfab.cli.common import (
     CANNOT,
@@ -118,6 +117,8 @@ def _change(
 
 
 def _print_diffs(changing: list[Outcome]) -> None:
+    from rich.syntax import Syntax
+
     console = stdout()
     for outcome in changing:
         console.print(f"[bold]{outcome.name}[/bold]")

@@ -20,6 +20,7 @@ from railfab.cli.common import (
     print_json,
     print_table,
     stdout,
+    uncollected,
 )
 from railfab.device import changes, disagreements
 from railfab.errors import ConfigError, Finding, Problems, RailfabError, Severity, each
@@ -45,6 +46,7 @@ def print_findings(found: tuple[Finding, ...]) -> None:
         console.print(Text.assemble((str(finding.severity), colour), f" {finding}"), soft_wrap=True)
 
 
+@uncollected()
 def render(
     intent: IntentFile,
     out: Annotated[Path, typer.Option("-o", metavar="DIR", help="Folder for one configuration a switch.")],

@@ -43,7 +43,7 @@ def plan(intent: IntentFile, out: OutDir = None, output: OutputOption = Output.T
     if out is not None:
         stderr().print(f"wrote {len(files)} files, named in {out / 'summary.md'}", soft_wrap=True)
     if output is Output.JSON:
-        sys.stdout.writelines(document(fabric))
+        write_pieces(document(fabric))
     else:
         _print_plan(fabric)
         print_findings(fabric.findings)

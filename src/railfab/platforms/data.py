@@ -17,9 +17,12 @@ from railfab.platforms.contract import (
     TelemetryRule,
 )
 
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""libyaml's where PyYAML was built with it, ten times as fast."""
+
 
 def _document(package: str, name: str) -> dict[str, Any]:
-    document: dict[str, Any] = yaml.safe_load(files(package).joinpath(name).read_text())
+    document: dict[str, Any] = yaml.load(files(package).joinpath(name).read_text(), Loader=LOADER)
     return document
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoints, entry_points
 from pathlib import Path
 from pkgutil import iter_modules
 
@@ -14,10 +14,17 @@ from railfab.platforms.contract import Platform
 ENTRY_POINTS = "railfab.platforms"
 
 
+@cache
 def platform_names() -> tuple[str, ...]:
     """Every platform there is, sorted."""
     folders = {module.name for module in iter_modules([str(Path(__file__).parent)]) if module.ispkg}
-    return tuple(sorted(folders | {point.name for point in entry_points(group=ENTRY_POINTS)}))
+    return tuple(sorted(folders | _registered().names))
+
+
+@cache
+def _registered() -> EntryPoints:
+    """What other distributions register; to ask reads a file of every distribution there is."""
+    return entry_points(group=ENTRY_POINTS)
 
 
 @cache
@@ -25,7 +32,7 @@ def platform(name: str) -> Platform:
     """The platform of that name. Raises UnknownPlatform."""
     if name not in platform_names():
         raise UnknownPlatform(f"platform {name!r}", "is not known", f"Use one of {', '.join(platform_names())}")
-    for point in entry_points(group=ENTRY_POINTS):
+    for point in _registered():
         if point.name == name:
             found: Platform = point.load()
             return found
