@@ -27,5 +27,5 @@ PLATFORM = Platform(
     capabilities=data.capabilities(__name__),
     dialect=data.dialect(__name__),
     lab=data.lab(__name__),
-    suffix=".conf",
+    suffix="conf",
 )
