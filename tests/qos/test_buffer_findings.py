@@ -66,11 +66,11 @@ def test_the_share_of_headroom_is_the_limit() -> None:
 
 
 def test_a_buffer_too_small_for_ecn_to_act_first() -> None:
-    assert said([PortLoad(400, 40, 16), PortLoad(100, 5, 1)], 16_000_000) == [
+    assert said([PortLoad(400, 40, 16), PortLoad(100, 5, 1)], 9_000_000) == [
         (
             Severity.ERROR,
-            "pod1-spine1: Kmax of 400G ports (1.50 MB) is not below the 1.14 MB at which the chip pauses when half "
-            "of its 17 lossless ports fill, so that ECN acts too late. "
+            "pod1-spine1: Kmax of 400G ports (1.50 MB) is not below the 1.16 MB at which the chip pauses when a "
+            "quarter of its 17 lossless ports fill, so that ECN acts too late. "
             "Use a model with more buffer, or fewer lossless ports on this one.",
         )
     ]
@@ -78,13 +78,13 @@ def test_a_buffer_too_small_for_ecn_to_act_first() -> None:
 
 def test_several_speeds_are_one_finding() -> None:
     ((_, text),) = said([PortLoad(400, 40, 16), PortLoad(400, 5, 16), PortLoad(800, 5, 8)], 20_000_000)
-    assert "Kmax of 400G ports (1.50 MB) and 800G ports (3.00 MB) is not below the 0.63 MB at which" in text
+    assert "Kmax of 400G ports (1.50 MB) and 800G ports (3.00 MB) is not below the 1.20 MB at which" in text
 
 
 def test_without_pfc_the_queue_drops_where_it_would_have_paused() -> None:
-    ((severity, text),) = said([PortLoad(400, 40, 16)], 16_000_000, Lossless(pfc=False))
+    ((severity, text),) = said([PortLoad(400, 40, 16)], 9_000_000, Lossless(pfc=False))
     assert severity is Severity.ERROR
-    assert "is not below the 1.17 MB at which the chip drops when half of its 16 lossless ports fill" in text
+    assert "is not below the 1.19 MB at which the chip drops when a quarter of its 16 lossless ports fill" in text
 
 
 def test_without_ecn_there_is_no_kmax_to_compare() -> None:

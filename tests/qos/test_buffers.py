@@ -129,16 +129,17 @@ def test_a_rail_switch_of_pod64() -> None:
 
 
 def test_the_threshold_that_a_pool_grants() -> None:
-    """Half of pod64's ports at XOFF hold 17.2 MB, which leaves 69.92; of 64 x 800G none reaches 4 MB."""
-    assert plan(LEAF).uncut.granted_xoff_bytes == 87_120_000 - 16 * 575_000 - 4 * 2_000_000
-    assert plan([PortLoad(800, 40, 64)], TOMAHAWK_5).uncut.granted_xoff_bytes == 109_032_000 // 33
+    """A quarter of pod64's ports at XOFF hold 8.6 MB, which leaves 78.52; of 64 x 800G with half of Tomahawk 5's buffer none
+    reaches 4 MB."""
+    assert plan(LEAF).uncut.granted_xoff_bytes == 87_120_000 - 8 * 575_000 - 2 * 2_000_000
+    assert plan([PortLoad(800, 40, 64)], 80_000_000).uncut.granted_xoff_bytes == 52_800_000 // 17
 
 
 def test_ports_of_little_xoff_stop_at_it_before_the_others_do() -> None:
-    """32 x 100G stop at 575 kB; of what is left, half of 32 x 400G and the free part take 1/17 each."""
+    """32 x 100G stop at 575 kB; of what is left, a quarter of 32 x 400G and the free part take 1/9 each."""
     ports = [PortLoad(100, 5, 32), PortLoad(400, 40, 32)]
-    found = plan(ports, buffer_bytes=40_000_000).uncut
-    assert found.granted_xoff_bytes == int((26_400_000 - 16 * 575_000) / 17)
+    found = plan(ports, buffer_bytes=28_000_000).uncut
+    assert found.granted_xoff_bytes == int((18_480_000 - 8 * 575_000) / 9)
     assert 575_000 < found.granted_xoff_bytes < 2_000_000
 
 

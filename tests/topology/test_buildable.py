@@ -139,6 +139,16 @@ def refusal(**changes: Any) -> list[str]:
             "Raise it; addresses and ports are laid out anew.",
         ),
         (
+            {"backend__growth": {"hosts": 19}, "backend__segments__ports": "by-rail"},
+            "backend.growth.hosts: the fabric cannot grow to 19 hosts: its switches have ports for 0. "
+            "Lower it, or use larger switches.",
+        ),
+        (
+            {"backend__growth": {"segments": 5}},
+            "backend.growth.segments: the fabric cannot grow to 5 segments: its switches have ports for 4. "
+            "Lower it, or use larger switches.",
+        ),
+        (
             {"profile__addresses__hosts": "10.0.0.0/24"},
             "profile.addresses.hosts: 10.0.0.0/24 has 8 bits for addresses, and all that the fabric may grow to takes "
             "10. Give a larger pool, or say how far it grows with backend.growth.",

@@ -105,3 +105,15 @@ SMALL = [path for path in sorted(FABRICS.glob("*.yml")) if path.stat().st_size a
 def test_nobody_has_anything_to_say_of_a_committed_design(path: Path) -> None:
     intent: FabricIntent = load_intent(path)
     assert [shown(found) for found in findings(wire(intent), intent)] == []
+
+
+def test_a_host_model_with_another_number_of_gpus() -> None:
+    intent = fabric(hosts__model="gpu-server-4")
+    assert [shown(found) for found in findings(wire(intent), intent)] == [
+        "warning hosts.model: gpu-server-4 has 4 GPUs, and hosts say 8. Name a model of 8 GPUs, or say gpus: 4."
+    ]
+
+
+def test_a_default_host_model_says_nothing_of_the_number_of_gpus() -> None:
+    intent = fabric(hosts__gpus=4)
+    assert findings(wire(intent), intent) == ()

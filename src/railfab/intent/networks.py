@@ -14,7 +14,7 @@ from railfab.intent.model import AddressV4, Count, Listed, Metres, Model, Name, 
 class AccessLeaves(Model):
     """The switches that hosts are cabled to."""
 
-    count: Count = Field(description="how many; hosts are spread over them in turn")
+    count: Count = Field(description="how many; hosts fill them pair by pair, in the order of their own numbers")
     model: Text = Field(description="switch model, from the catalogue")
     platform: Text | None = Field(default=None, description="network operating system; by default the model's first")
     cable_m: Metres = Field(default=10.0, description="length of host cables [m]")

@@ -17,9 +17,9 @@ ALPHA = 1.0
 """A queue may take this many times what is still free in its pool. SONiC's dynamic_th 0 (Mellanox/SAI-Implementation,
 mlnx_sai_buffer.c: SAI_BUFFER_ALPHA_1); the rule is Choudhury and Hahne's, IEEE/ACM Transactions on Networking 1998."""
 
-CONGESTED = 0.5
-"""Share of the ports that can fill at once: a queue that fills takes more than its port's rate, from two ports or more
-at full rate, and no more comes in than the ports of a switch carry."""
+CONGESTED = 0.25
+"""Share of the ports whose queues fill at once: each of them takes the full rate of four others. Our
+choice: half of the ports, an incast of two on each, is the most that can fill at all."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,7 @@ def _marks_before_limit(where: str, plan: BufferPlan) -> Iterator[Finding]:
             severity=Severity.ERROR,
             where=where,
             problem=f"Kmax of {told} is not below the {_mb(limit)} at which the chip {act} "
-            f"when half of its {_lossless_ports(plan)} lossless ports fill, so that ECN acts too late",
+            f"when a quarter of its {_lossless_ports(plan)} lossless ports fill, so that ECN acts too late",
             remedy=MORE_BUFFER,
         )
 

@@ -178,7 +178,7 @@ def _spines_share_uplinks(plan: Dimensions) -> Errors:
     """Of a rail switch whose ports are divided exactly between hosts and uplinks; other divisions are rounded up."""
     if plan.spines is None:
         return
-    exact = plan.exact_uplinks
+    exact = plan.exact_uplinks_without_peers
     if exact == int(exact) and exact > plan.spines.count and int(exact) % plan.spines.count:
         yield TopologyError(
             "backend.spines.count",
@@ -242,6 +242,20 @@ def _growth_is_enough(plan: Dimensions) -> Errors:
             yield TopologyError(f"backend.growth.{what}", problem, "Raise it; addresses and ports are laid out anew")
 
 
+def _growth_has_ports(plan: Dimensions) -> Errors:
+    """A fabric may not count on more than its switches have ports for; what nothing joins yet has no bound."""
+    growth, leaf_room = plan.intent.backend.growth, plan.leaf_room
+    segment_room = None if leaf_room is None else leaf_room // plan.segments.rail_switches
+    for what, bound, room in (
+        ("hosts", growth.hosts, plan.host_room),
+        ("segments", growth.segments, segment_room),
+        ("pods", growth.pods, plan.pod_room),
+    ):
+        if bound is not None and room is not None and bound > room:
+            problem = f"the fabric cannot grow to {bound} {what}: its switches have ports for {room}"
+            yield TopologyError(f"backend.growth.{what}", problem, "Lower it, or use larger switches")
+
+
 def _pools_suffice(plan: Dimensions) -> Errors:
     addresses = address_plan(plan)
     if not isinstance(addresses, WidePlan):
@@ -296,6 +310,7 @@ CHECKS: tuple[Callable[[Dimensions], Errors], ...] = (
     _explicit_ports_are_there,
     _hosts_have_room,
     _growth_is_enough,
+    _growth_has_ports,
     _pools_suffice,
     _as_numbers_suffice,
     _subnets_suffice,

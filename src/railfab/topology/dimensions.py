@@ -119,12 +119,19 @@ class Dimensions:
     @cached_property
     def exact_uplinks(self) -> float:
         """Uplinks that carry just what all host ports left beside them can send, at the stated ratio."""
+        return self._exact_uplinks(self.leaf_model.cages - self.peer_links)
+
+    @cached_property
+    def exact_uplinks_without_peers(self) -> float:
+        """As if no port led to the other switch of a pair: what spines should divide."""
+        return self._exact_uplinks(self.leaf_model.cages)
+
+    def _exact_uplinks(self, cages: int) -> float:
         assert self.spines is not None
         down_gbps = self.host_lanes * self.intent.hosts.rate_gbps
         up_gbps = self.spines.rate_gbps * self.intent.backend.oversubscription
         if (bound := self._host_cages_bound) is not None:
             return bound * down_gbps / up_gbps
-        cages = self.leaf_model.cages - self.peer_links
         return exact_uplinks(cages=cages, down_gbps=down_gbps, up_gbps=up_gbps, up_lanes=self.uplink_lanes)
 
     @cached_property

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from railfab.errors import Finding
 from railfab.intent import FabricIntent
+from railfab.topology import equipment
 from railfab.topology.checks.alike import error, warning
 
 IP_BYTES = {"ipv4": 20, "ipv6": 40}
@@ -22,6 +23,17 @@ FASTEST_BFD_MS = 100
 SHORTEST_DETECTION_MS = 300
 """Dell recommends more than 100 ms in OS10 (SmartFabric OS10 User Guide 10.5.0, `bfd all-neighbors`), Huawei more than
 100 ms against flapping on occasional congestion (USG administrator guide, adjusting BFD parameters)."""
+
+
+def host_model(intent: FabricIntent) -> Iterator[Finding]:
+    """A host model that was named, with another number of GPUs: memory and power would be counted wrong."""
+    hosts = intent.hosts
+    if "model" in hosts.model_fields_set and (gpus := equipment.host_model(hosts.model).gpus) != hosts.gpus:
+        yield warning(
+            "hosts.model",
+            f"{hosts.model} has {gpus} GPUs, and hosts say {hosts.gpus}",
+            f"Name a model of {hosts.gpus} GPUs, or say gpus: {gpus}",
+        )
 
 
 def bfd(intent: FabricIntent) -> Iterator[Finding]:

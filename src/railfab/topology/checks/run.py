@@ -12,6 +12,7 @@ from railfab.topology.model import Topology
 from railfab.topology.sorted_links import Wired
 
 CHOSEN: tuple[Callable[[FabricIntent], Iterator[Finding]], ...] = (
+    profile.host_model,
     profile.bfd,
     profile.mtu,
     profile.uet_pauses,
