@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -36,18 +35,23 @@ def plan(intent: IntentFile, out: OutDir = None, output: OutputOption = Output.T
     """Expand a fabric, check it, and show it as tables; -o writes summary, cabling plan, addresses, bill and more."""
     from railfab.app.plan import document, planned, write_documents
 
-    gc.disable()  # a large fabric is a million objects without a cycle: to walk them again and again doubles the time
     with _stages() as say:
         fabric = planned(intent, say)
         files = write_documents(fabric, out, say) if out is not None else []
     if out is not None:
         stderr().print(f"wrote {len(files)} files, named in {out / 'summary.md'}", soft_wrap=True)
     if output is Output.JSON:
-        write_pieces(document(fabric))
+        _write(document(fabric))
     else:
         _print_plan(fabric)
         print_findings(fabric.findings)
     findings_exit(fabric.findings)
+
+
+def _write(pieces: Iterable[str]) -> None:
+    """To stdout, if there is one."""
+    if sys.stdout is not None:
+        sys.stdout.writelines(pieces)
 
 
 @contextmanager
@@ -112,7 +116,7 @@ def _print_cables(fabric: Plan) -> None:
 
     networks = len({kind.net for kind in fabric.overview.cables}) > 1
     rows = [
-        ((f"{kind.net}: " if networks else "") + between(kind), count, kind.rate_gbps, f"{kind.cable_m:g}")
+        ((f"{kind.net}: " if networks else "") + between(kind), f"{count:,}", kind.rate_gbps, f"{kind.cable_m:g}")
         for kind, count in fabric.overview.cables.items()
     ]
     print_table("Cables", ("between", "count", "Gb/s", "metres"), rows)
@@ -163,9 +167,7 @@ def _print_thresholds(buffers: tuple[SwitchBuffers, ...]) -> None:
 
 def _print_power(fabric: Plan) -> None:
     """Of all racks, and of the hottest."""
-    from railfab.app.plan import heat
+    from railfab.app.plan import heat, watts
 
     total_w, racks, hottest, hottest_w = heat(fabric)
-    stdout().print(
-        f"Power: {total_w / 1000:,.1f} kW in {racks:,} racks, at most {hottest_w / 1000:,.1f} kW in one ({hottest}).\n"
-    )
+    stdout().print(f"Power: {watts(total_w)} in {racks:,} racks, at most {watts(hottest_w)} in one ({hottest}).\n")
