@@ -86,7 +86,8 @@ def test_what_cannot_be_written_leaves_the_folder_as_it_was(tmp_path: Path) -> N
     (out / "cabling.csv").write_text("of yesterday\n")
     with pytest.raises(RailfabError, match=rf"^{re.escape(str(out))}: cannot be written \(is a directory\)\. Choose "):
         write_documents(plan, out)
-    assert not list(out.glob(".railfab-*"))
+    assert files(out) == {"cabling.csv": "of yesterday\n"}
+    assert {path.name for path in out.iterdir()} == {"cabling.csv", "topology.svg"}
     beside = tmp_path / "file"
     beside.touch()
     with pytest.raises(RailfabError, match=r"cannot be written \(not a directory\)"):
@@ -199,7 +200,10 @@ def test_findings_of_all_rooms_are_said_together(tmp_path: Path) -> None:
         ("hosts: {gpus: 8", "hosts: {model: dgx-b200, per_rack: 8, gpus: 8"),
         ("    hosts: 4", "    hosts: 8"),
     )
-    said = [str(finding) for finding in planned(path).findings]
+    found = planned(path).findings
+    severities = [finding.severity for finding in found]
+    assert severities == sorted(severities, key=["error", "warning"].index)
+    said = [str(finding) for finding in found]
     assert any("share" in line and ":1)" in line for line in said)
     assert sum("the lossless class has PFC without ECN" in line for line in said) == 1
     assert any(line.startswith("hosts.per_rack: 8 hosts of 10 U are 80 U, a rack has 48.") for line in said)

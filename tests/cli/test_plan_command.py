@@ -97,7 +97,12 @@ def test_pod64_takes_less_than_a_second_and_brings_neither_twin_nor_numerics(tmp
         f"app(['plan', {str(POD64)!r}, '-o', 'out'], standalone_mode=False)\n"
         "assert not {'numpy', 'railfab.twin', 'railfab.sim', 'nornir', 'grpc'} & set(sys.modules), sys.modules\n"
     )
+    assert min(cpu_s(code, tmp_path) for _ in range(3)) < CPU_S
+
+
+def cpu_s(code: str, cwd: Path) -> float:
+    """What a fresh interpreter takes for some code."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL, timeout=60)
+    subprocess.run([sys.executable, "-c", code], cwd=cwd, check=True, capture_output=True, timeout=60)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < CPU_S
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

@@ -4,7 +4,7 @@ from railfab.app.plan.buffers import SwitchBuffers
 from railfab.app.plan.compose import Plan, planned
 from railfab.app.plan.document import document
 from railfab.app.plan.documents import write_documents
-from railfab.app.plan.words import between, capacity_words, headline, heat
+from railfab.app.plan.words import between, capacity_words, headline, heat, watts
 
 __all__ = [
     "Plan",
@@ -15,5 +15,6 @@ __all__ = [
     "headline",
     "heat",
     "planned",
+    "watts",
     "write_documents",
 ]

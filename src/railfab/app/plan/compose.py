@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from railfab.app.plan.buffers import SwitchBuffers, all_buffer_findings, switch_buffers
-from railfab.errors import Finding, RailfabError, each, raise_all
+from railfab.errors import Finding, RailfabError, Severity, each, raise_all
 from railfab.intent import FabricIntent, load_intent
 from railfab.platforms import refusals
 from railfab.topology import Topology, failure_domains, findings, wire
@@ -87,9 +87,11 @@ def _planned(path: Path, intent: FabricIntent, say: Say) -> Plan:
         topology=topology,
         positions=racks(topology, intent),
         buffers=buffers,
-        findings=(
-            *findings(topology, intent),
-            *all_buffer_findings(buffers),
-            *rack_findings(topology, intent),
+        findings=_errors_first(
+            *findings(topology, intent), *all_buffer_findings(buffers), *rack_findings(topology, intent)
         ),
     )
+
+
+def _errors_first(*found: Finding) -> tuple[Finding, ...]:
+    return tuple(sorted(found, key=lambda finding: finding.severity is not Severity.ERROR))

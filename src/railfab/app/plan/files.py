@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -23,6 +25,8 @@ def write_folder(folder: Path, documents: Iterable[Document]) -> list[Path]:
     try:
         with _aside(folder) as aside:
             names = [_written(aside, name, text) for name, text in documents]
+            for path in aside.rglob("*"):
+                _same_kind(path, folder / path.relative_to(aside))
             for path in sorted(aside.iterdir()):
                 _move(path, folder / path.name)
             return [folder / name for name in names]
@@ -54,6 +58,13 @@ def _written(aside: Path, name: str, text: str) -> str:
         path.parent.mkdir(parents=True)
         path.write_text(text, encoding="utf-8")
     return name
+
+
+def _same_kind(path: Path, place: Path) -> None:
+    """Raise OSError where a folder stands in the place of a file, or the reverse."""
+    if place.exists() and path.is_dir() != place.is_dir():
+        kind = errno.EISDIR if place.is_dir() else errno.ENOTDIR
+        raise OSError(kind, os.strerror(kind), str(place))
 
 
 def _move(path: Path, place: Path) -> None:

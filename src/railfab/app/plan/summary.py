@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from railfab.app.plan.buffers import SwitchBuffers
 from railfab.app.plan.compose import Plan
-from railfab.app.plan.words import HOST_ROUTES, ROLES, between, headline, heat, in_words
-from railfab.topology.documents import SwitchPorts, alike, growth, largest_gpus
+from railfab.app.plan.words import HOST_ROUTES, between, headline, heat, in_words, watts
+from railfab.topology.documents import ROLES, SwitchPorts, alike, growth, largest_gpus
 
 FILES = (
     ("topology.svg", "the picture above"),
@@ -89,8 +89,8 @@ def _capacity(plan: Plan) -> Iterator[str]:
     rows = []
     for group in alike(plan.overview.switches, lambda found: (*_tier(found)[:3], found.down_gbps, found.up_gbps)):
         node, down, up = group[0].node, group[0].down_gbps / 1000, group[0].up_gbps / 1000
-        ratio = f"{down / up:.2f}:1" if up else None
-        rows.append((node.net, node.plane, ROLES[node.role], f"{len(group):,}", f"{down:g}", up and f"{up:g}", ratio))
+        above = (f"{up:g}", f"{down / up:.2f}:1") if up else (None, None)
+        rows.append((node.net, node.plane, ROLES[node.role], f"{len(group):,}", f"{down:g}", *above))
     yield from _table(("network", "plane", "tier", "switches", "each Tb/s down", "each Tb/s up", "down to up"), rows)
     yield ""
     yield f"Stated: at most {plan.intent.backend.oversubscription:g}:1 on the backend. Links carry as much either way."
@@ -138,8 +138,8 @@ def _power_and_bill(plan: Plan) -> Iterator[str]:
     yield from _section("Power")
     total_w, racks, hottest, hottest_w = heat(plan)
     yield (
-        f"{total_w / 1000:,.1f} kW in {racks:,} racks at the most that devices take; "
-        f"at most {hottest_w / 1000:,.1f} kW in one, {hottest} for example."
+        f"{watts(total_w)} in {racks:,} racks at the most that devices take; "
+        f"at most {watts(hottest_w)} in one, {hottest} for example."
     )
     yield from _section("Bill of materials")
     columns = ("item", "part", "metres", "quantity", "used as")

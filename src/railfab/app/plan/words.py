@@ -7,15 +7,8 @@ from collections.abc import Mapping
 from railfab.app.plan.compose import Plan
 from railfab.intent import FabricIntent, Profile
 from railfab.topology import Net, Role
-from railfab.topology.documents import CableKind, SwitchPorts
+from railfab.topology.documents import ROLES, CableKind, SwitchPorts
 
-ROLES: Mapping[Role, str] = {
-    Role.HOST: "host",
-    Role.SERVER: "storage server",
-    Role.LEAF: "leaf",
-    Role.SPINE: "spine",
-    Role.SUPER: "super-spine",
-}
 ATTACHMENTS: Mapping[str, str] = {
     "routed": "every NIC port is routed, with a /31 of its own",
     "vlan": "the ports of a rail are in one VLAN, whose gateway is the switch",
@@ -98,6 +91,11 @@ def capacity_words(switch: SwitchPorts) -> str:
     ratio = switch.down_gbps / switch.up_gbps
     verdict = "non-blocking" if ratio <= 1 else f"{ratio:.2f}:1"
     return f"{switch.down_gbps / 1000:g} / {switch.up_gbps / 1000:g} Tb/s, {verdict}"
+
+
+def watts(power_w: float) -> str:
+    """`40.9 kW`, or megawatts where it is ten of them and more."""
+    return f"{power_w / 1e6:,.1f} MW" if power_w >= 1e7 else f"{power_w / 1e3:,.1f} kW"
 
 
 def heat(plan: Plan) -> tuple[int, int, str, int]:

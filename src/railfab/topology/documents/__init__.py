@@ -10,6 +10,7 @@ from railfab.topology.documents.growth import Room, growth, largest_gpus
 from railfab.topology.documents.host_routes import BATCH_HEADING, host_batches
 from railfab.topology.documents.overview import (
     LISTED,
+    ROLES,
     CableKind,
     Overview,
     RailBlock,
@@ -26,6 +27,7 @@ from railfab.topology.documents.table import Cell, Table
 __all__ = [
     "BATCH_HEADING",
     "LISTED",
+    "ROLES",
     "CableKind",
     "Cell",
     "Overview",

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from railfab.intent import FabricIntent
 from railfab.topology.documents.fittings import LinkMedia, link_media
+from railfab.topology.documents.overview import ROLES
 from railfab.topology.documents.table import Cell, Table
 from railfab.topology.equipment import Media
 from railfab.topology.model import Link, Port, Role, Topology
@@ -38,7 +39,7 @@ def _hosts(topology: Topology, intent: FabricIntent) -> Iterator[tuple[Cell, ...
 def _switches(topology: Topology) -> Iterator[tuple[Cell, ...]]:
     kinds = Counter((node.model, node.net, node.role, node.platform) for node in topology.switches())
     for (model, net, role, platform), count in kinds.items():
-        yield "switch", model, None, count, None, f"{net} {role}, {platform}"
+        yield "switch", model, None, count, None, f"{net} {ROLES[role]}, {platform}"
 
 
 def _optics(topology: Topology, media: LinkMedia) -> Iterator[tuple[Cell, ...]]:

@@ -18,6 +18,15 @@ LISTED = 64
 """As many of a kind as a table lists by name; more are collapsed."""
 
 
+ROLES: Mapping[Role, str] = {
+    Role.HOST: "host",
+    Role.SERVER: "storage server",
+    Role.LEAF: "leaf",
+    Role.SPINE: "spine",
+    Role.SUPER: "super-spine",
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SwitchPorts:
     """A switch and its ports in use, by what they lead to, with the bandwidth of each kind [Gb/s]."""
