@@ -1,0 +1,60 @@
+"""A fabric at a glance counts everything once; what it says of growth can be wired."""
+
+from __future__ import annotations
+
+import pytest
+from tests.topology.documents.designs import NAMES, intent, sized, topology
+
+from railfab.intent import FabricIntent
+from railfab.topology import Net, wire
+from railfab.topology.documents import growth, largest_gpus, overview
+
+QUICK_GPUS = 5_000
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_cable_and_every_port_of_a_switch_is_counted_once(name: str) -> None:
+    fabric = topology(name)
+    seen = overview(fabric, intent(name))
+    assert sum(seen.cables.values()) == len(fabric.links)
+    assert [found.node for found in seen.switches] == list(fabric.switches())
+    for found in seen.switches:
+        ports = [port for port, _, _ in fabric.ports_of(found.node.name) if port.cage]
+        assert found.hosts + found.fabric == len(ports)
+        assert found.down_gbps + found.up_gbps <= sum(port.rate_gbps for port in ports)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rails_hold_every_host_port_of_the_backend(name: str) -> None:
+    fabric, blocks = topology(name), overview(topology(name), intent(name)).rails
+    hosts = sum(link.z.rail is not None for link in fabric.links)
+    assert sum(block.ports for block in blocks) == hosts
+    assert all(block.prefix is not None for block in blocks)
+    assert [block.rail for block in blocks] == sorted(block.rail for block in blocks)
+
+
+def test_to_the_management_network_a_switch_is_a_host() -> None:
+    seen = {found.node.name: found for found in overview(topology("cluster"), intent("cluster")).switches}
+    assert seen["mgmt-leaf1"].fabric == 0
+    assert seen["mgmt-leaf1"].hosts == sum(link.z.node == "mgmt-leaf1" for link in topology("cluster").links)
+    assert seen["mgmt-leaf1"].node.net is Net.MANAGEMENT
+
+
+def backend_only(name: str) -> FabricIntent:
+    return intent(name).model_copy(update={"frontend": None, "storage": None, "management": None})
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_a_fabric_may_grow_to_can_be_wired(name: str) -> None:
+    before = backend_only(name)
+    hosts, segments, pods = (room.room for room in growth(before))
+    assert largest_gpus(before) == hosts * segments * pods * before.hosts.gpus
+    if largest_gpus(before) > QUICK_GPUS:
+        segments, pods = min(segments, 3), min(pods, 2)
+    after = sized(before, hosts=hosts, segments=segments, pods=pods)
+    assert len(wire(after).hosts()) == hosts * segments * pods
+
+
+def test_pod64_may_have_768_gpus() -> None:
+    found = [(room.what, room.now, room.room) for room in growth(intent("pod64"))]
+    assert found == [("hosts of a segment", 4, 12), ("segments of a pod", 2, 8), ("pods", 1, 1)]
