@@ -1,0 +1,89 @@
+"""`railfab new`: the first intent of a fabric, to be read and changed."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from railfab.cli.common import Output, OutputOption, print_json, print_table, stderr
+from railfab.errors import IntentError, RailfabError
+
+SCHEMA = "intent.schema.json"
+
+
+def new(
+    design: Annotated[
+        str | None, typer.Argument(metavar="[DESIGN]", help="As the list names it.", show_default=False)
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("-o", metavar="FILE", help="A file that is not there yet; else stdout.")
+    ] = None,
+    fabric: Annotated[
+        str | None, typer.Option("--fabric", metavar="NAME", help="Name of the fabric; else the design's.")
+    ] = None,
+    listed: Annotated[bool, typer.Option("--list", metavar="", help="List the designs, as without DESIGN.")] = False,
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Write a commented starter intent of a design; without one, list the designs and when to choose which."""
+    from railfab.intent.starters import designs, starter
+
+    if fabric is not None:
+        _check_name(fabric)
+    if design is None and (out is not None or fabric is not None):
+        raise RailfabError("new", "no design is named", "`railfab new` lists them")
+    if design is None or listed:
+        _print_designs(dict(designs()), output)
+    elif out is None:
+        typer.echo(starter(design, fabric=fabric, schema=_schema(Path())), nl=False)
+    else:
+        schema = _schema(out.parent)
+        _write(out, starter(design, fabric=fabric, schema=schema))
+        _tell(out, known=schema != SCHEMA or (out.parent / SCHEMA).is_file())
+
+
+def _check_name(fabric: str) -> None:
+    from railfab.intent.model import NAME_PATTERN
+
+    if not re.match(NAME_PATTERN, fabric):
+        problem = f"{fabric!r} is no name of a fabric"
+        raise IntentError("--fabric", problem, "Use lower-case letters, digits and inner hyphens, up to 32")
+
+
+def _print_designs(designs: dict[str, str], output: Output) -> None:
+    if output is Output.JSON:
+        print_json([{"design": design, "when": when} for design, when in designs.items()])
+    else:
+        print_table("Designs", ("design", "choose it for"), designs.items())
+
+
+def _schema(folder: Path) -> str:
+    """The schema that editors are pointed to: the nearest from here upwards, as in a clone, else beside the file."""
+    for above in (folder.absolute(), *folder.absolute().parents):
+        if (above / SCHEMA).is_file():
+            return Path(os.path.relpath(above / SCHEMA, folder.absolute())).as_posix()
+    return SCHEMA
+
+
+def _write(out: Path, text: str) -> None:
+    """Into a file that is not there: an intent that somebody has written is never lost."""
+    try:
+        with out.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise RailfabError(str(out), "is there already", "Name another file with -o, or remove this one") from None
+    except OSError as error:
+        problem = f"cannot be written ({(error.strerror or str(error)).lower()})"
+        raise RailfabError(str(out), problem, "Choose another place with -o") from error
+
+
+def _tell(out: Path, *, known: bool) -> None:
+    """What to do next. known: its schema is where the file says."""
+    lines = [f"wrote {out}; what follows from it: railfab explain {out}"]
+    if not known:
+        lines.append(f"for editors to complete its keys: railfab schema > {out.parent / SCHEMA}")
+    for line in lines:
+        stderr().print(line, soft_wrap=True, markup=False)

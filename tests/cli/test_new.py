@@ -1,0 +1,118 @@
+"""`railfab new`: starters that load, plan without a finding, and are the intents of the inventory."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.cli.test_command_line import railfab, refused
+
+from railfab.app.plan import planned
+from railfab.intent import load_intent
+from railfab.intent.starters import designs, starter
+
+ROOT = Path(__file__).parents[2]
+FABRICS = ROOT / "inventory" / "fabrics"
+LARGE = ("gpu16384", "gpu32768", "gpu131072")
+SAME = "write them anew: cp inventory/fabrics/*.yml src/railfab/intent/starters/"
+
+
+def test_the_starters_are_the_intents_of_the_inventory() -> None:
+    assert {name: starter(name) for name in designs()} == {
+        path.stem: path.read_text() for path in FABRICS.glob("*.yml")
+    }, SAME
+
+
+@pytest.mark.parametrize("design", designs())
+def test_a_starter_plans_without_a_finding(design: str, tmp_path: Path) -> None:
+    path = tmp_path / "fabric.yml"
+    path.write_text(starter(design, fabric="mine"))
+    assert load_intent(path).fabric == "mine"
+    assert load_intent(path) == load_intent(FABRICS / f"{design}.yml").model_copy(update={"fabric": "mine"})
+    if design not in LARGE:
+        assert planned(path).findings == ()
+
+
+@pytest.mark.parametrize("design", ["gpu16384", "gpu32768"])
+def test_a_large_starter_plans_without_a_finding(design: str) -> None:
+    """gpu131072 has the switches of gpu32768 in a shape that tests/app/test_explain.py plans anyway."""
+    assert planned(FABRICS / f"{design}.yml").findings == ()
+
+
+@pytest.mark.parametrize("design", [name for name in designs() if name != "pod64"])
+def test_a_starter_names_its_schema_says_what_it_is_and_comments_its_keys(design: str) -> None:
+    lines = starter(design).splitlines()
+    assert lines[0].startswith("# yaml-language-server: $schema=")
+    assert lines[1].startswith("# ")
+    assert sum("# " in line for line in lines[2:]) >= 5
+    assert max(map(len, lines)) <= 120
+
+
+@pytest.mark.parametrize("design", ["single-switch", "dual-esi", "cluster"])
+def test_new_then_plan_then_explain(design: str, tmp_path: Path) -> None:
+    new = railfab("new", design, "-o", "mine.yml", "--fabric", "mine", cwd=tmp_path)
+    assert (new.returncode, new.stdout) == (0, "")
+    assert new.stderr == (
+        "wrote mine.yml; what follows from it: railfab explain mine.yml\n"
+        "for editors to complete its keys: railfab schema > intent.schema.json\n"
+    )
+    plan, explain = (railfab(command, "mine.yml", cwd=tmp_path) for command in ("plan", "explain"))
+    assert (plan.returncode, explain.returncode) == (0, 0), plan.stderr + explain.stderr
+    assert plan.stdout.startswith("mine: ")
+    assert "mine" in explain.stdout
+
+
+@pytest.mark.parametrize("name", ["42", "1e3", "on", "null", "0x1f", "2026-11-21", "a-name"])
+def test_any_name_of_a_fabric_is_read_back_as_it_was_given(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "fabric.yml"
+    path.write_text(starter("routed", fabric=name))
+    assert load_intent(path).fabric == name
+
+
+def test_a_starter_on_stdout_is_what_a_file_gets(tmp_path: Path) -> None:
+    shown = railfab("new", "pod64", cwd=tmp_path)
+    railfab("new", "pod64", "-o", "pod.yml", cwd=tmp_path)
+    assert shown.stdout == (tmp_path / "pod.yml").read_text()
+    assert shown.stdout == starter("pod64", schema="intent.schema.json")
+
+
+def test_editors_are_pointed_to_the_schema_that_is_there(tmp_path: Path) -> None:
+    folder = tmp_path / "inventory" / "fabrics"
+    folder.mkdir(parents=True)
+    (tmp_path / "inventory" / "intent.schema.json").write_text("{}")
+    done = railfab("new", "routed", "-o", "inventory/fabrics/r.yml", cwd=tmp_path)
+    assert (folder / "r.yml").read_text() == (FABRICS / "routed.yml").read_text()
+    assert "schema" not in done.stderr
+
+
+def test_the_list_says_when_to_choose_which(tmp_path: Path) -> None:
+    alone, listed = railfab("new", cwd=tmp_path), railfab("new", "--list", cwd=tmp_path)
+    assert (alone.returncode, alone.stdout) == (0, listed.stdout)
+    for name, when in designs().items():
+        assert f"{name} " in alone.stdout
+        assert when in alone.stdout
+    document = json.loads(railfab("new", "--output", "json", cwd=tmp_path).stdout)
+    assert {entry["design"]: entry["when"] for entry in document} == dict(designs())
+
+
+def test_what_new_refuses_is_one_line(tmp_path: Path) -> None:
+    def said(*arguments: str) -> str:
+        return refused(railfab("new", *arguments, cwd=tmp_path)).removeprefix("railfab: ")
+
+    assert said("pod46") == "design 'pod46': is not known. Did you mean pod64? `railfab new` lists all."
+    assert said("nothing-like-it") == "design 'nothing-like-it': is not known. `railfab new` lists all."
+    assert said("-o", "x.yml") == "new: no design is named. `railfab new` lists them."
+    assert said("pod64", "--fabric", "Pod 64") == (
+        "--fabric: 'Pod 64' is no name of a fabric. Use lower-case letters, digits and inner hyphens, up to 32."
+    )
+    assert said("pod64", "-o", "none/x.yml") == (
+        "none/x.yml: cannot be written (no such file or directory). Choose another place with -o."
+    )
+
+
+def test_a_file_that_is_there_is_never_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "mine.yml").write_text("work of a week\n")
+    done = railfab("new", "pod64", "-o", "mine.yml", cwd=tmp_path)
+    assert refused(done) == "railfab: mine.yml: is there already. Name another file with -o, or remove this one."
+    assert (tmp_path / "mine.yml").read_text() == "work of a week\n"
