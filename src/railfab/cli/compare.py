@@ -97,7 +97,7 @@ def _document(
 def _print(topology: Topology, found: FoundTopology, beside: Alignment, findings: tuple[Finding, ...]) -> None:
     print_findings(findings)
     for words in beside.not_compared:
-        stdout().print(f"not compared: {words}", soft_wrap=True)
+        stdout().print(f"not compared: {words}", soft_wrap=True, markup=False)
     counts = f"{len(found.nodes)} nodes and {len(found.links)} links of {found.source}"
     verdict = {0: "alike", 1: "1 finding"}.get(len(findings), f"{len(findings)} findings")
     stdout().print(f"{counts} held against {topology.fabric}: {verdict}", soft_wrap=True, markup=False)

@@ -143,7 +143,7 @@ ROLE_SLUGS = {
     "leaf": "leaf",
     "spine": "spine-switch",
     "super": "super-spine",
-    "server": "storage",
+    "server": "storage-server",
 }
 
 

@@ -118,24 +118,28 @@ def _called(intended: Topology, found: FoundTopology, peers: Mapping[End, End], 
 def _host_ports(
     intended: Topology, ends: list[tuple[End, End]], peers: Mapping[End, End]
 ) -> tuple[dict[End, End], tuple[str, ...]]:
-    """The intended port for each port of a host of which the source knows none by the intent's name, and those hosts.
+    """The intended port for each port of a host that the source calls otherwise, and those hosts.
 
-    A NIC's port is called as its operating system calls it; the switch's end tells which it must be.
+    A NIC's port is called as its operating system calls it; the switch's end tells which it must be. So that a wrong
+    name is still one, this is done where a source has none of the intent's names for a host's ports to a network.
     """
-    known = {node for a, z in ends for node, name in (a, z) if (node, name) in peers}
-    strangers = {
-        node
-        for link in ends
-        for node, _ in link
-        if node not in known and node in intended.by_name and not TIERS[intended.by_name[node].role]
-    }
+    ways = [way for a, z in ends for way in ((a, z), (z, a))]
+    known = {(here[0], _net(intended, there)) for here, there in ways if here in peers}
     ours: dict[End, End] = {}
-    for a, z in ends:
-        for here, there in ((a, z), (z, a)):
-            meant = peers.get(there)
-            if here[0] in strangers and meant is not None and meant[0] == here[0]:
-                ours[here] = meant
-    return ours, tuple(name for name in intended.by_name if name in strangers)
+    for here, there in ways:
+        meant = peers.get(there)
+        if meant is None or meant[0] != here[0] or TIERS[intended.by_name[here[0]].role]:
+            continue
+        if (here[0], _net(intended, there)) not in known:
+            ours[here] = meant
+    hosts = {here[0] for here in ours}
+    return ours, tuple(name for name in intended.by_name if name in hosts)
+
+
+def _net(intended: Topology, end: End) -> Net | None:
+    """The network that a switch's port belongs to."""
+    node = intended.by_name.get(end[0])
+    return node.net if node else None
 
 
 def _left_out(intended: Topology, nodes: Mapping[str, FoundNode]) -> tuple[frozenset[str], tuple[str, ...]]:

@@ -127,6 +127,7 @@ class _ReadOnly(requests.Session):
         super().__init__()
         self._netbox = netbox
         self._home = urlsplit(netbox.url)
+        self.auth = _as_it_is  # else requests would put what a ~/.netrc says in the token's place
         self._verify: bool | str | None = False if netbox.skip_verify else netbox.ca
 
     def request(self, method: str | bytes, url: str | bytes, *arguments: Any, **options: Any) -> requests.Response:
@@ -147,10 +148,19 @@ class _ReadOnly(requests.Session):
         return answer
 
 
+def _as_it_is(request: requests.PreparedRequest) -> requests.PreparedRequest:
+    return request
+
+
 def _is_url(text: str) -> bool:
     try:
         address = urlsplit(text)
-        return address.scheme in ("http", "https") and bool(address.hostname) and address.port != 0
+        return (
+            address.scheme in ("http", "https")
+            and bool(address.hostname)
+            and address.port != 0
+            and not address.username
+        )
     except ValueError:
         return False
 

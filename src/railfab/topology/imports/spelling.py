@@ -9,10 +9,10 @@ from railfab.topology.model import Role
 ROLES = {
     **{role.value: role for role in Role},
     **dict.fromkeys(("gpu-server", "gpu-host", "gpu-node", "compute", "compute-node"), Role.HOST),
-    **dict.fromkeys(("storage", "storage-server", "storage-node"), Role.SERVER),
+    **dict.fromkeys(("storage-server", "storage-node"), Role.SERVER),
     **dict.fromkeys(("leaf-switch", "rail-switch", "rail", "tor", "top-of-rack"), Role.LEAF),
     **dict.fromkeys(("spine-switch",), Role.SPINE),
-    **dict.fromkeys(("super-spine", "superspine", "core", "core-switch"), Role.SUPER),
+    **dict.fromkeys(("super-spine", "superspine"), Role.SUPER),
 }
 """Roles by what people call them; a name that is not here says nothing."""
 PLATFORMS = {
