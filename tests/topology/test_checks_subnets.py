@@ -126,7 +126,7 @@ def gateway(node: str, subnet: str, vlan: int = 101, **more: object) -> Gateway:
 
 def with_gateways(*gateways: Gateway) -> tuple[Topology, FabricIntent]:
     """On the four leaves of a fabric whose subnets are in 10.0.0.0/16; the first two leaves are a pair."""
-    intent = fabric(hosts__attach="mlag", backend__spines__count=5)
+    intent = fabric(hosts__attach="mlag", backend__spines__count=4)
     return replace(wire(intent), gateways=gateways, summaries=()), intent
 
 

@@ -18,7 +18,8 @@ from railfab.topology.dimensions import Dimensions
 from railfab.topology.model import Address, Interface, Network, Pools, Role
 
 CLASSIC_LEAVES, CLASSIC_PODS, CLASSIC_RAILS, CLASSIC_LINKS = 16, 16, 15, 128
-"""Leaves of a pod, pods, rails, and links of a rail on a leaf that the classic plan has room for."""
+"""Leaves of a pod where there are several, pods, rails, and links of a rail on a leaf that the classic plan has room for.
+A pod that stays alone has all 255 leaves."""
 OCTET = 256
 CLASSIC_POOLS = Pools(
     hosts=IPv4Network("10.16.0.0/12"),
@@ -105,7 +106,7 @@ def _is_classic(plan: Dimensions) -> bool:
         and (plan.spines is None or plan.spines.count < OCTET)
         and (plan.supers is None or plan.supers.count < OCTET)
         and plan.growth_pods <= CLASSIC_PODS
-        and plan.growth_leaves <= CLASSIC_LEAVES
+        and plan.growth_leaves <= (CLASSIC_LEAVES if plan.growth_pods > 1 else OCTET - 1)
         and plan.growth_hosts * plan.links_per_nic_and_leaf <= CLASSIC_LINKS
     )
 
