@@ -163,6 +163,18 @@ def _print_thresholds(buffers: tuple[SwitchBuffers, ...]) -> None:
     if rows:
         columns = ("on", "speed-cable", "Kmin kB", "Kmax kB", "Pmax", "XOFF kB", "headroom of buffer")
         print_table("Lossless queue", columns, rows)
+    _print_cuts(buffers)
+
+
+def _print_cuts(buffers: tuple[SwitchBuffers, ...]) -> None:
+    """What the traffic that an intent states leaves to the other classes."""
+    from railfab.app.plan import division
+
+    cut = [kind for kind in buffers if kind.plan.cut is not None]
+    for kind in cut:
+        stdout().print(f"{kind.where}: {division(kind)}.", soft_wrap=True)
+    if cut:
+        stdout().print()
 
 
 def _print_power(fabric: Plan) -> None:

@@ -118,6 +118,11 @@ class Node:
     reflector: bool = False
     vtep: Address | None = None
 
+    @property
+    def router_id(self) -> IPv4Address | None:
+        """The BGP identifier, of 32 bits (RFC 6286): the loopback, or the end of an IPv6 one."""
+        return None if self.loopback is None else IPv4Address(int(self.loopback) & 0xFFFF_FFFF)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gateway:

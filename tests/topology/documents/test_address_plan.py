@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from ipaddress import ip_interface, ip_network
+from ipaddress import IPv4Address, ip_interface, ip_network
 
 import pytest
 from tests.topology.documents.designs import NAMES, intent, topology
+from tests.topology.fabric_intents import fabric as built
 
-from railfab.topology import Role
+from railfab.topology import Role, wire
 from railfab.topology.documents import Table, addresses, as_numbers, subnets
 
 
@@ -92,3 +93,10 @@ def test_the_subnets_of_switches_with_several_rails_are_summed_up() -> None:
     assert (by_prefix["10.0.1.16/28"]["vlan"], by_prefix["10.0.1.16/28"]["gateway"]) == (102, "10.0.1.17")
     pair = [row for row in records(subnets(topology("dual-esi"), intent("dual-esi"))) if row["what"] == "VLAN"]
     assert pair[0]["switches"] == "pod1-seg1-leaf1 pod1-seg1-leaf2"
+
+
+def test_a_router_id_has_32_bits_whatever_the_address_family() -> None:
+    fabric = wire(built(profile__family="ipv6"))
+    found = [row[-1] for row in as_numbers(fabric).rows]
+    assert len(set(found)) == len(fabric.switches())
+    assert all(IPv4Address(str(router_id)) for router_id in found)

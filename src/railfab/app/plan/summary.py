@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from railfab.app.plan.buffers import SwitchBuffers
 from railfab.app.plan.compose import Plan
-from railfab.app.plan.words import HOST_ROUTES, between, headline, heat, in_words, watts
+from railfab.app.plan.words import HOST_ROUTES, between, division, headline, heat, in_words, watts
 from railfab.topology.documents import ROLES, SwitchPorts, alike, growth, largest_gpus
 
 FILES = (
@@ -105,7 +105,7 @@ def _buffers(buffers: Sequence[SwitchBuffers]) -> Iterator[str]:
     yield from _table(columns, (row for kind in buffers for row in _threshold_rows(kind)))
     yield ""
     for kind in buffers:
-        yield f"- {kind.where}: {_division(kind)}"
+        yield f"- {kind.where}: {division(kind)}"
 
 
 def _threshold_rows(kind: SwitchBuffers) -> Iterator[tuple[object, ...]]:
@@ -113,25 +113,6 @@ def _threshold_rows(kind: SwitchBuffers) -> Iterator[tuple[object, ...]]:
         ramp = f"{found.kmin_bytes / 1000:g}", f"{found.kmax_bytes / 1000:g}", f"{found.pmax_percent} %"
         limits = f"{found.xoff_bytes / 1000:g}", f"{found.headroom_bytes / 1000:.1f}"
         yield kind.where, f"{load.load.count} x {found.name}", *ramp, *limits
-
-
-def _division(kind: SwitchBuffers) -> str:
-    """How the buffer is divided, and what could be saved for what the intent says of its traffic."""
-    whole, uncut, cut = kind.plan.buffer_bytes, kind.plan.uncut, kind.plan.cut
-    parts = (
-        f"{_mb(whole)} of {kind.model.silicon}: {_mb(uncut.headroom_bytes)} headroom, "
-        f"{_mb(uncut.lossless_bytes)} lossless, {_mb(uncut.lossy_bytes)} other classes"
-    )
-    if cut is None:
-        return parts
-    return (
-        f"{parts}; for the stated traffic {_mb(cut.headroom_bytes)} headroom and {_mb(cut.lossless_bytes)} lossless "
-        f"do, which saves {_mb(kind.plan.saved_bytes)}"
-    )
-
-
-def _mb(size_bytes: float) -> str:
-    return f"{size_bytes / 1e6:,.1f} MB"
 
 
 def _power_and_bill(plan: Plan) -> Iterator[str]:

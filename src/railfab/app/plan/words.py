@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from railfab.app.plan.buffers import SwitchBuffers
 from railfab.app.plan.compose import Plan
 from railfab.intent import FabricIntent, Profile
 from railfab.topology import Net, Role
 from railfab.topology.documents import ROLES, CableKind, SwitchPorts
 
 ATTACHMENTS: Mapping[str, str] = {
-    "routed": "every NIC port is routed, with a /31 of its own",
+    "routed": "every NIC port is routed, with a /{link} of its own",
     "vlan": "the ports of a rail are in one VLAN, whose gateway is the switch",
     "mlag": "the ports of a NIC are one LAG over an MLAG pair",
     "esi": "the ports of a NIC are one LAG over two switches (EVPN ESI)",
@@ -23,6 +24,11 @@ HOST_ROUTES: Mapping[str, str] = {
 }
 CONTROL: Mapping[str, str] = {"ebgp": "eBGP", "ibgp": "iBGP with route reflectors", "evpn": "eBGP with BGP EVPN"}
 TRANSPORT: Mapping[str, str] = {"rocev2": "RoCEv2", "uet": "Ultra Ethernet (UET)"}
+
+
+def _attached(intent: FabricIntent) -> str:
+    link = 127 if intent.profile.family == "ipv6" else 31
+    return ATTACHMENTS[intent.hosts.attach].format(link=link)
 
 
 def headline(plan: Plan) -> str:
@@ -50,7 +56,7 @@ def in_words(intent: FabricIntent) -> str:
     spray = {"flow": "by flow", "flowlet": "by flowlet", "packet": "by packet"}[profile.ecmp]
     family = {"ipv4": "IPv4", "ipv6": "IPv6"}[profile.family]
     return (
-        f"{_shape(intent)}; {ATTACHMENTS[intent.hosts.attach]}. "
+        f"{_shape(intent)}; {_attached(intent)}. "
         f"{CONTROL[profile.control_plane]} over {profile.underlay} {family} links, ECMP {spray}; {_transport(profile)}."
     )
 
@@ -104,3 +110,22 @@ def heat(plan: Plan) -> tuple[int, int, str, int]:
     racks = [(int(row[column] or 0), str(row[0])) for row in plan.power.rows]
     hottest_w, hottest = max(racks, key=lambda rack: rack[0], default=(0, ""))
     return sum(watts for watts, _ in racks), len(racks), hottest, hottest_w
+
+
+def division(kind: SwitchBuffers) -> str:
+    """How the buffer is divided, and what could be saved for what the intent says of its traffic."""
+    whole, uncut, cut = kind.plan.buffer_bytes, kind.plan.uncut, kind.plan.cut
+    parts = (
+        f"{_mb(whole)} of {kind.model.silicon}: {_mb(uncut.headroom_bytes)} headroom, "
+        f"{_mb(uncut.lossless_bytes)} lossless, {_mb(uncut.lossy_bytes)} other classes"
+    )
+    if cut is None:
+        return parts
+    return (
+        f"{parts}; for the stated traffic {_mb(cut.headroom_bytes)} headroom and {_mb(cut.lossless_bytes)} lossless "
+        f"do, which saves {_mb(kind.plan.saved_bytes)}"
+    )
+
+
+def _mb(size_bytes: float) -> str:
+    return f"{size_bytes / 1e6:,.1f} MB"

@@ -116,7 +116,7 @@ def as_numbers(topology: Topology) -> Table:
             node.net,
             node.plane,
             node.pod if node.role is not Role.SUPER and node.pod else None,
-            str(node.loopback) if node.loopback else None,
+            str(node.router_id) if node.router_id else None,
         )
         for node in topology.switches()
         if node.asn is not None
