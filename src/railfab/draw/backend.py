@@ -124,8 +124,9 @@ class Picture:
         """Beside each tier its name, what it is made of, and the cables below it."""
         room = GUTTER - MARGIN - 8
         for role, y in self.layout.rows.items():
-            if role in self.tiers or role is Role.HOST:
-                yield words(MARGIN, y + 20, TIER_NAMES[role], "title")
+            if role not in {cell.role for cell in self.cells.values()}:
+                continue
+            yield words(MARGIN, y + 20, TIER_NAMES[role], "title")
             about = tier_lines(self.tiers[role]) if role in self.tiers else self._host_lines()
             below = cable_lines(self.tiers[role]) if role in self.tiers else []
             start = max(y + 104, y + 50 + LINE * len(about))

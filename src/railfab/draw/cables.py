@@ -31,7 +31,8 @@ class Cabling:
 
     def lines(self) -> Iterator[str]:
         """Those between switches first, so that rails are above them."""
-        for pair, joint in sorted(self.joints.items(), key=lambda item: self._has_rails(item[1])):
+        for pair in sorted(self.joints, key=lambda pair: (self._has_rails(self.joints[pair]), pair)):
+            joint = self.joints[pair]
             low, high = (self.boxes[key] for key in pair)
             if low.y == high.y:
                 yield from self._peers(pair, joint)

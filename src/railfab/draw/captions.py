@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from railfab.draw.cells import Cell, ranges, short
+from railfab.draw.cells import PLURALS, Cell, ranges, short
 from railfab.draw.svg import fitted, width_of
 from railfab.draw.wires import Wiring
 from railfab.intent import Hosts
@@ -14,6 +14,7 @@ from railfab.topology import Node, Role, Topology
 
 NAME_SIZE, NOTE_SIZE = 12.0, 11.0
 INSET = 6.0
+SUPERS = "super-spines"
 LINE = 15.0
 MOST_NAMES, MOST_LETTERS = 64, 200
 SINGULARS = {
@@ -35,14 +36,19 @@ class SwitchCaptions:
 
     def lines(self, cell: Cell, width: float) -> list[str]:
         """Its name first: model, AS number and rails of one switch; of many what they are as, and how many."""
-        rails = rails_text(self.rails.get(cell.key, ()))
         if cell.name:
-            count = counted(len(cell.places), SINGULARS[cell.role])
-            lines = [cell.name, cell.like, first_that_fits([_comma(count, rails), count], width)]
-        else:
-            node = self.nodes[cell.key]
-            lines = [fitting_name(node.name, width), first_that_fits(facts(node), width), self._served(cell, width)]
-        return boxed(lines, width)
+            like = first_that_fits([cell.like, cell.like.removeprefix("each ")], width)
+            return boxed([fitting_name(cell.name, width), like, self._counted(cell, width)], width)
+        node = self.nodes[cell.key]
+        notes = first_that_fits(facts(node), width), self._served(cell, width)
+        return boxed([fitting_name(node.name, width), *notes], width)
+
+    def _counted(self, cell: Cell, width: float) -> str:
+        rails = rails_text(self.rails.get(cell.key, ()))
+        if counts_itself(cell):
+            return rails
+        count = counted(len(cell.places), SINGULARS[cell.role])
+        return first_that_fits([_comma(count, rails), count, count.replace("rail ", "")], width)
 
     def _served(self, cell: Cell, width: float) -> str:
         text, vlans = rails_text(self.rails.get(cell.key, ())), self.vlans.get(cell.key, ())
@@ -63,19 +69,21 @@ class HostCaptions:
         """Hosts by name, then how many, their rails and ports."""
         nodes = [self.wiring.nodes[place] for place in cell.places]
         name = cell.name or _hosts_name([node.name for node in nodes], [node.index for node in nodes], width)
-        return boxed([name, *joined(self._phrases(cell), width)], width)
+        return boxed([name, *joined(self._phrases(cell, width), width)], width)
 
-    def _phrases(self, cell: Cell) -> list[str]:
+    def _phrases(self, cell: Cell, width: float) -> list[str]:
         ports = self._ports(cell)
         like = [cell.like] if cell.like else []
         count = counted(len(cell.places), "host")
         if not ports or cell.like:
-            return [count, *like]
+            return like if counts_itself(cell) else [count, *like]
         if not any(ports):
             return [count, counted(ports.total(), "port") + " each"]
         shared = self.hosts is not None and self.hosts.gpus_per_nic > 1
+        rails = counted(len(ports), "rail")
+        together = f"{count} of {rails}"
         return [
-            f"{count} of {counted(len(ports), 'rail')}",
+            *([together] if width_of(together, NOTE_SIZE) <= width - INSET else [count, rails]),
             _each(ports),
             *([f"{self.hosts.gpus_per_nic} GPUs share a NIC"] if self.hosts is not None and shared else []),
             *([self.lags[cell.key]] if cell.key in self.lags else []),
@@ -98,6 +106,11 @@ class HostCaptions:
         network, gpus = self.hosts.scale_up, counted(self.hosts.gpus, "GPU")
         rate = f"{rate_text(network.gbps_per_gpu)} each"
         return first_that_fits([f"{gpus} on {network.name}, {rate}", f"{gpus}, {network.name}", gpus], width - 24)
+
+
+def counts_itself(cell: Cell) -> bool:
+    """Its name says how many nodes it has."""
+    return cell.name.startswith(f"{len(cell.places):,} ") and cell.name.endswith(PLURALS[cell.role])
 
 
 def lags(topology: Topology) -> dict[int, str]:
@@ -155,9 +168,18 @@ def first_that_fits(lines: Iterable[str], width: float, size: float = NOTE_SIZE,
 
 
 def fitting_name(name: str, width: float) -> str:
-    """A node's name, without as many of its first parts as must go: `seg1-leaf1` of `pod1-seg1-leaf1`."""
-    while "-" in name and width_of(name, NAME_SIZE, bold=True) > width - INSET:
-        name = name.partition("-")[2]
+    """A name without as many of its first parts as must go: `seg1-leaf1` of `pod1-seg1-leaf1`, or `leaves 2-8` of
+    `pod1-seg1 leaves 2-8`."""
+    while width_of(name, NAME_SIZE, bold=True) > width - INSET:
+        word, space, rest = name.partition(" ")
+        if "-" in word and not word.startswith(SUPERS):
+            name = word.partition("-")[2] + space + rest
+        elif word.startswith("seg") and rest:
+            name = rest
+        elif word == SUPERS:
+            name = f"supers {rest}"
+        else:
+            break
     return name
 
 
@@ -179,7 +201,8 @@ def _hosts_name(names: Sequence[str], indices: Sequence[int], width: float) -> s
         return fitting_name(names[0], width)
     numbers = ranges(indices)
     gaps = f" ({numbers})" if "," in numbers else ""
-    return fitting_name(f"{names[0]} … {short(names[-1])}{gaps}", width)
+    name = fitting_name(f"{names[0]} … {short(names[-1])}{gaps}", width)
+    return first_that_fits([name, f"hosts {numbers}"], width, NAME_SIZE, bold=True)
 
 
 def counted(count: int, what: str) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Generic, TypeVar
 
 from railfab.draw.alike import Signature, classes
@@ -21,7 +22,7 @@ PLURALS = {
     Role.SPINE: "spines",
     Role.SUPER: "super-spines",
 }
-OTHERWISE = "each wired otherwise"
+SEVERAL = "of several kinds"
 MOST_CELLS = 8
 """Of one row that does not show everything: the ones that differ beyond that are one cell."""
 
@@ -45,32 +46,51 @@ class Cell:
         return self.places[0]
 
 
+class Show(Enum):
+    """What a row shows of units of which some are alike."""
+
+    ALL = 1
+    """Each by itself."""
+    FIRST = 2
+    """The first of each kind by itself, and the others of its kind in one box."""
+    KINDS = 3
+    """Each kind in one box; by itself what is the only one of its kind."""
+
+
 @dataclass(frozen=True, slots=True)
 class Part(Generic[Key]):
-    """Some of the units (segments, pods, planes, groups) of a row. like: the shown one that each is as; whole: it is
-    shown itself."""
+    """Some of the units (segments, pods, planes, groups) of a row. whole: one that is shown by itself; like: the shown
+    one that each is as; alike: they are all of one kind."""
 
     members: tuple[Key, ...]
-    like: Key | None
-    whole: bool
+    whole: bool = False
+    like: Key | None = None
+    alike: bool = False
 
 
-def parts(signatures: Mapping[Key, Signature], *, expand: bool, most: int) -> list[Part[Key]]:
-    """One part for each unit that is shown, one for those that are alike it, and one for all beyond the most."""
-    found: list[Part[Key]] = []
-    for kind in classes(signatures):
-        if expand:
-            found += (Part((unit,), None, True) for unit in kind)
-        else:
-            found.append(Part(kind[:1], None, True))
-            if kind[1:]:
-                found.append(Part(kind[1:], kind[0], False))
+def parts(signatures: Mapping[Key, Signature], show: Show, most: int) -> list[Part[Key]]:
+    """At most so many parts; units of several kinds share the last one where there are more. The first and the rarest
+    are shown rather than others."""
     order = {unit: place for place, unit in enumerate(signatures)}
-    found.sort(key=lambda part: order[part.members[0]])
-    if len(found) <= most:
-        return found
-    rest = sorted((unit for part in found[most - 1 :] for unit in part.members), key=order.__getitem__)
-    return [*found[: most - 1], Part(tuple(rest), None, False)]
+    sized = [(len(kind), part) for kind in classes(signatures) for part in _kind_parts(kind, show)]
+    sized.sort(key=lambda item: order[item[1].members[0]])
+    if len(sized) > most:
+        wanted = sorted(range(1, len(sized)), key=lambda place: (sized[place][0], place))[: most - 2]
+        shown = {0, *wanted} if most > 1 else set()
+        rest = [unit for place, (_, part) in enumerate(sized) if place not in shown for unit in part.members]
+        mixed = Part(tuple(sorted(rest, key=order.__getitem__)))
+        return [*(sized[place][1] for place in sorted(shown)), mixed]
+    return [part for _, part in sized]
+
+
+def _kind_parts(kind: tuple[Key, ...], show: Show) -> Iterator[Part[Key]]:
+    if show is Show.KINDS and len(kind) > 1:
+        yield Part(kind, alike=True)
+        return
+    shown = len(kind) if show is Show.ALL else 1
+    yield from (Part((unit,), whole=True) for unit in kind[:shown])
+    if kind[shown:]:
+        yield Part(kind[shown:], like=kind[0], alike=True)
 
 
 def switch_cells(
@@ -91,10 +111,13 @@ def switch_cells(
     if len(cells) <= most:
         return tuple(cells)
     rest = tuple(sorted(place for cell in cells[most - 1 :] for place in cell.places))
-    return (
-        *cells[: most - 1],
-        Cell(role=role, places=rest, name=f"{len(rest):,} more {PLURALS[role]}", like=OTHERWISE),
-    )
+    return (*cells[: most - 1], others(role, rest, alone=most == 1))
+
+
+def others(role: Role, places: tuple[int, ...], *, alone: bool) -> Cell:
+    """Nodes that differ from each other. alone: none is shown beside them."""
+    name = f"{len(places):,} {'' if alone else 'more '}{PLURALS[role]}"
+    return Cell(role=role, places=places, name=name, like=SEVERAL)
 
 
 def _kind_cells(
@@ -109,12 +132,15 @@ def _kind_cells(
     yield from (Cell(role=role, places=(place,)) for place in kind[:shown])
     like = f"each as {short(nodes[kind[0]].name)}" if shown else ""
     for some in classes({place: apart.get(place) for place in rest}):
-        yield Cell(role=role, places=some, name=f"{PLURALS[role]} {_indices(nodes, some)}", like=like)
+        name = f"{_stem(nodes[some[0]])}{PLURALS[role]} {ranges(nodes[place].index for place in some)}"
+        yield Cell(role=role, places=some, name=name, like=like)
     yield from (Cell(role=role, places=(place,)) for place in last)
 
 
-def _indices(nodes: Sequence[Node], places: Iterable[int]) -> str:
-    return ranges(nodes[place].index for place in places)
+def _stem(node: Node) -> str:
+    """The segment that leaves are in, by their names; pods and groups have frames."""
+    stem = node.name.rpartition("-")[0]
+    return f"{stem} " if node.role is Role.LEAF and stem else ""
 
 
 def short(name: str) -> str:

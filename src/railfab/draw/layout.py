@@ -3,12 +3,13 @@ no solver, and the same topology always gives the same picture. What does not fi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from railfab.draw.cells import Cell
+from railfab.draw.detail import Sizes, ladder
 from railfab.draw.svg import Box
-from railfab.draw.view import Block, Column, Detail, PlaneView, View, Viewer
+from railfab.draw.view import Block, Column, PlaneView, View, Viewer
 from railfab.topology import Role
 
 MOST_WIDTH = 1400.0
@@ -18,24 +19,6 @@ SWITCH_HEIGHT = 58.0
 HEADER, PADDING = 28.0, 14.0
 """Of a frame: room for its name, and around what it holds."""
 PEER_GAP = 92.0
-MOST_EXPANDED = 4
-"""Alike pods, or segments of a pod, that are all shown."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sizes:
-    """Widths of a switch and of a card of hosts, and gaps between switches, segments and pods [px]."""
-
-    tile: float
-    card: float
-    gap: float
-    segment_gap: float
-    pod_gap: float
-
-
-SIZES = (Sizes(188, 240, 24, 48, 72), Sizes(120, 150, 16, 28, 44), Sizes(96, 140, 10, 18, 36))
-STACK_WIDTH = 140.0
-"""At least, of a box that stands for many: it says what they are as."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +59,7 @@ class Measures:
 def arrange(viewer: Viewer, measures: Measures) -> Layout:
     """The view with the most detail that is not too wide, with places for all its cells."""
     placer = None
-    for detail, sizes in _ladder(viewer):
+    for detail, sizes in ladder(viewer):
         view = viewer.view(detail)
         for size in sizes:
             placer = Placer(view, size, measures)
@@ -84,31 +67,6 @@ def arrange(viewer: Viewer, measures: Measures) -> Layout:
                 return placer.layout()
     assert placer is not None
     return placer.layout()
-
-
-def _ladder(viewer: Viewer) -> Iterator[tuple[Detail, Sequence[Sizes]]]:
-    """Details from the richest to the poorest, each with the sizes to try it in."""
-    most_planes = len(viewer.alike.planes)
-    for planes in (True, False) if most_planes <= 2 else (False,):
-        for pods, segments in _groupings(viewer):
-            collapsed = not (pods or segments)
-            for upper in (None, 4, 2) if collapsed else (None, 4):
-                yield Detail(planes=planes, pods=pods, segments=segments, upper=upper), SIZES[: 3 if collapsed else 2]
-        for leaves, upper in ((4, None), (4, 4), (4, 2), (2, 4), (2, 2), (1, 2), (1, 1)):
-            yield Detail(planes=planes, pods=False, segments=False, leaves=leaves, upper=upper), SIZES
-    for most in (5, 4, 3, 2):
-        yield Detail(planes=False, pods=False, segments=False, leaves=1, upper=1, most=most), SIZES
-
-
-def _groupings(viewer: Viewer) -> Iterator[tuple[bool, bool]]:
-    """Whether to show all pods, and all segments of a pod."""
-    units = list(viewer.alike.segments)
-    many_pods = len(viewer.alike.pods) > MOST_EXPANDED
-    most_segments = max((sum(unit[0] == pod for unit in units) for pod in viewer.alike.pods), default=0)
-    many_segments = most_segments > MOST_EXPANDED
-    for pods, segments in ((True, True), (True, False), (False, True), (False, False)):
-        if not (pods and many_pods) and not (segments and many_segments):
-            yield pods, segments
 
 
 @dataclass
@@ -133,17 +91,19 @@ class Placer:
     def _plane_width(self, plane: PlaneView) -> float:
         blocks = sum(self._block_width(block) for block in plane.blocks)
         below = blocks + self.sizes.pod_gap * (len(plane.blocks) - 1)
-        return max(below, self._supers_width(plane)) + (2 * PADDING if self.several_planes else 0)
+        return max(below, self._supers_width(plane)) + (2 * self.sizes.padding if self.several_planes else 0)
 
     def _supers_width(self, plane: PlaneView) -> float:
-        rows = sum(self._row_width(group.supers) + (2 * PADDING if group.name else 0) for group in plane.groups)
+        rows = sum(
+            self._row_width(group.supers) + (2 * self.sizes.padding if group.name else 0) for group in plane.groups
+        )
         return rows + self.sizes.segment_gap * max(len(plane.groups) - 1, 0)
 
     def _block_width(self, block: Block) -> float:
         return max(self._columns_width(block), self._row_width(block.spines)) + 2 * self._padding(block)
 
     def _padding(self, block: Block) -> float:
-        return PADDING if block.name else 0
+        return self.sizes.padding if block.name else 0
 
     def _columns_width(self, block: Block) -> float:
         columns = sum(self._column_width(column) for column in block.columns)
@@ -165,7 +125,7 @@ class Placer:
 
     def _width(self, cell: Cell) -> float:
         if cell.name:
-            return max(self.sizes.tile, STACK_WIDTH)
+            return max(self.sizes.tile, self.sizes.stack)
         return max(self.sizes.tile, self.measures.leaf_width if cell.role is Role.LEAF else 0)
 
     def layout(self) -> Layout:
@@ -204,7 +164,7 @@ class Placer:
             y += self._pitch(Role.SPINE)
         rows[Role.LEAF] = y
         room = max(self.measures.leaf_height + TIER_GAP * 0.7, self.measures.tier_heights.get(Role.LEAF, 0))
-        rows[Role.HOST] = y + room + (2 * PADDING if self.several_planes else 0)
+        rows[Role.HOST] = y + room + (2 * self.sizes.padding if self.several_planes else 0)
         return rows, y + self.measures.leaf_height
 
     def _pitch(self, role: Role) -> float:
@@ -220,7 +180,7 @@ class Placer:
 
     def _place_supers(self, plane: PlaneView, left: float, rows: Mapping[Role, float]) -> None:
         for group in plane.groups:
-            padding = PADDING if group.name else 0
+            padding = self.sizes.padding if group.name else 0
             width = self._row_width(group.supers)
             self._place_row(group.supers, left + padding, rows[Role.SUPER], width)
             if group.name:

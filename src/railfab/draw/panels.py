@@ -21,7 +21,7 @@ from railfab.draw.captions import (
     joined,
     names_of,
 )
-from railfab.draw.cells import OTHERWISE, Cell, switch_cells
+from railfab.draw.cells import SEVERAL, Cell, switch_cells
 from railfab.draw.layout import HEADER, MARGIN, PADDING
 from railfab.draw.svg import Box, rectangle, words
 from railfab.draw.tally import cable_lines, joints, tier_lines, tiers
@@ -121,7 +121,7 @@ class Panel:
         if len(cells) <= MOST_CLIENTS:
             return tuple(cells)
         rest = tuple(sorted(place for cell in cells[MOST_CLIENTS - 1 :] for place in cell.places))
-        other = Cell(role=Role.SERVER, places=rest, name=f"{len(rest):,} others", like=OTHERWISE)
+        other = Cell(role=Role.SERVER, places=rest, name=f"{len(rest):,} others", like=SEVERAL)
         return (*cells[: MOST_CLIENTS - 1], other)
 
     @cached_property

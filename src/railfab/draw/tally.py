@@ -100,10 +100,11 @@ def tier_lines(tier: Tier) -> list[str]:
         (f"{count:,} × {model}" if model else f"{count:,}", count)
         for model, count in sorted(tier.models.items(), key=lambda item: (-item[1], item[0]))
     ]
-    several = len(tier.capacities) > 1
+    ordered = sorted(tier.capacities.items(), key=lambda item: (-item[1], item[0].up_gbps, item[0].down_gbps))
+    fast = any(max(capacity.down_gbps, capacity.up_gbps) >= 1000 for capacity in tier.capacities)
     carried = [
-        (f"{count:,}: {capacity_text(capacity)}" if several else capacity_text(capacity), count)
-        for capacity, count in sorted(tier.capacities.items(), key=lambda item: (-item[1], item[0].up_gbps))
+        (_carried(capacity, 0 if not place else count, fast=fast), count)
+        for place, (capacity, count) in enumerate(ordered)
         if capacity.down_gbps or capacity.up_gbps
     ]
     return [*shortened(models, "switches"), *shortened(carried, "switches")]
@@ -129,11 +130,12 @@ def shortened(lines: list[tuple[str, int]], what: str, most: int = 3) -> list[st
     return [*(line for line, _ in lines[: most - 1]), f"{sum(count for _, count in lines[most - 1 :]):,} other {what}"]
 
 
-def capacity_text(capacity: Capacity) -> str:
-    """`3.2 : 3.2 Tb/s, 1:1`: down, up, and their ratio."""
-    down, up = capacity.down_gbps, capacity.up_gbps
-    unit, name = (1000, "Tb/s") if max(down, up) >= 1000 else (1, "Gb/s")
+def _carried(capacity: Capacity, count: int, *, fast: bool) -> str:
+    """`3.2 : 3.2 Tb/s, 1:1`: down, up, and their ratio. count: of switches that are not as most are, and of which the
+    unit is said already; fast: in Tb/s."""
+    down, up = (gbps / 1000 if fast else gbps for gbps in (capacity.down_gbps, capacity.up_gbps))
+    before, unit = (f"{count:,} × ", "") if count else ("", " Tb/s" if fast else " Gb/s")
     if not (up and down):
-        return f"{max(down, up) / unit:.4g} {name} {'down' if down else 'up'}"
+        return f"{before}{max(down, up):.4g}{unit} {'down' if down else 'up'}"
     ratio = f"{down / up:.3g}:1" if down >= up else f"1:{up / down:.3g}"
-    return f"{down / unit:.4g} : {up / unit:.4g} {name}, {ratio}"
+    return f"{before}{down:.4g} : {up:.4g}{unit}, {ratio}"

@@ -43,7 +43,7 @@ def _heading(
     room = width - 2 * MARGIN
     yield words(MARGIN, 32, fitted(topology.fabric, room, 18, bold=True), "head")
     if not below:
-        yield words(MARGIN, 50, fitted(backend.summary(), room, 12), "")
+        yield words(MARGIN, 50, fitted(backend.summary() or "nothing", room, 12), "")
         return
     count = len(topology.hosts())
     gpus = [f"{count * hosts.gpus:,} GPUs"] if hosts else []

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from railfab.draw.alike import Alike, Segment, classes, segment_of
-from railfab.draw.cells import OTHERWISE, Cell, Part, parts, ranges, switch_cells
+from railfab.draw.cells import SEVERAL, Cell, Part, Show, others, parts, ranges, switch_cells
 from railfab.draw.groups import Group, find_groups, group_signature, spine_signatures, super_signatures
 from railfab.draw.wires import Wiring
 from railfab.topology import Role
@@ -21,15 +21,19 @@ At = tuple[Role, int, int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detail:
-    """How much of what repeats is shown. planes, pods, segments: all of them, else one of each kind; most: parts a row.
-    leaves: at most so many of a segment; upper: of a pod's spines, and of super-spines; None for all."""
+    """How much of what repeats is shown. most: parts of a row of planes, pods, segments or groups at most.
 
-    planes: bool = True
-    pods: bool = True
-    segments: bool = True
+    leaves: at most so many of each kind in a segment; upper: of a pod's spines, and of super-spines; None for all.
+    row: at most so many boxes of one segment, pod or group, however much its switches differ.
+    """
+
+    planes: Show = Show.ALL
+    pods: Show = Show.ALL
+    segments: Show = Show.ALL
     leaves: int | None = None
     upper: int | None = None
     most: int = 6
+    row: int = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +122,7 @@ class Viewer:
         return found
 
     def view(self, detail: Detail) -> View:
-        planes = parts(self.alike.planes, expand=detail.planes, most=4)
+        planes = parts(self.alike.planes, detail.planes, min(detail.most, 4))
         return View(tuple(self._plane(part, detail, first=part is planes[0]) for part in planes))
 
     def _plane(self, part: Part[int], detail: Detail, *, first: bool) -> PlaneView:
@@ -126,7 +130,7 @@ class Viewer:
         if part.whole:
             plane = part.members[0]
             groups = self._groups(plane, detail)
-            pods = parts(self.alike.pods, expand=detail.pods, most=detail.most)
+            pods = parts(self.alike.pods, detail.pods, detail.most)
             blocks = (self._block(pod, plane, groups, detail, hosts=first) for pod in pods)
             return PlaneView(plane, name, tuple(cluster for cluster, _ in groups), tuple(blocks))
         chosen = [at for at in self._at if at[1] in part.members]
@@ -138,7 +142,7 @@ class Viewer:
         """The super-spines of a plane, and which groups each cluster of the picture stands for."""
         groups = [group for group, _ in self._grouped[plane]]
         signatures = dict(enumerate((kind for _, kind in self._grouped[plane]), start=1))
-        shown = parts(signatures, expand=detail.upper is None, most=4)
+        shown = parts(signatures, Show.ALL if detail.upper is None else Show.FIRST, min(detail.most, 4))
         return [
             (self._cluster(part, groups, detail), tuple(groups[number - 1] for number in part.members))
             for part in shown
@@ -148,7 +152,7 @@ class Viewer:
         name, like = called("group", part)
         if part.whole:
             alike = super_signatures(self.wiring, groups[part.members[0] - 1])
-            cells = switch_cells(self.wiring.nodes, alike, role=Role.SUPER, limit=detail.upper)
+            cells = switch_cells(self.wiring.nodes, alike, role=Role.SUPER, limit=detail.upper, most=detail.row)
             return Cluster(name if len(groups) > 1 else "", cells)
         places = tuple(place for number in part.members for place in groups[number - 1].supers)
         return Cluster("", (Cell(role=Role.SUPER, places=places, name=name, like=like),))
@@ -163,8 +167,7 @@ class Viewer:
         pod = part.members[0]
         segments = {unit: signature for unit, signature in self.alike.segments.items() if unit[0] == pod}
         columns = (
-            self._column(units, plane, detail, hosts=hosts)
-            for units in parts(segments, expand=detail.segments, most=detail.most)
+            self._column(units, plane, detail, hosts=hosts) for units in parts(segments, detail.segments, detail.most)
         )
         several = len(self.alike.pods) > 1
         return Block(name if several else "", self._spines(pod, plane, groups, detail), tuple(columns))
@@ -177,29 +180,29 @@ class Viewer:
         cluster = {spine: number for number, (_, met) in enumerate(groups) for group in met for spine in group.spines}
         alike = spine_signatures(self.wiring, spines, known, order)
         apart = {place: cluster.get(self.wiring.ranks[place], -1) for place in spines}
-        return switch_cells(self.wiring.nodes, alike, role=Role.SPINE, limit=detail.upper, apart=apart)
+        return switch_cells(self.wiring.nodes, alike, role=Role.SPINE, limit=detail.upper, apart=apart, most=detail.row)
 
     def _column(self, part: Part[Segment], plane: int, detail: Detail, *, hosts: bool) -> Column:
-        name, like = called(
-            "segment", Part(tuple(unit[1] for unit in part.members), part.like and part.like[1], part.whole)
-        )
+        like = part.like[1] if part.like else None
+        numbers = tuple(segment for _, segment in part.members)
+        name, as_what = called("segment", Part(numbers, whole=part.whole, like=like, alike=part.alike))
         if part.whole:
             leaves = self.alike.leaves(self._at.get((Role.LEAF, plane, *part.members[0]), []))
-            cells = switch_cells(self.wiring.nodes, leaves, role=Role.LEAF, limit=detail.leaves)
-            return Column(cells, self._hosts(part.members[0]) if hosts else ())
+            cells = switch_cells(self.wiring.nodes, leaves, role=Role.LEAF, limit=detail.leaves, most=detail.row)
+            return Column(cells, self._hosts(part.members[0], detail) if hosts else ())
         chosen = [at for at in self._at if at[1] in (0, plane) and at[2:] in part.members]
-        below = self._stack(Role.HOST, chosen, name, like) if hosts else ()
-        return Column(self._stack(Role.LEAF, chosen, name, like), below)
+        below = self._stack(Role.HOST, chosen, name, as_what) if hosts else ()
+        return Column(self._stack(Role.LEAF, chosen, name, as_what), below)
 
-    def _hosts(self, unit: Segment) -> tuple[Cell, ...]:
+    def _hosts(self, unit: Segment, detail: Detail) -> tuple[Cell, ...]:
         """Hosts of a segment, those that are cabled alike together."""
         kinds = classes(self.alike.hosts(self._at.get((Role.HOST, 0, *unit), [])))
         cells = [Cell(role=Role.HOST, places=kind) for kind in kinds]
-        if len(cells) <= MOST_HOST_CELLS:
+        most = min(MOST_HOST_CELLS, detail.row)
+        if len(cells) <= most:
             return tuple(cells)
-        rest = tuple(sorted(place for cell in cells[MOST_HOST_CELLS - 1 :] for place in cell.places))
-        other = Cell(role=Role.HOST, places=rest, name=f"{len(rest):,} more hosts", like=OTHERWISE)
-        return (*cells[: MOST_HOST_CELLS - 1], other)
+        rest = tuple(sorted(place for cell in cells[most - 1 :] for place in cell.places))
+        return (*cells[: most - 1], others(Role.HOST, rest, alone=most == 1))
 
     def _stack(self, role: Role, chosen: Sequence[At], name: str, like: str) -> tuple[Cell, ...]:
         """All the nodes of a role there, as one cell; none where there are none."""
@@ -209,9 +212,10 @@ class Viewer:
 
 def called(word: str, part: Part[int]) -> tuple[str, str]:
     """What a part is called, and what each of it is as."""
+    count = len(part.members)
+    name = f"{word if count == 1 else f'{word}s'} {ranges(part.members)}"
     if part.whole:
-        return f"{word} {part.members[0]}", ""
-    if part.like is None:
-        return f"{len(part.members):,} more {word}s", OTHERWISE
-    plural = word if len(part.members) == 1 else f"{word}s"
-    return f"{plural} {ranges(part.members)}", f"{'as' if len(part.members) == 1 else 'each as'} {word} {part.like}"
+        return name, ""
+    if part.like is not None:
+        return name, f"{'as' if count == 1 else 'each as'} {word} {part.like}"
+    return (name, "all alike") if part.alike else (f"{count:,} {word}s", SEVERAL)

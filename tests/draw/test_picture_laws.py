@@ -1,0 +1,209 @@
+"""What holds for the picture of any fabric, of one switch and of five thousand."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import Counter
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.draw.pictures import Design, beside, overlap, page, text_boxes, texts, tiles, within
+
+from railfab.draw import topology_svg
+from railfab.draw.backend import Picture
+from railfab.draw.wires import read_wiring
+from railfab.intent import Hosts, load_intent
+from railfab.topology import Net, Role, Topology, wire
+
+FABRICS = sorted((Path(__file__).parents[2] / "inventory" / "fabrics").glob("*.yml"))
+MOST_BYTES, MOST_WIDTH = 150_000, 1400
+
+designs = st.builds(
+    Design,
+    planes=st.integers(1, 4),
+    pods=st.integers(1, 6),
+    segments=st.integers(1, 6),
+    hosts=st.integers(1, 3),
+    leaves=st.sampled_from([1, 2, 3, 4, 8, 16]),
+    rails=st.sampled_from([1, 2, 8, 16, 24]),
+    spines=st.integers(0, 9),
+    supers=st.integers(0, 9),
+    groups=st.integers(1, 4),
+)
+LARGE = (
+    Design(segments=1, hosts=1, leaves=1, rails=72, spines=0),
+    Design(segments=10, leaves=64, rails=64, hosts=1, spines=64),
+    Design(pods=64, segments=4, leaves=2, hosts=2, spines=4, supers=64),
+    Design(planes=8, pods=4, segments=4, leaves=4, hosts=2, spines=8, supers=16, groups=4),
+    Design(pods=300, segments=1, leaves=1, hosts=1, rails=1, spines=0),
+)
+
+
+@cache
+def fabric(path: Path) -> tuple[Topology, Hosts]:
+    intent = load_intent(path)
+    return wire(intent), intent.hosts
+
+
+def judge(topology: Topology, hosts: Hosts | None = None) -> str:
+    """The picture, which is bounded, whose words stand apart, inside their boxes and inside the page."""
+    picture = topology_svg(topology, hosts)
+    whole, words = page(picture), text_boxes(picture)
+    assert len(picture.encode()) < MOST_BYTES
+    assert whole.width <= MOST_WIDTH
+    assert all(within(box, whole) for _, box in words)
+    found = sorted(words, key=lambda item: item[1].y)
+    for place, (text, box) in enumerate(found):
+        for other, beyond in found[place + 1 :]:
+            assert not overlap(box, beyond), (text, other)
+    boxes = [box for _, box, _ in tiles(picture)]
+    for place, (_, box, inside) in enumerate(tiles(picture)):
+        assert within(box, whole)
+        assert all(within(room, box) for _, room in inside), inside
+        assert not any(overlap(box, other) for other in boxes[place + 1 :])
+    return picture
+
+
+@pytest.mark.parametrize("path", [path for path in FABRICS if path.stem != "gpu131072"], ids=lambda path: path.stem)
+def test_the_picture_of_each_design_can_be_read(path: Path) -> None:
+    judge(*fabric(path))
+
+
+@given(designs)
+@settings(max_examples=40)
+def test_the_picture_of_any_regular_fabric_can_be_read(design: Design) -> None:
+    judge(design.topology(), Hosts())
+
+
+@pytest.mark.parametrize("design", LARGE, ids=str)
+def test_the_picture_of_a_large_fabric_can_be_read(design: Design) -> None:
+    judge(design.topology())
+
+
+@given(
+    designs.filter(lambda design: design.pods * design.segments * design.leaves < 60), st.randoms(use_true_random=False)
+)
+@settings(max_examples=25)
+def test_the_picture_of_a_fabric_without_order_can_be_read(design: Design, dice: object) -> None:
+    """Every cable of some other length: nothing is as anything else."""
+    topology = design.topology()
+    lengths = [dice.choice((1, 2, 3, 5, 7)) for _ in topology.links]  # type: ignore[attr-defined]
+    links = tuple(replace(link, cable_m=length) for link, length in zip(topology.links, lengths, strict=True))
+    judge(replace(topology, links=links))
+
+
+@given(st.integers(1, 40), st.integers(0, 20), st.integers(0, 30), designs)
+@settings(max_examples=25)
+def test_the_picture_of_a_cluster_can_be_read(leaves: int, spines: int, servers: int, design: Design) -> None:
+    topology = replace(design, pods=1, planes=1).topology()
+    for net in (Net.FRONTEND, Net.STORAGE, Net.MANAGEMENT):
+        topology = beside(topology, net, leaves=leaves, spines=spines, servers=servers if net is Net.STORAGE else 0)
+    picture = judge(topology)
+    assert {"Backend", "Frontend", "Storage", "Management"} <= set(texts(picture))
+    assert counts_of_panels(picture) == _counts_by_net(topology)
+
+
+def counts_of_panels(picture: str) -> list[tuple[int, int, int]]:
+    """Leaves, spines and cables as the heads of the panels say."""
+    heads = [text for text in texts(picture) if re.match(r"[\d,]+ lea(f|ves) ", text)]
+    return sorted(tuple(_number(word, head) for word in ("lea", "spine", "cable")) for head in heads)  # type: ignore[misc]
+
+
+def _counts_by_net(topology: Topology) -> list[tuple[int, int, int]]:
+    wirings = read_wiring(topology)
+    return sorted(
+        (
+            sum(node.net is net and node.role is Role.LEAF for node in topology.nodes),
+            sum(node.net is net and node.role is Role.SPINE for node in topology.nodes),
+            wirings[net].total(),
+        )
+        for net in (Net.FRONTEND, Net.STORAGE, Net.MANAGEMENT)
+    )
+
+
+def _number(word: str, text: str) -> int:
+    found = re.search(rf"([\d,]+) {word}", text)
+    return int(found[1].replace(",", "")) if found else 0
+
+
+def check_counts(topology: Topology) -> None:
+    """What is written in the picture is what there is."""
+    picture = topology_svg(topology)
+    shown: Counter[str] = Counter()
+    for look, _, words in tiles(picture):
+        what = {"leaf": "rail switch", "spine": "spine", "super": "super-spine", "hosts": "host"}[look]
+        plural = {"leaf": "leaves"}.get(look, f"{what}s")
+        counts = [
+            int(found[1].replace(",", ""))
+            for text, _ in words
+            if (found := re.match(rf"([\d,]+) (more )?({what}|{plural})", text))
+        ]
+        shown[look] += counts[0] if counts else 1
+    roles = Counter("hosts" if node.role is Role.HOST else node.role.value for node in topology.nodes)
+    assert shown == roles
+    beside_tiers = [text for text, box in text_boxes(picture) if box.x == 24]
+    cables = [re.match(r"([\d,]+) (× \d+G|other cables)", text) for text in beside_tiers]
+    assert sum(int(found[1].replace(",", "")) for found in cables if found) == len(topology.links)
+    models = [re.match(r"([\d,]+) × m32", text) for text in beside_tiers]
+    assert sum(int(found[1].replace(",", "")) for found in models if found) == len(topology.switches())
+
+
+@given(designs)
+@settings(max_examples=40)
+def test_what_is_written_is_what_there_is(design: Design) -> None:
+    check_counts(design.topology())
+
+
+@pytest.mark.parametrize("design", LARGE, ids=str)
+def test_what_is_written_of_a_large_fabric_is_what_there_is(design: Design) -> None:
+    check_counts(design.topology())
+
+
+def picture_of(topology: Topology) -> Picture:
+    return Picture(topology, read_wiring(topology)[Net.BACKEND], None)
+
+
+@given(designs)
+@settings(max_examples=40)
+def test_every_node_is_in_one_box_and_every_cable_between_two(design: Design) -> None:
+    topology = design.topology()
+    picture = picture_of(topology)
+    places = Counter(place for cell in picture.cells.values() for place in cell.places)
+    assert places == Counter(range(len(topology.nodes)))
+    assert sum(joint.cables for joint in picture.joints.values()) == len(topology.links)
+
+
+@given(designs, st.randoms(use_true_random=False))
+@settings(max_examples=20)
+def test_the_order_of_cables_says_nothing(design: Design, dice: object) -> None:
+    topology = design.topology()
+    links = list(topology.links)
+    dice.shuffle(links)  # type: ignore[attr-defined]
+    assert topology_svg(replace(topology, links=tuple(links))) == topology_svg(topology)
+
+
+def test_a_fabric_of_nothing_and_hosts_without_cables_have_pictures() -> None:
+    lonely = replace(Design(leaves=1, spines=0).topology(), links=())
+    bare = Topology(fabric="bare", nodes=(), links=())
+    assert texts(judge(bare)) == ["bare", "nothing"]
+    assert "4 hosts" in texts(judge(lonely))
+
+
+def test_131072_gpus_take_less_than_three_seconds() -> None:
+    topology, hosts = fabric(FABRICS[0].parent / "gpu131072.yml")
+    spent_s = min(_cpu_s(topology, hosts) for _ in range(2))
+    assert spent_s < 3
+    picture = judge(topology, hosts)
+    assert {"segments 2-8", "each as segment 1", "pods 2-64", "each as pod 1", "groups 2-32"} <= set(texts(picture))
+    assert {"65,536 × 800G, 40 m", "25.6 : 25.6 Tb/s, 1:1"} <= set(texts(picture))
+
+
+def _cpu_s(topology: Topology, hosts: Hosts) -> float:
+    before = time.process_time()
+    topology_svg(topology, hosts)
+    return time.process_time() - before
