@@ -10,14 +10,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console, ConsoleDimensions
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
+from rich.cells import cell_len
+from rich.console import Console
 
 from railfab.endpoints import STATE_DIR
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 FOUND = 1
 """Exit code: findings, or partly failed."""
@@ -43,8 +45,6 @@ OnOption = Annotated[
     ),
 ]
 STATE_DEFAULT = STATE_DIR
-WIDEST = 1000
-"""Columns that a table may take [characters]."""
 
 
 def stdout() -> Console:
@@ -68,22 +68,30 @@ def _is_number(cell: str) -> bool:
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """A table; numbers stand to the right. Wider than the terminal it runs on: names cut in pieces cannot be read."""
-    cells = [[("" if cell is None else str(cell)) for cell in row] for row in rows]
-    table = Table(title=title, title_justify="left", title_style="bold", header_style="bold", box=None, pad_edge=False)
-    for index, column in enumerate(columns):
-        numeric = bool(cells) and all(_is_number(row[index]) for row in cells if row[index])
-        table.add_column(column, justify="right" if numeric else "left", overflow="fold")
-    for row in cells:
-        table.add_row(*row)
+    cells = [["" if cell is None else " ".join(str(cell).splitlines()) for cell in row] for row in rows]
+    heading, *lines = _aligned([list(columns), *cells])
     console = stdout()
-    natural = console.measure(table, options=console.options.update(max_width=WIDEST)).maximum
-    console.size = ConsoleDimensions(max(console.width, natural), console.height)
-    console.print(table)
-    console.print()
+    for line in (title, heading):
+        if line:
+            console.out(line, style="bold", highlight=False)
+    console.out("\n".join((*lines, "")), highlight=False)
+
+
+def _aligned(cells: Sequence[Sequence[str]]) -> Iterator[str]:
+    """A line each, the first the heading, with two spaces between columns."""
+    columns = list(zip(*cells, strict=True))
+    widths = [max(map(cell_len, column)) for column in columns]
+    numeric = [len(column) > 1 and all(_is_number(cell) for cell in column[1:] if cell) for column in columns]
+    for row in cells:
+        spaces = (" " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True))
+        padded = zip(row, spaces, numeric, strict=True)
+        yield "  ".join(space + cell if right else cell + space for cell, space, right in padded).rstrip()
 
 
 def progress_bar() -> Progress:
     """For work that takes seconds; silent where stderr is no terminal."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
     console = stderr()
     return Progress(
         TextColumn("{task.description}"),
