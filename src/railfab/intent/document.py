@@ -27,8 +27,8 @@ DEEPEST = 50
 MOST_FAULTS = 30
 """Faults of a file that are said at once."""
 
-UNPRINTABLE = re.compile(r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What YAML does not take (1.2.2, section 5.1)."""
+UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
+"""What YAML does not take (1.2.2, section 5.1, has what it takes)."""
 WORDS = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
     **dict.fromkeys((case(word) for word in ("yes", "true", "on") for case in (str, str.title, str.upper)), True),

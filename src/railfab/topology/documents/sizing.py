@@ -21,12 +21,8 @@ COLUMNS = (
     "hosts",
     "copies_in_fabric",
 )
-EXAMPLES = {
-    "8B": ModelSize(parameters_billion=8),
-    "70B": ModelSize(parameters_billion=70),
-    "405B": ModelSize(parameters_billion=405),
-}
-"""Sizes that people ask for first, at two bytes a parameter."""
+EXAMPLES = {"8B": 8, "70B": 70, "405B": 405}
+"""Sizes that people ask for first [10^9 parameters], at two bytes a parameter."""
 
 
 def gpu_count(topology: Topology, intent: FabricIntent) -> Table:
@@ -40,7 +36,8 @@ def gpu_count(topology: Topology, intent: FabricIntent) -> Table:
 def _rows(topology: Topology, intent: FabricIntent) -> Iterator[tuple[Cell, ...]]:
     memory_gb = host_model(intent.hosts.model).gpu_memory_gb
     fabric_gpus = len(topology.hosts()) * intent.hosts.gpus
-    for name, size in {**EXAMPLES, **intent.models}.items():
+    examples = {name: ModelSize(parameters_billion=size) for name, size in EXAMPLES.items()}
+    for name, size in {**examples, **intent.models}.items():
         needed = _exact(size.parameters_billion) * _exact(size.bytes_per_parameter)
         gpus = ceil(needed / memory_gb)
         hosts = -(-gpus // intent.hosts.gpus)
