@@ -13,7 +13,21 @@ from typing import Annotated, NoReturn
 import typer
 
 from railfab import __version__
-from railfab.cli import collect, compare, containerlab, dashboards, deploy, design, draw, lab, new, plan, twin, up
+from railfab.cli import (
+    collect,
+    compare,
+    containerlab,
+    dashboards,
+    deploy,
+    design,
+    draw,
+    explain,
+    lab,
+    new,
+    plan,
+    twin,
+    up,
+)
 from railfab.cli.common import CANNOT
 from railfab.errors import RailfabError
 
@@ -77,6 +91,7 @@ def _options(
 
 
 app.command()(new.new)
+app.command()(explain.explain)
 app.command()(plan.plan)
 app.command()(design.render)
 app.command()(design.audit)

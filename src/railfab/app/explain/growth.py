@@ -1,0 +1,61 @@
+"""How far each dimension may grow, and what limits it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from railfab.app.explain.subject import Subject
+from railfab.app.explain.words import counted
+from railfab.topology.documents import growth, largest_gpus
+
+
+def rooms(subject: Subject) -> Iterator[str]:
+    """Hosts of a segment, segments of a pod, pods: now, at most, and why."""
+    limits = _hosts(subject), _segments(subject), _pods(subject)
+    for room, why in zip(growth(subject.intent), limits, strict=True):
+        yield f"{room.what[0].upper()}{room.what[1:]}: {room.now:,} now, {room.room:,} at most: {why}."
+    unchanged = "and no name, port, address or AS number of what stands changes on the way"
+    if subject.dimensions.leaf_room is None:
+        hosts = growth(subject.intent)[0].room
+        gpus = counted(hosts * subject.intent.hosts.gpus, "GPU")
+        yield f"So a segment may grow to {gpus}, {unchanged}; what meets more of them needs spines."
+    else:
+        yield f"So it may grow to {counted(largest_gpus(subject.intent), 'GPU')}, {unchanged}."
+
+
+def _hosts(subject: Subject) -> str:
+    plan, stated = subject.dimensions, subject.intent.backend.growth.hosts
+    if stated is not None:
+        return f"`growth.hosts` says {stated}"
+    if not isinstance(plan.segments.ports, str):
+        return "as many as the cages that the intent gives to each rail have ports"
+    taken = [f"{plan.uplink_cages} for uplinks" if plan.uplink_cages else "", f"{plan.peer_links} for its peer"]
+    less = " and ".join(what for what in taken[: 1 + bool(plan.peer_links)] if what)
+    cages = plan.leaf_model.cages - plan.uplink_cages - plan.peer_links
+    ports = cages * plan.host_lanes
+    split = f" of {plan.host_lanes} ports" if plan.host_lanes > 1 else ""
+    return (
+        f"a rail switch has {counted(plan.leaf_model.cages, 'cage')}"
+        + (f", less {less}: {cages}" if less else "")
+        + f"{split} give {counted(ports, 'port')}, {plan.links_per_host_and_leaf} to a host"
+    )
+
+
+def _segments(subject: Subject) -> str:
+    plan, stated = subject.dimensions, subject.intent.backend.growth.segments
+    if stated is not None:
+        return f"`growth.segments` says {stated}"
+    if plan.leaf_room is None:
+        return "nothing joins them, and names and addresses are laid out for so many"
+    switches = counted(plan.segments.rail_switches, "rail switch")
+    return f"a spine has ports for {counted(plan.leaf_room, 'rail switch')}, and a segment has {switches}"
+
+
+def _pods(subject: Subject) -> str:
+    plan, stated = subject.dimensions, subject.intent.backend.growth.pods
+    if stated is not None:
+        return f"`growth.pods` says {stated}"
+    if plan.pod_room is None:
+        return "without super-spines nothing joins further ones"
+    links = plan.spines_per_group * plan.links_per_spine
+    return f"a super-spine has ports for so many, at {counted(links, 'link')} to each"

@@ -1,0 +1,35 @@
+"""`railfab explain`: a fabric in plain words."""
+
+from __future__ import annotations
+
+import gc
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from railfab.cli.common import IntentFile, Output, OutputOption, print_json, stdout
+
+if TYPE_CHECKING:
+    from railfab.app.explain import Section
+
+
+def explain(intent: IntentFile, output: OutputOption = Output.TABLE) -> None:
+    """Say in plain words what a fabric is, and why each of its numbers came out as it did. Findings are said too."""
+    from railfab.app.explain import explained
+    from railfab.app.plan import planned
+
+    gc.disable()  # as for `plan`
+    sections = explained(planned(intent))
+    if output is Output.JSON:
+        print_json([asdict(section) for section in sections])
+    else:
+        _print(sections)
+
+
+def _print(sections: tuple[Section, ...]) -> None:
+    """A title, and a line a statement, which a terminal wraps."""
+    console = stdout()
+    for section in sections:
+        console.print(section.section, style="bold", markup=False)
+        for statement in section.statements:
+            console.print(statement, markup=False, soft_wrap=not console.is_terminal)
+        console.print()
