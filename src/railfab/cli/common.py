@@ -49,13 +49,13 @@ STATE_DEFAULT = STATE_DIR
 
 def stdout() -> Console:
     """Results go here, as wide as they need to be when nobody watches."""
-    console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=200)
+    console = Console(highlight=False, emoji=False)
+    return console if console.is_terminal else Console(highlight=False, emoji=False, width=200)
 
 
 def stderr() -> Console:
     """Progress and errors go here."""
-    return Console(stderr=True, highlight=False)
+    return Console(stderr=True, highlight=False, emoji=False)
 
 
 def print_json(value: Any) -> None:

@@ -57,6 +57,9 @@ def _write(pieces: Iterable[str]) -> None:
 @contextmanager
 def _stages() -> Iterator[Callable[[str], None]]:
     """A bar that names what is being done, for fabrics that take a while."""
+    if not stderr().is_terminal:
+        yield lambda _: None
+        return
     with progress_bar() as bar:
         task = bar.add_task("", total=None)
         yield lambda what: bar.update(task, description=what, advance=1)
