@@ -167,6 +167,10 @@ def refusal(**changes: Any) -> list[str]:
             "Use a longer prefix, or a shorter switch_prefix.",
         ),
         (
+            {"hosts__attach": "vlan", "backend__subnets__switch_prefix": 30},
+            "backend.subnets.switch_prefix: a /30 cannot be divided among the rails of a switch. Use a shorter one.",
+        ),
+        (
             {"hosts__attach": "vlan", "backend__subnets__pool": "10.0.0.0/23"},
             "backend.subnets.pool: 10.0.0.0/23 has no prefix left for the last rail switch. "
             "Use a larger pool, or a longer switch_prefix.",

@@ -269,3 +269,23 @@ def test_an_oversubscribed_fabric_is_built_and_said_to_be_so() -> None:
         "Add spines or links_per_leaf for a non-blocking fabric."
     )
     assert len(found) == 1
+
+
+@pytest.mark.parametrize("role", [Role.LEAF, Role.SPINE])
+def test_numbered_links_have_addresses_of_their_own_however_many_uplinks_a_switch_has(role: Role) -> None:
+    """The classic plan has room for 64 uplinks of a switch."""
+    many = {"count": 16, "links_per_leaf": 8, "rate_gbps": 100, "model": "7060x6-64pe", "breakout": True}
+    few = {"count": 4, "links_per_leaf": 1, "rate_gbps": 800, "model": "7060x6-64pe"}
+    top = {"count": 16, "links_per_spine": 8, "rate_gbps": 100, "model": "7060x6-64pe", "breakout": True}
+    topology = wire(
+        fabric(
+            hosts__rate_gbps=400,
+            backend__segments__model="7060x6-64pe",
+            backend__spines=many if role is Role.LEAF else few,
+            backend__super_spines=None if role is Role.LEAF else top,
+            profile__underlay="numbered",
+        )
+    )
+    ends = [port.address for port, _, _ in topology.ports() if port.rail is None]
+    assert None not in ends
+    assert len(set(ends)) == len(ends)

@@ -42,7 +42,7 @@ WIDE_POOLS_V6 = Pools(
 )
 """Unique local addresses (RFC 4193); a site that joins others gives pools with random global identifiers of its own."""
 
-UPLINKS_PER_LEAF = 64
+UPLINKS_PER_SWITCH = 64
 LEAVES_PER_POD = 256
 """Strides of numbered fabric links in the classic plan."""
 
@@ -108,7 +108,13 @@ def _is_classic(plan: Dimensions) -> bool:
         and plan.growth_pods <= CLASSIC_PODS
         and plan.growth_leaves <= (CLASSIC_LEAVES if plan.growth_pods > 1 else OCTET - 1)
         and plan.growth_hosts * plan.links_per_nic_and_leaf <= CLASSIC_LINKS
+        and _numbered_uplinks(plan) <= UPLINKS_PER_SWITCH
     )
+
+
+def _numbered_uplinks(plan: Dimensions) -> int:
+    """Uplinks of a switch that need addresses."""
+    return max(plan.uplinks, plan.spine_uplinks) if plan.intent.profile.underlay == "numbered" else 0
 
 
 @dataclass(frozen=True)
@@ -135,7 +141,7 @@ class ClassicPlan:
         return IPv4Address((10 << 24) + (octet << 16) + (switch.pod << 8) + switch.index)
 
     def fabric_link(self, role: Role, switch: Switch, uplink: int) -> tuple[Interface, Interface]:
-        offset = (((switch.pod - 1) * LEAVES_PER_POD + switch.index - 1) * UPLINKS_PER_LEAF + uplink) * 2
+        offset = (((switch.pod - 1) * LEAVES_PER_POD + switch.index - 1) * UPLINKS_PER_SWITCH + uplink) * 2
         if role is Role.SPINE:
             offset += CLASSIC_POOLS.fabric_links.num_addresses // 2
         return _pair_v4(int(CLASSIC_POOLS.fabric_links.network_address) + offset)

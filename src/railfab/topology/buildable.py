@@ -17,6 +17,8 @@ from railfab.topology.numbering import LAST, AsPlan
 
 Errors = Iterator[RailfabError]
 LAST_VLAN = 4094
+LONGEST_SUBNET = 30
+"""Of a rail: a gateway and a host, beside network and broadcast."""
 
 
 def check_buildable(plan: Dimensions) -> None:
@@ -290,7 +292,10 @@ def _subnets_suffice(plan: Dimensions) -> Errors:
     last_rail = attachment.subnets.first_vlan + plan.intent.hosts.nics - 1
     if last_rail + (0 if attachment.paired else 100 * max(port.slot for port in plan.nic_ports)) > LAST_VLAN:
         yield TopologyError(f"{where}.first_vlan", "the last rail has no VLAN below 4095", "Begin lower")
-    if plan.segments.hosts > attachment.hosts_of_subnet():
+    if attachment.rail_prefix > LONGEST_SUBNET:
+        problem = f"a /{attachment.subnets.switch_prefix} cannot be divided among the rails of a switch"
+        yield TopologyError(f"{where}.switch_prefix", problem, "Use a shorter one")
+    elif plan.segments.hosts > attachment.hosts_of_subnet():
         problem = f"a /{attachment.rail_prefix} has addresses for {max(0, attachment.hosts_of_subnet())} hosts, "
         problem += f"and a segment has {plan.segments.hosts}"
         yield TopologyError(f"{where}.rail_prefix", problem, "Use a shorter prefix")
