@@ -141,6 +141,12 @@ def tiles(picture: str) -> Iterator[tuple[str, Box, list[tuple[str, Box]]]]:
         yield outer[-1].attrib["class"], _box(outer[-1]), words
 
 
+def frames(picture: str) -> list[Box]:
+    """Of planes, pods, groups and networks."""
+    rects = ElementTree.fromstring(picture).findall(f"{SVG}rect")
+    return [_box(rect) for rect in rects if rect.get("class") == "frame"]
+
+
 def _box(rect: ElementTree.Element) -> Box:
     return Box(*(float(rect.attrib[name]) for name in ("x", "y", "width", "height")))
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.draw.pictures import Design, beside, overlap, page, text_boxes, texts, tiles, within
+from tests.draw.pictures import Design, beside, frames, overlap, page, text_boxes, texts, tiles, within
 
 from railfab.draw import topology_svg
 from railfab.draw.backend import Picture
@@ -66,6 +66,7 @@ def judge(topology: Topology, hosts: Hosts | None = None) -> str:
         assert within(box, whole)
         assert all(within(room, box) for _, room in inside), inside
         assert not any(overlap(box, other) for other in boxes[place + 1 :])
+        assert all(within(box, frame) or not overlap(box, frame) for frame in frames(picture))
     return picture
 
 

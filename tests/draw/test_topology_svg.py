@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
+from tests.draw.pictures import Design, beside, overlap, texts, within
 from typer import Typer
 from typer.testing import CliRunner
 
 from railfab.cli.draw import draw
 from railfab.draw import topology_svg
 from railfab.draw.backend import Picture
-from railfab.draw.svg import Box
 from railfab.draw.wires import read_wiring
 from railfab.errors import RailfabError
-from railfab.intent import load_intent
+from railfab.intent import Hosts, ScaleUp, load_intent
 from railfab.topology import Link, Net, Node, Port, Role, Topology, wire
 
-SVG = "{http://www.w3.org/2000/svg}"
+GOLDEN = Path(__file__).parent / "golden"
 INTENTS = ("inventory/fabrics/pod64.yml", "labs/frr-pod/intent.yml")
 
 
@@ -46,13 +45,10 @@ def rail_optimised() -> Topology:
     return Topology(fabric="tiny", nodes=(*hosts, *leaves), links=tuple(links[:-1]))
 
 
-def _texts(picture: str) -> list[str]:
-    return [element.text or "" for element in ElementTree.fromstring(picture).iter(f"{SVG}text")]
-
-
 def test_every_switch_is_named_and_every_host_is_somewhere(fabric: Topology) -> None:
     picture = topology_svg(fabric)
-    assert {node.name for node in fabric.switches()} <= set(_texts(picture))
+    assert {node.name for node in fabric.switches()} <= set(texts(picture))
+    assert {"Spines", "Rail switches", "Hosts"} <= set(texts(picture))
     assert all(node.name in picture for node in fabric.hosts())
 
 
@@ -63,40 +59,50 @@ def test_the_same_fabric_is_the_same_picture(fabric: Topology) -> None:
 def test_nothing_stands_on_anything_else_or_beyond_the_edge(fabric: Topology) -> None:
     places = Picture(fabric, read_wiring(fabric)[Net.BACKEND], None).layout
     boxes = list(places.boxes.values())
-    assert all(_inside(box, places.size) for box in boxes)
-    assert not any(_overlap(one, other) for i, one in enumerate(boxes) for other in boxes[i + 1 :])
+    assert all(within(box, places.size) for box in boxes)
+    assert not any(overlap(one, other) for i, one in enumerate(boxes) for other in boxes[i + 1 :])
 
 
-def _inside(box: Box, size: Box) -> bool:
-    return box.x >= 0 and box.y >= 0 and box.x + box.width <= size.width and box.bottom <= size.height
+BY_HAND = {
+    "one-switch": Design(segments=1, hosts=3, leaves=1, spines=0).topology(),
+    "planes": Design(planes=2, segments=5, leaves=8, spines=4).topology(),
+    "groups": Design(pods=12, segments=3, leaves=2, spines=8, supers=32, groups=8).topology(),
+    "cluster": beside(
+        beside(Design(segments=1).topology(), Net.STORAGE, leaves=3, spines=2, servers=4),
+        Net.MANAGEMENT,
+        leaves=40,
+        spines=2,
+    ),
+}
 
 
-def _overlap(one: Box, other: Box) -> bool:
-    beside = one.x + one.width <= other.x or other.x + other.width <= one.x
-    return not (beside or one.bottom <= other.y or other.bottom <= one.y)
-
-
-def test_pod64_is_drawn_as_agreed(repository: Path) -> None:
+@pytest.mark.parametrize("name", ["pod64", "dual-mlag"])
+def test_an_intent_is_drawn_as_agreed(name: str, repository: Path) -> None:
     """Changed on purpose? Look at it on a light and a dark page, then `railfab draw` it again."""
-    golden = Path(__file__).parent / "golden" / "pod64.svg"
-    intent = load_intent(repository / INTENTS[0])
-    assert topology_svg(wire(intent), intent.hosts) == golden.read_text()
+    intent = load_intent(repository / "inventory" / "fabrics" / f"{name}.yml")
+    assert topology_svg(wire(intent), intent.hosts) == (GOLDEN / f"{name}.svg").read_text()
+
+
+@pytest.mark.parametrize("name", BY_HAND)
+def test_a_fabric_made_by_hand_is_drawn_as_agreed(name: str) -> None:
+    """Changed on purpose? Look at it, then write what `topology_svg` gives to the file."""
+    assert topology_svg(BY_HAND[name]) == (GOLDEN / f"{name}.svg").read_text()
 
 
 def test_hosts_that_are_cabled_alike_are_one_card(rail_optimised: Topology) -> None:
-    texts = _texts(topology_svg(rail_optimised))
-    assert "pod1-seg1-host1 … host2" in texts
-    assert "2 hosts of 2 rails, 1 port each" in texts
-    assert "pod1-seg1-host3" in texts
-    assert "1 host of 1 rail, 1 port each" in texts
+    shown = texts(topology_svg(rail_optimised))
+    assert "pod1-seg1-host1 … host2" in shown
+    assert "2 hosts of 2 rails, 1 port each" in shown
+    assert "pod1-seg1-host3" in shown
+    assert "1 host of 1 rail, 1 port each" in shown
 
 
 def test_names_are_escaped_and_a_switch_of_one_rail_says_which(rail_optimised: Topology) -> None:
-    texts = _texts(topology_svg(rail_optimised))
-    assert 'leaf<2> & "co"' in texts
-    assert {"rail 1", "rail 2"} <= set(texts)
-    assert "5 × 100G, 3 m" in texts
-    assert "Spines" not in texts
+    shown = texts(topology_svg(rail_optimised))
+    assert 'leaf<2> & "co"' in shown
+    assert {"rail 1", "rail 2"} <= set(shown)
+    assert "5 × 100G, 3 m" in shown
+    assert "Spines" not in shown
 
 
 def test_the_picture_suits_light_and_dark_pages(fabric: Topology) -> None:
@@ -126,3 +132,34 @@ def test_a_place_that_cannot_be_written_is_said(tmp_path: Path, repository: Path
     assert str(caught.value) == (
         f"{tmp_path}/absent/out.svg: cannot be written: No such file or directory. Choose another place with -o."
     )
+
+
+def test_a_pair_shows_its_peer_link_and_how_hosts_are_bundled(repository: Path) -> None:
+    for name, how in (("dual-mlag", "MLAG"), ("dual-esi", "EVPN ESI")):
+        shown = texts(topology_svg(wire(load_intent(repository / "inventory" / "fabrics" / f"{name}.yml"))))
+        assert "peer link" in shown
+        assert any(text.endswith(f"LAG over two switches ({how})") for text in shown)
+
+
+def test_few_switches_show_which_cage_serves_which_rail(repository: Path) -> None:
+    topology = wire(load_intent(repository / "inventory" / "fabrics" / "rail-blocks.yml"))
+    picture = topology_svg(topology)
+    for rail, cages in ((1, (1, 4, 7, 10)), (2, (13, 16, 19, 22)), (8, (38, 41, 44, 47))):
+        assert all(f"<title>cage {cage}: rail {rail}, pod1-seg1-host" in picture for cage in cages)
+    assert "<title>cage 3: free</title>" in picture
+
+
+def test_hosts_show_their_gpus_shared_nics_and_scale_up() -> None:
+    hosts = Hosts(gpus=8, nic_per=4, scale_up=ScaleUp(name="NVLink", gbps_per_gpu=3600))
+    shown = texts(topology_svg(Design(rails=2).topology(), hosts))
+    assert "64 GPUs · 8 hosts · 4 rail switches · 2 spines · 24 cables" in shown
+    assert {"4 hosts of 2 rails, 1 port each, 4 GPUs share a NIC", "8 GPUs on NVLink, 3.6 Tb/s each"} <= set(shown)
+    apart = topology_svg(Design().topology(), Hosts(scale_up=None))
+    assert "GPUs on" not in apart
+
+
+def test_what_a_tier_carries_is_said_with_its_ratio() -> None:
+    shown = texts(topology_svg(Design(rails=8, spines=2).topology()))
+    assert {"1.6 : 0.8 Tb/s, 2:1", "1.6 Tb/s down", "64 × 100G, 5 m", "8 × 400G, 40 m", "4 × m32"} <= set(shown)
+    more = texts(topology_svg(Design(rails=8, spines=8).topology()))
+    assert "1.6 : 3.2 Tb/s, 1:2" in more

@@ -3,7 +3,7 @@ no solver, and the same topology always gives the same picture. What does not fi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from railfab.draw.cells import Cell
@@ -144,6 +144,7 @@ class Placer:
         if self.several_planes:
             self._place_shared_hosts(start, right, rows)
         self._level_cards()
+        self.frames.extend(self._pod_frames(rows))
         bottom = max((box.bottom for box in self.boxes.values()), default=TITLE_HEIGHT)
         bottom = max([bottom, *(frame.box.bottom for frame in self.frames)])
         size = Box(0, 0, max(right + MARGIN, self.measures.least_width), bottom + MARGIN)
@@ -190,7 +191,7 @@ class Placer:
             left += width + 2 * padding + self.sizes.segment_gap
 
     def _place_block(self, block: Block, x: float, rows: Mapping[Role, float]) -> None:
-        width, padding = self._block_width(block), self._padding(block)
+        width = self._block_width(block)
         if block.spines:
             self._place_row(block.spines, x, rows[Role.SPINE], width)
         left = x + (width - self._columns_width(block)) / 2
@@ -201,11 +202,6 @@ class Placer:
             if not self.several_planes:
                 self._place_cards(column.hosts, left, rows[Role.HOST], column_width)
             left += column_width + self.sizes.segment_gap
-        if padding:
-            keys = [cell.key for column in block.columns for cell in (*column.leaves, *column.hosts)]
-            bottom = max(self.boxes[key].bottom for key in keys if key in self.boxes)
-            top = rows.get(Role.SPINE, rows[Role.LEAF]) - HEADER
-            self.frames.append(Frame(Box(x, top, width, bottom + PADDING - top), block.name))
 
     def _place_row(
         self,
@@ -228,6 +224,19 @@ class Placer:
         for place, cell in enumerate(hosts):
             box = Box(x + place * (each + self.sizes.gap), y, each, self.measures.card_height(cell, each))
             self.boxes[cell.key] = box
+
+    def _pod_frames(self, rows: Mapping[Role, float]) -> Iterator[Frame]:
+        """Around all that stands in a pod."""
+        top = rows.get(Role.SPINE, rows[Role.LEAF]) - HEADER
+        for block in (block for plane in self.view.planes for block in plane.blocks if block.name):
+            below = [cell for column in block.columns for cell in (*column.leaves, *column.hosts)]
+            if self.several_planes:
+                below = [cell for cell in below if cell.role is not Role.HOST]
+            inside = [self.boxes[cell.key] for cell in (*block.spines, *below)]
+            left, right = min(box.x for box in inside), max(box.x + box.width for box in inside)
+            margin, bottom = self.sizes.padding, max(box.bottom for box in inside)
+            box = Box(left - margin, top, right - left + 2 * margin, bottom + PADDING - top)
+            yield Frame(box, block.name)
 
     def _level_cards(self) -> None:
         """Cards of hosts as high as the highest."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-RAIL_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b3a600", "#8c6bb1")
+RAIL_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b3a600", "#8464aa")
 """Okabe and Ito's colours, told apart by colour-blind readers too; the yellow is darker to show on white."""
 PLANE_COLOURS = ("#0969da", "#bc4c00", "#1a7f37", "#8250df", "#9a6700", "#bf3989", "#1b7c83", "#cf222e")
 LIGHT_INK, DARK_INK = "#ffffff", "#0d1117"
