@@ -76,7 +76,7 @@ def test_nics_whose_ports_all_meet_one_switch() -> None:
 
 
 def paired(attach: str) -> tuple[FabricIntent, Topology]:
-    intent = fabric(hosts__attach=attach, backend__spines__count=4 if attach == "mlag" else 4)
+    intent = fabric(hosts__attach=attach)
     return intent, wire(intent)
 
 

@@ -239,6 +239,17 @@ def test_uplinks_that_nobody_states_follow_from_a_stated_growth() -> None:
     assert {capacity.up_gbps for capacity in capacities(wire(intent))} == {3200}
 
 
+@pytest.mark.parametrize("cages", [(1, 2, 3, 4, 1, 2, 3, 4), (1, 2, 3, 4, 5, 6, 7, 8)])
+def test_uplinks_that_nobody_states_follow_from_the_ports_that_one_rail_switch_gives_its_own_rails(
+    cages: tuple[int, ...],
+) -> None:
+    """Rails 1 to 4 are on the first of two switches, a port of 400G for each."""
+    ports = {rail: [cage] for rail, cage in enumerate(cages, 1)}
+    hosts = {"gpus": 8, "nic_ports": 1, "rate_gbps": 400}
+    intent = fabric(hosts=hosts, backend__segments__ports=ports, backend__segments__hosts=1)
+    assert {(found.down_gbps, found.up_gbps) for found in capacities(wire(intent))} == {(1600, 1600)}
+
+
 def test_several_reasons_are_given_together() -> None:
     segments = Segments(count=1, hosts=4, rail_switches=2, model="7220-ixr-d5", platform="eos")
     spines = Spines(count=4, rate_gbps=800, model="7220-ixr-d5", platform="srlinux")

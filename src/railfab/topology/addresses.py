@@ -18,8 +18,8 @@ from railfab.topology.dimensions import Dimensions
 from railfab.topology.model import Address, Interface, Network, Pools, Role
 
 CLASSIC_LEAVES, CLASSIC_PODS, CLASSIC_RAILS, CLASSIC_LINKS = 16, 16, 15, 128
-"""Leaves of a pod where there are several, pods, rails, and links of a rail on a leaf that the classic plan has room for.
-A pod that stays alone has all 255 leaves."""
+"""What the classic plan has room for: leaves of a pod where there are several (a pod that stays alone has all 255
+leaves), pods, rails, and links of a rail on a leaf."""
 OCTET = 256
 CLASSIC_POOLS = Pools(
     hosts=IPv4Network("10.16.0.0/12"),

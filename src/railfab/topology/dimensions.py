@@ -136,10 +136,10 @@ class Dimensions:
 
     @cached_property
     def _host_cages_bound(self) -> int | None:
-        """Cages that hosts may take at most, where the intent says so."""
-        if self.host_cages is not None:
-            return len(self.host_cages)
-        hosts = self.intent.backend.growth.hosts
+        """Cages of a rail switch that hosts may take at most, where the intent says so."""
+        ports, hosts = self.segments.ports, self.intent.backend.growth.hosts
+        if not isinstance(ports, str):
+            return max(sum(len(ports[rail]) for rail in rails) for rails in self.rails_of.values())
         return None if hosts is None else -(-hosts * self.links_per_host_and_leaf // self.host_lanes)
 
     @cached_property
