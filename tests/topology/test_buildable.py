@@ -139,6 +139,11 @@ def refusal(**changes: Any) -> list[str]:
             "Raise it; addresses and ports are laid out anew.",
         ),
         (
+            {"backend__spines": None, "backend__segments__count": 257},
+            "backend.growth.segments: 257 segments are more than the 256 that the fabric may grow to. "
+            "Raise it; addresses and ports are laid out anew.",
+        ),
+        (
             {"backend__growth": {"hosts": 19}, "backend__segments__ports": "by-rail"},
             "backend.growth.hosts: the fabric cannot grow to 19 hosts: its switches have ports for 0. "
             "Lower it, or use larger switches.",

@@ -11,7 +11,7 @@ from railfab.intent import FabricIntent, Spines, SuperSpines
 from railfab.topology.addresses import Fields, WidePlan, address_plan
 from railfab.topology.attachment import Attachment
 from railfab.topology.catalogue import SwitchModel, model_named
-from railfab.topology.dimensions import Dimensions
+from railfab.topology.dimensions import ISLANDS, Dimensions
 from railfab.topology.networks import network_errors
 from railfab.topology.numbering import LAST, AsPlan
 
@@ -234,9 +234,10 @@ def _hosts_have_room(plan: Dimensions) -> Errors:
 
 def _growth_is_enough(plan: Dimensions) -> Errors:
     growth, backend = plan.intent.backend.growth, plan.intent.backend
+    unjoined = ISLANDS if plan.leaf_room is None else None
     for what, bound, present in (
         ("hosts", growth.hosts, backend.segments.hosts),
-        ("segments", growth.segments, backend.segments.count),
+        ("segments", growth.segments or unjoined, backend.segments.count),
         ("pods", growth.pods, backend.pods),
     ):
         if bound is not None and present > bound:
