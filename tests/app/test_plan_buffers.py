@@ -32,8 +32,11 @@ def test_every_lossless_port_is_in_one_plan(name: str) -> None:
         assert sum(port.load.count for port in loads) == lossless_ports(plan, switch)
 
 
-def test_thresholds_are_those_that_switches_are_configured_with() -> None:
-    path = FABRICS / "pod64.yml"
+@pytest.mark.parametrize("more", ["", ", pfc: false", ", ecn: false"])
+def test_thresholds_are_those_that_switches_are_configured_with(tmp_path: Path, more: str) -> None:
+    path = tmp_path / "pod64.yml"
+    text = (FABRICS / "pod64.yml").read_text()
+    path.write_text(text.replace("cnp_dscp: 48", f"cnp_dscp: 48{more}"))
     models = design(path).models
     for kind in planned(path).buffers:
         for node in kind.switches:

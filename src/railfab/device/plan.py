@@ -118,7 +118,7 @@ def _qos(model: SwitchModel, ports: Sequence[Wired], profile: Profile, lossless:
     """Each port gets the thresholds of its own speed and cable; ports alike share a profile by name."""
     thresholds = {
         _profile_name(port, link): lossless_thresholds(
-            rate_gbps=port.rate_gbps, cable_m=link.cable_m, mtu_bytes=profile.mtu
+            rate_gbps=port.rate_gbps, cable_m=link.cable_m, mtu_bytes=profile.mtu, pfc=lossless.pfc
         )
         for port, _, link in ports
     }

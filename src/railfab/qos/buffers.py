@@ -90,8 +90,8 @@ def buffer_plan(
 
 
 def _uncut(load: PortLoad, mtu_bytes: int, pfc: bool) -> PortBuffers:
-    found = lossless_thresholds(rate_gbps=load.rate_gbps, cable_m=load.cable_m, mtu_bytes=mtu_bytes)
-    return PortBuffers(load, found if pfc else replace(found, headroom_bytes=0))
+    found = lossless_thresholds(rate_gbps=load.rate_gbps, cable_m=load.cable_m, mtu_bytes=mtu_bytes, pfc=pfc)
+    return PortBuffers(load, found)
 
 
 def _cut(port: PortBuffers, bound: QueueBound, mtu_bytes: int) -> PortBuffers:

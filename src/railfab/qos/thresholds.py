@@ -66,22 +66,22 @@ def pfc_headroom_bytes(
     return round(round_trip + response_bits(rate_gbps) / BITS_PER_BYTE + ours + theirs + PAUSE_FRAME_BYTES)
 
 
-def lossless_thresholds(*, rate_gbps: int, cable_m: float, mtu_bytes: int) -> Thresholds:
+def lossless_thresholds(*, rate_gbps: int, cable_m: float, mtu_bytes: int, pfc: bool = True) -> Thresholds:
     """ECN ramp, XOFF and headroom of a port of this speed and cable.
 
     Kmin is the bandwidth-delay product, at least 150 kB; Kmax three times that; XOFF lies one bandwidth-delay product
     above Kmax, so that senders have a round trip to answer a mark before they are stopped.
-    mtu_bytes: largest IP packet.
+    mtu_bytes: largest IP packet. Without PFC there is no headroom, and XOFF is where a queue drops.
     """
     bdp = round(FABRIC_RTT_NS * bytes_per_ns(rate_gbps))
     kmin = max(KMIN_FLOOR_BYTES, bdp)
     kmax = KMAX_TO_KMIN * kmin
+    frame_bytes = mtu_bytes + ETHERNET_HEADER_BYTES
+    headroom = pfc_headroom_bytes(rate_gbps=rate_gbps, cable_m=cable_m, max_frame_bytes=frame_bytes) if pfc else 0
     return Thresholds(
         kmin_bytes=kmin,
         kmax_bytes=kmax,
         pmax_percent=PMAX_PERCENT,
         xoff_bytes=kmax + bdp,
-        headroom_bytes=pfc_headroom_bytes(
-            rate_gbps=rate_gbps, cable_m=cable_m, max_frame_bytes=mtu_bytes + ETHERNET_HEADER_BYTES
-        ),
+        headroom_bytes=headroom,
     )
