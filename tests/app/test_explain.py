@@ -422,6 +422,43 @@ def test_reasons_for_the_wide_plan_are_given_where_it_is_used(name: str) -> None
     assert (outgrown(subject) == []) == isinstance(address_plan(Dimensions(intent)), ClassicPlan)
 
 
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"profile__family": "ipv6"}, "its addresses are IPv6"),
+        ({"profile__addresses": {"loopbacks": "10.3.0.0/16"}}, "the intent gives pools"),
+        ({"backend__planes": 2, "backend__segments__rail_switches": 1}, "it has several planes"),
+        ({"hosts__gpus": 16}, "it may come to 16 rails, more than 15"),
+        (
+            {
+                "profile__underlay": "numbered",
+                "backend__segments__model": "7060x6-64pe",
+                "backend__spines": {"count": 66, "links_per_leaf": 1, "rate_gbps": 400, "breakout": True}
+                | {"model": "7060x6-64pe"},
+            },
+            "a switch has 66 numbered uplinks, more than 64",
+        ),
+        ({"backend__growth": {"segments": 1}, "backend__segments__count": 1}, ""),
+    ],
+)
+def test_each_reason_for_the_wide_plan_is_said(changes: dict[str, object], reason: str) -> None:
+    intent = fabric(**changes)
+    plan = plan_of(intent, wire(intent))
+    assert isinstance(address_plan(Dimensions(intent)), WidePlan) == bool(reason)
+    assert "; ".join(outgrown(Subject(plan))) == reason
+    first = said(plan)["Addresses"][0]
+    assert f"has no room ({reason})" in first if reason else "has room" in first
+
+
+def test_the_cages_that_an_intent_names_decide_the_uplinks() -> None:
+    ports = {rail: [rail, rail + 8] for rail in range(1, 9)}
+    text = explain(backend__segments__ports=ports, hosts__nic_ports=1, backend__segments__rail_switches=1)
+    assert text["Uplinks"][1] == (
+        "The 16 cages of a rail switch that the intent gives to rails let hosts send what 16 uplinks of 400 Gb/s carry."
+    )
+    assert "The intent names the cages of each rail: rail 1 has 1, 9." in text["Ports of a rail switch"][1]
+
+
 @settings(max_examples=40)
 @given(fabrics())
 def test_a_decoded_address_encodes_to_itself(found: tuple[FabricIntent, Topology]) -> None:
@@ -466,5 +503,5 @@ def test_every_kind_of_failure_has_a_sentence_with_its_figures(found: tuple[Fabr
         assert domain.example in statement
         assert (f"any of {domain.count:,}," in statement) == (domain.count > 1)
         if domain.gpus:
-            assert re.search(rf": {domain.gpus:,} GPUs? loses? {domain.lost_percent:g} % ", statement)
+            assert re.search(rf": {domain.gpus:,} GPUs? loses? {domain.lost_percent:.4g} % ", statement)
         assert ("cut off" in statement and "none is" not in statement) == (domain.cut_off > 0)

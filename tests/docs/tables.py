@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.docs.design_tables import tables
 from tests.docs.pages import TABLE
 
 from railfab.dashboards.alerts import ALERTS
@@ -190,6 +191,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "features": features,
     "limits": limits,
     "alerts": alerts,
+    **tables(table),
 }
 
 

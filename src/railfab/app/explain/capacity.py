@@ -32,8 +32,10 @@ def _full(subject: Subject) -> str:
     assert spines is not None
     exact, full, rate = plan.exact_uplinks, plan.uplinks_of_full_leaf, capacity(spines.rate_gbps)
     rounded = "" if exact == full else f", rounded up from {exact:.4g}"
-    if plan.host_cages is not None:
-        why = f"The {len(plan.host_cages)} cages that the intent gives to rails let hosts send"
+    ports = plan.segments.ports
+    if not isinstance(ports, str):
+        cages = max(sum(len(ports[rail]) for rail in rails) for rails in plan.rails_of.values())
+        why = f"The {counted(cages, 'cage')} of a rail switch that the intent gives to rails let hosts send"
     elif (bound := subject.intent.backend.growth.hosts) is not None:
         why = f"The {counted(bound, 'host')} that `growth` allows a segment send"
     else:

@@ -27,7 +27,7 @@ def _failure(domain: FailureDomain) -> str:
     lose = "loses" if domain.gpus == 1 else "lose"
     cut = f"; {domain.cut_off:,} cut off" if domain.cut_off else "; none is cut off"
     return (
-        f" {kind} ({alike}): {counted(domain.gpus, 'GPU')} {lose} {domain.lost_percent:g} % of the bandwidth "
+        f" {kind} ({alike}): {counted(domain.gpus, 'GPU')} {lose} {domain.lost_percent:.4g} % of the bandwidth "
         f"towards {domain.towards}{cut}."
     )
 

@@ -13,6 +13,7 @@ from railfab.topology.addresses import (
     CLASSIC_PODS,
     CLASSIC_RAILS,
     OCTET,
+    UPLINKS_PER_SWITCH,
     ClassicPlan,
     Fields,
     WidePlan,
@@ -49,9 +50,12 @@ def outgrown(subject: Subject) -> list[str]:
         (plan.spines.count if plan.spines else 0, OCTET - 1, "spines of a pod"),
         (plan.supers.count if plan.supers else 0, OCTET - 1, "super-spines"),
     )
+    numbered = max(plan.uplinks, plan.spine_uplinks) if intent.profile.underlay == "numbered" else 0
     reasons = ["its addresses are IPv6"] if intent.profile.family == "ipv6" else []
     reasons += ["the intent gives pools"] if own.hosts or own.loopbacks or own.fabric_links else []
     reasons += ["it has several planes"] if intent.backend.planes > 1 else []
+    if numbered > UPLINKS_PER_SWITCH:
+        reasons.append(f"a switch has {numbered} numbered uplinks, more than {UPLINKS_PER_SWITCH}")
     reasons += [f"it may come to {count:,} {what}, more than {most}" for count, most, what in limits if count > most]
     return reasons
 
