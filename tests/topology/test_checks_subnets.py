@@ -177,6 +177,23 @@ def test_a_vlan_with_two_subnets_on_a_switch_and_an_identifier_of_two() -> None:
     ]
 
 
+def test_overlays_of_two_networks_never_meet_and_may_have_the_same_identifiers() -> None:
+    """Rail 1 of the first pair and a tenant in VLAN 100 both come to 10100."""
+    intent = fabric(
+        hosts__attach="esi",
+        profile={"control_plane": "evpn", "data_plane": "vxlan"},
+        frontend=FRONTEND
+        | {
+            "tenants": {"red": {"vlan": 100, "subnet": "172.20.0.0/24"}},
+            "spines": {"count": 2, "rate_gbps": 400, "model": "7220-ixr-d5"},
+        },
+    )
+    topology = wire(intent)
+    both = {topology.node(gateway.node).net for gateway in topology.gateways if gateway.vni == 10_100}
+    assert both == {Net.BACKEND, Net.FRONTEND}
+    assert lines(topology, intent, "VNI") == []
+
+
 def test_a_gateway_outside_the_pool_of_subnets() -> None:
     assert lines(*with_gateways(gateway("pod1-seg1-leaf1", "172.16.0.0/24")), "outside") == [
         "error pod1-seg1-leaf1 VLAN 101: address 172.16.0.3 is outside backend.subnets.pool 10.0.0.0/16. " + ROUTES

@@ -185,16 +185,17 @@ def _apart(gateway: Gateway, other: Gateway) -> Finding:
 
 
 def vlans(wired: Wired) -> Iterator[Finding]:
-    """A VLAN with two subnets on a switch; a network identifier of two subnets."""
+    """A VLAN with two subnets on a switch; an identifier of two subnets in the overlay of a network."""
     subnets: dict[tuple[str, int], Gateway] = {}
-    identifiers: dict[int, Gateway] = {}
+    identifiers: dict[tuple[Net, int], Gateway] = {}
     clashes = []
     for gateway in wired.topology.gateways:
         first = subnets.setdefault((gateway.node, gateway.vlan), gateway)
         if first.subnet != gateway.subnet:
             clashes.append(_twice(gateway.node, f"VLAN {gateway.vlan}", first, gateway))
         if gateway.vni is not None:
-            first = identifiers.setdefault(gateway.vni, gateway)
+            overlay = wired.topology.node(gateway.node).net
+            first = identifiers.setdefault((overlay, gateway.vni), gateway)
             if first.subnet != gateway.subnet:
                 clashes.append(_twice(gateway.node, f"VNI {gateway.vni}", first, gateway))
     yield from alike(clashes)
