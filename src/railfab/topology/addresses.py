@@ -65,8 +65,8 @@ class AddressPlan(Protocol):
     def loopback(self, role: Role, switch: Switch) -> Address:
         """Of a leaf, spine or super-spine."""
 
-    def fabric_link(self, role: Role, switch: Switch, uplink: int) -> tuple[Interface, Interface]:
-        """Lower and upper end's address of an uplink of a leaf or spine; the upper has the even one."""
+    def link_base(self, role: Role, switch: Switch) -> int:
+        """The first address of the first uplink of a leaf or spine; its uplinks follow by twos."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,16 +140,19 @@ class ClassicPlan:
         octet = {Role.LEAF: 255, Role.SPINE: 254, Role.SUPER: 253}[role]
         return IPv4Address((10 << 24) + (octet << 16) + (switch.pod << 8) + switch.index)
 
-    def fabric_link(self, role: Role, switch: Switch, uplink: int) -> tuple[Interface, Interface]:
-        offset = (((switch.pod - 1) * LEAVES_PER_POD + switch.index - 1) * UPLINKS_PER_SWITCH + uplink) * 2
+    def link_base(self, role: Role, switch: Switch) -> int:
+        offset = ((switch.pod - 1) * LEAVES_PER_POD + switch.index - 1) * UPLINKS_PER_SWITCH * 2
         if role is Role.SPINE:
             offset += CLASSIC_POOLS.fabric_links.num_addresses // 2
-        return _pair_v4(int(CLASSIC_POOLS.fabric_links.network_address) + offset)
+        return int(CLASSIC_POOLS.fabric_links.network_address) + offset
 
 
 def _pair_v4(even: int) -> tuple[IPv4Interface, IPv4Interface]:
-    """Both ends of a /31 (RFC 3021): odd, even."""
-    return IPv4Interface((even + 1, 31)), IPv4Interface((even, 31))
+    """Both ends of a /31 (RFC 3021): odd, even. They share their network, which takes longest to make."""
+    lower, upper = IPv4Interface.__new__(IPv4Interface), IPv4Interface((even, 31))
+    IPv4Address.__init__(lower, even + 1)
+    vars(lower).update(vars(upper))
+    return lower, upper
 
 
 def _pair_v6(even: int) -> tuple[IPv6Interface, IPv6Interface]:
@@ -260,9 +263,9 @@ class WidePlan:
             pod, index = index >> indices, index & (1 << indices) - 1
         return self._address(self.loopback_fields.number((tier, switch.plane - 1, pod, index)))
 
-    def fabric_link(self, role: Role, switch: Switch, uplink: int) -> tuple[Interface, Interface]:
+    def link_base(self, role: Role, switch: Switch) -> int:
         tier = 1 if role is Role.SPINE else 0
-        return self.pair(self.link_fields.number((tier, switch.plane - 1, switch.pod - 1, switch.index - 1, uplink, 0)))
+        return self.link_fields.number((tier, switch.plane - 1, switch.pod - 1, switch.index - 1, 0, 0))
 
     def pair(self, even: int) -> tuple[Interface, Interface]:
         return _pair_v4(even) if isinstance(self.pools.hosts, IPv4Network) else _pair_v6(even)

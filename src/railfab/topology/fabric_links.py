@@ -35,13 +35,22 @@ class Tier:
     numbered: bool
     addresses: AddressPlan
 
+    def base(self, switch: Switch) -> int | None:
+        """The first address of the first uplink of a switch, where links have addresses."""
+        return self.addresses.link_base(self.role, switch) if self.numbered else None
+
     def link(
-        self, lower: tuple[str, Spot], upper: tuple[str, Spot], bundles: tuple[int, int], switch: Switch, uplink: int
+        self,
+        lower: tuple[str, Spot],
+        upper: tuple[str, Spot],
+        bundles: tuple[int, int],
+        base: int | None,
+        uplink: int,
     ) -> Link:
-        """switch: the lower one. uplink: of its own, from 0."""
+        """base: of the lower switch. uplink: of its own, from 0."""
         ends: tuple[Interface | None, Interface | None] = (None, None)
-        if self.numbered:
-            ends = self.addresses.fabric_link(self.role, switch, uplink)
+        if base is not None:
+            ends = self.addresses.pair(base + 2 * uplink)
         a, z = self._port(*lower, ends[0], bundles[0]), self._port(*upper, ends[1], bundles[1])
         return Link(a=a, z=z, rate_gbps=self.rate_gbps, cable_m=self.cable_m)
 
@@ -79,11 +88,11 @@ def _leaf_spine_links(plan: Dimensions, addresses: AddressPlan, plane: int) -> I
     down = [high.at(*spine_down_place(plan, place)) for place in range(plan.leaves_per_pod * links)]
     for pod, segment, switch in product(pods(plan), segments(plan), numbers(plan.segments.rail_switches)):
         leaf, number = leaf_name(plane, pod, segment, switch), plan.leaf_number(segment, switch)
-        place = Switch(plane, pod, number)
+        base = tier.base(Switch(plane, pod, number))
         for spine, k in product(numbers(plan.spines.count), range(links)):
             uplink = (spine - 1) * links + k
             upper = spine_name(plane, pod, spine), down[(number - 1) * links + k]
-            yield tier.link((leaf, up[uplink]), upper, (spine, number), place, uplink)
+            yield tier.link((leaf, up[uplink]), upper, (spine, number), base, uplink)
 
 
 def _spine_super_links(plan: Dimensions, addresses: AddressPlan, plane: int) -> Iterator[Link]:
@@ -101,9 +110,9 @@ def _spine_super_links(plan: Dimensions, addresses: AddressPlan, plane: int) -> 
     for pod, spine in product(pods(plan), numbers(plan.spines.count)):
         group, member = divmod(spine - 1, group_size)
         lower, from_below = spine_name(plane, pod, spine), (pod - 1) * group_size + member
-        place = Switch(plane, pod, spine)
+        base = tier.base(Switch(plane, pod, spine))
         for met, k in product(range(plan.supers_per_group), range(links)):
             number, uplink = group * plan.supers_per_group + met + 1, met * links + k
             upper = super_name(plane, number), down[from_below * links + k]
             bundles = UPPER_BUNDLE + met + 1, from_below + 1
-            yield tier.link((lower, up[uplink]), upper, bundles, place, uplink)
+            yield tier.link((lower, up[uplink]), upper, bundles, base, uplink)
