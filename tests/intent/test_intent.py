@@ -50,7 +50,7 @@ def test_all_faults_are_reported_together_in_the_order_of_the_file(tmp_path: Pat
         ),
         (("count: 1", "count: '1'"), "f.yml:4: backend.segments.count: '1' does not do. It should be a valid integer."),
         (("count: 1", "count: 1, count: 2"), "f.yml:4: key 'count' is given twice. Keep one of them."),
-        (("count: 1", "count: [1"), "is not YAML"),
+        (("count: 1", "count: [1"), ", while parsing a flow sequence from line 4). Mend the syntax there."),
         (
             ("fabric: small", "fabric: &a small\nhosts: *a"),
             "hosts: 'small' does not do. Write its keys below it, indented.",

@@ -38,6 +38,7 @@ from railfab.topology import Role, Topology, wire
 from railfab.topology.compare import align, compare
 from railfab.topology.imports import FoundTopology, NetBox, SourceError, read_netbox
 from railfab.topology.imports.netbox import AT_ONCE
+from railfab.topology.imports.netbox_client import _ReadOnly
 
 LEAF, SPINE = "pod1-seg1-leaf1", "pod1-spine1"
 SMALL = {
@@ -468,6 +469,12 @@ def test_neither_netrc_nor_a_url_with_a_password_takes_the_tokens_place(
     assert read(world).nodes
     with pytest.raises(SourceError, match=r"is no URL of a NetBox\. Write https://HOST"):
         read_netbox(NetBox(url="https://somebody:else@netbox", token=TOKEN))
+
+
+def test_nothing_but_a_question_is_ever_sent() -> None:
+    with pytest.raises(SourceError) as caught:
+        _ReadOnly(NetBox(url="https://netbox", token=TOKEN)).post("https://netbox/api/dcim/devices/")
+    assert str(caught.value) == "https://netbox: 'POST' would change it. This is a defect of railfab: report it."
 
 
 def test_the_token_does_not_show(world: World) -> None:
