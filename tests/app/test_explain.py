@@ -292,6 +292,19 @@ def test_stated_growth_and_rounding_are_said() -> None:
     )
 
 
+def test_subnets_that_limit_growth_are_said() -> None:
+    text = explain(
+        hosts__attach="vlan", backend__subnets={"pool": "10.0.0.0/22", "switch_prefix": 25, "rail_prefix": 28}
+    )
+    assert text["How far it may grow"][1] == (
+        "Segments of a pod: 2 now, 3 at most: 10.0.0.0/22 has prefixes for the rail switches of no more."
+    )
+    small = {"pool": "10.0.0.0/16", "switch_prefix": 24, "rail_prefix": 29}
+    assert explain(hosts__attach="vlan", backend__subnets=small)["How far it may grow"][0] == (
+        "Hosts of a segment: 4 now, 5 at most: the /29 of a rail has addresses for 5 hosts."
+    )
+
+
 def test_findings_are_said_and_are_no_failure_of_the_command(tmp_path: Path) -> None:
     text = (FABRICS / "pod64.yml").read_text().replace("links_per_leaf: 2", "links_per_leaf: 1")
     (tmp_path / "pod.yml").write_text(text)

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import gc
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from railfab.cli.common import IntentFile, Output, OutputOption, print_json, stdout
+from railfab.cli.common import IntentFile, Output, OutputOption, print_json, stdout, uncollected
 
 if TYPE_CHECKING:
     from railfab.app.explain import Section
 
 
+@uncollected()
 def explain(intent: IntentFile, output: OutputOption = Output.TABLE) -> None:
     """Say in plain words what a fabric is, and why each of its numbers came out as it did. Findings are said too."""
     from railfab.app.explain import explained
     from railfab.app.plan import planned
 
-    gc.disable()  # as for `plan`
     sections = explained(planned(intent))
     if output is Output.JSON:
         print_json([asdict(section) for section in sections])

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.topology.documents.designs import NAMES, intent, sized, topology
+from tests.topology.fabric_intents import fabrics
 
-from railfab.intent import FabricIntent
+from railfab.errors import RailfabError
+from railfab.intent import FabricIntent, Subnets
 from railfab.topology import Net, wire
+from railfab.topology.buildable import check_buildable
+from railfab.topology.dimensions import Dimensions
 from railfab.topology.documents import growth, largest_gpus, overview
 
 QUICK_GPUS = 5_000
@@ -58,3 +64,51 @@ def test_what_a_fabric_may_grow_to_can_be_wired(name: str) -> None:
 def test_pod64_may_have_768_gpus() -> None:
     found = [(room.what, room.now, room.room) for room in growth(intent("pod64"))]
     assert found == [("hosts of a segment", 4, 12), ("segments of a pod", 2, 8), ("pods", 1, 1)]
+
+
+@st.composite
+def attached(draw: st.DrawFn) -> FabricIntent:
+    """A fabric of any design, its subnets from a pool that may be tight."""
+    before, _ = draw(fabrics())
+    subnets = Subnets.model_validate(
+        {
+            "pool": draw(st.sampled_from(["10.0.0.0/16", "10.0.0.0/20", "10.0.0.0/22"])),
+            "switch_prefix": draw(st.sampled_from([24, 25, 26])),
+            "rails": draw(st.sampled_from(["divide", "own"])),
+        }
+    )
+    return before.model_copy(update={"backend": before.backend.model_copy(update={"subnets": subnets})})
+
+
+@settings(max_examples=150)
+@given(attached())
+def test_a_fabric_may_grow_in_all_directions_at_once_and_not_beyond(before: FabricIntent) -> None:
+    if not _can_be_built(before):
+        return
+    hosts, segments, pods = (room.room for room in growth(before))
+    assert _can_be_built(sized(before, hosts=hosts, segments=segments, pods=pods))
+    assert not _can_be_built(sized(before, hosts=hosts + 1, segments=segments, pods=pods))
+    assert not _can_be_built(sized(before, hosts=hosts, segments=segments + 1, pods=pods))
+
+
+def _can_be_built(fabric: FabricIntent) -> bool:
+    try:
+        check_buildable(Dimensions(fabric))
+    except RailfabError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(
+    ("name", "subnets", "rooms"),
+    [
+        ("multi-rail", {"switch_prefix": 24, "rail_prefix": 28}, [4, 8, 1]),
+        ("multi-rail", {"switch_prefix": 24, "rail_prefix": 28, "pool": "10.0.0.0/21"}, [4, 7, 1]),
+        ("dual-vlan", {}, [16, 127, 1]),
+        ("dual-vlan", {"rail_prefix": 29}, [5, 127, 1]),
+    ],
+)
+def test_subnets_limit_growth_where_ports_do_not(name: str, subnets: dict[str, object], rooms: list[int]) -> None:
+    """A /21 has eight /24, the first of which no switch has; a /29 has six addresses, one of them the gateway's."""
+    backend = intent(name).backend.model_copy(update={"subnets": Subnets.model_validate(subnets)})
+    assert [room.room for room in growth(intent(name).model_copy(update={"backend": backend}))] == rooms

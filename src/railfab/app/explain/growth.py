@@ -6,25 +6,29 @@ from collections.abc import Iterator
 
 from railfab.app.explain.subject import Subject
 from railfab.app.explain.words import counted
-from railfab.topology.documents import growth, largest_gpus
+from railfab.topology.attachment import Attachment
+from railfab.topology.documents import Room, growth, largest_gpus
 
 
 def rooms(subject: Subject) -> Iterator[str]:
     """Hosts of a segment, segments of a pod, pods: now, at most, and why."""
-    limits = _hosts(subject), _segments(subject), _pods(subject)
-    for room, why in zip(growth(subject.intent), limits, strict=True):
+    found = hosts, segments, pods = growth(subject.intent)
+    limits = _hosts(subject, hosts), _segments(subject, segments), _pods(subject, pods)
+    for room, why in zip(found, limits, strict=True):
         yield f"{room.what[0].upper()}{room.what[1:]}: {room.now:,} now, {room.room:,} at most: {why}."
     unchanged = "and no name, port, address or AS number of what stands changes on the way"
     if subject.dimensions.leaf_room is None:
-        hosts = growth(subject.intent)[0].room
-        gpus = counted(hosts * subject.intent.hosts.gpus, "GPU")
+        gpus = counted(hosts.room * subject.intent.hosts.gpus, "GPU")
         yield f"So a segment may grow to {gpus}, {unchanged}; what meets more of them needs spines."
     else:
         yield f"So it may grow to {counted(largest_gpus(subject.intent), 'GPU')}, {unchanged}."
 
 
-def _hosts(subject: Subject) -> str:
+def _hosts(subject: Subject, hosts: Room) -> str:
     plan, stated = subject.dimensions, subject.intent.backend.growth.hosts
+    if subject.intent.hosts.attach != "routed" and hosts.room < min(plan.growth_hosts, plan.host_room):
+        own = Attachment(plan)
+        return f"the /{own.rail_prefix} of a rail has addresses for {counted(own.hosts_of_subnet(), 'host')}"
     if stated is not None:
         return f"`growth.hosts` says {stated}"
     if not isinstance(plan.segments.ports, str):
@@ -41,8 +45,14 @@ def _hosts(subject: Subject) -> str:
     )
 
 
-def _segments(subject: Subject) -> str:
+def _pool(subject: Subject) -> str:
+    return f"{Attachment(subject.dimensions).subnets.pool} has prefixes for the rail switches of no more"
+
+
+def _segments(subject: Subject, segments: Room) -> str:
     plan, stated = subject.dimensions, subject.intent.backend.growth.segments
+    if segments.room < plan.growth_segments:
+        return _pool(subject)
     if stated is not None:
         return f"`growth.segments` says {stated}"
     if plan.leaf_room is None:
@@ -51,8 +61,10 @@ def _segments(subject: Subject) -> str:
     return f"a spine has ports for {counted(plan.leaf_room, 'rail switch')}, and a segment has {switches}"
 
 
-def _pods(subject: Subject) -> str:
+def _pods(subject: Subject, pods: Room) -> str:
     plan, stated = subject.dimensions, subject.intent.backend.growth.pods
+    if pods.room < plan.growth_pods:
+        return _pool(subject)
     if stated is not None:
         return f"`growth.pods` says {stated}"
     if plan.pod_room is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from railfab.intent import FabricIntent
+from railfab.topology.attachment import Attachment
 from railfab.topology.dimensions import Dimensions
 
 
@@ -18,16 +19,34 @@ class Room:
 
 
 def growth(intent: FabricIntent) -> tuple[Room, ...]:
-    """Of each kind of thing that may be added without changing what stands."""
+    """Of each kind of thing that may be added without changing what stands; all of them may be had together."""
     plan, backend = Dimensions(intent), intent.backend
+    hosts, segments, pods = min(plan.growth_hosts, plan.host_room), plan.growth_segments, plan.growth_pods
+    if intent.hosts.attach != "routed":
+        hosts = min(hosts, Attachment(plan).hosts_of_subnet())
+        segments, pods = _within_pool(plan, Attachment(plan))
     return tuple(
         Room(what=what, now=now, room=max(now, room))
         for what, now, room in (
-            ("hosts of a segment", backend.segments.hosts, min(plan.growth_hosts, plan.host_room)),
-            ("segments of a pod", backend.segments.count, plan.growth_segments),
-            ("pods", backend.pods, plan.growth_pods),
+            ("hosts of a segment", backend.segments.hosts, hosts),
+            ("segments of a pod", backend.segments.count, segments),
+            ("pods", backend.pods, pods),
         )
     )
+
+
+def _within_pool(plan: Dimensions, attachment: Attachment) -> tuple[int, int]:
+    """Segments of a pod, and pods, whose rail switches all have a prefix. Each plane, and in it each pod, has prefixes
+    for all rail switches that a pod may grow to; what the last of them needs is all that the pool must hold."""
+    subnets, backend = attachment.subnets, plan.intent.backend
+    prefixes = subnets.pool.num_addresses // attachment.stride - (0 if subnets.rails == "own" else 1)
+    switches = prefixes * (2 if attachment.paired else 1)
+    before = (backend.planes - 1) * plan.growth_pods
+    pods = switches // plan.growth_leaves - before
+    if pods >= backend.pods:
+        return plan.growth_segments, min(plan.growth_pods, pods)
+    rest = switches - (before + backend.pods - 1) * plan.growth_leaves
+    return min(plan.growth_segments, rest // plan.segments.rail_switches), backend.pods
 
 
 def largest_gpus(intent: FabricIntent) -> int:
