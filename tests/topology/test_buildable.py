@@ -113,17 +113,17 @@ def refusal(**changes: Any) -> list[str]:
         (
             {"backend__segments__hosts": 14},
             "backend.segments: 44 ports are needed (28 for hosts and 16 up) and 7220-ixr-d5 has 32. "
-            "Use fewer or larger ones.",
+            "Use 8 hosts at most, more rail_switches or a larger model.",
         ),
         (
             {"backend__segments__count": 5},
             "backend.spines: 40 ports are needed (one for each link of each leaf) and 7220-ixr-d5 has 32. "
-            "Use fewer or larger ones.",
+            "Use 8 spines, 4 segments at most, growth.hosts: 4 (if no more will come) or a larger model.",
         ),
         (
             {"hosts__attach": "mlag", "backend__segments__hosts": 16, "backend__spines": None},
             "backend.segments: 34 ports are needed (32 for hosts and 0 up and 2 to its peer) and 7220-ixr-d5 has 32. "
-            "Use fewer or larger ones.",
+            "Use 15 hosts at most, more rail_switches or a larger model.",
         ),
         (
             {
@@ -131,7 +131,7 @@ def refusal(**changes: Any) -> list[str]:
                 "backend__super_spines": {"count": 4, "links_per_spine": 1, "rate_gbps": 400, "model": "7220-ixr-d5"},
             },
             "backend.super_spines: 36 ports are needed (one for each link of each spine) and 7220-ixr-d5 has 32. "
-            "Use fewer or larger ones.",
+            "Use 8 pods at most or a larger model.",
         ),
         (
             {"backend__growth": {"hosts": 2}},

@@ -185,7 +185,7 @@ def test_pod64_examples_by_hand() -> None:
         ),
         (
             {"backend__segments__hosts": 14},
-            "44 ports are needed (28 for hosts and 16 up) and 7220-ixr-d5 has 32. Use fewer or larger ones.",
+            "44 ports are needed (28 for hosts and 16 up) and 7220-ixr-d5 has 32. Use 8 hosts at most, more",
         ),
     ],
 )

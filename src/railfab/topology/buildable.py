@@ -14,6 +14,7 @@ from railfab.topology.catalogue import SwitchModel, model_named
 from railfab.topology.dimensions import ISLANDS, Dimensions
 from railfab.topology.networks import network_errors
 from railfab.topology.numbering import LAST, AsPlan
+from railfab.topology.port_budget import ports_suffice
 
 Errors = Iterator[RailfabError]
 LAST_VLAN = 4094
@@ -189,27 +190,6 @@ def _spines_share_uplinks(plan: Dimensions) -> Errors:
         )
 
 
-def _ports_suffice(plan: Dimensions) -> Errors:
-    hosts, peers, uplinks = plan.host_cages_used, plan.peer_links, plan.uplink_cages
-    what = f"{hosts} for hosts and {uplinks} up" + (f" and {peers} to its peer" if peers else "")
-    yield from _short("backend.segments", plan.leaf_model, hosts + peers + uplinks, what)
-    if plan.spine_model:
-        down = -(-plan.leaves_per_pod * plan.links_per_leaf // plan.spine_down_lanes)
-        up = plan.spine_up_cages
-        what = f"{down} for leaves and {up} up" if up else "one for each link of each leaf"
-        yield from _short("backend.spines", plan.spine_model, down + up, what)
-    if plan.super_model:
-        links = plan.intent.backend.pods * plan.spines_per_group * plan.links_per_spine
-        what = "one for each link of each spine"
-        yield from _short("backend.super_spines", plan.super_model, -(-links // plan.super_lanes), what)
-
-
-def _short(place: str, model: SwitchModel, needed: int, what: str) -> Errors:
-    if needed > model.cages:
-        problem = f"{needed} ports are needed ({what}) and {model.name} has {model.cages}"
-        yield TopologyError(place, problem, "Use fewer or larger ones")
-
-
 def _explicit_ports_are_there(plan: Dimensions) -> Errors:
     ports, where = plan.segments.ports, "backend.segments.ports"
     if isinstance(ports, str):
@@ -312,7 +292,7 @@ CHECKS: tuple[Callable[[Dimensions], Errors], ...] = (
     _models_run_their_platforms,
     _ports_have_their_speed,
     _spines_share_uplinks,
-    _ports_suffice,
+    ports_suffice,
     _explicit_ports_are_there,
     _hosts_have_room,
     _growth_is_enough,

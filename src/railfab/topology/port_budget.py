@@ -1,0 +1,118 @@
+"""Whether the switches of each tier have ports enough, and what would help where they have not.
+
+A remedy with a number is one that was tried: with it, the tier has ports enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from railfab.errors import RailfabError, TopologyError
+from railfab.topology.dimensions import Dimensions
+
+LARGER = "a larger model"
+
+
+def ports_suffice(plan: Dimensions) -> Iterator[RailfabError]:
+    """An error for each tier that needs more cages than its model has."""
+    if _leaf_cages(plan) > plan.leaf_model.cages:
+        hosts, peers, uplinks = plan.host_cages_used, plan.peer_links, plan.uplink_cages
+        what = f"{hosts} for hosts and {uplinks} up" + (f" and {peers} to its peer" if peers else "")
+        problem = (
+            f"{_leaf_cages(plan)} ports are needed ({what}) and {plan.leaf_model.name} has {plan.leaf_model.cages}"
+        )
+        yield TopologyError("backend.segments", problem, _use(_leaf_remedies(plan)))
+    if plan.spine_model and _spine_cages(plan) > plan.spine_model.cages:
+        up = plan.spine_up_cages
+        what = f"{_spine_down_cages(plan)} for leaves and {up} up" if up else "one for each link of each leaf"
+        problem = (
+            f"{_spine_cages(plan)} ports are needed ({what}) and {plan.spine_model.name} has {plan.spine_model.cages}"
+        )
+        yield TopologyError("backend.spines", problem, _use(_spine_remedies(plan)))
+    if plan.super_model and _super_cages(plan) > plan.super_model.cages:
+        what = "one for each link of each spine"
+        problem = (
+            f"{_super_cages(plan)} ports are needed ({what}) and {plan.super_model.name} has {plan.super_model.cages}"
+        )
+        yield TopologyError("backend.super_spines", problem, _use(_super_remedies(plan)))
+
+
+def _leaf_cages(plan: Dimensions) -> int:
+    return plan.host_cages_used + plan.peer_links + plan.uplink_cages
+
+
+def _spine_down_cages(plan: Dimensions) -> int:
+    return -(-plan.leaves_per_pod * plan.links_per_leaf // plan.spine_down_lanes)
+
+
+def _spine_cages(plan: Dimensions) -> int:
+    return _spine_down_cages(plan) + plan.spine_up_cages
+
+
+def _super_cages(plan: Dimensions) -> int:
+    links = plan.intent.backend.pods * plan.spines_per_group * plan.links_per_spine
+    return -(-links // plan.super_lanes)
+
+
+def _use(remedies: Iterator[str]) -> str:
+    found = [*remedies, LARGER]
+    return f"Use {', '.join(found[:-1])} or {found[-1]}" if len(found) > 1 else f"Use {LARGER}"
+
+
+def _leaf_remedies(plan: Dimensions) -> Iterator[str]:
+    if plan.host_room:
+        yield f"{_counted(plan.host_room, 'host')} at most"
+    if plan.links_per_host_and_leaf > 1:
+        yield "more rail_switches"
+
+
+def _spine_remedies(plan: Dimensions) -> Iterator[str]:
+    assert plan.spines is not None
+    if plan.spines.links_per_leaf and plan.links_per_leaf > 1:
+        yield "fewer links_per_leaf"
+    exact = plan.exact_uplinks_without_peers
+    for count in range(2 * plan.spines.count, plan.uplinks_of_full_leaf + 1, plan.spines.count):
+        if (exact % count == 0 or exact != int(exact)) and _joins_leaves(_changed(plan, "spines", count=count)):
+            yield f"{count} spines"
+            break
+    if room := (plan.leaf_room or 0) // plan.segments.rail_switches:
+        yield f"{_counted(room, 'segment')} at most"
+    hosts = plan.segments.hosts
+    if not plan.intent.backend.growth.hosts and _joins_leaves(_changed(plan, "growth", hosts=hosts)):
+        yield f"growth.hosts: {hosts} (if no more will come)"
+
+
+def _super_remedies(plan: Dimensions) -> Iterator[str]:
+    assert plan.supers is not None
+    if plan.supers.links_per_spine and plan.links_per_spine > 1:
+        yield "fewer links_per_spine"
+    most = plan.uplinks_of_full_spine * plan.supers.groups
+    for count in range(2 * plan.supers.count, most + 1, plan.supers.count):
+        if _joins_spines(_changed(plan, "super_spines", count=count)):
+            yield f"{count} super_spines"
+            break
+    if plan.pod_room:
+        yield f"{_counted(plan.pod_room, 'pod')} at most"
+
+
+def _joins_leaves(plan: Dimensions) -> bool:
+    assert plan.spine_model is not None
+    return _spine_cages(plan) <= plan.spine_model.cages and _leaf_cages(plan) <= plan.leaf_model.cages
+
+
+def _joins_spines(plan: Dimensions) -> bool:
+    assert plan.super_model is not None
+    assert plan.spine_model is not None
+    return _super_cages(plan) <= plan.super_model.cages and _spine_cages(plan) <= plan.spine_model.cages
+
+
+def _changed(plan: Dimensions, part: str, **values: Any) -> Dimensions:
+    """The same fabric with other values in one part of its backend."""
+    backend = plan.intent.backend
+    changed = getattr(backend, part).model_copy(update=values)
+    return Dimensions(plan.intent.model_copy(update={"backend": backend.model_copy(update={part: changed})}))
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
