@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any
 
 from railfab.errors import TopologyError
@@ -84,26 +84,6 @@ def lane_modes(rate_gbps: int, lane_gbps: int, lanes: int) -> Iterator[int]:
         count, rest = divmod(rate_gbps, lane)
         if lane <= lane_gbps and not rest and count in LANE_COUNTS and count <= lanes:
             yield lane
-
-
-@lru_cache(maxsize=4096)
-def media_for(rate_gbps: int, cable_m: float, *, lane_gbps: int) -> Media:
-    """The cable or optic of the shortest reach that does, between ports with lanes of up to `lane_gbps`.
-
-    Raises TopologyError when there is none of that rate, or none reaches.
-    """
-    where = f"link of {rate_gbps} Gb/s over {cable_m:g} m"
-    lane = next(lane_modes(rate_gbps, lane_gbps, LANE_COUNTS[-1]), None)
-    fitting = [m for m in media_of_rate(rate_gbps) if lane is not None and m.takes(lane)]
-    if not fitting:
-        rates = ", ".join(str(rate) for rate in sorted({m.rate_gbps for m in media()}))
-        problem = f"no cable or optic is known with lanes of up to {lane_gbps} Gb/s"
-        raise TopologyError(where, problem, f"Use faster lanes, or one of {rates} Gb/s")
-    for found in fitting:
-        if found.reach_m >= cable_m:
-            return found
-    longest = max(fitting, key=lambda m: m.reach_m)
-    raise TopologyError(where, f"{longest.name} ends at {longest.reach_m:g} m", "Shorten the cable")
 
 
 @cache
