@@ -114,6 +114,14 @@ def test_a_host_model_with_another_number_of_gpus() -> None:
     ]
 
 
-def test_a_default_host_model_says_nothing_of_the_number_of_gpus() -> None:
+def test_a_default_host_model_of_fewer_gpus_than_hosts_have() -> None:
+    intent = fabric(hosts={"gpus": 72, "nic_per": 9, "nic_ports": 2, "rate_gbps": 100})
+    assert [shown(found) for found in findings(wire(intent), intent)] == [
+        "warning hosts.model: gpu-server-8 has 8 GPUs, and hosts say 72: power is counted too low. "
+        "Name a model of 72 GPUs, or say gpus: 8."
+    ]
+
+
+def test_a_default_host_model_says_nothing_of_smaller_hosts() -> None:
     intent = fabric(hosts__gpus=4)
     assert findings(wire(intent), intent) == ()

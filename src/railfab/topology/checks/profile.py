@@ -26,12 +26,17 @@ SHORTEST_DETECTION_MS = 300
 
 
 def host_model(intent: FabricIntent) -> Iterator[Finding]:
-    """A host model that was named, with another number of GPUs: memory and power would be counted wrong."""
-    hosts = intent.hosts
-    if "model" in hosts.model_fields_set and (gpus := equipment.host_model(hosts.model).gpus) != hosts.gpus:
+    """A host model with another number of GPUs: memory and power would be counted wrong.
+
+    The default stands for smaller servers too, for whose power it is on the safe side; not for larger ones.
+    """
+    hosts, gpus = intent.hosts, equipment.host_model(intent.hosts.model).gpus
+    named = "model" in hosts.model_fields_set
+    if gpus != hosts.gpus and (named or gpus < hosts.gpus):
         yield warning(
             "hosts.model",
-            f"{hosts.model} has {gpus} GPUs, and hosts say {hosts.gpus}",
+            f"{hosts.model} has {gpus} GPUs, and hosts say {hosts.gpus}"
+            + ("" if named else ": power is counted too low"),
             f"Name a model of {hosts.gpus} GPUs, or say gpus: {gpus}",
         )
 
