@@ -6,7 +6,17 @@ from collections.abc import Callable, Iterator
 
 from railfab.errors import Finding
 from railfab.intent import FabricIntent
-from railfab.topology.checks import capacity, collisions, evenness, meeting, profile, reach, redundancy, subnets
+from railfab.topology.checks import (
+    capacity,
+    collisions,
+    evenness,
+    inventory,
+    meeting,
+    profile,
+    reach,
+    redundancy,
+    subnets,
+)
 from railfab.topology.checks.signals import signal_findings
 from railfab.topology.model import Topology
 from railfab.topology.sorted_links import Wired
@@ -49,6 +59,7 @@ HELD: tuple[Callable[[Wired, FabricIntent], Iterator[Finding]], ...] = (
     collisions.as_numbers,
     subnets.pools,
     subnets.outside_pools,
+    inventory.unknown_switches,
 )
 """What is wired, held against what was meant."""
 
