@@ -96,6 +96,7 @@ def test_the_picture_of_a_fabric_without_order_can_be_read(design: Design, dice:
     lengths = [dice.choice((1, 2, 3, 5, 7)) for _ in topology.links]  # type: ignore[attr-defined]
     links = tuple(replace(link, cable_m=length) for link, length in zip(topology.links, lengths, strict=True))
     judge(replace(topology, links=links))
+    check_counts(replace(topology, links=links))
 
 
 @given(st.integers(1, 40), st.integers(0, 20), st.integers(0, 30), designs)
@@ -177,6 +178,18 @@ def test_every_node_is_in_one_box_and_every_cable_between_two(design: Design) ->
     places = Counter(place for cell in picture.cells.values() for place in cell.places)
     assert places == Counter(range(len(topology.nodes)))
     assert sum(joint.cables for joint in picture.joints.values()) == len(topology.links)
+
+
+@given(designs)
+@settings(max_examples=40)
+def test_everyone_is_named(design: Design) -> None:
+    """Each node on the picture or on pointing at its box; of more than 64 in one box the first and the last."""
+    topology = design.topology()
+    picture = topology_svg(topology)
+    for cell in picture_of(topology).cells.values():
+        names = [topology.nodes[place].name for place in cell.places]
+        listed = ", ".join(names) if len(names) <= 64 else f"{names[0]} … {names[-1]}, {len(names):,} in all"
+        assert listed in picture
 
 
 @given(designs, st.randoms(use_true_random=False))

@@ -70,13 +70,12 @@ class Panel:
         return [row for row in [*found, self._clients()] if row]
 
     def _switches(self, role: Role) -> tuple[Cell, ...]:
-        """As many as there is room for; the rest as they are alike."""
+        """As many as there is room for; the rest as they are alike. Two boxes always fit."""
         here = [place for place in self.inside if self._node(place).role is role]
         alike = {place: self._signature(place) for place in here}
         most = int((self._room + GAP) // (STACK + GAP))
         rows = (switch_cells(self.topology.nodes, alike, role=role, limit=limit, most=most) for limit in LIMITS)
-        fitting = [row for row in rows if _row_width(row) <= self._room]
-        return fitting[0] if fitting else ()
+        return next(row for row in rows if _row_width(row) <= self._room)
 
     @property
     def _room(self) -> float:
