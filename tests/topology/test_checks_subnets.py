@@ -163,6 +163,15 @@ def test_subnets_that_overlap_even_across_a_smaller_one_between() -> None:
     ]
 
 
+def test_subnets_of_two_tenants_may_overlap() -> None:
+    """Each is in a VRF of its own."""
+    found = with_gateways(
+        gateway("pod1-seg1-leaf1", "10.0.0.0/22", 5, tenant="blue"),
+        gateway("pod1-seg2-leaf1", "10.0.1.0/24", 6, tenant="red"),
+    )
+    assert lines(*found, "overlaps") == []
+
+
 def test_a_vlan_with_two_subnets_on_a_switch_and_an_identifier_of_two() -> None:
     found = with_gateways(
         gateway("pod1-seg1-leaf1", "10.0.1.0/24", 101),

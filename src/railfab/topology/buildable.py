@@ -13,7 +13,7 @@ from railfab.topology.attachment import Attachment
 from railfab.topology.catalogue import SwitchModel, model_named
 from railfab.topology.dimensions import ISLANDS, Dimensions
 from railfab.topology.networks import network_errors
-from railfab.topology.numbering import LAST, AsPlan
+from railfab.topology.numbering import AsPlan
 from railfab.topology.port_budget import ports_suffice
 
 Errors = Iterator[RailfabError]
@@ -261,7 +261,7 @@ def _exhausted(pool: str, fields: Fields) -> Errors:
 
 
 def _as_numbers_suffice(plan: Dimensions) -> Errors:
-    if plan.intent.profile.control_plane != "ibgp" and AsPlan(plan).last_leaf > LAST:
+    if not AsPlan(plan).suffices:
         problem = "more leaves than private AS numbers, for all that the fabric may grow to"
         yield TopologyError("backend.growth", problem, "Say how far it grows with backend.growth, or use ibgp")
 

@@ -52,7 +52,13 @@ class AsPlan:
     def _pod(self, plane: int, pod: int) -> int:
         return (plane - 1) * self.plan.growth_pods + pod
 
+    @property
+    def suffices(self) -> bool:
+        """Whether all leaves that the fabric may grow to have a number, below those of spines where they are next."""
+        last = LAST if self._spines == SPINES else self.super_spine(self.plan.intent.backend.planes) - 1
+        return self._ibgp is not None or self.last_leaf <= last
+
     @cached_property
     def last_leaf(self) -> int:
-        """The highest number that this fabric may come to use."""
+        """The highest number that a leaf of this fabric may come to have."""
         return self.leaf(self.plan.intent.backend.planes, self.plan.growth_pods, self.plan.growth_leaves)
