@@ -65,15 +65,15 @@ def test_pod64_is_said_as_an_engineer_would_say_it() -> None:
     assert text["Rails"] == (
         "A host has 8 NICs, one for each GPU, with 2 ports of 100 Gb/s each: 16 ports, 1.6 Tb/s a host and 200 Gb/s a "
         "GPU.",
-        "NIC r of every host is rail r, so there are 8 rails.",
+        "NIC r of every host is rail r: 8 rails.",
         "The 2 ports that a NIC has go to 2 rail switches side by side, so that one may fail. A segment has 2 rail "
         "switches, 1 such set with 8 rails on each.",
         "Rail switch 1 of every segment serves rails 1-8, by port 0 of each NIC.",
         "Rail switch 2 of every segment serves rails 1-8, by port 1 of each NIC.",
     )
     assert text["Ports of a rail switch"] == (
-        "A 7220-ixr-d5 (Nokia, Trident 4) has 32 cages of 400 Gb/s; at the 100 Gb/s of a NIC port, a cage is split "
-        "into 4 ports (breakout).",
+        "Rail switches are 7220-ixr-d5 (Nokia, Trident 4): 32 cages of 400 Gb/s. At the 100 Gb/s of a NIC port, a cage "
+        "is split into 4 ports (breakout).",
         "4 hosts with 8 links each to a rail switch make 32 host ports, on cages 1-8. They fill cages from the first "
         "upwards, host by host.",
         "8 uplinks take cages 25-32, from the last downwards.",
@@ -303,6 +303,21 @@ def test_subnets_that_limit_growth_are_said() -> None:
     assert explain(hosts__attach="vlan", backend__subnets=small)["How far it may grow"][0] == (
         "Hosts of a segment: 4 now, 5 at most: the /29 of a rail has addresses for 5 hosts."
     )
+
+
+def test_one_of_everything_is_said_in_the_singular() -> None:
+    segments = {"count": 1, "hosts": 1, "rail_switches": 1, "model": "sn4700"}
+    text = explain(hosts={"gpus": 1, "rate_gbps": 400}, backend__segments=segments, backend__spines=None)
+    assert text["What it is"][1:] == (
+        "1 pod of 1 segment of 1 host: 1 host with 1 GPU each, 1 GPU.",
+        "1 rail switch (1 pod x 1 segment x 1). Cables: 1 to hosts.",
+        "One switch joins all hosts, so there is nothing above it.",
+    )
+    assert text["How far it may grow"][0] == (
+        "Hosts of a segment: 1 now, 32 at most: the 32 cages of a rail switch give 32 ports, 1 to a host."
+    )
+    assert "1 lossless port needs 0.1 MB of headroom" in text["Buffers"][0]
+    assert "Across rails" not in text
 
 
 def test_findings_are_said_and_are_no_failure_of_the_command(tmp_path: Path) -> None:

@@ -10,17 +10,18 @@ from railfab.topology import Bond, Gateway, Net
 from railfab.topology.attachment import VNI_BASE, VNIS_PER_LEAF, Attachment
 
 WHY = {
-    "routed": "Each NIC port is routed: it and the switch port have the two addresses of a /31 (RFC 3021), or of a "
-    "/127 with IPv6. A host has a route and a source rule for each port, so that what leaves by a rail stays on it.",
+    "routed": "Each NIC port is routed: it and the switch port have the two addresses of a {link}. A host has a route "
+    "and a source rule for each port, so that what leaves by a rail stays on it.",
     "vlan": "The ports of a rail on a switch are in one VLAN, and that switch alone is its gateway.",
     "mlag": "The two ports of a NIC are one LAG over a pair of switches (MLAG), both gateway with one address.",
     "esi": "The two ports of a NIC are one LAG over two switches (EVPN multihoming), both gateway with one address.",
 }
+LINKS = {"ipv4": "/31 (RFC 3021)", "ipv6": "/127 (RFC 6164)"}
 
 
 def attachment(subject: Subject) -> Iterator[str]:
     """By the way that the intent chooses."""
-    yield WHY[subject.intent.hosts.attach]
+    yield WHY[subject.intent.hosts.attach].format(link=LINKS[subject.intent.profile.family])
     if subject.intent.hosts.attach != "routed":
         own = Attachment(subject.dimensions)
         yield _vlans(subject, own)

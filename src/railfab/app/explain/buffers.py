@@ -78,12 +78,13 @@ def division(subject: Subject) -> Iterator[str]:
 
 def _divided(kind: SwitchBuffers) -> str:
     uncut, whole = kind.plan.uncut, kind.plan.buffer_bytes
-    ports = counted(sum(port.load.count for port in uncut.ports), "lossless port")
-    need = f"need {megabytes(uncut.needed_headroom_bytes)} of headroom"
+    count = sum(port.load.count for port in uncut.ports)
+    ports = f"{counted(count, 'lossless port')} need{'s' if count == 1 else ''}"
+    need = f"{megabytes(uncut.needed_headroom_bytes)} of headroom"
     share = f"{100 * uncut.needed_headroom_bytes / whole:.1f} % ({HEADROOM_PERCENT} % at most)"
     return (
         f"{kind.where}: {megabytes(whole)} of {kind.model.silicon}. {ports} "
-        + (f"{need}, {share}" if kind.plan.lossless.pfc else "need no headroom without PFC")
+        + (f"{need}, {share}" if kind.plan.lossless.pfc else "no headroom without PFC")
         + f"; lossless queues share {megabytes(uncut.lossless_bytes)}, and {megabytes(uncut.lossy_bytes)} are left "
         "for other classes."
     )

@@ -33,16 +33,16 @@ def _hosts(subject: Subject, hosts: Room) -> str:
         return f"`growth.hosts` says {stated}"
     if not isinstance(plan.segments.ports, str):
         return "as many as the cages that the intent gives to each rail have ports"
-    taken = [f"{plan.uplink_cages} for uplinks" if plan.uplink_cages else "", f"{plan.peer_links} for its peer"]
-    less = " and ".join(what for what in taken[: 1 + bool(plan.peer_links)] if what)
-    cages = plan.leaf_model.cages - plan.uplink_cages - plan.peer_links
-    ports = cages * plan.host_lanes
-    split = f" of {plan.host_lanes} ports" if plan.host_lanes > 1 else ""
-    return (
-        f"a rail switch has {counted(plan.leaf_model.cages, 'cage')}"
-        + (f", less {less}: {cages}" if less else "")
-        + f"{split} give {counted(ports, 'port')}, {plan.links_per_host_and_leaf} to a host"
+    up, peers = plan.uplink_cages, plan.peer_links
+    cages = plan.leaf_model.cages - up - peers
+    taken = " and ".join([f"{up} for uplinks"] * (up > 0) + [f"{peers} for its peer"] * (peers > 0))
+    left = (
+        f"a rail switch has {plan.leaf_model.cages} cages, less {taken}: {cages}"
+        if taken
+        else f"the {cages} cages of a rail switch"
     )
+    split = f" of {plan.host_lanes} ports" if plan.host_lanes > 1 else ""
+    return f"{left}{split} give {counted(cages * plan.host_lanes, 'port')}, {plan.links_per_host_and_leaf} to a host"
 
 
 def _pool(subject: Subject) -> str:

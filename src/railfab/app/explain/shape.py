@@ -83,7 +83,7 @@ def rails(subject: Subject) -> Iterator[str]:
         f"{capacity(hosts.rate_gbps)} each: {counted(ports, 'port')}, {capacity(ports * hosts.rate_gbps)} a host "
         f"and {capacity(ports * hosts.rate_gbps / hosts.gpus)} a GPU."
     )
-    yield f"NIC r of every host is rail r, so there are {counted(hosts.nics, 'rail')}."
+    yield f"NIC r of every host is rail r: {counted(hosts.nics, 'rail')}."
     yield _dealt(subject)
     served = list(islice(plan.rails_of.items(), SAID))
     for switch, numbers in served:
@@ -125,8 +125,8 @@ def ports(subject: Subject) -> Iterator[str]:
     model, lanes = plan.leaf_model, plan.host_lanes
     split = f"is split into {lanes} ports (breakout)" if lanes > 1 else "is one port, not split"
     yield (
-        f"A {model.name} ({model.vendor}, {model.silicon}) has {counted(model.cages, 'cage')} of "
-        f"{capacity(max(model.speeds_gbps))}; at the {capacity(hosts.rate_gbps)} of a NIC port, a cage {split}."
+        f"Rail switches are {model.name} ({model.vendor}, {model.silicon}): {counted(model.cages, 'cage')} of "
+        f"{capacity(max(model.speeds_gbps))}. At the {capacity(hosts.rate_gbps)} of a NIC port, a cage {split}."
     )
     count = plan.segments.hosts * plan.links_per_host_and_leaf
     cages = sorted({cage for port in plan.nic_ports if port.switch == 1 for cage, _ in host_places(plan, port)})
