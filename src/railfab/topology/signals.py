@@ -7,9 +7,11 @@ lane exist with a gearbox that takes slower electrical lanes and does the error 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from itertools import product
 from typing import NamedTuple
 
@@ -115,22 +117,25 @@ def _said(signal: Signal) -> str:
     return f"{signal} with {signal.fec}"
 
 
-def joint(a: tuple[Signal, ...], z: tuple[Signal, ...], cable_m: float) -> Joint | Gap:
+def joint(
+    a: tuple[Signal, ...], z: tuple[Signal, ...], cable_m: float, *, by: tuple[Media, ...] | None = None
+) -> Joint | Gap:
     """How two ends, each able to send one of several signals, are joined over a length; or why they cannot be.
 
-    The medium of the shortest reach that does.
+    The medium of the shortest reach that does, of those in `by`; by default of all that have the rate.
     """
     if not a or not z:
         return Gap("one end has no lanes that make up its speed", "Use a speed and lanes that both ends have")
     if a[0].rate_gbps != z[0].rate_gbps:
         return Gap(f"{a[0].rate_gbps} Gb/s meets {z[0].rate_gbps} Gb/s", "Give both ends one speed")
-    long_enough = [medium for medium in media_of_rate(a[0].rate_gbps) if medium.reach_m >= cable_m]
+    media = media_of_rate(a[0].rate_gbps) if by is None else by
+    long_enough = [medium for medium in media if medium.reach_m >= cable_m]
     for medium in long_enough:
         for mine, theirs in product(a, z):
             if joinable(mine, theirs, medium) is None:
                 optics_only = bool(medium.pluggables_per_end) and _has_cable((*a, *z), long_enough)
                 return Joint(a=mine, z=theirs, media=medium, optics_only=optics_only)
-    return _gap(a, z, cable_m)
+    return _gap(a, z, cable_m, media)
 
 
 def _has_cable(ends: tuple[Signal, ...], media: list[Media]) -> bool:
@@ -138,11 +143,9 @@ def _has_cable(ends: tuple[Signal, ...], media: list[Media]) -> bool:
     return any(not medium.pluggables_per_end and joinable(end, end, medium) is None for end in ends for medium in media)
 
 
-def _gap(a: tuple[Signal, ...], z: tuple[Signal, ...], cable_m: float) -> Gap:
+def _gap(a: tuple[Signal, ...], z: tuple[Signal, ...], cable_m: float, media: tuple[Media, ...]) -> Gap:
     reaching = [
-        medium
-        for medium in media_of_rate(a[0].rate_gbps)
-        if any(joinable(mine, theirs, medium) is None for mine, theirs in product(a, z))
+        medium for medium in media if any(joinable(mine, theirs, medium) is None for mine, theirs in product(a, z))
     ]
     if not reaching:
         problem = f"{_said(a[0])} meet {_said(z[0])}, and no cable or optic joins them"
@@ -154,14 +157,19 @@ def _gap(a: tuple[Signal, ...], z: tuple[Signal, ...], cable_m: float) -> Gap:
 
 End = tuple[str, int, int]
 """What decides what an end can send: model, rate and breakout; on a NIC no model, and the speed of its lanes or 0."""
-Kind = tuple[End, End, float]
-"""What decides how a link is joined: its ends and its length [m]."""
+Kind = tuple[End, End, float, bool]
+"""What decides how a link is joined: its ends, its length [m], and whether only optics can lead its lanes apart."""
+Cage = tuple[str, int]
+"""A switch and one of its cages."""
 
 
 class Joints:
     """How the links of a cluster are joined; links of one kind are looked at once.
 
     A NIC whose lanes the intent does not state has those of its switch port; so has every port of other networks.
+
+    A cage takes one plug. Where both ends of a link are broken out, a cable with attached ends joins all lanes of two
+    cages one to one; lanes of a cage that lead to several cages are led apart by fibres between optics.
     """
 
     def __init__(self, topology: Topology, intent: FabricIntent) -> None:
@@ -172,7 +180,8 @@ class Joints:
         self._known: dict[Kind, Joint | Gap] = {}
 
     def kind(self, link: Link) -> Kind:
-        return self._end(link.a, link.z), self._end(link.z, link.a), link.cable_m
+        apart = link.a.lane is not None and link.z.lane is not None and not self._paired(link)
+        return self._end(link.a, link.z), self._end(link.z, link.a), link.cable_m, apart
 
     def of(self, link: Link) -> Joint | Gap:
         """How this link is joined, or why it cannot be."""
@@ -180,6 +189,17 @@ class Joints:
         if kind not in self._known:
             self._known[kind] = self._joint(kind)
         return self._known[kind]
+
+    def _paired(self, link: Link) -> bool:
+        """Whether all lanes of the two cages of a link, broken out at both ends, join each other in their order."""
+        ports = [self._breakout(self._nodes[end.node], end.rate_gbps) for end in (link.a, link.z)]
+        return ports[0] == ports[1] == self._lanes_between[_cage(link.a), _cage(link.z)]
+
+    @cached_property
+    def _lanes_between(self) -> Counter[tuple[Cage, Cage]]:
+        """How many lanes of a cage have links to the same lanes of another."""
+        both = (link for link in self._topology.links if link.a.lane is not None and link.a.lane == link.z.lane)
+        return Counter((_cage(link.a), _cage(link.z)) for link in both)
 
     def _end(self, port: Port, peer: Port) -> End:
         node = self._nodes[port.node]
@@ -195,8 +215,9 @@ class Joints:
         return self._lanes[node.name][rate_gbps]
 
     def _joint(self, kind: Kind) -> Joint | Gap:
-        a, z, cable_m = kind
-        return joint(self._signals(a, z), self._signals(z, a), cable_m)
+        a, z, cable_m, apart = kind
+        optics = tuple(medium for medium in media_of_rate(a[1]) if medium.pluggables_per_end) if apart else None
+        return joint(self._signals(a, z), self._signals(z, a), cable_m, by=optics)
 
     def _signals(self, end: End, peer: End) -> tuple[Signal, ...]:
         model, rate_gbps, detail = end
@@ -205,3 +226,7 @@ class Joints:
         if not detail and peer[0] and peer[1] == rate_gbps:
             return self._signals(peer, end)
         return nic_signals(rate_gbps, detail or LANES_GBPS[0])
+
+
+def _cage(port: Port) -> Cage:
+    return port.node, port.cage

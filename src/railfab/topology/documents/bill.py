@@ -1,6 +1,6 @@
 """The bill of materials: what is bought, and how many of it.
 
-A cage that is broken out takes one transceiver, or one end of a breakout cable, for all its lanes. So a line says
+A cage that is broken out takes one transceiver, or one end of a cable, for all its lanes. So a line says
 besides its quantity how many cable ends (of optics) or links (of cables) it serves: all cables serve as many links as
 the fabric has, and all optics twice as many ends as there are optical links.
 """
@@ -18,6 +18,7 @@ from railfab.topology.equipment import Media
 from railfab.topology.model import Link, Port, Role, Topology
 
 COLUMNS = ("item", "part", "length_m", "quantity", "serves", "used_as")
+FAN, TRUNK = "one a broken-out cage", "one a pair of broken-out cages"
 Part = tuple[str, float]
 """Name and length [m]."""
 
@@ -62,26 +63,29 @@ def _optics(topology: Topology, media: LinkMedia) -> Iterator[tuple[Cell, ...]]:
         lanes = topology.model_of(topology.node(node)).lanes_for(rate) or 1
         found.setdefault(f"{lanes * rate}G module of {lanes} x {optic}", []).append(ends)
     for part, served in found.items():
-        yield "optic", part, None, len(served), sum(served), "one a broken-out cage"
+        yield "optic", part, None, len(served), sum(served), FAN
 
 
 def _cables(topology: Topology, media: LinkMedia) -> Iterator[tuple[Cell, ...]]:
-    """A cable for each link; where its ends are attached, one breakout cable for the links of a cage."""
+    """A cable for each link; where its ends are attached, one for all the links of a cage that is broken out."""
     single: Counter[Part] = Counter()
-    fans: Counter[tuple[Part, str, int]] = Counter()
+    shared: dict[str, Counter[tuple[Part, str, int]]] = {FAN: Counter(), TRUNK: Counter()}
     for link in topology.links:
-        kind = media(link)
-        if kind is not None and not kind.pluggables_per_end and (fan := _fan(link)):
-            fans[(f"{kind.name}, breakout", link.cable_m), fan.node, fan.cage] += 1
-        else:
+        kind, split = media(link), _split(link)
+        if kind is None or kind.pluggables_per_end or split is None:
             single[_cable(kind, link), link.cable_m] += 1
+            continue
+        use, cage = split
+        part = f"{kind.name}, breakout" if use == FAN else _trunk(topology, kind, link)
+        shared[use][(part, link.cable_m), cage.node, cage.cage] += 1
     for (part, metres), count in sorted(single.items()):
         yield "cable", part, f"{metres:g}", count, count, "one a link"
-    found: dict[Part, list[int]] = {}
-    for (fan_part, _, _), links in fans.items():
-        found.setdefault(fan_part, []).append(links)
-    for (part, metres), served in sorted(found.items()):
-        yield "cable", part, f"{metres:g}", len(served), sum(served), "one a broken-out cage"
+    for use, cages in shared.items():
+        found: dict[Part, list[int]] = {}
+        for (shared_part, _, _), links in cages.items():
+            found.setdefault(shared_part, []).append(links)
+        for (part, metres), served in sorted(found.items()):
+            yield "cable", part, f"{metres:g}", len(served), sum(served), use
 
 
 def _cable(kind: Media | None, link: Link) -> str:
@@ -90,8 +94,17 @@ def _cable(kind: Media | None, link: Link) -> str:
     return f"fibre for {kind.name}" if kind.pluggables_per_end else kind.name
 
 
-def _fan(link: Link) -> Port | None:
-    """The end that is broken out, where the other is not."""
-    if (link.a.lane is None) == (link.z.lane is None):
+def _trunk(topology: Topology, kind: Media, link: Link) -> str:
+    """A cable from a cage that is broken out to another: the media of links are such only where all lanes pair up."""
+    lanes = topology.model_of(topology.node(link.a.node)).lanes_for(link.rate_gbps) or 1
+    return f"{lanes * link.rate_gbps}G cable of {lanes} x {kind.name}"
+
+
+def _split(link: Link) -> tuple[str, Port] | None:
+    """How the links of a cage share a cable, and the cage: None where neither end is broken out."""
+    a, z = link.a, link.z
+    if a.lane is None and z.lane is None:
         return None
-    return link.z if link.a.lane is None else link.a
+    if a.lane is not None and z.lane is not None:
+        return TRUNK, a
+    return FAN, z if a.lane is None else a
