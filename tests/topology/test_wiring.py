@@ -136,6 +136,27 @@ def test_the_designs_grow_without_moving_anything(name: str, what: str) -> None:
         assert {port: now.get(port) for port in before} == before
 
 
+@given(fabrics())
+@settings(max_examples=30)
+def test_a_further_spine_moves_no_cable_where_links_and_hosts_are_stated(built: tuple[FabricIntent, Topology]) -> None:
+    intent, topology = built
+    spines, segments = intent.backend.spines, intent.backend.segments
+    assume(spines is not None and spines.links_per_leaf is not None and intent.backend.super_spines is None)
+    assert spines is not None
+    growth = intent.backend.growth.model_copy(update={"hosts": segments.hosts})
+    stated = {} if segments.ports == "by-host" else {"growth": growth}
+    more = {**stated, "spines": spines.model_copy(update={"count": spines.count + 1})}
+    before, after = (
+        wired(intent.model_copy(update={"backend": intent.backend.model_copy(update=update)}))
+        for update in (stated, more)
+    )
+    assume(before is not None and after is not None)
+    assert before is not None
+    assert after is not None
+    was, is_now = ({end: peer[:2] for end, peer in ends(found).items()} for found in (before, after))
+    assert was.items() <= is_now.items()
+
+
 def test_pod64_is_non_blocking_with_32_host_ports_and_two_links_to_each_of_four_spines() -> None:
     topology = wire(load_intent(POD64))
     roles = Counter(node.role for node in topology.nodes)

@@ -2,7 +2,8 @@
 
 A port's place follows from its own numbers alone: hosts fill the cages of a rail switch from the first upwards (or the
 blocks, or the cages that the intent gives their rail), links to other switches take cages from the last downwards, so
-that a further host, segment, pod or spine moves no cable.
+that a further host, segment or pod moves no cable; nor does a further spine where its links, and with blocks the hosts
+of a segment, are stated.
 """
 
 from __future__ import annotations
