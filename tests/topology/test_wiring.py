@@ -136,24 +136,28 @@ def test_the_designs_grow_without_moving_anything(name: str, what: str) -> None:
         assert {port: now.get(port) for port in before} == before
 
 
-@given(fabrics())
-@settings(max_examples=30)
-def test_a_further_spine_moves_no_cable_where_links_and_hosts_are_stated(built: tuple[FabricIntent, Topology]) -> None:
-    intent, topology = built
-    spines, segments = intent.backend.spines, intent.backend.segments
-    assume(spines is not None and spines.links_per_leaf is not None and intent.backend.super_spines is None)
-    assert spines is not None
-    growth = intent.backend.growth.model_copy(update={"hosts": segments.hosts})
-    stated = {} if segments.ports == "by-host" else {"growth": growth}
-    more = {**stated, "spines": spines.model_copy(update={"count": spines.count + 1})}
+@given(st.sampled_from(["by-host", "by-rail"]), st.integers(1, 5), st.integers(1, 2), st.integers(1, 4), st.booleans())
+@settings(max_examples=40)
+def test_a_further_spine_moves_no_cable_where_links_and_hosts_are_stated(
+    ports: str, spines: int, links: int, hosts: int, breakout: bool
+) -> None:
+    tier = {
+        "links_per_leaf": links,
+        "rate_gbps": 100 if breakout else 400,
+        "model": "7220-ixr-d5",
+        "breakout": breakout,
+    }
     before, after = (
-        wired(intent.model_copy(update={"backend": intent.backend.model_copy(update=update)}))
-        for update in (stated, more)
+        fabric(
+            backend__segments__ports=ports,
+            backend__segments__hosts=hosts,
+            backend__oversubscription=1.3,
+            backend__growth={"hosts": hosts} if ports == "by-rail" else None,
+            backend__spines={**tier, "count": count},
+        )
+        for count in (spines, spines + 1)
     )
-    assume(before is not None and after is not None)
-    assert before is not None
-    assert after is not None
-    was, is_now = ({end: peer[:2] for end, peer in ends(found).items()} for found in (before, after))
+    was, is_now = ({end: peer[:2] for end, peer in ends(wire(found)).items()} for found in (before, after))
     assert was.items() <= is_now.items()
 
 
