@@ -134,6 +134,13 @@ def refusal(**changes: Any) -> list[str]:
             "Use 8 pods at most or a larger model.",
         ),
         (
+            {
+                "backend__super_spines": {"count": 40, "links_per_spine": 1, "rate_gbps": 400, "model": "7220-ixr-d5"},
+                "backend__spines__links_per_leaf": 1,
+            },
+            "backend.spines: 44 ports are needed (4 for leaves and 40 up) and 7220-ixr-d5 has 32. Use a larger model.",
+        ),
+        (
             {"backend__growth": {"hosts": 2}},
             "backend.growth.hosts: 4 hosts are more than the 2 that the fabric may grow to. "
             "Raise it; addresses and ports are laid out anew.",

@@ -226,7 +226,7 @@ class Dimensions:
         """Rail switches of a pod that a spine has ports for; None without spines."""
         if self.spine_model is None:
             return None
-        return (self.spine_model.cages - self.spine_up_cages) * self.spine_down_lanes // self.links_per_leaf
+        return max(0, self.spine_model.cages - self.spine_up_cages) * self.spine_down_lanes // self.links_per_leaf
 
     @cached_property
     def pod_room(self) -> int | None:
