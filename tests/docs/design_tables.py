@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
 
@@ -43,7 +45,18 @@ def _facts_table(table: Rows, name: str) -> str:
     return table(COLUMNS, [facts(name)])
 
 
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """As the commands do: the objects of a large fabric all stay, and to look through them takes most of the time."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
 @cache
+@_uncollected()
 def facts(name: str) -> tuple[str, ...]:
     """The row of a design, by COLUMNS."""
     intent = load_intent(FABRICS / f"{name}.yml")
