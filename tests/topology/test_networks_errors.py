@@ -81,13 +81,13 @@ CASES = {
     ),
     "too few leaves": (
         {"frontend": FRONTEND, "backend__growth": {"segments": 9, "hosts": 8}, "backend__segments__count": 4},
-        "frontend.leaves.count: 2 leaves are too few: with room for 9 segments of 8 in a pod, places are taken up to "
-        "leaf 4. Use 4, or say in backend.growth how far it will really grow.",
+        "frontend.leaves.count: 2 leaves are too few: with room for 9 segments of 8 places in a pod, places are taken "
+        "up to leaf 4. Use 4, or say backend.growth: {hosts: 4} if no more will come.",
     ),
     "too many servers": (
         {"storage": STORAGE | {"servers": 40, "spines": SPINES | {"rate_gbps": 400, "model": "7220-ixr-d5"}}},
-        "storage.leaves.count: 2 leaves are too few: with room for 8 segments of 4 in a pod, places are taken up to "
-        "leaf 6. Use 6, or say in backend.growth how far it will really grow.",
+        "storage.leaves.count: 2 leaves are too few: with room for 8 segments of 4 places in a pod, places are taken "
+        "up to leaf 6. Use 6.",
     ),
     "routed pool": (
         {"storage": STORAGE | {"pool": "10.208.0.0/26"}},
@@ -139,11 +139,24 @@ def test_every_reason_why_a_network_cannot_be_built_is_said(case: str) -> None:
 def test_what_grows_beyond_all_bounds_is_told_to_state_them() -> None:
     beyond = {"backend__pods": 2, "backend__growth": {"hosts": 4096, "segments": 4096}}
     assert [str(error) for error in network_errors(fabric(frontend=FRONTEND, **beyond))] == [
-        "frontend.leaves.count: 2 leaves are too few: with room for 4096 segments of 4096 in a pod, places are taken "
-        "up to leaf 1398444. Say in backend.growth how far it will really grow.",
+        "frontend.leaves.count: 2 leaves are too few: with room for 4096 segments of 4096 places in a pod, places are "
+        "taken up to leaf 1398444. Say backend.growth: {hosts: 4, segments: 2} if no more will come.",
         "frontend.tenants.red.subnet: 172.20.0.0/22 is too small for 16781319 addresses. "
         "Say in backend.growth how far it will really grow.",
     ]
+
+
+def test_one_leaf_for_a_small_fabric_wants_its_growth_stated() -> None:
+    small: dict[str, Any] = {
+        "backend__segments": {"hosts": 8, "rail_switches": 1, "model": "sn5600"},
+        "backend__spines": None,
+        "management": {"leaves": {"count": 1, "model": "sn2201"}},
+    }
+    assert [str(error) for error in network_errors(fabric(**small))] == [
+        "management.leaves.count: 1 leaf is too few: with room for 256 segments of 17 places in a pod, places are "
+        "taken up to leaf 2. Use 2, or say backend.growth: {hosts: 8} if no more will come."
+    ]
+    assert network_errors(fabric(**small, backend__growth={"hosts": 8})) == []
 
 
 def test_all_networks_can_be_built_of_what_these_cases_begin_with() -> None:

@@ -56,10 +56,27 @@ STEPS = (
 def _leaves_suffice(network: AccessNetwork, intent: FabricIntent) -> Errors:
     needed, there = _leaves_needed(network, intent), network.leaves.count
     if needed > there:
-        room = f"{network.segments} segments of {network.segment_members} in a pod"
-        problem = f"{there} leaves are too few: with room for {room}, places are taken up to leaf {needed}"
-        remedy = f"Use {needed}, or say" if needed <= MOST_LEAVES else "Say"
-        yield TopologyError(f"{network.key}.leaves.count", problem, f"{remedy} {REALLY}")
+        few = "1 leaf is" if there == 1 else f"{there} leaves are"
+        segments = "1 segment" if network.segments == 1 else f"{network.segments} segments"
+        room = f"{segments} of {network.segment_members} places in a pod"
+        problem = f"{few} too few: with room for {room}, places are taken up to leaf {needed}"
+        yield TopologyError(f"{network.key}.leaves.count", problem, _enough_leaves(network, intent, needed))
+
+
+def _enough_leaves(network: AccessNetwork, intent: FabricIntent, needed: int) -> str:
+    """As many as are needed, or no more room than would do with those that are there."""
+    backend = intent.backend
+    present = {"hosts": backend.segments.hosts, "segments": backend.segments.count}
+    for keys in (("hosts",), ("segments",), ("hosts", "segments")):
+        bounds = {key: present[key] for key in keys}
+        growth = backend.growth.model_copy(update=bounds)
+        bounded = intent.model_copy(update={"backend": backend.model_copy(update={"growth": growth})})
+        same = next(other for other in access_networks(bounded) if other.net is network.net)
+        if same.slots and _leaves_needed(same, bounded) <= network.leaves.count:
+            stated = ", ".join(f"{key}: {bound}" for key, bound in bounds.items())
+            less = f"say backend.growth: {{{stated}}} if no more will come"
+            return f"Use {needed}, or {less}" if needed <= MOST_LEAVES else f"{less[0].upper()}{less[1:]}"
+    return f"Use {needed}" if needed <= MOST_LEAVES else f"Say {REALLY}"
 
 
 def _leaves_needed(network: AccessNetwork, intent: FabricIntent) -> int:
