@@ -22,7 +22,7 @@ from railfab.device.model import (
 )
 from railfab.device.supported import refuse
 from railfab.intent import FabricIntent, Lossless, Profile
-from railfab.qos import Thresholds, lossless_thresholds
+from railfab.qos import Thresholds, lossless_thresholds, percent_of, profile_name
 from railfab.topology import Link, Node, Pools, Port, Role, SwitchModel, Topology
 
 MAX_PATHS = 64
@@ -117,29 +117,29 @@ def _bgp(
 def _qos(model: SwitchModel, ports: Sequence[Wired], profile: Profile, lossless: Lossless) -> Qos:
     """Each port gets the thresholds of its own speed and cable; ports alike share a profile by name."""
     thresholds = {
-        _profile_name(port, link): lossless_thresholds(
+        profile_name(port.rate_gbps, link.cable_m): lossless_thresholds(
             rate_gbps=port.rate_gbps, cable_m=link.cable_m, mtu_bytes=profile.mtu, pfc=lossless.pfc
         )
         for port, _, link in ports
     }
-    headroom = sum(thresholds[_profile_name(port, link)].headroom_bytes for port, _, link in ports)
-    pool_percent = max(1, _percent(headroom, model.buffer_bytes))
+    headroom = sum(thresholds[profile_name(port.rate_gbps, link.cable_m)].headroom_bytes for port, _, link in ports)
+    pool_percent = max(1, percent_of(headroom, model.buffer_bytes))
     pool_bytes = pool_percent * model.buffer_bytes / 100
     return Qos(
         classes=_classes(lossless),
         profiles=tuple(_port_profile(name, thresholds[name], pool_bytes) for name in sorted(thresholds)),
         ports=tuple(
-            PortQos(interface=port.name, profile=_profile_name(port, link), pfc=lossless.pfc, ecn=lossless.ecn)
+            PortQos(
+                interface=port.name,
+                profile=profile_name(port.rate_gbps, link.cable_m),
+                pfc=lossless.pfc,
+                ecn=lossless.ecn,
+            )
             for port, _, link in ports
         ),
         watchdog=WATCHDOG,
         headroom_pool_percent=pool_percent,
     )
-
-
-def _profile_name(port: Port, link: Link) -> str:
-    """`100g-5m`: what the thresholds follow from."""
-    return f"{port.rate_gbps}g-{link.cable_m:g}m".replace(".", "p")
 
 
 def _port_profile(name: str, thresholds: Thresholds, pool_bytes: float) -> PortProfile:
@@ -149,13 +149,8 @@ def _port_profile(name: str, thresholds: Thresholds, pool_bytes: float) -> PortP
         kmax_bytes=thresholds.kmax_bytes,
         pmax_percent=thresholds.pmax_percent,
         xoff_bytes=thresholds.xoff_bytes,
-        headroom_percent=_percent(thresholds.headroom_bytes, pool_bytes),
+        headroom_percent=percent_of(thresholds.headroom_bytes, pool_bytes),
     )
-
-
-def _percent(part: float, whole: float) -> int:
-    """In whole percent, rounded up: never less than what is needed."""
-    return -(-round(100 * part) // round(whole))
 
 
 def _classes(lossless: Lossless) -> tuple[TrafficClass, ...]:

@@ -2,7 +2,7 @@
 
 from railfab.qos.buffers import BufferPlan, Division, PortBuffers, PortLoad, buffer_plan
 from railfab.qos.checks import buffer_findings
-from railfab.qos.thresholds import Thresholds, lossless_thresholds, pfc_headroom_bytes
+from railfab.qos.thresholds import Thresholds, lossless_thresholds, percent_of, pfc_headroom_bytes, profile_name
 from railfab.qos.traffic import QueueBound, queue_bound
 
 __all__ = [
@@ -15,6 +15,8 @@ __all__ = [
     "buffer_findings",
     "buffer_plan",
     "lossless_thresholds",
+    "percent_of",
     "pfc_headroom_bytes",
+    "profile_name",
     "queue_bound",
 ]

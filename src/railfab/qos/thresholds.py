@@ -85,3 +85,13 @@ def lossless_thresholds(*, rate_gbps: int, cable_m: float, mtu_bytes: int, pfc: 
         xoff_bytes=kmax + bdp,
         headroom_bytes=headroom,
     )
+
+
+def profile_name(rate_gbps: int, cable_m: float) -> str:
+    """`100g-5m`: what the thresholds of a port follow from."""
+    return f"{rate_gbps}g-{cable_m:g}m".replace(".", "p")
+
+
+def percent_of(part_bytes: float, whole_bytes: float) -> int:
+    """A share in whole percent, as platforms are told it; rounded up: never less than what is needed."""
+    return -(-round(100 * part_bytes) // round(whole_bytes))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from railfab.errors import Finding
 from railfab.intent import FabricIntent, Lossless
-from railfab.qos import BufferPlan, PortLoad, buffer_findings, buffer_plan
+from railfab.qos import BufferPlan, PortLoad, buffer_findings, buffer_plan, percent_of, profile_name
 from railfab.topology import Net, Node, SwitchModel, Topology
 from railfab.topology.documents import alike, network
 
@@ -47,7 +47,7 @@ class SwitchBuffers:
     @property
     def headroom_pool_percent(self) -> int:
         """What all ports together keep for headroom, of the chip's buffer, rounded up."""
-        return max(1, percent(self.plan.uncut.needed_headroom_bytes, self.plan.buffer_bytes))
+        return max(1, percent_of(self.plan.uncut.needed_headroom_bytes, self.plan.buffer_bytes))
 
     @property
     def thresholds(self) -> tuple[PortThresholds, ...]:
@@ -55,12 +55,12 @@ class SwitchBuffers:
         pool_bytes = self.headroom_pool_percent * self.plan.buffer_bytes / 100
         return tuple(
             PortThresholds(
-                name=f"{port.load.rate_gbps}g-{port.load.cable_m:g}m".replace(".", "p"),
+                name=profile_name(port.load.rate_gbps, port.load.cable_m),
                 kmin_bytes=port.thresholds.kmin_bytes,
                 kmax_bytes=port.thresholds.kmax_bytes,
                 pmax_percent=port.thresholds.pmax_percent,
                 xoff_bytes=port.thresholds.xoff_bytes,
-                headroom_percent=percent(port.thresholds.headroom_bytes, pool_bytes),
+                headroom_percent=percent_of(port.thresholds.headroom_bytes, pool_bytes),
                 headroom_bytes=port.thresholds.headroom_bytes,
             )
             for port in self.plan.uncut.ports
@@ -123,8 +123,3 @@ def all_buffer_findings(buffers: tuple[SwitchBuffers, ...]) -> Iterator[Finding]
             if (line := f"{finding.severity} {finding.problem}") not in said:
                 said.add(line)
                 yield finding
-
-
-def percent(part: float, whole: float) -> int:
-    """In whole percent, rounded up: never less than what is needed."""
-    return -(-round(100 * part) // round(whole))
