@@ -61,20 +61,14 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
     if tiers > 1:
         spines = draw(st.sampled_from([1, 2, 4]))
         links, bundle = draw(st.sampled_from([1, 2])), draw(st.booleans())
-        backend["spines"] = {
-            "count": spines,
-            "links_per_leaf": links,
-            "rate_gbps": 400,
-            "model": model,
-            "bundle": bundle,
-        }
+        backend["spines"] = {"count": spines, "links_per_leaf": links, "model": model, "bundle": bundle, **_speed(draw)}
         if draw(st.booleans()):
             del backend["spines"]["links_per_leaf"]
         if tiers > 2:
             groups = draw(st.sampled_from([1, spines]))
             count = groups * draw(st.integers(1, 2))
-            backend["super_spines"] = {"count": count, "groups": groups, "links_per_spine": 1, "rate_gbps": 400}
-            backend["super_spines"]["model"] = model
+            backend["super_spines"] = {"count": count, "groups": groups, "links_per_spine": 1, "model": model}
+            backend["super_spines"] |= _speed(draw)
             backend["pods"] = draw(st.integers(1, 2))
     profile = {
         "underlay": draw(st.sampled_from(["numbered", "unnumbered"])),
@@ -85,6 +79,11 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
     if draw(st.booleans()):
         hosts["nic_per"] = 2
     return {"version": 1, "fabric": "f", "profile": profile, "hosts": hosts, "backend": backend}
+
+
+def _speed(draw: st.DrawFn) -> dict[str, Any]:
+    """Of the links of a tier: whole cages, or four links a cage."""
+    return draw(st.sampled_from([{"rate_gbps": 400}, {"rate_gbps": 400}, {"rate_gbps": 100, "breakout": True}]))
 
 
 @st.composite

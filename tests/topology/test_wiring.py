@@ -161,6 +161,20 @@ def test_a_further_spine_moves_no_cable_where_links_and_hosts_are_stated(
     assert was.items() <= is_now.items()
 
 
+@given(fabrics())
+@settings(max_examples=40)
+def test_the_cages_that_a_switch_splits_are_those_whose_ports_have_lanes(built: tuple[FabricIntent, Topology]) -> None:
+    _, topology = built
+    for node in topology.switches():
+        model, split = topology.model_of(node), {breakout.cage_name: breakout for breakout in node.breakouts}
+        cages = model.interface_names(node.platform or "", 1)
+        laned = [(cages[port.cage - 1], port) for port, _, _ in topology.ports_of(node.name) if port.lane is not None]
+        assert {cage for cage, _ in laned} == set(split)
+        assert all(split[cage].rate_gbps == port.rate_gbps for cage, port in laned)
+        assert all(1 <= (port.lane or 0) <= split[cage].lanes for cage, port in laned)
+        assert all(model.lanes_for(breakout.rate_gbps) == breakout.lanes for breakout in split.values())
+
+
 def test_pod64_is_non_blocking_with_32_host_ports_and_two_links_to_each_of_four_spines() -> None:
     topology = wire(load_intent(POD64))
     roles = Counter(node.role for node in topology.nodes)
