@@ -4,7 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from tests.topology.fabric_intents import fabric, fabrics, grown, wired
 
@@ -14,6 +14,9 @@ from railfab.topology import Role, Topology, capacities, findings, switch_model,
 
 POD64 = Path(__file__).parents[2] / "inventory" / "fabrics" / "pod64.yml"
 FABRICS = POD64.parent
+SPLIT = {"count": 2, "rate_gbps": 100, "model": "7220-ixr-d5", "breakout": True}
+ALL_SPLIT = fabric(backend__spines=SPLIT, backend__super_spines=SPLIT, backend__pods=2)
+"""Broken out on every tier."""
 
 
 def ends(topology: Topology) -> dict[tuple[str, str], tuple[object, ...]]:
@@ -163,6 +166,7 @@ def test_a_further_spine_moves_no_cable_where_links_and_hosts_are_stated(
 
 @given(fabrics())
 @settings(max_examples=40)
+@example((ALL_SPLIT, wire(ALL_SPLIT)))
 def test_the_cages_that_a_switch_splits_are_those_whose_ports_have_lanes(built: tuple[FabricIntent, Topology]) -> None:
     _, topology = built
     for node in topology.switches():
