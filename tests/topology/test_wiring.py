@@ -15,7 +15,7 @@ from railfab.topology import Role, Topology, capacities, findings, switch_model,
 POD64 = Path(__file__).parents[2] / "inventory" / "fabrics" / "pod64.yml"
 FABRICS = POD64.parent
 SPLIT = {"count": 2, "rate_gbps": 100, "model": "7220-ixr-d5", "breakout": True}
-ALL_SPLIT = fabric(backend__spines=SPLIT, backend__super_spines=SPLIT, backend__pods=2)
+ALL_SPLIT = fabric(backend__spines=SPLIT | {"links_per_leaf": 2}, backend__super_spines=SPLIT, backend__pods=2)
 """Broken out on every tier."""
 
 
