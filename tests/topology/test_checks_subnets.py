@@ -147,6 +147,13 @@ def test_two_gateways_of_one_subnet_that_are_no_pair() -> None:
     ]
 
 
+@pytest.mark.parametrize(("other", "anycast"), [("pod1-seg2-leaf1", True), ("pod1-seg1-leaf2", False)])
+def test_one_subnet_needs_both_a_pair_and_an_address_that_it_shares(other: str, anycast: bool) -> None:
+    paired = wire(intent := fabric(hosts__attach="mlag"))
+    gateways = tuple(gateway(node, "10.0.1.0/24", anycast=anycast) for node in ("pod1-seg1-leaf1", other))
+    assert len(lines(replace(paired, gateways=gateways, summaries=()), intent, "neither a pair nor")) == 1
+
+
 def test_subnets_that_overlap_even_across_a_smaller_one_between() -> None:
     found = lines(
         *with_gateways(
