@@ -105,7 +105,7 @@ def netlab_topology(shape: Shape) -> str:
         "addressing:",
         "  loopback: { ipv4: 10.128.0.0/16 }",
         "  p2p: { ipv4: 100.64.0.0/16, prefix: 31 }",
-        "  lan: { ipv4: 10.0.0.0/9, prefix: 31 }",
+        "  lan: { ipv4: 10.0.0.0/9, prefix: 31, allocation: sequential }",
         "  mgmt: { ipv4: 172.16.0.0/16, start: 10 }",
         "nodes:",
         *(f"  {name}: {{ bgp.as: {asn} }}" for name, asn in _switches(shape)),
