@@ -8,13 +8,13 @@ from functools import cached_property
 
 from railfab.topology.dimensions import Dimensions
 
-FIRST_LEAF = 4_200_000_000
-LAST = 4_294_967_294
+FIRST_LEAF, LAST = 4_200_000_000, 4_294_967_294
+"""Of the private numbers of four bytes, the first and the last."""
 SPINES = 65_000
 """The spines of pod p have 65000 + p, the super-spines 65000."""
 TWO_BYTE_PODS = 500
 WIDE_SPINES = 4_290_000_000
-"""In place of 65000 where there are more pods than two-byte numbers."""
+"""In place of 65000 where there are more pods than two-byte numbers. Above them, other networks have theirs."""
 
 
 @dataclass(frozen=True)
@@ -54,9 +54,8 @@ class AsPlan:
 
     @property
     def suffices(self) -> bool:
-        """Whether all leaves that the fabric may grow to have a number, below those of spines where they are next."""
-        last = LAST if self._spines == SPINES else self.super_spine(self.plan.intent.backend.planes) - 1
-        return self._ibgp is not None or self.last_leaf <= last
+        """Whether all leaves that the fabric may grow to have a number, below those that others have."""
+        return self._ibgp is not None or self.last_leaf <= WIDE_SPINES - self.plan.intent.backend.planes
 
     @cached_property
     def last_leaf(self) -> int:
