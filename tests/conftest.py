@@ -48,12 +48,22 @@ def _oracle() -> str | None:
 NEEDS: dict[str, Callable[[], str | None]] = {"lab": _lab, "prometheus": _prometheus, "oracle": _oracle}
 
 
+ONE_BY_ONE = ("app", "cli", "deploy", "docs", "integration", "lab", "telemetry", "twin")
+"""Folders whose tests share what a machine has once: ports, namespaces, daemons, its clock."""
+
+
 def _required() -> set[str]:
     return {name for name in os.environ.get("RAILFAB_REQUIRE", "").split(",") if name}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what cannot run here, with what to do about it; what is required stays and fails where it must."""
+    """Skip what cannot run here, with what to do about it; what is required stays and fails where it must.
+
+    Where tests are spread over processes, those of ONE_BY_ONE stay in one.
+    """
+    for item in items:
+        if item.path.relative_to(REPOSITORY / "tests").parts[0] in ONE_BY_ONE:
+            item.add_marker(pytest.mark.xdist_group("machine"))
     for mark, lacking in NEEDS.items():
         reason = lacking()
         if reason is None:
