@@ -207,3 +207,21 @@ def test_what_is_wrong_with_shape_and_what_is_wrong_with_sizes_are_each_given_to
     assert len(refusal(hosts__rate_gbps=800, backend__segments__platform="eos", backend__growth={"hosts": 1})) >= 3
     with pytest.raises(Problems):
         wire(fabric(backend__planes=3, backend__pods=2))
+
+
+@pytest.mark.parametrize(
+    ("attach", "switches", "most"), [("vlan", 1, 6), ("vlan", 2, 13), ("mlag", 2, 13), ("esi", 2, 13)]
+)
+def test_a_subnet_is_used_to_its_last_address(attach: str, switches: int, most: int) -> None:
+    """A /28 has 13 beside network, gateway and broadcast; on one switch without a LAG, a NIC takes two of them."""
+    changes = {
+        "hosts": {"gpus": 2, "nic_ports": 2, "rate_gbps": 100, "attach": attach},
+        "backend__segments__rail_switches": switches,
+        "backend__segments__count": 1,
+        "backend__subnets": {"switch_prefix": 27, "rail_prefix": 28},
+        "backend__spines": None,
+    }
+    topology = wire(fabric(**changes, backend__segments__hosts=most))
+    last = [bond.address for bond in topology.bonds] or [link.a.address for link in topology.links if link.a.rail]
+    assert {int(address) & 15 for address in last if address} == set(range(2, 15 if most == 13 else 14))
+    assert any("a /28 has addresses for" in line for line in refusal(**changes, backend__segments__hosts=most + 1))
