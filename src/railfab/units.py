@@ -13,6 +13,10 @@ PAUSE_QUANTUM_BITS = 512
 """One pause quantum is the time of 512 bits at the port's speed (IEEE 802.1Qbb)."""
 PAUSE_MAX_QUANTA = 65535
 
+VXLAN_BYTES = {"ipv4": 14 + 20 + 8 + 8, "ipv6": 14 + 40 + 8 + 8}
+"""What VXLAN adds to an IP packet, by family of the underlay: Ethernet, outer IP, UDP and its header (RFC 7348; sizes
+from general knowledge)."""
+
 
 def bytes_per_ns(rate_gbps: float) -> float:
     """A rate in bytes per nanosecond."""

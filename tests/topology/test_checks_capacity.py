@@ -75,7 +75,7 @@ def test_one_switch_that_lost_links_stands_alone() -> None:
 
 def test_without_spines_there_is_no_ratio_and_nothing_blocks() -> None:
     topology = wire(fabric(backend__spines=None, backend__segments__count=1))
-    assert [(one.up_gbps, one.ratio, one.non_blocking) for one in capacities(topology)] == [(0, None, True)] * 2
+    assert [(one.up_gbps, one.ratio) for one in capacities(topology)] == [(0, None)] * 2
 
 
 def test_spines_under_super_spines_have_a_capacity() -> None:

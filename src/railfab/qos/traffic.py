@@ -6,15 +6,13 @@ from dataclasses import dataclass
 
 from railfab.intent import RoceTraffic
 from railfab.qos.thresholds import ETHERNET_HEADER_BYTES
+from railfab.units import VXLAN_BYTES
 
 VLAN_TAG_BYTES = 4
 IP_HEADERS_BYTES = 40 + 8 + 12 + 16 + 4
 """IPv6 (IPv4 has 20 less), UDP, BTH, RETH, ICRC. Linux, include/rdma/ib_pack.h: IB_GRH_BYTES, IB_UDP_BYTES,
 IB_BTH_BYTES, IB_ICRC_BYTES; RETH is `struct rxe_reth` of drivers/infiniband/sw/rxe/rxe_hdr.h, 8 + 4 + 4. Only the first
 packet of a write has a RETH; to count it in all of them errs on the safe side."""
-
-VXLAN_BYTES = 14 + 40 + 8 + 8
-"""Outer Ethernet, IPv6 and UDP, and the VXLAN header (RFC 7348; sizes from general knowledge)."""
 
 CELL_BYTES = 256
 """A buffer is given out in cells, and a frame begins a new one. The largest that we know is Tomahawk 5's, 254 bytes:
@@ -39,7 +37,7 @@ def queue_bound(traffic: RoceTraffic, *, mtu_bytes: int, vxlan: bool = False) ->
 
     mtu_bytes: largest IP packet on the fabric's links, the outer one with VXLAN.
     """
-    headers = IP_HEADERS_BYTES + (VXLAN_BYTES if vxlan else 0)
+    headers = IP_HEADERS_BYTES + (VXLAN_BYTES["ipv6"] if vxlan else 0)
     payload = min(traffic.packet_bytes, mtu_bytes - headers)
     overhead = headers + ETHERNET_HEADER_BYTES + VLAN_TAG_BYTES
     full, rest = divmod(traffic.message_bytes, payload)

@@ -38,10 +38,6 @@ class Scale:
     def fits_two_tiers(self) -> bool:
         return self.ports <= two_tiers(self.radix)
 
-    @property
-    def fits_three_tiers(self) -> bool:
-        return self.ports <= three_tiers(self.radix)
-
 
 def scale(plan: Dimensions) -> Scale:
     """Of the backend of a fabric."""

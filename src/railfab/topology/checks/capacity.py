@@ -27,11 +27,6 @@ class Capacity:
     up_gbps: int
 
     @property
-    def non_blocking(self) -> bool:
-        """With nothing above, a switch stands in nobody's way."""
-        return self.up_gbps == 0 or self.up_gbps >= self.down_gbps
-
-    @property
     def ratio(self) -> float | None:
         """Oversubscription, down to up; None with nothing above."""
         return self.down_gbps / self.up_gbps if self.up_gbps else None

@@ -8,10 +8,9 @@ from railfab.errors import Finding
 from railfab.intent import FabricIntent
 from railfab.topology import equipment
 from railfab.topology.checks.alike import error, warning
+from railfab.units import VXLAN_BYTES
 
 IP_BYTES = {"ipv4": 20, "ipv6": 40}
-VXLAN_BYTES = 14 + 8 + 8
-"""Inner Ethernet header, VXLAN, UDP; the outer IP header comes on top (general knowledge)."""
 ROCE_BYTES = 8 + 12 + 16 + 4
 """UDP, BTH, RETH and ICRC around a payload (general knowledge)."""
 ROCE_PATH_MTU_BYTES = 4096
@@ -73,7 +72,7 @@ def mtu(intent: FabricIntent) -> Iterator[Finding]:
 def host_mtu_bytes(intent: FabricIntent) -> int:
     """The largest IP packet that hosts may send."""
     profile = intent.profile
-    return profile.mtu - (VXLAN_BYTES + IP_BYTES[profile.family] if profile.data_plane == "vxlan" else 0)
+    return profile.mtu - (VXLAN_BYTES[profile.family] if profile.data_plane == "vxlan" else 0)
 
 
 def _roce_bytes(intent: FabricIntent) -> int:

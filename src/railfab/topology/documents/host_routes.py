@@ -13,6 +13,7 @@ from railfab.intent import FabricIntent, Profile
 from railfab.topology.documents.addresses import vlans
 from railfab.topology.documents.cabling import network
 from railfab.topology.model import Address, Bond, Gateway, Interface, Link, Net, Role, Topology
+from railfab.units import VXLAN_BYTES
 
 BOND = "type bond mode 802.3ad lacp_rate fast miimon 100 xmit_hash_policy layer3+4"
 BMC = "bmc"
@@ -20,9 +21,6 @@ BMC = "bmc"
 FIRST_TABLE: Mapping[Net, int] = {Net.BACKEND: 1000, Net.FRONTEND: 2000, Net.STORAGE: 3000, Net.MANAGEMENT: 4000}
 """Routing tables of each network's interfaces; rules have the same numbers as priorities, before the main table."""
 
-
-VXLAN_BYTES: Mapping[str, int] = {"ipv4": 14 + 20 + 8 + 8, "ipv6": 14 + 40 + 8 + 8}
-"""What VXLAN adds below an IP packet, by family of the underlay: Ethernet, IP, UDP and its header (RFC 7348)."""
 FAMILIES: Mapping[int, str] = {4: "", 6: "-6 "}
 """Options of `ip` by IP version; it guesses the family of an address, but not that of a rule."""
 BATCH_HEADING = "# {host}: addresses, routes and source rules."
