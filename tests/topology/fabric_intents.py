@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 from hypothesis import assume
@@ -27,7 +28,7 @@ def fabric(**changes: Any) -> FabricIntent:
         },
     }
     for key, value in changes.items():
-        _set(document, key.split("__"), value)
+        _set(document, key.split("__"), deepcopy(value))
     return FabricIntent.model_validate(document)
 
 

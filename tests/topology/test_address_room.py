@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator
 from itertools import product
+from typing import Any
 
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.topology.fabric_intents import documents, fabric
@@ -10,7 +12,7 @@ from tests.topology.fabric_intents import documents, fabric
 from railfab.errors import RailfabError
 from railfab.intent import FabricIntent
 from railfab.topology import wire
-from railfab.topology.addresses import AddressPlan, Place, Switch, address_plan
+from railfab.topology.addresses import AddressPlan, ClassicPlan, Place, Switch, address_plan
 from railfab.topology.buildable import check_buildable
 from railfab.topology.dimensions import Dimensions
 from railfab.topology.model import Network, Role
@@ -118,3 +120,37 @@ def test_numbered_links_of_the_classic_plan_by_hand() -> None:
         "pod2-spine": ("100.96.128.1/31", "100.96.128.0/31"),
     }
     assert first["pod1-seg1-leaf2"] == ("100.64.0.129/31", "100.64.0.128/31")
+
+
+TOP = {"count": 4, "rate_gbps": 400, "model": "7220-ixr-d5"}
+
+
+@pytest.mark.parametrize(
+    ("key", "most", "changes"),
+    [
+        ("backend__growth__segments", 127, {}),
+        ("backend__growth__segments", 8, {"backend__growth": {"pods": 2}}),
+        ("backend__growth__pods", 16, {"backend__growth": {"segments": 8}}),
+        ("backend__growth__hosts", 128, {}),
+        ("backend__growth__hosts", 64, {"backend__segments__rail_switches": 1}),
+        ("hosts__gpus", 15, {}),
+        ("backend__spines__count", 255, {}),
+        ("backend__super_spines__count", 255, {"backend__super_spines": TOP, "backend__growth": {"pods": 2}}),
+        ("backend__spines__links_per_leaf", 16, {"profile__underlay": "numbered"}),
+        (
+            "backend__super_spines__links_per_spine",
+            16,
+            {"backend__super_spines": TOP, "backend__growth": {"pods": 2}, "profile__underlay": "numbered"},
+        ),
+    ],
+)
+def test_addresses_that_people_read_reach_as_far_as_they_are_said_to(
+    key: str, most: int, changes: dict[str, Any]
+) -> None:
+    changes = {"backend__growth": {}} | changes
+    segments = {} if "segments" in key or "segments" in changes["backend__growth"] else {"backend__growth__segments": 2}
+    classic = [
+        isinstance(address_plan(Dimensions(fabric(**changes, **segments, **{key: number}))), ClassicPlan)
+        for number in (most, most + 1)
+    ]
+    assert classic == [True, False]

@@ -277,6 +277,22 @@ def test_uplinks_that_nobody_states_suffice_for_a_full_rail_switch() -> None:
     assert {capacity.down_gbps for capacity in capacities(wire(many))} == {16 * 400}
 
 
+@pytest.mark.parametrize(
+    ("growth", "links"),
+    [({}, 4), ({"segments": 1}, 2), ({"segments": 2}, 4)],
+)
+def test_uplinks_of_a_spine_that_nobody_states_suffice_for_as_many_rail_switches_as_may_come(
+    growth: dict[str, int], links: int
+) -> None:
+    """Four links of 400G from each rail switch, and four super-spines."""
+    top = {"count": 4, "rate_gbps": 400, "model": "7220-ixr-d5"}
+    topology = wire(
+        fabric(backend__super_spines=top, backend__pods=2, backend__growth=growth, backend__segments__count=1)
+    )
+    between = Counter((link.a.node, link.z.node) for link in topology.links if link.z.node.startswith("super"))
+    assert set(between.values()) == {links}
+
+
 def test_uplinks_that_nobody_states_follow_from_a_stated_growth() -> None:
     intent = fabric(backend__growth__hosts=4, backend__segments__hosts=1)
     assert {capacity.up_gbps for capacity in capacities(wire(intent))} == {3200}
