@@ -1,5 +1,6 @@
 """Every reason why a fabric cannot be built, in its words; several are given together."""
 
+from ipaddress import IPv4Network
 from typing import Any
 
 import pytest
@@ -225,3 +226,17 @@ def test_a_subnet_is_used_to_its_last_address(attach: str, switches: int, most: 
     last = [bond.address for bond in topology.bonds] or [link.a.address for link in topology.links if link.a.rail]
     assert {int(address) & 15 for address in last if address} == set(range(2, 15 if most == 13 else 14))
     assert any("a /28 has addresses for" in line for line in refusal(**changes, backend__segments__hosts=most + 1))
+
+
+@pytest.mark.parametrize(("rails", "pool"), [("divide", "10.0.0.0/22"), ("own", "10.0.0.0/20")])
+def test_a_pool_is_used_to_its_last_prefix(rails: str, pool: str) -> None:
+    """Four /24, the first of which stays free; or eight of them for each of two switches, of four rails."""
+    changes = {
+        "hosts": {"gpus": 4, "nic_ports": 1, "rate_gbps": 100, "attach": "vlan"},
+        "backend__segments__rail_switches": 1,
+        "backend__subnets": {"pool": pool, "rails": rails},
+    }
+    most = 3 if rails == "divide" else 2
+    last = wire(fabric(**changes, backend__segments__count=most)).gateways[-1].subnet
+    assert last.subnet_of(IPv4Network(pool))
+    assert any("has no prefix left" in line for line in refusal(**changes, backend__segments__count=most + 1))
