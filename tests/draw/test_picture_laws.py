@@ -138,8 +138,8 @@ def check_counts(topology: Topology) -> None:
     picture = topology_svg(topology)
     shown: Counter[str] = Counter()
     for look, _, words in tiles(picture):
-        what = {"leaf": "rail switch", "spine": "spine", "super": "super-spine", "hosts": "host"}[look]
-        plural = {"leaf": "leaves"}.get(look, f"{what}s")
+        what = {"leaf": "(rail )?switch", "spine": "spine", "super": "super-spine", "hosts": "host"}[look]
+        plural = {"leaf": "leaves", "super": "supers"}.get(look, f"{what}s")
         counts = [
             int(found[1].replace(",", ""))
             for text, _ in words

@@ -176,8 +176,10 @@ def fitting_name(name: str, width: float) -> str:
             name = word.partition("-")[2] + space + rest
         elif word.startswith("seg") and rest:
             name = rest
-        elif word == SUPERS:
-            name = f"supers {rest}"
+        elif SUPERS in name:
+            name = name.replace(SUPERS, "supers")
+        elif " more " in name:
+            name = name.replace(" more ", " ")
         else:
             break
     return name

@@ -85,8 +85,14 @@ class Placer:
 
     def width(self) -> float:
         """Of everything right of the gutter."""
+        return max(self._planes_width(), self._cards_width(self.view.host_cells()) if self.several_planes else 0)
+
+    def _planes_width(self) -> float:
         planes = sum(self._plane_width(plane) for plane in self.view.planes)
         return planes + self.sizes.pod_gap * (len(self.view.planes) - 1)
+
+    def _cards_width(self, hosts: Sequence[Cell]) -> float:
+        return len(hosts) * self.sizes.card + self.sizes.gap * max(len(hosts) - 1, 0)
 
     def _plane_width(self, plane: PlaneView) -> float:
         blocks = sum(self._block_width(block) for block in plane.blocks)
@@ -113,8 +119,7 @@ class Placer:
         leaves = self._row_width(column.leaves, self._leaf_gap)
         if self.several_planes:
             return max(leaves, self.sizes.tile)
-        hosts = len(column.hosts)
-        return max(leaves, hosts * self.sizes.card + self.sizes.gap * max(hosts - 1, 0), self.sizes.tile)
+        return max(leaves, self._cards_width(column.hosts), self.sizes.tile)
 
     @property
     def _leaf_gap(self) -> float:
@@ -131,7 +136,8 @@ class Placer:
     def layout(self) -> Layout:
         """Everything in its place."""
         rows, below_leaves = self._rows()
-        x = start = GUTTER + max(self.measures.least_width - GUTTER - MARGIN - self.width(), 0) / 2
+        left = GUTTER + max(self.measures.least_width - GUTTER - MARGIN - self.width(), 0) / 2
+        x, right = left + (self.width() - self._planes_width()) / 2, left + self.width()
         for plane in self.view.planes:
             width = self._plane_width(plane)
             self._place_plane(plane, x, width, rows)
@@ -140,9 +146,8 @@ class Placer:
                 box = Box(x, top, width, below_leaves + PADDING - top)
                 self.frames.append(Frame(box, plane.name, plane.number))
             x += width + self.sizes.pod_gap
-        right = x - self.sizes.pod_gap
         if self.several_planes:
-            self._place_shared_hosts(start, right, rows)
+            self._place_shared_hosts(left, right, rows)
         self._level_cards()
         self.frames.extend(self._pod_frames(rows))
         bottom = max((box.bottom for box in self.boxes.values()), default=TITLE_HEIGHT)

@@ -218,4 +218,4 @@ def called(word: str, part: Part[int]) -> tuple[str, str]:
         return name, ""
     if part.like is not None:
         return name, f"{'as' if count == 1 else 'each as'} {word} {part.like}"
-    return (name, "all alike") if part.alike else (f"{count:,} {word}s", SEVERAL)
+    return (name, "all alike") if part.alike else (f"{count:,} more {word}s", SEVERAL)
