@@ -76,7 +76,7 @@ def test_the_picture_of_each_design_can_be_read(path: Path) -> None:
 
 
 @given(designs)
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_the_picture_of_any_regular_fabric_can_be_read(design: Design) -> None:
     judge(design.topology(), Hosts())
 
@@ -89,7 +89,7 @@ def test_the_picture_of_a_large_fabric_can_be_read(design: Design) -> None:
 @given(
     designs.filter(lambda design: design.pods * design.segments * design.leaves < 60), st.randoms(use_true_random=False)
 )
-@settings(max_examples=25)
+@settings(max_examples=12)
 def test_the_picture_of_a_fabric_without_order_can_be_read(design: Design, dice: object) -> None:
     """Every cable of some other length: nothing is as anything else."""
     topology = design.topology()
@@ -156,7 +156,7 @@ def check_counts(topology: Topology) -> None:
 
 
 @given(designs)
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_what_is_written_is_what_there_is(design: Design) -> None:
     check_counts(design.topology())
 
@@ -171,7 +171,7 @@ def picture_of(topology: Topology) -> Picture:
 
 
 @given(designs)
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_every_node_is_in_one_box_and_every_cable_between_two(design: Design) -> None:
     topology = design.topology()
     picture = picture_of(topology)
@@ -181,7 +181,7 @@ def test_every_node_is_in_one_box_and_every_cable_between_two(design: Design) ->
 
 
 @given(designs)
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_everyone_is_named(design: Design) -> None:
     """Each node on the picture or on pointing at its box; of more than 64 in one box the first and the last."""
     topology = design.topology()
@@ -210,14 +210,10 @@ def test_a_fabric_of_nothing_and_hosts_without_cables_have_pictures() -> None:
 
 def test_131072_gpus_take_less_than_three_seconds() -> None:
     topology, hosts = fabric(FABRICS[0].parent / "gpu131072.yml")
-    spent_s = min(_cpu_s(topology, hosts) for _ in range(2))
-    assert spent_s < 3
-    picture = judge(topology, hosts)
+    before = time.process_time()
+    picture = topology_svg(topology, hosts)
+    assert time.process_time() - before < 3
+    assert len(picture.encode()) < MOST_BYTES
+    assert page(picture).width <= MOST_WIDTH
     assert {"segments 2-8", "each as segment 1", "pods 2-64", "each as pod 1", "groups 2-32"} <= set(texts(picture))
     assert {"65,536 × 800G, 40 m", "25.6 : 25.6 Tb/s, 1:1"} <= set(texts(picture))
-
-
-def _cpu_s(topology: Topology, hosts: Hosts) -> float:
-    before = time.process_time()
-    topology_svg(topology, hosts)
-    return time.process_time() - before
