@@ -56,6 +56,7 @@ def _required() -> set[str]:
     return {name for name in os.environ.get("RAILFAB_REQUIRE", "").split(",") if name}
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip what cannot run here, with what to do about it; what is required stays and fails where it must.
 
