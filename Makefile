@@ -23,7 +23,7 @@ demo: $(VENV)/railfab.stamp ## a 64-GPU fabric in this terminal, deployed, loade
 setup: $(VENV)/dev.stamp ## the virtual environment with everything a developer needs
 
 test: $(VENV)/dev.stamp lab-deps-here ## all tests; those that need root, FRR or Prometheus say what to install when they are skipped
-	@$(BIN)/python -m pytest -n auto --dist loadgroup $(ARGS)
+	@$(BIN)/python -m pytest -n auto $(ARGS)
 
 check: $(VENV)/dev.stamp ## lint, format, types and the rule that imports point down
 	@$(BIN)/ruff check .

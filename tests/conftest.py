@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 FRR_DAEMONS = Path("/usr/lib/frr")
@@ -56,15 +58,20 @@ def _required() -> set[str]:
     return {name for name in os.environ.get("RAILFAB_REQUIRE", "").split(",") if name}
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what cannot run here, with what to do about it; what is required stays and fails where it must.
+class ByFile(LoadScopeScheduling):
+    """Spreads tests over processes file by file; those of ONE_BY_ONE stay in one process."""
 
-    Where tests are spread over processes, those of ONE_BY_ONE stay in one.
-    """
-    for item in items:
-        if item.path.relative_to(REPOSITORY / "tests").parts[0] in ONE_BY_ONE:
-            item.add_marker(pytest.mark.xdist_group("machine"))
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        return "machine" if Path(file).parts[1] in ONE_BY_ONE else file
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFile:
+    return ByFile(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what cannot run here, with what to do about it; what is required stays and fails where it must."""
     for mark, lacking in NEEDS.items():
         reason = lacking()
         if reason is None:
