@@ -129,8 +129,8 @@ def test_a_rail_switch_of_pod64() -> None:
 
 
 def test_the_threshold_that_a_pool_grants() -> None:
-    """A quarter of pod64's ports at XOFF hold 8.6 MB, which leaves 78.52; of 64 x 800G with half of Tomahawk 5's buffer none
-    reaches 4 MB."""
+    """A quarter of pod64's ports at XOFF hold 8.6 MB, which leaves 78.52; of 64 x 800G with half of Tomahawk 5's buffer
+    none reaches 4 MB."""
     assert plan(LEAF).uncut.granted_xoff_bytes == 87_120_000 - 8 * 575_000 - 2 * 2_000_000
     assert plan([PortLoad(800, 40, 64)], 80_000_000).uncut.granted_xoff_bytes == 52_800_000 // 17
 

@@ -10,7 +10,7 @@ from railfab.errors import RailfabError, TopologyError, raise_all
 from railfab.intent import FabricIntent, Spines, SuperSpines
 from railfab.topology.addresses import Fields, WidePlan, address_plan
 from railfab.topology.attachment import Attachment
-from railfab.topology.catalogue import SwitchModel, model_named
+from railfab.topology.catalogue import SwitchModel, model_named, no_speed
 from railfab.topology.dimensions import ISLANDS, Dimensions
 from railfab.topology.networks import network_errors
 from railfab.topology.numbering import AsPlan
@@ -151,7 +151,7 @@ def _models_run_their_platforms(plan: Dimensions) -> Errors:
 def _ports_have_their_speed(plan: Dimensions) -> Errors:
     host_gbps = plan.intent.hosts.rate_gbps
     if plan.leaf_model.lanes_for(host_gbps) is None:
-        yield _no_speed("hosts.rate_gbps", plan.leaf_model, host_gbps)
+        yield no_speed("hosts.rate_gbps", plan.leaf_model, host_gbps)
     for place, tier, models in (
         ("backend.spines", plan.spines, (plan.leaf_model, plan.spine_model)),
         ("backend.super_spines", plan.supers, (plan.spine_model, plan.super_model)),
@@ -159,7 +159,7 @@ def _ports_have_their_speed(plan: Dimensions) -> Errors:
         if tier is not None:
             named = {model.name: model for model in models if model}
             yield from (
-                _no_speed(f"{place}.rate_gbps", model, tier.rate_gbps)
+                no_speed(f"{place}.rate_gbps", model, tier.rate_gbps)
                 for model in named.values()
                 if not _runs(model, tier)
             )
@@ -169,12 +169,6 @@ def _runs(model: SwitchModel, tier: Spines | SuperSpines) -> bool:
     """Whether a switch has ports of a tier's speed, of whole cages unless the tier says they may be split."""
     whole = tier.rate_gbps in model.speeds_gbps
     return whole or (tier.breakout and model.lanes_for(tier.rate_gbps) is not None)
-
-
-def _no_speed(place: str, model: SwitchModel, rate_gbps: int) -> TopologyError:
-    speeds = {*model.speeds_gbps, *(speed for broken in model.breakouts.values() for speed in broken)}
-    choice = ", ".join(str(speed) for speed in sorted(speeds))
-    return TopologyError(place, f"{model.name} has no port of {rate_gbps} Gb/s", f"Use one of {choice}")
 
 
 def _spines_share_uplinks(plan: Dimensions) -> Errors:

@@ -176,6 +176,13 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"Did you mean {guess[0]!r}? Known: {', '.join(names)}" if guess else f"Use {', '.join(names)}"
 
 
+def no_speed(where: str, model: SwitchModel, rate_gbps: int) -> TopologyError:
+    """That no port of a model runs at a speed, whole or broken out."""
+    speeds = {*model.speeds_gbps, *(speed for broken in model.breakouts.values() for speed in broken)}
+    choice = ", ".join(str(speed) for speed in sorted(speeds))
+    return TopologyError(where, f"{model.name} has no port of {rate_gbps} Gb/s", f"Use one of {choice}")
+
+
 def _faults(name: str, entry: Mapping[str, Any]) -> Iterator[RailfabError]:
     """What is wrong with a user's entry that its types do not tell."""
     where = f"switches.{name}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from railfab.errors import RailfabError, TopologyError
-from railfab.topology.catalogue import SwitchModel
+from railfab.topology.catalogue import SwitchModel, no_speed
 from railfab.topology.networks.access import AccessNetwork
 
 Errors = Iterator[RailfabError]
@@ -33,18 +33,12 @@ def _tiers(network: AccessNetwork) -> Iterator[tuple[str, SwitchModel, str]]:
 
 def ports_have_their_speed(network: AccessNetwork) -> Errors:
     if network.leaf_model.lanes_for(network.rate_gbps) is None:
-        yield _no_speed(f"{network.key}.rate_gbps", network.leaf_model, network.rate_gbps)
+        yield no_speed(f"{network.key}.rate_gbps", network.leaf_model, network.rate_gbps)
     if network.spines is None:
         return
     for model in {model.name: model for _, model, _ in _tiers(network)}.values():
         if model.lanes_for(network.spines.rate_gbps) is None:
-            yield _no_speed(f"{network.key}.spines.rate_gbps", model, network.spines.rate_gbps)
-
-
-def _no_speed(where: str, model: SwitchModel, rate_gbps: int) -> TopologyError:
-    speeds = {*model.speeds_gbps, *(speed for broken in model.breakouts.values() for speed in broken)}
-    choice = ", ".join(str(speed) for speed in sorted(speeds))
-    return TopologyError(where, f"{model.name} has no port of {rate_gbps} Gb/s", f"Use one of {choice}")
+            yield no_speed(f"{network.key}.spines.rate_gbps", model, network.spines.rate_gbps)
 
 
 def cages_can_be_split(network: AccessNetwork) -> Errors:
