@@ -3,7 +3,7 @@
 Every figure is that of a real process on one core, interpreter and imports included: CPU (user and system, with what it
 waited for), the clock, and peak memory. The rivals are measured in the same run, between railfab's own rounds:
 
-    python benchmarks/bench_design.py                                   # railfab alone, about a minute
+    python benchmarks/bench_design.py                                   # railfab alone, a minute or two
     python benchmarks/bench_design.py --netlab ~/netlab/bin/netlab --pyavd ~/avd/bin/python
 
 To have them: `python3 -m venv ~/netlab && ~/netlab/bin/pip install networklab==26.10`, and
@@ -27,7 +27,7 @@ from same_fabric import EOS, FRR, LARGE, SMALL, Hardware, netlab_topology, railf
 ROOT = Path(__file__).resolve().parents[1]
 FABRICS = ROOT / "inventory" / "fabrics"
 SIZES = ("gpu1024", "gpu16384", "gpu32768", "gpu131072")
-ROUNDS = 5
+ROUNDS, LARGE_ROUNDS = 5, 3
 DONE_OR_FOUND = (0, 1)
 """Exit codes of `plan`: nothing to say, and findings."""
 PAIRS = {"small": SMALL, "large": LARGE}
@@ -68,13 +68,17 @@ class Railfab:
 
 def growth(railfab: Railfab) -> None:
     """From a thousand GPUs to 131,072."""
-    show("plan FILE -o DIR", ("fabric", "links", *COSTS, "CPU us a link"), _growth_rows(railfab))
+    show(
+        f"plan FILE -o DIR (median of {LARGE_ROUNDS})",
+        ("fabric", "links", *COSTS, "CPU us a link"),
+        _growth_rows(railfab),
+    )
 
 
 def _growth_rows(railfab: Railfab) -> Iterable[Sequence[str]]:
     idle = typical([railfab.plan_written(intent_file(railfab.scratch, "small", EOS)) for _ in range(ROUNDS)])
     for name in SIZES:
-        found = railfab.plan_written(FABRICS / f"{name}.yml")
+        found = typical([railfab.plan_written(FABRICS / f"{name}.yml") for _ in range(LARGE_ROUNDS)])
         with (railfab.scratch / f"plan-{name}" / "cabling.csv").open() as cabling:
             links = sum(1 for _ in cabling) - 1
         yield name, f"{links:,}", *words(found), f"{(found.cpu_s - idle.cpu_s) / links * 1e6:.1f}"
