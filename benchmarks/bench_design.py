@@ -4,10 +4,7 @@ Every figure is that of a real process on one core, interpreter and imports incl
 waited for), the clock, and peak memory. The rivals are measured in the same run, between railfab's own rounds:
 
     python benchmarks/bench_design.py                                   # railfab alone, a minute or two
-    python benchmarks/bench_design.py --netlab ~/netlab/bin/netlab --pyavd ~/avd/bin/python
-
-To have them: `python3 -m venv ~/netlab && ~/netlab/bin/pip install networklab==26.10`, and
-`python3 -m venv ~/avd && ~/avd/bin/pip install pyavd==6.4.0`.
+    python benchmarks/bench_design.py --netlab ~/nl/bin/netlab --pyavd ~/avd/bin/python
 """
 
 from __future__ import annotations
@@ -15,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
@@ -31,6 +29,11 @@ ROUNDS, LARGE_ROUNDS = 5, 3
 DONE_OR_FOUND = (0, 1)
 """Exit codes of `plan`: nothing to say, and findings."""
 PAIRS = {"small": SMALL, "large": LARGE}
+HOW = {
+    "pyavd": "python3 -m venv ~/avd && ~/avd/bin/pip install pyavd==6.4.0, then --pyavd ~/avd/bin/python",
+    "netlab": "python3 -m venv ~/nl && ~/nl/bin/pip install networklab==26.10, then --netlab ~/nl/bin/netlab",
+}
+"""How to have a rival measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +59,19 @@ class Railfab:
         return self.cost("plan", intent)
 
     def plan_written(self, intent: Path) -> Cost:
-        return self.cost("plan", intent, "-o", self.scratch / f"plan-{intent.stem}")
+        return self.cost("plan", intent, "-o", self._empty(f"plan-{intent.stem}"))
 
     def render(self, intent: Path) -> Cost:
-        return self.cost("render", intent, "-o", self.scratch / f"render-{intent.stem}")
+        return self.cost("render", intent, "-o", self._empty(f"render-{intent.stem}"))
 
     def configured(self, intent: Path) -> Cost:
         """Planned, written out and rendered."""
         return together([self.plan_written(intent), self.render(intent)])
+
+    def _empty(self, name: str) -> Path:
+        """A folder that is not there yet."""
+        shutil.rmtree(self.scratch / name, ignore_errors=True)
+        return self.scratch / name
 
 
 def growth(railfab: Railfab) -> None:
@@ -206,7 +214,7 @@ def main() -> None:
             if path:
                 compare(railfab, path.absolute())
             else:
-                print(f"Not compared with {rival}: name it with --{rival} (--help says how to install it).")
+                print(f"Not compared with {rival}. To have it: {HOW[rival]}")
 
 
 if __name__ == "__main__":
