@@ -14,11 +14,10 @@ from nornir.core import Nornir
 
 from railfab.deploy import Outcome, Previous, apply_all, load_previous, nornir_of, preview_all, tasks, verify_all
 from railfab.device import DeviceModel
-from railfab.errors import RailfabError
+from railfab.errors import Finding, RailfabError
 from railfab.gnmi.paths import elements
 from railfab.gnmi.target import Edit, Operation
 from railfab.platforms import Design, design, platform, resolve_endpoints
-from railfab.errors import Finding
 from railfab.twin import Twin
 
 LEAF = "pod1-seg1-leaf1"

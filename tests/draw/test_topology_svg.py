@@ -163,3 +163,9 @@ def test_what_a_tier_carries_is_said_with_its_ratio() -> None:
     assert {"1.6 : 0.8 Tb/s, 2:1", "1.6 Tb/s down", "64 × 100G, 5 m", "8 × 400G, 40 m", "4 × m32"} <= set(shown)
     more = texts(topology_svg(Design(rails=8, spines=8).topology()))
     assert "1.6 : 3.2 Tb/s, 1:2" in more
+
+
+def test_a_picture_of_another_kind_is_refused(tmp_path: Path, repository: Path) -> None:
+    with pytest.raises(RailfabError, match=r"out\.png: is no name of an SVG\. Use -o .*out\.svg\.$"):
+        draw(repository / INTENTS[1], tmp_path / "out.png")
+    assert not (tmp_path / "out.png").exists()

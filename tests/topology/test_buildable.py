@@ -142,14 +142,24 @@ def refusal(**changes: Any) -> list[str]:
             "backend.spines: 44 ports are needed (4 for leaves and 40 up) and 7220-ixr-d5 has 32. Use a larger model.",
         ),
         (
+            {"backend__spines__count": 3, "backend__segments__hosts": 6},
+            "backend.spines.count: 3 spines cannot share the 16 uplinks that a full rail switch needs evenly. "
+            "Use a divisor of 16, or say backend.growth.hosts: 6 if no more will come.",
+        ),
+        (
+            {"hosts__attach": "vlan", "profile__addresses__hosts": "10.0.0.0/9"},
+            "profile.addresses.hosts: hosts attached by vlan have addresses of backend.subnets.pool, not of this. "
+            "Remove it, and give backend.subnets.pool.",
+        ),
+        (
             {"backend__growth": {"hosts": 2}},
             "backend.growth.hosts: 4 hosts are more than the 2 that the fabric may grow to. "
             "Raise it; addresses and ports are laid out anew.",
         ),
         (
             {"backend__spines": None, "backend__segments__count": 257},
-            "backend.growth.segments: 257 segments are more than the 256 that the fabric may grow to. "
-            "Raise it; addresses and ports are laid out anew.",
+            "backend.segments.count: 257 segments are more than the 256 that the fabric may grow to. "
+            "Say backend.growth.segments: 257.",
         ),
         (
             {"backend__growth": {"hosts": 19}, "backend__segments__ports": "by-rail"},
@@ -240,3 +250,20 @@ def test_a_pool_is_used_to_its_last_prefix(rails: str, pool: str) -> None:
     last = wire(fabric(**changes, backend__segments__count=most)).gateways[-1].subnet
     assert last.subnet_of(IPv4Network(pool))
     assert any("has no prefix left" in line for line in refusal(**changes, backend__segments__count=most + 1))
+
+
+@pytest.mark.parametrize(("spines", "links", "hosts"), [(3, 4, 6), (4, 3, 5), (3, 1, 4)])
+def test_stated_links_divide_by_themselves(spines: int, links: int, hosts: int) -> None:
+    intent = fabric(
+        backend__spines__count=spines, backend__spines__links_per_leaf=links, backend__segments__hosts=hosts
+    )
+    assert wire(intent).links
+
+
+def test_stated_links_that_neither_today_nor_a_full_switch_would_divide_are_refused() -> None:
+    (line,) = refusal(backend__spines__count=6, backend__spines__links_per_leaf=2)
+    assert line.startswith("backend.spines.count: 6 spines cannot share the 16 uplinks")
+
+
+def test_growth_that_was_said_makes_room_for_a_count_of_spines() -> None:
+    assert wire(fabric(backend__spines__count=3, backend__segments__hosts=6, backend__growth={"hosts": 6})).links

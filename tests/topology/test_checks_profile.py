@@ -110,7 +110,8 @@ def test_nobody_has_anything_to_say_of_a_committed_design(path: Path) -> None:
 def test_a_host_model_with_another_number_of_gpus() -> None:
     intent = fabric(hosts__model="gpu-server-4")
     assert [shown(found) for found in findings(wire(intent), intent)] == [
-        "warning hosts.model: gpu-server-4 has 4 GPUs, and hosts say 8. Name a model of 8 GPUs, or say gpus: 4."
+        "warning hosts.model: gpu-server-4 has 4 GPUs, and hosts say 8. Name a model of 8 GPUs, say gpus: 4, "
+        "or give your own power_w, units and gpu_memory_gb."
     ]
 
 
@@ -118,7 +119,7 @@ def test_a_default_host_model_of_fewer_gpus_than_hosts_have() -> None:
     intent = fabric(hosts={"gpus": 72, "nic_per": 9, "nic_ports": 2, "rate_gbps": 100})
     assert [shown(found) for found in findings(wire(intent), intent)] == [
         "warning hosts.model: gpu-server-8 has 8 GPUs, and hosts say 72: power is counted too low. "
-        "Name a model of 72 GPUs, or say gpus: 8."
+        "Name a model of 72 GPUs, say gpus: 8, or give your own power_w, units and gpu_memory_gb."
     ]
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from railfab.errors import TopologyError
 from railfab.intent import Hosts
 from railfab.topology.catalogue import load_data
-from railfab.topology.equipment import Media, host_model, lane_modes, media
+from railfab.topology.equipment import Media, host_model, host_of, lane_modes, media
 from railfab.topology.signals import Gap, Joint, joint, nic_signals
 
 RATES = sorted({medium.rate_gbps for medium in media()})
@@ -101,3 +101,9 @@ def test_only_a_gearbox_takes_slower_lanes() -> None:
     geared = Media(**fields, pluggables_per_end=1, gearbox=True)
     assert [plain.takes(lane) for lane in (50, 100, 200)] == [False, True, False]
     assert [geared.takes(lane) for lane in (50, 100, 200)] == [True, True, False]
+
+
+def test_an_intent_may_say_what_its_own_servers_are() -> None:
+    own = host_of(Hosts(power_w=6000, units=4, gpu_memory_gb=48))
+    assert (own.power_w, own.units, own.gpu_memory_gb, own.gpus) == (6000, 4, 48, 8)
+    assert host_of(Hosts()) == host_model("gpu-server-8")

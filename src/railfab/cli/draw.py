@@ -18,6 +18,8 @@ def draw(
     ] = None,
 ) -> None:
     """Draw the cluster as an SVG: tiers, planes, pods, segments and rails; what repeats is shown once."""
+    if out is not None and out.suffix.lower() != ".svg":
+        raise RailfabError(str(out), "is no name of an SVG", f"Use -o {out.with_suffix('.svg')}")
     from railfab.draw import topology_svg
     from railfab.intent import load_intent
     from railfab.topology import wire

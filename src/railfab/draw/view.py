@@ -129,6 +129,8 @@ class Viewer:
         name, like = called("plane", part) if len(self.alike.planes) > 1 else ("", "")
         if part.whole:
             plane = part.members[0]
+            if plane > 1:
+                name = f"{name}: plane{plane}-…"
             groups = self._groups(plane, detail)
             pods = parts(self.alike.pods, detail.pods, detail.most)
             blocks = (self._block(pod, plane, groups, detail, hosts=first) for pod in pods)

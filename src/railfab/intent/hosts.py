@@ -37,6 +37,15 @@ class Hosts(Model):
         default=None, description="electrical lane of a NIC port [Gb/s]; by default the switch port's"
     )
     model: Text = Field(default="gpu-server-8", description="host model, from the catalogue: power, height, GPU memory")
+    power_w: Annotated[int, Field(ge=1, le=1_000_000)] | None = Field(
+        default=None, description="what a host takes at most [W]; by default the model's"
+    )
+    units: Annotated[int, Field(ge=1, le=48)] | None = Field(
+        default=None, description="height of a host [U]; by default the model's"
+    )
+    gpu_memory_gb: Annotated[int, Field(ge=1, le=10_000)] | None = Field(
+        default=None, description="memory of a GPU [GB]; by default the model's"
+    )
     per_rack: Annotated[int, Field(ge=1, le=48)] = Field(default=4, description="hosts of a rack")
     scale_up: OrOff[ScaleUp] = Field(
         default_factory=ScaleUp, description="`off` where GPUs of a host do not meet", json_schema_extra=or_off

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from ipaddress import IPv4Network
 
-from railfab.errors import RailfabError, TopologyError, raise_all
-from railfab.intent import FabricIntent, Spines, SuperSpines
+from railfab.errors import TopologyError, raise_all
+from railfab.intent import Spines, SuperSpines
 from railfab.topology.addresses import Fields, WidePlan, address_plan
 from railfab.topology.attachment import Attachment
-from railfab.topology.catalogue import SwitchModel, model_named, no_speed
+from railfab.topology.catalogue import SwitchModel, no_speed
 from railfab.topology.dimensions import ISLANDS, Dimensions
 from railfab.topology.networks import network_errors
 from railfab.topology.numbering import AsPlan
 from railfab.topology.port_budget import ports_suffice
+from railfab.topology.shape import SHAPE, Errors, listed
 
-Errors = Iterator[RailfabError]
 LAST_VLAN = 4094
 LONGEST_SUBNET = 30
 """Of a rail: a gateway and a host, beside network and broadcast."""
@@ -24,110 +23,9 @@ LONGEST_SUBNET = 30
 
 def check_buildable(plan: Dimensions) -> None:
     """Raise TopologyError, or Problems, with every reason why this fabric cannot be wired."""
-    raise_all([error for check in FIRST for error in check(plan.intent)])
+    raise_all([error for check in SHAPE for error in check(plan.intent)])
     raise_all([error for check in CHECKS for error in check(plan)] + network_errors(plan.intent))
 
-
-def _models_exist(intent: FabricIntent) -> Errors:
-    backend = intent.backend
-    for tier in (backend.segments, backend.spines, backend.super_spines):
-        try:
-            if tier:
-                model_named(intent, tier.model)
-        except RailfabError as error:
-            yield error
-
-
-def _planes_share_nic_ports(intent: FabricIntent) -> Errors:
-    ports, planes = intent.hosts.nic_ports, intent.backend.planes
-    if ports % planes:
-        yield TopologyError(
-            "backend.planes",
-            f"{planes} planes cannot share the {ports} ports of a NIC evenly",
-            f"Use a divisor of {ports}" if ports > 1 else "Use NICs with more ports",
-        )
-
-
-def _rail_switches_share_nic_ports(intent: FabricIntent) -> Errors:
-    hosts, switches = intent.hosts, intent.backend.segments.rail_switches
-    if hosts.nic_ports % intent.backend.planes:
-        return
-    per_nic = hosts.nic_ports // intent.backend.planes
-    ports, side_by_side = hosts.nics * per_nic, min(per_nic, switches)
-    where = "backend.segments.rail_switches"
-    if ports % switches:
-        problem = f"{switches} rail switches cannot share the {ports} NIC ports of a host evenly"
-        yield TopologyError(where, problem, f"Use a divisor of {ports}")
-    elif per_nic % side_by_side or switches % side_by_side or hosts.nics % (switches // side_by_side):
-        problem = f"{switches} rail switches cannot share {hosts.nics} rails of {per_nic} ports evenly"
-        yield TopologyError(where, problem, f"Use {per_nic}, or a multiple of it that divides {ports}")
-
-
-def _pairs_have_two_ports(intent: FabricIntent) -> Errors:
-    hosts, backend = intent.hosts, intent.backend
-    if hosts.attach not in ("mlag", "esi"):
-        return
-    if hosts.nic_ports != 2:
-        problem = f"{hosts.attach} joins two ports of a NIC, and it has {hosts.nic_ports}"
-        yield TopologyError("hosts.attach", problem, "Use nic_ports: 2, or another attach")
-    if backend.segments.rail_switches % 2:
-        problem = f"{hosts.attach} needs pairs of rail switches, and there are {backend.segments.rail_switches}"
-        yield TopologyError("backend.segments.rail_switches", problem, "Use an even number")
-    if backend.planes > 1:
-        problem = f"a LAG joins the ports of a NIC, and {backend.planes} planes keep them apart"
-        yield TopologyError("hosts.attach", problem, "Use attach: routed or vlan, or one plane")
-
-
-def _pods_are_joined(intent: FabricIntent) -> Errors:
-    backend = intent.backend
-    if backend.pods > 1 and backend.super_spines is None:
-        yield TopologyError("backend.pods", f"nothing joins {backend.pods} pods", "Add super_spines, or use one pod")
-
-
-def _sprayed_packets_are_put_in_order(intent: FabricIntent) -> Errors:
-    if intent.profile.ecmp == "packet" and not intent.hosts.reorder:
-        problem = "packet spraying needs NICs that put packets back in order, and hosts do not say that theirs do"
-        yield TopologyError("profile.ecmp", problem, "Add reorder: true to hosts, or use flow or flowlet")
-
-
-def _attachments_have_an_address_family(intent: FabricIntent) -> Errors:
-    profile = intent.profile
-    if profile.family == "ipv6" and intent.hosts.attach != "routed":
-        problem = f"attach {intent.hosts.attach} gives hosts IPv4 subnets"
-        yield TopologyError("profile.family", problem, "Use family: ipv4, or attach: routed")
-    for name, pool in profile.addresses:
-        if pool is not None and isinstance(pool, IPv4Network) != (profile.family == "ipv4"):
-            problem = f"{pool} is not of the family {profile.family}"
-            yield TopologyError(f"profile.addresses.{name}", problem, "Give a pool of that family")
-
-
-def _explicit_ports_name_every_rail(intent: FabricIntent) -> Errors:
-    ports, rails = intent.backend.segments.ports, intent.hosts.nics
-    if isinstance(ports, str):
-        return
-    if missing := [rail for rail in range(1, rails + 1) if not ports.get(rail)]:
-        problem = f"no ports are given for {_listed('rail', missing)}"
-        yield TopologyError("backend.segments.ports", problem, "Add them")
-    if extra := [rail for rail in ports if not 1 <= rail <= rails]:
-        problem = f"ports are given for {_listed('rail', extra)}, and hosts have {rails}"
-        yield TopologyError("backend.segments.ports", problem, "Remove them")
-
-
-def _listed(what: str, numbers: list[int]) -> str:
-    return f"{what}{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
-
-
-FIRST: tuple[Callable[[FabricIntent], Errors], ...] = (
-    _models_exist,
-    _planes_share_nic_ports,
-    _rail_switches_share_nic_ports,
-    _pairs_have_two_ports,
-    _pods_are_joined,
-    _sprayed_packets_are_put_in_order,
-    _attachments_have_an_address_family,
-    _explicit_ports_name_every_rail,
-)
-"""What must hold before anything can be counted."""
 
 Tier = tuple[str, SwitchModel, str | None]
 
@@ -172,16 +70,40 @@ def _runs(model: SwitchModel, tier: Spines | SuperSpines) -> bool:
 
 
 def _spines_share_uplinks(plan: Dimensions) -> Errors:
-    """Of a rail switch whose ports are divided exactly between hosts and uplinks; other divisions are rounded up."""
+    """Of a rail switch whose ports are divided exactly between hosts and uplinks; other divisions are rounded up.
+
+    Links that are stated always divide; they are refused where there are more of them than today's hosts need, and
+    neither those nor a full rail switch's would divide.
+    """
     if plan.spines is None:
         return
-    exact = plan.exact_uplinks_without_peers
-    if exact == int(exact) and exact > plan.spines.count and int(exact) % plan.spines.count:
+    full, spines = plan.exact_uplinks_without_peers, plan.spines.count
+    uneven = full == int(full) and full > spines and int(full) % spines
+    if uneven and (plan.spines.links_per_leaf is None or (plan.uplinks > _needed(plan) and _uneven_now(plan))):
         yield TopologyError(
             "backend.spines.count",
-            f"{plan.spines.count} spines cannot share the {int(exact)} uplinks that a full rail switch needs evenly",
-            f"Use a divisor of {int(exact)}",
+            f"{spines} spines cannot share the {int(full)} uplinks that a full rail switch needs evenly",
+            f"Use a divisor of {int(full)}{_or_no_growth(plan)}",
         )
+
+
+def _needed(plan: Dimensions) -> float:
+    """Uplinks that carry what the hosts of today can send, at the stated ratio."""
+    assert plan.spines is not None
+    cages = -(-plan.segments.hosts * plan.links_per_host_and_leaf // plan.host_lanes)
+    up_gbps = plan.spines.rate_gbps * plan.intent.backend.oversubscription
+    return cages * plan.host_lanes * plan.intent.hosts.rate_gbps / up_gbps
+
+
+def _uneven_now(plan: Dimensions) -> bool:
+    assert plan.spines is not None
+    return _needed(plan) > plan.spines.count and _needed(plan) % plan.spines.count != 0
+
+
+def _or_no_growth(plan: Dimensions) -> str:
+    """What else helps where spines divide what the hosts of today need."""
+    helps = plan.intent.backend.growth.hosts is None and not _uneven_now(plan)
+    return f", or say backend.growth.hosts: {plan.segments.hosts} if no more will come" if helps else ""
 
 
 def _explicit_ports_are_there(plan: Dimensions) -> Errors:
@@ -189,12 +111,12 @@ def _explicit_ports_are_there(plan: Dimensions) -> Errors:
     if isinstance(ports, str):
         return
     if beyond := sorted({cage for cages in ports.values() for cage in cages if cage > plan.leaf_model.cages}):
-        problem = f"{plan.leaf_model.name} has {plan.leaf_model.cages} ports, and {_listed('port', beyond)} is named"
+        problem = f"{plan.leaf_model.name} has {plan.leaf_model.cages} ports, and {listed('port', beyond)} is named"
         yield TopologyError(where, problem, "Name ports that it has")
     for switch, rails in plan.rails_of.items():
         cages = Counter(cage for rail in rails for cage in ports[rail])
         if doubled := sorted(cage for cage, count in cages.items() if count > 1):
-            problem = f"{_listed('port', doubled)} of rail switch {switch} is named more than once"
+            problem = f"{listed('port', doubled)} of rail switch {switch} is named more than once"
             yield TopologyError(where, problem, "Give each port to one rail")
 
 
@@ -206,6 +128,10 @@ def _hosts_have_room(plan: Dimensions) -> Errors:
         yield TopologyError("backend.segments.hosts", problem, "Use fewer hosts, or give rails more ports")
 
 
+COUNTS = {"hosts": "backend.segments.hosts", "segments": "backend.segments.count", "pods": "backend.pods"}
+"""Where an intent says how many there are."""
+
+
 def _growth_is_enough(plan: Dimensions) -> Errors:
     growth, backend = plan.intent.backend.growth, plan.intent.backend
     unjoined = ISLANDS if plan.leaf_room is None else None
@@ -215,8 +141,11 @@ def _growth_is_enough(plan: Dimensions) -> Errors:
         ("pods", growth.pods, backend.pods),
     ):
         if bound is not None and present > bound:
+            said = getattr(growth, what) is not None
             problem = f"{present} {what} are more than the {bound} that the fabric may grow to"
-            yield TopologyError(f"backend.growth.{what}", problem, "Raise it; addresses and ports are laid out anew")
+            anew = "Raise it; addresses and ports are laid out anew"
+            remedy = anew if said else f"Say backend.growth.{what}: {present}"
+            yield TopologyError(f"backend.growth.{what}" if said else COUNTS[what], problem, remedy)
 
 
 def _growth_has_ports(plan: Dimensions) -> Errors:
@@ -231,6 +160,12 @@ def _growth_has_ports(plan: Dimensions) -> Errors:
         if bound is not None and room is not None and bound > room:
             problem = f"the fabric cannot grow to {bound} {what}: its switches have ports for {room}"
             yield TopologyError(f"backend.growth.{what}", problem, "Lower it, or use larger switches")
+
+
+def _pools_are_used(plan: Dimensions) -> Errors:
+    if plan.intent.profile.addresses.hosts is not None and plan.intent.hosts.attach != "routed":
+        problem = f"hosts attached by {plan.intent.hosts.attach} have addresses of backend.subnets.pool, not of this"
+        yield TopologyError("profile.addresses.hosts", problem, "Remove it, and give backend.subnets.pool")
 
 
 def _pools_suffice(plan: Dimensions) -> Errors:
@@ -291,6 +226,7 @@ CHECKS: tuple[Callable[[Dimensions], Errors], ...] = (
     _hosts_have_room,
     _growth_is_enough,
     _growth_has_ports,
+    _pools_are_used,
     _pools_suffice,
     _as_numbers_suffice,
     _subnets_suffice,

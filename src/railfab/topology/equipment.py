@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 from railfab.errors import TopologyError
+from railfab.intent import Hosts
 from railfab.topology.catalogue import load_data, nearest
 
 LANES_GBPS = (200, 100, 50, 25, 10, 1)
@@ -60,6 +61,17 @@ def host_model(name: str) -> HostModel:
     if name not in hosts:
         raise TopologyError(f"host model {name!r}", "is not in the catalogue", nearest(name, hosts))
     return HostModel(name=name, **hosts[name])
+
+
+def host_of(hosts: Hosts) -> HostModel:
+    """The model that an intent names, with what the intent says of its own servers. Raises TopologyError."""
+    model = host_model(hosts.model)
+    return replace(
+        model,
+        power_w=hosts.power_w or model.power_w,
+        units=hosts.units or model.units,
+        gpu_memory_gb=hosts.gpu_memory_gb or model.gpu_memory_gb,
+    )
 
 
 @cache

@@ -8,7 +8,7 @@ from railfab.app.explain.subject import Subject
 from railfab.app.explain.words import capacity, counted, joined
 from railfab.topology import FailureDomain, FailureKind, Net
 from railfab.topology.documents import gpu_count
-from railfab.topology.equipment import host_model
+from railfab.topology.equipment import host_of
 from railfab.topology.networks import NamedNetwork, networks_of
 
 
@@ -87,7 +87,7 @@ def _network(subject: Subject, network: NamedNetwork) -> str:
 
 def models(subject: Subject) -> Iterator[str]:
     """GPUs that hold the parameters of a model."""
-    memory = host_model(subject.intent.hosts.model).gpu_memory_gb
+    memory = host_of(subject.intent.hosts).gpu_memory_gb
     for row in gpu_count(subject.topology, subject.intent).records():
         gpus, hosts, copies = (int(row[key] or 0) for key in ("gpus", "hosts", "copies_in_fabric"))
         hold = f"{counted(gpus, 'GPU')} of {memory} GB hold{'s' if gpus == 1 else ''}, on {counted(hosts, 'host')}"

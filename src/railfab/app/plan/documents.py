@@ -49,7 +49,7 @@ def _documents(plan: Plan, say: Say) -> Iterator[Document]:
     say("summary.md")
     yield "summary.md", summary(plan)
     say("topology.svg")
-    yield "topology.svg", topology_svg(plan.topology)
+    yield "topology.svg", topology_svg(plan.topology, plan.intent.hosts)
     for name, table in TABLES.items():
         say(f"{name}.csv")
         yield f"{name}.csv", table(plan).csv()

@@ -31,12 +31,12 @@ def host_model(intent: FabricIntent) -> Iterator[Finding]:
     """
     hosts, gpus = intent.hosts, equipment.host_model(intent.hosts.model).gpus
     named = "model" in hosts.model_fields_set
-    if gpus != hosts.gpus and (named or gpus < hosts.gpus):
+    if hosts.power_w is None and gpus != hosts.gpus and (named or gpus < hosts.gpus):
         yield warning(
             "hosts.model",
             f"{hosts.model} has {gpus} GPUs, and hosts say {hosts.gpus}"
             + ("" if named else ": power is counted too low"),
-            f"Name a model of {hosts.gpus} GPUs, or say gpus: {gpus}",
+            f"Name a model of {hosts.gpus} GPUs, say gpus: {gpus}, or give your own power_w, units and gpu_memory_gb",
         )
 
 

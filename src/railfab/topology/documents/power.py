@@ -9,7 +9,7 @@ from railfab.intent import FabricIntent
 from railfab.topology.documents.fittings import SERVER_W, link_media
 from railfab.topology.documents.racks import Position
 from railfab.topology.documents.table import Cell, Table
-from railfab.topology.equipment import host_model
+from railfab.topology.equipment import host_of
 from railfab.topology.model import TIERS, Role, Topology
 
 COLUMNS = ("rack", "hosts", "servers", "switches", "hosts_w", "servers_w", "switches_w", "optics_w", "power_w")
@@ -45,7 +45,7 @@ def power(topology: Topology, intent: FabricIntent, positions: Mapping[str, Posi
         rack = racks.setdefault(positions[node.name].rack, _Rack())
         if node.role is Role.HOST:
             rack.hosts += 1
-            rack.hosts_w += host_model(intent.hosts.model).power_w
+            rack.hosts_w += host_of(intent.hosts).power_w
         elif node.role is Role.SERVER:
             rack.servers += 1
             rack.servers_w += SERVER_W

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from railfab.errors import Finding, Severity
 from railfab.intent import FabricIntent
 from railfab.topology.documents.fittings import SERVER_UNITS
-from railfab.topology.equipment import host_model
+from railfab.topology.equipment import host_of
 from railfab.topology.model import Net, Node, Role, Topology
 
 RACK_UNITS = 48
@@ -58,7 +58,7 @@ def racks(topology: Topology, intent: FabricIntent) -> dict[str, Position]:
 
 def rack_findings(topology: Topology, intent: FabricIntent) -> Iterator[Finding]:
     """Whether a rack takes as many hosts as it is said to."""
-    units, per_rack = host_model(intent.hosts.model).units, intent.hosts.per_rack
+    units, per_rack = host_of(intent.hosts).units, intent.hosts.per_rack
     in_segment = max((node.index for node in topology.hosts()), default=0)
     needed = min(per_rack, in_segment) * units
     if needed > RACK_UNITS:
@@ -71,7 +71,7 @@ def rack_findings(topology: Topology, intent: FabricIntent) -> Iterator[Finding]
 
 
 def _hosts(_: Topology, intent: FabricIntent, node: Node) -> _Row:
-    units = host_model(intent.hosts.model).units
+    units = host_of(intent.hosts).units
     return _Row(name=f"pod{node.pod}-seg{node.segment}-r", in_rack=intent.hosts.per_rack, units=units)
 
 

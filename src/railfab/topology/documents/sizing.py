@@ -8,7 +8,7 @@ from math import ceil
 
 from railfab.intent import FabricIntent, ModelSize
 from railfab.topology.documents.table import Cell, Table
-from railfab.topology.equipment import host_model
+from railfab.topology.equipment import host_of
 from railfab.topology.model import Topology
 
 COLUMNS = (
@@ -34,7 +34,7 @@ def gpu_count(topology: Topology, intent: FabricIntent) -> Table:
 
 
 def _rows(topology: Topology, intent: FabricIntent) -> Iterator[tuple[Cell, ...]]:
-    memory_gb = host_model(intent.hosts.model).gpu_memory_gb
+    memory_gb = host_of(intent.hosts).gpu_memory_gb
     fabric_gpus = len(topology.hosts()) * intent.hosts.gpus
     examples = {name: ModelSize(parameters_billion=size) for name, size in EXAMPLES.items()}
     for name, size in {**examples, **intent.models}.items():
