@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
-from tests.topology.edits import said, with_links
+from tests.topology.edits import said, shown, with_links
 from tests.topology.fabric_intents import fabric, fabrics
 
 from railfab.intent import FabricIntent, load_intent
@@ -95,7 +95,10 @@ def test_what_leaves_take_in_is_what_hosts_send_and_every_finding_is_true(
     leaves = [one for one in found if "leaf" in one.node]
     ports = len(topology.hosts()) * hosts.nics * hosts.nic_ports
     assert sum(one.down_gbps for one in leaves) == ports * hosts.rate_gbps
-    worst = max((one.ratio or 0 for one in found), default=0)
+    worst = max((one.ratio or 0 for one in leaves), default=0)
+    if spines := [one for one in found if one not in leaves]:
+        handed = sum(min(one.down_gbps, one.up_gbps) for one in leaves)
+        worst = max(worst, handed / sum(one.up_gbps for one in spines))
     lines = [one for one in findings(topology, intent) if " up (" in one.problem]
     assert bool(lines) == (worst > intent.backend.oversubscription)
 
@@ -113,4 +116,21 @@ def test_other_networks_have_ratios_of_their_own() -> None:
         "Add spines or links_per_leaf, or state a higher frontend.oversubscription.",
         "error store-leaf1 and 1 more: 1800 Gb/s of hosts share 800 Gb/s up (2.25:1, 2:1 at most). "
         "Add spines or links_per_leaf, or state a higher storage.oversubscription.",
+    ]
+
+
+def test_a_spine_is_not_charged_with_uplinks_that_no_host_fills() -> None:
+    """Two hosts where four fit fill half of what their leaves have up: half of that suffices to other pods."""
+    tiers = {
+        "backend__segments": {"count": 2, "hosts": 2, "rail_switches": 2, "model": "7220-ixr-d5"},
+        "backend__spines": {"count": 4, "links_per_leaf": 2, "rate_gbps": 400, "model": "7220-ixr-d5"},
+        "backend__super_spines": {"count": 4, "links_per_spine": 1, "rate_gbps": 400, "model": "7220-ixr-d5"},
+    }
+    half = fabric(**tiers)
+    assert findings(wire(half), half) == ()
+    tiers["backend__segments"]["hosts"] = 4
+    full = fabric(**tiers)
+    assert [shown(found) for found in findings(wire(full), full)] == [
+        "warning pod1-spine1 and 3 more: 3200 Gb/s of leaves share 1600 Gb/s up (2.00:1). "
+        "Add super_spines or links_per_spine for a non-blocking fabric."
     ]

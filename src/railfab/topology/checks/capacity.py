@@ -5,9 +5,9 @@ Links are full duplex: the ratio upwards is the one downwards too.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from railfab.errors import Finding, Severity
 from railfab.intent import FabricIntent
@@ -62,12 +62,23 @@ def oversubscription(wired: Wired, intent: FabricIntent) -> Iterator[Finding]:
     measured, limits = tuple(_measured(wired)), _limits(intent)
     over = tuple(
         _over(node, capacity, limits[node.net])
-        for node, capacity in measured
+        for node, capacity in _loaded(wired, measured)
         if node.net in limits and _exceeds(capacity, limits[node.net])
     )
     yield from alike(over)
     if not over and intent.backend.super_spines:
         yield from alike(_pods(wired, measured, limits[Net.BACKEND]))
+
+
+def _loaded(wired: Wired, measured: Iterable[tuple[Node, Capacity]]) -> Iterator[tuple[Node, Capacity]]:
+    """With what can come from below: a leaf that has more uplinks than its hosts fill loads each only in part."""
+    of_leaf = {node.name: capacity for node, capacity in measured if node.role is Role.LEAF}
+    load: defaultdict[str, float] = defaultdict(float)
+    for link in wired.links.rising:
+        if (leaf := of_leaf.get(link.a.node)) is not None:
+            load[link.z.node] += link.rate_gbps * min(1.0, leaf.down_gbps / leaf.up_gbps)
+    for node, capacity in measured:
+        yield node, replace(capacity, down_gbps=round(load[node.name])) if node.role is Role.SPINE else capacity
 
 
 def _limits(intent: FabricIntent) -> dict[Net, Limit]:
