@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from tests.docs import catalogue_tables
 from tests.docs.design_tables import tables
 from tests.docs.pages import TABLE
 
@@ -177,6 +179,9 @@ def _first_sentence(text: str) -> str:
 
 
 TABLES: dict[str, Callable[[], str]] = {
+    "switches": partial(catalogue_tables.switches, table),
+    "host-models": partial(catalogue_tables.hosts, table),
+    "cables": partial(catalogue_tables.cables, table),
     "intent": intent,
     "intent-profile": section("profile"),
     "intent-hosts": section("hosts", "models"),

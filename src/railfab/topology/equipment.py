@@ -55,6 +55,11 @@ class Media:
         return lane_gbps == self.lane_gbps or (self.gearbox and lane_gbps < self.lane_gbps)
 
 
+def host_models() -> tuple[HostModel, ...]:
+    """Every host model."""
+    return tuple(host_model(name) for name in _equipment()["hosts"])
+
+
 def host_model(name: str) -> HostModel:
     """The host model of that name. Raises TopologyError."""
     hosts = _equipment()["hosts"]

@@ -1,0 +1,52 @@
+"""The catalogue as tables: for docs/catalogue.md."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from railfab.topology import SwitchModel, catalogue
+from railfab.topology.equipment import host_models, media
+
+Rows = Callable[..., str]
+"""The function that makes a table of columns and rows."""
+
+
+def switches(table: Rows) -> str:
+    columns = ("model", "vendor", "silicon", "ports", "Gb/s", "split into", "buffer MB", "W", "U", "platforms", "from")
+    return table(columns, map(_switch, catalogue().values()))
+
+
+def _switch(model: SwitchModel) -> tuple[str, ...]:
+    form = f"{model.cages} {model.cage}".strip()
+    speeds = ", ".join(map(str, model.speeds_gbps)) if len(model.speeds_gbps) < 8 else "any"
+    split = "; ".join(f"{lanes} x {', '.join(map(str, rates))}" for lanes, rates in model.breakouts.items())
+    size = f"{model.buffer_bytes / 1e6:g}", str(model.power_w or ""), str(model.units or "")
+    return (
+        f"`{model.name}`",
+        model.vendor,
+        model.silicon,
+        form,
+        speeds,
+        split,
+        *size,
+        ", ".join(model.names),
+        model.source,
+    )
+
+
+def hosts(table: Rows) -> str:
+    rows = (
+        (f"`{one.name}`", str(one.gpus), str(one.gpu_memory_gb), f"{one.power_w / 1000:g}", str(one.units), one.source)
+        for one in host_models()
+    )
+    return table(("model", "GPUs", "GB a GPU", "kW", "U", "from"), rows)
+
+
+def cables(table: Rows) -> str:
+    return table(("Gb/s", "kinds, with what they reach"), _reaches())
+
+
+def _reaches() -> Iterator[tuple[str, str]]:
+    for rate_gbps in sorted({one.rate_gbps for one in media()}):
+        kinds = sorted((one for one in media() if one.rate_gbps == rate_gbps), key=lambda one: (one.reach_m, one.name))
+        yield str(rate_gbps), ", ".join(f"{one.name} {one.reach_m:g} m" for one in kinds)
