@@ -53,6 +53,9 @@ hosts:
   reorder: true
   lane_gbps: 100
   model: gpu-server-8
+  power_w: 10200
+  units: 8
+  gpu_memory_gb: 80
   per_rack: 4
   scale_up: {name: NVLink, gbps_per_gpu: 3600}
 backend:

@@ -16,7 +16,7 @@ profile: {mtu: 9000, lossless: off}
 hosts: {gpus: 1, nic_ports: 2, rate_gbps: 100}
 backend:
   segments: {count: 1, hosts: 1, rail_switches: 2, model: linux-16, platform: frr}
-  spines: {count: 1, rate_gbps: 100, model: linux-16, platform: frr}
+  spines: {count: 1, links_per_leaf: 1, rate_gbps: 100, model: linux-16, platform: frr}
 """
 FRR_POD = Path(__file__).resolve().parents[2] / "labs" / "frr-pod" / "intent.yml"
 
