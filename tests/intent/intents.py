@@ -123,6 +123,7 @@ switches:
     cages: 64
     speeds_gbps: [400, 200]
     breakouts: {2: [200, 100], 4: [100]}
+    at_most: {400: 8}
     lane_gbps: 100
     buffer_bytes: 64_000_000
     cage: osfp

@@ -12,7 +12,7 @@ from tests.intent.intents import FULL, SMALL, said
 
 from railfab.intent import CatalogueFile, load_intent
 
-ENTRY = {**yaml.safe_load(FULL)["switches"]["mine-64"], "breakouts": {}}
+ENTRY = {**yaml.safe_load(FULL)["switches"]["mine-64"], "breakouts": {}, "at_most": {}}
 REMEDY = "Name a file of switch models, from the folder of this one."
 
 

@@ -35,6 +35,11 @@ class SwitchEntry(Model):
         description="ports that a cage splits into, and the speeds of each [Gb/s]",
         json_schema_extra=NUMBERED,
     )
+    at_most: dict[Rate, Annotated[int, Field(ge=1, le=1024)]] = Field(
+        default={},
+        description="speeds that fewer cages run [Gb/s], and how many do",
+        json_schema_extra=NUMBERED,
+    )
     lane_gbps: int = Field(default=100, ge=1, le=400, description="fastest electrical lane of a cage [Gb/s]")
     buffer_bytes: Annotated[int, Field(ge=1, le=10**12)] = Field(description="shared packet buffer of the chip [bytes]")
     cage: Line = Field(default="", description="form of a cage: osfp, qsfp-dd, qsfp56, ...")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from importlib.resources import files
 from string import Formatter
@@ -26,7 +26,8 @@ LANE_FIELDS = {*CAGE_FIELDS, "lane", "sub", "first"}
 class SwitchModel:
     """One switch model.
 
-    breakouts: lanes to the speeds of a lane. names: platform to the name patterns of cage and lane.
+    breakouts: lanes to the speeds of a lane. at_most: speeds [Gb/s] that fewer cages run, and how many do.
+    names: platform to the name patterns of cage and lane.
     lane_gbps: fastest electrical lane of a cage. cage: form of a cage (osfp, qsfp-dd). power_w: the most, with optics.
     units: height in a rack.
     """
@@ -39,6 +40,7 @@ class SwitchModel:
     breakouts: Mapping[int, tuple[int, ...]]
     buffer_bytes: int
     names: Mapping[str, Mapping[str, str]]
+    at_most: Mapping[int, int] = field(default_factory=dict)
     lane_gbps: int = 100
     cage: str = ""
     power_w: int = 0

@@ -17,6 +17,7 @@ from railfab.topology.checks import (
     redundancy,
     subnets,
 )
+from railfab.topology.checks.few_ports import few_ports
 from railfab.topology.checks.signals import signal_findings
 from railfab.topology.model import Topology
 from railfab.topology.sorted_links import Wired
@@ -46,6 +47,7 @@ WIRED: tuple[Callable[[Wired], Iterator[Finding]], ...] = (
     evenness.missing_uplinks,
     evenness.uneven_supers,
     evenness.stray_rails,
+    few_ports,
 )
 """Asked of what is wired, whatever was meant."""
 
