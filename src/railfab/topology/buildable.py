@@ -79,7 +79,8 @@ def _spines_share_uplinks(plan: Dimensions) -> Errors:
         return
     full, spines = plan.exact_uplinks_without_peers, plan.spines.count
     uneven = full == int(full) and full > spines and int(full) % spines
-    if uneven and (plan.spines.links_per_leaf is None or (plan.uplinks > _needed(plan) and _uneven_now(plan))):
+    spare = plan.uplinks > plan.exact_uplinks_of_today
+    if uneven and (plan.spines.links_per_leaf is None or (spare and _uneven_now(plan))):
         yield TopologyError(
             "backend.spines.count",
             f"{spines} spines cannot share the {int(full)} uplinks that a full rail switch needs evenly",
@@ -87,17 +88,11 @@ def _spines_share_uplinks(plan: Dimensions) -> Errors:
         )
 
 
-def _needed(plan: Dimensions) -> float:
-    """Uplinks that carry what the hosts of today can send, at the stated ratio."""
-    assert plan.spines is not None
-    cages = -(-plan.segments.hosts * plan.links_per_host_and_leaf // plan.host_lanes)
-    up_gbps = plan.spines.rate_gbps * plan.intent.backend.oversubscription
-    return cages * plan.host_lanes * plan.intent.hosts.rate_gbps / up_gbps
-
-
 def _uneven_now(plan: Dimensions) -> bool:
+    """Whether spines do not divide what the hosts of today need."""
     assert plan.spines is not None
-    return _needed(plan) > plan.spines.count and _needed(plan) % plan.spines.count != 0
+    needed, spines = plan.exact_uplinks_of_today, plan.spines.count
+    return needed > spines and needed % spines != 0
 
 
 def _or_no_growth(plan: Dimensions) -> str:

@@ -84,7 +84,11 @@ class Dimensions:
         """Cages of a rail switch that the hosts of a segment take."""
         if self.host_cages is not None:
             return len(set(self.host_cages))
-        return -(-self.segments.hosts * self.links_per_host_and_leaf // self.host_lanes)
+        return self._cages_of(self.segments.hosts)
+
+    def _cages_of(self, hosts: int) -> int:
+        """Cages of a rail switch that so many hosts fill."""
+        return -(-hosts * self.links_per_host_and_leaf // self.host_lanes)
 
     @cached_property
     def peer_links(self) -> int:
@@ -126,13 +130,28 @@ class Dimensions:
         """As if no port led to the other switch of a pair: what spines should divide."""
         return self._exact_uplinks(self.leaf_model.cages)
 
+    @cached_property
+    def exact_uplinks_of_today(self) -> float:
+        """Uplinks that carry just what the hosts of today can send, at the stated ratio."""
+        return self._cages_of(self.segments.hosts) * self._cage_gbps / self._uplink_gbps
+
     def _exact_uplinks(self, cages: int) -> float:
-        assert self.spines is not None
-        down_gbps = self.host_lanes * self.intent.hosts.rate_gbps
-        up_gbps = self.spines.rate_gbps * self.intent.backend.oversubscription
         if (bound := self._host_cages_bound) is not None:
-            return bound * down_gbps / up_gbps
-        return exact_uplinks(cages=cages, down_gbps=down_gbps, up_gbps=up_gbps, up_lanes=self.uplink_lanes)
+            return bound * self._cage_gbps / self._uplink_gbps
+        return exact_uplinks(
+            cages=cages, down_gbps=self._cage_gbps, up_gbps=self._uplink_gbps, up_lanes=self.uplink_lanes
+        )
+
+    @property
+    def _cage_gbps(self) -> int:
+        """What a cage lets in from hosts."""
+        return self.host_lanes * self.intent.hosts.rate_gbps
+
+    @property
+    def _uplink_gbps(self) -> float:
+        """What an uplink is charged with, at the stated ratio."""
+        assert self.spines is not None
+        return self.spines.rate_gbps * self.intent.backend.oversubscription
 
     @cached_property
     def _host_cages_bound(self) -> int | None:
@@ -140,7 +159,7 @@ class Dimensions:
         ports, hosts = self.segments.ports, self.intent.backend.growth.hosts
         if not isinstance(ports, str):
             return max(sum(len(ports[rail]) for rail in rails) for rails in self.rails_of.values())
-        return None if hosts is None else -(-hosts * self.links_per_host_and_leaf // self.host_lanes)
+        return None if hosts is None else self._cages_of(hosts)
 
     @cached_property
     def uplinks(self) -> int:
