@@ -1,6 +1,7 @@
 """The networks beside the backend: frontend, storage and management."""
 
-from railfab.topology.networks.describe import FIRST_ASN, access_networks
+from railfab.topology.networks.access import FIRST_ASN
+from railfab.topology.networks.describe import access_networks
 from railfab.topology.networks.named import NamedNetwork, networks_of
 from railfab.topology.networks.problems import network_errors
 from railfab.topology.networks.wired import add_networks

@@ -23,6 +23,9 @@ from railfab.topology.model import Net
 from railfab.topology.networks.pools import NetworkPools
 from railfab.topology.places import Panel
 
+FIRST_ASN = {Net.FRONTEND: 4_294_100_000, Net.STORAGE: 4_294_200_000, Net.MANAGEMENT: 4_294_300_000}
+"""Private 4-byte AS numbers (RFC 6996), above any backend's: a network's spines have the first, leaf l has l more."""
+
 FIXED_CAGES, BOX_CAGES = 48, range(49, 64)
 """A switch of 48 cages and a few more has the few for uplinks: they take other cables."""
 
@@ -45,15 +48,14 @@ class Socket(NamedTuple):
 class AccessNetwork:
     """One of the networks beside the backend.
 
-    key: its part of the intent. prefix: of its switches' names. host_ports: a host's ports on it.
+    prefix: of its switches' names. host_ports: a host's ports on it.
     ratio: oversubscription that a full leaf has at most. group: leaves that a member's ports are dealt to.
     segment_members: places (of as many links as a host has) that a segment may come to need. pod_members: that a pod
     needs beside them. segments: that a pod may grow to. spare_links: of each member that belongs to no pod; 0 where
-    there are none. alone: leaves that may do without spines. first_asn: the spines' AS number; leaf l has l more.
+    there are none. alone: leaves that may do without spines.
     """
 
     net: Net
-    key: str
     prefix: str
     host_ports: tuple[str, ...]
     rate_gbps: int
@@ -68,7 +70,16 @@ class AccessNetwork:
     segments: int
     spare_links: int
     alone: int
-    first_asn: int
+
+    @property
+    def key(self) -> str:
+        """Its part of the intent."""
+        return self.net.value
+
+    @property
+    def first_asn(self) -> int:
+        """The spines' AS number; leaf l has l more."""
+        return FIRST_ASN[self.net]
 
     @property
     def leaf_model(self) -> SwitchModel:

@@ -11,8 +11,6 @@ from railfab.topology.dimensions import Dimensions
 from railfab.topology.model import Net
 from railfab.topology.networks.access import AccessNetwork
 
-FIRST_ASN = {Net.FRONTEND: 4_294_100_000, Net.STORAGE: 4_294_200_000, Net.MANAGEMENT: 4_294_300_000}
-"""Private 4-byte AS numbers (RFC 6996), above any backend's: a network's spines have the first, leaf l has l more."""
 MANAGEMENT_RATIO = 4.0
 """Oversubscription of a full management leaf, which nothing states."""
 MANAGED_PORTS = ("mgmt0", "bmc")
@@ -60,7 +58,6 @@ def access_networks(intent: FabricIntent) -> tuple[AccessNetwork, ...]:
 def _frontend(own: Frontend, place: Site) -> AccessNetwork:
     return AccessNetwork(
         net=Net.FRONTEND,
-        key="frontend",
         prefix="front",
         host_ports=tuple(f"front-p{port}" for port in range(own.nic_ports)),
         rate_gbps=own.rate_gbps,
@@ -75,14 +72,12 @@ def _frontend(own: Frontend, place: Site) -> AccessNetwork:
         segments=place.segments,
         spare_links=0,
         alone=1 if own.attach == "esi" else min(2, own.nic_ports),
-        first_asn=FIRST_ASN[Net.FRONTEND],
     )
 
 
 def _storage(own: Storage, place: Site) -> AccessNetwork:
     return AccessNetwork(
         net=Net.STORAGE,
-        key="storage",
         prefix="store",
         host_ports=tuple(f"store-p{port}" for port in range(own.nic_ports)),
         rate_gbps=own.rate_gbps,
@@ -97,7 +92,6 @@ def _storage(own: Storage, place: Site) -> AccessNetwork:
         segments=place.segments,
         spare_links=own.server_ports,
         alone=min(2, max(own.nic_ports, own.server_ports)),
-        first_asn=FIRST_ASN[Net.STORAGE],
     )
 
 
@@ -105,7 +99,6 @@ def _management(own: Management, place: Site) -> AccessNetwork:
     """A segment has its hosts and its rail switches on it, a pod its spines."""
     return AccessNetwork(
         net=Net.MANAGEMENT,
-        key="management",
         prefix="mgmt",
         host_ports=MANAGED_PORTS,
         rate_gbps=own.rate_gbps,
@@ -120,7 +113,6 @@ def _management(own: Management, place: Site) -> AccessNetwork:
         segments=place.segments,
         spare_links=1,
         alone=1,
-        first_asn=FIRST_ASN[Net.MANAGEMENT],
     )
 
 
