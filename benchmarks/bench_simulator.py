@@ -13,9 +13,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from railfab.device import DeviceModel, plan
-from railfab.forwarding import LiveFabric
 from railfab.intent import load_intent, load_job
 from railfab.topology import wire
+from railfab.twin.live import LiveFabric
 from railfab.units import NS_PER_S
 
 ROUNDS = 20

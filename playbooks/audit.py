@@ -12,7 +12,8 @@ from nornir import InitNornir
 from railfab.deploy import read_running
 from railfab.device import disagreements
 from railfab.errors import RailfabError
-from railfab.platforms import design, platform
+from railfab.fabric import design
+from railfab.platforms import platform
 
 
 def main() -> int:

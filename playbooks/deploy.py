@@ -12,7 +12,7 @@ from nornir.core.filter import F
 
 from railfab.deploy import preview, reconcile
 from railfab.errors import RailfabError
-from railfab.platforms import design
+from railfab.fabric import design
 
 
 def main() -> int:

@@ -10,7 +10,7 @@ import sys
 from railfab.deploy import nornir_of, verify_all
 from railfab.endpoints import STATE_DIR
 from railfab.errors import RailfabError
-from railfab.platforms import design, resolve_endpoints
+from railfab.fabric import design, resolve_endpoints
 
 
 def main() -> int:

@@ -15,9 +15,10 @@ from nornir.core import Nornir
 from railfab.deploy import Outcome, Previous, apply_all, load_previous, nornir_of, preview_all, tasks, verify_all
 from railfab.device import DeviceModel
 from railfab.errors import Finding, RailfabError
+from railfab.fabric import Design, design, resolve_endpoints
 from railfab.gnmi.paths import elements
 from railfab.gnmi.target import Edit, Operation
-from railfab.platforms import Design, design, platform, resolve_endpoints
+from railfab.platforms import platform
 from railfab.twin import Twin
 
 LEAF = "pod1-seg1-leaf1"
@@ -133,9 +134,9 @@ def test_asked_to_stop_it_finishes_what_has_begun_and_begins_nothing(
     twin: Twin, fabric: Design, nornir: Nornir
 ) -> None:
     before = running(twin)
-    told = threading.Event()
-    told.set()
-    outcomes = apply_all(nornir, without_watchdog(fabric), lambda _name: None, told=told)
+    stop_requested = threading.Event()
+    stop_requested.set()
+    outcomes = apply_all(nornir, without_watchdog(fabric), lambda _name: None, stop_requested=stop_requested)
     assert on_leaf(outcomes).error == f"{LEAF}: was left as it is, since you asked to stop. Deploy again for the rest."
     assert all(outcome.failed and not outcome.unsettled for outcome in outcomes)
     assert running(twin) == before

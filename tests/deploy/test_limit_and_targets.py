@@ -7,7 +7,7 @@ import pytest
 from railfab.deploy.limit import idle_terms, selector
 from railfab.endpoints import Credentials, Endpoint, Endpoints, load_endpoints, read_credentials, save_endpoints
 from railfab.errors import EndpointError, RailfabError
-from railfab.platforms import design, resolve_endpoints
+from railfab.fabric import design, resolve_endpoints
 
 GROUPS = {
     "pod1-seg1-leaf1": frozenset({"leaf", "pod1", "pod1-seg1", "rail_1"}),

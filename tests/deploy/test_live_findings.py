@@ -10,7 +10,7 @@ import pytest
 
 from railfab.deploy.verify import _live
 from railfab.device import Observed, ObservedInterface, ObservedSession
-from railfab.platforms import Design, design
+from railfab.fabric import Design, design
 
 LEAF, UPLINK = "pod1-seg1-leaf1", "ethernet-1/32"
 PLACE = f"{LEAF} {UPLINK}"

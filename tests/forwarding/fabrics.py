@@ -9,9 +9,10 @@ from functools import cache
 from pathlib import Path
 
 from railfab.device import BgpNeighbor, DeviceModel, Interface, PortProfile, PortQos, Qos, plan
-from railfab.forwarding import LiveFabric, Session
+from railfab.forwarding import BgpSession
 from railfab.intent import Job, load_intent, load_job
 from railfab.topology import Topology, wire
+from railfab.twin.live import LiveFabric
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 MS = 1_000_000
@@ -68,7 +69,7 @@ def with_profiles(found: DeviceModel, change: Callable[[PortProfile], PortProfil
     return with_qos(found, lambda qos: replace(qos, profiles=tuple(change(profile) for profile in qos.profiles)))
 
 
-def session(fabric: LiveFabric, device: str, interface: str) -> Session:
+def session(fabric: LiveFabric, device: str, interface: str) -> BgpSession:
     return next(found for found in fabric.sessions(device) if found.interface == interface)
 
 

@@ -21,12 +21,12 @@ from tests.forwarding.fabrics import (
 )
 
 from railfab.device import DeviceModel, Qos, TrafficClass
-from railfab.forwarding import Conclusion, LiveFabric
-from railfab.forwarding.jobs import stages
-from railfab.forwarding.wiring import Wiring
+from railfab.forwarding import Conclusion
 from railfab.sim import QUEUES, Framing
 from railfab.topology import switch_model
+from railfab.twin.live import LiveFabric
 from railfab.units import NS_PER_S
+from railfab.workload.stages import stages
 
 UPLINK, RECEIVER_PORT = "ethernet-1/32", "ethernet-1/1/1"
 FAR = "ethernet-1/1"
@@ -210,7 +210,7 @@ def test_notifications_are_counted_as_packets_and_octets_of_their_own_queue() ->
 def moved(**fields: object) -> float:
     """Payload of a job's one phase [bytes]."""
     topology, _ = planned()
-    (stage,) = stages(made(**fields), Wiring(topology))
+    (stage,) = stages(made(**fields), topology)
     return sum(transfer.payload_bytes for transfer in stage.transfers)
 
 
@@ -224,7 +224,7 @@ def test_a_ring_moves_twice_the_buffer_less_one_part_over_every_edge(hosts: int)
 def test_an_incast_moves_its_bytes_from_each_sender_to_each_receiver_over_the_fabric() -> None:
     phases = [{"traffic": {"pattern": "incast", "senders": 5, "receivers": 3, "bytes": 1000}}]
     topology, _ = planned()
-    (stage,) = stages(made(phases=phases), Wiring(topology))
+    (stage,) = stages(made(phases=phases), topology)
     assert sum(transfer.payload_bytes for transfer in stage.transfers) == 5 * 3 * 1000
     assert not {transfer.source[0] for transfer in stage.transfers} & {
         transfer.target[0] for transfer in stage.transfers

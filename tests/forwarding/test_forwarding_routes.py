@@ -10,7 +10,7 @@ import pytest
 from tests.forwarding.fabrics import LEAF, SPINE, model, planned, with_interface, with_neighbors
 
 from railfab.device import DeviceModel, PrefixRange
-from railfab.forwarding import Conclusion, Marking, Transfer, Wiring, conclude
+from railfab.forwarding import Conclusion, Marking, Wiring, conclude
 from railfab.forwarding.paths import choice, source_port, tuple_key
 from railfab.sim import Framing, Path
 
@@ -98,7 +98,7 @@ def test_a_host_port_that_goes_down_withdraws_its_prefix() -> None:
 def test_a_way_leads_from_port_to_port_and_back_over_working_links() -> None:
     conclusion = concluded()
     wiring = conclusion.ground.wiring
-    path = conclusion.path(Transfer(source=NEAR, target=FAR, payload_bytes=1.0))
+    path = conclusion.path(NEAR, FAR)
     assert isinstance(path, Path)
     assert [wiring.near[link].node for link in path.links[:2]] == ["pod1-seg1-host1", LEAF]
     assert wiring.far(path.links[-1]).node == "pod1-seg2-host1"
@@ -106,7 +106,6 @@ def test_a_way_leads_from_port_to_port_and_back_over_working_links() -> None:
     assert path.queues == (3, 3, 3, 3)
     assert path.lossless == (True, True, True)
     assert [queue % 8 for queue in path.back] == [3, 6, 6, 6]
-    assert path == conclusion.path(Transfer(source=NEAR, target=FAR, payload_bytes=9.0))
 
 
 @pytest.mark.parametrize(
@@ -121,7 +120,7 @@ def test_a_way_leads_from_port_to_port_and_back_over_working_links() -> None:
     ],
 )
 def test_no_way_has_a_reason(changed: dict[str, DeviceModel | None], reason: str) -> None:
-    assert concluded(changed).path(Transfer(source=NEAR, target=FAR, payload_bytes=1.0)) == reason
+    assert concluded(changed).path(NEAR, FAR) == reason
 
 
 def test_the_hash_spreads_evenly_and_tiers_do_not_polarise() -> None:
@@ -134,6 +133,6 @@ def test_the_hash_spreads_evenly_and_tiers_do_not_polarise() -> None:
 
 
 def test_source_ports_are_dynamic_and_tell_streams_apart() -> None:
-    ports = {source_port(Transfer(source=NEAR, target=FAR, payload_bytes=1.0, stream=stream)) for stream in range(50)}
+    ports = {source_port(NEAR, FAR, stream) for stream in range(50)}
     assert len(ports) > 45
     assert all(49152 <= port <= 65535 for port in ports)

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from tests.lab.fabrics import FRR_POD, lab_plan
 
+from railfab.fabric import design
 from railfab.lab import LabPlace, backend
 from railfab.lab.netns.state import LabState, lab_state_file, load_state
-from railfab.platforms import design
 
 SESSIONS_WITHIN_S = 60
 

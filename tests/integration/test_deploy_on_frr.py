@@ -15,7 +15,7 @@ import pytest
 
 from railfab.deploy import apply_all, nornir_of, preview_all
 from railfab.endpoints import load_endpoints, save_endpoints, state_file
-from railfab.platforms import Design, design, resolve_endpoints
+from railfab.fabric import Design, design, resolve_endpoints
 
 from .conftest import RunningLab, wait_for
 

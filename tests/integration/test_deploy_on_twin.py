@@ -14,7 +14,7 @@ import pytest
 from nornir import InitNornir
 from nornir.core.filter import F
 
-from railfab.platforms import design
+from railfab.fabric import design
 from railfab.twin import Control, Twin, connect
 
 Railfab = Callable[..., subprocess.CompletedProcess[str]]

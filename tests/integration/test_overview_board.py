@@ -18,8 +18,8 @@ from urllib.request import urlopen
 import pytest
 
 from railfab.dashboards import Scrape, board_queries, boards, prometheus_files, write
+from railfab.fabric import design
 from railfab.intent import load_job
-from railfab.platforms import design
 from railfab.telemetry import Collector, MetricsServer
 from railfab.twin import Twin
 

@@ -31,8 +31,8 @@ COLLECT = ("grpc", "pygnmi", "prometheus_client")
         ("import railfab.telemetry", (*DEPLOY, *DASHBOARDS, "numpy", "fastapi")),
         ("import railfab.sim", (*DEPLOY, *DASHBOARDS, *COLLECT, "cryptography")),
         (
-            "import railfab.cli.collect, railfab.telemetry\n"
-            "from railfab.platforms import platform, platform_names, resolve_endpoints\n"
+            "import railfab.cli.collect, railfab.fabric, railfab.telemetry\n"
+            "from railfab.platforms import platform, platform_names\n"
             "assert all(platform(name).telemetry.rules for name in platform_names())",
             (*DEPLOY, *DASHBOARDS, "numpy"),
         ),

@@ -13,7 +13,6 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 
 from railfab.endpoints import Endpoints
-from railfab.forwarding.samples import _PFC_EGRESS
 from railfab.metrics import CATALOGUE, Kind, metric
 from railfab.platforms import platform, platform_names
 from railfab.telemetry import Collector, Policy
@@ -21,6 +20,7 @@ from railfab.telemetry.estimate import SPEED, estimates
 from railfab.telemetry.exposition import family
 from railfab.telemetry.series import Series
 from railfab.topology import Topology
+from railfab.twin.samples import _PFC_EGRESS
 
 
 class Everything:

@@ -13,9 +13,9 @@ from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from railfab.app.plan import Plan, planned, write_documents
-from railfab.app.plan.documents import TABLES
-from railfab.app.plan.summary import summary
+from railfab.documents import Plan, planned, write_documents
+from railfab.documents.folder import TABLES
+from railfab.documents.summary import summary
 from railfab.draw import topology_svg
 from railfab.intent.starters import designs
 

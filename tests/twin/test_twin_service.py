@@ -24,11 +24,11 @@ from typer.testing import CliRunner
 from railfab.cli import app
 from railfab.endpoints import Credentials, load_endpoints, read_credentials, state_file
 from railfab.errors import CommitRefused, DeviceError, EndpointError, LabError, LoginRefused, UnsupportedFeature
+from railfab.fabric.design import design
 from railfab.gnmi import paths, values
 from railfab.gnmi.certificates import Authority
 from railfab.metrics import CATALOGUE
 from railfab.platforms import platform
-from railfab.platforms.design import design
 from railfab.twin import Control, Twin, connect, running
 
 SRLINUX = platform("srlinux")

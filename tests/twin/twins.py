@@ -12,8 +12,8 @@ from typing import Any
 from pygnmi.client import gNMIclient
 
 from railfab.endpoints import Endpoint, read_credentials
+from railfab.fabric.design import Design, design
 from railfab.intent import Job, load_job
-from railfab.platforms.design import Design, design
 from railfab.twin import Twin
 
 REPOSITORY = Path(__file__).resolve().parents[2]

@@ -20,8 +20,8 @@ from railfab.app.view import Scene
 from railfab.dashboards import Scrape, prometheus_files, write
 from railfab.deploy import apply_all, nornir_of
 from railfab.errors import EndpointError, LabError, RailfabError, raise_all
+from railfab.fabric import Design, resolve_endpoints
 from railfab.intent import Job
-from railfab.platforms import Design, resolve_endpoints
 from railfab.telemetry import Collector, MetricsServer
 from railfab.topology import Role
 from railfab.twin.control import Control, connect

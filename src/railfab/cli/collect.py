@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from railfab.cli.common import STATE_DEFAULT, IntentFile, OnOption, StateOption, stderr, told_to_stop
-from railfab.platforms import design, resolve_endpoints
+from railfab.cli.common import STATE_DEFAULT, IntentFile, OnOption, StateOption, stderr, stop_on_signal
+from railfab.fabric import design, resolve_endpoints
 
 ListenOption = Annotated[str, typer.Option("--listen", metavar="ADDRESS", help="Where to serve; loopback unless said.")]
 PortOption = Annotated[int, typer.Option("--port", min=0, max=65535, help="Port of /metrics; 0 is any free one.")]
@@ -33,6 +33,6 @@ def collect(
     collector = Collector(fabric.topology, endpoints, interval_s=interval)
     logging.getLogger("railfab").setLevel(logging.INFO)  # a service says what happens to its switches
     server = MetricsServer(collector.registry, collector.healthy, host=listen, port=port)
-    with told_to_stop() as ended, server, collector:
+    with stop_on_signal() as ended, server, collector:
         stderr().print(f"{len(endpoints.nodes)} switches of {endpoints.fabric}: {server.url}/metrics")
         ended.wait()

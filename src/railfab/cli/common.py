@@ -117,18 +117,18 @@ def uncollected() -> Iterator[None]:
 
 
 @contextmanager
-def told_to_stop(say: str = "") -> Iterator[threading.Event]:
+def stop_on_signal(say: str = "") -> Iterator[threading.Event]:
     """An event that Ctrl-C and SIGTERM set while the context lasts, instead of ending us. say: what we answer then."""
-    told = threading.Event()
+    stop_requested = threading.Event()
 
-    def tell(*_: object) -> None:
-        if say and not told.is_set():
+    def request_stop(*_: object) -> None:
+        if say and not stop_requested.is_set():
             typer.echo(say, err=True)
-        told.set()
+        stop_requested.set()
 
-    before = {sign: signal.signal(sign, tell) for sign in (signal.SIGINT, signal.SIGTERM)}
+    before = {sign: signal.signal(sign, request_stop) for sign in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield told
+        yield stop_requested
     finally:
         for sign, handler in before.items():
             signal.signal(sign, handler)

@@ -14,9 +14,9 @@ from railfab.cli.design import print_findings
 from railfab.errors import Finding, RailfabError
 
 if TYPE_CHECKING:
+    from railfab.imports import FoundTopology
+    from railfab.imports.compare import Alignment
     from railfab.topology import Topology
-    from railfab.topology.compare import Alignment
-    from railfab.topology.imports import FoundTopology
 
 TOKEN_VARIABLE = "NETBOX_TOKEN"
 
@@ -57,10 +57,10 @@ def compare(
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Hold an existing topology against the intent: nodes, cables, speeds, addresses, AS numbers. Changes nothing."""
+    from railfab.imports import NetBox, read_containerlab, read_netbox
+    from railfab.imports.compare import align, differences
     from railfab.intent import load_intent
     from railfab.topology import wire
-    from railfab.topology.compare import align, differences
-    from railfab.topology.imports import NetBox, read_containerlab, read_netbox
 
     topology = wire(load_intent(intent))
     if existing.startswith(("http://", "https://")):

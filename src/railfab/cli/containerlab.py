@@ -9,7 +9,7 @@ import typer
 
 from railfab.cli.common import IntentFile, Output, OutputOption, print_json, stderr
 from railfab.device import plan
-from railfab.platforms import design
+from railfab.fabric import design
 
 FolderOption = Annotated[
     Path | None,

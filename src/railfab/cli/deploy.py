@@ -24,11 +24,11 @@ from railfab.cli.common import (
     progress_bar,
     stderr,
     stdout,
-    told_to_stop,
+    stop_on_signal,
 )
 from railfab.cli.design import print_findings
 from railfab.errors import RailfabError
-from railfab.platforms import design, resolve_endpoints
+from railfab.fabric import design, resolve_endpoints
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,8 +111,8 @@ def _change(
         if not yes and stdout().is_terminal and output is Output.TABLE:
             typer.confirm(f"Change {len(changing)} switches?", abort=True)
         approved = {outcome.name: outcome.diff for outcome in outcomes}
-        with told_to_stop(FINISHING) as told, _bar("changing", hosts) as on_done:
-            outcomes = apply_all(nornir, texts, on_done, approved=approved, keep=keep, told=told)
+        with stop_on_signal(FINISHING) as stop_requested, _bar("changing", hosts) as on_done:
+            outcomes = apply_all(nornir, texts, on_done, approved=approved, keep=keep, stop_requested=stop_requested)
     _report(outcomes, plan=plan, output=output)
 
 

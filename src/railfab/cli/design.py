@@ -24,8 +24,9 @@ from railfab.cli.common import (
 )
 from railfab.device import changes, disagreements
 from railfab.errors import ConfigError, Finding, Problems, RailfabError, Severity, each
+from railfab.fabric import Design, design, resolve_endpoints
 from railfab.intent import json_schema
-from railfab.platforms import Design, design, platform, resolve_endpoints
+from railfab.platforms import platform
 
 ReadFromOption = Annotated[
     str | None,

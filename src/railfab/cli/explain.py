@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from railfab.cli.common import IntentFile, Output, OutputOption, print_json, stdout, uncollected
 
 if TYPE_CHECKING:
-    from railfab.app.explain import Section
+    from railfab.documents.explain import Section
 
 
 @uncollected()
 def explain(intent: IntentFile, output: OutputOption = Output.TABLE) -> None:
     """Say in plain words what a fabric is, and why each of its numbers came out as it did. Findings are said too."""
-    from railfab.app.explain import explained
-    from railfab.app.plan import planned
+    from railfab.documents import planned
+    from railfab.documents.explain import explained
 
     sections = explained(planned(intent))
     if output is Output.JSON:

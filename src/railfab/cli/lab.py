@@ -22,8 +22,8 @@ from railfab.cli.common import (
 )
 from railfab.device import plan
 from railfab.endpoints import load_endpoints
+from railfab.fabric import design
 from railfab.intent import load_intent
-from railfab.platforms import design
 
 if TYPE_CHECKING:
     from railfab.endpoints import Endpoints

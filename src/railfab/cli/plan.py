@@ -24,8 +24,8 @@ from railfab.cli.common import (
 from railfab.cli.design import print_findings
 
 if TYPE_CHECKING:
-    from railfab.app.plan import Plan, SwitchBuffers
-    from railfab.topology.documents import RailBlock, SwitchPorts
+    from railfab.documents import Plan, RailBlock, SwitchPorts
+    from railfab.fabric import SwitchBuffers
 
 OutDir = Annotated[Path | None, typer.Option("-o", metavar="DIR", help="Write files here.", show_default=False)]
 
@@ -33,7 +33,7 @@ OutDir = Annotated[Path | None, typer.Option("-o", metavar="DIR", help="Write fi
 @uncollected()
 def plan(intent: IntentFile, out: OutDir = None, output: OutputOption = Output.TABLE) -> None:
     """Expand a fabric, check it, and show it as tables; -o writes summary, cabling plan, addresses, bill and more."""
-    from railfab.app.plan import document, planned, write_documents
+    from railfab.documents import document, planned, write_documents
 
     with _stages() as say:
         fabric = planned(intent, say)
@@ -66,7 +66,7 @@ def _stages() -> Iterator[Callable[[str], None]]:
 
 
 def _print_plan(fabric: Plan) -> None:
-    from railfab.app.plan import headline
+    from railfab.documents import headline
 
     stdout().print(f"[bold]{fabric.topology.fabric}[/bold]: {headline(fabric)}\n")
     _print_switches(fabric)
@@ -78,11 +78,11 @@ def _print_plan(fabric: Plan) -> None:
 
 def _print_switches(fabric: Plan) -> None:
     """Each by name, or of a large fabric each kind."""
-    from railfab.app.plan import capacity_words
-    from railfab.topology.documents import LISTED, alike
+    from railfab.documents import LISTED, capacity_words
+    from railfab.topology.grouping import grouped
 
     switches = fabric.overview.switches
-    groups = [[found] for found in switches] if len(switches) <= LISTED else alike(switches, _kind)
+    groups = [[found] for found in switches] if len(switches) <= LISTED else grouped(switches, _kind)
     rows = [
         (
             _like(len(group), first.node.name),
@@ -115,7 +115,7 @@ def _like(count: int, first: str) -> str:
 
 def _print_cables(fabric: Plan) -> None:
     """By what they join: how many, how fast, how long."""
-    from railfab.app.plan import between
+    from railfab.documents import between
 
     networks = len({kind.net for kind in fabric.overview.cables}) > 1
     rows = [
@@ -127,10 +127,11 @@ def _print_cables(fabric: Plan) -> None:
 
 def _print_rails(fabric: Plan) -> None:
     """Where each rail's host links lie, and which prefix they have."""
-    from railfab.topology.documents import LISTED, alike
+    from railfab.documents import LISTED
+    from railfab.topology.grouping import grouped
 
     rails = fabric.overview.rails
-    groups = [[block] for block in rails] if len(rails) <= LISTED else alike(rails, _rail_kind)
+    groups = [[block] for block in rails] if len(rails) <= LISTED else grouped(rails, _rail_kind)
     rows = [
         (
             first.rail,
@@ -171,7 +172,7 @@ def _print_thresholds(buffers: tuple[SwitchBuffers, ...]) -> None:
 
 def _print_cuts(buffers: tuple[SwitchBuffers, ...]) -> None:
     """What the traffic that an intent states leaves to the other classes."""
-    from railfab.app.plan import division
+    from railfab.documents import division
 
     cut = [kind for kind in buffers if kind.plan.cut is not None]
     for kind in cut:
@@ -182,7 +183,7 @@ def _print_cuts(buffers: tuple[SwitchBuffers, ...]) -> None:
 
 def _print_power(fabric: Plan) -> None:
     """Of all racks, and of the hottest."""
-    from railfab.app.plan import heat, watts
+    from railfab.documents import heat, watts
 
     total_w, racks, hottest, hottest_w = heat(fabric)
     stdout().print(f"Power: {watts(total_w)} in {racks:,} racks, at most {watts(hottest_w)} in one ({hottest}).\n")

@@ -35,8 +35,8 @@ def twin(
     configured: ConfiguredOption = False,
 ) -> None:
     """Serve every switch of a fabric as a gNMI target, with a simulation of its traffic behind them."""
+    from railfab.fabric.design import design
     from railfab.intent import load_job
-    from railfab.platforms.design import design
     from railfab.twin import Twin, running, serve
 
     wanted = load_job(job) if job is not None else None

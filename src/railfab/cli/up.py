@@ -21,11 +21,11 @@ from railfab.cli.common import (
     print_table,
     stderr,
     stdout,
-    told_to_stop,
+    stop_on_signal,
 )
 from railfab.errors import IntentError
+from railfab.fabric import design
 from railfab.intent import Job, load_job
-from railfab.platforms import design
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -91,7 +91,7 @@ def up(
         prometheus_port=prometheus_port,
     )
     with _stage() as (show, say):
-        summary = run(fabric, options, show=show, say=say, until=told_to_stop)
+        summary = run(fabric, options, show=show, say=say, until=stop_on_signal)
     _report(summary, output)
     if not summary.healthy:
         raise typer.Exit(FOUND)

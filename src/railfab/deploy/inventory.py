@@ -13,7 +13,8 @@ from typing import Any
 from nornir.core.inventory import ConnectionOptions, Defaults, Group, Groups, Host, Hosts, Inventory, ParentGroups
 
 from railfab.endpoints import STATE_DIR, Endpoint, read_credentials
-from railfab.platforms import Design, design, platform, resolve_endpoints
+from railfab.fabric import Design, design, resolve_endpoints
+from railfab.platforms import platform
 from railfab.topology import Node, Topology
 
 

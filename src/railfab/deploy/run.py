@@ -21,7 +21,7 @@ from railfab.deploy.tasks import Keep, inspect, preview, read_running, reconcile
 from railfab.device import Observed
 from railfab.endpoints import Endpoints
 from railfab.errors import DeviceError, NotRolledBack, RailfabError, raise_all
-from railfab.platforms import Design
+from railfab.fabric import Design
 
 logger = logging.getLogger(__name__)
 logging.getLogger("nornir.core.task").setLevel(logging.CRITICAL)  # a failed host is reported by us, not as a traceback
@@ -80,14 +80,14 @@ def apply_all(
     *,
     approved: Mapping[str, str] | None = None,
     keep: Keep | None = None,
-    told: threading.Event | None = None,
+    stop_requested: threading.Event | None = None,
 ) -> list[Outcome]:
     """Bring each switch to its text. One that fails is as it was before unless it is unsettled; the others go on.
 
     approved: the differences that were agreed to, by switch. keep: takes what a switch ran, before it is replaced.
-    told: once it is set, no switch is begun any more; those that have begun are finished.
+    stop_requested: once it is set, no switch is begun any more; those that have begun are finished.
     """
-    arguments = {"configurations": configurations, "approved": approved, "keep": keep, "told": told}
+    arguments = {"configurations": configurations, "approved": approved, "keep": keep, "stop_requested": stop_requested}
     result = _run(nornir, reconcile, on_done, **arguments)
     return [_outcome(name, result[name]) for name in nornir.inventory.hosts]
 

@@ -40,13 +40,13 @@ def reconcile(
     confirm_within_s: int = CONFIRM_WITHIN_S,
     approved: Mapping[str, str] | None = None,
     keep: Keep | None = None,
-    told: threading.Event | None = None,
+    stop_requested: threading.Event | None = None,
 ) -> Result:
     """Bring one switch to its configuration: diff, commit, read back, confirm; roll back when it did not take.
 
     approved: the differences that somebody has looked at, by switch; a switch that would change otherwise is left
     alone.
-    told: once it is set, no change is begun any more.
+    stop_requested: once it is set, no change is begun any more.
     Raises DeviceError; the switch is as it was before, unless it is NotRolledBack.
     """
     name, text = task.host.name, configurations[task.host.name]
@@ -55,7 +55,7 @@ def reconcile(
         if diff and approved is not None and diff != approved.get(name):
             raise DeviceError(name, "has changed since its differences were shown", "Look at them again, then deploy")
         if diff:
-            if told is not None and told.is_set():
+            if stop_requested is not None and stop_requested.is_set():
                 raise DeviceError(name, "was left as it is, since you asked to stop", "Deploy again for the rest")
             if keep is not None:
                 keep(name, session.load())

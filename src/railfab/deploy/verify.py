@@ -10,7 +10,8 @@ from nornir.core import Nornir
 from railfab.deploy.run import OnDone, inspect_all, preview_all
 from railfab.device import DeviceModel, Observed, ObservedInterface, ObservedSession, changes, disagreements
 from railfab.errors import ConfigError, Finding, Problems, Severity, each
-from railfab.platforms import Design, platform
+from railfab.fabric import Design
+from railfab.platforms import platform
 from railfab.topology import Port
 
 POLL_S = 1.0

@@ -140,15 +140,15 @@ class Picture:
         return [f"{count:,} × {counted(self.hosts.gpus, 'GPU')}"] if self.hosts else [f"{count:,}"]
 
     def _switch(self, cell: Cell) -> Iterator[str]:
-        box, told = self.layout.boxes[cell.key], everyone(self.topology.nodes, cell)
+        box, tooltip = self.layout.boxes[cell.key], everyone(self.topology.nodes, cell)
         lines = self.switch_captions.lines(cell, box.width)
         rails = set() if self.faces.height else self.rails.get(cell.key, set())
-        yield switch_tile(box, cell, lines, told=told, rails=rails, height=SWITCH_HEIGHT)
+        yield switch_tile(box, cell, lines, tooltip=tooltip, rails=rails, height=SWITCH_HEIGHT)
         if cell.role is Role.LEAF:
             yield from self.faces.drawn(cell.key, box, box.y + SWITCH_HEIGHT)
 
     def _card(self, cell: Cell) -> Iterator[str]:
-        box, told = self.layout.boxes[cell.key], everyone(self.topology.nodes, cell)
+        box, tooltip = self.layout.boxes[cell.key], everyone(self.topology.nodes, cell)
         lines = self.host_captions.lines(cell, box.width)
         inside, rails = self.host_captions.scale_up(box.width), sorted(self.rails.get(cell.key, ()))
-        yield card_tile(box, cell, lines, told=told, rails=rails, scale_up=inside)
+        yield card_tile(box, cell, lines, tooltip=tooltip, rails=rails, scale_up=inside)

@@ -67,15 +67,15 @@ def _cage(cage: int, lanes: Lanes, box: Box) -> Iterator[str]:
     if not lanes:
         yield rectangle(box, "empty", title(f"cage {cage}: free"), radius=2)
         return
-    told = title(f"cage {cage}: {'; '.join(_use(port, peer) for port, peer in lanes)}")
+    tooltip = title(f"cage {cage}: {'; '.join(_use(port, peer) for port, peer in lanes)}")
     rails = list(dict.fromkeys(port.rail for port, _ in lanes))
     each = box.width / len(rails)
     for place, rail in enumerate(rails):
         part = Box(box.x + place * each, box.y, each, box.height)
         if rail is None:
-            yield rectangle(part, "trunk", told, radius=2)
+            yield rectangle(part, "trunk", tooltip, radius=2)
         else:
-            yield rectangle(part, "", told, radius=2 if len(rails) == 1 else 0, fill=rail_colour(rail))
+            yield rectangle(part, "", tooltip, radius=2 if len(rails) == 1 else 0, fill=rail_colour(rail))
 
 
 def _use(port: Port, peer: Port) -> str:

@@ -165,8 +165,8 @@ class Panel:
         yield words(self.box.x + self.box.width - PADDING, self.box.y + 21, self._summary(), "end")
         yield from Cabling(self.boxes, found, names_of(self.topology.nodes, cells), {}).lines()
         for key, cell in cells.items():
-            box, told = self.boxes[key], everyone(self.topology.nodes, cell)
-            yield switch_tile(box, cell, self._lines(cell, box.width), told=told, rails=set(), height=TILE_HEIGHT)
+            box, tooltip = self.boxes[key], everyone(self.topology.nodes, cell)
+            yield switch_tile(box, cell, self._lines(cell, box.width), tooltip=tooltip, rails=set(), height=TILE_HEIGHT)
         bottom = self.box.y + HEADER + 10 + len(self.rows) * (TILE_HEIGHT + ROW_GAP) - ROW_GAP
         for place, line in enumerate(self.notes, start=1):
             yield words(self.box.x + PADDING, bottom + 10 + LINE * place, line, "side")

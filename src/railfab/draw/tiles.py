@@ -15,10 +15,10 @@ CHIP, CHIP_GAP = 20.0, 4.0
 BAR_HEIGHT = 18.0
 
 
-def switch_tile(box: Box, cell: Cell, lines: Sequence[str], *, told: str, rails: set[int], height: float) -> str:
+def switch_tile(box: Box, cell: Cell, lines: Sequence[str], *, tooltip: str, rails: set[int], height: float) -> str:
     """A switch, or many: its name and notes in the upper part of the box, and a band if it serves one rail.
 
-    told: what a reader sees on pointing at it; height: of the part with words [px].
+    tooltip: what a reader sees on pointing at it; height: of the part with words [px].
     """
     name, *notes = lines
     top = box.y + (height - LINE * len(notes)) / 2 + 4
@@ -26,7 +26,7 @@ def switch_tile(box: Box, cell: Cell, lines: Sequence[str], *, told: str, rails:
     parts += (words(box.middle, top + LINE * place, note, "note") for place, note in enumerate(notes, start=1))
     if len(rails) == 1:
         parts.append(rectangle(Box(box.x + 8, box.bottom - 5, box.width - 16, 3), "", fill=rail_colour(min(rails))))
-    return element("g", title(told), *_sheets(box, cell), rectangle(box, look(cell)), *parts)
+    return element("g", title(tooltip), *_sheets(box, cell), rectangle(box, look(cell)), *parts)
 
 
 def card_height(notes: int, *, chips: bool, scale_up: bool) -> float:
@@ -34,7 +34,7 @@ def card_height(notes: int, *, chips: bool, scale_up: bool) -> float:
     return 36 + LINE * notes + (CHIP + 12 if chips else 0) + (BAR_HEIGHT + 6 if scale_up else 0)
 
 
-def card_tile(box: Box, cell: Cell, lines: Sequence[str], *, told: str, rails: Sequence[int], scale_up: str) -> str:
+def card_tile(box: Box, cell: Cell, lines: Sequence[str], *, tooltip: str, rails: Sequence[int], scale_up: str) -> str:
     """Hosts by name, their rails as coloured chips, and what joins their GPUs."""
     name, *notes = lines
     top = box.y + (box.height - card_height(len(notes), chips=bool(rails), scale_up=bool(scale_up))) / 2
@@ -47,7 +47,7 @@ def card_tile(box: Box, cell: Cell, lines: Sequence[str], *, told: str, rails: S
     if scale_up:
         bar = Box(box.x + 12, below, box.width - 24, BAR_HEIGHT)
         parts += (rectangle(bar, "bare", radius=9), words(bar.middle, bar.y + 13, scale_up, "bar"))
-    return element("g", title(told), *_sheets(box, cell), rectangle(box, look(cell)), *parts)
+    return element("g", title(tooltip), *_sheets(box, cell), rectangle(box, look(cell)), *parts)
 
 
 def look(cell: Cell) -> str:

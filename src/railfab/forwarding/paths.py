@@ -10,23 +10,14 @@ from ipaddress import IPv4Interface
 from railfab.forwarding.ports import Models, PortState
 from railfab.forwarding.qos import HOST_QUEUE, SwitchEffect
 from railfab.forwarding.routes import Routes
-from railfab.forwarding.wiring import PortKey, Wiring
+from railfab.forwarding.wiring import Wiring
 from railfab.sim import QUEUES, Path
+from railfab.topology import PortKey
 
 ROCE_PORT = 4791
 UDP = 17
 MAX_HOPS = 16
 _MASK = (1 << 64) - 1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Transfer:
-    """Payload to be moved from one host port to another. stream: tells flows between the same ports apart."""
-
-    source: PortKey
-    target: PortKey
-    payload_bytes: float
-    stream: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,9 +34,9 @@ class Ground:
 
 
 @lru_cache(maxsize=65536)
-def source_port(transfer: Transfer) -> int:
+def source_port(source: PortKey, target: PortKey, stream: int) -> int:
     """The UDP source port of a queue pair: drawn from its ends, 49152 to 65535 (RoCEv2, annex A17.9.2)."""
-    text = f"{transfer.source} {transfer.target} {transfer.stream}"
+    text = f"{source} {target} {stream}"
     return 49152 + int.from_bytes(blake2b(text.encode(), digest_size=2).digest(), "big") % 16384
 
 
@@ -122,13 +113,13 @@ def queues_along(ground: Ground, links: tuple[int, ...], dscp: int) -> tuple[tup
     return tuple(queues), tuple(lossless)
 
 
-def sim_path(ground: Ground, transfer: Transfer, *, dscp: int, cnp_dscp: int) -> Path | str:
-    """The way of a transfer and of the notifications back, or why there is no way."""
-    entropy = source_port(transfer)
-    there = walk(ground, transfer.source, transfer.target, entropy)
+def sim_path(ground: Ground, source: PortKey, target: PortKey, stream: int, *, dscp: int, cnp_dscp: int) -> Path | str:
+    """The path of a flow and of the notifications back, or why there is none."""
+    entropy = source_port(source, target, stream)
+    there = walk(ground, source, target, entropy)
     if isinstance(there, str):
         return there
-    back = walk(ground, transfer.target, transfer.source, entropy)
+    back = walk(ground, target, source, entropy)
     queues, lossless = queues_along(ground, there, dscp)
     if isinstance(back, str):
         return back

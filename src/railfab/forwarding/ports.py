@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from railfab.device import DeviceModel, Interface
-from railfab.forwarding.wiring import PortKey, Wiring
-from railfab.topology import Port
+from railfab.forwarding.wiring import Wiring
+from railfab.topology import Port, PortKey
 
 Models = Mapping[str, DeviceModel]
 """The configured switches, by name."""

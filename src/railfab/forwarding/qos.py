@@ -10,8 +10,9 @@ import numpy as np
 from railfab.device import DeviceModel, PortQos, Qos, Scheduling, TrafficClass
 from railfab.errors import ConfigError, RailfabError, raise_all
 from railfab.forwarding.ports import PortState
-from railfab.forwarding.wiring import PortKey, Wiring
+from railfab.forwarding.wiring import Wiring
 from railfab.sim import QUEUES, Network, plain_network
+from railfab.topology import PortKey
 
 HOST_QUEUE = 3
 """A sender's queue towards its switch; a pause for the lossless class stops it. Its number means nothing elsewhere."""

@@ -14,8 +14,9 @@ from ipaddress import IPv4Address, IPv4Network
 
 from railfab.device import DeviceModel, PrefixRange
 from railfab.forwarding.ports import Models, PortState
-from railfab.forwarding.sessions import Session
-from railfab.forwarding.wiring import PortKey, Wiring
+from railfab.forwarding.sessions import BgpSession
+from railfab.forwarding.wiring import Wiring
+from railfab.topology import PortKey
 
 Policy = tuple[PrefixRange, ...]
 Prefix = tuple[int, int]
@@ -65,8 +66,8 @@ class Routes:
 
 
 def routes(
-    wiring: Wiring, models: Models, ports: Mapping[PortKey, PortState], found: Mapping[PortKey, Session]
-) -> tuple[Routes, dict[PortKey, Session]]:
+    wiring: Wiring, models: Models, ports: Mapping[PortKey, PortState], found: Mapping[PortKey, BgpSession]
+) -> tuple[Routes, dict[PortKey, BgpSession]]:
     """The routes of every switch, and the sessions with their numbers of prefixes."""
     connected = {name: _connected(wiring, model, ports) for name, model in models.items()}
     groups = _groups(models, connected)
@@ -88,7 +89,7 @@ def routes(
     return table, {key: _with_counts(session, counts.get(key)) for key, session in found.items()}
 
 
-def _with_counts(session: Session, counts: list[int] | None) -> Session:
+def _with_counts(session: BgpSession, counts: list[int] | None) -> BgpSession:
     if counts is None:
         return session
     return replace(session, received=counts[0], sent=counts[1], installed=counts[2])
@@ -139,7 +140,7 @@ _Peers = Mapping[str, tuple[tuple[str, int], ...]]
 """Per switch, its established peers and the link to each, in the order of the model's interfaces."""
 
 
-def _peers(wiring: Wiring, models: Models, found: Mapping[PortKey, Session]) -> _Peers:
+def _peers(wiring: Wiring, models: Models, found: Mapping[PortKey, BgpSession]) -> _Peers:
     order = {
         (name, interface.name): place
         for name, model in models.items()

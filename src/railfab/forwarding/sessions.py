@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from railfab.device import BgpNeighbor, DeviceModel, Interface
 from railfab.forwarding.ports import Models, PortState
-from railfab.forwarding.wiring import PortKey, Wiring
+from railfab.forwarding.wiring import Wiring
+from railfab.topology import PortKey
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Session:
+class BgpSession:
     """A configured BGP neighbour. state: `idle`, `active` or `established`, as a switch would say.
 
     peer: the interface of an unnumbered session, the address of a numbered one. reason: why it is not established,
@@ -36,7 +37,7 @@ class Session:
         return not self.reason
 
 
-def sessions(wiring: Wiring, models: Models, ports: Mapping[PortKey, PortState]) -> dict[PortKey, Session]:
+def sessions(wiring: Wiring, models: Models, ports: Mapping[PortKey, PortState]) -> dict[PortKey, BgpSession]:
     """Every configured session by device and interface, in the order of the models."""
     neighbors = {
         (name, neighbor.interface): neighbor for name, model in models.items() for neighbor in model.bgp.neighbors
@@ -50,7 +51,7 @@ def _session(
     ports: Mapping[PortKey, PortState],
     neighbors: Mapping[PortKey, BgpNeighbor],
     key: PortKey,
-) -> Session:
+) -> BgpSession:
     neighbor, link = neighbors[key], wiring.egress.get(key)
     far = wiring.far(link) if link is not None else None
     peer = (far.node, far.name) if far is not None else None
@@ -59,7 +60,7 @@ def _session(
         reason = ports[key].reason
         if not reason:
             state, reason = next(_objections(models, neighbors, key, peer), ("established", ""))
-    return Session(
+    return BgpSession(
         device=key[0],
         interface=key[1],
         peer=str(neighbor.address) if neighbor.address else key[1],

@@ -8,14 +8,11 @@ from functools import cached_property
 import numpy as np
 
 from railfab.sim import QUEUES
-from railfab.topology import Node, Port, Role, Topology
+from railfab.topology import Node, Port, PortKey, Role, Topology
 from railfab.units import FIBRE_NS_PER_M
 
 SWITCH_TRANSIT_NS = 400.0
 """From the last octet received to the queue of the egress; of the order of this class of switch (general knowledge)."""
-
-PortKey = tuple[str, str]
-"""Node and interface."""
 
 
 @dataclass(frozen=True)

@@ -13,14 +13,11 @@ from railfab.platforms.contract import (
     TelemetryRule,
     Tree,
 )
-from railfab.platforms.design import Design, design, refusals, render_text
 from railfab.platforms.registry import platform, platform_names
-from railfab.platforms.targets import resolve_endpoints
 
 __all__ = [
     "Capabilities",
     "Confidence",
-    "Design",
     "Dialect",
     "LabFacts",
     "Platform",
@@ -30,10 +27,6 @@ __all__ = [
     "TelemetryRule",
     "Tree",
     "admit",
-    "design",
     "platform",
     "platform_names",
-    "refusals",
-    "render_text",
-    "resolve_endpoints",
 ]

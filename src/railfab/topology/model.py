@@ -47,6 +47,10 @@ class LinkKind(StrEnum):
     """The other switch of an MLAG or ESI pair."""
 
 
+PortKey = tuple[str, str]
+"""Node and interface: names one port of a fabric."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Port:
     """One end of a link.
@@ -226,6 +230,11 @@ class Topology:
             name: tuple(sorted(ports, key=lambda wired: (wired[0].cage, wired[0].lane or 0, wired[0].name)))
             for name, ports in found.items()
         }
+
+
+def link_network(a: Node, z: Node) -> Net:
+    """The network that a cable between two nodes belongs to: a host is in all, and management goes to every switch."""
+    return Net.MANAGEMENT if a.net is Net.MANAGEMENT else z.net
 
 
 def link_kind(role: Role, peer_role: Role) -> LinkKind:

@@ -12,11 +12,11 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
-from railfab.forwarding import JobStatus, Step
 from railfab.intent import Collective, Job
 from railfab.metrics import metric
 from railfab.twin.clock import Clock
 from railfab.units import NS_PER_S
+from railfab.workload import JobStatus, Step
 
 BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 STEP = "training_step_duration_seconds"

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from railfab.errors import UnsupportedFeature
-from railfab.forwarding import Session
+from railfab.forwarding import BgpSession
 from railfab.gnmi.target import Model
 from railfab.twin.tree import KeysOf
 
@@ -33,7 +33,7 @@ class Native:
     keys_of: KeysOf
     wildcard: Callable[[str, str, str, Mapping[str, str]], str | None]
     models: tuple[Model, ...]
-    session_leaves: Callable[[str, Session], Mapping[str, Any]]
+    session_leaves: Callable[[str, BgpSession], Mapping[str, Any]]
     text: Callable[[dict[str, Any]], str]
 
 

@@ -15,18 +15,20 @@ from typing import Self
 from railfab.device import DeviceModel
 from railfab.endpoints import STATE_DIR, Credentials, Endpoint, Endpoints, save_endpoints, write_private
 from railfab.errors import EndpointError, LabError
-from railfab.forwarding import LiveFabric, Sample, Session
+from railfab.fabric.design import Design
+from railfab.forwarding import BgpSession
 from railfab.gnmi.certificates import Authority
 from railfab.gnmi.server import GnmiServer, ServerLoop
 from railfab.intent import Job
 from railfab.platforms import platform
-from railfab.platforms.design import Design
 from railfab.twin.clock import Clock
 from railfab.twin.control import Control
 from railfab.twin.control_server import ControlServer
 from railfab.twin.files import TwinFiles, claimed, write_credentials
 from railfab.twin.job_metrics import JobMetrics, TwinMetrics, registry
+from railfab.twin.live import LiveFabric
 from railfab.twin.native import native
+from railfab.twin.samples import Sample
 from railfab.twin.status import SwitchStatus, TwinStatus
 from railfab.twin.switch import VirtualSwitch
 from railfab.units import NS_PER_S
@@ -169,7 +171,7 @@ class Twin:
         for switch in self._switches.values():
             switch.touch()
 
-    def _observe(self, name: str) -> tuple[list[Sample], tuple[Session, ...]]:
+    def _observe(self, name: str) -> tuple[list[Sample], tuple[BgpSession, ...]]:
         return self._live.samples(name), self._live.sessions(name)
 
     def _make_switches(self) -> None:

@@ -8,7 +8,7 @@ from hashlib import sha256
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
 from typing import Any
 
-from railfab.forwarding import Session
+from railfab.forwarding import BgpSession
 from railfab.gnmi.target import Model
 from railfab.platforms.srlinux.tree import keys_of, stripped
 from railfab.twin.encoder import Labels
@@ -64,7 +64,7 @@ def wildcard(device: str, key: str, pattern: str, labels: Labels) -> str | None:
     return "default" if pattern == "*" else None
 
 
-def session_leaves(device: str, session: Session) -> dict[str, Any]:
+def session_leaves(device: str, session: BgpSession) -> dict[str, Any]:
     """The peer's AS number, and the address of a numbered BFD session, which no metric carries."""
     numbered = _is_address(session.peer)
     key = session.peer if numbered else f"{link_local(device, session.interface)}%{session.interface}.0"

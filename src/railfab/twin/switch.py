@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from railfab.device import DeviceModel
-from railfab.forwarding import Session
+from railfab.forwarding import BgpSession
 from railfab.gnmi.paths import Element, to_text_elements
 from railfab.gnmi.target import Edit, Found, Kind, Leaves, Model, Operation, PathNotFound, nest
 from railfab.platforms import Platform
@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 Apply = Callable[[str, DeviceModel | None], None]
 """Hands a switch's model to the fabric; None is a switch that is not configured. Raises RailfabError."""
 
-Observe = Callable[[str], tuple[Sequence[Sample], Sequence[Session]]]
+Observe = Callable[[str], tuple[Sequence[Sample], Sequence[BgpSession]]]
 """The present samples and BGP sessions of a switch."""
 
 
@@ -92,7 +92,7 @@ class VirtualSwitch:
                 self._show(sessions)
             return self._timestamp_ns
 
-    def _show(self, sessions: Sequence[Session]) -> None:
+    def _show(self, sessions: Sequence[BgpSession]) -> None:
         """What sessions show beyond metrics."""
         shown = {
             path: value

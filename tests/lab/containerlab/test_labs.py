@@ -11,8 +11,8 @@ from tests.lab.fabrics import FRR_POD, lab_plan, small_intent
 from typer.testing import CliRunner
 
 from railfab.cli import app
+from railfab.fabric import design
 from railfab.lab.containerlab import check_file, lab_files, load_settings
-from railfab.platforms import design
 
 LABS = FRR_POD.parents[1]
 INTENTS = sorted(LABS.glob("*/intent.yml"))

@@ -13,10 +13,11 @@ import yaml
 from tests.lab.fabrics import FRR_POD, lab_plan
 
 from railfab.errors import LabError
+from railfab.fabric import design
 from railfab.lab import LabPlan
 from railfab.lab.containerlab import LabFiles, Settings, check, check_file, lab_files, load_settings
 from railfab.lab.containerlab.names import INTERFACES, interface_fault, topology_name
-from railfab.platforms import design, platform, platform_names
+from railfab.platforms import platform, platform_names
 from railfab.topology import Role
 
 LABS = FRR_POD.parents[1]

@@ -14,7 +14,8 @@ from tests.platforms.frr.switches import LEAF, SPINE, text
 
 from railfab.device import BfdTimers, DeviceModel, PrefixRange
 from railfab.errors import ConfigError, Problems, RailfabError
-from railfab.platforms import admit, design, platform
+from railfab.fabric import design
+from railfab.platforms import admit, platform
 from railfab.platforms.frr.lines import text_of, tree_of
 
 FRR = platform("frr")

@@ -15,7 +15,8 @@ from tests.oracles.srlinux import ARCHIVE, NokiaModels
 from tests.platforms.srlinux.switches import rail_switch, spine
 
 from railfab.device import DeviceModel
-from railfab.platforms import Confidence, admit, design, platform
+from railfab.fabric import design
+from railfab.platforms import Confidence, admit, platform
 from railfab.platforms.srlinux.tree import KEYS, Json, stripped, text
 
 pytestmark = pytest.mark.oracle

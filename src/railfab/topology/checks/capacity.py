@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from railfab.errors import Finding, Severity
 from railfab.intent import FabricIntent
-from railfab.topology.checks.alike import alike, warning
+from railfab.topology.checks.deduplicate import alike, warning
 from railfab.topology.model import Net, Node, Role, Topology
 from railfab.topology.sorted_links import Wired
 

@@ -8,7 +8,7 @@ from ipaddress import IPv4Interface, IPv6Interface
 
 from railfab.errors import Finding
 from railfab.intent import FabricIntent
-from railfab.topology.checks.alike import alike_by, error
+from railfab.topology.checks.deduplicate import alike_by, error
 from railfab.topology.model import Address, Bond, Gateway, Interface, Node, Port, Role
 from railfab.topology.sorted_links import Wired
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from railfab.errors import Finding
 from railfab.intent import FabricIntent
-from railfab.topology.checks.alike import alike, alike_by, error, warning
+from railfab.topology.checks.deduplicate import alike, alike_by, error, warning
 from railfab.topology.model import Link, Net, Node, Role
 from railfab.topology.sorted_links import Wired
 

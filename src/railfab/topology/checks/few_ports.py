@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from railfab.errors import Finding
-from railfab.topology.checks.alike import alike, error
+from railfab.topology.checks.deduplicate import alike, error
 from railfab.topology.model import Port
 from railfab.topology.sorted_links import Wired
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from railfab.errors import Finding
 from railfab.intent import FabricIntent
-from railfab.topology.checks.alike import alike_by, error
+from railfab.topology.checks.deduplicate import alike_by, error
 from railfab.topology.sorted_links import Wired
 
 

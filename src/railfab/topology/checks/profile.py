@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from railfab.errors import Finding
 from railfab.intent import FabricIntent
 from railfab.topology import equipment
-from railfab.topology.checks.alike import error, warning
+from railfab.topology.checks.deduplicate import error, warning
 from railfab.units import VXLAN_BYTES
 
 IP_BYTES = {"ipv4": 20, "ipv6": 40}

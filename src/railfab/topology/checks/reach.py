@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from railfab.errors import Finding
 from railfab.intent import FabricIntent
-from railfab.topology.checks.alike import alike_by, error, warning
+from railfab.topology.checks.deduplicate import alike_by, error, warning
 from railfab.topology.sorted_links import Wired
 
 ENTERPRISE = "enterprise"

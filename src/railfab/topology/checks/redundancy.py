@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from railfab.errors import Finding
 from railfab.intent import FabricIntent
-from railfab.topology.checks.alike import alike, alike_by, error, warning
+from railfab.topology.checks.deduplicate import alike, alike_by, error, warning
 from railfab.topology.failures import FailureDomain, FailureKind, failure_domains
 from railfab.topology.model import Net
 from railfab.topology.sorted_links import Wired

@@ -11,7 +11,7 @@ from railfab.topology.checks import (
     collisions,
     evenness,
     inventory,
-    meeting,
+    islands,
     profile,
     reach,
     redundancy,
@@ -54,7 +54,7 @@ WIRED: tuple[Callable[[Wired], Iterator[Finding]], ...] = (
 HELD: tuple[Callable[[Wired, FabricIntent], Iterator[Finding]], ...] = (
     capacity.oversubscription,
     redundancy.claims,
-    meeting.islands,
+    islands.islands,
     evenness.meeting_planes,
     reach.crossing_links,
     reach.shared_vlans,

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from railfab.errors import Finding
 from railfab.intent import FabricIntent
-from railfab.topology.checks.alike import alike, alike_by, error, warning
+from railfab.topology.checks.deduplicate import alike, alike_by, error, warning
 from railfab.topology.model import Address, Gateway, Interface, Link, Net, Network, Node, Pools
 from railfab.topology.sorted_links import Wired
 

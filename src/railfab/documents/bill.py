@@ -1,0 +1,110 @@
+"""The bill of materials: what is bought, and how many of it.
+
+A cage that is broken out takes one transceiver, or one end of a cable, for all its lanes. So a line says
+besides its quantity how many cable ends (of optics) or links (of cables) it serves: all cables serve as many links as
+the fabric has, and all optics twice as many ends as there are optical links.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from railfab.documents.overview import ROLES
+from railfab.documents.table import Cell, Table
+from railfab.intent import FabricIntent
+from railfab.topology.equipment import Media
+from railfab.topology.model import Link, Port, Role, Topology
+from railfab.topology.optics import LinkMedia, link_media
+
+COLUMNS = ("item", "part", "length_m", "quantity", "serves", "used_as")
+FAN, TRUNK = "one a broken-out cage", "one a pair of broken-out cages"
+Part = tuple[str, float]
+"""Name and length [m]."""
+
+
+def bill_of_materials(topology: Topology, intent: FabricIntent) -> Table:
+    """Hosts, switches, optics and cables, grouped and counted."""
+    media = link_media(topology, intent)
+    rows = (*_hosts(topology, intent), *_switches(topology), *_optics(topology, media), *_cables(topology, media))
+    return Table(name="bill-of-materials", columns=COLUMNS, rows=rows)
+
+
+def _hosts(topology: Topology, intent: FabricIntent) -> Iterator[tuple[Cell, ...]]:
+    if hosts := len(topology.hosts()):
+        yield "host", intent.hosts.model, None, hosts, None, f"GPU server, {intent.hosts.gpus} GPUs"
+    if servers := sum(node.role is Role.SERVER for node in topology.nodes):
+        yield "host", "storage server", None, servers, None, "storage server"
+
+
+def _switches(topology: Topology) -> Iterator[tuple[Cell, ...]]:
+    kinds = Counter((node.model, node.net, node.role, node.platform) for node in topology.switches())
+    for (model, net, role, platform), count in kinds.items():
+        yield "switch", model, None, count, None, f"{net} {ROLES[role]}, {platform}"
+
+
+def _optics(topology: Topology, media: LinkMedia) -> Iterator[tuple[Cell, ...]]:
+    """A transceiver for each port, or for each cage that is broken out."""
+    whole: Counter[str] = Counter()
+    cages: Counter[tuple[str, int, str, int]] = Counter()
+    for link in topology.links:
+        kind = media(link)
+        if kind is None or not kind.pluggables_per_end:
+            continue
+        for port in (link.a, link.z):
+            if port.lane is None:
+                whole[kind.name] += 1
+            else:
+                cages[port.node, port.cage, kind.name, link.rate_gbps] += 1
+    for part, count in whole.items():
+        yield "optic", part, None, count, count, "one a port"
+    found: dict[str, list[int]] = {}
+    for (node, _, optic, rate), ends in cages.items():
+        lanes = topology.model_of(topology.node(node)).lanes_for(rate) or 1
+        found.setdefault(f"{lanes * rate}G module of {lanes} x {optic}", []).append(ends)
+    for part, served in found.items():
+        yield "optic", part, None, len(served), sum(served), FAN
+
+
+def _cables(topology: Topology, media: LinkMedia) -> Iterator[tuple[Cell, ...]]:
+    """A cable for each link; where its ends are attached, one for all the links of a cage that is broken out."""
+    single: Counter[Part] = Counter()
+    shared: dict[str, Counter[tuple[Part, str, int]]] = {FAN: Counter(), TRUNK: Counter()}
+    for link in topology.links:
+        kind, split = media(link), _split(link)
+        if kind is None or kind.pluggables_per_end or split is None:
+            single[_cable(kind, link), link.cable_m] += 1
+            continue
+        use, cage = split
+        part = f"{kind.name}, breakout" if use == FAN else _trunk(topology, kind, link)
+        shared[use][(part, link.cable_m), cage.node, cage.cage] += 1
+    for (part, metres), count in sorted(single.items()):
+        yield "cable", part, f"{metres:g}", count, count, "one a link"
+    for use, cages in shared.items():
+        found: dict[Part, list[int]] = {}
+        for (shared_part, _, _), links in cages.items():
+            found.setdefault(shared_part, []).append(links)
+        for (part, metres), served in sorted(found.items()):
+            yield "cable", part, f"{metres:g}", len(served), sum(served), use
+
+
+def _cable(kind: Media | None, link: Link) -> str:
+    if kind is None:
+        return f"unknown, for {link.rate_gbps}G"
+    return f"fibre for {kind.name}" if kind.pluggables_per_end else kind.name
+
+
+def _trunk(topology: Topology, kind: Media, link: Link) -> str:
+    """A cable from a cage that is broken out to another: the media of links are such only where all lanes pair up."""
+    lanes = topology.model_of(topology.node(link.a.node)).lanes_for(link.rate_gbps) or 1
+    return f"{lanes * link.rate_gbps}G cable of {lanes} x {kind.name}"
+
+
+def _split(link: Link) -> tuple[str, Port] | None:
+    """How the links of a cage share a cable, and the cage: None where neither end is broken out."""
+    a, z = link.a, link.z
+    if a.lane is None and z.lane is None:
+        return None
+    if a.lane is not None and z.lane is not None:
+        return TRUNK, a
+    return FAN, z if a.lane is None else a

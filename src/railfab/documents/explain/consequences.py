@@ -1,0 +1,105 @@
+"""What follows from a fabric for those who use it: failures, traffic across rails, other networks, models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from railfab.documents.explain.subject import Subject
+from railfab.documents.explain.words import capacity, counted, joined
+from railfab.documents.sizing import gpu_count
+from railfab.topology import FailureDomain, FailureKind, Net
+from railfab.topology.equipment import host_of
+from railfab.topology.networks import NamedNetwork, networks_of
+
+
+def failures(subject: Subject) -> Iterator[str]:
+    """A sentence for each kind of failure of each network."""
+    several = len({domain.net for domain in subject.failures}) > 1
+    for domain in subject.failures:
+        yield f"{domain.net.capitalize()}: a{_failure(domain)}" if several else f"A{_failure(domain)}"
+
+
+def _failure(domain: FailureDomain) -> str:
+    kind = "rail switch" if domain.net is Net.BACKEND and domain.kind is FailureKind.LEAF else domain.kind
+    alike = f"any of {domain.count:,}, {domain.example} for example" if domain.count > 1 else domain.example
+    if not domain.gpus:
+        return f" {kind} ({alike}): no GPU loses bandwidth."
+    lose = "loses" if domain.gpus == 1 else "lose"
+    cut = f"; {domain.cut_off:,} cut off" if domain.cut_off else "; none is cut off"
+    return (
+        f" {kind} ({alike}): {counted(domain.gpus, 'GPU')} {lose} {domain.lost_percent:.4g} % of the bandwidth "
+        f"towards {domain.towards}{cut}."
+    )
+
+
+def across_rails(subject: Subject) -> Iterator[str]:
+    """How GPUs of different rails meet."""
+    backend, up = subject.intent.backend, subject.intent.hosts.scale_up
+    together = len(subject.dimensions.rails_of) < subject.intent.hosts.nics
+    if subject.intent.hosts.nics == 1:
+        return
+    if backend.spines is not None:
+        where = (
+            "Rails that share a rail switch meet there, others in the spines"
+            if together
+            else "Rails meet in the spines"
+        )
+        yield where + (
+            f"; traffic may also change rails inside a host, over {up.name} at {capacity(up.gbps_per_gpu)} a GPU."
+            if up
+            else ", and only there: GPUs of a host have no scale-up network."
+        )
+    elif all(len(rails) == subject.intent.hosts.nics for rails in subject.dimensions.rails_of.values()):
+        yield "All rails of a segment are on the same switches, which route between them." + _inside(subject)
+    elif up:
+        some = "Some rails share a switch; others" if together else "Rails"
+        yield f"{some} meet only inside a host, over {up.name} at {capacity(up.gbps_per_gpu)} a GPU (PXN and its like)."
+    else:
+        yield "Nothing joins rails of different switches: no spine, and no scale-up network in the hosts."
+
+
+def _inside(subject: Subject) -> str:
+    up = subject.intent.hosts.scale_up
+    return f" Inside a host, {up.name} carries {capacity(up.gbps_per_gpu)} a GPU." if up else ""
+
+
+def networks(subject: Subject) -> Iterator[str]:
+    """Where there is more than the backend and the inside of a host."""
+    named = networks_of(subject.intent)
+    if len(named) > 1:
+        for network in named:
+            yield _network(subject, network)
+
+
+def _network(subject: Subject, network: NamedNetwork) -> str:
+    switches = sum(node.net is network.net for node in subject.topology.switches())
+    parts = [f"{capacity(network.gbps_per_host)} a host"]
+    if network.net is not None:
+        parts.append(counted(switches, "switch"))
+    if network.ratio is not None:
+        parts.append(f"oversubscribed {network.ratio:g}:1 at most")
+    if network.lossless:
+        parts.append("with the lossless class")
+    if network.net is not None:
+        parts.append(f"reaching {joined(network.reaches) if network.reaches else 'no other network'}")
+    return f"{network.name[0].upper()}{network.name[1:]}: {network.about}; {', '.join(parts)}."
+
+
+def models(subject: Subject) -> Iterator[str]:
+    """GPUs that hold the parameters of a model."""
+    memory = host_of(subject.intent.hosts).gpu_memory_gb
+    for row in gpu_count(subject.topology, subject.intent).records():
+        gpus, hosts, copies = (int(row[key] or 0) for key in ("gpus", "hosts", "copies_in_fabric"))
+        hold = f"{counted(gpus, 'GPU')} of {memory} GB hold{'s' if gpus == 1 else ''}, on {counted(hosts, 'host')}"
+        room = f"holds it {copies:,} times" if copies > 1 else "holds it once" if copies else "is too small for it"
+        yield (
+            f"{row['model']}: {row['parameters_billion']} billion parameters x {row['bytes_per_parameter']} bytes are "
+            f"{row['memory_gb']} GB, which {hold}; the fabric {room}."
+        )
+
+
+def findings(subject: Subject) -> Iterator[str]:
+    """What `plan` says of it."""
+    if not subject.plan.findings:
+        yield "`railfab plan` finds nothing to say against it."
+    yield from (f"{finding.severity}: {finding}" for finding in subject.plan.findings)

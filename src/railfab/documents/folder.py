@@ -1,0 +1,66 @@
+"""The documents of a plan: what a roll-out needs, as files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from railfab.documents.addresses import addresses, as_numbers
+from railfab.documents.cabling import cabling
+from railfab.documents.files import Document, write_folder
+from railfab.documents.host_routes import BATCH_HEADING, host_batches
+from railfab.documents.plan import Plan, Say
+from railfab.documents.prefixes import subnets
+from railfab.documents.sizing import gpu_count
+from railfab.documents.summary import summary
+from railfab.documents.table import Table
+
+TABLES: Mapping[str, Callable[[Plan], Table]] = {
+    "cabling": lambda plan: cabling(plan.topology, plan.intent, plan.positions),
+    "addresses": lambda plan: addresses(plan.topology),
+    "subnets": lambda plan: subnets(plan.topology, plan.intent),
+    "as-numbers": lambda plan: as_numbers(plan.topology),
+    "bill-of-materials": lambda plan: plan.bill,
+    "power": lambda plan: plan.power,
+    "gpu-count": lambda plan: gpu_count(plan.topology, plan.intent),
+    "failure-domains": lambda plan: plan.failures,
+}
+"""Each table by the stem of its file."""
+HOSTS = "hosts"
+"""Folder of the hosts' batches."""
+
+
+def write_documents(plan: Plan, folder: Path, say: Say = lambda _: None) -> list[Path]:
+    """Write all documents into a folder; other files there stay, but batches that an earlier plan wrote for hosts that
+    are gone. say: is told the name of each document. Raises RailfabError when the folder cannot be used."""
+    files = write_folder(folder, _documents(plan, say))
+    _remove_stale(folder / HOSTS, set(files))
+    return files
+
+
+def _documents(plan: Plan, say: Say) -> Iterator[Document]:
+    from railfab.draw import topology_svg
+
+    say("summary.md")
+    yield "summary.md", summary(plan)
+    say("topology.svg")
+    yield "topology.svg", topology_svg(plan.topology, plan.intent.hosts)
+    for name, table in TABLES.items():
+        say(f"{name}.csv")
+        yield f"{name}.csv", table(plan).csv()
+    say(f"{HOSTS}/")
+    for name, text in host_batches(plan.topology, plan.intent):
+        yield f"{HOSTS}/{name}", text
+
+
+def _remove_stale(folder: Path, written: set[Path]) -> None:
+    """A batch of ours says so in its first line."""
+    for path in folder.glob("*.batch"):
+        if path not in written and path.is_file():
+            with path.open(encoding="utf-8", errors="replace") as file:
+                ours = file.readline().startswith(BATCH_HEADING.format(host=path.name.partition(".")[0]))
+            if ours:
+                path.unlink()
+    with suppress(OSError):  # others' files are there, or ours
+        folder.rmdir()

@@ -1,0 +1,91 @@
+"""A plan for programs: JSON, a line an element, written as it is made: a large fabric has hundreds of thousands."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import fields
+from operator import attrgetter
+from typing import Any
+
+from railfab.documents.cabling import label
+from railfab.documents.folder import TABLES
+from railfab.documents.growth import Room, growth
+from railfab.documents.plan import Plan
+from railfab.errors import Finding
+from railfab.fabric.buffers import PortThresholds, SwitchBuffers
+from railfab.topology import Bond, Breakout, Capacity, Gateway, Link, Node, Port, Summary, capacities
+from railfab.topology.optics import link_media, media_name
+from railfab.topology.racks import Position
+
+Record = dict[str, Any]
+IN_TABLES = ("subnets", "bill-of-materials", "power", "gpu-count", "failure-domains")
+"""Documents with what nodes and links do not say."""
+
+
+def document(plan: Plan) -> Iterator[str]:
+    """The text of the plan's JSON, in pieces."""
+    yield f'{{\n  "fabric": {json.dumps(plan.topology.fabric)},\n  "gpus": {plan.gpus}'
+    for name, records in _sections(plan):
+        yield f',\n  "{name}": '
+        yield from _array(records)
+    yield f',\n  "thresholds": {json.dumps(_thresholds(plan.buffers))}\n}}\n'
+
+
+def _sections(plan: Plan) -> Iterator[tuple[str, Iterable[Record]]]:
+    topology = plan.topology
+    yield "nodes", map(_node, topology.nodes)
+    yield "links", _links(plan)
+    for name, kind, things in (
+        ("gateways", Gateway, topology.gateways),
+        ("summaries", Summary, topology.summaries),
+        ("bonds", Bond, topology.bonds),
+    ):
+        yield name, map(_record_of(kind), things)
+    yield "capacity", ({**_CAPACITY(found), "ratio": found.ratio} for found in capacities(topology))
+    yield "racks", ({"node": name, **_POSITION(position)} for name, position in plan.positions.items())
+    for name in IN_TABLES:
+        yield name.replace("-", "_"), TABLES[name](plan).records()
+    yield "growth", map(_record_of(Room), growth(plan.intent))
+    yield "findings", map(_FINDING, plan.findings)
+
+
+def _array(records: Iterable[Record]) -> Iterator[str]:
+    encode, before = json.JSONEncoder(default=str).encode, "[\n    "
+    for record in records:
+        yield before + encode(record)
+        before = ",\n    "
+    yield "[]" if before[0] == "[" else "\n  ]"
+
+
+def _record_of(kind: type) -> Callable[[Any], Record]:
+    """A dataclass as a record, its parts as they are: `asdict`, which copies them all, takes ten times as long."""
+    names = tuple(field.name for field in fields(kind))
+    values = attrgetter(*names)
+    return lambda thing: dict(zip(names, values(thing), strict=True))
+
+
+_NODE, _BREAKOUT, _PORT, _LINK = map(_record_of, (Node, Breakout, Port, Link))
+_CAPACITY, _POSITION, _FINDING = map(_record_of, (Capacity, Position, Finding))
+
+
+def _node(node: Node) -> Record:
+    return {**_NODE(node), "breakouts": [_BREAKOUT(breakout) for breakout in node.breakouts]}
+
+
+def _links(plan: Plan) -> Iterator[Record]:
+    media = link_media(plan.topology, plan.intent)
+    for link in plan.topology.links:
+        ends = {"a": _PORT(link.a), "z": _PORT(link.z)}
+        yield {**_LINK(link), **ends, "media": media_name(media(link)), "label": label(link)}
+
+
+def _thresholds(buffers: Iterable[SwitchBuffers]) -> Record:
+    """Of every switch with a lossless class, by name: one entry for each kind of port."""
+    record = _record_of(PortThresholds)
+    return {
+        node.name: thresholds
+        for kind in buffers
+        if (thresholds := [record(ports) for ports in kind.thresholds])
+        for node in kind.switches
+    }

@@ -1,0 +1,81 @@
+"""Prefixes: pools, what switches announce in one, and what each rail, VLAN and LAG is given of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from railfab.documents.table import Cell, Table
+from railfab.intent import FabricIntent
+from railfab.topology.addresses import Place, address_plan
+from railfab.topology.dimensions import Dimensions
+from railfab.topology.model import Gateway, Net, Network, Role, Topology
+
+COLUMNS = ("prefix", "what", "network", "switches", "rail", "vlan", "vni", "gateway", "tenant")
+
+
+def rail_prefixes(topology: Topology, intent: FabricIntent) -> Mapping[tuple[int, str], Network]:
+    """What the hosts of a rail on a switch have their addresses from, by rail and switch."""
+    if intent.hosts.attach != "routed":
+        return {(found.rail, found.node): found.subnet for found in topology.gateways if found.rail is not None}
+    plan = Dimensions(intent)
+    addresses = address_plan(plan)
+    slots = {(port.plane, port.switch, port.rail): port.slot for port in plan.nic_ports}
+    return {
+        (rail, node.name): addresses.host_network(
+            Place(
+                plane=node.plane,
+                rail=rail,
+                pod=node.pod,
+                segment=node.segment,
+                leaf=plan.leaf_number(node.segment, node.index),
+                slot=slots[node.plane, node.index, rail],
+            )
+        )
+        for node in topology.nodes
+        if node.role is Role.LEAF and node.net is Net.BACKEND and node.segment is not None
+        for rail in plan.rails_of[node.index]
+    }
+
+
+def subnets(topology: Topology, intent: FabricIntent) -> Table:
+    """From the pools down to the prefix of each rail on each switch, and the subnet of each VLAN."""
+    rows = (*_pools(topology, intent), *_summaries(topology), *_rails(topology, intent), *_vlans(topology))
+    return Table(name="subnets", columns=COLUMNS, rows=rows)
+
+
+def _pools(topology: Topology, intent: FabricIntent) -> Iterator[tuple[Cell, ...]]:
+    pools: list[tuple[str, Net, Network]] = []
+    if own := topology.pools:
+        kinds = ("hosts", own.hosts), ("loopbacks", own.loopbacks), ("fabric links", own.fabric_links)
+        pools += [(f"pool of {what}", Net.BACKEND, prefix) for what, prefix in kinds]
+    others = (Net.FRONTEND, intent.frontend), (Net.STORAGE, intent.storage), (Net.MANAGEMENT, intent.management)
+    pools += [("pool", net, section.pool) for net, section in others if section is not None]
+    for what, net, prefix in pools:
+        yield str(prefix), what, net, None, None, None, None, None, None
+
+
+def _summaries(topology: Topology) -> Iterator[tuple[Cell, ...]]:
+    for summary in topology.summaries:
+        net, what = topology.node(summary.node).net, f"summary of {len(summary.contributors)}"
+        yield str(summary.prefix), what, net, summary.node, None, None, None, None, None
+
+
+def _rails(topology: Topology, intent: FabricIntent) -> Iterator[tuple[Cell, ...]]:
+    """Of links that are routed; a VLAN has a line of its own."""
+    if intent.hosts.attach == "routed":
+        for (rail, switch), prefix in sorted(rail_prefixes(topology, intent).items(), key=lambda found: found[0][0]):
+            yield str(prefix), "host links", Net.BACKEND, switch, rail, None, None, None, None
+
+
+def _vlans(topology: Topology) -> Iterator[tuple[Cell, ...]]:
+    """One line a subnet, with all switches that are gateway of it."""
+    switches: dict[tuple[str, int], list[str]] = {}
+    first: dict[tuple[str, int], Gateway] = {}
+    for gateway in topology.gateways:
+        key = str(gateway.subnet), gateway.vlan
+        switches.setdefault(key, []).append(gateway.node)
+        first.setdefault(key, gateway)
+    for (prefix, vlan), names in switches.items():
+        found = first[prefix, vlan]
+        net, via = topology.node(found.node).net, str(found.address.ip)
+        yield prefix, "VLAN", net, " ".join(names), found.rail, vlan, found.vni, via, found.tenant

@@ -1,0 +1,131 @@
+"""A fabric in a sentence or two."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from railfab.documents.overview import ROLES, CableKind, SwitchPorts
+from railfab.documents.plan import Plan
+from railfab.fabric.buffers import SwitchBuffers
+from railfab.intent import FabricIntent, Profile
+from railfab.topology import Net, Role
+
+ATTACHMENTS: Mapping[str, str] = {
+    "routed": "every NIC port is routed, with a /{link} of its own",
+    "vlan": "the ports of a rail are in one VLAN, whose gateway is the switch",
+    "mlag": "the ports of a NIC are one LAG over an MLAG pair",
+    "esi": "the ports of a NIC are one LAG over two switches (EVPN ESI)",
+}
+HOST_ROUTES: Mapping[str, str] = {
+    "routed": "each host's addresses, routes and source rules, for `ip -batch`",
+    "vlan": "each host's addresses, routes and source rules, for `ip -batch`",
+    "mlag": "each host's bonds, addresses, routes and source rules, for `ip -batch`",
+    "esi": "each host's bonds, addresses, routes and source rules, for `ip -batch`",
+}
+CONTROL: Mapping[str, str] = {"ebgp": "eBGP", "ibgp": "iBGP with route reflectors", "evpn": "eBGP with BGP EVPN"}
+TRANSPORT: Mapping[str, str] = {"rocev2": "RoCEv2", "uet": "Ultra Ethernet (UET)"}
+
+
+def _attached(intent: FabricIntent) -> str:
+    link = 127 if intent.profile.family == "ipv6" else 31
+    return ATTACHMENTS[intent.hosts.attach].format(link=link)
+
+
+def headline(plan: Plan) -> str:
+    """`64 GPUs on 8 hosts, 8 switches, 160 cables, 8 rails`"""
+    topology = plan.topology
+    parts = (
+        (plan.gpus, "GPU"),
+        (len(topology.hosts()), "host"),
+        (len(topology.switches()), "switch"),
+        (len(topology.links), "cable"),
+        (plan.intent.hosts.nics, "rail"),
+    )
+    gpus, hosts, *others = (counted(count, what) for count, what in parts)
+    return ", ".join((f"{gpus} on {hosts}", *others))
+
+
+def counted(count: int, what: str) -> str:
+    plural = f"{what}es" if what.endswith("ch") else f"{what}s"
+    return f"{count:,} {what if count == 1 else plural}"
+
+
+def in_words(intent: FabricIntent) -> str:
+    """What the backend is, in two or three sentences."""
+    profile = intent.profile
+    spray = {"flow": "by flow", "flowlet": "by flowlet", "packet": "by packet"}[profile.ecmp]
+    family = {"ipv4": "IPv4", "ipv6": "IPv6"}[profile.family]
+    return (
+        f"{_shape(intent)}; {_attached(intent)}. "
+        f"{CONTROL[profile.control_plane]} over {profile.underlay} {family} links, ECMP {spray}; {_transport(profile)}."
+    )
+
+
+def _transport(profile: Profile) -> str:
+    name, lossless = TRANSPORT[profile.transport], profile.lossless
+    if lossless is None:
+        return f"{name} without a class of its own"
+    means = " and ".join(means for means, on in (("PFC", lossless.pfc), ("ECN", lossless.ecn)) if on)
+    return f"{name} in queue {lossless.priority}, with {means or 'neither PFC nor ECN'}"
+
+
+def _shape(intent: FabricIntent) -> str:
+    """Tiers, planes and other networks."""
+    backend = intent.backend
+    if backend.super_spines:
+        shape = f"{counted(backend.pods, 'pod')} under {counted(backend.super_spines.count, 'super-spine')}: 3 tiers"
+    elif backend.spines:
+        shape = "A pod of 2 tiers" if backend.pods == 1 else f"{counted(backend.pods, 'pod')} of 2 tiers, not joined"
+    else:
+        shape = "Rail switches without spines"
+    if backend.planes > 1:
+        shape += f", in {backend.planes} planes that never meet"
+    others = [name for name in ("frontend", "storage", "management") if getattr(intent, name) is not None]
+    return shape + (f"; with {', '.join(others)} networks of their own" if others else "")
+
+
+def between(kind: CableKind) -> str:
+    """`leaf to spine`; switches on the management network are no hosts of it, and only named so."""
+    managed = kind.net is Net.MANAGEMENT and kind.a not in (Role.HOST, Role.SERVER) and kind.a is kind.z
+    return "switch to leaf" if managed else f"{ROLES[kind.a]} to {ROLES[kind.z]}"
+
+
+def capacity_words(switch: SwitchPorts) -> str:
+    """`3.2 / 3.2 Tb/s, non-blocking`; what is below alone where nothing is above."""
+    if not switch.up_gbps:
+        return f"{switch.down_gbps / 1000:g} Tb/s"
+    ratio = switch.down_gbps / switch.up_gbps
+    verdict = "non-blocking" if ratio <= 1 else f"{ratio:.2f}:1"
+    return f"{switch.down_gbps / 1000:g} / {switch.up_gbps / 1000:g} Tb/s, {verdict}"
+
+
+def watts(power_w: float) -> str:
+    """`40.9 kW`, or megawatts where it is ten of them and more."""
+    return f"{power_w / 1e6:,.1f} MW" if power_w >= 1e7 else f"{power_w / 1e3:,.1f} kW"
+
+
+def heat(plan: Plan) -> tuple[int, int, str, int]:
+    """All power [W], how many racks, the first of the hottest racks, and what that takes [W]."""
+    column = plan.power.columns.index("power_w")
+    racks = [(int(row[column] or 0), str(row[0])) for row in plan.power.rows]
+    hottest_w, hottest = max(racks, key=lambda rack: rack[0], default=(0, ""))
+    return sum(watts for watts, _ in racks), len(racks), hottest, hottest_w
+
+
+def division(kind: SwitchBuffers) -> str:
+    """How the buffer is divided, and what could be saved for what the intent says of its traffic."""
+    whole, uncut, cut = kind.plan.buffer_bytes, kind.plan.uncut, kind.plan.cut
+    parts = (
+        f"{_mb(whole)} of {kind.model.silicon}: {_mb(uncut.headroom_bytes)} headroom, "
+        f"{_mb(uncut.lossless_bytes)} lossless, {_mb(uncut.lossy_bytes)} other classes"
+    )
+    if cut is None:
+        return parts
+    return (
+        f"{parts}; for the stated traffic {_mb(cut.headroom_bytes)} headroom and {_mb(cut.lossless_bytes)} lossless "
+        f"do, which saves {_mb(kind.plan.saved_bytes)}"
+    )
+
+
+def _mb(size_bytes: float) -> str:
+    return f"{size_bytes / 1e6:,.1f} MB"

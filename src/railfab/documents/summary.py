@@ -1,0 +1,172 @@
+"""The fabric's summary as Markdown: the first thing that somebody reads who is to build it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from railfab.documents.growth import growth, largest_gpus
+from railfab.documents.overview import ROLES, SwitchPorts
+from railfab.documents.plan import Plan
+from railfab.documents.sentences import HOST_ROUTES, between, division, headline, heat, in_words, watts
+from railfab.fabric.buffers import SwitchBuffers
+from railfab.topology.grouping import grouped
+
+FILES = (
+    ("topology.svg", "the picture above"),
+    ("cabling.csv", "every cable, from rack, unit and port to rack, unit and port, with the label of both ends"),
+    ("addresses.csv", "every address, with its network, VLAN and gateway"),
+    ("subnets.csv", "pools, what switches announce in one, and VLANs"),
+    ("as-numbers.csv", "AS number of each switch, and which are route reflectors"),
+    ("bill-of-materials.csv", "hosts, switches, optics and cables by length, counted"),
+    ("power.csv", "power of each rack"),
+    ("gpu-count.csv", "GPUs that a model needs"),
+    ("failure-domains.csv", "what each single failure costs"),
+)
+
+
+def summary(plan: Plan) -> str:
+    """The whole page. Deterministic: the same intent gives the same text."""
+    sections = (
+        _head(plan),
+        _switches(plan),
+        _cables(plan),
+        _capacity(plan),
+        _buffers(plan.buffers),
+        _power_and_bill(plan),
+        _failures(plan),
+        _findings(plan),
+        _growth(plan),
+        _files(plan),
+    )
+    return "\n".join(line for section in sections for line in section) + "\n"
+
+
+def _head(plan: Plan) -> Iterator[str]:
+    name = plan.topology.fabric
+    yield f"# {name}"
+    yield ""
+    yield f"{headline(plan)}. {in_words(plan.intent)}"
+    yield ""
+    yield f"![Topology of {name}](topology.svg)"
+
+
+def _section(title: str) -> tuple[str, str, str]:
+    return "", f"## {title}", ""
+
+
+def _table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+    yield _row(columns)
+    yield "|" + "---|" * len(columns)
+    yield from map(_row, rows)
+
+
+def _row(cells: Sequence[object]) -> str:
+    return "| " + " | ".join("" if cell is None else str(cell).replace("|", "\\|") for cell in cells) + " |"
+
+
+def _tier(switch: SwitchPorts) -> tuple[object, ...]:
+    node = switch.node
+    return node.net, node.plane, node.role, node.model, node.platform, switch.hosts, switch.fabric
+
+
+def _switches(plan: Plan) -> Iterator[str]:
+    yield from _section("Switches")
+    columns = ("network", "plane", "tier", "model", "platform", "host ports", "fabric ports", "switches", "such as")
+    groups = grouped(plan.overview.switches, _tier)
+    yield from _table(columns, ((*_tier(group[0]), f"{len(group):,}", group[0].node.name) for group in groups))
+
+
+def _cables(plan: Plan) -> Iterator[str]:
+    yield from _section("Cables")
+    rows = (
+        (kind.net, between(kind), kind.rate_gbps, f"{kind.cable_m:g}", f"{count:,}")
+        for kind, count in plan.overview.cables.items()
+    )
+    yield from _table(("network", "between", "Gb/s", "metres", "cables"), rows)
+
+
+def _capacity(plan: Plan) -> Iterator[str]:
+    """Of each switch of a tier, what it has towards below and towards above, in either direction."""
+    yield from _section("Capacity")
+    rows = []
+    for group in grouped(plan.overview.switches, lambda found: (*_tier(found)[:3], found.down_gbps, found.up_gbps)):
+        node, down, up = group[0].node, group[0].down_gbps / 1000, group[0].up_gbps / 1000
+        above = (f"{up:g}", f"{down / up:.2f}:1") if up else (None, None)
+        rows.append((node.net, node.plane, ROLES[node.role], f"{len(group):,}", f"{down:g}", *above))
+    yield from _table(("network", "plane", "tier", "switches", "each Tb/s down", "each Tb/s up", "down to up"), rows)
+    yield ""
+    yield f"Stated: at most {plan.intent.backend.oversubscription:g}:1 on the backend. Links carry as much either way."
+
+
+def _buffers(buffers: Sequence[SwitchBuffers]) -> Iterator[str]:
+    yield from _section("Buffers of the lossless class")
+    if not buffers:
+        yield "No class is lossless."
+        return
+    columns = ("switches", "ports", "Kmin kB", "Kmax kB", "Pmax", "XOFF kB", "headroom kB")
+    yield from _table(columns, (row for kind in buffers for row in _threshold_rows(kind)))
+    yield ""
+    for kind in buffers:
+        yield f"- {kind.where}: {division(kind)}"
+
+
+def _threshold_rows(kind: SwitchBuffers) -> Iterator[tuple[object, ...]]:
+    for load, found in zip(kind.plan.uncut.ports, kind.thresholds, strict=True):
+        ramp = f"{found.kmin_bytes / 1000:g}", f"{found.kmax_bytes / 1000:g}", f"{found.pmax_percent} %"
+        limits = f"{found.xoff_bytes / 1000:g}", f"{found.headroom_bytes / 1000:.1f}"
+        yield kind.where, f"{load.load.count} x {found.name}", *ramp, *limits
+
+
+def _power_and_bill(plan: Plan) -> Iterator[str]:
+    yield from _section("Power")
+    total_w, racks, hottest, hottest_w = heat(plan)
+    yield (
+        f"{watts(total_w)} in {racks:,} racks at the most that devices take; "
+        f"at most {watts(hottest_w)} in one, {hottest} for example."
+    )
+    yield from _section("Bill of materials")
+    columns = ("item", "part", "metres", "quantity", "used as")
+    rows = ((item, part, metres, f"{quantity:,}", used) for item, part, metres, quantity, _, used in plan.bill.rows)
+    yield from _table(columns, rows)
+
+
+def _failures(plan: Plan) -> Iterator[str]:
+    yield from _section("When one thing fails")
+    columns = (
+        "network",
+        "what fails",
+        "such as",
+        "count",
+        "GPUs hit",
+        "they lose",
+        "cut off",
+        "of what they send to",
+    )
+    rows = (
+        (net, kind, example, f"{count:,}", f"{gpus:,}", f"{lost} %", f"{cut_off:,}", towards)
+        for net, kind, example, count, gpus, lost, cut_off, towards in plan.failures.rows
+    )
+    yield from _table(columns, rows)
+
+
+def _findings(plan: Plan) -> Iterator[str]:
+    yield from _section("Findings")
+    if not plan.findings:
+        yield "None."
+    yield from (f"- **{finding.severity}** {finding}" for finding in plan.findings)
+
+
+def _growth(plan: Plan) -> Iterator[str]:
+    yield from _section("How far it may grow")
+    others = " Other networks may need further leaves." if len({kind.net for kind in plan.overview.cables}) > 1 else ""
+    largest = f"{largest_gpus(plan.intent):,}"
+    yield f"To {largest} GPUs; no name, port, address or AS number of what stands changes on the way.{others}"
+    yield ""
+    rows = ((room.what, f"{room.now:,}", f"{room.room:,}") for room in growth(plan.intent))
+    yield from _table(("what", "now", "room"), rows)
+
+
+def _files(plan: Plan) -> Iterator[str]:
+    yield from _section("Files")
+    yield from (f"- [{name}]({name}): {what}" for name, what in FILES)
+    yield f"- hosts/: {HOST_ROUTES[plan.intent.hosts.attach]}"

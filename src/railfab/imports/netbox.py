@@ -1,0 +1,89 @@
+"""NetBox, as far as a fabric is in it: devices, cables, interfaces, addresses and AS numbers. Only ever read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from railfab.imports import netbox_records as records
+from railfab.imports.found import FoundTopology, SourceError
+from railfab.imports.netbox_records import Record
+
+if TYPE_CHECKING:
+    from railfab.imports.netbox_client import Client
+
+AT_ONCE = 100
+"""Devices that one request asks for: their ids stand in its URL."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetBox:
+    """Where a NetBox is, and what of it to read.
+
+    site, tag: slugs; None is any. ca: PEM file of the authority that signed its certificate; None is the system's trust
+    store. timeout_s: how long it may take to answer.
+    """
+
+    url: str
+    token: str | None = field(default=None, repr=False)
+    site: str | None = None
+    tag: str | None = None
+    ca: str | None = None
+    skip_verify: bool = False
+    timeout_s: float = 30.0
+
+    @property
+    def devices(self) -> str:
+        """Its devices, in words."""
+        site, tag = f" of site {self.site}" if self.site else "", f" with tag {self.tag}" if self.tag else ""
+        return f"device{site}{tag}"
+
+    def filters(self) -> dict[str, str]:
+        """What selects its devices. Config contexts are left out: they are large, and nothing here needs them."""
+        chosen = {"site": self.site, "tag": self.tag}
+        return {"exclude": "config_context", **{name: slug for name, slug in chosen.items() if slug}}
+
+
+def read_netbox(netbox: NetBox) -> FoundTopology:
+    """What a NetBox holds of a site, of what has a tag, or of everything.
+
+    Raises SourceError for all that can go wrong on the way, in one line.
+    """
+    from railfab.imports.netbox_client import Client
+
+    with Client(netbox) as client:
+        devices = _devices(client, netbox)
+        addresses = records.addresses(_of(devices, client, "ipam.ip_addresses"))
+        interfaces = records.interfaces(_of(devices, client, "dcim.interfaces"), addresses)
+        links = records.links(_of(devices, client, "dcim.cables"), interfaces)
+        site = {"site": netbox.site} if netbox.site else {}
+        return FoundTopology(
+            source=netbox.url,
+            nodes=records.nodes(devices.values(), interfaces.values()),
+            links=links,
+            ports=tuple(interface.port for interface in interfaces.values() if interface.port.addresses),
+            asns=records.asns(client.records("ipam.asns", site)),
+        )
+
+
+def _devices(client: Client, netbox: NetBox) -> Mapping[int, Record]:
+    """Those that are to be compared, by id: what has no name cannot be."""
+    found = dict(records.devices(client.records("dcim.devices", netbox.filters())))
+    if not found:
+        raise SourceError(netbox.url, f"has no {netbox.devices}", "Check the slugs of --site and --tag")
+    seen: set[str] = set()
+    for device in found.values():
+        if device["name"] in seen:
+            problem = f"has more than one {netbox.devices} called {device['name']}"
+            raise SourceError(netbox.url, problem, "Choose one site with --site, or mark one with a tag for --tag")
+        seen.add(device["name"])
+    return found
+
+
+def _of(devices: Iterable[int], client: Client, endpoint: str) -> Iterator[Record]:
+    """What belongs to these devices."""
+    rest = iter(devices)
+    while some := list(islice(rest, AT_ONCE)):
+        yield from client.records(endpoint, {"device_id": some})

@@ -1,0 +1,185 @@
+"""Asks NetBox over its REST API, with pynetbox. Only GET is ever sent, and only to the address that the user named."""
+
+from __future__ import annotations
+
+import ssl
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+from urllib.parse import urlsplit, urlunsplit
+
+import pynetbox
+import requests
+from urllib3.exceptions import InsecureRequestWarning
+
+from railfab.imports.found import SourceError
+from railfab.imports.netbox import NetBox
+from railfab.imports.netbox_records import Record
+
+E = TypeVar("E", bound=BaseException)
+
+OLDEST = (3, 3)
+PAGE = 1000
+"""Records of a page: the most that NetBox gives unless it is told otherwise (its MAX_PAGE_SIZE)."""
+
+
+class Client:
+    """One NetBox. A context manager: leaving it closes the connection."""
+
+    def __init__(self, netbox: NetBox) -> None:
+        self._netbox = netbox
+        if not _is_url(netbox.url):
+            raise SourceError(netbox.url, "is no URL of a NetBox", "Write https://HOST")
+        if netbox.ca is not None and not Path(netbox.ca).is_file():
+            raise SourceError(netbox.ca, "no such file", "Name the PEM file of NetBox's authority")
+        self._api: Any = pynetbox.api(netbox.url, token=netbox.token)  # type: ignore[no-untyped-call]
+        self._api.http_session = self._session = _ReadOnly(netbox)
+
+    def __enter__(self) -> Self:
+        with self._asking("status"):
+            status = self._api.status()
+        version = str(status.get("netbox-version", "")) if isinstance(status, Mapping) else ""
+        parts = tuple(int(part) if part.isdigit() else 0 for part in version.split(".")[:2])
+        if not version:
+            raise self._no_netbox()
+        if parts < OLDEST:
+            raise SourceError(self._netbox.url, f"is NetBox {version}", "Use one from 3.3 on")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._session.close()
+
+    def records(self, endpoint: str, filters: Mapping[str, Any]) -> Iterator[Record]:
+        """Every record of an endpoint, such as `dcim.devices`, page by page."""
+        app, _, name = endpoint.partition(".")
+        what = endpoint.replace(".", "/")
+        with self._asking(what):
+            found = iter(getattr(getattr(self._api, app), name).filter(limit=PAGE, **filters))
+            while (record := self._next(what, found)) is not None:
+                yield record
+
+    def _next(self, what: str, found: Iterator[Any]) -> Record | None:
+        """One record, of whose shape pynetbox takes much for granted; None at the end."""
+        try:
+            record = next(found, None)
+            return None if record is None else dict(record)
+        except (TypeError, KeyError, IndexError, AttributeError):
+            problem = f"answers for {what} in another shape than NetBox 3.3 to 4.6"
+            raise SourceError(self._netbox.url, problem, "Check what answers there") from None
+
+    @contextmanager
+    def _asking(self, what: str) -> Iterator[None]:
+        """Says in one line why NetBox did not answer."""
+        url, refused = self._netbox.url, pynetbox.RequestError
+        try:
+            yield
+        except refused as error:
+            raise self._refusal(what, error.req) from None
+        except (pynetbox.ContentError, requests.exceptions.JSONDecodeError):
+            raise self._no_netbox() from None
+        except requests.exceptions.Timeout:
+            problem = f"does not answer within {self._netbox.timeout_s:g} s ({what})"
+            raise SourceError(url, problem, "Try again, or narrow it with --site or --tag") from None
+        except (requests.exceptions.RequestException, OSError) as error:
+            raise self._unreachable(error) from None
+
+    def _refusal(self, what: str, answer: requests.Response) -> SourceError:
+        url, code = self._netbox.url, answer.status_code
+        said = _detail(answer)
+        if code in (401, 403) and what == "status":
+            token = "the token" if self._netbox.token else "to be read without a token"
+            return SourceError(url, f"refuses {token} ({said})", "Set NETBOX_TOKEN, or name its file with --token-file")
+        if code == 403:
+            return SourceError(url, f"does not let this token read {what} ({said})", "Grant its user the right to view")
+        if code == 400:
+            return SourceError(
+                url, f"does not take the question for {what} ({said})", "Check the slugs of --site and --tag"
+            )
+        if code == 404:
+            return self._no_netbox()
+        return SourceError(url, f"cannot answer for {what}: {code} {answer.reason}", "Look into NetBox's log")
+
+    def _no_netbox(self) -> SourceError:
+        return SourceError(
+            self._netbox.url, "is not a NetBox", "Give the address that its pages are under, without /api"
+        )
+
+    def _unreachable(self, error: BaseException) -> SourceError:
+        certificate = _in_chain(error, ssl.SSLCertVerificationError)
+        if certificate is not None:
+            remedy = "Name the authority that signed it with --ca, or say --skip-verify"
+            problem = f"its certificate is not trusted ({certificate.verify_message.lower()})"
+            return SourceError(self._netbox.url, problem, remedy)
+        cause = _in_chain(error, OSError, lambda found: bool(found.strerror))
+        reason = str(cause.strerror).lower() if cause is not None else type(error).__name__
+        return SourceError(self._netbox.url, f"cannot be reached ({reason})", "Check the address and the way to it")
+
+
+class _ReadOnly(requests.Session):
+    """Sends GET and nothing else, to one address and no other, and never waits for ever."""
+
+    def __init__(self, netbox: NetBox) -> None:
+        super().__init__()
+        self._netbox = netbox
+        self._home = urlsplit(netbox.url)
+        self.auth = _as_it_is  # else requests would put what a ~/.netrc says in the token's place
+        self._verify: bool | str | None = False if netbox.skip_verify else netbox.ca
+
+    def request(self, method: str | bytes, url: str | bytes, *arguments: Any, **options: Any) -> requests.Response:
+        """A next page's URL is NetBox's own view of itself, which a proxy before it may know better."""
+        if method != "GET":
+            raise SourceError(self._netbox.url, f"{method!r} would change it", "This is a defect of railfab: report it")
+        asked = urlsplit(str(url))
+        options.update(timeout=self._netbox.timeout_s, allow_redirects=False)
+        if self._verify is not None:
+            options["verify"] = self._verify
+        at_home = urlunsplit((self._home.scheme, self._home.netloc, *asked[2:]))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", InsecureRequestWarning)  # the user has said --skip-verify
+            answer = super().request(method, at_home, *arguments, **options)
+        if answer.is_redirect:
+            there = answer.headers["location"]
+            raise SourceError(self._netbox.url, f"sends us on to {there}", "Name that address if it is your NetBox")
+        return answer
+
+
+def _as_it_is(request: requests.PreparedRequest) -> requests.PreparedRequest:
+    return request
+
+
+def _is_url(text: str) -> bool:
+    try:
+        address = urlsplit(text)
+        return (
+            address.scheme in ("http", "https")
+            and bool(address.hostname)
+            and address.port != 0
+            and not address.username
+        )
+    except ValueError:
+        return False
+
+
+def _detail(answer: requests.Response) -> str:
+    """What NetBox says of a refusal, in one line."""
+    try:
+        said = answer.json()
+    except requests.exceptions.JSONDecodeError:
+        return f"{answer.status_code} {answer.reason}"
+    if isinstance(said, dict):
+        said = said.get("detail") or "; ".join(f"{key}: {value}" for key, value in said.items())
+    return " ".join(str(said).split())[:200].rstrip(".")
+
+
+def _in_chain(error: BaseException | None, kind: type[E], fits: Callable[[E], bool] = lambda _: True) -> E | None:
+    """The first error of a kind among an error and what led to it."""
+    while error is not None:
+        if isinstance(error, kind) and fits(error):
+            return error
+        error = error.__cause__ or error.__context__
+    return None

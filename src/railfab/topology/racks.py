@@ -1,0 +1,119 @@
+"""Where everything stands: rack and unit of each host and switch.
+
+A node's place follows from its own numbers alone, so adding a host, a segment or a pod moves nothing:
+
+- hosts fill racks of their segment, `hosts.per_rack` to a rack: `pod1-seg1-r1`;
+- rail switches stand in the middle of the row of their segment, so that host cables are short: `pod1-seg1-net1`;
+- spines stand at the end of the rows of their pod: `pod1-net1`; super-spines between the pods: `super-net1`;
+- each further plane has racks of its own, so that no rack holds two: `plane2-pod1-seg1-net1`;
+- in the racks of another network, leaves fill the lower half and spines the upper one: `front-net1`;
+- storage servers have racks of their own: `store-r1`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from railfab.errors import Finding, Severity
+from railfab.intent import FabricIntent
+from railfab.topology.equipment import host_of
+from railfab.topology.model import Net, Node, Role, Topology
+from railfab.topology.optics import SERVER_UNITS
+
+RACK_UNITS = 48
+"""Height of a rack [U]."""
+SWITCH_UNITS = 32
+"""Of a network rack, for switches; the rest is for patch panels and the bends of cables [U]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Position:
+    """unit: the lowest that it takes, from 1. units: how many it takes."""
+
+    rack: str
+    unit: int
+    units: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Row:
+    """Racks that are filled one after another. first_unit: from 0; in_rack: how many a rack takes."""
+
+    name: str
+    in_rack: int
+    units: int
+    first_unit: int = 0
+
+    def position(self, index: int) -> Position:
+        """index: from 1."""
+        rack, slot = divmod(index - 1, self.in_rack)
+        return Position(rack=f"{self.name}{rack + 1}", unit=self.first_unit + slot * self.units + 1, units=self.units)
+
+
+def racks(topology: Topology, intent: FabricIntent) -> dict[str, Position]:
+    """Where each node stands, by its name. Raises TopologyError for a host model that nobody knows."""
+    return {node.name: _ROWS[node.role](topology, intent, node).position(node.index) for node in topology.nodes}
+
+
+def rack_findings(topology: Topology, intent: FabricIntent) -> Iterator[Finding]:
+    """Whether a rack takes as many hosts as it is said to."""
+    units, per_rack = host_of(intent.hosts).units, intent.hosts.per_rack
+    in_segment = max((node.index for node in topology.hosts()), default=0)
+    needed = min(per_rack, in_segment) * units
+    if needed > RACK_UNITS:
+        yield Finding(
+            severity=Severity.WARNING,
+            where="hosts.per_rack",
+            problem=f"{min(per_rack, in_segment)} hosts of {units} U are {needed} U, a rack has {RACK_UNITS}",
+            remedy=f"Put at most {RACK_UNITS // units} into a rack",
+        )
+
+
+def _hosts(_: Topology, intent: FabricIntent, node: Node) -> _Row:
+    units = host_of(intent.hosts).units
+    return _Row(name=f"pod{node.pod}-seg{node.segment}-r", in_rack=intent.hosts.per_rack, units=units)
+
+
+def _servers(_: Topology, __: FabricIntent, ___: Node) -> _Row:
+    return _Row(name="store-r", in_rack=SWITCH_UNITS // SERVER_UNITS, units=SERVER_UNITS)
+
+
+def _leaves(topology: Topology, _: FabricIntent, node: Node) -> _Row:
+    if node.net is not Net.BACKEND:
+        return _half(topology, node, 0)
+    return _switches(topology, node, f"pod{node.pod}-seg{node.segment}-net")
+
+
+def _spines(topology: Topology, _: FabricIntent, node: Node) -> _Row:
+    if node.net is not Net.BACKEND:
+        return _half(topology, node, RACK_UNITS // 2)
+    return _switches(topology, node, f"pod{node.pod}-net")
+
+
+def _supers(topology: Topology, _: FabricIntent, node: Node) -> _Row:
+    return _switches(topology, node, "super-net")
+
+
+def _switches(topology: Topology, node: Node, name: str) -> _Row:
+    units = max(1, topology.model_of(node).units)
+    plane = f"plane{node.plane}-" if node.plane > 1 else ""
+    return _Row(name=f"{plane}{name}", in_rack=max(1, SWITCH_UNITS // units), units=units)
+
+
+def _half(topology: Topology, node: Node, first_unit: int) -> _Row:
+    """Of a rack of another network, whose name is the first word of its switches' names; a chassis that is higher than
+    half a rack has one to itself."""
+    units, network = max(1, topology.model_of(node).units), node.name.partition("-")[0]
+    if units > RACK_UNITS // 2:
+        return _Row(name=f"{network}-{node.role}-net", in_rack=1, units=units)
+    return _Row(name=f"{network}-net", in_rack=RACK_UNITS // 2 // units, units=units, first_unit=first_unit)
+
+
+_ROWS: Mapping[Role, Callable[[Topology, FabricIntent, Node], _Row]] = {
+    Role.HOST: _hosts,
+    Role.SERVER: _servers,
+    Role.LEAF: _leaves,
+    Role.SPINE: _spines,
+    Role.SUPER: _supers,
+}

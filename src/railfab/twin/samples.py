@@ -1,0 +1,167 @@
+"""Canonical samples of one switch, drawn from the simulator's counters and the present conclusion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import repeat
+from typing import NamedTuple
+
+import numpy as np
+
+from railfab.forwarding.converge import Conclusion
+from railfab.forwarding.sessions import BgpSession
+from railfab.forwarding.wiring import Wiring
+from railfab.sim import QUEUES
+from railfab.topology import Node, Port
+from railfab.twin.transitions import TransitionCounters
+
+Labels = Mapping[str, str]
+Arrays = Mapping[str, np.ndarray[tuple[int], np.dtype[np.float64]]]
+"""Values by source: axis (link,) or (link * QUEUES + number,)."""
+
+BGP_STATES = {"idle": 1, "connect": 2, "active": 3, "opensent": 4, "openconfirm": 5, "established": 6}
+"""As in BGP4-MIB (RFC 4273)."""
+
+
+class Sample(NamedTuple):
+    """One value of a canonical metric; labels are without `device`."""
+
+    metric: str
+    labels: Labels
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Samples of one metric: for each set of labels the place of its value in the array `source`."""
+
+    metric: str
+    source: str
+    labels: tuple[Labels, ...]
+    places: np.ndarray[tuple[int], np.dtype[np.int64]]
+
+    def read(self, arrays: Arrays) -> Iterator[Sample]:
+        return map(Sample, repeat(self.metric), self.labels, arrays[self.source][self.places].tolist())
+
+
+_EGRESS = {
+    "fabric_interface_transmit_bytes_total": "octets",
+    "fabric_interface_transmit_discards_total": "tail_drops",
+    "fabric_interface_oper_up": "oper_up",
+    "fabric_interface_admin_up": "admin_up",
+    "fabric_interface_speed_bytes_per_second": "speed",
+    "fabric_interface_carrier_transitions_total": "transitions",
+    "fabric_interface_last_change_timestamp_seconds": "last_change",
+}
+_INGRESS = {
+    "fabric_interface_receive_bytes_total": "octets",
+    "fabric_interface_receive_discards_total": "refused",
+}
+_QUEUE = {
+    "fabric_queue_transmit_bytes_total": "queue_octets",
+    "fabric_queue_transmit_packets_total": "queue_packets",
+    "fabric_queue_dropped_bytes_total": "queue_dropped_octets",
+    "fabric_queue_dropped_packets_total": "queue_dropped",
+    "fabric_queue_ecn_marked_packets_total": "queue_marked",
+    "fabric_queue_ecn_marked_bytes_total": "queue_marked_octets",
+    "fabric_queue_depth_bytes": "queue_depth",
+    "fabric_queue_depth_peak_bytes": "queue_peak",
+}
+_PFC_EGRESS = {
+    "fabric_pfc_receive_frames_total": "pause_frames",
+    "fabric_pfc_receive_transitions_total": "xoffs",
+    "fabric_pfc_receive_pause_seconds_total": "paused",
+}
+_PFC_INGRESS = {"fabric_pfc_transmit_frames_total": "pause_frames", "fabric_pfc_dropped_packets_total": "refused"}
+_HEADROOM = {
+    "fabric_buffer_headroom_used_bytes": "headroom",
+    "fabric_buffer_headroom_peak_bytes": "headroom_peak",
+    "fabric_buffer_headroom_size_bytes": "headroom_size",
+}
+
+
+def families(wiring: Wiring, conclusion: Conclusion, name: str) -> tuple[Family, ...]:
+    """What a switch counts, by its present configuration."""
+    ports = wiring.ports_of[name]
+    links = np.array([wiring.egress[name, port.name] for port in ports], np.int64)
+    plain = tuple({"interface": port.name} for port in ports)
+    unicast = tuple({"interface": port.name, "cast": "unicast"} for port in ports)
+    return (
+        *_each(_EGRESS, plain, links),
+        *_each(_INGRESS, plain, links ^ 1),
+        Family("fabric_interface_transmit_packets_total", "packets", unicast, links),
+        Family("fabric_interface_receive_packets_total", "packets", unicast, links ^ 1),
+        *_queue_families(conclusion, name, ports, links),
+        *_lossless_families(conclusion, name, ports, links),
+    )
+
+
+def _each(
+    metrics: Mapping[str, str], labels: tuple[Labels, ...], places: np.ndarray[tuple[int], np.dtype[np.int64]]
+) -> Iterator[Family]:
+    return (Family(metric, source, labels, places) for metric, source in metrics.items())
+
+
+def _queue_families(
+    conclusion: Conclusion, name: str, ports: Sequence[Port], links: np.ndarray[tuple[int], np.dtype[np.int64]]
+) -> Iterator[Family]:
+    classes = conclusion.effects[name].classes
+    labels = tuple({"interface": port.name, "queue": cls.name} for port in ports for cls in classes)
+    places = np.array([link * QUEUES + cls.queue for link in links for cls in classes], np.int64)
+    return _each(_QUEUE, labels, places)
+
+
+def _lossless_families(
+    conclusion: Conclusion, name: str, ports: Sequence[Port], links: np.ndarray[tuple[int], np.dtype[np.int64]]
+) -> Iterator[Family]:
+    cls = conclusion.effects[name].lossless
+    if cls is None:
+        return
+    priority = tuple({"interface": port.name, "priority": str(cls.lossless_priority)} for port in ports)
+    group = tuple({"interface": port.name, "priority_group": f"pfc-{cls.name}"} for port in ports)
+    yield from _each(_PFC_EGRESS, priority, links)
+    yield from _each(_PFC_INGRESS, priority, links ^ 1)
+    yield from _each(_HEADROOM, group, links ^ 1)
+
+
+def state_samples(wiring: Wiring, conclusion: Conclusion, counters: TransitionCounters, name: str) -> Iterator[Sample]:
+    """Sessions, neighbours and the switch itself; they change only with the conclusion."""
+    node = wiring.nodes[name]
+    yield Sample("fabric_device_info", _device_labels(wiring, node), 1.0)
+    for port in wiring.ports_of[name]:
+        if conclusion.ground.ports[name, port.name].oper_up:
+            far = wiring.far(wiring.egress[name, port.name])
+            labels = {"interface": port.name, "peer_device": far.node, "peer_interface": far.name}
+            yield Sample("fabric_lldp_neighbor_info", labels, 1.0)
+    for session in conclusion.sessions.values():
+        if session.device == name:
+            yield from _session_samples(session, counters)
+
+
+def _device_labels(wiring: Wiring, node: Node) -> Labels:
+    return {
+        "fabric": wiring.topology.fabric,
+        "role": node.role.value,
+        "pod": str(node.pod),
+        "segment": "" if node.segment is None else str(node.segment),
+        "rail": "",
+        "platform": node.platform or "",
+        "model": node.model or "",
+    }
+
+
+def _session_samples(session: BgpSession, counters: TransitionCounters) -> Iterator[Sample]:
+    key, peer = (session.device, session.interface), {"peer": session.peer}
+    yield Sample("fabric_bgp_session_up", peer, float(session.established))
+    yield Sample("fabric_bgp_session_state", peer, float(BGP_STATES[session.state]))
+    yield Sample("fabric_bgp_established_transitions_total", peer, float(counters.established.get(key, 0)))
+    if key in counters.last_established_s:
+        yield Sample("fabric_bgp_last_established_timestamp_seconds", peer, counters.last_established_s[key])
+    prefixes = {"received": session.received, "sent": session.sent, "installed": session.installed}
+    for direction, count in prefixes.items():
+        labels = {**peer, "afi_safi": "ipv4-unicast", "direction": direction}
+        yield Sample("fabric_bgp_prefixes", labels, float(count))
+    if session.bfd_up is not None:
+        yield Sample("fabric_bfd_session_up", peer, float(session.bfd_up))
+        yield Sample("fabric_bfd_failure_transitions_total", peer, float(counters.bfd_failures.get(key, 0)))

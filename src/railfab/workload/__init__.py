@@ -1,0 +1,7 @@
+"""Jobs: collectives and traffic patterns as stages of transfers, and a run of them on an engine."""
+
+from railfab.workload.run import JobRun, JobStatus, Step
+from railfab.workload.stages import Stage, stages
+from railfab.workload.transfer import Transfer
+
+__all__ = ["JobRun", "JobStatus", "Stage", "Step", "Transfer", "stages"]

@@ -1,0 +1,118 @@
+"""A job as phases of transfers between host ports."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from railfab.errors import IntentError
+from railfab.intent import Collective, Job, Phase, Traffic
+from railfab.topology import Port, PortKey, Topology
+from railfab.units import NS_PER_MS
+from railfab.workload.transfer import Transfer
+
+QUEUE_PAIRS = 2
+"""Queue pairs of a collective between two NIC ports, each a flow of its own, so that ECMP has more to spread.
+
+Collective libraries offer the number as an option (NCCL_IB_QPS_PER_CONNECTION).
+"""
+
+Gpu = tuple[str, int]
+"""Host and rail: the NIC of that rail serves one GPU."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """One phase: transfers that begin together after `compute_ns`; the next begins when all have ended."""
+
+    name: str
+    compute_ns: int = 0
+    transfers: tuple[Transfer, ...] = ()
+
+
+def stages(job: Job, topology: Topology) -> tuple[Stage, ...]:
+    """The phases of a job on this fabric. Raises IntentError for hosts that it does not have."""
+    hosts = _hosts(job, topology)
+    nics = _nics(topology, hosts)
+    return tuple(_stage(phase, job, hosts, nics) for phase in job.phases)
+
+
+def _stage(phase: Phase, job: Job, hosts: tuple[str, ...], nics: dict[Gpu, list[PortKey]]) -> Stage:
+    if phase.collective is not None:
+        return Stage(name=phase.collective.op, transfers=_ring(phase.collective, hosts, nics))
+    if phase.traffic is not None:
+        return Stage(name=phase.traffic.pattern, transfers=_incast(phase.traffic, job, hosts, nics))
+    assert phase.compute is not None
+    return Stage(name="compute", compute_ns=round(phase.compute.ms * NS_PER_MS))
+
+
+def _hosts(job: Job, topology: Topology) -> tuple[str, ...]:
+    known = tuple(node.name for node in topology.hosts())
+    if job.hosts == "all":
+        return known
+    if isinstance(job.hosts, int):
+        if job.hosts > len(known):
+            raise IntentError(
+                f"job {job.job}: hosts", f"{job.hosts} are more than the fabric's {len(known)}", "Use fewer, or all"
+            )
+        return known[: job.hosts]
+    for name in job.hosts:
+        if name not in known:
+            raise IntentError(f"job {job.job}: hosts", f"the fabric has no host {name!r}", f"Use names like {known[0]}")
+    return tuple(job.hosts)
+
+
+def _nics(topology: Topology, hosts: tuple[str, ...]) -> dict[Gpu, list[PortKey]]:
+    """The ports of each GPU's NIC, first port first, by host and then rail."""
+    ports: dict[str, list[Port]] = {host: [] for host in hosts}
+    for port, _, _ in topology.ports():
+        if port.node in ports:
+            ports[port.node].append(port)
+    nics: dict[Gpu, list[PortKey]] = defaultdict(list)
+    for host in hosts:
+        for port in sorted(ports[host], key=lambda port: (port.rail or 0, port.name)):
+            if port.rail is not None:
+                nics[host, port.rail].append((host, port.name))
+    return dict(nics)
+
+
+def _ring(collective: Collective, hosts: tuple[str, ...], nics: dict[Gpu, list[PortKey]]) -> tuple[Transfer, ...]:
+    """Ring AllReduce on each rail: every edge carries 2 (n - 1) / n of the buffer, shared by the ports of a NIC.
+
+    Source: Patarasuk and Yuan, Bandwidth optimal all-reduce algorithms, 2009.
+    """
+    transfers: list[Transfer] = []
+    for rail in sorted({rail for _, rail in nics}):
+        members = [host for host in hosts if (host, rail) in nics]
+        if len(members) < 2:
+            continue
+        edge_bytes = 2 * (len(members) - 1) / len(members) * collective.bytes
+        for here, there in zip(members, members[1:] + members[:1], strict=True):
+            pairs = list(zip(nics[here, rail], nics[there, rail], strict=False))
+            share = edge_bytes / len(pairs) / QUEUE_PAIRS
+            transfers.extend(
+                Transfer(source=a, target=b, payload_bytes=share, stream=stream)
+                for a, b in pairs
+                for stream in range(QUEUE_PAIRS)
+            )
+    return tuple(transfers)
+
+
+def _incast(traffic: Traffic, job: Job, hosts: tuple[str, ...], nics: dict[Gpu, list[PortKey]]) -> tuple[Transfer, ...]:
+    """Each sender's first NIC port to each receiver's. Receivers are the first GPUs; senders are on other hosts, and
+    are taken rail by rail, so that they spread over the hosts."""
+    receivers = list(nics)[: traffic.receivers]
+    taken = {host for host, _ in receivers}
+    others = sorted((gpu for gpu in nics if gpu[0] not in taken), key=lambda gpu: (gpu[1], hosts.index(gpu[0])))
+    if len(receivers) < traffic.receivers or len(others) < traffic.senders:
+        raise IntentError(
+            f"job {job.job}: incast",
+            f"{traffic.senders} senders and {traffic.receivers} receivers do not fit {len(nics)} GPUs",
+            f"Use at most {len(others)} senders: those on the receivers' hosts use the scale-up network",
+        )
+    senders = others[: traffic.senders]
+    return tuple(
+        Transfer(source=nics[sender][0], target=nics[receiver][0], payload_bytes=traffic.bytes)
+        for receiver in receivers
+        for sender in senders
+    )

@@ -1,0 +1,238 @@
+"""What `compare` says of each thing that can be otherwise, word by word."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from ipaddress import ip_address, ip_interface
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.topology.fabric_intents import fabric
+
+from railfab.errors import Finding, Severity
+from railfab.imports import FoundLink, FoundNode, FoundPort, FoundTopology, as_found
+from railfab.imports.compare import LISTED, align, compare
+from railfab.intent import load_intent
+from railfab.topology import Role, Topology, wire
+
+FABRICS = Path(__file__).resolve().parents[2] / "inventory" / "fabrics"
+LEAF, SPINE = "pod1-seg1-leaf1", "pod1-spine1"
+
+
+@pytest.fixture(scope="module")
+def topology() -> Topology:
+    return wire(fabric(profile__underlay="numbered"))
+
+
+@pytest.fixture
+def found(topology: Topology) -> FoundTopology:
+    return as_found(topology, "lab.clab.yml")
+
+
+def with_node(found: FoundTopology, name: str, **changes: Any) -> FoundTopology:
+    nodes = tuple(replace(node, **changes) if node.name == name else node for node in found.nodes)
+    return replace(found, nodes=nodes)
+
+
+def with_port(found: FoundTopology, node: str, name: str, **changes: Any) -> FoundTopology:
+    def changed(port: FoundPort) -> FoundPort:
+        return replace(port, **changes) if (port.node, port.name) == (node, name) else port
+
+    return replace(found, links=tuple(FoundLink(changed(link.a), changed(link.z)) for link in found.links))
+
+
+def with_link(found: FoundTopology, a: tuple[str, str], z: tuple[str, str]) -> FoundTopology:
+    ends = (FoundPort(node=node, name=name) for node, name in (a, z))
+    return replace(found, links=(*found.links, FoundLink(*ends)))
+
+
+CASES: dict[str, tuple[Callable[[FoundTopology], FoundTopology], str]] = {
+    "role": (
+        lambda found: with_node(found, LEAF, role=Role.SPINE),
+        "pod1-seg1-leaf1: is a spine in lab.clab.yml, and a leaf in the intent. "
+        "Correct it there, or change the intent.",
+    ),
+    "model": (
+        lambda found: with_node(found, LEAF, model="7220 IXR-D3L"),
+        "pod1-seg1-leaf1: is a 7220 IXR-D3L in lab.clab.yml, and a 7220-ixr-d5 in the intent. "
+        "Correct it there, or change the intent.",
+    ),
+    "platform": (
+        lambda found: with_node(found, LEAF, platform="eos"),
+        "pod1-seg1-leaf1: runs eos in lab.clab.yml, and srlinux in the intent. Correct it there, or change the intent.",
+    ),
+    "as number": (
+        lambda found: with_node(found, LEAF, asn=65001),
+        "pod1-seg1-leaf1: has AS 65001, not 4200001001. Correct it there.",
+    ),
+    "loopback": (
+        lambda found: with_node(found, LEAF, loopbacks=(ip_address("10.0.0.1"),)),
+        "pod1-seg1-leaf1: has loopback 10.0.0.1, not 10.255.1.1. Correct it there.",
+    ),
+    "node too many": (
+        lambda found: replace(found, nodes=(*found.nodes, FoundNode(name="probe"))),
+        "probe: is in lab.clab.yml and not in the intent. Take it out there, or add it to the intent.",
+    ),
+    "link too many": (
+        lambda found: with_link(found, (LEAF, "ethernet-1/10"), (SPINE, "ethernet-1/31")),
+        "pod1-seg1-leaf1 ethernet-1/10: is cabled to pod1-spine1 ethernet-1/31, and the intent has no such link. "
+        "Take it out, or add it to the intent.",
+    ),
+    "a second cable in a port": (
+        lambda found: with_link(found, (LEAF, "ethernet-1/32"), (SPINE, "ethernet-1/31")),
+        "pod1-seg1-leaf1 ethernet-1/32: is cabled to pod1-spine1 ethernet-1/31 too, and the intent has no such link. "
+        "Take it out, or add it to the intent.",
+    ),
+    "speed": (
+        lambda found: with_port(found, LEAF, "ethernet-1/32", rate_gbps=200),
+        "pod1-seg1-leaf1 ethernet-1/32: 200 Gb/s there, 400 Gb/s in the intent. "
+        "Correct it there, or change the intent.",
+    ),
+    "a port too slow": (
+        lambda found: with_port(found, LEAF, "ethernet-1/32", rate_gbps=None, most_gbps=100),
+        "pod1-seg1-leaf1 ethernet-1/32: 100 Gb/s at most there, 400 Gb/s in the intent. "
+        "Correct it there, or change the intent.",
+    ),
+    "address": (
+        lambda found: with_port(found, SPINE, "ethernet-1/1", addresses=(ip_interface("10.9.9.9/31"),)),
+        "pod1-spine1 ethernet-1/1: has address 10.9.9.9/31, not 100.64.0.0/31. Correct it there.",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_each_difference_is_said_once_in_these_words(case: str, topology: Topology, found: FoundTopology) -> None:
+    edit, said = CASES[case]
+    assert [str(finding) for finding in compare(topology, edit(found))] == [said]
+
+
+def test_what_is_too_much_is_a_warning_and_what_is_missing_or_otherwise_an_error(
+    topology: Topology, found: FoundTopology
+) -> None:
+    severities = {case: compare(topology, edit(found))[0].severity for case, (edit, _) in CASES.items()}
+    warnings = {case for case, severity in severities.items() if severity is Severity.WARNING}
+    assert warnings == {"node too many", "link too many", "a second cable in a port"}
+
+
+def test_a_swap_is_said_of_the_switch_that_both_cables_are_on(topology: Topology, found: FoundTopology) -> None:
+    """Spines 1 and 2 of one leaf; then one spine's ports to two leaves."""
+    one, other = uplink(found, LEAF, "ethernet-1/32"), uplink(found, LEAF, "ethernet-1/31")
+    assert str(swapped(topology, found, one, other)) == (
+        "pod1-seg1-leaf1 ethernet-1/32 and pod1-seg1-leaf1 ethernet-1/31: are swapped: the first is cabled to "
+        "pod1-spine1 ethernet-1/2, the other to pod1-spine1 ethernet-1/1. Swap them back."
+    )
+    far = uplink(found, "pod1-seg1-leaf2", "ethernet-1/32")
+    assert str(swapped(topology, found, one, far)) == (
+        "pod1-spine1 ethernet-1/5 and pod1-spine1 ethernet-1/1: are swapped: the first is cabled to "
+        "pod1-seg1-leaf1 ethernet-1/32, the other to pod1-seg1-leaf2 ethernet-1/32. Swap them back."
+    )
+
+
+def uplink(found: FoundTopology, node: str, name: str) -> FoundLink:
+    return next(link for link in found.links if (link.a.node, link.a.name) == (node, name))
+
+
+def swapped(topology: Topology, found: FoundTopology, one: FoundLink, other: FoundLink) -> Finding:
+    crossed = {one: FoundLink(one.a, other.z), other: FoundLink(other.a, one.z)}
+    (finding,) = compare(topology, replace(found, links=tuple(crossed.get(link, link) for link in found.links)))
+    return finding
+
+
+def test_a_cable_that_took_anothers_port_says_whose_it_is(topology: Topology, found: FoundTopology) -> None:
+    one, other = uplink(found, LEAF, "ethernet-1/32"), uplink(found, LEAF, "ethernet-1/30")
+    links = tuple(FoundLink(one.a, other.z) if link == one else link for link in found.links if link != other)
+    (finding,) = compare(topology, replace(found, links=links))
+    assert str(finding) == (
+        "pod1-seg1-leaf1 ethernet-1/32: is cabled to pod1-spine1 ethernet-1/3, not to pod1-spine1 ethernet-1/1, "
+        "where pod1-seg1-leaf1 ethernet-1/30 belongs. Move the cable."
+    )
+
+
+def test_an_unregistered_as_number_is_said_where_the_source_registers_any(
+    topology: Topology, found: FoundTopology
+) -> None:
+    unknown = with_node(found, LEAF, asn=None)
+    assert compare(topology, unknown) == ()
+    registered = replace(unknown, asns=frozenset(node.asn for node in topology.nodes if node.asn) - {4200001001})
+    (finding,) = compare(topology, registered)
+    assert str(finding) == ("pod1-seg1-leaf1: its AS 4200001001 is not registered in lab.clab.yml. Register it there.")
+
+
+def test_link_local_addresses_are_nobodys_plan() -> None:
+    topology = wire(fabric())
+    found = with_port(as_found(topology), LEAF, "ethernet-1/32", addresses=(ip_interface("fe80::1/64"),))
+    assert compare(topology, found) == ()
+    (finding,) = compare(topology, with_port(found, LEAF, "ethernet-1/32", addresses=(ip_interface("10.1.1.1/31"),)))
+    assert finding.problem == "has address 10.1.1.1/31, not none"
+
+
+@pytest.mark.parametrize(
+    ("spelled", "same"),
+    [
+        ("7220 IXR-D5", True),
+        ("Nokia 7220 IXR-D5", True),
+        ("7220-IXR-D5-AC-F2B", True),
+        ("7220 IXR-D5T", False),
+        ("7220 IXR-D", False),
+    ],
+)
+def test_a_model_is_known_however_it_is_spelled(
+    spelled: str, same: bool, topology: Topology, found: FoundTopology
+) -> None:
+    assert (compare(topology, with_node(found, LEAF, model=spelled)) == ()) is same
+
+
+def test_ports_may_be_given_by_their_place(topology: Topology, found: FoundTopology) -> None:
+    ports = {(port.node, port.name): (port.cage, port.lane) for port, _, _ in topology.ports() if port.cage}
+
+    def counted(port: FoundPort) -> FoundPort:
+        position = ports.get((port.node, port.name))
+        return port if position is None else replace(port, name=f"x{position}", position=position)
+
+    links = tuple(FoundLink(counted(link.a), counted(link.z)) for link in found.links)
+    assert compare(topology, replace(found, links=links)) == ()
+
+
+def test_of_many_alike_a_few_are_said_and_the_rest_is_counted() -> None:
+    topology = wire(fabric(backend__segments__hosts=8, backend__spines__count=8))
+    found = as_found(topology, "lab.clab.yml")
+    findings = compare(topology, replace(found, links=()))
+    assert len(findings) == LISTED
+    assert findings[0].problem == "is not cabled to pod1-seg1-leaf1 ethernet-1/1/1"
+    cables = len(topology.links)
+    assert str(findings[-1]) == (
+        f"{place(topology, LISTED - 1)} and {cables - LISTED} more: are not cabled. "
+        "Connect it, or take it out of the intent."
+    )
+
+
+def place(topology: Topology, index: int) -> str:
+    port = topology.links[index].a
+    return f"{port.node} {port.name}"
+
+
+def test_nothing_in_common_is_said_of_every_switch_and_every_stranger(topology: Topology) -> None:
+    stranger = FoundTopology(source="other.clab.yml", nodes=(FoundNode(name="r1"), FoundNode(name="r2")), links=())
+    findings = compare(topology, stranger)
+    assert [finding.where for finding in findings] == [*(node.name for node in topology.switches()), "r1", "r2"]
+    assert align(topology, stranger).not_compared == ("hosts",)
+
+
+def test_time_grows_with_the_links_and_not_with_their_square() -> None:
+    """24 times the links: 576 times the time if any step looked at all links for each."""
+
+    def seconds(name: str) -> float:
+        topology = wire(load_intent(FABRICS / name))
+        found = as_found(topology)
+        found = replace(found, links=tuple(FoundLink(link.z, link.a) for link in found.links[1:]))
+        took = []
+        for _ in range(2):
+            began = time.process_time()
+            assert len(compare(topology, found)) == 1
+            took.append(time.process_time() - began)
+        return min(took)
+
+    assert seconds("gpu16384.yml") < 120 * seconds("gpu1024.yml")
