@@ -109,7 +109,7 @@ def test_audit_names_what_was_changed_by_hand_and_both_ends_that_no_longer_agree
     said = [f"{finding['where']}: {finding['problem']}" for finding in json.loads(done.stdout)["findings"]]
     assert "pod1-spine2: has no configuration here" in said
     assert "pod1-spine1: bgp.neighbors[ethernet-1/1].remote_as: is 4200001009, the intent says 4200001001" in said
-    assert "pod1-spine1 ethernet-1/1: expects AS 4200001009, pod1-seg1-leaf1 is AS 4200001001" in said
+    assert "pod1-spine1 ethernet-1/1: expects AS 4200001009, but pod1-seg1-leaf1 is in AS 4200001001" in said
 
 
 @pytest.mark.parametrize("command", ["deploy", "verify", "rollback"])

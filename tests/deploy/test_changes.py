@@ -220,8 +220,9 @@ def test_verify_names_what_was_changed_by_hand(
 def test_a_setting_that_differs_from_the_far_ends_is_said_of_both(twin: Twin, fabric: Design, nornir: Nornir) -> None:
     at(twin, f"{QOS}[interface-id={UPLINK}]/pfc/pfc-enable", False)
     assert [str(found) for found in seen(nornir, fabric)] == [
-        f"{LEAF}: qos.ports[{UPLINK}].pfc: is False, the intent says True. Deploy the intent.",
-        f"{LEAF} {UPLINK} and pod1-spine1 ethernet-1/1: PFC differs: False and True. Give both ends the same.",
+        f"{LEAF}: qos.ports[{UPLINK}].pfc: is off, the intent says on. Deploy the intent.",
+        f"{LEAF} {UPLINK} and pod1-spine1 ethernet-1/1: PFC differs: off and on. "
+        "Configure both ends with the same value.",
     ]
 
 

@@ -1,4 +1,4 @@
-"""What switches are told, how two models differ, and whether the ends of links agree."""
+"""Planned device models, differences between two models, and mismatched link ends."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -78,7 +78,7 @@ def test_the_headroom_pool_holds_what_all_ports_need(topology: Topology, models:
             assert profile.headroom_percent * pool / 100 >= one
 
 
-def test_equal_models_have_no_changes_and_a_change_names_its_place(models: dict[str, DeviceModel]) -> None:
+def test_equal_models_have_no_changes_and_a_change_names_its_path(models: dict[str, DeviceModel]) -> None:
     leaf = models[LEAF]
     assert changes(leaf, leaf) == ()
     neighbors = (replace(leaf.bgp.neighbors[0], remote_as=65009), *leaf.bgp.neighbors[1:])
@@ -88,23 +88,23 @@ def test_equal_models_have_no_changes_and_a_change_names_its_place(models: dict[
     assert [change.after for change in changes(leaf, fewer)] == [None]
 
 
-def test_order_is_a_change_of_its_own(models: dict[str, DeviceModel]) -> None:
+def test_another_order_is_a_change(models: dict[str, DeviceModel]) -> None:
     leaf = models[LEAF]
     turned = replace(leaf, interfaces=leaf.interfaces[::-1])
-    assert [change.place for change in changes(leaf, turned)] == ["interfaces order"]
+    assert [change.path for change in changes(leaf, turned)] == ["interfaces order"]
 
 
-def test_no_element_hides_behind_another_with_its_key(models: dict[str, DeviceModel]) -> None:
+def test_elements_with_the_same_key_are_compared_separately(models: dict[str, DeviceModel]) -> None:
     leaf = models[LEAF]
     first = leaf.bgp.neighbors[0]
     twice = replace(leaf, bgp=replace(leaf.bgp, neighbors=(replace(first, remote_as=65009), *leaf.bgp.neighbors)))
-    assert [change.place for change in changes(twice, leaf)] == [
+    assert [change.path for change in changes(twice, leaf)] == [
         "bgp.neighbors[ethernet-1/25].remote_as",
         "bgp.neighbors[ethernet-1/25#2]",
     ]
     wide = leaf.bgp.import_prefixes[0]
     longer = replace(leaf, bgp=replace(leaf.bgp, import_prefixes=(replace(wide, ge=24), *leaf.bgp.import_prefixes)))
-    assert [change.place for change in changes(longer, leaf)] == [
+    assert [change.path for change in changes(longer, leaf)] == [
         "bgp.import_prefixes[10.254.0.0/15].ge",
         "bgp.import_prefixes[10.254.0.0/15#2]",
     ]
@@ -124,27 +124,24 @@ def _spine_qos_with(models: dict[str, DeviceModel], **fields: object) -> dict[st
     return {**models, SPINE: replace(spine, qos=replace(spine.qos, ports=(first, *spine.qos.ports[1:])))}
 
 
+SAME = "Configure both ends with the same value"
 ENDS = f"{LEAF} ethernet-1/32 and {SPINE} ethernet-1/1"
 
 
-def test_disagreeing_ends_are_named_with_both_values(topology: Topology, models: dict[str, DeviceModel]) -> None:
-    def said(changed: dict[str, DeviceModel]) -> list[str]:
+def test_mismatched_ends_are_named_with_both_values(topology: Topology, models: dict[str, DeviceModel]) -> None:
+    def messages(changed: dict[str, DeviceModel]) -> list[str]:
         return [str(finding) for finding in disagreements(topology, changed)]
 
-    assert said(_spine_with(models, mtu_bytes=1500)) == [
-        f"{ENDS}: MTU differs: 9216 and 1500. Give both ends the same."
-    ]
-    assert said(_spine_with(models, rate_gbps=200)) == [f"{ENDS}: speed differs: 400 and 200. Give both ends the same."]
-    assert said(_spine_with(models, enabled=False)) == [f"{SPINE} ethernet-1/1: is shut down. Enable it."]
-    assert said(_spine_with(models, unnumbered=False)) == [
-        f"{ENDS}: unnumbered differs: True and False. Give both ends the same."
-    ]
-    assert said(_spine_with(models, name="ethernet-1/30"))[0] == (
+    assert messages(_spine_with(models, mtu_bytes=1500)) == [f"{ENDS}: MTU differs: 9216 and 1500. {SAME}."]
+    assert messages(_spine_with(models, rate_gbps=200)) == [f"{ENDS}: speed differs: 400 and 200. {SAME}."]
+    assert messages(_spine_with(models, enabled=False)) == [f"{SPINE} ethernet-1/1: is shut down. Enable it."]
+    assert messages(_spine_with(models, unnumbered=False)) == [f"{ENDS}: IPv6 unnumbered differs: on and off. {SAME}."]
+    assert messages(_spine_with(models, name="ethernet-1/30"))[0] == (
         f"{SPINE} ethernet-1/1: is not configured. Deploy the intent."
     )
-    for field, word in (("pfc", "PFC"), ("ecn", "ECN"), ("trust_dscp", "DSCP trust")):
-        assert said(_spine_qos_with(models, **{field: False})) == [
-            f"{ENDS}: {word} differs: True and False. Give both ends the same."
+    for field, setting in (("pfc", "PFC"), ("ecn", "ECN"), ("trust_dscp", "DSCP trust")):
+        assert messages(_spine_qos_with(models, **{field: False})) == [
+            f"{ENDS}: {setting} differs: on and off. {SAME}."
         ]
 
 
@@ -160,19 +157,22 @@ def test_wrong_as_numbers_missing_neighbours_and_other_maps_are_findings(
         )
     ]
     assert found == [
-        f"{SPINE} ethernet-1/1: expects AS 65009, {LEAF} is AS 4200001001. Correct the remote AS.",
+        f"{SPINE} ethernet-1/1: expects AS 65009, but {LEAF} is in AS 4200001001. Correct the remote AS.",
         f"{SPINE} ethernet-1/2: has no BGP neighbour towards {LEAF}. Deploy the intent.",
     ]
     silent = (replace(spine.bgp.neighbors[0], bfd=False), *spine.bgp.neighbors[1:])
     without_bfd = {**models, SPINE: replace(spine, bgp=replace(spine.bgp, neighbors=silent))}
     assert [str(finding) for finding in disagreements(topology, without_bfd)] == [
-        f"{ENDS}: BFD differs: BfdTimers(interval_ms=300, multiplier=3) and False. Give both ends the same."
+        f"{ENDS}: BFD differs: interval_ms 300, multiplier 3 and off. {SAME}."
     ]
     assert spine.qos is not None
     classes = tuple(replace(cls, dscp=(24,)) if cls.dscp == (26,) else cls for cls in spine.qos.classes)
     mapped = disagreements(topology, {**models, SPINE: replace(spine, qos=replace(spine.qos, classes=classes))})
     assert len(mapped) == 8
-    assert "DSCP to queue map differs: {26: (3, 3), 48: (6, None)} and {24: (3, 3), 48: (6, None)}" in str(mapped[0])
+    assert str(mapped[0]) == (
+        f"{ENDS}: DSCP map differs: 26 to queue 3 with PFC priority 3, 48 to queue 6 "
+        f"and 24 to queue 3 with PFC priority 3, 48 to queue 6. {SAME}."
+    )
     for name, ours, theirs in (
         ("kmin_bytes", 500_000, 1000),
         ("kmax_bytes", 1_500_000, 9_000_000),
@@ -181,12 +181,10 @@ def test_wrong_as_numbers_missing_neighbours_and_other_maps_are_findings(
     ):
         other = tuple(replace(profile, **{name: theirs}) for profile in spine.qos.profiles)
         marked = disagreements(topology, {**models, SPINE: replace(spine, qos=replace(spine.qos, profiles=other))})
-        assert {str(one).partition(": ")[2] for one in marked} == {
-            f"{name} differs: {ours} and {theirs}. Give both ends the same."
-        }
+        assert {str(one).partition(": ")[2] for one in marked} == {f"{name} differs: {ours} and {theirs}. {SAME}."}
 
 
-def test_a_missing_and_a_foreign_element_are_said_in_words(models: dict[str, DeviceModel]) -> None:
+def test_missing_and_unexpected_elements_are_named(models: dict[str, DeviceModel]) -> None:
     leaf = models[LEAF]
     fewer = replace(leaf, bgp=replace(leaf.bgp, neighbors=leaf.bgp.neighbors[1:]))
     assert [change.problem for change in changes(fewer, leaf)] == ["is missing"]

@@ -1,4 +1,4 @@
-"""What is planned and cannot be rendered yet, in the words of its refusal."""
+"""Features that are planned but cannot be rendered yet, and their error messages."""
 
 from typing import Any
 
@@ -40,7 +40,7 @@ def test_a_choice_that_cannot_be_rendered_is_refused_by_name(
     )
 
 
-def test_an_overlay_and_other_networks_are_refused_all_together() -> None:
+def test_an_overlay_and_other_networks_are_refused_together() -> None:
     overlay = {"control_plane": "evpn", "data_plane": "vxlan"}
     intent = fabric(profile=overlay, frontend=NETWORK, storage=NETWORK, management=NETWORK)
     cannot, plans = "configurations cannot be rendered with", "`railfab plan` documents it; to render,"

@@ -144,7 +144,7 @@ def _parsed(fabric: Design, texts: dict[str, str]) -> tuple[list[Finding], dict[
 def _deviations(name: str, fabric: Design, model: Any) -> list[Finding]:
     """Where a switch differs from its intent."""
     return [
-        _error(f"{name}: {change.place}", change.problem, "Deploy the intent")
+        _error(f"{name}: {change.path}", change.problem, "Deploy the intent")
         for change in changes(model, fabric.models[name])
     ]
 

@@ -60,7 +60,7 @@ def _findings(fabric: Design, inspected: Mapping[str, tuple[str, Observed]]) -> 
         yield from _live(fabric, name, observed)
     for name, model in models.items():
         for change in changes(model, fabric.models[name]):
-            yield _finding(f"{name}: {change.place}", change.problem, "Deploy the intent")
+            yield _finding(f"{name}: {change.path}", change.problem, "Deploy the intent")
     yield from disagreements(fabric.topology, models)
 
 

@@ -1,4 +1,4 @@
-"""The vendor-neutral model of one switch, how it is planned, and how two models differ."""
+"""The vendor-neutral model of one switch, its planning, and the differences between two models."""
 
 from railfab.device.agreement import disagreements
 from railfab.device.diff import Change, changes

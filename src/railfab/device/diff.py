@@ -1,4 +1,4 @@
-"""How two models of one switch differ, in the words of the model and not of a platform."""
+"""Differences between two models of one switch, named by the fields of the model."""
 
 from __future__ import annotations
 
@@ -12,49 +12,62 @@ from railfab.device.model import DeviceModel
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One field that differs. place: `bgp.neighbors[ethernet-1/32].remote_as`; None where a side has nothing there."""
+    """One field that differs. path: `bgp.neighbors[ethernet-1/32].remote_as`; None where a side does not set it."""
 
-    place: str
+    path: str
     before: Any
     after: Any
 
     def __str__(self) -> str:
-        return f"{self.place}: {self.before} -> {self.after}"
+        return f"{self.path}: {value_text(self.before)} -> {value_text(self.after)}"
 
     @property
     def problem(self) -> str:
-        """What is wrong with a switch that has `before` where the intent has `after`."""
+        """The problem of a switch that has `before` while the intent has `after`."""
         if is_dataclass(self.after) and self.before is None:
             return "is missing"
         if is_dataclass(self.before) and self.after is None:
             return "is not in the intent"
-        return f"is {self.before}, the intent says {self.after}"
+        return f"is {value_text(self.before)}, the intent says {value_text(self.after)}"
 
 
 _KEYS = ("name", "interface", "cage", "prefix")
-"""What tells one element of a tuple from the next, whichever of them it has."""
+"""Fields that identify an element of a tuple; the first that it has is its key."""
 
 
 def changes(before: DeviceModel, after: DeviceModel) -> tuple[Change, ...]:
-    """Every difference, innermost field first said; empty when the models mean the same."""
+    """Every difference between two models, by innermost field; empty when the models are equal."""
     return tuple(_changes("", before, after))
 
 
-def _changes(place: str, before: Any, after: Any) -> Iterator[Change]:
+def value_text(value: object) -> str:
+    """A value of a model as text for a message, for example `on`, `not set`, `interval_ms 300, multiplier 3`."""
+    if value is None:
+        return "not set"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if is_dataclass(value):
+        return ", ".join(f"{field.name} {value_text(getattr(value, field.name))}" for field in fields(value))
+    if isinstance(value, tuple):
+        return ", ".join(map(value_text, value)) or "none"
+    return str(value)
+
+
+def _changes(path: str, before: Any, after: Any) -> Iterator[Change]:
     if before == after:
         return
     if is_dataclass(before) and type(before) is type(after):
         for field in fields(before):
-            inner = f"{place}.{field.name}" if place else field.name
+            inner = f"{path}.{field.name}" if path else field.name
             yield from _changes(inner, getattr(before, field.name), getattr(after, field.name))
     elif isinstance(before, tuple) and isinstance(after, tuple) and _keyed(before + after):
         old, new = _by_key(before), _by_key(after)
         for key in dict.fromkeys([*old, *new]):
-            yield from _changes(f"{place}[{key}]", old.get(key), new.get(key))
+            yield from _changes(f"{path}[{key}]", old.get(key), new.get(key))
         if list(old) != list(new) and set(old) == set(new):
-            yield Change(place=f"{place} order", before=list(old), after=list(new))
+            yield Change(path=f"{path} order", before=tuple(old), after=tuple(new))
     else:
-        yield Change(place=place, before=before, after=after)
+        yield Change(path=path, before=before, after=after)
 
 
 def _keyed(elements: tuple[Any, ...]) -> bool:
@@ -62,7 +75,7 @@ def _keyed(elements: tuple[Any, ...]) -> bool:
 
 
 def _by_key(elements: tuple[Any, ...]) -> dict[str, Any]:
-    """Each element by what tells it from the others; where two share that, the second is `...#2`."""
+    """Each element by its key; the second element with the same key gets `key#2`."""
     found: dict[str, Any] = {}
     seen: Counter[str] = Counter()
     for element in elements:

@@ -1,6 +1,6 @@
-"""The vendor-neutral model of one switch: everything its configuration says, and nothing else.
+"""The vendor-neutral model of one switch's configuration.
 
-Every platform renders it and parses it back; `diff` compares two of them; `forwarding` draws conclusions from them.
+Every platform renders it and parses it back; `changes` compares two models; `forwarding` converges a fabric from them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BreakoutPort:
-    """A cage split into `lanes` interfaces of `rate_gbps` each; they are named by the platform from the cage."""
+    """A cage split into `lanes` interfaces of `rate_gbps` each; the platform derives their names from the cage."""
 
     cage: str
     lanes: int
@@ -72,9 +72,10 @@ class PrefixRange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bgp:
-    """One BGP speaker. What neither policy permits is neither accepted nor announced, own prefixes included.
+    """One BGP speaker.
 
-    max_paths: equal-cost next hops used, AS paths of equal length taken as equal (multipath relax).
+    import_prefixes, export_prefixes: prefixes accepted and announced; all others are rejected, own ones included.
+    max_paths: equal-cost next hops used; AS paths of equal length count as equal (multipath relax).
     neighbors: sorted by interface in the order of the model's interfaces.
     """
 
@@ -95,7 +96,7 @@ class Scheduling(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrafficClass:
-    """A queue and what goes into it.
+    """A queue and the packets classified into it.
 
     dscp: code points classified here, ascending; empty is the default class, which gets all others.
     lossless_priority: the PFC priority that protects the queue; None is a lossy class.
@@ -129,7 +130,7 @@ class PortProfile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PortQos:
-    """QoS of one port. profile: thresholds by name. pfc, ecn, trust_dscp: whether each acts on this port."""
+    """QoS of one port. profile: name of its PortProfile. pfc, ecn, trust_dscp: whether each is on for this port."""
 
     interface: str
     profile: str
@@ -140,7 +141,7 @@ class PortQos:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PfcWatchdog:
-    """Frees a queue that has been paused for detect_ms; takes pauses again after recover_ms of quiet."""
+    """Ignores pause frames once a queue has been paused for detect_ms; honours them after recover_ms without pause."""
 
     detect_ms: int
     recover_ms: int
@@ -148,7 +149,10 @@ class PfcWatchdog:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Qos:
-    """headroom_pool_percent: share of the chip's buffer kept for packets that arrive after a pause was sent."""
+    """QoS of one switch.
+
+    headroom_pool_percent: share of the chip's buffer reserved for packets that arrive after a pause frame was sent.
+    """
 
     classes: tuple[TrafficClass, ...]
     profiles: tuple[PortProfile, ...]
@@ -160,7 +164,7 @@ class Qos:
         return next(profile for profile in self.profiles if profile.name == name)
 
     def lossless(self) -> TrafficClass | None:
-        """The lossless class, if there is one."""
+        """The lossless class; None when every class is lossy."""
         return next((cls for cls in self.classes if cls.lossless_priority is not None), None)
 
 

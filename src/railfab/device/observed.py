@@ -1,4 +1,4 @@
-"""What a switch says about its present state, in the words that every platform can answer."""
+"""Live state of one switch, limited to what every platform reports."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedInterface:
-    """mtu_bytes: the largest IP packet that passes. neighbor: name and port of the peer, where LLDP tells."""
+    """Live state of one interface. mtu_bytes: largest IP packet. neighbor_device, neighbor_interface: from LLDP."""
 
     name: str
     oper_up: bool

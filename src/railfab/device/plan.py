@@ -1,4 +1,4 @@
-"""Topology and intent to device models: what each switch of the fabric is to be told."""
+"""Device models from topology and intent."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from railfab.topology import Link, Node, Pools, Port, Role, SwitchModel, Topolog
 
 MAX_PATHS = 64
 KEEPALIVE_S, HOLD_S = 3, 9
-"""FRR's data centre profile; BFD detects faster, this is the net below it."""
+"""BGP timers of FRR's data centre profile, for failures that BFD does not detect."""
 
 CNP_QUEUE = 6
 ROCE_WEIGHT, DEFAULT_WEIGHT = 90, 10
 WATCHDOG = PfcWatchdog(detect_ms=200, recover_ms=400)
-Wired = tuple[Port, Port, Link]
+ConnectedPort = tuple[Port, Port, Link]
 
 
 def plan(topology: Topology, intent: FabricIntent, only: Collection[str] | None = None) -> dict[str, DeviceModel]:
-    """The model of every switch, or of `only` some, by name, in the order of the topology.
+    """The model of every switch, or of those in `only`, by name, in the order of the topology.
 
-    Raises UnsupportedFeature, or Problems, for what models of devices cannot say yet.
+    Raises UnsupportedFeature or Problems for features that a device model cannot express yet.
     """
     refuse(intent)
     policy = _policy(topology.pools)
@@ -50,7 +50,7 @@ def plan(topology: Topology, intent: FabricIntent, only: Collection[str] | None 
 
 
 def _policy(pools: Pools | None) -> tuple[PrefixRange, ...]:
-    """What every speaker takes and announces: loopbacks, and the links of hosts."""
+    """Prefixes that every switch accepts and announces: loopbacks and host links."""
     assert pools is not None
     assert isinstance(pools.loopbacks, IPv4Network)
     assert isinstance(pools.hosts, IPv4Network)
@@ -89,7 +89,11 @@ def _interface(port: Port, peer: Port, nodes: Mapping[str, Node], profile: Profi
 
 
 def _bgp(
-    node: Node, ports: Sequence[Wired], nodes: Mapping[str, Node], profile: Profile, policy: tuple[PrefixRange, ...]
+    node: Node,
+    ports: Sequence[ConnectedPort],
+    nodes: Mapping[str, Node],
+    profile: Profile,
+    policy: tuple[PrefixRange, ...],
 ) -> Bgp:
     assert node.asn is not None
     assert isinstance(node.loopback, IPv4Address)
@@ -114,8 +118,8 @@ def _bgp(
     )
 
 
-def _qos(model: SwitchModel, ports: Sequence[Wired], profile: Profile, lossless: Lossless) -> Qos:
-    """Each port gets the thresholds of its own speed and cable; ports alike share a profile by name."""
+def _qos(model: SwitchModel, ports: Sequence[ConnectedPort], profile: Profile, lossless: Lossless) -> Qos:
+    """Thresholds by speed and cable length; ports equal in both share a profile."""
     thresholds = {
         profile_name(port.rate_gbps, link.cable_m): lossless_thresholds(
             rate_gbps=port.rate_gbps, cable_m=link.cable_m, mtu_bytes=profile.mtu, pfc=lossless.pfc

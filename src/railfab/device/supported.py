@@ -1,4 +1,4 @@
-"""What models of devices can say so far: what an intent asks beyond that is planned and not rendered."""
+"""Features of an intent that a device model cannot express yet: they are planned, but not rendered."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from railfab.intent import FabricIntent
 
 
 def refuse(intent: FabricIntent) -> None:
-    """Raise UnsupportedFeature, or Problems, for all that cannot be rendered."""
+    """Raise UnsupportedFeature or Problems for every feature that cannot be rendered."""
     raise_all(list(unsupported(intent)))
 
 
 def unsupported(intent: FabricIntent) -> Iterator[RailfabError]:
-    """Each feature of an intent that models of devices cannot say."""
+    """One error for each feature of an intent that a device model cannot express."""
     for where, value, supported in _choices(intent):
         if value != supported:
             problem = f"configurations cannot be rendered with {value} yet"
@@ -26,7 +26,7 @@ def unsupported(intent: FabricIntent) -> Iterator[RailfabError]:
 
 
 def _choices(intent: FabricIntent) -> Iterator[tuple[str, str, str]]:
-    """Key, what it says, and what can be rendered."""
+    """Key, its value in the intent, and the value that can be rendered."""
     profile, backend = intent.profile, intent.backend
     yield "profile.control_plane", profile.control_plane, "ebgp"
     yield "profile.data_plane", profile.data_plane, "ethernet"
