@@ -34,7 +34,9 @@ from railfab.gnmi.certificates import Authority
 from railfab.gnmi.client import OPTIONS
 from railfab.platforms import Confidence, TelemetryMap, TelemetryRule
 from railfab.telemetry import Policy
-from railfab.telemetry.exposition import Design, FabricCollector
+from railfab.telemetry.exposition import FabricCollector
+from railfab.telemetry.intended import IntendedSeries
+from railfab.telemetry.loop_clock import LoopClock
 from railfab.telemetry.session import TargetSession
 
 SERVER = Path(__file__).with_name("gnmi_replay_server.py")
@@ -116,11 +118,12 @@ def collect(endpoints: list[Endpoint], seconds: float) -> dict[str, float]:
     """CPU per update of the collector while it is scraped."""
     found: dict[str, float] = {}
     sessions: list[TargetSession] = []
-    thread = threading.Thread(target=lambda: asyncio.run(stream(endpoints, sessions)), daemon=True)
+    clock = LoopClock()
+    thread = threading.Thread(target=lambda: asyncio.run(stream(endpoints, sessions, clock)), daemon=True)
     thread.start()
     time.sleep(WARM_S)
     registry = CollectorRegistry()
-    registry.register(FabricCollector(sessions, Design({}, {})))
+    registry.register(FabricCollector(sessions, IntendedSeries({}, {}), clock))
     scrape_cpu_s, scrapes = 0.0, 0
     before, cpu_s, start_s = received(sessions), cpu(), time.monotonic()
     while time.monotonic() < start_s + seconds:
@@ -138,12 +141,14 @@ def collect(endpoints: list[Endpoint], seconds: float) -> dict[str, float]:
     return found
 
 
-async def stream(endpoints: list[Endpoint], sessions: list[TargetSession]) -> None:
+async def stream(endpoints: list[Endpoint], sessions: list[TargetSession], clock: LoopClock) -> None:
     dials = asyncio.Semaphore(32)
     for endpoint in endpoints:
         nobody = Credentials("", "")
-        sessions.append(TargetSession(endpoint, nobody, telemetry(), interval_s=30.0, policy=Policy(), dials=dials))
-    await asyncio.gather(*(session.run() for session in sessions))
+        sessions.append(
+            TargetSession(endpoint, nobody, telemetry(), interval_s=30.0, policy=Policy(), dials=dials, clock=clock)
+        )
+    await asyncio.gather(clock.run(), *(session.run() for session in sessions))
 
 
 def received(sessions: list[TargetSession]) -> int:

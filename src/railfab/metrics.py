@@ -248,6 +248,13 @@ def _collector() -> Iterator[Metric]:
         "seconds",
         "Arrival of the last sample minus the device's time stamp; shows clock skew too.",
     )
+    yield Metric(
+        "fabric_collector_lag_seconds",
+        Kind.GAUGE,
+        "seconds",
+        "The largest lateness of the collector itself within 30 s; no target is called stalled for it.",
+        (),
+    )
 
 
 def _jobs() -> Iterator[Metric]:

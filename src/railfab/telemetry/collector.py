@@ -7,33 +7,37 @@ import logging
 import ssl
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from prometheus_client import CollectorRegistry
 
 from railfab.endpoints import Credentials, Endpoint, Endpoints, read_credentials
 from railfab.errors import EndpointError, RailfabError, raise_all
 from railfab.platforms import platform
-from railfab.telemetry.design import design_series, port_speeds_gbps, switch_names
-from railfab.telemetry.exposition import Design, FabricCollector, Snapshot
+from railfab.telemetry.exposition import FabricCollector, Snapshot
 from railfab.telemetry.health import State
+from railfab.telemetry.intended import intended_series, switch_names
+from railfab.telemetry.loop_clock import LoopClock
 from railfab.telemetry.retry import Policy
 from railfab.telemetry.session import TargetSession
+from railfab.telemetry.tasks import end_tasks
 from railfab.topology import Topology
 
 logger = logging.getLogger(__name__)
 
 POLL_S = 0.05
+END_WITHIN_S = 2.0
+"""Time for all sessions to end; what runs longer is logged and left."""
 
 
 class Collector:
-    """Streams from every endpoint while it is entered.
+    """Streams from every endpoint; a context manager.
 
-    registry: what to serve.
-    interval_s: how often a target samples. Raises EndpointError (or Problems) at once for endpoints that
-    cannot be used: without a gNMI port or credentials, or not of this fabric.
+    registry: the samples, for a metrics server. interval_s: how often a target samples.
+    Raises EndpointError (or Problems) at once for endpoints that cannot be used: without a gNMI port or credentials,
+    or not of this fabric.
     """
 
     def __init__(
@@ -41,10 +45,10 @@ class Collector:
     ) -> None:
         self._interval_s = interval_s
         self._policy = policy or Policy()
-        self._credentials = _usable(topology, endpoints)
-        self._sessions = self._made(endpoints)
-        design = Design(design_series(topology), port_speeds_gbps(topology))
-        self._fabric = FabricCollector(self._sessions, design)
+        self._clock = LoopClock()
+        self._credentials = _read_all_credentials(topology, endpoints)
+        self._sessions = self._new_sessions(endpoints)
+        self._fabric = FabricCollector(self._sessions, intended_series(topology), self._clock)
         self.registry = CollectorRegistry()
         self.registry.register(self._fabric)
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -62,10 +66,12 @@ class Collector:
     ) -> None:
         if self._loop is not None and self._stop is not None and self._thread.is_alive():
             self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join()
+        self._thread.join(END_WITHIN_S + 1.0)
+        if self._thread.is_alive():
+            logger.warning("the collector's event loop is blocked; its thread is left running")
 
     def snapshot(self) -> Snapshot:
-        """Every sample there is now."""
+        """Every sample that is true now."""
         return self._fabric.snapshot()
 
     def value(self, name: str, **labels: str) -> float:
@@ -73,15 +79,15 @@ class Collector:
         return self.snapshot().value(name, **labels)
 
     def states(self) -> dict[str, State]:
-        """Where the session with each target stands."""
+        """The state of the session with each target."""
         return {session.name: session.health.state for session in self._sessions}
 
     def healthy(self) -> Mapping[str, bool]:
-        """What /healthz answers: whether the collector itself works; targets may come and go."""
+        """Whether the collector itself works, for /healthz; targets may come and go."""
         return {"collecting": self._thread.is_alive()}
 
     def wait_until_up(self, timeout_s: float) -> bool:
-        """Wait until every target streams and is in sync; whether they all do."""
+        """Wait until every target streams and is in sync; False when not all do in time."""
         until_s = time.monotonic() + timeout_s
         while any(state is not State.UP for state in self.states().values()):
             if time.monotonic() > until_s:
@@ -89,7 +95,7 @@ class Collector:
             time.sleep(POLL_S)
         return True
 
-    def _made(self, endpoints: Endpoints) -> list[TargetSession]:
+    def _new_sessions(self, endpoints: Endpoints) -> list[TargetSession]:
         dials = asyncio.Semaphore(self._policy.dials)
         return [
             TargetSession(
@@ -99,32 +105,55 @@ class Collector:
                 interval_s=self._interval_s,
                 policy=self._policy,
                 dials=dials,
+                clock=self._clock,
             )
             for endpoint in endpoints.nodes
         ]
 
     def _run(self) -> None:
-        asyncio.run(self._collect())
+        """Run the event loop. Not asyncio.run, which waits for every task, however long it takes to end."""
+        loop = asyncio.new_event_loop()
+        try:
+            left = loop.run_until_complete(self._collect())
+            if left:
+                logger.warning("%s: still running after %.0f s, and left", _names(left), END_WITHIN_S)
+                loop.set_exception_handler(_log_for_debugging)
+            else:
+                loop.run_until_complete(loop.shutdown_asyncgens())
+        finally:
+            loop.close()
 
-    async def _collect(self) -> None:
-        """Run all sessions until told to stop."""
+    async def _collect(self) -> set[asyncio.Task[Any]]:
+        """Run all sessions until stopped; return the tasks that did not end in time."""
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
+        stop = asyncio.create_task(self._stop.wait(), name="stop")
+        running = [asyncio.create_task(session.run(), name=session.name) for session in self._sessions]
+        running.append(asyncio.create_task(self._clock.run(), name="clock"))
         self._started.set()
-        async with asyncio.TaskGroup() as tasks:
-            running = [tasks.create_task(session.run(), name=session.name) for session in self._sessions]
-            await self._stop.wait()
-            for task in running:
-                task.cancel()
+        ended, _ = await asyncio.wait((stop, *running), return_when=asyncio.FIRST_COMPLETED)
+        left = await end_tasks(asyncio.all_tasks() - {asyncio.current_task()}, within_s=END_WITHIN_S)
+        for task in ended - {stop}:
+            task.result()  # only a defect ends one of them by itself; its traceback is wanted
+        return left
 
 
-def _usable(topology: Topology, endpoints: Endpoints) -> dict[str, Credentials]:
-    """The credentials of every endpoint. Raises EndpointError or Problems for all that is wrong with them."""
+def _names(tasks: Iterable[asyncio.Task[Any]]) -> str:
+    return ", ".join(sorted(task.get_name() for task in tasks))
+
+
+def _log_for_debugging(_: asyncio.AbstractEventLoop, context: Mapping[str, Any]) -> None:
+    """Log what asyncio says of tasks that were left; the warning has named them already."""
+    logger.debug("%s", context.get("message"))
+
+
+def _read_all_credentials(topology: Topology, endpoints: Endpoints) -> dict[str, Credentials]:
+    """The credentials of every endpoint. Raises EndpointError, or Problems with all that is wrong."""
     errors: list[RailfabError] = []
     credentials: dict[str, Credentials] = {}
     switches = switch_names(topology)
     for endpoint in endpoints.nodes:
         try:
-            credentials[endpoint.name] = _checked(endpoint, topology.fabric, switches)
+            credentials[endpoint.name] = _checked_credentials(endpoint, topology.fabric, switches)
         except EndpointError as error:
             errors.append(error)
     raise_all(errors)
@@ -134,16 +163,15 @@ def _usable(topology: Topology, endpoints: Endpoints) -> dict[str, Credentials]:
 
 
 def _check_authority(name: str, ca: str) -> None:
-    """Raises EndpointError for a file that cannot be read or holds no certificate: no target would ever be trusted."""
+    """Raise EndpointError for a file that cannot be read or holds no certificate: no target would be trusted."""
     try:
         ssl.create_default_context(cafile=ca)
     except OSError as error:
-        fault = "holds no certificate" if isinstance(error, ssl.SSLError) else "cannot be read"
-        problem = f"the authority's certificate {ca} {fault}"
-        raise EndpointError(name, problem, "Point ca at the PEM file") from None
+        problem = "holds no certificate" if isinstance(error, ssl.SSLError) else "cannot be read"
+        raise EndpointError(name, f"the authority's certificate {ca} {problem}", "Point ca at the PEM file") from None
 
 
-def _checked(endpoint: Endpoint, fabric: str, switches: frozenset[str]) -> Credentials:
+def _checked_credentials(endpoint: Endpoint, fabric: str, switches: frozenset[str]) -> Credentials:
     if endpoint.name not in switches:
         raise EndpointError(endpoint.name, f"is no switch of {fabric}", "Correct the name, or take the right intent")
     if endpoint.gnmi_port is None:

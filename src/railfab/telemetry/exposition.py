@@ -1,9 +1,9 @@
-"""Samples, the design and the collector's own health as typed families, for scrapes and for the live view."""
+"""Samples, the intended fabric and the collector's own health as typed families, for scrapes and the live view."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from prometheus_client.metrics_core import Metric as Family
@@ -12,18 +12,12 @@ from prometheus_client.registry import Collector
 from railfab.metrics import CATALOGUE, Kind, Metric
 from railfab.telemetry.estimate import estimates
 from railfab.telemetry.health import Health, State, Stream
+from railfab.telemetry.intended import IntendedSeries
+from railfab.telemetry.loop_clock import LoopClock
 from railfab.telemetry.series import Series
 from railfab.telemetry.session import TargetSession
 
 Samples = dict[str, list[tuple[dict[str, str], float]]]
-
-
-@dataclass(frozen=True, slots=True)
-class Design:
-    """What is known without asking. series: info metrics by device; speeds_gbps: by device, then interface."""
-
-    series: Mapping[str, Sequence[Series]]
-    speeds_gbps: Mapping[str, Mapping[str, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +42,15 @@ class Snapshot:
 
 
 class FabricCollector(Collector):
-    """Exposes sessions and design to a prometheus-client registry, without time stamps, so that staleness works."""
+    """Exposes samples to a prometheus-client registry, without time stamps, so that staleness works.
 
-    def __init__(self, sessions: Sequence[TargetSession], design: Design) -> None:
+    intended: exposed for every switch, whether it answers or not. clock: of the loop that the sessions run in.
+    """
+
+    def __init__(self, sessions: Sequence[TargetSession], intended: IntendedSeries, clock: LoopClock) -> None:
+        self._clock = clock
         self._sessions = sessions
-        self._design = design
+        self._intended = intended
 
     def collect(self) -> Iterator[Family]:
         samples = self.snapshot().samples
@@ -61,26 +59,26 @@ class FabricCollector(Collector):
                 yield family(entry, samples[entry.name])
 
     def describe(self) -> Iterable[Family]:
-        """Nothing: what there is to expose is known only later."""
+        """No metric: which ones there are is known once switches answer."""
         return []
 
     def snapshot(self) -> Snapshot:
-        """Everything there is now."""
-        now_s = time.monotonic()
+        """Every sample that is true now."""
         samples: Samples = {}
-        for device, series in self._design.series.items():
+        for device, series in self._intended.series.items():
             _add(samples, device, ((one, 1.0) for one in series))
         for session in self._sessions:
-            stored = session.store.read(now_s)
+            stored = session.series()
             _add(samples, session.name, stored)
-            _add(samples, session.name, estimates(stored, self._design.speeds_gbps.get(session.name, {})))
-            for name, labels, value in _own(session.health, len(stored)):
+            _add(samples, session.name, estimates(stored, self._intended.speeds_gbps.get(session.name, {})))
+            for name, labels, value in _health_samples(session.health, len(stored)):
                 samples.setdefault(name, []).append(({"device": session.name, **labels}, value))
-        return Snapshot(now_s, samples)
+        samples["fabric_collector_lag_seconds"] = [({}, self._clock.lag_s())]
+        return Snapshot(time.monotonic(), samples)
 
 
 def family(entry: Metric, samples: Iterable[tuple[dict[str, str], float]]) -> Family:
-    """Samples as prometheus-client wants them: kind, unit and help from the catalogue."""
+    """A metric family of prometheus-client: kind, unit and help from the catalogue."""
     base = entry.name.removesuffix("_total") if entry.kind is Kind.COUNTER else entry.name
     base = base.removesuffix("_info") if entry.kind is Kind.INFO else base
     found = Family(base, entry.help, entry.kind.value, entry.unit if base.endswith(f"_{entry.unit}") else "")
@@ -94,8 +92,8 @@ def _add(samples: Samples, device: str, found: Iterable[tuple[Series, float]]) -
         samples.setdefault(series.metric.name, []).append(({"device": device, **dict(series.labels)}, value))
 
 
-def _own(health: Health, series: int) -> Iterator[tuple[str, dict[str, str], float]]:
-    """The collector's own metrics of one target; all of them, whatever the target does."""
+def _health_samples(health: Health, series: int) -> Iterator[tuple[str, dict[str, str], float]]:
+    """The collector's own metrics of one target; all of them, also while it is down."""
     prefix = "fabric_collector"
     yield f"{prefix}_session_up", {}, float(health.state is State.UP)
     yield f"{prefix}_session_state", {}, float(health.state)

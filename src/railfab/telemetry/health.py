@@ -1,4 +1,4 @@
-"""What the collector knows about its own work for one target; all of it is exposed for every target, also when down."""
+"""State and counters of the collector's work for one target, exposed for every target, also for one that is down."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Stream(StrEnum):
 
 
 class State(IntEnum):
-    """Where a target's session stands; the value of fabric_collector_session_state."""
+    """The state of a target's session; the value of fabric_collector_session_state."""
 
     IDLE = 0
     CONNECTING = 1
@@ -62,7 +62,7 @@ class Health:
     unmapped: Counter[str] = field(default_factory=Counter)
 
     def count_unmapped(self, roots: Counter[str]) -> None:
-        """Leaves without a rule, by path root; a target that invents roots without end gets no more labels."""
+        """Count leaves without a rule by path root; beyond MOST_ROOTS roots of a target they share one label."""
         for root, count in roots.items():
             known = root in self.unmapped or len(self.unmapped) < MOST_ROOTS
             self.unmapped[root if known else OTHER_ROOTS] += count

@@ -6,17 +6,18 @@ import random
 from dataclasses import dataclass
 
 SILENT_INTERVALS = 3
-"""A target silent for this many sample intervals is taken as stalled, and its samples as no longer true."""
+"""After this many sample intervals without a sample a target is stalled, and its samples expire."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
     """Times and bounds of the collector.
 
-    first_s, most_s: exponential backoff with full jitter, from and to. refused_first_s, refused_most_s: the same where
-    the target refuses us (login, certificate, request), which waiting does not mend. healthy_s: a session that lived
-    this long counts as the first again. grace_s: see TargetStore; None is the expiry of a sample. dial_timeout_s: for
-    one connection. dials: connections being made at one time. max_series: of one target.
+    first_s, most_s: exponential backoff with full jitter, its first and its largest bound. refused_first_s,
+    refused_most_s: the same where the target refuses us (login, certificate, request), which waiting does not repair.
+    healthy_s: after a session that was up for so long the backoff begins again at first_s. grace_s: see TargetStore;
+    None is the expiry of a sample. dial_timeout_s: for one connection. dials: connections being made at one time.
+    max_series: of one target.
     """
 
     first_s: float = 1.0

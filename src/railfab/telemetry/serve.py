@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 INDEX = """<!doctype html>
 <title>railfab collector</title>
 <h1>railfab collector</h1>
-<p><a href="/metrics">/metrics</a> for Prometheus, <a href="/healthz">/healthz</a> for whoever restarts it.</p>
+<p><a href="/metrics">/metrics</a> for Prometheus, <a href="/healthz">/healthz</a> for liveness probes.</p>
 """
 
 
@@ -31,9 +31,9 @@ class ListenError(RailfabError):
 
 
 class MetricsServer:
-    """Serves a registry over HTTP in threads of its own; a context manager. port 0 is any free one.
+    """Serves a registry over HTTP from its own threads; a context manager. port 0 is any free one.
 
-    healthy: asked by /healthz for what it answers; 200 when every value is true, else 503.
+    healthy: the answer of /healthz, with status 200 when every value is true, else 503.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class MetricsServer:
             return _body(start, status, "application/json", json.dumps(dict(parts)) + "\n")
         if path == "/":
             return _body(start, "200 OK", "text/html; charset=utf-8", INDEX)
-        return _body(start, "404 Not Found", "text/plain; charset=utf-8", "There is / and /metrics and /healthz.\n")
+        return _body(start, "404 Not Found", "text/plain; charset=utf-8", "Not found. Use /, /metrics or /healthz.\n")
 
 
 def _body(start: StartResponse, status: str, kind: str, text: str) -> Iterable[bytes]:
@@ -99,7 +99,7 @@ class _Server(ThreadingMixIn, WSGIServer):
     daemon_threads = True
 
     def server_bind(self) -> None:
-        """Bind without asking DNS for our own name, which the standard library does and which may take seconds."""
+        """Bind without the DNS lookup of our own name that the standard library does, which may take seconds."""
         TCPServer.server_bind(self)
         host, self.server_port = self.server_address[:2]
         self.server_name = str(host)
@@ -112,5 +112,5 @@ class _Server6(_Server):
 
 class _Handler(WSGIRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:
-        """Requests are of no interest to an operator's log."""
+        """Log requests for debugging only."""
         logger.debug(format, *args)

@@ -1,4 +1,4 @@
-"""One target: connect, subscribe, feed the store; and again, whatever happens."""
+"""The session with one target: connect, subscribe, store what arrives; after an error, again."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ from railfab.gnmi.client import CertificateRefused, GnmiClient, Subscription, Un
 from railfab.platforms import TelemetryMap
 from railfab.telemetry.decode import Decoded, Decoder
 from railfab.telemetry.health import Drop, Health, Reason, State, Stream
+from railfab.telemetry.loop_clock import LoopClock
 from railfab.telemetry.mapping import PathMap
 from railfab.telemetry.retry import SILENT_INTERVALS, Policy
+from railfab.telemetry.series import Series
 from railfab.telemetry.store import TargetStore
 from railfab.units import NS_PER_S
 
@@ -30,21 +32,21 @@ class Stalled(DeviceError):
     """The stream is open and silent."""
 
 
-class Dialect(NamedTuple):
-    """How to ask. on_change: whether leaves worth it are asked for ON_CHANGE, or sampled like the others."""
+class SubscribeMode(NamedTuple):
+    """How to subscribe. on_change: whether the on-change paths of the platform are subscribed ON_CHANGE, or sampled."""
 
     encoding: int
     on_change: bool
 
 
-DIALECTS = (
-    Dialect(gnmi_pb2.PROTO, True),
-    Dialect(gnmi_pb2.JSON_IETF, True),
-    Dialect(gnmi_pb2.JSON_IETF, False),
-    Dialect(gnmi_pb2.PROTO, False),
-    Dialect(gnmi_pb2.JSON, False),
+SUBSCRIBE_MODES = (
+    SubscribeMode(gnmi_pb2.PROTO, True),
+    SubscribeMode(gnmi_pb2.JSON_IETF, True),
+    SubscribeMode(gnmi_pb2.JSON_IETF, False),
+    SubscribeMode(gnmi_pb2.PROTO, False),
+    SubscribeMode(gnmi_pb2.JSON, False),
 )
-"""Tried in turn while a target refuses: typed leaves cost least to decode, JSON_IETF is what nearly all speak."""
+"""Tried in turn while a target refuses: PROTO costs least to decode, nearly every target supports JSON_IETF."""
 
 REASONS = (
     (CertificateRefused, Reason.TLS),
@@ -70,6 +72,7 @@ class TargetSession:
         interval_s: float,
         policy: Policy,
         dials: asyncio.Semaphore,
+        clock: LoopClock,
     ) -> None:
         self.name = endpoint.name
         self.health = Health(tls_verified=not endpoint.skip_verify)
@@ -78,43 +81,48 @@ class TargetSession:
         self.store = TargetStore(self.health, expiry_s=silence_s, grace_s=grace_s, max_series=policy.max_series)
         self._endpoint, self._credentials, self._telemetry = endpoint, credentials, telemetry
         self._interval_s, self._silence_s, self._policy, self._dials = interval_s, silence_s, policy, dials
+        self._clock = clock
         self._decoder = Decoder(PathMap(telemetry))
-        self._dialect = 0
+        self._mode = 0
         self._draw = random.Random()
         self._pending: set[Stream] = set()
-        self._begun_s = self._heard_s = 0.0
+        self._began_s = self._last_sample_s = 0.0
 
     async def run(self) -> None:
-        """Keep a session; what goes wrong is counted, said once in the log, and tried again."""
-        failures, said = 0, ""
+        """Keep a session up; an error is counted, logged once, and followed by another attempt."""
+        failures, logged = 0, ""
         while True:
-            error = await self._session()
-            lived = self.health.state is State.UP and time.monotonic() - self._begun_s > self._policy.healthy_s
-            failures = 1 if lived else failures + 1
-            self.store.down(time.monotonic())
-            if isinstance(error, Unimplemented) and self._next_dialect(error):
+            error = await self._run_once()
+            was_healthy = self.health.state is State.UP and self._clock.now_s() - self._began_s > self._policy.healthy_s
+            failures = 1 if was_healthy else failures + 1
+            self.store.down(self._clock.now_s())
+            if isinstance(error, Unimplemented) and self._next_mode(error):
                 failures = 0
                 continue
             reason = next(reason for kind, reason in REASONS if isinstance(error, kind))
             refused = reason in REFUSALS
             self.health.errors[reason] += 1
             self.health.state = State.REFUSED if refused else State.RETRYING
-            logger.log(logging.DEBUG if str(error) == said and not lived else logging.WARNING, "%s", error)
-            said = str(error)
+            logger.log(logging.DEBUG if str(error) == logged and not was_healthy else logging.WARNING, "%s", error)
+            logged = str(error)
             await asyncio.sleep(self._policy.delay_s(failures, refused=refused, draw=self._draw))
             self.health.reconnects += 1
 
-    async def _session(self) -> RailfabError:
-        """One connection from its beginning to its end, which is always an error."""
+    def series(self) -> list[tuple[Series, float]]:
+        """Return every series that is true now, and its value."""
+        return self.store.read(self._clock.now_s())
+
+    async def _run_once(self) -> RailfabError:
+        """Connect and stream until an error ends it; return the error."""
         self.health.state = State.CONNECTING
         found: list[RailfabError] = []
         try:
-            await self._converse()
+            await self._stream()
         except* RailfabError as group:
-            found.extend(_flat(group))
+            found.extend(_flatten(group))
         return min(found, key=_rank)
 
-    async def _converse(self) -> None:
+    async def _stream(self) -> None:
         client = GnmiClient(self._endpoint, self._credentials, dial_timeout_s=self._policy.dial_timeout_s)
         async with AsyncExitStack() as stack:
             async with self._dials:
@@ -123,39 +131,39 @@ class TargetSession:
             subscriptions = self._subscriptions()
             self._begin(subscriptions)
             for stream, subscription in subscriptions.items():
-                tasks.create_task(self._follow(client, stream, subscription))
-            tasks.create_task(self._watch())
+                tasks.create_task(self._follow(client, stream, subscription), name=f"{self.name} {stream}")
+            tasks.create_task(self._watch(), name=f"{self.name} watch")
 
     def _begin(self, streams: Iterable[Stream]) -> None:
         self.health.state = State.SYNCING
         self.store.begin()
         self._pending = set(streams)
-        self._begun_s = self._heard_s = time.monotonic()
+        self._began_s = self._last_sample_s = self._clock.now_s()
 
     def _subscriptions(self) -> dict[Stream, Subscription]:
-        """What to ask for, by stream, in the present dialect."""
-        encoding, on_change = DIALECTS[self._dialect]
+        """The subscription of each stream, in the present mode."""
+        encoding, on_change = SUBSCRIBE_MODES[self._mode]
         sampled, changing = self._telemetry.sample_paths, self._telemetry.on_change_paths
         if not on_change:
             sampled, changing = (*sampled, *changing), ()
-        asked = {Stream.SAMPLE: (sampled, self._interval_s), Stream.ON_CHANGE: (changing, None)}
+        wanted = {Stream.SAMPLE: (sampled, self._interval_s), Stream.ON_CHANGE: (changing, None)}
         return {
             stream: Subscription(paths=paths, interval_s=interval_s, encoding=encoding)
-            for stream, (paths, interval_s) in asked.items()
+            for stream, (paths, interval_s) in wanted.items()
             if paths
         }
 
     async def _follow(self, client: GnmiClient, stream: Stream, subscription: Subscription) -> None:
         async for response in client.subscribe(subscription):
             if response.HasField("update"):
-                self._take(self._decoder.decode(response.update), stream)
+                self._store_update(self._decoder.decode(response.update), stream)
             elif response.sync_response:
                 self._pending.discard(stream)
                 self._sync_when_complete()
 
-    def _take(self, decoded: Decoded, stream: Stream) -> None:
-        """Store what a notification says, and count it."""
-        now_s, now_ns = time.monotonic(), time.time_ns()
+    def _store_update(self, decoded: Decoded, stream: Stream) -> None:
+        """Store a notification and count it."""
+        now_s, now_ns = self._clock.now_s(), time.time_ns()
         health = self.health
         health.updates[stream] += decoded.updates
         health.drops[Drop.UNDECODABLE] += decoded.undecodable
@@ -164,7 +172,7 @@ class TargetSession:
         if stream is Stream.ON_CHANGE:
             return
         if fresh:
-            self._heard_s = now_s
+            self._last_sample_s = now_s
             health.last_update_s = now_ns / NS_PER_S
         if decoded.device_ns is not None:
             health.ingest_lag_s = (now_ns - decoded.device_ns) / NS_PER_S
@@ -176,36 +184,49 @@ class TargetSession:
             logger.info("%s: streaming, %s series", self.name, len(self.store))
 
     async def _watch(self) -> None:
-        """Forget what is old, take a target that never says sync as synced, and end a session that fell silent."""
+        """Expire old samples, end a silent session, and do without the sync of a target that sends none.
+
+        Silence is measured with the clock of our own loop, which does not count the time that we are late.
+        """
         while True:
             await asyncio.sleep(self._interval_s)
-            now_s = time.monotonic()
+            now_s = self._clock.now_s()
             self.store.expire(now_s)
-            if self._telemetry.sample_paths and now_s - self._heard_s > self._silence_s:
-                problem = f"no sample for {now_s - self._heard_s:.0f} s though the stream is open"
-                raise Stalled(self.name, problem, "It is subscribed again; if that does not help, look at the target")
-            if self._pending and now_s - self._begun_s > self._silence_s:
+            if self._is_silent():
+                await self._clock.on_time()  # samples that have arrived unread are read meanwhile
+                if self._is_silent():
+                    raise self._stalled()
+            if self._pending and now_s - self._began_s > self._silence_s:
                 self._pending.clear()
                 self._sync_when_complete()
 
-    def _next_dialect(self, error: Unimplemented) -> bool:
-        """Go on to another way of asking; False when all were refused, and the first is next again."""
-        self._dialect = (self._dialect + 1) % len(DIALECTS)
-        if self._dialect:
-            encoding, on_change = DIALECTS[self._dialect]
-            way = f"{gnmi_pb2.Encoding.Name(encoding)}, {'ON_CHANGE' if on_change else 'SAMPLE only'}"
-            logger.info("%s Trying %s.", error, way)
-        return bool(self._dialect)
+    def _is_silent(self) -> bool:
+        silent_s = self._clock.now_s() - self._last_sample_s
+        return bool(self._telemetry.sample_paths) and silent_s > self._silence_s
+
+    def _stalled(self) -> Stalled:
+        silent_s = self._clock.now_s() - self._last_sample_s
+        remedy = "It is subscribed again; if that does not help, check the target"
+        return Stalled(self.name, f"no sample for {silent_s:.0f} s though the stream is open", remedy)
+
+    def _next_mode(self, error: Unimplemented) -> bool:
+        """Choose the next mode; False when all were refused, and the first is next again."""
+        self._mode = (self._mode + 1) % len(SUBSCRIBE_MODES)
+        if self._mode:
+            encoding, on_change = SUBSCRIBE_MODES[self._mode]
+            mode = f"{gnmi_pb2.Encoding.Name(encoding)}, {'ON_CHANGE' if on_change else 'SAMPLE only'}"
+            logger.info("%s Trying %s.", error, mode)
+        return bool(self._mode)
 
 
-def _flat(group: BaseExceptionGroup[RailfabError]) -> list[RailfabError]:
+def _flatten(group: BaseExceptionGroup[RailfabError]) -> list[RailfabError]:
     """The errors of a group and of the groups in it."""
     found: list[RailfabError] = []
     for error in group.exceptions:
-        found.extend(_flat(error) if isinstance(error, BaseExceptionGroup) else [error])
+        found.extend(_flatten(error) if isinstance(error, BaseExceptionGroup) else [error])
     return found
 
 
 def _rank(error: RailfabError) -> int:
-    """The place of an error in REASONS: what is first says most."""
-    return next(place for place, (kind, _) in enumerate(REASONS) if isinstance(error, kind))
+    """The index of an error in REASONS; the first is the most specific."""
+    return next(index for index, (kind, _) in enumerate(REASONS) if isinstance(error, kind))

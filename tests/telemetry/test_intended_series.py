@@ -4,7 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 from railfab.intent import FabricIntent, Hosts, Segments, load_intent
-from railfab.telemetry.design import design_series, port_speeds_gbps
+from railfab.telemetry.intended import intended_series
 from railfab.topology import Role, Topology, wire
 
 POD64 = Path(__file__).parents[2] / "inventory" / "fabrics" / "pod64.yml"
@@ -21,7 +21,7 @@ def rail_optimised() -> FabricIntent:
 def info(topology: Topology, name: str) -> list[dict[str, str]]:
     return [
         {"device": device, **dict(series.labels)}
-        for device, found in design_series(topology).items()
+        for device, found in intended_series(topology).series.items()
         for series in found
         if series.metric.name == name
     ]
@@ -54,6 +54,6 @@ def test_a_switch_has_a_rail_only_where_it_serves_one() -> None:
     assert of_rails["pod1-spine1"] == ""
 
 
-def test_designed_speeds_are_those_of_the_ports() -> None:
-    speeds = port_speeds_gbps(wire(load_intent(POD64)))["pod1-seg1-leaf1"]
+def test_intended_speeds_are_those_of_the_ports() -> None:
+    speeds = intended_series(wire(load_intent(POD64))).speeds_gbps["pod1-seg1-leaf1"]
     assert (speeds["ethernet-1/1/1"], speeds["ethernet-1/32"]) == (100.0, 400.0)

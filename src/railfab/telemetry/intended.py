@@ -1,16 +1,35 @@
-"""What the design says about the fabric, as info metrics that dashboards and rules join samples with."""
+"""The intended fabric as info metrics, which dashboards and rules join samples with."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from railfab.metrics import metric
 from railfab.telemetry.series import Series
 from railfab.topology import Link, Node, Port, Role, Topology, link_kind
 
 
-def design_series(topology: Topology) -> dict[str, tuple[Series, ...]]:
-    """The info series of every switch, by its name. All values are text; an empty `rail` means several or none."""
+@dataclass(frozen=True, slots=True)
+class IntendedSeries:
+    """Known from the intent alone. series: info metrics by device; speeds_gbps: by device, then interface."""
+
+    series: Mapping[str, Sequence[Series]]
+    speeds_gbps: Mapping[str, Mapping[str, float]]
+
+
+def intended_series(topology: Topology) -> IntendedSeries:
+    """The info series and the port speeds of every switch."""
+    return IntendedSeries(_info_series(topology), _port_speeds_gbps(topology))
+
+
+def switch_names(topology: Topology) -> frozenset[str]:
+    """The switches of a topology, by name."""
+    return frozenset(node.name for node in topology.nodes if node.role is not Role.HOST)
+
+
+def _info_series(topology: Topology) -> dict[str, tuple[Series, ...]]:
+    """By switch. All label values are text; an empty `rail` means several or none."""
     nodes = {node.name: node for node in topology.nodes}
     ports: dict[str, list[tuple[Port, Port, Link]]] = {node.name: [] for node in topology.switches()}
     for port, peer, link in topology.ports():
@@ -22,8 +41,8 @@ def design_series(topology: Topology) -> dict[str, tuple[Series, ...]]:
     }
 
 
-def port_speeds_gbps(topology: Topology) -> dict[str, dict[str, float]]:
-    """The designed speed of every port, by device, then interface."""
+def _port_speeds_gbps(topology: Topology) -> dict[str, dict[str, float]]:
+    """The intended speed of every port, by device, then interface."""
     speeds: dict[str, dict[str, float]] = {node.name: {} for node in topology.nodes}
     for port, _, _ in topology.ports():
         speeds[port.node][port.name] = float(port.rate_gbps)
@@ -55,8 +74,3 @@ def _interfaces(nodes: dict[str, Node], ports: Iterable[tuple[Port, Port, Link]]
 
 def _text(number: int | None) -> str:
     return "" if number is None else str(number)
-
-
-def switch_names(topology: Topology) -> frozenset[str]:
-    """The switches of a topology, by name."""
-    return frozenset(node.name for node in topology.nodes if node.role is not Role.HOST)

@@ -1,0 +1,82 @@
+"""Lateness of the collector's event loop, and the clock that the silence of targets is measured with."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import deque
+from collections.abc import Callable
+
+logger = logging.getLogger(__name__)
+
+TICK_S = 0.1
+LATE_S = 1.0
+"""A loop that is this late is logged."""
+LAG_OVER_S = 30.0
+"""The reported lag is the largest of the last so many seconds, so that a scrape every 15 s misses none."""
+LOG_EVERY_S = 60.0
+
+
+class LoopClock:
+    """Counts the time during which the event loop ran on time.
+
+    A loop that is blocked, or that has more work than its core can do, reads messages later than they arrive. That time
+    is not counted: a target is silent only while the collector listened. Read from any thread; `run` in the loop.
+
+    monotonic_s: the clock that lateness is measured with [s].
+    """
+
+    def __init__(self, monotonic_s: Callable[[], float] = time.monotonic) -> None:
+        self._monotonic_s = monotonic_s
+        self._last_tick = (0.0, monotonic_s())
+        self._lags: deque[tuple[float, float]] = deque()
+        self._logged_s = float("-inf")
+
+    async def run(self) -> None:
+        """Tick until cancelled."""
+        while True:
+            await asyncio.sleep(TICK_S)
+            self.tick()
+
+    async def on_time(self) -> None:
+        """Wait until the loop has run on time for a tick; what waited to be read is read by then."""
+        late = True
+        while late:
+            due_s = self._monotonic_s() + TICK_S
+            await asyncio.sleep(TICK_S)
+            late = self._monotonic_s() - due_s > TICK_S
+
+    def tick(self) -> None:
+        """Count the time since the last tick, at most TICK_S of it; the rest is lateness."""
+        counted_s, ticked_s = self._last_tick
+        now_s = self._monotonic_s()
+        lag_s = max(0.0, now_s - ticked_s - TICK_S)
+        self._last_tick = (counted_s + min(now_s - ticked_s, TICK_S), now_s)
+        self._lags.append((now_s, lag_s))
+        while now_s - self._lags[0][0] > LAG_OVER_S:
+            self._lags.popleft()
+        self._log(now_s, lag_s)
+
+    def now_s(self) -> float:
+        """Return the time counted so far [s]; it never goes back."""
+        counted_s, ticked_s = self._last_tick
+        return counted_s + min(self._monotonic_s() - ticked_s, TICK_S)
+
+    def lag_s(self) -> float:
+        """Return the largest lateness of the last LAG_OVER_S, that of a loop which is blocked now included [s]."""
+        _, ticked_s = self._last_tick
+        blocked_s = self._monotonic_s() - ticked_s - TICK_S
+        return max(0.0, blocked_s, *(lag_s for _, lag_s in tuple(self._lags)))
+
+    def _log(self, now_s: float, lag_s: float) -> None:
+        """Log a late loop once, and again only after it has been on time for LOG_EVERY_S."""
+        if lag_s < LATE_S:
+            return
+        if now_s - self._logged_s > LOG_EVERY_S:
+            logger.warning(
+                "the collector is %.1f s late: it reads updates later than they arrive. Collect from fewer switches,"
+                " or sample less often.",
+                lag_s,
+            )
+        self._logged_s = now_s

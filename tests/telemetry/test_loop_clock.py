@@ -1,0 +1,132 @@
+"""A collector that is late says so, and blames no target for it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.telemetry.rack import INTERVAL_S, QUICK, Rack
+
+from railfab.telemetry import Collector
+from railfab.telemetry.loop_clock import LAG_OVER_S, LATE_S, LOG_EVERY_S, TICK_S, LoopClock
+from railfab.telemetry.retry import SILENT_INTERVALS
+from railfab.topology import Topology
+
+LEAF = "pod1-seg1-leaf1"
+
+
+class ManualTime:
+    """A monotonic clock that goes on when the test says so."""
+
+    def __init__(self) -> None:
+        self.now_s = 1000.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+def after(seconds: float, clock: LoopClock, manual: ManualTime) -> None:
+    """Let time pass, then tick."""
+    manual.now_s += seconds
+    clock.tick()
+
+
+def test_time_is_counted_while_the_loop_is_on_time_and_not_while_it_is_late() -> None:
+    clock = LoopClock(manual := ManualTime())
+    for _ in range(10):
+        after(TICK_S, clock, manual)
+    assert clock.now_s() == pytest.approx(10 * TICK_S)
+    assert clock.lag_s() == pytest.approx(0, abs=1e-9)
+    after(7.0, clock, manual)
+    assert clock.now_s() == pytest.approx(11 * TICK_S)
+    assert clock.lag_s() == pytest.approx(7.0 - TICK_S)
+
+
+def test_a_loop_that_is_blocked_now_is_late_before_its_next_tick() -> None:
+    clock = LoopClock(manual := ManualTime())
+    manual.now_s += 5.0
+    assert clock.lag_s() == pytest.approx(5.0 - TICK_S)
+    assert clock.now_s() == pytest.approx(TICK_S)
+
+
+def test_the_lag_is_the_largest_of_the_last_half_minute() -> None:
+    clock = LoopClock(manual := ManualTime())
+    after(3.0 + TICK_S, clock, manual)
+    for _ in range(round(LAG_OVER_S / TICK_S) - 1):
+        after(TICK_S, clock, manual)
+    assert clock.lag_s() == pytest.approx(3.0)
+    after(2 * TICK_S, clock, manual)
+    assert clock.lag_s() == pytest.approx(TICK_S)
+
+
+@given(st.lists(st.tuples(st.floats(0, 100), st.booleans()), max_size=30))
+def test_the_clock_never_goes_back_and_never_faster_than_time(passed: list[tuple[float, bool]]) -> None:
+    clock = LoopClock(manual := ManualTime())
+    read_s = [clock.now_s()]
+    for seconds, ticks in passed:
+        manual.now_s += seconds
+        if ticks:
+            clock.tick()
+        read_s.append(clock.now_s())
+    assert read_s == sorted(read_s)
+    assert read_s[-1] <= sum(seconds for seconds, _ in passed) + 1e-9
+
+
+def test_a_late_loop_is_logged_once_until_it_has_been_on_time_for_a_minute(caplog: pytest.LogCaptureFixture) -> None:
+    clock = LoopClock(manual := ManualTime())
+    for _ in range(3):
+        after(LATE_S + 0.5, clock, manual)
+    assert [record.getMessage() for record in caplog.records] == [
+        "the collector is 1.4 s late: it reads updates later than they arrive."
+        " Collect from fewer switches, or sample less often."
+    ]
+    for _ in range(round(LOG_EVERY_S / TICK_S) + 1):
+        after(TICK_S, clock, manual)
+    after(LATE_S + 0.5, clock, manual)
+    assert len(caplog.records) == 2
+
+
+@pytest.mark.asyncio
+async def test_waiting_to_be_on_time_outlasts_a_loop_that_is_blocked() -> None:
+    clock = LoopClock()
+    waiting = asyncio.create_task(clock.on_time())
+    await asyncio.sleep(0)
+    time.sleep(3 * TICK_S)
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    await waiting
+
+
+def test_a_blocked_event_loop_stalls_no_target_and_drops_no_series(
+    topology: Topology, rack: Rack, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A busy loop in the collector's thread, longer than any silence that is allowed; the targets go on sending."""
+    blocked_s = 2 * SILENT_INTERVALS * INTERVAL_S
+
+    def block() -> None:
+        until_s = time.monotonic() + blocked_s
+        while time.monotonic() < until_s:
+            sum(range(1000))
+
+    with (
+        caplog.at_level(logging.WARNING, "railfab.telemetry"),
+        Collector(topology, rack.endpoints(), interval_s=INTERVAL_S, policy=QUICK) as collector,
+    ):
+        assert collector.wait_until_up(10)
+        kept = collector.value("fabric_collector_series")
+        assert collector._loop is not None
+        collector._loop.call_soon_threadsafe(block)
+        until_s = time.monotonic() + blocked_s + 2 * INTERVAL_S
+        while time.monotonic() < until_s:
+            now = collector.snapshot()
+            assert now.value("fabric_collector_errors_total") == 0
+            assert now.value("fabric_collector_session_up") == 2
+            assert now.value("fabric_collector_series") == kept
+            time.sleep(0.1)
+        assert collector.value("fabric_collector_reconnects_total") == 0
+        assert collector.value("fabric_collector_lag_seconds") > SILENT_INTERVALS * INTERVAL_S
+    assert caplog.text.count("s late: it reads updates later than they arrive") == 1
