@@ -17,8 +17,6 @@ RailfabError                   one clear line: where, what, how to fix it (exit 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import StrEnum
 
 
 class RailfabError(Exception):
@@ -100,21 +98,3 @@ def raise_all(errors: Sequence[RailfabError]) -> None:
         raise errors[0]
     if errors:
         raise Problems(errors)
-
-
-class Severity(StrEnum):
-    ERROR = "error"
-    WARNING = "warning"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """Something that a check has to say of what can be built, or of what was found."""
-
-    severity: Severity
-    where: str
-    problem: str
-    remedy: str
-
-    def __str__(self) -> str:
-        return f"{self.where}: {self.problem}. {self.remedy}."

@@ -14,8 +14,9 @@ from nornir.core import Nornir
 
 from railfab.deploy import Outcome, Previous, apply_all, load_previous, nornir_of, preview_all, tasks, verify_all
 from railfab.device import DeviceModel
-from railfab.errors import Finding, RailfabError
+from railfab.errors import RailfabError
 from railfab.fabric import Design, design, resolve_endpoints
+from railfab.findings import Finding
 from railfab.gnmi.paths import elements
 from railfab.gnmi.target import Edit, Operation
 from railfab.platforms import platform

@@ -58,7 +58,7 @@ def test_a_difference_is_one_line_and_exit_code_1(tmp_path: Path, lab: Path) -> 
     assert (done.returncode, done.stderr) == (1, "")
     assert done.stdout.splitlines() == [
         "error pod1-spine1 ethernet-1/1: is cabled to pod1-seg1-leaf1 e1-20, not to pod1-seg1-leaf1 ethernet-1/32. "
-        "Move the cable.",
+        "Move the cable. [miscabled]",
         "6 nodes and 20 links of lab.clab.yml held against srl-pod: 1 finding",
     ]
 
@@ -76,6 +76,7 @@ def test_machines_get_the_same(tmp_path: Path, lab: Path) -> None:
         "findings": [
             {
                 "severity": "error",
+                "code": "miscabled",
                 "where": "pod1-spine1 ethernet-1/1",
                 "problem": "is cabled to pod1-seg1-leaf1 e1-20, not to pod1-seg1-leaf1 ethernet-1/32",
                 "remedy": "Move the cable",

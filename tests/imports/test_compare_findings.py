@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.topology.fabric_intents import fabric
 
-from railfab.errors import Finding, Severity
+from railfab.findings import Finding, Severity
 from railfab.imports import FoundLink, FoundNode, FoundPort, FoundTopology, as_found
 from railfab.imports.compare import LISTED, align, compare
 from railfab.intent import load_intent

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from railfab.errors import Severity
+from railfab.findings import Severity
 from railfab.intent import Lossless, RoceTraffic
 from railfab.qos import PortLoad, buffer_findings, buffer_plan, pfc_headroom_bytes
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from railfab.errors import Finding
+from railfab.findings import Finding
 from railfab.intent import FabricIntent
 from railfab.topology import Link, Topology, findings
 

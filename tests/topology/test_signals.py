@@ -6,7 +6,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from railfab.errors import Severity
+from railfab.findings import Severity
 from railfab.intent import Backend, FabricIntent, Hosts, Segments, load_intent
 from railfab.topology import wire
 from railfab.topology.catalogue import catalogue, switch_model

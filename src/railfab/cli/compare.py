@@ -11,7 +11,8 @@ import typer
 
 from railfab.cli.common import IntentFile, Output, OutputOption, findings_exit, print_json, stdout
 from railfab.cli.design import print_findings
-from railfab.errors import Finding, RailfabError
+from railfab.errors import RailfabError
+from railfab.findings import Finding
 
 if TYPE_CHECKING:
     from railfab.imports import FoundTopology

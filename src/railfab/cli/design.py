@@ -23,8 +23,9 @@ from railfab.cli.common import (
     uncollected,
 )
 from railfab.device import changes, disagreements
-from railfab.errors import ConfigError, Finding, Problems, RailfabError, Severity, each
+from railfab.errors import ConfigError, Problems, RailfabError, each
 from railfab.fabric import Design, design, resolve_endpoints
+from railfab.findings import DifferenceCode, Finding, Severity, error
 from railfab.intent import json_schema
 from railfab.platforms import platform
 
@@ -44,7 +45,8 @@ def print_findings(found: tuple[Finding, ...]) -> None:
     console = stdout()
     for finding in found:
         colour = "red" if finding.severity is Severity.ERROR else "yellow"
-        console.print(Text.assemble((str(finding.severity), colour), f" {finding}"), soft_wrap=True)
+        line = Text.assemble((str(finding.severity), colour), finding.line.removeprefix(finding.severity))
+        console.print(line, soft_wrap=True)
 
 
 @uncollected()
@@ -134,23 +136,25 @@ def _parsed(fabric: Design, texts: dict[str, str]) -> tuple[list[Finding], dict[
     for name, text in texts.items():
         try:
             models[name] = platform(fabric.models[name].platform).parse(text)
-        except (ConfigError, Problems) as error:
-            found.extend(_error(f"{name}: {one.where}", one.problem, one.remedy) for one in each(error))
+        except (ConfigError, Problems) as invalid:
+            found.extend(
+                error(DifferenceCode.CONFIGURATION_INVALID, f"{name}: {one.where}", one.problem, one.remedy)
+                for one in each(invalid)
+            )
     missing = [name for name in fabric.models if name not in texts]
-    found.extend(_error(name, "has no configuration here", "Render or read it as well") for name in missing)
+    found.extend(
+        error(DifferenceCode.CONFIGURATION_MISSING, name, "has no configuration here", "Render or read it as well")
+        for name in missing
+    )
     return found, models
 
 
 def _deviations(name: str, fabric: Design, model: Any) -> list[Finding]:
     """Where a switch differs from its intent."""
     return [
-        _error(f"{name}: {change.path}", change.problem, "Deploy the intent")
+        error(DifferenceCode.CONFIGURATION_DIFFERS, f"{name}: {change.path}", change.problem, "Deploy the intent")
         for change in changes(model, fabric.models[name])
     ]
-
-
-def _error(where: str, problem: str, remedy: str) -> Finding:
-    return Finding(severity=Severity.ERROR, where=where, problem=problem, remedy=remedy)
 
 
 def schema() -> None:

@@ -9,8 +9,9 @@ from nornir.core import Nornir
 
 from railfab.deploy.run import OnDone, inspect_all, preview_all
 from railfab.device import DeviceModel, Observed, ObservedInterface, ObservedSession, changes, disagreements
-from railfab.errors import ConfigError, Finding, Problems, Severity, each
+from railfab.errors import ConfigError, Problems, each
 from railfab.fabric import Design
+from railfab.findings import DifferenceCode, Finding, error
 from railfab.platforms import platform
 from railfab.topology import Port
 
@@ -46,7 +47,7 @@ def _unnamed(name: str, diff: str) -> Finding:
     lines = [line for line in diff.splitlines() if line[:1] in {"+", "-"} and line[:3] not in {"+++", "---"}]
     first = (lines or diff.splitlines())[0]
     problem = f"differs from what the intent renders to in {len(lines)} lines, first {first!r}"
-    return _finding(name, problem, "Deploy the intent; --plan shows all of it")
+    return error(DifferenceCode.UNMODELLED_DIFFERENCE, name, problem, "Deploy the intent; --plan shows all of it")
 
 
 def _findings(fabric: Design, inspected: Mapping[str, tuple[str, Observed]]) -> Iterator[Finding]:
@@ -54,13 +55,15 @@ def _findings(fabric: Design, inspected: Mapping[str, tuple[str, Observed]]) -> 
     for name, (text, observed) in inspected.items():
         try:
             models[name] = platform(fabric.models[name].platform).parse(text)
-        except (ConfigError, Problems) as error:
-            for one in each(error):
-                yield _finding(f"{name}: {one.where}", one.problem, one.remedy)
+        except (ConfigError, Problems) as invalid:
+            for one in each(invalid):
+                yield error(DifferenceCode.CONFIGURATION_INVALID, f"{name}: {one.where}", one.problem, one.remedy)
         yield from _live(fabric, name, observed)
     for name, model in models.items():
         for change in changes(model, fabric.models[name]):
-            yield _finding(f"{name}: {change.path}", change.problem, "Deploy the intent")
+            yield error(
+                DifferenceCode.CONFIGURATION_DIFFERS, f"{name}: {change.path}", change.problem, "Deploy the intent"
+            )
     yield from disagreements(fabric.topology, models)
 
 
@@ -79,29 +82,47 @@ def _live(fabric: Design, name: str, observed: Observed) -> Iterator[Finding]:
 
 def _interface(place: str, found: ObservedInterface | None, peer: Port, mtu_bytes: int) -> Iterator[Finding]:
     if found is None:
-        yield _finding(place, "does not exist on the switch", "Deploy the intent, or check its breakout")
+        yield error(
+            DifferenceCode.INTERFACE_MISSING,
+            place,
+            "does not exist on the switch",
+            "Deploy the intent, or check its breakout",
+        )
         return
     if not found.oper_up:
-        yield _finding(place, f"is down; it leads to {peer.node}", "Check the cable and the far end")
+        yield error(
+            DifferenceCode.INTERFACE_DOWN, place, f"is down; it leads to {peer.node}", "Check the cable and the far end"
+        )
     if found.mtu_bytes is not None and found.mtu_bytes != mtu_bytes:
-        yield _finding(place, f"has MTU {found.mtu_bytes}, the intent says {mtu_bytes}", "Deploy the intent")
+        yield error(
+            DifferenceCode.MTU_MISMATCH,
+            place,
+            f"has MTU {found.mtu_bytes}, the intent says {mtu_bytes}",
+            "Deploy the intent",
+        )
     seen = (found.neighbor_device or peer.node, found.neighbor_interface or peer.name)
     if seen != (peer.node, peer.name):
         problem = f"is cabled to {' '.join(seen)}, the intent says {peer.node} {peer.name}"
-        yield _finding(place, problem, "Correct the cabling")
+        yield error(DifferenceCode.MISCABLED, place, problem, "Correct the cabling")
 
 
 def _session(place: str, found: ObservedSession | None, peer: str, *, wants_bfd: bool) -> Iterator[Finding]:
     if found is None:
-        yield _finding(place, f"has no BGP session with {peer}", "Deploy the intent")
+        yield error(DifferenceCode.BGP_NEIGHBOR_MISSING, place, f"has no BGP session with {peer}", "Deploy the intent")
         return
     if not found.established:
-        yield _finding(place, f"BGP with {peer} is {found.state}", "Check the link and the far end's AS number")
+        yield error(
+            DifferenceCode.BGP_DOWN,
+            place,
+            f"BGP with {peer} is {found.state}",
+            "Check the link and the far end's AS number",
+        )
     if found.neighbor_device is not None and found.neighbor_device != peer:
-        yield _finding(place, f"BGP peer is {found.neighbor_device}, the intent says {peer}", "Correct the cabling")
+        yield error(
+            DifferenceCode.BGP_WRONG_PEER,
+            place,
+            f"BGP peer is {found.neighbor_device}, the intent says {peer}",
+            "Correct the cabling",
+        )
     if wants_bfd and found.bfd_up is not True:
-        yield _finding(place, f"BFD with {peer} is not up", "Check BFD on both ends")
-
-
-def _finding(where: str, problem: str, remedy: str) -> Finding:
-    return Finding(severity=Severity.ERROR, where=where, problem=problem, remedy=remedy)
+        yield error(DifferenceCode.BFD_DOWN, place, f"BFD with {peer} is not up", "Check BFD on both ends")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from railfab.device.diff import value_text
 from railfab.device.model import BgpNeighbor, DeviceModel, Interface, PortProfile, PortQos, TrafficClass
-from railfab.errors import Finding, Severity
+from railfab.findings import DifferenceCode, Finding, error
 from railfab.topology import Role, Topology
 
 
@@ -63,52 +63,70 @@ def disagreements(topology: Topology, models: Mapping[str, DeviceModel]) -> tupl
 
 def _unconfigured(node: str, interface: str, models: Mapping[str, DeviceModel]) -> Iterator[Finding]:
     if models[node].interface(interface) is None:
-        yield _finding(f"{node} {interface}", "is not configured", "Deploy the intent")
+        yield error(DifferenceCode.INTERFACE_MISSING, f"{node} {interface}", "is not configured", "Deploy the intent")
 
 
-def _finding(where: str, problem: str, remedy: str) -> Finding:
-    return Finding(severity=Severity.ERROR, where=where, problem=problem, remedy=remedy)
-
-
-def _mismatch(a: LinkEnd, z: LinkEnd, setting: str, left: object, right: object) -> Iterator[Finding]:
+def _mismatch(
+    code: DifferenceCode, a: LinkEnd, z: LinkEnd, setting: str, left: object, right: object
+) -> Iterator[Finding]:
     if left != right:
         problem = f"{setting} differs: {value_text(left)} and {value_text(right)}"
-        yield _finding(f"{a.where} and {z.where}", problem, "Configure both ends with the same value")
+        yield error(code, f"{a.where} and {z.where}", problem, "Configure both ends with the same value")
 
 
 def _interface_settings(a: LinkEnd, z: LinkEnd) -> Iterator[Finding]:
-    yield from _mismatch(a, z, "MTU", a.interface.mtu_bytes, z.interface.mtu_bytes)
-    yield from _mismatch(a, z, "speed", a.interface.rate_gbps, z.interface.rate_gbps)
-    yield from _mismatch(a, z, "IPv6 unnumbered", a.interface.unnumbered, z.interface.unnumbered)
+    yield from _mismatch(DifferenceCode.MTU_MISMATCH, a, z, "MTU", a.interface.mtu_bytes, z.interface.mtu_bytes)
+    yield from _mismatch(DifferenceCode.SPEED_MISMATCH, a, z, "speed", a.interface.rate_gbps, z.interface.rate_gbps)
+    yield from _mismatch(
+        DifferenceCode.UNNUMBERED_MISMATCH, a, z, "IPv6 unnumbered", a.interface.unnumbered, z.interface.unnumbered
+    )
     for end in (a, z):
         if not end.interface.enabled:
-            yield _finding(end.where, "is shut down", "Enable it")
+            yield error(DifferenceCode.INTERFACE_DISABLED, end.where, "is shut down", "Enable it")
     if a.interface.address and z.interface.address and a.interface.network != z.interface.network:
-        yield from _mismatch(a, z, "subnet", a.interface.network, z.interface.network)
+        yield from _mismatch(DifferenceCode.SUBNET_MISMATCH, a, z, "subnet", a.interface.network, z.interface.network)
 
 
 def _bgp_sessions(a: LinkEnd, z: LinkEnd) -> Iterator[Finding]:
     for end, peer in ((a, z), (z, a)):
         if end.neighbor is None:
-            yield _finding(end.where, f"has no BGP neighbour towards {peer.device.name}", "Deploy the intent")
+            yield error(
+                DifferenceCode.BGP_NEIGHBOR_MISSING,
+                end.where,
+                f"has no BGP neighbour towards {peer.device.name}",
+                "Deploy the intent",
+            )
         elif end.neighbor.remote_as != peer.device.bgp.asn:
             problem = f"expects AS {end.neighbor.remote_as}, but {peer.device.name} is in AS {peer.device.bgp.asn}"
-            yield _finding(end.where, problem, "Correct the remote AS")
+            yield error(DifferenceCode.REMOTE_AS_MISMATCH, end.where, problem, "Correct the remote AS")
     if a.neighbor and z.neighbor:
-        yield from _mismatch(a, z, "BFD", a.neighbor.bfd and a.device.bfd, z.neighbor.bfd and z.device.bfd)
+        yield from _mismatch(
+            DifferenceCode.BFD_MISMATCH, a, z, "BFD", a.neighbor.bfd and a.device.bfd, z.neighbor.bfd and z.device.bfd
+        )
 
 
 def _lossless_settings(a: LinkEnd, z: LinkEnd) -> Iterator[Finding]:
     left, right = a.qos, z.qos
-    yield from _mismatch(a, z, "PFC", left is not None and left.pfc, right is not None and right.pfc)
-    yield from _mismatch(a, z, "ECN", left is not None and left.ecn, right is not None and right.ecn)
     yield from _mismatch(
-        a, z, "DSCP trust", left is not None and left.trust_dscp, right is not None and right.trust_dscp
+        DifferenceCode.PFC_MISMATCH, a, z, "PFC", left is not None and left.pfc, right is not None and right.pfc
     )
-    yield from _mismatch(a, z, "DSCP map", _dscp_map(a), _dscp_map(z))
+    yield from _mismatch(
+        DifferenceCode.ECN_MISMATCH, a, z, "ECN", left is not None and left.ecn, right is not None and right.ecn
+    )
+    yield from _mismatch(
+        DifferenceCode.DSCP_TRUST_MISMATCH,
+        a,
+        z,
+        "DSCP trust",
+        left is not None and left.trust_dscp,
+        right is not None and right.trust_dscp,
+    )
+    yield from _mismatch(DifferenceCode.DSCP_MAP_MISMATCH, a, z, "DSCP map", _dscp_map(a), _dscp_map(z))
     if a.thresholds and z.thresholds:
         for name in ("kmin_bytes", "kmax_bytes", "pmax_percent", "xoff_bytes"):
-            yield from _mismatch(a, z, name, getattr(a.thresholds, name), getattr(z.thresholds, name))
+            yield from _mismatch(
+                DifferenceCode.THRESHOLD_MISMATCH, a, z, name, getattr(a.thresholds, name), getattr(z.thresholds, name)
+            )
 
 
 def _dscp_map(end: LinkEnd) -> tuple[str, ...]:

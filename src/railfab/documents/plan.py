@@ -12,9 +12,10 @@ from railfab.documents.failures import failure_table
 from railfab.documents.overview import Overview, overview
 from railfab.documents.power import power
 from railfab.documents.table import Table
-from railfab.errors import Finding, RailfabError, Severity, each, raise_all
+from railfab.errors import RailfabError, each, raise_all
 from railfab.fabric import refusals
 from railfab.fabric.buffers import SwitchBuffers, all_buffer_findings, switch_buffers
+from railfab.findings import Finding, Severity
 from railfab.intent import FabricIntent, load_intent
 from railfab.topology import Topology, failure_domains, findings, wire
 from railfab.topology.racks import Position, rack_findings, racks

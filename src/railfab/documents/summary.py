@@ -153,7 +153,7 @@ def _findings(plan: Plan) -> Iterator[str]:
     yield from _section("Findings")
     if not plan.findings:
         yield "None."
-    yield from (f"- **{finding.severity}** {finding}" for finding in plan.findings)
+    yield from (f"- **{finding.severity}** {finding} `{finding.code}`" for finding in plan.findings)
 
 
 def _growth(plan: Plan) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from railfab.errors import Finding
+from railfab.findings import Finding
 from railfab.intent import FabricIntent, Lossless
 from railfab.qos import BufferPlan, PortLoad, buffer_findings, buffer_plan, percent_of, profile_name
 from railfab.topology import Net, Node, SwitchModel, Topology

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
-from railfab.errors import Finding, Severity
+from railfab.findings import DifferenceCode, Finding, Severity
 from railfab.imports.alignment import Alignment, End, align
 from railfab.imports.found import FoundNode, FoundPort, FoundTopology
 from railfab.imports.spelling import is_model
@@ -26,26 +26,37 @@ LISTED = 20
 class Sort:
     """A sort of difference. many: the problem, said of several places."""
 
+    code: DifferenceCode
     many: str
     remedy: str
     severity: Severity = Severity.ERROR
 
 
-MISSING = Sort("are missing", "Add it there, or take it out of the intent")
-RENAMED = Sort("are called otherwise", "Rename it there")
-UNEXPECTED = Sort("are not in the intent", "Take it out there, or add it to the intent", Severity.WARNING)
-ROLE = Sort("have another role", "Correct it there, or change the intent")
-MODEL = Sort("are other models", "Correct it there, or change the intent")
-PLATFORM = Sort("run another platform", "Correct it there, or change the intent")
-LOOPBACK = Sort("have other loopback addresses", "Correct it there")
-ASN = Sort("have other AS numbers", "Correct it there")
-UNREGISTERED = Sort("have AS numbers that are not registered", "Register it there")
-SWAPPED = Sort("are pairs of cables that are swapped", "Swap them back")
-MISCABLED = Sort("are cabled to other ports than intended", "Move the cable")
-UNCABLED = Sort("are not cabled", "Connect it, or take it out of the intent")
-EXTRA = Sort("are cabled, and the intent has no such links", "Take it out, or add it to the intent", Severity.WARNING)
-RATE = Sort("run at other speeds", "Correct it there, or change the intent")
-ADDRESS = Sort("have other addresses", "Correct it there")
+MISSING = Sort(DifferenceCode.NODE_MISSING, "are missing", "Add it there, or take it out of the intent")
+RENAMED = Sort(DifferenceCode.NODE_RENAMED, "are called otherwise", "Rename it there")
+UNEXPECTED = Sort(
+    DifferenceCode.NODE_UNEXPECTED,
+    "are not in the intent",
+    "Take it out there, or add it to the intent",
+    Severity.WARNING,
+)
+ROLE = Sort(DifferenceCode.ROLE_DIFFERS, "have another role", "Correct it there, or change the intent")
+MODEL = Sort(DifferenceCode.MODEL_DIFFERS, "are other models", "Correct it there, or change the intent")
+PLATFORM = Sort(DifferenceCode.PLATFORM_DIFFERS, "run another platform", "Correct it there, or change the intent")
+LOOPBACK = Sort(DifferenceCode.LOOPBACK_DIFFERS, "have other loopback addresses", "Correct it there")
+ASN = Sort(DifferenceCode.ASN_DIFFERS, "have other AS numbers", "Correct it there")
+UNREGISTERED = Sort(DifferenceCode.ASN_UNREGISTERED, "have AS numbers that are not registered", "Register it there")
+SWAPPED = Sort(DifferenceCode.CABLES_SWAPPED, "are pairs of cables that are swapped", "Swap them back")
+MISCABLED = Sort(DifferenceCode.MISCABLED, "are cabled to other ports than intended", "Move the cable")
+UNCABLED = Sort(DifferenceCode.UNCABLED, "are not cabled", "Connect it, or take it out of the intent")
+EXTRA = Sort(
+    DifferenceCode.CABLE_UNEXPECTED,
+    "are cabled, and the intent has no such links",
+    "Take it out, or add it to the intent",
+    Severity.WARNING,
+)
+RATE = Sort(DifferenceCode.RATE_DIFFERS, "run at other speeds", "Correct it there, or change the intent")
+ADDRESS = Sort(DifferenceCode.ADDRESS_DIFFERS, "have other addresses", "Correct it there")
 
 Difference = tuple[Sort, str, str]
 """A sort, where it is, and what is otherwise there."""
@@ -74,11 +85,14 @@ def _grouped(differences: Iterable[Difference]) -> Iterator[Finding]:
     for sort, places in by_sort.items():
         listed = places if len(places) <= LISTED else places[: LISTED - 1]
         for where, problem in listed:
-            yield Finding(severity=sort.severity, where=where, problem=problem, remedy=sort.remedy)
+            yield _finding(sort, where, problem)
         if len(listed) < len(places):
             rest = places[len(listed) :]
-            where = f"{rest[0][0]} and {len(rest) - 1} more"
-            yield Finding(severity=sort.severity, where=where, problem=sort.many, remedy=sort.remedy)
+            yield _finding(sort, f"{rest[0][0]} and {len(rest) - 1} more", sort.many)
+
+
+def _finding(sort: Sort, where: str, problem: str) -> Finding:
+    return Finding(severity=sort.severity, code=sort.code, where=where, problem=problem, remedy=sort.remedy)
 
 
 def _node_differences(intended: Topology, found: FoundTopology, beside: Alignment) -> Iterator[Difference]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from railfab.errors import Finding, Severity
+from railfab.findings import DesignCode, Finding, Severity
 from railfab.intent import RoceTraffic
 from railfab.qos.buffers import HEADROOM_PERCENT, BufferPlan
 from railfab.qos.traffic import QueueBound, in_cells
@@ -32,6 +32,7 @@ def _headroom(where: str, plan: BufferPlan) -> Iterator[Finding]:
     if needed > plan.buffer_bytes:
         yield Finding(
             severity=Severity.ERROR,
+            code=DesignCode.HEADROOM,
             where=where,
             problem=f"{told}, more than the {_mb(plan.buffer_bytes)} of the chip's buffer",
             remedy=remedy,
@@ -39,6 +40,7 @@ def _headroom(where: str, plan: BufferPlan) -> Iterator[Finding]:
     elif 100 * needed > HEADROOM_PERCENT * plan.buffer_bytes:
         yield Finding(
             severity=Severity.WARNING,
+            code=DesignCode.HEADROOM_SHARE,
             where=where,
             problem=f"{told}, more than {HEADROOM_PERCENT} % of the buffer of {_mb(plan.buffer_bytes)}, "
             f"and leaves {_mb(plan.uncut.lossless_bytes)} that lossless queues share",
@@ -61,6 +63,7 @@ def _marks_before_limit(where: str, plan: BufferPlan) -> Iterator[Finding]:
         act = "pauses" if plan.lossless.pfc else "drops"
         yield Finding(
             severity=Severity.ERROR,
+            code=DesignCode.ECN_TOO_LATE,
             where=where,
             problem=f"Kmax of {told} is not below the {_mb(limit)} at which the chip {act} "
             f"when a quarter of its {_lossless_ports(plan)} lossless ports fill, so that ECN acts too late",
@@ -72,12 +75,14 @@ def _signals(where: str, plan: BufferPlan) -> Iterator[Finding]:
     if plan.lossless.ecn:
         return
     if plan.lossless.pfc:
+        code = DesignCode.PFC_WITHOUT_ECN
         problem = "the lossless class has PFC without ECN: senders are stopped, never slowed, and pauses spread"
         remedy = "Turn `lossless.ecn` on, unless the hosts pace their senders by other means"
     else:
+        code = DesignCode.NO_CONGESTION_CONTROL
         problem = "the lossless class has neither PFC nor ECN: nothing holds senders back, and its queues drop"
         remedy = "Turn `lossless.pfc` or `lossless.ecn` on, or write `lossless: off`"
-    yield Finding(severity=Severity.WARNING, where=where, problem=problem, remedy=remedy)
+    yield Finding(severity=Severity.WARNING, code=code, where=where, problem=problem, remedy=remedy)
 
 
 def _traffic(where: str, plan: BufferPlan) -> Iterator[Finding]:
@@ -93,6 +98,7 @@ def _traffic(where: str, plan: BufferPlan) -> Iterator[Finding]:
 def _too_large(where: str, traffic: RoceTraffic, bound: QueueBound) -> Finding:
     return Finding(
         severity=Severity.WARNING,
+        code=DesignCode.PACKET_SIZE,
         where=where,
         problem=f"`traffic.packet_bytes` {traffic.packet_bytes} does not fit the MTU with the headers of RoCEv2, "
         f"which leave {bound.payload_bytes}",
@@ -103,6 +109,7 @@ def _too_large(where: str, traffic: RoceTraffic, bound: QueueBound) -> Finding:
 def _too_small(where: str, traffic: RoceTraffic, bound: QueueBound) -> Finding:
     return Finding(
         severity=Severity.WARNING,
+        code=DesignCode.SMALL_PACKETS,
         where=where,
         problem=f"packets of {traffic.packet_bytes} bytes take {in_cells(bound.frame_bytes)} bytes of buffer "
         f"for frames of {bound.frame_bytes}, and headroom is counted in frames",

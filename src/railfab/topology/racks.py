@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from railfab.errors import Finding, Severity
+from railfab.findings import DesignCode, Finding, Severity
 from railfab.intent import FabricIntent
 from railfab.topology.equipment import host_of
 from railfab.topology.model import Net, Node, Role, Topology
@@ -64,6 +64,7 @@ def rack_findings(topology: Topology, intent: FabricIntent) -> Iterator[Finding]
     if needed > RACK_UNITS:
         yield Finding(
             severity=Severity.WARNING,
+            code=DesignCode.RACK_SPACE,
             where="hosts.per_rack",
             problem=f"{min(per_rack, in_segment)} hosts of {units} U are {needed} U, a rack has {RACK_UNITS}",
             remedy=f"Put at most {RACK_UNITS // units} into a rack",

@@ -102,4 +102,4 @@ def findings(subject: Subject) -> Iterator[str]:
     """What `plan` says of it."""
     if not subject.plan.findings:
         yield "`railfab plan` finds nothing to say against it."
-    yield from (f"{finding.severity}: {finding}" for finding in subject.plan.findings)
+    yield from (f"{finding.severity}: {finding} [{finding.code}]" for finding in subject.plan.findings)

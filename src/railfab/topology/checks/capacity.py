@@ -9,9 +9,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from railfab.errors import Finding, Severity
+from railfab.findings import DesignCode, Finding, Severity, warning
 from railfab.intent import FabricIntent
-from railfab.topology.checks.deduplicate import alike, warning
+from railfab.topology.checks.deduplicate import alike
 from railfab.topology.model import Net, Node, Role, Topology
 from railfab.topology.sorted_links import Wired
 
@@ -104,6 +104,7 @@ def _over(node: Node, capacity: Capacity, limit: Limit) -> Finding:
     aim = " for a non-blocking fabric" if even else f", or state a higher {node.net}.oversubscription"
     return Finding(
         severity=Severity.ERROR if limit.stated else Severity.WARNING,
+        code=DesignCode.OVERSUBSCRIPTION,
         where=capacity.node,
         problem=f"{capacity.down_gbps} Gb/s of {below} share {capacity.up_gbps} Gb/s up ({capacity.ratio:.2f}:1{held})",
         remedy=f"Add {missing} or {links}{aim}",
@@ -124,6 +125,7 @@ def _pods(wired: Wired, measured: Iterable[tuple[Node, Capacity]], limit: Limit)
         whole = Capacity(node=f"pod{pod}", down_gbps=down_gbps, up_gbps=up[pod])
         if _exceeds(whole, limit):
             yield warning(
+                DesignCode.POD_OVERSUBSCRIPTION,
                 whole.node,
                 f"{whole.down_gbps} Gb/s of hosts share {whole.up_gbps} Gb/s to other pods ({whole.ratio:.2f}:1), "
                 f"though no tier is above {limit.ratio:g}:1",

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Hashable, Iterator
 from ipaddress import IPv4Interface, IPv6Interface
 
-from railfab.errors import Finding
+from railfab.findings import DesignCode, Finding, error
 from railfab.intent import FabricIntent
-from railfab.topology.checks.deduplicate import alike_by, error
+from railfab.topology.checks.deduplicate import alike_by
 from railfab.topology.model import Address, Bond, Gateway, Interface, Node, Port, Role
 from railfab.topology.sorted_links import Wired
 
@@ -22,7 +22,7 @@ def names(wired: Wired) -> Iterator[Finding]:
     counts = Counter(node.name for node in wired.topology.nodes)
     for name, count in counts.items():
         if count > 1:
-            yield error(name, f"{count} nodes have this name", "Give each its own name")
+            yield error(DesignCode.DUPLICATE_NAME, name, f"{count} nodes have this name", "Give each its own name")
 
 
 def ports(wired: Wired) -> Iterator[Finding]:
@@ -36,7 +36,8 @@ def _ports(wired: Wired) -> Iterator[Finding]:
         for port in (link.a, link.z):
             end = port.node, port.name
             if end in seen:
-                yield error(f"{port.node} {port.name}", "two cables are in this port", "Give each cable its own port")
+                where, remedy = f"{port.node} {port.name}", "Give each cable its own port"
+                yield error(DesignCode.DUPLICATE_PORT, where, "two cables are in this port", remedy)
             seen.add(end)
 
 
@@ -67,6 +68,7 @@ def _place(node: Node, groups: dict[str, str]) -> str:
 
 def _shared_as(first: Node, node: Node) -> Finding:
     return error(
+        DesignCode.DUPLICATE_ASN,
         node.name,
         f"has AS number {node.asn}, and so has {first.name}: with eBGP neither takes the other's routes",
         "Give each leaf, the spines of each pod and the super-spines a number of their own, or use ibgp",
@@ -89,7 +91,8 @@ def _addresses(wired: Wired) -> Iterator[tuple[tuple[type, type], Finding]]:
         first = seen.setdefault(key, holder)
         if first is not holder:
             problem = f"has address {address.ip if isinstance(address, INTERFACES) else address}"
-            found = error(_label(holder), f"{problem}, and so has {_label(first)}", "Give each an address of its own")
+            problem, remedy = f"{problem}, and so has {_label(first)}", "Give each an address of its own"
+            found = error(DesignCode.DUPLICATE_ADDRESS, _label(holder), problem, remedy)
             yield (type(first), type(holder)), found
 
 

@@ -5,15 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import replace
 
-from railfab.errors import Finding, Severity
-
-
-def error(where: str, problem: str, remedy: str) -> Finding:
-    return Finding(severity=Severity.ERROR, where=where, problem=problem, remedy=remedy)
-
-
-def warning(where: str, problem: str, remedy: str) -> Finding:
-    return Finding(severity=Severity.WARNING, where=where, problem=problem, remedy=remedy)
+from railfab.findings import Finding
 
 
 def alike(findings: Iterable[Finding]) -> Iterator[Finding]:

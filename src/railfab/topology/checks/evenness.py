@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from railfab.errors import Finding
+from railfab.findings import DesignCode, Finding, error, warning
 from railfab.intent import FabricIntent
-from railfab.topology.checks.deduplicate import alike, alike_by, error, warning
+from railfab.topology.checks.deduplicate import alike, alike_by
 from railfab.topology.model import Link, Net, Node, Role
 from railfab.topology.sorted_links import Wired
 
@@ -36,7 +36,7 @@ def uneven_uplinks(wired: Wired) -> Iterator[Finding]:
         if few != many:
             least, most = (next(upper for upper in above if above[upper] == share) for share in (few, many))
             problem = f"has {_links(many)} to {most} and {_links(few)} to {least}"
-            found.append(((few, many), warning(name, problem, EVENLY)))
+            found.append(((few, many), warning(DesignCode.UNEVEN_UPLINKS, name, problem, EVENLY)))
     yield from alike_by(found)
 
 
@@ -60,7 +60,8 @@ def missing_uplinks(wired: Wired) -> Iterator[Finding]:
                 upper = next(upper for upper in met if upper not in mine)
                 problem = f"has no link to {upper}, and other switches of its kind have"
                 remedy = f"Cable it to every {ABOVE[node.role]} that they meet"
-                found.append(((node.role, len(met) - len(mine)), error(node.name, problem, remedy)))
+                finding = error(DesignCode.MISSING_UPLINK, node.name, problem, remedy)
+                found.append(((node.role, len(met) - len(mine)), finding))
     yield from alike_by(found)
 
 
@@ -85,7 +86,8 @@ def uneven_supers(wired: Wired) -> Iterator[Finding]:
         fullest = most[_kind(node)]
         if gbps[node.name] < gbps[fullest]:
             problem = f"has {gbps[node.name]} Gb/s from below, and {fullest} has {gbps[fullest]}"
-            found.append(((node.role, gbps[node.name], gbps[fullest]), warning(node.name, problem, EVENLY)))
+            finding = warning(DesignCode.UNEVEN_DOWNLINKS, node.name, problem, EVENLY)
+            found.append(((node.role, gbps[node.name], gbps[fullest]), finding))
     yield from alike_by(found)
 
 
@@ -112,7 +114,7 @@ def stray_rails(wired: Wired) -> Iterator[Finding]:
         if place in usual and (mine := tuple(sorted(set(switches)))) != usual[place]:
             problem = f"meets {' and '.join(mine)}, and the rail's other NICs {' and '.join(usual[place])}"
             remedy = "Cable a rail's NICs to the same switches, or its traffic takes a longer way"
-            found.append(("rail", warning(f"{host} rail{rail}", problem, remedy)))
+            found.append(("rail", warning(DesignCode.CROSSED_RAIL, f"{host} rail{rail}", problem, remedy)))
     yield from alike_by(found)
 
 
@@ -133,6 +135,7 @@ def meeting_planes(wired: Wired, intent: FabricIntent) -> Iterator[Finding]:
 
 def _joins(link: Link, planes: Mapping[str, int]) -> Finding:
     return error(
+        DesignCode.JOINED_PLANES,
         f"{link.a.node} {link.a.name}",
         f"a link to {link.z.node} joins planes {planes[link.a.node]} and {planes[link.z.node]}, which must never meet",
         "Cable it within its plane",
@@ -147,6 +150,7 @@ def _wrong_planes(links: tuple[Link, ...], planes: Mapping[str, int], intent: Fa
             plane = expected.get(link.a.name.rpartition("-")[2])
             if plane is not None and plane != planes[link.z.node]:
                 yield error(
+                    DesignCode.WRONG_PLANE,
                     f"{link.a.node} {link.a.name}",
                     f"is a port of plane {plane}, and meets a switch of plane {planes[link.z.node]}",
                     "Cable it to a switch of its plane",

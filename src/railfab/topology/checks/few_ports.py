@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from railfab.errors import Finding
-from railfab.topology.checks.deduplicate import alike, error
+from railfab.findings import DesignCode, Finding, error
+from railfab.topology.checks.deduplicate import alike
 from railfab.topology.model import Port
 from railfab.topology.sorted_links import Wired
 
@@ -25,6 +25,7 @@ def _few(wired: Wired) -> Iterator[Finding]:
         model = limited[name]
         if count > (most := model.at_most.get(rate_gbps, model.cages)):
             yield error(
+                DesignCode.PORT_BUDGET,
                 name,
                 f"{count} links of {rate_gbps} Gb/s, and {model.name} has {most} such ports",
                 "Use fewer links of that speed, or another model",

@@ -5,9 +5,9 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator, Sequence
 
-from railfab.errors import Finding
+from railfab.findings import DesignCode, Finding, error
 from railfab.intent import FabricIntent
-from railfab.topology.checks.deduplicate import alike_by, error
+from railfab.topology.checks.deduplicate import alike_by
 from railfab.topology.sorted_links import Wired
 
 
@@ -20,4 +20,5 @@ def unknown_switches(wired: Wired, intent: FabricIntent) -> Iterator[Finding]:
 
 def _unknown(name: str, switches: Sequence[str]) -> Finding:
     guess = difflib.get_close_matches(name, switches, n=1)
-    return error(f"inventory.{name}", "is no switch of this fabric", f"Use names as {(guess or switches)[0]!r}")
+    remedy = f"Use names as {(guess or switches)[0]!r}"
+    return error(DesignCode.UNKNOWN_SWITCH, f"inventory.{name}", "is no switch of this fabric", remedy)

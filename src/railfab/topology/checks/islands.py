@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from railfab.errors import Finding
+from railfab.findings import DesignCode, Finding, error
 from railfab.intent import FabricIntent
-from railfab.topology.checks.deduplicate import error
 from railfab.topology.model import Net
 from railfab.topology.sorted_links import Wired
 
@@ -30,6 +29,7 @@ def islands(wired: Wired, intent: FabricIntent) -> Iterator[Finding]:
     if apart:
         what = "hosts" if scale_up else "NICs"
         yield error(
+            DesignCode.NO_PATH,
             _name(*apart[0]),
             f"no path joins it and {_name(host, rail)}; the same holds of {len(apart)} of {len(met)} {what}",
             "Add spines (super-spines between pods)" + ("" if scale_up else ", or a scale-up network in the hosts"),

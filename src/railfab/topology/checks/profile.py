@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from railfab.errors import Finding
+from railfab.findings import DesignCode, Finding, error, warning
 from railfab.intent import FabricIntent
 from railfab.topology import equipment
-from railfab.topology.checks.deduplicate import error, warning
 from railfab.units import VXLAN_BYTES
 
 IP_BYTES = {"ipv4": 20, "ipv6": 40}
@@ -33,6 +32,7 @@ def host_model(intent: FabricIntent) -> Iterator[Finding]:
     named = "model" in hosts.model_fields_set
     if hosts.power_w is None and gpus != hosts.gpus and (named or gpus < hosts.gpus):
         yield warning(
+            DesignCode.HOST_MODEL,
             "hosts.model",
             f"{hosts.model} has {gpus} GPUs, and hosts say {hosts.gpus}"
             + ("" if named else ": power is counted too low"),
@@ -47,6 +47,7 @@ def bfd(intent: FabricIntent) -> Iterator[Finding]:
     detection_ms = timers.interval_ms * timers.multiplier
     if timers.interval_ms < FASTEST_BFD_MS or detection_ms < SHORTEST_DETECTION_MS:
         yield warning(
+            DesignCode.BFD_TIMERS,
             "profile.bfd",
             f"{timers.interval_ms} ms x {timers.multiplier} takes a session down after {detection_ms} ms, "
             "as a short congestion does too",
@@ -60,9 +61,11 @@ def mtu(intent: FabricIntent) -> Iterator[Finding]:
     after = f"after {profile.mtu - left} bytes of VXLAN" if left < profile.mtu else "for an IP packet"
     if left < SMALLEST_MTU_BYTES:
         remedy = f"Raise mtu to {SMALLEST_MTU_BYTES + profile.mtu - left} or more"
-        yield error("profile.mtu", f"{profile.mtu} leaves {left} {after}, less than the hosts' 1500", remedy)
+        problem = f"{profile.mtu} leaves {left} {after}, less than the hosts' 1500"
+        yield error(DesignCode.HOST_MTU, "profile.mtu", problem, remedy)
     elif (needed := _roce_bytes(intent)) > left:
         yield warning(
+            DesignCode.ROCE_MTU,
             "profile.mtu",
             f"{profile.mtu} leaves {left} {after}, and RoCE packets of {needed} do not fit: NICs send smaller ones",
             f"Raise mtu to {needed + profile.mtu - left} or more",
@@ -101,6 +104,7 @@ def uet_pauses(intent: FabricIntent) -> Iterator[Finding]:
     profile = intent.profile
     if profile.lossless is not None and profile.lossless.pfc and not _speaks_roce(intent):
         yield warning(
+            DesignCode.UET_PFC,
             "profile.lossless.pfc",
             "Ultra Ethernet does not rely on a lossless network, and a pause stops what its congestion control steers",
             "Use pfc: false",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from railfab.errors import Finding
+from railfab.findings import DesignCode, Finding, error, warning
 from railfab.intent import FabricIntent
-from railfab.topology.checks.deduplicate import alike_by, error, warning
+from railfab.topology.checks.deduplicate import alike_by
 from railfab.topology.sorted_links import Wired
 
 ENTERPRISE = "enterprise"
@@ -32,9 +32,10 @@ def unknown_networks(intent: FabricIntent) -> Iterator[Finding]:
     for name, others in reaches.items():
         for other in others:
             if other == name:
-                yield warning(f"{name}.reaches", f"{name} names itself", "Remove it")
+                yield warning(DesignCode.UNKNOWN_NETWORK, f"{name}.reaches", f"{name} names itself", "Remove it")
             elif other != ENTERPRISE and other not in reaches:
-                yield warning(f"{name}.reaches", f"this intent has no {other} network", f"Add {other}, or remove it")
+                problem, remedy = f"this intent has no {other} network", f"Add {other}, or remove it"
+                yield warning(DesignCode.UNKNOWN_NETWORK, f"{name}.reaches", problem, remedy)
 
 
 def isolation(intent: FabricIntent) -> Iterator[Finding]:
@@ -53,12 +54,14 @@ def isolation(intent: FabricIntent) -> Iterator[Finding]:
     for other in ("backend", "frontend", "storage"):
         if chain := _chain(reaches, "management", other):
             yield error(
+                DesignCode.MANAGEMENT_ISOLATION,
                 "management.reaches",
                 f"management reaches {other} ({' -> '.join(chain)}): a way round the isolation of every network",
                 "Let it reach nothing, or enterprise alone",
             )
         if chain := _chain(reaches, other, "management"):
             yield warning(
+                DesignCode.MANAGEMENT_REACHABLE,
                 f"{other}.reaches",
                 f"{other} reaches management ({' -> '.join(chain)}): jobs could open consoles and BMCs",
                 "Remove it, or let only the hosts that need it through",
@@ -67,6 +70,7 @@ def isolation(intent: FabricIntent) -> Iterator[Finding]:
 
 def _joined(chain: tuple[str, ...]) -> Finding:
     return error(
+        DesignCode.BACKEND_ISOLATION,
         f"{chain[-2] if chain[0] == ENTERPRISE else chain[0]}.reaches",
         f"backend and enterprise are not apart: {' -> '.join(chain)}",
         "Remove a step of this chain: the backend must carry GPU traffic alone",
@@ -96,7 +100,8 @@ def crossing_links(wired: Wired, intent: FabricIntent) -> Iterator[Finding]:
         if other not in reaches.get(one, ()) and one not in reaches.get(other, ()):
             problem = f"a link to {link.z.node} joins {one} and {other}, and neither says that it reaches the other"
             remedy = f"Remove the link, or add {other} to {one}.reaches"
-            found.append(((one, other), error(f"{link.a.node} {link.a.name}", problem, remedy)))
+            finding = error(DesignCode.CROSSING_LINK, f"{link.a.node} {link.a.name}", problem, remedy)
+            found.append(((one, other), finding))
     yield from alike_by(found)
 
 
@@ -109,9 +114,8 @@ def services(intent: FabricIntent) -> Iterator[Finding]:
         for server in servers:
             if server not in management.pool:
                 problem = f"{server} is outside management.pool {management.pool}, and management reaches no network"
-                yield warning(
-                    f"management.services.{name}", problem, "Use an address of the pool, or add enterprise to reaches"
-                )
+                remedy = "Use an address of the pool, or add enterprise to reaches"
+                yield warning(DesignCode.SERVICE_ADDRESS, f"management.services.{name}", problem, remedy)
 
 
 def management_vlans(intent: FabricIntent) -> Iterator[Finding]:
@@ -124,7 +128,9 @@ def management_vlans(intent: FabricIntent) -> Iterator[Finding]:
         first = seen.setdefault(vlan, key)
         if first != key:
             problem = f"VLAN {vlan} is also {first}, so that nothing parts them"
-            yield warning(f"management.{key}", problem, "Give each purpose a VLAN of its own")
+            yield warning(
+                DesignCode.MANAGEMENT_VLAN, f"management.{key}", problem, "Give each purpose a VLAN of its own"
+            )
 
 
 def shared_vlans(wired: Wired, intent: FabricIntent) -> Iterator[Finding]:
@@ -136,5 +142,6 @@ def shared_vlans(wired: Wired, intent: FabricIntent) -> Iterator[Finding]:
         port = link.z
         if port.vlan and link.a.name in MANAGED_PORTS and (tenant := tenants.get((port.node, port.vlan))):
             problem = f"VLAN {port.vlan} of tenant {tenant} is the management VLAN of {link.a.node} on the same switch"
-            clashes.setdefault((port.node, port.vlan), error(port.node, problem, "Give the tenant another VLAN"))
+            finding = error(DesignCode.TENANT_VLAN, port.node, problem, "Give the tenant another VLAN")
+            clashes.setdefault((port.node, port.vlan), finding)
     yield from clashes.values()

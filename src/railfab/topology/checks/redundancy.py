@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from railfab.errors import Finding
+from railfab.findings import DesignCode, Finding, error, warning
 from railfab.intent import FabricIntent
-from railfab.topology.checks.deduplicate import alike, alike_by, error, warning
+from railfab.topology.checks.deduplicate import alike, alike_by
 from railfab.topology.failures import FailureDomain, FailureKind, failure_domains
 from railfab.topology.model import Net
 from railfab.topology.sorted_links import Wired
@@ -30,6 +30,7 @@ def claims(wired: Wired, intent: FabricIntent) -> Iterator[Finding]:
 def _not_survived(survives: str, domain: FailureDomain) -> Finding:
     alike_ones = f" and {domain.count - 1} more" if domain.count > 1 else ""
     return error(
+        DesignCode.REDUNDANCY,
         f"{domain.example}{alike_ones}",
         f"the loss of this {domain.kind} cuts {_gpus(domain.cut_off)} off from {domain.towards}, "
         f"and backend.survives says {survives}",
@@ -72,6 +73,7 @@ def _home(net: Net, host: str, rail: int | None) -> tuple[str, Net]:
 def _single(nic: tuple[str, Net], switch: str, ports: int) -> Finding:
     where, net = nic
     return warning(
+        DesignCode.SINGLE_HOMED_NIC,
         where,
         f"all {ports} {net} ports of this NIC meet {switch}, which cuts it off when it fails",
         f"Use {_more_switches(net)} so that they meet two",
@@ -89,11 +91,13 @@ def bonds(wired: Wired) -> Iterator[Finding]:
     for bond in wired.topology.bonds:
         where = f"{bond.host} {bond.name}"
         if len(bond.ports) < 2:
-            found.append(warning(where, "a LAG of one port survives nothing", "Give it a port on another switch"))
+            problem, remedy = "a LAG of one port survives nothing", "Give it a port on another switch"
+            found.append(warning(DesignCode.ONE_PORT_LAG, where, problem, remedy))
         elif len(set(bond.switches)) < 2:
             problem = f"all {len(bond.ports)} ports of a LAG meet {bond.switches[0]}, so that it does not survive it"
-            found.append(warning(where, problem, "Spread them over a pair of switches"))
+            found.append(warning(DesignCode.ONE_SWITCH_LAG, where, problem, "Spread them over a pair of switches"))
         elif bond.esi is None and frozenset(bond.switches) not in level:
             problem = f"a LAG over {' and '.join(bond.switches)}, which no peer link joins, is no MLAG"
-            found.append(error(where, problem, "Add peer links, or an Ethernet segment (attach: esi)"))
+            remedy = "Add peer links, or an Ethernet segment (attach: esi)"
+            found.append(error(DesignCode.LAG_WITHOUT_PEER_LINK, where, problem, remedy))
     yield from alike(found)

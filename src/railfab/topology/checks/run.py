@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from railfab.errors import Finding
+from railfab.findings import Finding
 from railfab.intent import FabricIntent
 from railfab.topology.checks import (
     capacity,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from railfab.errors import Finding, Severity
+from railfab.findings import DesignCode, Finding, error, warning
 from railfab.intent import FabricIntent
 from railfab.topology.model import Link, Topology
 from railfab.topology.signals import Gap, Joint, Joints, Kind
@@ -32,9 +32,9 @@ def _where(link: Link, count: int) -> str:
 
 def _finding(where: str, found: Joint | Gap) -> Finding | None:
     if isinstance(found, Gap):
-        return Finding(severity=Severity.ERROR, where=where, problem=found.problem, remedy=found.remedy)
+        return error(DesignCode.LINK_MEDIA, where, found.problem, found.remedy)
     if not found.optics_only:
         return None
     problem = f"{found.a} meet {found.z}, which no cable with attached ends joins: optics must, as {found.media.name}"
     remedy = "Use ends with equal lanes to save the optics"
-    return Finding(severity=Severity.WARNING, where=where, problem=problem, remedy=remedy)
+    return warning(DesignCode.OPTICS_ONLY, where, problem, remedy)

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from railfab.errors import Finding
+from railfab.findings import DesignCode, Finding, error, warning
 from railfab.intent import FabricIntent
-from railfab.topology.checks.deduplicate import alike, alike_by, error, warning
+from railfab.topology.checks.deduplicate import alike, alike_by
 from railfab.topology.model import Address, Gateway, Interface, Link, Net, Network, Node, Pools
 from railfab.topology.sorted_links import Wired
 
@@ -64,9 +64,11 @@ def pools(wired: Wired, intent: FabricIntent) -> Iterator[Finding]:
     for one, other in _overlaps((*own, *tenants)):
         if one in tenants and other in tenants:
             problem = f"{one.prefix} overlaps {other}: apart in their VRFs, not in networks that both reach"
-            yield warning(one.key, problem, "Give each tenant a prefix of its own, or translate addresses")
+            remedy = "Give each tenant a prefix of its own, or translate addresses"
+            yield warning(DesignCode.OVERLAPPING_TENANTS, one.key, problem, remedy)
         else:
-            yield error(one.key, f"{one.prefix} overlaps {other}", "Give each a prefix of its own")
+            problem = f"{one.prefix} overlaps {other}"
+            yield error(DesignCode.OVERLAPPING_POOLS, one.key, problem, "Give each a prefix of its own")
 
 
 def _overlaps(found: Iterable[Pool]) -> Iterator[tuple[Pool, Pool]]:
@@ -86,6 +88,7 @@ def outside_pools(wired: Wired, intent: FabricIntent) -> Iterator[Finding]:
 
 def _outside(where: str, address: Address | Interface, pool: Pool) -> Finding:
     return error(
+        DesignCode.ADDRESS_OUTSIDE_POOL,
         where,
         f"address {str(address).partition('/')[0]} is outside {pool}",
         "Use a larger pool, or an address of this one: policies let nothing else through",
@@ -169,6 +172,7 @@ def _within(gateway: Gateway, large: Gateway) -> bool:
 
 def _overlap(gateway: Gateway, other: Gateway) -> Finding:
     return error(
+        DesignCode.OVERLAPPING_SUBNETS,
         f"{gateway.node} VLAN {gateway.vlan}",
         f"{gateway.subnet} overlaps {other.subnet} of {other.node} VLAN {other.vlan}",
         "Give each VLAN a subnet of its own",
@@ -177,6 +181,7 @@ def _overlap(gateway: Gateway, other: Gateway) -> Finding:
 
 def _apart(gateway: Gateway, other: Gateway) -> Finding:
     return error(
+        DesignCode.SHARED_SUBNET,
         f"{gateway.node} VLAN {gateway.vlan}",
         f"is a gateway of {gateway.subnet}, and so is {other.node} VLAN {other.vlan}, "
         "and they are neither a pair nor joined by an overlay",
@@ -192,18 +197,19 @@ def vlans(wired: Wired) -> Iterator[Finding]:
     for gateway in wired.topology.gateways:
         first = subnets.setdefault((gateway.node, gateway.vlan), gateway)
         if first.subnet != gateway.subnet:
-            clashes.append(_twice(gateway.node, f"VLAN {gateway.vlan}", first, gateway))
+            clashes.append(_twice(DesignCode.VLAN_REUSED, gateway.node, f"VLAN {gateway.vlan}", first, gateway))
         if gateway.vni is not None:
             overlay = wired.topology.node(gateway.node).net
             first = identifiers.setdefault((overlay, gateway.vni), gateway)
             if first.subnet != gateway.subnet:
-                clashes.append(_twice(gateway.node, f"VNI {gateway.vni}", first, gateway))
+                clashes.append(_twice(DesignCode.VNI_REUSED, gateway.node, f"VNI {gateway.vni}", first, gateway))
     yield from alike(clashes)
 
 
-def _twice(where: str, what: str, first: Gateway, second: Gateway) -> Finding:
+def _twice(code: DesignCode, where: str, what: str, first: Gateway, second: Gateway) -> Finding:
     on = "" if first.node == where else f" on {first.node}"
     return error(
+        code,
         where,
         f"{what} is of {second.subnet}{_of(second)}, and of {first.subnet}{_of(first)}{on}",
         "Give each subnet one of its own",
@@ -221,5 +227,6 @@ def summaries(wired: Wired) -> Iterator[Finding]:
     for one, other in pairwise(ordered):
         if one.prefix.overlaps(other.prefix) and frozenset((one.node, other.node)) not in wired.pairs:
             problem = f"announces {other.prefix}, which overlaps {one.prefix} of {one.node}"
-            clashes.append(("summary", error(other.node, problem, "Give each switch a prefix of its own")))
+            remedy = "Give each switch a prefix of its own"
+            clashes.append(("summary", error(DesignCode.OVERLAPPING_SUMMARIES, other.node, problem, remedy)))
     yield from alike_by(clashes)

@@ -1,0 +1,151 @@
+"""Findings of checks, and the catalogue of their codes; `docs/findings.md` gives the meaning and remedy of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum, unique
+
+
+class Severity(StrEnum):
+    ERROR = "error"
+    WARNING = "warning"
+
+
+@unique
+class DesignCode(StrEnum):
+    """Findings about a design: its intent, topology and buffers. `--accept` takes these."""
+
+    OVERSUBSCRIPTION = "oversubscription"
+    POD_OVERSUBSCRIPTION = "pod-oversubscription"
+    PORT_BUDGET = "port-budget"
+    MISSING_UPLINK = "missing-uplink"
+    UNEVEN_UPLINKS = "uneven-uplinks"
+    UNEVEN_DOWNLINKS = "uneven-downlinks"
+    CROSSED_RAIL = "crossed-rail"
+    JOINED_PLANES = "joined-planes"
+    WRONG_PLANE = "wrong-plane"
+    NO_PATH = "no-path"
+
+    REDUNDANCY = "redundancy"
+    SINGLE_HOMED_NIC = "single-homed-nic"
+    ONE_PORT_LAG = "one-port-lag"
+    ONE_SWITCH_LAG = "one-switch-lag"
+    LAG_WITHOUT_PEER_LINK = "lag-without-peer-link"
+
+    DUPLICATE_NAME = "duplicate-name"
+    DUPLICATE_PORT = "duplicate-port"
+    DUPLICATE_ASN = "duplicate-asn"
+    DUPLICATE_ADDRESS = "duplicate-address"
+    UNKNOWN_SWITCH = "unknown-switch"
+
+    OVERLAPPING_POOLS = "overlapping-pools"
+    OVERLAPPING_TENANTS = "overlapping-tenants"
+    OVERLAPPING_SUBNETS = "overlapping-subnets"
+    OVERLAPPING_SUMMARIES = "overlapping-summaries"
+    SHARED_SUBNET = "shared-subnet"
+    ADDRESS_OUTSIDE_POOL = "address-outside-pool"
+    VLAN_REUSED = "vlan-reused"
+    VNI_REUSED = "vni-reused"
+
+    UNKNOWN_NETWORK = "unknown-network"
+    BACKEND_ISOLATION = "backend-isolation"
+    MANAGEMENT_ISOLATION = "management-isolation"
+    MANAGEMENT_REACHABLE = "management-reachable"
+    CROSSING_LINK = "crossing-link"
+    SERVICE_ADDRESS = "service-address"
+    MANAGEMENT_VLAN = "management-vlan"
+    TENANT_VLAN = "tenant-vlan"
+
+    LINK_MEDIA = "link-media"
+    OPTICS_ONLY = "optics-only"
+    RACK_SPACE = "rack-space"
+    HOST_MODEL = "host-model"
+    BFD_TIMERS = "bfd-timers"
+    HOST_MTU = "host-mtu"
+    ROCE_MTU = "roce-mtu"
+    UET_PFC = "uet-pfc"
+
+    HEADROOM = "headroom"
+    HEADROOM_SHARE = "headroom-share"
+    ECN_TOO_LATE = "ecn-too-late"
+    PFC_WITHOUT_ECN = "pfc-without-ecn"
+    NO_CONGESTION_CONTROL = "no-congestion-control"
+    PACKET_SIZE = "packet-size"
+    SMALL_PACKETS = "small-packets"
+
+
+@unique
+class DifferenceCode(StrEnum):
+    """Findings about what exists: configurations, live state, or a topology from elsewhere."""
+
+    CONFIGURATION_MISSING = "configuration-missing"
+    CONFIGURATION_INVALID = "configuration-invalid"
+    CONFIGURATION_DIFFERS = "configuration-differs"
+    UNMODELLED_DIFFERENCE = "unmodelled-difference"
+
+    INTERFACE_MISSING = "interface-missing"
+    INTERFACE_DISABLED = "interface-disabled"
+    INTERFACE_DOWN = "interface-down"
+    MTU_MISMATCH = "mtu-mismatch"
+    SPEED_MISMATCH = "speed-mismatch"
+    UNNUMBERED_MISMATCH = "unnumbered-mismatch"
+    SUBNET_MISMATCH = "subnet-mismatch"
+    BGP_NEIGHBOR_MISSING = "bgp-neighbor-missing"
+    REMOTE_AS_MISMATCH = "remote-as-mismatch"
+    BGP_DOWN = "bgp-down"
+    BGP_WRONG_PEER = "bgp-wrong-peer"
+    BFD_MISMATCH = "bfd-mismatch"
+    BFD_DOWN = "bfd-down"
+    PFC_MISMATCH = "pfc-mismatch"
+    ECN_MISMATCH = "ecn-mismatch"
+    DSCP_TRUST_MISMATCH = "dscp-trust-mismatch"
+    DSCP_MAP_MISMATCH = "dscp-map-mismatch"
+    THRESHOLD_MISMATCH = "threshold-mismatch"
+
+    NODE_MISSING = "node-missing"
+    NODE_RENAMED = "node-renamed"
+    NODE_UNEXPECTED = "node-unexpected"
+    ROLE_DIFFERS = "role-differs"
+    MODEL_DIFFERS = "model-differs"
+    PLATFORM_DIFFERS = "platform-differs"
+    LOOPBACK_DIFFERS = "loopback-differs"
+    ASN_DIFFERS = "asn-differs"
+    ASN_UNREGISTERED = "asn-unregistered"
+    CABLES_SWAPPED = "cables-swapped"
+    MISCABLED = "miscabled"
+    UNCABLED = "uncabled"
+    CABLE_UNEXPECTED = "cable-unexpected"
+    RATE_DIFFERS = "rate-differs"
+    ADDRESS_DIFFERS = "address-differs"
+
+
+Code = DesignCode | DifferenceCode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One error or warning of a check: what is wrong, where, and what to do about it."""
+
+    severity: Severity
+    code: Code
+    where: str
+    problem: str
+    remedy: str
+
+    @property
+    def line(self) -> str:
+        """The finding as commands print it: severity, text, and its code in brackets."""
+        return f"{self.severity} {self} [{self.code}]"
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.problem}. {self.remedy}."
+
+
+def error(code: Code, where: str, problem: str, remedy: str) -> Finding:
+    """A finding that stops a change until it is accepted."""
+    return Finding(severity=Severity.ERROR, code=code, where=where, problem=problem, remedy=remedy)
+
+
+def warning(code: Code, where: str, problem: str, remedy: str) -> Finding:
+    """A finding that stops nothing."""
+    return Finding(severity=Severity.WARNING, code=code, where=where, problem=problem, remedy=remedy)
