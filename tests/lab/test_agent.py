@@ -17,9 +17,9 @@ from railfab.lab.agent import LinuxSwitch, Reading, bfd_readings, bgp_readings, 
 from railfab.lab.agent.readings import LinkFacts
 from railfab.lab.agent.sources import vty_json
 from railfab.lab.netns.kernel import Process, started
-from railfab.platforms import TelemetryRule, data
+from railfab.platforms import TelemetryRule, yaml_files
 
-MAP = data.telemetry("railfab.platforms.frr")
+MAP = yaml_files.telemetry("railfab.platforms.frr")
 BGP = "/network-instances/network-instance[name=default]/protocols/protocol[identifier=BGP][name=bgp]/bgp/neighbors"
 
 # Linux 6, a veth in a namespace.

@@ -1,4 +1,4 @@
-"""What holds for every platform, whoever wrote it: the conformance suite."""
+"""The conformance suite that every platform passes."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ def test_a_refusal_names_device_feature_and_platform(name: str, feature: str) ->
         return
     with pytest.raises(UnsupportedFeature) as refused:
         admit(model, own)
-    assert str(refused.value).startswith(f"pod1-seg1-leaf1: platform {name} cannot do {feature}.")
+    assert str(refused.value).startswith(f"pod1-seg1-leaf1: platform {name} does not support {feature}.")
 
 
 @every_platform
-def test_what_exceeds_a_limit_is_refused_by_its_name(name: str) -> None:
+def test_a_value_above_a_limit_is_refused_by_name(name: str) -> None:
     own, model = platform(name), leaf(name)
     for limit, most in own.capabilities.limits.items():
         assert measures_of(model)[limit] <= most
@@ -60,7 +60,7 @@ def test_what_exceeds_a_limit_is_refused_by_its_name(name: str) -> None:
     with pytest.raises(UnsupportedFeature) as refused:
         admit(replace(model, bgp=replace(model.bgp, max_paths=limit + 1)), own)
     assert str(refused.value) == (
-        f"pod1-seg1-leaf1: max_paths {limit + 1} is above platform {name}'s limit of {limit}. Ask for less."
+        f"pod1-seg1-leaf1: max_paths {limit + 1} is above platform {name}'s limit of {limit}. Use {limit} or less."
     )
 
 
@@ -71,7 +71,7 @@ def test_every_platform_states_every_feature(name: str) -> None:
 
 @every_platform
 def test_every_telemetry_rule_fills_the_labels_of_a_catalogued_metric(name: str) -> None:
-    """A metric may lose a label on a platform that does not tell it, never gain one."""
+    """A rule may lack a label of its metric, but never add one."""
     for rule in platform(name).telemetry.rules:
         texts = (rule.path, *(rule.from_leaf or {}).values())
         labels = {label for text in texts for label in LABEL.findall(text)} | set(rule.labels)
@@ -87,7 +87,7 @@ def test_every_telemetry_rule_is_covered_by_a_subscription(name: str) -> None:
         assert any(f"{plain}/".startswith(re.sub(r"\[[^\]]*\]", "", path) + "/") for path in paths), rule.path
 
 
-def test_an_unknown_platform_is_refused_with_those_there_are() -> None:
+def test_an_unknown_platform_is_refused_with_the_known_ones() -> None:
     with pytest.raises(UnknownPlatform) as unknown:
         platform("ios")
-    assert str(unknown.value) == f"platform 'ios': is not known. Use one of {', '.join(platform_names())}."
+    assert str(unknown.value) == f"platform 'ios': does not exist. Use one of {', '.join(platform_names())}."

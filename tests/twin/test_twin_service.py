@@ -138,7 +138,7 @@ def test_a_set_that_does_not_parse_is_refused_with_the_reason_and_changes_nothin
     assert error.code() is grpc.StatusCode.INVALID_ARGUMENT
     assert error.details() == (
         "/network-instance[name=default]/protocols/bgp/router-id: "
-        "'not an address' is not an IPv4 address. Write an IPv4 address."
+        "'not an address' is not an IPv4 address. Use an IPv4 address."
     )
     assert before == after
 
@@ -163,7 +163,7 @@ def test_a_wrong_password_is_refused(twin: Twin) -> None:
     ):
         session.load()
     assert str(caught.value) == (
-        f"{LEAF}: does not let admin in ({LEAF}: wrong user or password). Check user and password."
+        f"{LEAF}: rejects the login of admin ({LEAF}: wrong user or password). Check user and password."
     )
 
 

@@ -1,4 +1,4 @@
-"""Switch operating systems: one folder each, found by name, mostly data."""
+"""Switch operating systems: one subpackage each, found by name, mostly data."""
 
 from railfab.platforms.admission import admit
 from railfab.platforms.contract import (

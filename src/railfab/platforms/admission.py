@@ -1,4 +1,4 @@
-"""Whether a platform can do what a model asks: asked before rendering, never inside it."""
+"""Check of a device model against the capabilities of its platform, before rendering."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def features_of(model: DeviceModel) -> dict[str, bool]:
-    """Which named features a model uses."""
+    """Feature name to whether the model uses it."""
     qos = model.qos
     return {
         "bfd": model.bfd is not None,
@@ -30,7 +30,7 @@ def features_of(model: DeviceModel) -> dict[str, bool]:
 
 
 def measures_of(model: DeviceModel) -> dict[str, int]:
-    """What a platform's limits bound, by the limit's name."""
+    """Values of a model that a platform may limit, by the name of the limit."""
     qos = model.qos
     watchdog = qos.watchdog if qos else None
     return {
@@ -43,23 +43,23 @@ def measures_of(model: DeviceModel) -> dict[str, int]:
 
 
 def admit(model: DeviceModel, platform: Platform) -> DeviceModel:
-    """The model as this platform configures it: without what the operating system below it sets.
+    """The model as this platform configures it, without settings that the operating system below makes.
 
-    Raises UnsupportedFeature, or Problems, for all that the platform cannot do.
+    Raises UnsupportedFeature or Problems for every feature and limit that the platform does not support.
     """
     features = platform.capabilities.features
     refused: list[RailfabError] = [
         UnsupportedFeature(
             model.name,
-            f"platform {platform.name} cannot do {feature}",
-            f"Choose another platform or leave {feature} out of the intent",
+            f"platform {platform.name} does not support {feature}",
+            f"Choose another platform or remove {feature} from the intent",
         )
         for feature, used in features_of(model).items()
         if used and features.get(feature, Support.NO) is Support.NO
     ]
     refused += [
         UnsupportedFeature(
-            model.name, f"{name} {value} is above platform {platform.name}'s limit of {limit}", "Ask for less"
+            model.name, f"{name} {value} is above platform {platform.name}'s limit of {limit}", f"Use {limit} or less"
         )
         for name, value in measures_of(model).items()
         if (limit := platform.capabilities.limits.get(name)) is not None and value > limit

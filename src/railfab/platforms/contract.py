@@ -1,4 +1,4 @@
-"""What every platform has, no more. A platform is one folder of this room, or an entry point elsewhere."""
+"""The contract of a platform. A platform is a subpackage of railfab.platforms or an entry point of another package."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from railfab.endpoints import Credentials, Endpoint
 
 
 class Support(StrEnum):
-    """How a platform stands to a feature of the device model.
+    """Whether a platform supports a feature of the device model.
 
     YES: rendered and enforced. EXTERNAL: not in its configuration; the operating system or the lab sets it, so the
-    model leaves it out. NO: asking for it is refused before rendering.
+    model leaves it out. NO: refused before rendering.
     """
 
     YES = "yes"
@@ -28,8 +28,8 @@ class Support(StrEnum):
 class Capabilities:
     """features: by name (`bfd`, `breakout`, `mtu`, `port_speed`, `unnumbered`, `numbered`, `pfc`, `ecn`, ...).
 
-    limits: numeric bounds by name. quirks: what a reader should know, in words. virtual: what a virtual image accepts
-    without enforcing it.
+    limits: numeric bounds by name. quirks: known peculiarities, one sentence each. virtual: settings that a
+    virtual image accepts without enforcing them.
     """
 
     features: Mapping[str, Support]
@@ -50,11 +50,11 @@ class TelemetryRule:
 
     path: keys name labels, `/interface[name={interface}]/statistics/in-octets`.
     labels: labels that the path does not carry, with their fixed values.
-    from_leaf: leaves of the same list entry whose text holds labels, and that text, written like a key.
-    encoding: how the leaf travels: `uint64` (a string in JSON_IETF), `uint32`, `decimal` (a string), `string`,
-        `timestamp` (RFC 3339 string).
+    from_leaf: sibling leaves whose value carries labels: leaf name to a pattern, written like a key.
+    encoding: type of the leaf: `uint64` (a string in JSON_IETF), `uint32`, `decimal` (a string), `string`, `timestamp`
+        (RFC 3339 string).
     scale: canonical value = leaf x scale. states: leaf string to number, for enumerations.
-    on_change: whether the leaf is worth an ON_CHANGE subscription; else it is sampled.
+    on_change: whether the leaf is subscribed ON_CHANGE; otherwise it is sampled.
     """
 
     path: str
@@ -79,13 +79,13 @@ class TelemetryMap:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabFacts:
-    """How containerlab boots the platform.
+    """Settings with which containerlab boots the platform.
 
     interface: topology name of front-panel port, from the canonical name (regex and replacement).
-    startup: file name of the startup configuration. mount: container path it is bound to when the kind takes none.
-    empty: what a switch without configuration boots with, `{name}` for its name; None when the kind needs no file.
+    startup: file name of the startup configuration. mount: container path of a bind mount instead.
+    empty: startup file of an unconfigured switch, `{name}` for its name; None when the kind needs no file.
     files: further files bound into the container, path in it to content.
-    password: the one that the image's publisher documents; None where the lab sets it.
+    password: default password documented by the image's publisher; None where the lab sets it.
     """
 
     kind: str
@@ -105,7 +105,7 @@ class LabFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """The CLI as data: netmiko's device type, prompts and verbs; error texts as regular expressions."""
+    """The CLI as data: netmiko's device type, prompts, commands (verbs) and regular expressions of error texts."""
 
     netmiko: str
     prompts: Mapping[str, str]
@@ -114,7 +114,7 @@ class Dialect:
 
 
 class Session(Protocol):
-    """One transaction with one device; a context manager. All text is the platform's own configuration text."""
+    """One transaction with one device; a context manager. Every text is configuration in the platform's own format."""
 
     def __enter__(self) -> Self:
         """Connect. Raises Unreachable or LoginRefused."""
@@ -129,22 +129,22 @@ class Session(Protocol):
         ...
 
     def diff(self, text: str) -> str:
-        """What committing this text would change, as unified lines; empty when nothing would."""
+        """Changes that committing this text would make, as a unified diff; empty when there are none."""
         ...
 
     def commit(self, text: str, *, confirm_within_s: int) -> None:
-        """Make this the running configuration, with a way back where the platform has one.
+        """Make this the running configuration, with a timed rollback where the platform has one.
 
-        Raises CommitRefused, in which case the device is as it was.
+        Raises CommitRefused; the device then runs its former configuration.
         """
         ...
 
     def confirm(self) -> None:
-        """Keep what was committed: call off the way back, save for the next boot."""
+        """Keep the committed configuration: cancel the rollback and save for the next boot."""
         ...
 
     def rollback(self) -> None:
-        """Return to what was running before `commit`."""
+        """Restore the configuration that was running before `commit`."""
         ...
 
     def observe(self) -> Observed:
@@ -153,16 +153,16 @@ class Session(Protocol):
 
 
 Tree = Any
-"""A configuration as its platform's structure: JSON for SR Linux, lines with children for FRR."""
+"""Structured configuration of a platform: JSON for SR Linux, lines with children for FRR."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Platform:
-    """The faces of one platform; laws about them are in tests/laws.
+    """The parts of one platform; tests/laws holds the laws that every platform passes.
 
-    render: model to tree (deterministic). text: tree to the text that is pushed. parse: text to model.
+    render: model to tree (deterministic). text: tree to configuration text. parse: configuration text to model.
     loopback: name of the loopback interface. session: imports its transport on use.
-    startup: tree to the file that containerlab boots it with; None where that is `text`.
+    startup: tree to containerlab's startup file; None where that is `text`.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Finds platforms by name: the folders of this room and what other distributions register."""
+"""Finds platforms by name: subpackages of railfab.platforms and entry points of other packages."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ ENTRY_POINTS = "railfab.platforms"
 
 @cache
 def platform_names() -> tuple[str, ...]:
-    """Every platform there is, sorted."""
+    """Names of all platforms, sorted."""
     folders = {module.name for module in iter_modules([str(Path(__file__).parent)]) if module.ispkg}
     return tuple(sorted(folders | _registered().names))
 
 
 @cache
 def _registered() -> EntryPoints:
-    """What other distributions register; to ask reads a file of every distribution there is."""
+    """Platforms registered by other packages; cached, since the lookup reads a file of every installed package."""
     return entry_points(group=ENTRY_POINTS)
 
 
@@ -31,7 +31,7 @@ def _registered() -> EntryPoints:
 def platform(name: str) -> Platform:
     """The platform of that name. Raises UnknownPlatform."""
     if name not in platform_names():
-        raise UnknownPlatform(f"platform {name!r}", "is not known", f"Use one of {', '.join(platform_names())}")
+        raise UnknownPlatform(f"platform {name!r}", "does not exist", f"Use one of {', '.join(platform_names())}")
     for point in _registered():
         if point.name == name:
             found: Platform = point.load()

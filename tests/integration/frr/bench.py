@@ -15,7 +15,7 @@ from pathlib import Path
 import asyncssh
 
 from railfab.endpoints import Credentials, Endpoint
-from railfab.platforms.frr.reload import in_order
+from railfab.platforms.frr.reload_output import with_sorted_prefix_lists
 from railfab.platforms.frr.session import FrrSession
 
 CREDENTIALS = Credentials("admin", "rft-only-here")
@@ -37,7 +37,7 @@ class Node:
         return subprocess.run([*enter, *command], check=True, capture_output=True, text=True, timeout=60).stdout
 
     def running(self) -> str:
-        return in_order(self.inside("vtysh", "-c", "show running-config no-header"))
+        return with_sorted_prefix_lists(self.inside("vtysh", "-c", "show running-config no-header"))
 
     def left_behind(self) -> set[str]:
         """Files of the transaction on the switch."""

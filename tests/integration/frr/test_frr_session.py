@@ -67,7 +67,7 @@ def test_a_switch_boots_from_the_rendered_text(switches: Switches) -> None:
     assert without_version(switches[1].running()) == text(SPINE)
 
 
-def test_a_first_push_turns_an_empty_switch_into_its_model(switches: Switches) -> None:
+def test_a_first_push_configures_an_empty_switch(switches: Switches) -> None:
     node = switches[0]
     with node.session() as session:
         assert "+router bgp 4200001001" in session.diff(text(LEAF)).splitlines()
@@ -137,7 +137,7 @@ def _changed(number: int) -> DeviceModel:
 
 
 @pytest.mark.parametrize("number", range(3))
-def test_any_change_is_taken_whole_and_taken_back_whole(leaf: Node, number: int) -> None:
+def test_any_change_is_applied_and_rolled_back_completely(leaf: Node, number: int) -> None:
     running, changed = leaf.running(), _changed(number)
     with leaf.session() as session:
         session.commit(text(changed), confirm_within_s=300)
@@ -166,9 +166,9 @@ def test_a_change_shows_as_unified_lines_and_resets_no_session(leaf_at_work: Nod
         (
             " neighbor swp1 bfd\n",
             " neighbor swp1 bogus-knob 7\n",
-            "refuses line 34: % Unknown command: neighbor swp1 bogus-knob 7",
+            "rejects line 34: % Unknown command: neighbor swp1 bogus-knob 7",
         ),
-        ("  maximum-paths 64\n", "  maximum-paths sixty\n", "refuses line 51: % Unknown command: maximum-paths sixty"),
+        ("  maximum-paths 64\n", "  maximum-paths sixty\n", "rejects line 51: % Unknown command: maximum-paths sixty"),
     ],
     ids=["unknown", "value"],
 )
@@ -179,19 +179,19 @@ def test_a_bad_line_is_refused_with_nothing_changed(leaf_at_work: Node, found: s
         for verb in (session.diff, lambda text: session.commit(text, confirm_within_s=300)):
             with pytest.raises(CommitRefused) as refused:
                 verb(broken)
-            assert str(refused.value) == f"rft-leaf: {said}. Correct it; nothing was changed."
+            assert str(refused.value) == f"rft-leaf: {said}. Correct it; the switch is unchanged."
     assert leaf_at_work.running() == running
     assert established(leaf_at_work) == before
     assert leaf_at_work.left_behind() == set()
 
 
-def test_a_line_that_fails_only_when_applied_is_undone(leaf_at_work: Node) -> None:
+def test_a_line_that_fails_only_when_applied_is_rolled_back(leaf_at_work: Node) -> None:
     running, before = leaf_at_work.running(), established(leaf_at_work)
     broken = text(SLOWER).replace(" neighbor swp1 bfd\n", " neighbor 10.9.9.9 peer-group NOPE\n neighbor swp1 bfd\n", 1)
     with leaf_at_work.session() as session, pytest.raises(CommitRefused) as refused:
         session.commit(broken, confirm_within_s=300)
     said = "`neighbor 10.9.9.9 peer-group NOPE`: % Configure the peer-group first"
-    assert str(refused.value) == f"rft-leaf: {said}. Correct it; the switch is as it was."
+    assert str(refused.value) == f"rft-leaf: {said}. Correct it; the switch runs its former configuration."
     assert leaf_at_work.running() == running
     assert established(leaf_at_work) == before
     assert leaf_at_work.left_behind() == set()
@@ -199,7 +199,7 @@ def test_a_line_that_fails_only_when_applied_is_undone(leaf_at_work: Node) -> No
 
 def test_the_file_of_another_switch_is_refused(leaf: Node) -> None:
     running = leaf.running()
-    problem = "calls itself rft-leaf, the configuration is for rft-spine"
+    problem = "has hostname rft-leaf, but the configuration is for rft-spine"
     with leaf.session() as session, pytest.raises(CommitRefused) as refused:
         session.diff(text(SPINE))
     assert str(refused.value) == f"rft-leaf: {problem}. Check the address, or set the system's hostname."
@@ -216,7 +216,7 @@ def test_a_rollback_of_nothing_does_nothing(leaf: Node) -> None:
         assert session.load() == running
 
 
-def test_a_switch_that_loses_its_caller_returns_by_itself(leaf: Node) -> None:
+def test_an_unconfirmed_change_is_rolled_back_by_the_switch(leaf: Node) -> None:
     running = leaf.running()
     with leaf.session() as session:
         session.commit(text(SLOWER), confirm_within_s=8)
@@ -225,7 +225,7 @@ def test_a_switch_that_loses_its_caller_returns_by_itself(leaf: Node) -> None:
     assert within(20, lambda: leaf.left_behind() == set())
 
 
-def test_confirm_calls_the_way_back_off_and_saves(leaf: Node) -> None:
+def test_confirm_cancels_the_rollback_and_saves(leaf: Node) -> None:
     with leaf.session() as session:
         session.commit(text(SLOWER), confirm_within_s=300)
         assert leaf.counts_down()
@@ -243,8 +243,8 @@ def test_a_confirmation_that_comes_too_late_is_refused(leaf: Node) -> None:
         assert within(40, lambda: leaf.running() == running and not leaf.left_behind())
         with pytest.raises(CommitRefused) as refused:
             session.confirm()
-    problem = "was not confirmed in time and has returned to what ran before"
-    assert str(refused.value) == f"rft-leaf: {problem}. Deploy again, with more time to confirm."
+    problem = "was not confirmed in time and has restored its former configuration"
+    assert str(refused.value) == f"rft-leaf: {problem}. Deploy again."
 
 
 def test_two_changes_at_once_are_not_made(leaf: Node) -> None:
@@ -255,7 +255,7 @@ def test_two_changes_at_once_are_not_made(leaf: Node) -> None:
         first.rollback()
         second.commit(text(SLOWER), confirm_within_s=300)
         second.rollback()
-    said = "rft-leaf: awaits the confirmation of another change. Wait until it is confirmed or undone."
+    said = "rft-leaf: has an unconfirmed change of another session. Wait until it is confirmed or rolled back."
     assert str(refused.value) == said
     assert without_version(leaf.running()) == text(LEAF)
 
@@ -269,7 +269,7 @@ def test_a_change_whose_job_has_died_does_not_block_the_next(leaf: Node) -> None
     assert without_version(leaf.running()) == text(LEAF)
 
 
-def test_a_configuration_cut_short_on_its_way_is_not_applied(leaf: Node) -> None:
+def test_a_truncated_configuration_is_not_applied(leaf: Node) -> None:
     from railfab.platforms.frr import transaction
 
     running = leaf.running()
@@ -280,7 +280,7 @@ def test_a_configuration_cut_short_on_its_way_is_not_applied(leaf: Node) -> None
     assert leaf.running() == running
 
 
-def test_confirming_nothing_is_said_plainly(leaf: Node) -> None:
+def test_confirming_nothing_is_a_device_error(leaf: Node) -> None:
     with leaf.session() as session, pytest.raises(DeviceError) as refused:
         session.confirm()
     assert str(refused.value) == "rft-leaf: has no change to confirm. Commit first."
@@ -294,7 +294,7 @@ def refusal(session: FrrSession, kind: type[Exception]) -> str:
 
 def test_a_wrong_password_is_one_clear_line(leaf: Node) -> None:
     wrong = FrrSession(leaf.endpoint, Credentials("admin", "wrong"))
-    said = f"rft-leaf: refuses user 'admin' or the password. Check {leaf.endpoint.credentials}."
+    said = f"rft-leaf: rejects user 'admin' or the password. Check {leaf.endpoint.credentials}."
     assert refusal(wrong, LoginRefused) == said
 
 
@@ -302,7 +302,7 @@ def test_a_host_key_that_is_not_known_is_one_clear_line(leaf: Node, tmp_path: Pa
     empty = tmp_path / "known_hosts"
     empty.write_text("")
     stranger = FrrSession(replace(leaf.endpoint, known_hosts=str(empty)), CREDENTIALS)
-    said = f"rft-leaf: shows a host key that is not in {empty}. Check it, then add it."
+    said = f"rft-leaf: has a host key that is not in {empty}. Check the key, then add it."
     assert refusal(stranger, LoginRefused) == said
 
 
@@ -311,7 +311,7 @@ def test_a_host_key_that_has_changed_is_refused(switches: Switches, tmp_path: Pa
     wrong = tmp_path / "known_hosts"
     wrong.write_text(f"{node.endpoint.host} {(other.root / 'host.key.pub').read_text()}")
     stranger = FrrSession(replace(node.endpoint, known_hosts=str(wrong)), CREDENTIALS)
-    said = f"rft-leaf: shows a host key that is not in {wrong}. Check it, then add it."
+    said = f"rft-leaf: has a host key that is not in {wrong}. Check the key, then add it."
     assert refusal(stranger, LoginRefused) == said
 
 
@@ -322,9 +322,11 @@ def test_the_user_may_say_that_host_keys_are_not_checked(leaf: Node, tmp_path: P
 
 
 def test_a_switch_that_is_not_there_is_one_clear_line(leaf: Node, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("railfab.platforms.frr.shell.PAUSE_S", 0.01)
+    monkeypatch.setattr("railfab.platforms.frr.root_shell.RETRY_AFTER_S", 0.01)
     away = FrrSession(replace(leaf.endpoint, ssh_port=2222), CREDENTIALS)
-    said = f"rft-leaf: no SSH connection to {leaf.endpoint.host} port 2222. Check the address and that it is up."
+    said = (
+        f"rft-leaf: no SSH connection to {leaf.endpoint.host} port 2222. Check the address and that the switch is up."
+    )
     assert refusal(away, Unreachable) == said
 
 
@@ -338,10 +340,10 @@ def test_a_key_logs_in_without_a_password(leaf: Node, tmp_path: Path) -> None:
 
 def test_a_key_that_is_not_wanted_is_one_clear_line(leaf: Node, tmp_path: Path) -> None:
     other = FrrSession(leaf.endpoint, Credentials("admin", "", str(leaf.root / "host.key")))
-    said = f"rft-leaf: refuses user 'admin' or the key. Check {leaf.endpoint.credentials}."
+    said = f"rft-leaf: rejects user 'admin' or the key. Check {leaf.endpoint.credentials}."
     assert refusal(other, LoginRefused) == said
     absent = FrrSession(leaf.endpoint, Credentials("admin", "", str(tmp_path / "none")))
-    said = f"rft-leaf: has no key to log in with ({tmp_path / 'none'}). Check {leaf.endpoint.credentials}."
+    said = f"rft-leaf: key file {tmp_path / 'none'} does not exist. Check {leaf.endpoint.credentials}."
     assert refusal(absent, LoginRefused) == said
 
 

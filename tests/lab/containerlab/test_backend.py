@@ -29,7 +29,7 @@ from railfab.lab.containerlab import ContainerlabBackend
 from railfab.lab.containerlab.hostkeys import host_key_lines
 from railfab.lab.containerlab.state import Files, load_state
 from railfab.lab.netns import kernel
-from railfab.platforms.frr.shell import RootShell
+from railfab.platforms.frr.root_shell import RootShell
 from railfab.ssh import SshAccess, serve
 
 

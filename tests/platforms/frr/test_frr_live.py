@@ -1,4 +1,4 @@
-"""What FRR and Linux say, as recorded, and what the session makes of it."""
+"""Parsing of recorded output of FRR and Linux."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from railfab.device import ObservedInterface, ObservedSession
 from railfab.endpoints import Credentials, Endpoint, read_credentials
 from railfab.errors import DeviceError, EndpointError
 from railfab.platforms import platform
-from railfab.platforms.frr.observe import observed
-from railfab.platforms.frr.reload import in_order, pending, refusal
+from railfab.platforms.frr.reload_output import pending, refusal, with_sorted_prefix_lists
 from railfab.platforms.frr.session import FrrSession
+from railfab.platforms.frr.state import observed_state
 
 FRR = platform("frr")
 STAMP = "2026-11-21 13:06:25,954  INFO: "
@@ -48,7 +48,7 @@ vtysh (exec file) exited with status 13
 """
 
 
-def test_the_changes_of_a_dry_run_are_read_with_the_sections_they_stand_in() -> None:
+def test_changes_of_a_dry_run_are_prefixed_by_their_sections() -> None:
     assert pending(CHANGES) == (
         "- router bgp 65101: no neighbor 10.0.0.0 peer-group SPINES",
         "+ router bgp 65101: neighbor 10.0.0.2 peer-group SPINES",
@@ -60,7 +60,7 @@ def test_a_dry_run_without_changes_has_none() -> None:
     assert pending(HEAD) == ()
 
 
-def test_what_frr_keeps_nothing_of_is_no_change() -> None:
+def test_an_empty_interface_or_bfd_section_is_no_change() -> None:
     idle = "\nLines To Delete\n===============\nno bfd\n\nLines To Add\n============\ninterface swp9\n"
     assert pending(HEAD + idle) == ()
     assert pending(HEAD + idle + " description to a host\n") == ("+ interface swp9: description to a host",)
@@ -74,21 +74,21 @@ def test_what_frr_keeps_nothing_of_is_no_change() -> None:
         (FAILED, "`neighbor 10.0.0.7 peer-group NOPE`: % Configure the peer-group first"),
         ("% Something else\n", "% Something else"),
         (f"{STAMP}Filename NOFILE.conf does not exist\n", "INFO: Filename NOFILE.conf does not exist"),
-        ("", "it did not say why"),
+        ("", "no reason given"),
     ],
     ids=["bad file", "refused when applied", "complaint", "log", "nothing"],
 )
-def test_a_failure_is_told_in_frr_s_words(said: str, why: str) -> None:
+def test_a_failure_is_reported_with_frrs_error_text(said: str, why: str) -> None:
     assert refusal(said) == why
 
 
-def test_equal_configurations_look_equal_whatever_came_first() -> None:
+def test_prefix_lists_are_sorted_by_name() -> None:
     lists = [
         "ip prefix-list B seq 5 deny any\n",
         "ip prefix-list A seq 5 deny any\n",
         "ip prefix-list B seq 10 deny any\n",
     ]
-    shown = in_order("".join(["hostname x\n!\n", *lists, "!\nend\n"]))
+    shown = with_sorted_prefix_lists("".join(["hostname x\n!\n", *lists, "!\nend\n"]))
     assert shown == "".join(["hostname x\n!\n", lists[1], lists[0], lists[2], "!\nend\n"])
 
 
@@ -112,8 +112,8 @@ PEERS = {
 }
 
 
-def test_links_and_sessions_are_observed() -> None:
-    seen = observed("leaf1", neighbors=json.dumps(PEERS), addresses=json.dumps(LINKS))
+def test_links_and_sessions_are_parsed() -> None:
+    seen = observed_state("leaf1", neighbors=json.dumps(PEERS), addresses=json.dumps(LINKS))
     assert seen.interfaces == (
         ObservedInterface(name="swp1", oper_up=True, mtu_bytes=9000),
         ObservedInterface(name="swp2", oper_up=False, mtu_bytes=1500),
@@ -129,24 +129,24 @@ def test_links_and_sessions_are_observed() -> None:
 
 
 def test_a_switch_without_bgp_has_no_sessions() -> None:
-    assert observed("leaf1", neighbors="% BGP instance not found\n", addresses="[]").sessions == ()
+    assert observed_state("leaf1", neighbors="% BGP instance not found\n", addresses="[]").sessions == ()
 
 
-def test_words_where_json_was_asked_for_are_one_clear_line() -> None:
+def test_output_that_is_not_json_is_a_one_line_error() -> None:
     with pytest.raises(DeviceError) as refused:
-        observed("leaf1", neighbors="{}", addresses="sh: ip: not found\n")
-    said = "leaf1: `ip -j addr show` says 'sh: ip: not found' instead of JSON. Check that FRR is running."
+        observed_state("leaf1", neighbors="{}", addresses="sh: ip: not found\n")
+    said = "leaf1: `ip -j addr show` returns 'sh: ip: not found' instead of JSON. Check that FRR is running."
     assert str(refused.value) == said
 
 
-def test_a_session_that_was_not_entered_says_so() -> None:
+def test_a_session_that_is_not_open_is_a_device_error() -> None:
     endpoint = Endpoint(name="leaf1", platform="frr", host="192.0.2.1")
     with pytest.raises(DeviceError) as refused:
         FrrSession(endpoint, Credentials("admin", "x")).load()
-    assert str(refused.value) == "leaf1: is not connected. Enter the session first."
+    assert str(refused.value) == "leaf1: is not connected. Open the session first."
 
 
-def test_a_key_may_stand_for_the_password(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_file_replaces_the_password(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     endpoint = Endpoint(name="leaf1", platform="frr", host="192.0.2.1", credentials="env:RFT")
     monkeypatch.setenv("RFT_USERNAME", "admin")
     with pytest.raises(EndpointError) as refused:
@@ -176,7 +176,7 @@ leaf1> enable
 """Lines of vtysh on a pseudo-terminal, FRR 8.4.4."""
 
 
-def test_the_dialect_knows_recorded_prompts_and_errors() -> None:
+def test_the_dialect_matches_recorded_prompts_and_errors() -> None:
     modes = [re.compile(FRR.dialect.prompts[mode]) for mode in ("user", "enable", "config")]
     complaints = [re.compile(pattern) for pattern in FRR.dialect.errors]
     for line in RECORDED.strip().splitlines():

@@ -37,7 +37,7 @@ def test_every_verified_path_is_a_leaf_of_its_type(openconfig: OpenConfig) -> No
             assert openconfig.type_of(rule.path) in TYPES[rule.encoding], rule.path
 
 
-def test_a_path_that_does_not_exist_is_noticed(openconfig: OpenConfig) -> None:
+def test_a_path_that_does_not_exist_has_no_type(openconfig: OpenConfig) -> None:
     assert openconfig.type_of("/interfaces/interface[name={interface}]/state/counters/in-bytes") is None
     assert openconfig.type_of("/interfaces/interface[id={interface}]/state/counters/in-octets") is None
 

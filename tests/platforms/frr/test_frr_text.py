@@ -1,4 +1,4 @@
-"""FRR's configuration text: as FRR itself shows it, taken by FRR's own grammar, and read back with all its errors."""
+"""FRR configuration text: equal to FRR's own output, accepted by FRR's grammar, and parsed with all errors."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from railfab.device import BfdTimers, DeviceModel, PrefixRange
 from railfab.errors import ConfigError, Problems, RailfabError
 from railfab.fabric import design
 from railfab.platforms import admit, platform
-from railfab.platforms.frr.lines import text_of, tree_of
+from railfab.platforms.frr.line_tree import text_of, tree_of
 
 FRR = platform("frr")
 GOLDEN = Path(__file__).parents[2] / "golden" / "frr"
 
 
 def grammar(path: Path) -> tuple[int, str]:
-    """What `vtysh -C` thinks of a file."""
+    """Exit status and output of `vtysh -C` for a file."""
     done = subprocess.run(["vtysh", "-C", "-f", str(path)], capture_output=True, text=True, timeout=60)
     return done.returncode, done.stdout + done.stderr
 
@@ -35,7 +35,7 @@ def test_the_text_is_what_real_frr_showed_for_the_same_configuration(model: Devi
 
 
 @pytest.mark.lab
-def test_frr_takes_every_switch_of_the_lab_pod(repository: Path, tmp_path: Path) -> None:
+def test_frr_accepts_every_switch_of_the_lab_pod(repository: Path, tmp_path: Path) -> None:
     for name, configuration in design(repository / "labs" / "frr-pod" / "intent.yml").configurations().items():
         (tmp_path / name).write_text(configuration)
         assert grammar(tmp_path / name) == (0, ""), name
@@ -44,14 +44,14 @@ def test_frr_takes_every_switch_of_the_lab_pod(repository: Path, tmp_path: Path)
 @pytest.mark.lab
 @given(model=device_models("frr"))
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
-def test_frr_takes_whatever_a_planner_may_ask(tmp_path_factory: pytest.TempPathFactory, model: DeviceModel) -> None:
+def test_frr_accepts_any_planned_model(tmp_path_factory: pytest.TempPathFactory, model: DeviceModel) -> None:
     path = tmp_path_factory.mktemp("drawn") / "frr.conf"
     path.write_text(text(admit(model, FRR)))
     assert grammar(path) == (0, "")
 
 
 @pytest.mark.lab
-def test_frr_refuses_a_line_that_is_none(tmp_path: Path) -> None:
+def test_frr_refuses_an_unknown_value(tmp_path: Path) -> None:
     path = tmp_path / "frr.conf"
     path.write_text(text(LEAF).replace("maximum-paths 64", "maximum-paths sixty"))
     status, said = grammar(path)
@@ -59,7 +59,7 @@ def test_frr_refuses_a_line_that_is_none(tmp_path: Path) -> None:
     assert said.startswith("line 51: % Unknown command")
 
 
-def test_a_tree_and_its_text_are_the_same_thing() -> None:
+def test_a_parsed_text_renders_to_the_same_text() -> None:
     assert text_of(tree_of(text(LEAF))) == text(LEAF)
 
 
@@ -71,7 +71,7 @@ def test_indentation_header_comments_and_missing_exits_make_no_difference(indent
     assert FRR.parse("\n".join([*header, *indented])) == LEAF
 
 
-def test_policies_keep_their_order_and_their_bounds() -> None:
+def test_prefix_lists_keep_their_order_and_bounds() -> None:
     ranges = (
         PrefixRange(prefix=IPv4Network("10.0.0.0/8"), ge=8, le=8),
         PrefixRange(prefix=IPv4Network("10.0.0.0/8"), ge=8, le=24),
@@ -87,26 +87,26 @@ def test_policies_keep_their_order_and_their_bounds() -> None:
     assert FRR.parse(text(model)) == model
 
 
-def test_a_bound_that_frr_leaves_out_is_known() -> None:
+def test_bounds_that_frr_omits_are_parsed() -> None:
     said = text(LEAF).replace("10.254.0.0/15 ge 32 le 32", "10.254.0.0/15 ge 32")
     assert FRR.parse(said) == LEAF
     anything = FRR.parse(text(LEAF).replace("permit 10.254.0.0/15 ge 32 le 32", "permit any"))
     assert anything.bgp.import_prefixes[0] == PrefixRange(prefix=IPv4Network("0.0.0.0/0"), ge=0, le=32)
 
 
-def test_a_policy_that_permits_nothing_says_so() -> None:
+def test_a_policy_that_permits_nothing_denies_any() -> None:
     model = replace(LEAF, bgp=replace(LEAF.bgp, import_prefixes=()))
     assert "ip prefix-list IMPORT seq 5 deny any\n" in text(model)
     assert FRR.parse(text(model)) == model
 
 
-def test_the_timers_of_frr_s_profiles_are_known() -> None:
+def test_the_timers_of_frr_defaults_profiles_are_parsed() -> None:
     traditional = text(LEAF).replace("frr defaults datacenter", "frr defaults traditional")
     found = FRR.parse(traditional).bgp
     assert (found.keepalive_s, found.hold_s) == (60, 180)
 
 
-def test_other_bfd_timers_have_a_profile_of_their_own() -> None:
+def test_other_bfd_timers_use_another_profile() -> None:
     """FRR has no `no` for the timers of a profile."""
     first, second = (replace(LEAF, bfd=BfdTimers(interval_ms=ms, multiplier=3)) for ms in (300, 400))
     profiles = [
@@ -127,99 +127,99 @@ CASES = {
     "an unknown line": (
         " neighbor swp1 bfd\n",
         " neighbor swp1 bfd\n neighbor swp1 password x\n",
-        "line 35, in router bgp 4200001001: 'neighbor swp1 password x' is not understood. Correct it, or remove it.",
+        "line 35, in router bgp 4200001001: 'neighbor swp1 password x' is not supported. Correct it, or remove it.",
     ),
     "a line of another routing protocol": (
         "!\nrouter bgp",
         "!\nrouter ospf\n ospf router-id 10.255.1.1\nexit\n!\nrouter bgp",
-        "line 30: 'router ospf' is not understood. Correct it, or remove it.",
+        "line 30: 'router ospf' is not supported. Correct it, or remove it.",
     ),
     "forwarding that is off": (
         "log syslog informational\n",
         "log syslog informational\nno ip forwarding\n",
-        "line 4: 'no ip forwarding' is not understood. Correct it, or remove it.",
+        "line 4: 'no ip forwarding' is not supported. Correct it, or remove it.",
     ),
     "a bad address": (
         " ip address 10.16.9.0/31\n",
         " ip address 10.16.9.0/33\n",
-        "line 22, in interface swp3: 'ip address 10.16.9.0/33' holds a bad value"
+        "line 22, in interface swp3: 'ip address 10.16.9.0/33' has a bad value"
         " ('33' is not a valid netmask). Correct the value.",
     ),
     "a second address": (
         " ip address 10.16.9.0/31\n",
         " ip address 10.16.9.0/31\n ip address 10.16.9.4/31\n",
-        "line 23, in interface swp3: 'ip address 10.16.9.4/31' holds a bad value (a second address)."
+        "line 23, in interface swp3: 'ip address 10.16.9.4/31' has a bad value (the interface already has an address)."
         " Correct the value.",
     ),
     "a loopback that is a subnet": (
         "10.255.1.1/32",
         "10.255.1.1/24",
-        "line 7, in interface lo: 'ip address 10.255.1.1/24' holds a bad value (one /32 belongs here)."
+        "line 7, in interface lo: 'ip address 10.255.1.1/24' has a bad value (the loopback needs exactly one /32)."
         " Correct the value.",
     ),
     "two names": (
         "hostname rft-leaf\n",
         "hostname rft-leaf\nhostname leaf9\n",
-        "line 3: 'hostname leaf9' holds a bad value (the switch calls itself rft-leaf too). Correct the value.",
+        "line 3: 'hostname leaf9' has a bad value (the hostname is already rft-leaf). Correct the value.",
     ),
     "too many paths": (
         "maximum-paths 64",
         "maximum-paths 512",
-        "line 51, in address-family ipv4 unicast: 'maximum-paths 512' holds a bad value (not within 1 to 256)."
+        "line 51, in address-family ipv4 unicast: 'maximum-paths 512' has a bad value (512 is not within 1 to 256)."
         " Correct the value.",
     ),
     "a prefix list that is another's": (
         " match ip address prefix-list IMPORT\n",
         " match ip address prefix-list EXPORT\n",
-        "line 65, in route-map IMPORT permit 10: 'match ip address prefix-list EXPORT' holds a bad value"
-        " (IMPORT applies the prefix list of its own name). Correct the value.",
+        "line 65, in route-map IMPORT permit 10: 'match ip address prefix-list EXPORT' has a bad value"
+        " (route-map IMPORT must match prefix-list IMPORT). Correct the value.",
     ),
     "bounds that exclude each other": (
         "IMPORT seq 10 permit 10.16.0.0/12 ge 31 le 31",
         "IMPORT seq 10 permit 10.16.0.0/12 ge 31 le 30",
-        "line 58: 'ip prefix-list IMPORT seq 10 permit 10.16.0.0/12 ge 31 le 30' holds a bad value"
-        " (not within 31 to 32). Correct the value.",
+        "line 58: 'ip prefix-list IMPORT seq 10 permit 10.16.0.0/12 ge 31 le 30' has a bad value"
+        " (30 is not within 31 to 32). Correct the value.",
     ),
-    "no name": ("hostname rft-leaf\n", "", "configuration: lacks `hostname NAME`. Add it."),
+    "no name": ("hostname rft-leaf\n", "", "configuration: `hostname NAME` is missing. Add it."),
     "no router id": (
         " bgp router-id 10.255.1.1\n",
         "",
-        "router bgp 4200001001: lacks `bgp router-id A.B.C.D`. Add it.",
+        "router bgp 4200001001: `bgp router-id A.B.C.D` is missing. Add it.",
     ),
     "paths that must be the same": (
         " bgp bestpath as-path multipath-relax\n",
         "",
-        "router bgp 4200001001: lacks `bgp bestpath as-path multipath-relax`. Add it.",
+        "router bgp 4200001001: `bgp bestpath as-path multipath-relax` is missing. Add it.",
     ),
     "own prefixes that are not announced": (
         "  redistribute connected route-map EXPORT\n",
         "",
-        "router bgp 4200001001: lacks `redistribute connected route-map EXPORT`. Add it.",
+        "router bgp 4200001001: `redistribute connected route-map EXPORT` is missing. Add it.",
     ),
     "a neighbour without a policy": (
         "  neighbor swp1 route-map IMPORT in\n",
         "",
-        "line 33, neighbor swp1: lacks `neighbor swp1 route-map IMPORT in`. Add it.",
+        "line 33, neighbor swp1: `neighbor swp1 route-map IMPORT in` is missing. Add it.",
     ),
     "a neighbour without an AS number": (
         " neighbor swp1 interface v6only remote-as 65001\n",
         "",
-        "line 33, neighbor swp1: lacks `neighbor swp1 remote-as AS`. Add it.",
+        "line 33, neighbor swp1: `neighbor swp1 remote-as AS` is missing. Add it.",
     ),
     "a neighbour on no interface": (
         "swp1 ",
         "swp7 ",
-        "line 33, neighbor swp7: is on no interface of the configuration. Configure the interface that leads to it.",
+        "line 33, neighbor swp7: is not a configured interface. Configure the interface towards it.",
     ),
     "a neighbour in no subnet": (
         "neighbor 10.16.9.1 ",
         "neighbor 10.16.9.9 ",
-        "line 39, neighbor 10.16.9.9: is in no interface's subnet. Configure the interface that leads to it.",
+        "line 39, neighbor 10.16.9.9: is in no interface's subnet. Configure the interface towards it.",
     ),
     "an unnumbered neighbour that would get an address": (
         " neighbor swp10 interface v6only remote-as 65001\n",
         " neighbor swp10 interface remote-as 65001\n",
-        "line 36, neighbor swp10: may use 10.1.0.0/31 instead of a link-local address."
+        "line 36, neighbor swp10: peers over 10.1.0.0/31 instead of a link-local address."
         " Write `neighbor swp10 interface v6only remote-as 65001`.",
     ),
     "a profile that is not defined": (
@@ -230,48 +230,48 @@ CASES = {
     "a session with BFD's default timers": (
         " neighbor swp1 bfd profile FABRIC-1000X6\n",
         "",
-        "line 33, neighbor swp1: lacks `neighbor swp1 bfd profile FABRIC-1000X6`. Add it.",
+        "line 33, neighbor swp1: `neighbor swp1 bfd profile FABRIC-1000X6` is missing. Add it.",
     ),
     "one interval each way": (
         "  receive-interval 1000\n",
         "  receive-interval 400\n",
-        "bfd profile FABRIC-1000X6: transmits every 1000 ms and receives every 400 ms. Use one interval for both.",
+        "bfd profile FABRIC-1000X6: transmits every 1000 ms and receives every 400 ms. Use the same interval for both.",
     ),
     "a second profile": (
         " profile FABRIC-1000X6\n",
         " profile SLOW\n exit\n !\n profile FABRIC-1000X6\n",
-        "bfd: has 2 profiles. Use one for all neighbours.",
+        "bfd: has 2 profiles. Use one profile for all neighbours.",
     ),
     "a prefix list that denies first": (
         "ip prefix-list IMPORT seq 10",
         "ip prefix-list IMPORT seq 7 deny any\nip prefix-list IMPORT seq 10",
-        "ip prefix-list IMPORT: has `deny any` beside other entries. Remove it, or the others.",
+        "ip prefix-list IMPORT: has `deny any` and other entries. Remove `deny any`, or the others.",
     ),
 }
 
 
 @pytest.mark.parametrize(("found", "instead", "said"), CASES.values(), ids=CASES)
-def test_what_is_wrong_is_said_with_its_place(found: str, instead: str, said: str) -> None:
+def test_an_error_names_its_line_or_section(found: str, instead: str, said: str) -> None:
     broken = text(LEAF)
-    if "may use" in said:
+    if "peers over" in said:
         broken = broken.replace("interface swp10\n", "interface swp10\n ip address 10.1.0.0/31\n")
         said = said.replace("line 36", "line 37")
     assert found in broken
     assert said in errors(broken.replace(found, instead))
 
 
-def test_everything_that_is_wrong_is_said_at_once() -> None:
+def test_all_errors_are_reported_together() -> None:
     broken = text(LEAF).replace("maximum-paths 64", "maximum-paths none").replace("hostname rft-leaf\n", "nonsense\n")
     assert errors(broken) == [
-        "line 2: 'nonsense' is not understood. Correct it, or remove it.",
-        "line 51, in address-family ipv4 unicast: 'maximum-paths none' is not understood. Correct it, or remove it.",
-        "configuration: lacks `hostname NAME`. Add it.",
+        "line 2: 'nonsense' is not supported. Correct it, or remove it.",
+        "line 51, in address-family ipv4 unicast: 'maximum-paths none' is not supported. Correct it, or remove it.",
+        "configuration: `hostname NAME` is missing. Add it.",
     ]
 
 
-def test_an_empty_configuration_lacks_what_a_switch_needs() -> None:
+def test_missing_lines_of_an_empty_configuration_are_named() -> None:
     assert errors("frr version 8.4.4\nfrr defaults datacenter\nend\n") == [
-        "configuration: lacks `hostname NAME`. Add it.",
-        "interface lo: lacks `ip address A.B.C.D/32`. Add it.",
-        "configuration: lacks `router bgp AS`. Add it.",
+        "configuration: `hostname NAME` is missing. Add it.",
+        "interface lo: `ip address A.B.C.D/32` is missing. Add it.",
+        "configuration: `router bgp AS` is missing. Add it.",
     ]

@@ -1,4 +1,4 @@
-"""Two small switches with everything that SR Linux is asked for: a rail switch with a broken-out cage, and a spine."""
+"""Two small switches that use every feature: a rail switch with a breakout, and a spine."""
 
 from __future__ import annotations
 

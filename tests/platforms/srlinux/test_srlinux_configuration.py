@@ -1,4 +1,4 @@
-"""What SR Linux's configuration looks like, what it means, and what is said about a wrong one."""
+"""SR Linux configuration: golden text, parsing for effect, and error messages."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def without_ecn(configuration: Json) -> None:
     del qos(configuration)["explicit-congestion-notification"]
 
 
-def test_without_ecn_switched_on_no_port_marks() -> None:
+def test_without_the_ecn_container_no_port_marks() -> None:
     configuration = tree()
     without_ecn(configuration)
     model = parsed(configuration).qos
@@ -89,7 +89,7 @@ def test_without_ecn_switched_on_no_port_marks() -> None:
     assert not any(port.ecn for port in model.ports)
 
 
-def test_a_slope_that_is_switched_off_marks_nothing() -> None:
+def test_a_disabled_slope_marks_nothing() -> None:
     configuration = tree()
     for profile in qos(configuration)["buffer-management"]["queue-management-profile"]:
         if profile["name"] == "400g-40m":
@@ -99,7 +99,7 @@ def test_a_slope_that_is_switched_off_marks_nothing() -> None:
     assert port_qos(model, "ethernet-1/1/1").ecn
 
 
-def test_the_speakers_policy_holds_for_a_group_without_one() -> None:
+def test_a_group_without_policy_inherits_the_policy_of_bgp() -> None:
     configuration = tree()
     policy(configuration)["default-action"]["policy-result"] = "accept"
     for group in bgp(configuration)["group"]:
@@ -115,7 +115,7 @@ def test_a_disabled_group_has_no_sessions() -> None:
     assert parsed(configuration).bgp.neighbors == ()
 
 
-def test_pfc_disabled_on_a_port_is_off_there_alone() -> None:
+def test_pfc_disabled_on_one_port_stays_on_for_the_others() -> None:
     configuration = tree()
     binding(configuration, "ethernet-1/1/1")["pfc"]["pfc-enable"] = False
     model = parsed(configuration)
@@ -149,7 +149,7 @@ def test_a_port_outside_the_network_instance_routes_nothing() -> None:
     assert [port.unnumbered for port in model.interfaces] == [False, False, True, False]
 
 
-def test_the_narrower_mtu_counts() -> None:
+def test_the_smaller_mtu_is_effective() -> None:
     configuration = tree()
     interface(configuration, "ethernet-1/9")["mtu"] = 1514
     found = parsed(configuration).interface("ethernet-1/9")
@@ -176,13 +176,13 @@ def test_bgp_that_is_disabled_has_no_sessions(place: Callable[[Json], Any]) -> N
     assert parsed(configuration).bgp.neighbors == ()
 
 
-def test_a_disabled_neighbor_is_no_session() -> None:
+def test_a_disabled_neighbor_has_no_session() -> None:
     configuration = tree()
     bgp(configuration)["neighbor"][0]["admin-state"] = "disable"
     assert [neighbor.interface for neighbor in parsed(configuration).bgp.neighbors] == ["ethernet-1/9"]
 
 
-def test_without_policies_ebgp_accepts_nothing_unless_told_to() -> None:
+def test_without_policies_ebgp_follows_its_default_policy() -> None:
     configuration = tree()
     for group in bgp(configuration)["group"]:
         del group["import-policy"]
@@ -197,7 +197,7 @@ def test_a_policy_that_accepts_by_default_accepts_everything() -> None:
     assert parsed(configuration).bgp.import_prefixes[-1:] == EVERYTHING
 
 
-def test_what_railfab_does_not_own_is_passed_over() -> None:
+def test_unmanaged_configuration_is_ignored() -> None:
     configuration = tree()
     configuration["srl_nokia-interfaces:interface"].insert(0, {"name": "mgmt0", "subinterface": [{"index": 0}]})
     configuration["srl_nokia-network-instance:network-instance"].append({"name": "mgmt", "interface": []})
@@ -230,7 +230,7 @@ def test_the_order_of_a_devices_lists_does_not_matter() -> None:
     assert parsed(by_key(tree())) == rail_switch()
 
 
-def test_every_name_of_a_class_may_be_its_own() -> None:
+def test_queue_and_forwarding_class_may_have_different_names() -> None:
     model = rail_switch()
     assert model.qos is not None
     classes = tuple(replace(cls, name=f"class-{cls.queue}") for cls in CLASSES)
@@ -429,45 +429,44 @@ def policy_of_a_neighbor(configuration: Json) -> None:
 
 FRAMES = "/qos/pfc-mapping-profile[name=fabric]/received-pfc-pause-frames/queue[queue-name=roce]"
 WRONG: tuple[tuple[Callable[[Json], None], str], ...] = (
-    (no_host_name, "/system/name/host-name: is missing. Give the switch its name."),
+    (no_host_name, "/system/name/host-name: is missing. Configure the switch's name."),
     (
         no_loopback,
         "/interface[name=system0]/subinterface[index=0]/ipv4/address: the loopback has no address. "
-        "Give it one of /32 and set admin-state to enable.",
+        "Configure a /32 address and set admin-state to enable.",
     ),
     (
         bad_prefix,
         "/interface[name=ethernet-1/1/1]/subinterface[index=0]/ipv4/address[ip-prefix=10.16.0.0/40]/ip-prefix: "
-        "'10.16.0.0/40' is not an IPv4 address with its prefix length. "
-        "Write an IPv4 address with its prefix length.",
+        "'10.16.0.0/40' is not an IPv4 address with prefix length. "
+        "Use an IPv4 address with prefix length.",
     ),
     (
         two_addresses,
         "/interface[name=ethernet-1/1/1]/subinterface[index=0]/ipv4/address: several addresses on one port. "
-        "Leave one; railfab numbers a link once.",
+        "Remove all but one.",
     ),
     (
         bad_mtu,
         "/interface[name=ethernet-1/9]/subinterface[index=0]/ip-mtu: 'jumbo' is not a whole number. "
-        "Write a whole number.",
+        "Use a whole number.",
     ),
     (
         bad_speed,
-        "/interface[name=ethernet-1/9]/ethernet/port-speed: '400' is not a speed of a fabric port. "
-        "Write one such as 400G.",
+        "/interface[name=ethernet-1/9]/ethernet/port-speed: '400' is not a port speed. Use for example 400G.",
     ),
     (
         bad_admin_state,
-        "/interface[name=ethernet-1/9]/admin-state: 'up' is not enable or disable. Write enable or disable.",
+        "/interface[name=ethernet-1/9]/admin-state: 'up' is not enable or disable. Use enable or disable.",
     ),
     (
         subinterface_on_a_cage,
-        "/interface[name=ethernet-1/1]/subinterface: a broken-out port carries no subinterface. "
+        "/interface[name=ethernet-1/1]/subinterface: a broken-out port cannot have a subinterface. "
         "Configure its breakout ports instead.",
     ),
-    (interface_without_a_name, "/interface: an entry has no name. Give each entry its key."),
-    (no_as_number, f"{NEIGHBORS}/autonomous-system: is missing. Give the switch its AS number."),
-    (wrong_router_id, f"{NEIGHBORS}/router-id: 'leaf1' is not an IPv4 address. Write an IPv4 address."),
+    (interface_without_a_name, "/interface: an entry has no key name. Add the key to every entry."),
+    (no_as_number, f"{NEIGHBORS}/autonomous-system: is missing. Configure the switch's AS number."),
+    (wrong_router_id, f"{NEIGHBORS}/router-id: 'leaf1' is not an IPv4 address. Use an IPv4 address."),
     (
         undefined_group,
         f"{NEIGHBORS}/dynamic-neighbors/interface[interface-name=ethernet-1/9.0]/peer-group: "
@@ -476,37 +475,37 @@ WRONG: tuple[tuple[Callable[[Json], None], str], ...] = (
     (
         range_of_peers,
         f"{NEIGHBORS}/dynamic-neighbors/interface[interface-name=ethernet-1/9.0]/allowed-peer-as: "
-        "65001..65010 is not one AS number. Name the peer's AS.",
+        "65001..65010 is not one AS number. Set it to the peer's AS number.",
     ),
     (
         peer_elsewhere,
         f"{NEIGHBORS}/neighbor[peer-address=10.77.0.0]: is in no port's subnet. "
-        "Give a port an address beside it, and put it into the network instance.",
+        "Configure a port in its subnet, within the network instance.",
     ),
     (
         peer_without_as,
         f"{NEIGHBORS}/neighbor[peer-address=10.32.0.0]/peer-as: is missing. "
-        "Give the peer's AS number here or in its group.",
+        "Configure the peer's AS number here or in its group.",
     ),
     (
         peer_over_ipv6,
         f"{NEIGHBORS}/neighbor[peer-address=2001:db8::1]: is not an IPv4 address. "
-        "Number the session with IPv4, or use dynamic-neighbors.",
+        "Use an IPv4 address, or dynamic-neighbors.",
     ),
     (
         other_timers,
-        f"{NEIGHBORS}/group[group-name=fabric-without-bfd]: policies or timers unlike those of the first group. "
-        "Give all groups the same ones.",
+        f"{NEIGHBORS}/group[group-name=fabric-without-bfd]: policies or timers differ from those of the first group. "
+        "Configure the same in all groups.",
     ),
     (
         other_bfd_timers,
-        "/bfd/subinterface[id=ethernet-1/10.0]: timers unlike those of the first subinterface. "
-        "Give all BFD sessions the same timers.",
+        "/bfd/subinterface[id=ethernet-1/10.0]: timers differ from those of the first subinterface. "
+        "Configure the same timers for all BFD sessions.",
     ),
     (
         no_ipv6_next_hops,
         f"{NEIGHBORS}/afi-safi[afi-safi-name=ipv4-unicast]/ipv4-unicast/receive-ipv6-next-hops: "
-        "false is not modelled. Set it to true, as every railfab fabric does.",
+        "false is not supported. Set it to true.",
     ),
     (
         family_disabled,
@@ -515,22 +514,23 @@ WRONG: tuple[tuple[Callable[[Json], None], str], ...] = (
     ),
     (
         rejecting_statement,
-        f"{POLICIES}[name=fabric-import]/statement[name=10]: does not accept. "
-        "Accept what is wanted and leave the rest to the default action.",
+        f"{POLICIES}[name=fabric-import]/statement[name=10]: has another action than accept. "
+        "List the accepted prefixes and reject the rest by the default action.",
     ),
     (
         prepending_statement,
-        f"{POLICIES}[name=fabric-import]/statement[name=10]: does more than accept prefixes. "
-        "Match a prefix-set and accept; the rest is not modelled yet.",
+        f"{POLICIES}[name=fabric-import]/statement[name=10]: matches or does more than accept prefixes. "
+        "Use only a prefix-set match and the action accept.",
     ),
     (
         undefined_prefix_set,
-        "/routing-policy/prefix-set[name=loopbacks]: is not defined. Define the prefix set that the statement names.",
+        "/routing-policy/prefix-set[name=loopbacks]: is not defined. "
+        "Define the prefix set, or correct the name in the statement.",
     ),
     (
         bad_mask_range,
         "/routing-policy/prefix-set[name=fabric-import-10]/prefix[ip-prefix=10.254.0.0/15][mask-length-range=32]"
-        "/mask-length-range: '32' is no range of lengths. Write one such as 24..32, or exact.",
+        "/mask-length-range: '32' is not a range of prefix lengths. Use for example 24..32, or exact.",
     ),
     (
         undefined_queue,
@@ -540,13 +540,13 @@ WRONG: tuple[tuple[Callable[[Json], None], str], ...] = (
     (
         weight_missing,
         "/qos/scheduler-policies/scheduler-policy[name=fabric]/scheduler[sequence=1]/input[id=roce]/weight: "
-        "is missing. Give the queue its weight.",
+        "is missing. Configure the weight of the queue.",
     ),
     (
         kmin_above_kmax,
-        f"{SLOPE}/min-threshold: 900000 is above the maximum of 450000. Lower it, or raise max-threshold.",
+        f"{SLOPE}/min-threshold: 900000 is above max-threshold 450000. Lower it, or raise max-threshold.",
     ),
-    (kmax_missing, f"{SLOPE}/max-threshold: is missing. Write the threshold in bytes."),
+    (kmax_missing, f"{SLOPE}/max-threshold: is missing. Set the threshold in bytes."),
     (
         unbound_port,
         "/qos/interfaces/interface[interface-id=ethernet-1/10]/output/buffer-allocation-profile: "
@@ -560,57 +560,59 @@ WRONG: tuple[tuple[Callable[[Json], None], str], ...] = (
     (
         two_profiles,
         "/qos/interfaces/interface[interface-id=ethernet-1/9]/input/pfc-buffer-allocation-profile: "
-        "100g-5m is not the port's profile 400g-40m. Bind the port to one profile throughout.",
+        "100g-5m differs from the port's profile 400g-40m. Use one profile for the whole port.",
     ),
-    (undefined_policy, f"{POLICIES}[name=all]: is not defined. Define the policy, or take it off the peer group."),
+    (undefined_policy, f"{POLICIES}[name=all]: is not defined. Define the policy, or remove it from the peer group."),
     (
         slope_that_drops,
-        "/qos/buffer-management/queue-management-profile[name=100g-5m]/wred: has no slope that marks. "
+        "/qos/buffer-management/queue-management-profile[name=100g-5m]/wred: has no ECN marking slope. "
         "Define wred-slope all drop-probability all enable-ecn true.",
     ),
     (
         lopsided_bfd_timers,
-        "/bfd/subinterface[id=ethernet-1/9.0]/required-minimum-receive: 600000 us differ from the transmit interval. "
-        "Give both the same value.",
+        "/bfd/subinterface[id=ethernet-1/9.0]/required-minimum-receive: 600000 us differs from the transmit interval "
+        "of 300000 us. "
+        "Set both intervals to the same value.",
     ),
     (
         two_classifiers,
         "/qos/interfaces/interface[interface-id=ethernet-1/9.0]/input/classifiers/dscp-policy: "
-        "other is not the first port's fabric. Use one for all ports; railfab models one.",
+        "other differs from the first port's fabric. Use the same policy on all ports.",
     ),
     (
         deaf_to_pauses,
-        f"{FRAMES}/enable-pfc: pauses are not obeyed. Set it to true, as every railfab fabric does.",
+        f"{FRAMES}/enable-pfc: received pause frames are ignored. Set it to true.",
     ),
     (
         obeys_another_priority,
-        f"{FRAMES}/pfc-pause-frame-priority: obeys pauses of another priority than 3, which its class asks for. Use 3.",
+        f"{FRAMES}/pfc-pause-frame-priority: differs from priority 3, of which its class sends pause frames. "
+        "Set it to 3.",
     ),
     (
         pfc_without_buffers,
         "/qos/interfaces/interface[interface-id=ethernet-1/9]/input/pfc-buffer-allocation-profile: "
-        "is missing though PFC is on. Bind the port's profile here too, or switch PFC off.",
+        "is missing, although PFC is enabled. Bind the port's profile here too, or disable PFC.",
     ),
     (
         unscheduled_port,
         "/qos/interfaces/interface[interface-id=ethernet-1/9]/output/scheduler/scheduler-policy: "
-        "is missing. Bind the port to the scheduler policy of the others.",
+        "is missing. Bind the port to the same scheduler policy as the others.",
     ),
     (
         family_of_a_group,
         "/network-instance[name=default]/protocols/bgp/group[group-name=fabric]/afi-safi: "
-        "is set here alone. Set it where it holds for all sessions; railfab models one.",
+        "overrides the setting of all sessions. Remove it; railfab supports one value for all.",
     ),
     (
         policy_of_a_neighbor,
         "/network-instance[name=default]/protocols/bgp/neighbor[peer-address=10.32.0.0]/import-policy: "
-        "is set here alone. Set it where it holds for all sessions; railfab models one.",
+        "overrides the setting of all sessions. Remove it; railfab supports one value for all.",
     ),
 )
 
 
 @pytest.mark.parametrize(("spoil", "said"), WRONG, ids=[spoil.__name__ for spoil, _ in WRONG])
-def test_a_wrong_configuration_is_refused_in_one_line(spoil: Callable[[Json], None], said: str) -> None:
+def test_a_wrong_configuration_is_a_one_line_error(spoil: Callable[[Json], None], said: str) -> None:
     configuration = tree()
     spoil(configuration)
     with pytest.raises(RailfabError) as refused:
@@ -619,7 +621,7 @@ def test_a_wrong_configuration_is_refused_in_one_line(spoil: Callable[[Json], No
     assert str(refused.value) == said
 
 
-def test_every_port_below_a_whole_cage_is_named() -> None:
+def test_every_port_of_a_cage_without_breakout_is_named() -> None:
     configuration = tree()
     whole_cage(configuration)
     with pytest.raises(Problems) as refused:
@@ -631,7 +633,7 @@ def test_every_port_below_a_whole_cage_is_named() -> None:
     ]
 
 
-def test_all_mistakes_are_named_at_once() -> None:
+def test_all_errors_are_reported_together() -> None:
     configuration = tree()
     for spoil in (no_host_name, bad_mtu, no_as_number, kmax_missing):
         spoil(configuration)
@@ -652,10 +654,10 @@ def test_all_mistakes_are_named_at_once() -> None:
             "{",
             "SR Linux configuration: is not JSON (Expecting property name enclosed in double quotes: line 1 column 2",
         ),
-        ("[]", "SR Linux configuration: is not a JSON object. Give the whole tree as one object."),
+        ("[]", "SR Linux configuration: is not a JSON object. Pass the whole tree as one object."),
     ],
 )
-def test_a_text_that_is_no_configuration(written: str, said: str) -> None:
+def test_text_that_is_not_a_json_object_is_refused(written: str, said: str) -> None:
     with pytest.raises(ConfigError) as refused:
         SRLINUX.parse(written)
     assert str(refused.value).startswith(said)
@@ -664,7 +666,7 @@ def test_a_text_that_is_no_configuration(written: str, said: str) -> None:
 # Lines and differences.
 
 
-def test_a_difference_is_said_in_lines_of_the_cli() -> None:
+def test_a_difference_is_shown_as_cli_lines() -> None:
     before, after = tree(), tree()
     slope(after)["min-threshold"] = "100000"
     interface(after, "ethernet-1/9")["description"] = 'the "first" uplink'
@@ -680,11 +682,11 @@ def test_a_difference_is_said_in_lines_of_the_cli() -> None:
     ]
 
 
-def test_equal_configurations_do_not_differ_however_they_are_spelt() -> None:
+def test_equal_configurations_have_no_difference_with_or_without_module_prefixes() -> None:
     assert difference(text(tree()), json.dumps(stripped(tree()))) == ""
 
 
-def test_every_leaf_stands_in_one_line() -> None:
+def test_every_leaf_is_one_line() -> None:
     def count(value: Any) -> int:
         if isinstance(value, dict):
             return sum(count(child) for child in value.values()) or 1

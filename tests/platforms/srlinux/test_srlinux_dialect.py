@@ -1,4 +1,4 @@
-"""The CLI as data against outputs that were published or recorded; each with where it stands."""
+"""The CLI dialect against published or recorded output; each with its source."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DIALECT = platform("srlinux").dialect
         ("state", "\n--{ state }--[  ]--\nA:leaf1# "),
     ],
 )
-def test_a_published_prompt_is_of_its_mode_alone(mode: str, screen: str) -> None:
+def test_a_published_prompt_matches_only_its_mode(mode: str, screen: str) -> None:
     fitting = [name for name, pattern in DIALECT.prompts.items() if re.search(pattern, screen)]
     assert fitting == [mode]
 
@@ -39,7 +39,7 @@ def test_a_published_prompt_is_of_its_mode_alone(mode: str, screen: str) -> None
         "Error: No authorization to execute command: 'delete / system information contact alice@clab'",  # srl-radius.md
     ],
 )
-def test_a_published_refusal_is_known(line: str) -> None:
+def test_a_published_error_is_recognised(line: str) -> None:
     assert any(re.search(pattern, line) for pattern in DIALECT.errors)
 
 
@@ -51,7 +51,7 @@ def test_a_published_refusal_is_known(line: str) -> None:
         "    Saved current running configuration as initial (startup) configuration '/etc/opt/srlinux/config.json'",
     ],
 )
-def test_a_published_success_is_no_refusal(line: str) -> None:
+def test_a_published_success_is_not_an_error(line: str) -> None:
     assert not any(re.search(pattern, line) for pattern in DIALECT.errors)
 
 

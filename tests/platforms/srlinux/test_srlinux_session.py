@@ -23,7 +23,7 @@ from railfab.gnmi.paths import Element, elements
 from railfab.gnmi.server import GnmiServer, ServerLoop
 from railfab.gnmi.target import Edit, Found, Kind, Leaves, Model, PathNotFound, nest
 from railfab.platforms import Session, platform
-from railfab.platforms.srlinux.answers import graft
+from railfab.platforms.srlinux.notifications import merge_update
 from railfab.platforms.srlinux.tree import keys_of, stripped
 from railfab.twin.tree import Names, edited, found
 
@@ -148,7 +148,7 @@ def test_a_change_sets_what_differs_and_rolls_back(box: Box) -> None:
     assert box.switch.accepted == [rail_switch(), without_pfc(), rail_switch()]
 
 
-def test_after_confirm_there_is_no_way_back(box: Box) -> None:
+def test_a_confirmed_change_is_not_rolled_back(box: Box) -> None:
     with box.session() as session:
         session.commit(wanted(), confirm_within_s=60)
         session.confirm()
@@ -165,7 +165,7 @@ def test_the_first_commit_rolls_back_to_the_factory(box: Box) -> None:
     assert "srl_nokia-qos:qos" not in box.switch.tree
 
 
-def test_what_is_no_longer_wanted_is_deleted_and_management_stays(box: Box) -> None:
+def test_removed_configuration_is_deleted_and_management_stays(box: Box) -> None:
     with box.session() as session:
         session.commit(wanted(), confirm_within_s=60)
         smaller = replace(spine(), name=NAME, qos=None, bfd=None)
@@ -179,7 +179,7 @@ def test_what_is_no_longer_wanted_is_deleted_and_management_stays(box: Box) -> N
     assert "ethernet-1/9" not in names
 
 
-def test_a_refused_configuration_is_said_in_one_line_and_changes_nothing(box: Box) -> None:
+def test_a_refused_configuration_is_a_one_line_error_and_changes_nothing(box: Box) -> None:
     broken = json.loads(wanted())
     del broken["srl_nokia-network-instance:network-instance"][0]["protocols"]["srl_nokia-bgp:bgp"]["router-id"]
     with box.session() as session:
@@ -190,11 +190,11 @@ def test_a_refused_configuration_is_said_in_one_line_and_changes_nothing(box: Bo
         assert session.load() == before
     assert str(refused.value) == (
         "pod1-seg1-leaf1: refused the configuration (/network-instance[name=default]/protocols/bgp/router-id: "
-        "is missing. Give the switch its router id). Correct what it names."
+        "is missing. Configure the switch's router id). Correct the configuration that it names."
     )
 
 
-def test_a_switch_that_forgets_what_it_took_is_rolled_back(box: Box) -> None:
+def test_a_switch_that_drops_part_of_a_set_is_rolled_back(box: Box) -> None:
     box.switch.deaf_to = "qos"
     with box.session() as session:
         before = session.load()
@@ -257,40 +257,40 @@ def refusal(session: Session) -> RailfabError:
     return refused.value
 
 
-def test_a_wrong_password(box: Box) -> None:
+def test_a_wrong_password_is_refused(box: Box) -> None:
     error = refusal(box.session(Credentials("admin", "hunter2")))
     assert isinstance(error, LoginRefused)
-    assert str(error).startswith("pod1-seg1-leaf1: does not let admin in (")
+    assert str(error).startswith("pod1-seg1-leaf1: rejects the login of admin (")
     assert "hunter2" not in str(error) + repr(error)
 
 
-def test_an_authority_that_did_not_sign(box: Box, tmp_path: Path) -> None:
+def test_a_certificate_of_another_ca_is_refused(box: Box, tmp_path: Path) -> None:
     other = tmp_path / "other.pem"
     other.write_bytes(Authority("other").certificate)
     error = refusal(box.session(ca=str(other)))
     assert isinstance(error, LoginRefused)
     assert str(error).startswith(
-        f"pod1-seg1-leaf1: the certificate at 127.0.0.1:{box.endpoint.gnmi_port} is not trusted ("
+        f"pod1-seg1-leaf1: the certificate of 127.0.0.1:{box.endpoint.gnmi_port} is not trusted ("
     )
-    assert str(error).endswith("Name the authority that signed it as the endpoint's ca.")
+    assert str(error).endswith("Set the endpoint's ca to the CA that signed it.")
 
 
-def test_the_systems_authorities_do_not_vouch_for_a_test_switch(box: Box) -> None:
+def test_a_certificate_that_the_system_store_does_not_trust_is_refused(box: Box) -> None:
     assert isinstance(refusal(box.session(ca=None)), LoginRefused)
 
 
-def test_a_certificate_that_the_systems_store_vouches_for(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_certificate_that_the_system_store_trusts_is_accepted(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(box.endpoint.ca))
     with box.session(ca=None) as session:
         assert "host-name" in session.load()
 
 
-def test_no_check_where_the_user_said_so(box: Box) -> None:
+def test_skip_verify_accepts_any_certificate(box: Box) -> None:
     with box.session(ca=None, skip_verify=True) as session:
         assert "host-name" in session.load()
 
 
-def test_a_missing_authority_file(box: Box, tmp_path: Path) -> None:
+def test_a_missing_ca_file_is_an_endpoint_error(box: Box, tmp_path: Path) -> None:
     absent = tmp_path / "absent.pem"
     error = refusal(box.session(ca=str(absent)))
     assert isinstance(error, EndpointError)
@@ -300,7 +300,7 @@ def test_a_missing_authority_file(box: Box, tmp_path: Path) -> None:
     )
 
 
-def test_nobody_at_home(box: Box) -> None:
+def test_a_closed_port_is_unreachable(box: Box) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
@@ -308,13 +308,13 @@ def test_nobody_at_home(box: Box) -> None:
     assert isinstance(error, Unreachable)
     assert str(error) == (
         f"pod1-seg1-leaf1: no answer from 127.0.0.1:{port} (connection refused). "
-        "Check that it is up and serves gNMI there."
+        "Check that the switch is up and serves gNMI on this port."
     )
 
 
-def test_no_port_given(box: Box) -> None:
+def test_an_endpoint_without_gnmi_port_is_unreachable(box: Box) -> None:
     assert str(refusal(box.session(gnmi_port=None))) == (
-        "pod1-seg1-leaf1: has no gNMI port. Give it a gnmi_port in the list of endpoints."
+        "pod1-seg1-leaf1: has no gNMI port. Set its gnmi_port in the endpoints file."
     )
 
 
@@ -334,14 +334,16 @@ def plain_server() -> Iterator[int]:
         thread.join(5)
 
 
-def test_a_port_that_speaks_no_tls(box: Box) -> None:
+def test_a_port_without_tls_is_unreachable(box: Box) -> None:
     with plain_server() as port:
         error = refusal(box.session(gnmi_port=port))
     assert isinstance(error, Unreachable)
     assert str(error).startswith(f"pod1-seg1-leaf1: 127.0.0.1:{port} does not speak TLS (")
 
 
-def test_a_switch_that_dies_during_the_session(authority: Authority, loop: ServerLoop, box: Box) -> None:
+def test_a_switch_that_stops_during_the_session_is_unreachable(
+    authority: Authority, loop: ServerLoop, box: Box
+) -> None:
     server = GnmiServer(box.switch, loop, credentials=ADMIN, identity=authority.issue(NAME))
     port = server.start()
     with box.session(gnmi_port=port) as session:
@@ -351,7 +353,7 @@ def test_a_switch_that_dies_during_the_session(authority: Authority, loop: Serve
     assert str(lost.value).startswith(f"pod1-seg1-leaf1: lost the connection to 127.0.0.1:{port} (")
 
 
-def test_the_process_is_left_as_it_was(box: Box, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_session_leaves_logging_and_ciphers_unchanged(box: Box, capsys: pytest.CaptureFixture[str]) -> None:
     """pygnmi logs to stdout and, when it has to wait, changes the ciphers of every channel of the process."""
     refusal(box.session(Credentials("admin", "hunter2")))
     assert capsys.readouterr().out == ""
@@ -372,15 +374,15 @@ def test_the_process_is_left_as_it_was(box: Box, capsys: pytest.CaptureFixture[s
     ],
     ids=["at the root", "named", "bare list", "by entry", "by leaf"],
 )
-def test_every_way_to_answer_gives_the_same_tree(answers: list[tuple[str, Any]]) -> None:
+def test_updates_by_leaf_entry_or_container_give_the_same_tree(answers: list[tuple[str, Any]]) -> None:
     tree: dict[str, Any] = {}
     for path, value in answers:
-        graft(tree, elements(path), value)
+        merge_update(tree, elements(path), value)
     assert tree == {"interface": [{"name": "a", "mtu": 1}, {"name": "b"}]}
 
 
-def test_containers_grow_together() -> None:
+def test_updates_of_one_container_are_merged() -> None:
     tree: dict[str, Any] = {}
-    graft(tree, (Element("system"), Element("name")), {"host-name": "leaf1"})
-    graft(tree, (Element("system"),), {"system": {"lldp": {"admin-state": "enable"}}})
+    merge_update(tree, (Element("system"), Element("name")), {"host-name": "leaf1"})
+    merge_update(tree, (Element("system"),), {"system": {"lldp": {"admin-state": "enable"}}})
     assert tree == {"system": {"name": {"host-name": "leaf1"}, "lldp": {"admin-state": "enable"}}}

@@ -37,20 +37,20 @@ def complaints(nokia: NokiaModels, tree: Json, folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("switch", [rail_switch, spine], ids=["rail switch", "spine"])
-def test_nokia_takes_a_switch_with_everything(
+def test_nokias_models_accept_a_switch_with_every_feature(
     nokia: NokiaModels, switch: Callable[[], DeviceModel], tmp_path: Path
 ) -> None:
     assert complaints(nokia, SRLINUX.render(switch()), tmp_path) == []
 
 
-def test_nokia_takes_every_switch_of_pod64(nokia: NokiaModels, repository: Path, tmp_path: Path) -> None:
+def test_nokias_models_accept_every_switch_of_pod64(nokia: NokiaModels, repository: Path, tmp_path: Path) -> None:
     for model in design(repository / "inventory" / "fabrics" / "pod64.yml").models.values():
         assert complaints(nokia, SRLINUX.render(model), tmp_path) == [], model.name
 
 
 @given(model=device_models("srlinux"))
 @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
-def test_nokia_takes_whatever_a_planner_may_ask(
+def test_nokias_models_accept_any_planned_model(
     nokia: NokiaModels, tmp_path_factory: pytest.TempPathFactory, model: DeviceModel
 ) -> None:
     assert complaints(nokia, SRLINUX.render(admit(model, SRLINUX)), tmp_path_factory.mktemp("drawn")) == []
@@ -129,7 +129,7 @@ def bgp(tree: Json) -> Any:
     ],
     ids=lambda case: case.__name__ if callable(case) else "",
 )
-def test_nokia_refuses_what_is_wrong(
+def test_nokias_models_refuse_wrong_configuration(
     nokia: NokiaModels, spoil: Callable[[Json], None], complaint: str, tmp_path: Path
 ) -> None:
     tree = json.loads(text(SRLINUX.render(rail_switch())))
@@ -143,7 +143,7 @@ TYPES = {
     "timestamp": {"date-and-time-delta"},
     "string": {"enumeration", "admin-state", "bfd-session-state", "string"},
 }
-"""How each encoding of a telemetry rule is called in YANG."""
+"""YANG types of each encoding of a telemetry rule."""
 
 
 @pytest.mark.parametrize("rule", SRLINUX.telemetry.rules, ids=lambda rule: f"{rule.metric} {rule.path[-60:]}")
@@ -179,7 +179,7 @@ def test_every_enumeration_is_complete(nokia: NokiaModels) -> None:
             assert frozenset(rule.states) in enumerations, rule.path
 
 
-def test_the_keys_we_write_are_those_of_the_models(nokia: NokiaModels) -> None:
+def test_the_list_keys_are_those_of_nokias_models(nokia: NokiaModels) -> None:
     known = {(path.rpartition("/")[2], names) for path, names in nokia.keys.items()}
     for name, choices in KEYS.items():
         for choice in choices:

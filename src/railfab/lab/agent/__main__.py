@@ -15,7 +15,7 @@ from railfab.lab.agent.target import LinuxSwitch
 from railfab.lab.netns.kernel import NAMESPACES, enter
 from railfab.lab.netns.runtime import GNMI_PORT, address, node_root
 from railfab.lab.netns.state import LabNode, LabState, load_state
-from railfab.platforms import data
+from railfab.platforms import yaml_files
 
 HOME = Path("/proc/self/ns/net")
 
@@ -53,7 +53,7 @@ def _switch(state: LabState, node: LabNode) -> LinuxSwitch:
     holder = state.process(node.name)
     if holder is None:
         raise LabError(node.name, "has no process in the lab's state", "Run `railfab lab down`, then up again")
-    telemetry = data.telemetry("railfab.platforms.frr")
+    telemetry = yaml_files.telemetry("railfab.platforms.frr")
     return LinuxSwitch(node.name, holder=holder, sockets=node_root(state, node.name) / "run-frr", map_=telemetry)
 
 

@@ -1,9 +1,9 @@
 """FRRouting on Linux: integrated configuration, pushed with frr-reload.py over SSH."""
 
 from railfab.endpoints import Credentials, Endpoint
-from railfab.platforms import data
+from railfab.platforms import yaml_files
 from railfab.platforms.contract import Platform, Session
-from railfab.platforms.frr.lines import text_of
+from railfab.platforms.frr.line_tree import text_of
 from railfab.platforms.frr.parse import NAME, parse
 from railfab.platforms.frr.render import render
 
@@ -11,7 +11,7 @@ __all__ = ["PLATFORM"]
 
 
 def _session(endpoint: Endpoint, credentials: Credentials) -> Session:
-    """netmiko is imported on use."""
+    """A session; imports netmiko on use."""
     from railfab.platforms.frr.session import FrrSession
 
     return FrrSession(endpoint, credentials)
@@ -23,9 +23,9 @@ PLATFORM = Platform(
     text=text_of,
     parse=parse,
     session=_session,
-    telemetry=data.telemetry(__name__),
-    capabilities=data.capabilities(__name__),
-    dialect=data.dialect(__name__),
-    lab=data.lab(__name__),
+    telemetry=yaml_files.telemetry(__name__),
+    capabilities=yaml_files.capabilities(__name__),
+    dialect=yaml_files.dialect(__name__),
+    lab=yaml_files.lab(__name__),
     suffix="conf",
 )

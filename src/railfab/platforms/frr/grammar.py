@@ -1,7 +1,7 @@
-"""The lines of FRR's configuration that a device model has a place for, and what each says.
+"""Grammar of the FRR configuration lines that a device model can express.
 
-A rule is a pattern, what to do with its match, and the rules of the lines below it; a line that no rule matches is
-reported, since a model that leaves it out would not be what the switch runs.
+A rule is a pattern, a function that stores its match, and the rules of the lines below it. A line that no rule matches
+is an error, because a model without it would not describe what the switch runs.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 
 from railfab.device import Interface, PrefixRange
 from railfab.errors import ConfigError, RailfabError
-from railfab.platforms.frr.lines import Line
+from railfab.platforms.frr.line_tree import Line
 from railfab.platforms.frr.render import (
     ADDRESS_FAMILY,
     DEFAULT_BFD_INTERVAL_MS,
@@ -31,7 +31,7 @@ MAX_ASN = 2**32 - 1
 
 @dataclass(slots=True)
 class Neighbor:
-    """A neighbour as far as it has been read. lines: what was said of it, each as FRR shows it."""
+    """A neighbour being parsed. lines: its other settings, each as FRR shows it."""
 
     number: int | None
     remote_as: int | None = None
@@ -50,10 +50,10 @@ class BfdProfile:
 
 @dataclass(slots=True)
 class Draft:
-    """A configuration as far as it has been read. lists: prefix lists by name and number; None denies the rest.
+    """A configuration being parsed. lists: prefix lists by name and sequence number; None is `deny any`.
 
-    seen: lines that stand for themselves, and route maps that match. number: of the line being read.
-    owner: the name that its section carries.
+    seen: required lines and route maps that were found. number: number of the current line.
+    owner: name in the header of the current section.
     """
 
     errors: list[RailfabError] = field(default_factory=list)
@@ -76,48 +76,48 @@ class Draft:
         return self.neighbors.setdefault(peer, Neighbor(self.number))
 
 
-Take = Callable[[Draft, re.Match[str]], None]
-"""Puts what a line says into the draft. Raises ValueError for a bad value."""
+Store = Callable[[Draft, re.Match[str]], None]
+"""Stores the values of a line in the draft. Raises ValueError for a bad value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
     pattern: re.Pattern[str]
-    take: Take
+    store: Store
     below: tuple[Rule, ...] = ()
 
 
 def read(draft: Draft, lines: tuple[Line, ...], rules: tuple[Rule, ...], *, section: str = "", owner: str = "") -> None:
-    """Read lines into the draft; what is not understood or holds a bad value becomes an error."""
+    """Parse lines into the draft; an unknown line or a bad value becomes an error."""
     for line in lines:
         where = f"line {line.number}" + (f", in {section}" if section else "")
         found = next(((rule, match) for rule in rules if (match := rule.pattern.fullmatch(line.text))), None)
         if found is None:
-            draft.errors.append(ConfigError(where, f"{line.text!r} is not understood", "Correct it, or remove it"))
+            draft.errors.append(ConfigError(where, f"{line.text!r} is not supported", "Correct it, or remove it"))
             continue
         rule, match = found
         draft.number, draft.owner = line.number, owner
         try:
-            rule.take(draft, match)
+            rule.store(draft, match)
         except ValueError as error:
-            draft.errors.append(ConfigError(where, f"{line.text!r} holds a bad value ({error})", "Correct the value"))
+            draft.errors.append(ConfigError(where, f"{line.text!r} has a bad value ({error})", "Correct the value"))
             continue
         read(draft, line.children, rule.below, section=line.text, owner=match[1] if match.re.groups else "")
 
 
-def _rule(pattern: str, take: Take, *below: Rule) -> Rule:
-    return Rule(re.compile(pattern), take, below)
+def _rule(pattern: str, store: Store, *below: Rule) -> Rule:
+    return Rule(re.compile(pattern), store, below)
 
 
 def _within(text: str, low: int, high: int) -> int:
     number = int(text)
     if not low <= number <= high:
-        raise ValueError(f"not within {low} to {high}")
+        raise ValueError(f"{number} is not within {low} to {high}")
     return number
 
 
 def _nothing(_draft: Draft, _match: re.Match[str]) -> None:
-    """A line that says nothing about the model."""
+    """Ignore a line that does not concern the model."""
 
 
 def _seen(draft: Draft, match: re.Match[str]) -> None:
@@ -126,7 +126,7 @@ def _seen(draft: Draft, match: re.Match[str]) -> None:
 
 def _policy(draft: Draft, match: re.Match[str]) -> None:
     if match[1] != draft.owner:
-        raise ValueError(f"{draft.owner} applies the prefix list of its own name")
+        raise ValueError(f"route-map {draft.owner} must match prefix-list {draft.owner}")
     draft.seen.add(draft.owner)
 
 
@@ -136,14 +136,14 @@ def _defaults(draft: Draft, match: re.Match[str]) -> None:
 
 def _hostname(draft: Draft, match: re.Match[str]) -> None:
     if draft.hostname not in (None, match[1]):
-        raise ValueError(f"the switch calls itself {draft.hostname} too")
+        raise ValueError(f"the hostname is already {draft.hostname}")
     draft.hostname = match[1]
 
 
 def _loopback(draft: Draft, match: re.Match[str]) -> None:
     address = IPv4Interface(match[1])
     if draft.loopback is not None or address.network.prefixlen != address.max_prefixlen:
-        raise ValueError("one /32 belongs here")
+        raise ValueError("the loopback needs exactly one /32")
     draft.loopback = address.ip
 
 
@@ -157,7 +157,7 @@ def _description(draft: Draft, match: re.Match[str]) -> None:
 
 def _address(draft: Draft, match: re.Match[str]) -> None:
     if draft.interfaces[draft.owner].address is not None:
-        raise ValueError("a second address")
+        raise ValueError("the interface already has an address")
     draft.interfaces[draft.owner] = replace(draft.interfaces[draft.owner], address=IPv4Interface(match[1]))
 
 

@@ -1,4 +1,4 @@
-"""FRR configuration, from a file or `show running-config`, to device model; all that is wrong is said together."""
+"""Parses FRR configuration, from a file or `show running-config`, to a device model; reports all errors together."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ipaddress import IPv4Address
 from railfab.device import BfdTimers, Bgp, BgpNeighbor, DeviceModel, Interface, PrefixRange
 from railfab.errors import ConfigError, RailfabError, raise_all
 from railfab.platforms.frr.grammar import CONFIGURATION, BfdProfile, Draft, Neighbor, read
-from railfab.platforms.frr.lines import tree_of
+from railfab.platforms.frr.line_tree import tree_of
 from railfab.platforms.frr.render import DEFAULT_TIMERS_S, EXPORT, IMPORT, MULTIPATH_RELAX, REDISTRIBUTE
 
 NAME = "frr"
@@ -17,7 +17,7 @@ NAME = "frr"
 def parse(text: str) -> DeviceModel:
     """The model of a configuration text, with or without a header.
 
-    Raises ConfigError, or Problems with all of them, each with its line or the section that lacks something.
+    Raises ConfigError, or Problems with every error, each with its line or section.
     """
     draft = Draft()
     read(draft, tree_of(text), CONFIGURATION)
@@ -37,78 +37,80 @@ def parse(text: str) -> DeviceModel:
 
 
 def _missing(draft: Draft) -> Iterator[RailfabError]:
-    """What a model needs and the text does not say."""
+    """Lines that a model needs and the text does not have."""
     if draft.hostname is None:
-        yield _lack("configuration", "hostname NAME")
+        yield _missing_line("configuration", "hostname NAME")
     if draft.loopback is None:
-        yield _lack("interface lo", "ip address A.B.C.D/32")
+        yield _missing_line("interface lo", "ip address A.B.C.D/32")
     if draft.asn is None:
-        yield _lack("configuration", "router bgp AS")
+        yield _missing_line("configuration", "router bgp AS")
         return
     if draft.router_id is None:
-        yield _lack(f"router bgp {draft.asn}", "bgp router-id A.B.C.D")
+        yield _missing_line(f"router bgp {draft.asn}", "bgp router-id A.B.C.D")
     for line in (MULTIPATH_RELAX, REDISTRIBUTE):
         if line not in draft.seen:
-            yield _lack(f"router bgp {draft.asn}", line)
+            yield _missing_line(f"router bgp {draft.asn}", line)
     for name in (IMPORT, EXPORT):
         yield from _missing_of_policy(draft, name)
     for peer, neighbor in draft.neighbors.items():
         yield from _missing_of_neighbor(draft, peer, neighbor)
-    yield from _unclear_bfd(draft)
+    yield from _bfd_problems(draft)
 
 
-def _unclear_bfd(draft: Draft) -> Iterator[RailfabError]:
-    """A model has one pair of timers for all sessions."""
+def _bfd_problems(draft: Draft) -> Iterator[RailfabError]:
+    """More than one set of BFD timers: a model has one for all sessions."""
     if len(draft.profiles) > 1:
-        yield ConfigError("bfd", f"has {len(draft.profiles)} profiles", "Use one for all neighbours")
+        yield ConfigError("bfd", f"has {len(draft.profiles)} profiles", "Use one profile for all neighbours")
     for name, profile in draft.profiles.items():
         if profile.transmit_ms != profile.receive_ms:
             problem = f"transmits every {profile.transmit_ms} ms and receives every {profile.receive_ms} ms"
-            yield ConfigError(f"bfd profile {name}", problem, "Use one interval for both")
+            yield ConfigError(f"bfd profile {name}", problem, "Use the same interval for both")
 
 
 def _missing_of_policy(draft: Draft, name: str) -> Iterator[RailfabError]:
     if name not in draft.seen:
-        yield _lack(f"route-map {name} permit 10", f"match ip address prefix-list {name}")
+        yield _missing_line(f"route-map {name} permit 10", f"match ip address prefix-list {name}")
     entries = draft.lists.get(name)
     if not entries:
-        yield _lack("configuration", f"ip prefix-list {name} seq 5 ...")
+        yield _missing_line("configuration", f"ip prefix-list {name} seq 5 ...")
     elif None in entries.values() and len(entries) > 1:
-        yield ConfigError(f"ip prefix-list {name}", "has `deny any` beside other entries", "Remove it, or the others")
+        yield ConfigError(
+            f"ip prefix-list {name}", "has `deny any` and other entries", "Remove `deny any`, or the others"
+        )
 
 
 def _missing_of_neighbor(draft: Draft, peer: str, neighbor: Neighbor) -> Iterator[RailfabError]:
     where = f"line {neighbor.number}, neighbor {peer}"
     if neighbor.remote_as is None:
-        yield _lack(where, f"neighbor {peer} remote-as AS")
+        yield _missing_line(where, f"neighbor {peer} remote-as AS")
         return
     for line in (f"route-map {IMPORT} in", f"route-map {EXPORT} out"):
         if line not in neighbor.lines:
-            yield _lack(where, f"neighbor {peer} {line}")
+            yield _missing_line(where, f"neighbor {peer} {line}")
     if neighbor.profile is not None and neighbor.profile not in draft.profiles:
         yield ConfigError(where, f"uses BFD profile {neighbor.profile}, which is not defined", "Define it under `bfd`")
     if "bfd" in neighbor.lines and neighbor.profile is None and draft.profiles:
-        yield _lack(where, f"neighbor {peer} bfd profile {next(iter(draft.profiles))}")
-    yield from _placing(draft, peer, neighbor, where)
+        yield _missing_line(where, f"neighbor {peer} bfd profile {next(iter(draft.profiles))}")
+    yield from _interface_problems(draft, peer, neighbor, where)
 
 
-def _lack(where: str, line: str) -> ConfigError:
-    return ConfigError(where, f"lacks `{line}`", "Add it")
+def _missing_line(where: str, line: str) -> ConfigError:
+    return ConfigError(where, f"`{line}` is missing", "Add it")
 
 
-def _placing(draft: Draft, peer: str, neighbor: Neighbor, where: str) -> Iterator[RailfabError]:
-    """A session runs over one interface that the configuration has."""
+def _interface_problems(draft: Draft, peer: str, neighbor: Neighbor, where: str) -> Iterator[RailfabError]:
+    """Problems of the interface over which a session runs."""
     interface = _interface(draft, peer, neighbor)
     if interface is None:
-        problem = "is on no interface of the configuration" if neighbor.interface else "is in no interface's subnet"
-        yield ConfigError(where, problem, "Configure the interface that leads to it")
+        problem = "is not a configured interface" if neighbor.interface else "is in no interface's subnet"
+        yield ConfigError(where, problem, "Configure the interface towards it")
     elif neighbor.interface and not neighbor.v6only and interface.address is not None:
-        problem = f"may use {interface.address} instead of a link-local address"
+        problem = f"peers over {interface.address} instead of a link-local address"
         yield ConfigError(where, problem, f"Write `neighbor {peer} interface v6only remote-as {neighbor.remote_as}`")
 
 
 def _interface(draft: Draft, peer: str, neighbor: Neighbor) -> Interface | None:
-    """The interface of a session; of a numbered one, the only one in whose subnet the peer is."""
+    """The interface of a session; for a numbered session the only one in whose subnet the peer is."""
     if neighbor.interface:
         return draft.interfaces.get(peer)
     address = IPv4Address(peer)
@@ -142,9 +144,9 @@ def _prefixes(draft: Draft, name: str) -> tuple[PrefixRange, ...]:
 
 def _neighbors(draft: Draft) -> tuple[BgpNeighbor, ...]:
     """In the order of the interfaces."""
-    places = {name: place for place, name in enumerate(draft.interfaces)}
+    positions = {name: position for position, name in enumerate(draft.interfaces)}
     found = [_neighbor(draft, peer, neighbor) for peer, neighbor in draft.neighbors.items()]
-    return tuple(sorted(found, key=lambda neighbor: places[neighbor.interface]))
+    return tuple(sorted(found, key=lambda neighbor: positions[neighbor.interface]))
 
 
 def _neighbor(draft: Draft, peer: str, neighbor: Neighbor) -> BgpNeighbor:

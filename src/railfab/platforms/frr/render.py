@@ -1,8 +1,8 @@
-"""Device model to FRR configuration, as a tree of lines.
+"""Renders a device model to FRR configuration, as a tree of lines.
 
-Every line is written the way FRR 8.4 shows it and values that are FRR's own defaults are left out as FRR leaves them
-out; else each push would find something to change. There is no peer group on purpose: a change to a group resets all
-its sessions, a change to a neighbour its own.
+Every line is written as FRR 8.4 shows it, and FRR's default values are omitted as FRR omits them; otherwise every push
+would report changes. No peer groups: a change to a group resets all of its sessions, a change to a neighbour only its
+own.
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ from __future__ import annotations
 import re
 
 from railfab.device import BfdTimers, BgpNeighbor, DeviceModel, Interface, PrefixRange
-from railfab.platforms.frr.lines import Line
+from railfab.platforms.frr.line_tree import Line
 
 IMPORT, EXPORT = "IMPORT", "EXPORT"
 """Names of the prefix lists, and of the route maps that apply them."""
 
 BFD_PROFILE = "FABRIC-{interval_ms}X{multiplier}"
-"""Name of the BFD profile. FRR does not show timers given on a neighbour, and has no `no` for those of a profile: other
-timers need a profile of another name, else nothing could bring the former ones back."""
+"""Name of the BFD profile. FRR does not show BFD timers of a neighbour and cannot remove those of a profile, so other
+timers need another profile; otherwise a rollback could not restore the former timers."""
 
 DEFAULTS = "datacenter"
 DEFAULT_TIMERS_S = {"datacenter": (3, 9), "traditional": (60, 180)}
-"""BGP keepalive and hold time that FRR does not show, by `frr defaults` (doc/user/bgp.rst, profiles)."""
+"""Default BGP keepalive and hold time of each `frr defaults` profile [s] (doc/user/bgp.rst, profiles)."""
 
 DEFAULT_MAX_PATHS = 256
-"""zebra's --enable-multipath of Debian's build."""
+"""--enable-multipath of Debian's build of zebra."""
 
 DEFAULT_BFD_MULTIPLIER = 3
 DEFAULT_BFD_INTERVAL_MS = 300
@@ -61,7 +61,7 @@ def _header(model: DeviceModel) -> tuple[Line, ...]:
 
 
 def _interface(interface: Interface) -> Line:
-    """FRR joins the words of a description by single blanks."""
+    """FRR reduces white space in a description to single blanks."""
     lines = []
     if interface.description:
         lines.append(Line(f"description {' '.join(interface.description.split())}"))
@@ -92,10 +92,10 @@ def _router(model: DeviceModel) -> Line:
 
 
 def _neighbor(neighbor: BgpNeighbor, timers: BfdTimers | None) -> list[Line]:
-    """`v6only`: without it FRR makes a numbered session of a port that has a /30 or /31."""
+    """Without `v6only` FRR uses the IPv4 address of an interface that has a /30 or /31."""
     peer = peer_of(neighbor)
-    how = "" if neighbor.address else "interface v6only "
-    lines = [Line(f"neighbor {peer} {how}remote-as {neighbor.remote_as}")]
+    via = "" if neighbor.address else "interface v6only "
+    lines = [Line(f"neighbor {peer} {via}remote-as {neighbor.remote_as}")]
     if neighbor.bfd:
         lines.append(Line(f"neighbor {peer} bfd"))
         if timers is not None:
@@ -104,12 +104,12 @@ def _neighbor(neighbor: BgpNeighbor, timers: BfdTimers | None) -> list[Line]:
 
 
 def peer_of(neighbor: BgpNeighbor) -> str:
-    """What FRR calls the neighbour: its address, or the interface of an unnumbered one."""
+    """FRR's name of the neighbour: its address, or the interface of an unnumbered one."""
     return str(neighbor.address) if neighbor.address else neighbor.interface
 
 
 def _order(neighbor: BgpNeighbor) -> tuple[int, int, tuple[tuple[str, int], ...]]:
-    """FRR's order: unnumbered ones by name with numbers as numbers (swp2 before swp10), then addresses."""
+    """Sort key of FRR's order: unnumbered neighbours by natural name order (swp2 before swp10), then by address."""
     if neighbor.address:
         return (1, int(neighbor.address), ())
     words = _DIGITS.split(neighbor.interface)
@@ -118,15 +118,17 @@ def _order(neighbor: BgpNeighbor) -> tuple[int, int, tuple[tuple[str, int], ...]
 
 
 def _prefix_list(name: str, ranges: tuple[PrefixRange, ...]) -> tuple[Line, ...]:
-    """Entries in steps of five, as FRR numbers them; nothing permitted is said in so many words."""
+    """Entries in steps of five, as FRR numbers them; `deny any` when nothing is permitted."""
     start = f"ip prefix-list {name} seq"
     if not ranges:
         return (Line(f"{start} 5 deny any"),)
-    return tuple(Line(f"{start} {5 * place} permit {_range(found)}") for place, found in enumerate(ranges, start=1))
+    return tuple(
+        Line(f"{start} {5 * position} permit {_range(found)}") for position, found in enumerate(ranges, start=1)
+    )
 
 
 def _range(found: PrefixRange) -> str:
-    """FRR wants `ge` longer than the prefix, and says nothing where only the prefix itself matches."""
+    """FRR requires `ge` to be longer than the prefix and omits both bounds for an exact match."""
     length = found.prefix.prefixlen
     ge = f" ge {found.ge}" if found.ge > length else ""
     le = f" le {found.le}" if found.le > length else ""
@@ -138,7 +140,7 @@ def _route_map(name: str) -> Line:
 
 
 def _bfd(model: DeviceModel) -> tuple[Line, ...]:
-    """One profile that all sessions use; none when BFD is off."""
+    """The BFD profile of all sessions; none when BFD is off."""
     if model.bfd is None:
         return ()
     lines = []

@@ -1,9 +1,9 @@
-"""What runs on the switch: FRR has no commit, no timer and no lock, so a transaction is made of files and one job.
+"""Shell scripts of a transaction on an FRR switch, which has no commit, no timer and no lock.
 
-`/run/frr/railfab` holds the candidate, what ran before, and `armed`: the name of the change that awaits its
-confirmation. A detached job counts down and brings back what ran before, unless `armed` no longer names its change.
-Whoever changes `armed` or the running configuration holds the lock, so that of job and confirmation one wins.
-The job is given as an argument of `sh -c`, never as a file that another could write.
+`/run/frr/railfab` holds the candidate, the former configuration, and `armed`: the name of the unconfirmed change. A
+detached job counts down and restores the former configuration, unless `armed` no longer names its change. Changes of
+`armed` and of the running configuration hold a lock, so that either the job or the confirmation wins.
+The job is an argument of `sh -c`, never a file that another user could write.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import shlex
 from collections.abc import Mapping
 
 FOLDER = "/var/run/frr/railfab"
-"""Private to each switch also where many share a file system; gone after a reboot, as unsaved changes are."""
+"""Separate for each switch even on a shared file system; lost on reboot, as unsaved changes are."""
 
 CHANGED_IN_TRANSIT = 90
 BUSY = 91
@@ -26,7 +26,7 @@ _RECEIVE = f'cat > "$new"; [ "$(wc -c < "$new")" -eq "$1" ] || exit {CHANGED_IN_
 
 
 def check_script(verbs: Mapping[str, str]) -> str:
-    """Arguments: length. The candidate comes on standard input; its status and words are frr-reload's own."""
+    """Arguments: length. Reads the candidate on standard input; output and exit status are frr-reload.py's."""
     return (
         _BEGIN
         + f"""new=$(mktemp candidate.XXXXXX); trap 'rm -f "$new"' EXIT
@@ -36,7 +36,7 @@ def check_script(verbs: Mapping[str, str]) -> str:
 
 
 def arm_script(verbs: Mapping[str, str]) -> str:
-    """Arguments: length, change, seconds. Keeps candidate and running configuration, and starts the job."""
+    """Arguments: length, change, seconds. Stores candidate and running configuration, and starts the rollback job."""
     job = shlex.quote(_job(verbs))
     return (
         _BEGIN
@@ -54,23 +54,23 @@ echo $! > job
 
 
 def _job(verbs: Mapping[str, str]) -> str:
-    """Arguments: change, seconds. Ends within a second of the change's confirmation.
+    """The rollback job. Arguments: change, seconds. Ends within a second of the change's confirmation.
 
-    A second pass does what the first could not (FrrSession says when), or finds nothing to do.
+    A second pass applies what the first could not (see FrrSession._apply), or finds nothing to do.
     """
-    again = verbs["replace"].format(file='"before.$1"')
+    restore = verbs["replace"].format(file='"before.$1"')
     return f"""cd {FOLDER} || exit
 left=$2
 while [ "$left" -gt 0 ]; do sleep 1; [ "$(cat armed 2>/dev/null)" = "$1" ] || exit 0; left=$((left - 1)); done
 {_LOCK}[ "$(cat armed 2>/dev/null)" = "$1" ] || exit 0
-{again}
-{again}
+{restore}
+{restore}
 rm -f armed "before.$1" "candidate.$1"
 """
 
 
 def apply_script(verbs: Mapping[str, str]) -> str:
-    """Arguments: change. The job waits until this is done."""
+    """Arguments: change. Holds the lock, so the rollback job waits until it is done."""
     return (
         _BEGIN
         + _LOCK
@@ -81,7 +81,7 @@ def apply_script(verbs: Mapping[str, str]) -> str:
 
 
 def confirm_script(verbs: Mapping[str, str]) -> str:
-    """Arguments: change. Saves, then calls the job off; where frr.conf is a mount of its own, writes through it."""
+    """Arguments: change. Saves and cancels the rollback job; writes in place where frr.conf is a mount point."""
     return (
         _BEGIN
         + _LOCK
@@ -93,7 +93,7 @@ rm -f armed saved "before.$1" "candidate.$1"
 
 
 def restore_script(verbs: Mapping[str, str]) -> str:
-    """Arguments: change. Brings back what ran before, and says what is left to do; the job stays armed meanwhile."""
+    """Arguments: change. Restores the former configuration and prints remaining differences; the job stays armed."""
     return (
         _BEGIN
         + _LOCK
@@ -104,8 +104,8 @@ for pass in 1 2; do {verbs["replace"].format(file='"before.$1"')} >/dev/null 2>&
     )
 
 
-def forget_script() -> str:
-    """Arguments: change. Calls the job off and removes its files."""
+def cancel_script() -> str:
+    """Arguments: change. Cancels the rollback job and removes its files."""
     return (
         _BEGIN
         + _LOCK
@@ -116,5 +116,5 @@ rm -f "before.$1" "candidate.$1"
 
 
 def command(script: str, *arguments: str) -> str:
-    """One command line that runs a script with its arguments."""
+    """The command line that runs a script with its arguments."""
     return shlex.join(["sh", "-c", script, "railfab", *arguments])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from railfab.endpoints import Credentials, Endpoint
-from railfab.platforms import data
+from railfab.platforms import yaml_files
 from railfab.platforms.contract import Platform, Session
 from railfab.platforms.srlinux.parse import PLATFORM_NAME, parse
 from railfab.platforms.srlinux.render import render
@@ -24,10 +24,10 @@ PLATFORM = Platform(
     text=text,
     parse=parse,
     session=_session,
-    telemetry=data.telemetry(__name__),
-    capabilities=data.capabilities(__name__),
-    dialect=data.dialect(__name__),
-    lab=data.lab(__name__),
+    telemetry=yaml_files.telemetry(__name__),
+    capabilities=yaml_files.capabilities(__name__),
+    dialect=yaml_files.dialect(__name__),
+    lab=yaml_files.lab(__name__),
     suffix="json",
     startup=startup,
 )

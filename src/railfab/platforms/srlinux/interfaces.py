@@ -1,4 +1,4 @@
-"""Ports, breakouts and the loopback: `/interface`."""
+"""Renders and parses ports, breakouts and the loopback: `/interface`."""
 
 from __future__ import annotations
 
@@ -8,36 +8,36 @@ from ipaddress import IPv4Address, IPv4Interface
 from typing import NamedTuple
 
 from railfab.device import BreakoutPort, DeviceModel, Interface
-from railfab.platforms.srlinux.node import Node
+from railfab.platforms.srlinux.config_node import ConfigNode
 from railfab.platforms.srlinux.tree import Json
 
 SYSTEM = "system0"
 ROUTED = "srl_nokia-interfaces:routed"
 ETHERNET_HEADER_BYTES = 14
-"""Between the port's MTU, which counts the Ethernet header without its check sequence, and the IP MTU."""
+"""Port MTU minus IP MTU: the port MTU counts the Ethernet header without FCS."""
 
 MIN_PORT_MTU_BYTES = 1500
 ADVERTISEMENT_S = {"max-advertisement-interval": 10, "min-advertisement-interval": 4}
-"""How often an unnumbered port says that it is there; the neighbour is found with the first."""
+"""Intervals of IPv6 router advertisements [s]; the first one discovers the neighbour of an unnumbered port."""
 
 _PORT = re.compile(r"ethernet-(\d+)/(\d+)(?:/(\d+))?")
 
 
 class Ports(NamedTuple):
-    """What `/interface` says. loopback: of system0, None when it has none."""
+    """Parsed `/interface`. loopback: address of system0; None when it has none."""
 
     loopback: IPv4Address | None
     breakouts: tuple[BreakoutPort, ...]
     interfaces: tuple[Interface, ...]
 
 
-def is_ours(name: str) -> bool:
-    """Whether railfab owns the interface: every front-panel port and the loopback, never the management port."""
+def is_managed(name: str) -> bool:
+    """Whether railfab manages the interface: front-panel ports and the loopback, not the management port."""
     return name == SYSTEM or _PORT.fullmatch(name) is not None
 
 
 def subinterface(name: str) -> str:
-    """The name of a port's one subinterface: `ethernet-1/9.0`."""
+    """Name of a port's only subinterface: `ethernet-1/9.0`."""
     return f"{name}.0"
 
 
@@ -47,7 +47,7 @@ def port_of(subinterface_name: str) -> str:
 
 
 def front_panel(name: str) -> tuple[int, ...]:
-    """Where a port stands, for sorting."""
+    """Slot, port and lane of an interface, for sorting."""
     match = _PORT.fullmatch(name)
     return tuple(int(part or 0) for part in match.groups()) if match else ()
 
@@ -95,9 +95,9 @@ def _speed(rate_gbps: int) -> str:
     return "1T" if rate_gbps == 1000 else f"{rate_gbps}G"
 
 
-def parse_interfaces(root: Node, attached: frozenset[str]) -> Ports:
-    """What the ports do in effect. attached: subinterfaces of the default network instance; no other one routes."""
-    ports = [port for port in root.entries("interface", "name") if is_ours(str(port.value["name"]))]
+def parse_interfaces(root: ConfigNode, attached: frozenset[str]) -> Ports:
+    """Effective configuration of the ports. attached: subinterfaces of the default network instance."""
+    ports = [port for port in root.entries("interface", "name") if is_managed(str(port.value["name"]))]
     ports.sort(key=lambda port: front_panel(str(port.value["name"])))
     cages = {str(port.value["name"]): port for port in ports if "breakout-mode" in port.value}
     breakouts = {name: found for name, port in cages.items() if (found := _parse_breakout(name, port))}
@@ -113,19 +113,21 @@ def parse_interfaces(root: Node, attached: frozenset[str]) -> Ports:
     )
 
 
-def _parse_breakout(name: str, port: Node) -> BreakoutPort | None:
+def _parse_breakout(name: str, port: ConfigNode) -> BreakoutPort | None:
     mode = port.child("breakout-mode")
     if "subinterface" in port.value:
         port.problem(
-            "a broken-out port carries no subinterface", "Configure its breakout ports instead", "subinterface"
+            "a broken-out port cannot have a subinterface", "Configure its breakout ports instead", "subinterface"
         )
-    lanes = mode.needed("num-breakout-ports", mode.number("num-breakout-ports"), "Write how many ports, such as 4")
+    lanes = mode.needed(
+        "num-breakout-ports", mode.number("num-breakout-ports"), "Set the number of ports, for example 4"
+    )
     rate = _parse_speed(mode, "breakout-port-speed")
-    mode.needed("breakout-port-speed", rate, "Write the speed of each port, such as 100G")
+    mode.needed("breakout-port-speed", rate, "Set the speed of each port, for example 100G")
     return BreakoutPort(cage=name, lanes=lanes, rate_gbps=rate) if lanes is not None and rate is not None else None
 
 
-def _parse_port(port: Node, attached: frozenset[str]) -> Interface:
+def _parse_port(port: ConfigNode, attached: frozenset[str]) -> Interface:
     name = str(port.value["name"])
     unit = port.entry("subinterface", "index", 0)
     routes = subinterface(name) in attached
@@ -140,59 +142,59 @@ def _parse_port(port: Node, attached: frozenset[str]) -> Interface:
     )
 
 
-def _parse_mtu(port: Node, unit: Node) -> int | None:
-    """The largest IP packet that passes: the port's own MTU may be the narrower."""
+def _parse_mtu(port: ConfigNode, unit: ConfigNode) -> int | None:
+    """Effective IP MTU: the smaller of the subinterface's ip-mtu and what the port's MTU allows."""
     ip_mtu, port_mtu = unit.number("ip-mtu"), port.number("mtu")
     if ip_mtu is None or port_mtu is None:
         return ip_mtu
     return min(ip_mtu, port_mtu - ETHERNET_HEADER_BYTES)
 
 
-def _parse_address(ipv4: Node) -> IPv4Interface | None:
+def _parse_address(ipv4: ConfigNode) -> IPv4Interface | None:
     entries = list(ipv4.entries("address", "ip-prefix"))
     if len(entries) > 1:
-        ipv4.problem("several addresses on one port", "Leave one; railfab numbers a link once", "address")
+        ipv4.problem("several addresses on one port", "Remove all but one", "address")
     address = entries[0].interface("ip-prefix") if entries else None
     return address if ipv4.enabled(default=False) else None
 
 
-def _parse_unnumbered(ipv6: Node) -> bool:
+def _parse_unnumbered(ipv6: ConfigNode) -> bool:
     role = ipv6.at("router-advertisement", "router-role")
     return ipv6.enabled(default=False) and role.enabled(default=False)
 
 
-def _parse_loopback(port: Node) -> IPv4Address | None:
+def _parse_loopback(port: ConfigNode) -> IPv4Address | None:
     ipv4 = port.entry("subinterface", "index", 0).child("ipv4")
     address = _parse_address(ipv4)
     if address is None:
-        ipv4.problem("the loopback has no address", "Give it one of /32 and set admin-state to enable", "address")
+        ipv4.problem("the loopback has no address", "Configure a /32 address and set admin-state to enable", "address")
         return None
     return address.ip
 
 
-def _parse_speed(node: Node, leaf: str) -> int | None:
+def _parse_speed(node: ConfigNode, leaf: str) -> int | None:
     """A speed in Gb/s; those below 1 Gb/s are not a fabric's."""
     speed = node.text(leaf)
     if speed is None:
         return None
     match = re.fullmatch(r"(\d+)([GT])", speed)
     if match is None:
-        node.problem(f"{speed!r} is not a speed of a fabric port", "Write one such as 400G", leaf)
+        node.problem(f"{speed!r} is not a port speed", "Use for example 400G", leaf)
         return None
     return int(match[1]) * (1000 if match[2] == "T" else 1)
 
 
 def _below_cage(
-    interface: Interface, breakouts: dict[str, BreakoutPort], cages: dict[str, Node], root: Node
+    interface: Interface, breakouts: dict[str, BreakoutPort], cages: dict[str, ConfigNode], root: ConfigNode
 ) -> Interface:
-    """A breakout port exists only in a cage that is broken out so far, and goes down with it."""
+    """A breakout port exists only if its cage has that many lanes; it is down when the cage is disabled."""
     *_, lane = front_panel(interface.name)
     if not lane:
         return interface
     cage = interface.name.rpartition("/")[0]
     breakout = breakouts.get(cage)
     if breakout is None or lane > breakout.lanes:
-        place = Node({}, f"{root.path}/interface[name={interface.name}]", root.problems)
-        place.problem(f"{cage} is not broken out into {lane} ports", f"Set breakout-mode on {cage}")
+        node = ConfigNode({}, f"{root.path}/interface[name={interface.name}]", root.problems)
+        node.problem(f"{cage} is not broken out into {lane} ports", f"Set breakout-mode on {cage}")
         return interface
     return replace(interface, enabled=interface.enabled and cages[cage].enabled(default=True))

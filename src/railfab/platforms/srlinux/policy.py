@@ -1,7 +1,7 @@
-"""Which prefixes BGP takes and gives: `/routing-policy`.
+"""Renders and parses BGP import and export policies: `/routing-policy`.
 
-Each range of prefixes has a statement and a prefix set of its own: statements keep their order on the device, the
-members of a set do not.
+Each prefix range gets its own statement and prefix set, because statements keep their order on the device and members
+of a set do not.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from ipaddress import IPv4Network
 
 from railfab.device import Bgp, PrefixRange
-from railfab.platforms.srlinux.node import Node
+from railfab.platforms.srlinux.config_node import ConfigNode
 from railfab.platforms.srlinux.tree import Json
 
 IMPORT, EXPORT = "fabric-import", "fabric-export"
@@ -47,45 +47,49 @@ def _policy(name: str, ranges: tuple[PrefixRange, ...]) -> Json:
     return policy | ({"statement": statements} if statements else {})
 
 
-def parse_policy(root: Node, names: tuple[str, ...], *, without: tuple[PrefixRange, ...]) -> tuple[PrefixRange, ...]:
-    """What these policies together accept. without: what is accepted where no policy is applied."""
+def parse_policy(
+    root: ConfigNode, names: tuple[str, ...], *, without: tuple[PrefixRange, ...]
+) -> tuple[PrefixRange, ...]:
+    """Prefixes accepted by these policies together. without: prefixes accepted where no policy is applied."""
     if not names:
         return without
     return tuple(found for name in names for found in _parse_one(root.child("routing-policy"), name))
 
 
-def _parse_one(policies: Node, name: str) -> tuple[PrefixRange, ...]:
+def _parse_one(policies: ConfigNode, name: str) -> tuple[PrefixRange, ...]:
     policy = policies.entry("policy", "name", name)
     if not policy.value:
-        policy.problem("is not defined", "Define the policy, or take it off the peer group")
+        policy.problem("is not defined", "Define the policy, or remove it from the peer group")
     accepted = [found for statement in policy.entries("statement", "name") for found in _statement(policies, statement)]
     if policy.child("default-action").text("policy-result") == "accept":
         accepted.append(EVERYTHING)
     return tuple(accepted)
 
 
-def _statement(policies: Node, statement: Node) -> tuple[PrefixRange, ...]:
-    """What a statement accepts; one that matches more than prefixes, or rejects some, cannot be said in the model."""
+def _statement(policies: ConfigNode, statement: ConfigNode) -> tuple[PrefixRange, ...]:
+    """Prefixes that a statement accepts; other matches and other actions are problems."""
     match, action = statement.child("match"), statement.child("action")
     if set(match.value) - {"prefix"} or set(action.value) - {"policy-result"}:
         statement.problem(
-            "does more than accept prefixes", "Match a prefix-set and accept; the rest is not modelled yet"
+            "matches or does more than accept prefixes", "Use only a prefix-set match and the action accept"
         )
     if action.text("policy-result") != "accept":
-        statement.problem("does not accept", "Accept what is wanted and leave the rest to the default action")
+        statement.problem(
+            "has another action than accept", "List the accepted prefixes and reject the rest by the default action"
+        )
         return ()
     wanted = match.child("prefix").text("prefix-set")
     return _ranges(policies.entry("prefix-set", "name", wanted)) if wanted else (EVERYTHING,)
 
 
-def _ranges(prefix_set: Node) -> tuple[PrefixRange, ...]:
+def _ranges(prefix_set: ConfigNode) -> tuple[PrefixRange, ...]:
     if not prefix_set.value:
-        prefix_set.problem("is not defined", "Define the prefix set that the statement names")
+        prefix_set.problem("is not defined", "Define the prefix set, or correct the name in the statement")
     members = prefix_set.entries("prefix", "ip-prefix", "mask-length-range")
     return tuple(found for member in members if (found := _range(member)))
 
 
-def _range(member: Node) -> PrefixRange | None:
+def _range(member: ConfigNode) -> PrefixRange | None:
     prefix, text = member.network("ip-prefix"), member.text("mask-length-range") or ""
     if prefix is None:
         return None
@@ -93,6 +97,8 @@ def _range(member: Node) -> PrefixRange | None:
         return PrefixRange(prefix=prefix, ge=prefix.prefixlen, le=prefix.prefixlen)
     match = re.fullmatch(r"(\d+)\.\.(\d+)", text)
     if match is None:
-        member.problem(f"{text!r} is no range of lengths", "Write one such as 24..32, or exact", "mask-length-range")
+        member.problem(
+            f"{text!r} is not a range of prefix lengths", "Use for example 24..32, or exact", "mask-length-range"
+        )
         return None
     return PrefixRange(prefix=prefix, ge=int(match[1]), le=int(match[2]))

@@ -1,7 +1,7 @@
-"""Lossless queues: `/qos`, for the 7220 IXR-D4, D5, H4 and H5 (Broadcom XGS).
+"""Renders QoS: `/qos`, for the 7220 IXR-D4, D5, H4 and H5 (Broadcom XGS).
 
-One queue, forwarding class and, where lossless, PFC queue for each traffic class; a buffer allocation profile and a
-queue management profile for each port profile, under its name; everything else has one instance, named `fabric`.
+Each traffic class gets a queue, a forwarding class and, if lossless, a PFC queue. Each port profile gets a buffer
+allocation profile and a queue management profile of its name. Everything else has one instance, named `fabric`.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ NAME = "fabric"
 PFC_PREFIX = "pfc-"
 LINECARD, FORWARDING_COMPLEX = 1, "0"
 SLOPE = {"traffic-type": "all", "drop-probability": "all", "enable-ecn": True}
-"""The key of the slope that marks; marking needs traffic type `all`."""
+"""Key of the WRED slope that marks ECN; marking needs traffic type `all`."""
 
 STRICT, WEIGHTED = 0, 1
-"""Sequence numbers of the two schedulers: SR Linux demands this order."""
+"""Sequence numbers of the two schedulers; SR Linux requires this order."""
 
 
 def pfc_queue(name: str) -> str:
-    """The PFC queue of a class; `pfc3` and its like are the system's own names."""
+    """Name of the PFC queue of a class; names such as `pfc3` are the system's."""
     return PFC_PREFIX + name
 
 
@@ -54,13 +54,13 @@ def _queues(qos: Qos) -> Json:
         "pfc-queue": [
             {"pfc-queue-name": pfc_queue(cls.name), "queue-index": cls.lossless_priority} for cls in _lossless(qos)
         ],
-        # Without it the queue-depth counters of telemetry.yml stand still.
+        # Without it the queue-depth counters of telemetry.yml do not change.
         "queue-depth-sampling": {"admin-state": "enable"},
     }
 
 
 def _forwarding_class(cls: TrafficClass) -> Json:
-    """The class with index 0 gets every code point that no policy names, so the default class has it."""
+    """Index 0 receives every code point that no policy names, so the default class has it."""
     index = cls.queue if cls.dscp else 0
     return {"name": cls.name, "forwarding-class-index": index, "output": {"unicast-queue": cls.name}}
 
@@ -84,7 +84,7 @@ def _schedulers(qos: Qos) -> list[Json]:
 
 
 def _marking(profile: PortProfile) -> Json:
-    """Marks by the queue as it is (weight factor 0), not by its average, as DCQCN wants it."""
+    """ECN marking by the instantaneous queue length (weight factor 0), not its average, as DCQCN requires."""
     slope = {
         **SLOPE,
         "min-threshold": str(profile.kmin_bytes),
@@ -114,16 +114,16 @@ def _buffers(profile: PortProfile, qos: Qos) -> Json:
 
 
 def _egress_limit_bytes(qos: Qos) -> int:
-    """A limit that a lossless queue cannot reach: all ports paused at once, with as much again in flight [bytes].
+    """Egress limit that a lossless queue cannot reach: twice the xoff threshold of every port [bytes].
 
-    It has to be set: a marking slope needs a queue limit, and the default one, a share of the free buffer, would
-    drop what PFC promised to keep.
+    It must be set: a marking slope needs a queue limit, and the default limit, a share of the free buffer, would drop
+    lossless packets.
     """
     return max(2 * sum(qos.profile(port.profile).xoff_bytes for port in qos.ports), 1)
 
 
 def _pfc_mapping(qos: Qos) -> Json:
-    """A PFC queue answers to the forwarding class it protects; an egress queue obeys pauses of the same priority."""
+    """Maps each lossless class to its PFC queue; its egress queue honours pause frames of the same priority."""
     frames: Json = {
         "queue": [
             {"queue-name": cls.name, "pfc-pause-frame-priority": cls.lossless_priority, "enable-pfc": True}
@@ -150,7 +150,7 @@ def _headroom_pool(qos: Qos) -> Json:
 
 
 def _port(port: PortQos, qos: Qos) -> list[Json]:
-    """PFC, buffers and scheduling stand on the port, the classifier on its subinterface."""
+    """PFC, buffers and scheduler are bound to the port, the classifier to its subinterface."""
     entry: Json = {
         "interface-id": port.interface,
         "interface-ref": {"interface": port.interface},

@@ -1,4 +1,4 @@
-"""A device model as SR Linux configuration."""
+"""Renders a device model to SR Linux configuration."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from railfab.platforms.srlinux.tree import CONFIG, Json
 
 
 def render(model: DeviceModel) -> Json:
-    """The part of the configuration that railfab owns: everything of the fabric, nothing of management."""
+    """The configuration that railfab manages: the fabric, without management settings."""
     sections = {
         "system": _system(model.name),
         "interface": render_interfaces(model),

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from ipaddress import AddressValueError, IPv4Address
 
 from railfab.device import BfdTimers, Bgp, BgpNeighbor, DeviceModel, Interface, PrefixRange
+from railfab.platforms.srlinux.config_node import ConfigNode
 from railfab.platforms.srlinux.interfaces import SYSTEM, front_panel, port_of, subinterface
-from railfab.platforms.srlinux.node import Node
 from railfab.platforms.srlinux.policy import EVERYTHING, EXPORT, IMPORT, parse_policy
 from railfab.platforms.srlinux.tree import Json
 
@@ -16,9 +16,9 @@ INSTANCE = "default"
 IPV4_UNICAST = "srl_nokia-common:ipv4-unicast"
 GROUP, GROUP_WITHOUT_BFD = "fabric", "fabric-without-bfd"
 US_PER_MS = 1000
-OWN_OF_A_NEIGHBOR = ("afi-safi", "export-policy", "failure-detection", "import-policy", "timers")
+NOT_PER_NEIGHBOR = ("afi-safi", "export-policy", "failure-detection", "import-policy", "timers")
 DEFAULT_KEEPALIVE_S, DEFAULT_HOLD_S = 30, 90
-"""What SR Linux uses when nothing is configured (srl_nokia-bgp, container timers)."""
+"""SR Linux's defaults (srl_nokia-bgp, container timers)."""
 
 
 def render_instance(model: DeviceModel) -> list[Json]:
@@ -28,7 +28,7 @@ def render_instance(model: DeviceModel) -> list[Json]:
             "name": INSTANCE,
             "type": "srl_nokia-network-instance:default",
             "admin-state": "enable",
-            # IPv4 packets arrive on unnumbered ports, which have no IPv4 address of their own (RFC 5549).
+            # IPv4 packets arrive on unnumbered ports, which have no IPv4 address (RFC 5549).
             "ip-forwarding": {"receive-ipv4-check": False},
             "interface": [{"name": subinterface(name)} for name in (*routed, SYSTEM)],
             "protocols": {"srl_nokia-bgp:bgp": _bgp(model.bgp)},
@@ -99,7 +99,7 @@ def _static(neighbor: BgpNeighbor) -> Json:
 
 
 def render_bfd(model: DeviceModel) -> Json | None:
-    """Timers on every port with a BGP session; whether a session uses BFD is its peer group's to say."""
+    """BFD timers of every port with a BGP session; the peer group decides whether a session uses BFD."""
     if model.bfd is None or not model.bgp.neighbors:
         return None
     interval_us = model.bfd.interval_ms * US_PER_MS
@@ -117,7 +117,7 @@ def render_bfd(model: DeviceModel) -> Json | None:
     }
 
 
-def attached(root: Node) -> frozenset[str]:
+def attached(root: ConfigNode) -> frozenset[str]:
     """The subinterfaces that the default network instance routes."""
     instance = root.entry("network-instance", "name", INSTANCE)
     return frozenset(str(entry.value["name"]) for entry in instance.entries("interface", "name"))
@@ -125,7 +125,7 @@ def attached(root: Node) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """What a peer group says about its sessions."""
+    """Settings of a peer group."""
 
     imports: tuple[PrefixRange, ...]
     exports: tuple[PrefixRange, ...]
@@ -137,37 +137,41 @@ class _Group:
 
     @property
     def shared(self) -> tuple[object, ...]:
-        """What the model has once for all sessions."""
+        """Settings that the model has once for all sessions."""
         return self.imports, self.exports, self.keepalive_s, self.hold_s
 
 
-def parse_bfd(root: Node) -> tuple[BfdTimers | None, frozenset[str]]:
-    """The timers that all BFD sessions have, and the ports that may have one."""
+def parse_bfd(root: ConfigNode) -> tuple[BfdTimers | None, frozenset[str]]:
+    """Timers common to all BFD sessions, and the ports on which BFD is enabled."""
     entries = [entry for entry in root.child("bfd").entries("subinterface", "id") if entry.enabled(default=False)]
     timers = [_timers(entry) for entry in entries]
     for entry, own in zip(entries, timers, strict=True):
         if own != timers[0]:
-            entry.problem("timers unlike those of the first subinterface", "Give all BFD sessions the same timers")
+            entry.problem(
+                "timers differ from those of the first subinterface", "Configure the same timers for all BFD sessions"
+            )
     return (timers[0] if timers else None), frozenset(port_of(str(entry.value["id"])) for entry in entries)
 
 
-def _timers(entry: Node) -> BfdTimers:
+def _timers(entry: ConfigNode) -> BfdTimers:
     default_us, default_multiplier = 1_000_000, 3
     transmit = entry.number("desired-minimum-transmit-interval") or default_us
     receive = entry.number("required-minimum-receive") or default_us
     if transmit != receive:
-        remedy = "Give both the same value"
-        entry.problem(f"{receive} us differ from the transmit interval", remedy, "required-minimum-receive")
+        remedy = "Set both intervals to the same value"
+        entry.problem(
+            f"{receive} us differs from the transmit interval of {transmit} us", remedy, "required-minimum-receive"
+        )
     multiplier = entry.number("detection-multiplier") or default_multiplier
     return BfdTimers(interval_ms=transmit // US_PER_MS, multiplier=multiplier)
 
 
-def parse_bgp(root: Node, interfaces: Sequence[Interface], bfd_ports: frozenset[str]) -> Bgp | None:
-    """The BGP speaker in effect; None when it has no AS number or router id, which is a problem noted."""
+def parse_bgp(root: ConfigNode, interfaces: Sequence[Interface], bfd_ports: frozenset[str]) -> Bgp | None:
+    """The effective BGP configuration; None after noting a problem when it has no AS number or router id."""
     instance = root.entry("network-instance", "name", INSTANCE)
     bgp = instance.at("protocols", "bgp")
-    asn = bgp.needed("autonomous-system", bgp.number("autonomous-system"), "Give the switch its AS number")
-    router_id = bgp.needed("router-id", bgp.address("router-id"), "Give the switch its router id")
+    asn = bgp.needed("autonomous-system", bgp.number("autonomous-system"), "Configure the switch's AS number")
+    router_id = bgp.needed("router-id", bgp.address("router-id"), "Configure the switch's router id")
     groups = _parse_groups(root, bgp)
     if asn is None or router_id is None:
         return None
@@ -186,8 +190,8 @@ def parse_bgp(root: Node, interfaces: Sequence[Interface], bfd_ports: frozenset[
     )
 
 
-def _parse_family(bgp: Node) -> int:
-    """How many paths are used. What the model takes for granted of IPv4 unicast has to be there."""
+def _parse_family(bgp: ConfigNode) -> int:
+    """Maximum number of paths of IPv4 unicast; other settings than the model assumes are problems."""
     family = bgp.entry("afi-safi", "afi-safi-name", "ipv4-unicast")
     next_hops, multipath = family.child("ipv4-unicast"), family.child("multipath")
     if not family.enabled(default=False):
@@ -198,25 +202,25 @@ def _parse_family(bgp: Node) -> int:
         (multipath, "allow-multiple-as"),
     ):
         if not node.flag(leaf, default=leaf == "allow-multiple-as"):
-            node.problem("false is not modelled", "Set it to true, as every railfab fabric does", leaf)
+            node.problem("false is not supported", "Set it to true", leaf)
     return multipath.child("ebgp").number("maximum-paths") or 1
 
 
-def _parse_groups(root: Node, bgp: Node) -> dict[str, _Group]:
+def _parse_groups(root: ConfigNode, bgp: ConfigNode) -> dict[str, _Group]:
     rejects = bgp.child("ebgp-default-policy")
     groups: dict[str, _Group] = {}
     for entry in bgp.entries("group", "group-name"):
         group = _parse_group(root, entry, bgp, rejects)
         groups[str(entry.value["group-name"])] = group
         if group.shared != next(iter(groups.values())).shared:
-            entry.problem("policies or timers unlike those of the first group", "Give all groups the same ones")
+            entry.problem("policies or timers differ from those of the first group", "Configure the same in all groups")
     return groups
 
 
-def _parse_group(root: Node, entry: Node, bgp: Node, rejects: Node) -> _Group:
-    """A group's policies are its own, else the speaker's."""
+def _parse_group(root: ConfigNode, entry: ConfigNode, bgp: ConfigNode, rejects: ConfigNode) -> _Group:
+    """Settings of one group; policies that it does not set are inherited from BGP."""
     timers = entry.child("timers")
-    _refuse_own(entry, ("afi-safi",))
+    _refuse_override(entry, ("afi-safi",))
     without: dict[str, tuple[PrefixRange, ...]] = {
         side: () if rejects.flag(f"{side}-reject-all", default=True) else (EVERYTHING,) for side in ("import", "export")
     }
@@ -232,65 +236,69 @@ def _parse_group(root: Node, entry: Node, bgp: Node, rejects: Node) -> _Group:
     )
 
 
-def _policies(entry: Node, bgp: Node, leaf: str) -> tuple[str, ...]:
+def _policies(entry: ConfigNode, bgp: ConfigNode, leaf: str) -> tuple[str, ...]:
     return entry.words(leaf) or bgp.words(leaf)
 
 
-def _refuse_own(entry: Node, leaves: Iterable[str]) -> None:
-    """What the model has once for all sessions and this entry has for itself."""
+def _refuse_override(entry: ConfigNode, leaves: Iterable[str]) -> None:
+    """Report settings of this entry that the model has once for all sessions."""
     for leaf in leaves:
         if leaf in entry.value:
-            entry.problem("is set here alone", "Set it where it holds for all sessions; railfab models one", leaf)
+            entry.problem(
+                "overrides the setting of all sessions", "Remove it; railfab supports one value for all", leaf
+            )
 
 
 def _parse_neighbors(
-    bgp: Node, groups: dict[str, _Group], interfaces: Sequence[Interface], bfd_ports: frozenset[str]
+    bgp: ConfigNode, groups: dict[str, _Group], interfaces: Sequence[Interface], bfd_ports: frozenset[str]
 ) -> Iterator[BgpNeighbor]:
-    """The sessions that are configured and not disabled, each over a port."""
+    """The configured and enabled sessions, each over a port."""
     for entry in bgp.child("dynamic-neighbors").entries("interface", "interface-name"):
-        group, port = _parse_membership(entry, groups), port_of(str(entry.value["interface-name"]))
+        group, port = _parse_peer_group(entry, groups), port_of(str(entry.value["interface-name"]))
         if (remote_as := _allowed_as(entry)) is not None and group and group.enabled:
             yield BgpNeighbor(interface=port, remote_as=remote_as, bfd=group.bfd and port in bfd_ports)
     for entry in bgp.entries("neighbor", "peer-address"):
-        group, found = _parse_membership(entry, groups), _parse_peer(entry, interfaces)
+        group, found = _parse_peer_group(entry, groups), _parse_peer(entry, interfaces)
         remote_as = entry.number("peer-as") or (group.peer_as if group else None)
-        _refuse_own(entry, OWN_OF_A_NEIGHBOR)
+        _refuse_override(entry, NOT_PER_NEIGHBOR)
         if remote_as is None:
-            entry.problem("is missing", "Give the peer's AS number here or in its group", "peer-as")
+            entry.problem("is missing", "Configure the peer's AS number here or in its group", "peer-as")
         elif group and found and group.enabled and entry.enabled(default=True):
             address, port = found
             bfd = group.bfd and port in bfd_ports
             yield BgpNeighbor(interface=port, remote_as=remote_as, address=address, bfd=bfd)
 
 
-def _parse_membership(entry: Node, groups: dict[str, _Group]) -> _Group | None:
+def _parse_peer_group(entry: ConfigNode, groups: dict[str, _Group]) -> _Group | None:
     name = entry.text("peer-group")
     if name not in groups:
-        entry.problem(f"{name or 'no group'} is not defined", f"Use one of {_listed(groups)}", "peer-group")
+        entry.problem(f"{name or 'no group'} is not defined", f"Use one of {_group_names(groups)}", "peer-group")
     return groups.get(name or "")
 
 
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(names) or "the groups, after defining one"
+def _group_names(names: Iterable[str]) -> str:
+    return ", ".join(names) or "the peer groups; none is defined yet"
 
 
-def _allowed_as(entry: Node) -> int | None:
+def _allowed_as(entry: ConfigNode) -> int | None:
     allowed = entry.words("allowed-peer-as")
     if len(allowed) == 1 and allowed[0].isdecimal():
         return int(allowed[0])
-    entry.problem(f"{' '.join(allowed) or 'nothing'} is not one AS number", "Name the peer's AS", "allowed-peer-as")
+    entry.problem(
+        f"{' '.join(allowed) or 'nothing'} is not one AS number", "Set it to the peer's AS number", "allowed-peer-as"
+    )
     return None
 
 
-def _parse_peer(entry: Node, interfaces: Sequence[Interface]) -> tuple[IPv4Address, str] | None:
-    """A numbered neighbour's address and the port whose subnet it is in."""
+def _parse_peer(entry: ConfigNode, interfaces: Sequence[Interface]) -> tuple[IPv4Address, str] | None:
+    """Address of a numbered neighbour and the port in whose subnet it is."""
     try:
         address = IPv4Address(str(entry.value["peer-address"]))
     except AddressValueError:
-        entry.problem("is not an IPv4 address", "Number the session with IPv4, or use dynamic-neighbors")
+        entry.problem("is not an IPv4 address", "Use an IPv4 address, or dynamic-neighbors")
         return None
     for interface in interfaces:
         if interface.network is not None and address in interface.network:
             return address, interface.name
-    entry.problem("is in no port's subnet", "Give a port an address beside it, and put it into the network instance")
+    entry.problem("is in no port's subnet", "Configure a port in its subnet, within the network instance")
     return None

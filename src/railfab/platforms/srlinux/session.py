@@ -11,10 +11,10 @@ from railfab.device import Observed
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import CommitRefused, DeviceError, LoginRefused, Unreachable
 from railfab.gnmi.paths import elements
-from railfab.platforms.srlinux.answers import graft
-from railfab.platforms.srlinux.managed import PATHS, Edits, edits, owned
-from railfab.platforms.srlinux.observed import STATE_PATHS, observed
-from railfab.platforms.srlinux.reach import reach
+from railfab.platforms.srlinux.notifications import merge_update
+from railfab.platforms.srlinux.set_request import PATHS, SetRequest, managed, set_request
+from railfab.platforms.srlinux.state import STATE_PATHS, observed_state
+from railfab.platforms.srlinux.tls import tls_arguments
 from railfab.platforms.srlinux.tree import Json, difference, text, tree_of
 
 logger = logging.getLogger(__name__)
@@ -27,12 +27,12 @@ LOST_CODES = frozenset(("UNAVAILABLE", "DEADLINE_EXCEEDED", "CANCELLED"))
 
 
 class GnmiSession:
-    """A railfab Session over gNMI.
+    """A platforms.Session over gNMI.
 
-    The way back is this session's own: `commit` remembers what was running, and `rollback` sets it again. There is no
-    timer on the switch, because pygnmi cannot send gNMI's commit-confirmed extension: whoever loses the connection
-    after a commit has to come back with the old text. Nor can gNMI save the running configuration for the next boot;
-    SR Linux saves on `save startup` or with auto-save. One Set is one transaction: it applies as a whole or not at all.
+    `commit` keeps the running configuration in this object and `rollback` sets it again. There is no rollback timer on
+    the switch, because pygnmi cannot send gNMI's commit-confirmed extension: after a lost connection the caller must
+    reconnect and set the old text. gNMI cannot save the running configuration for the next boot either; SR Linux saves
+    on `save startup` or with auto-save. One Set is one transaction: it applies as a whole or not at all.
     """
 
     def __init__(self, endpoint: Endpoint, credentials: Credentials) -> None:
@@ -44,8 +44,8 @@ class GnmiSession:
     def __enter__(self) -> Self:
         from pygnmi.client import gNMIclient, gNMIException
 
-        _quieten()
-        with reach(self._endpoint) as trust:
+        _silence_pygnmi()
+        with tls_arguments(self._endpoint) as trust:
             self._client = gNMIclient(
                 target=(self._endpoint.host, self._endpoint.gnmi_port),
                 username=self._credentials.username,
@@ -56,7 +56,7 @@ class GnmiSession:
                 keepalive_timeout_ms=KEEPALIVE_MS,
             )
             try:
-                # Not to wait here: on a timeout pygnmi would change the ciphers of the whole process.
+                # No timeout here: after one, pygnmi changes the TLS ciphers of the whole process.
                 self._client.connect(timeout=0)
             except gNMIException as error:
                 if _code(error):
@@ -70,23 +70,23 @@ class GnmiSession:
         self._client.close()
 
     def load(self) -> str:
-        """The part of the running configuration that railfab owns."""
-        return text(owned(self._get(PATHS, "config")))
+        """The managed part of the running configuration."""
+        return text(managed(self._get(PATHS, "config")))
 
     def diff(self, text: str) -> str:
-        """What committing this text would change, as unified `set / ...` lines."""
-        return difference(self.load(), _owned(text))
+        """Changes that committing this text would make, as a unified diff of `set / ...` lines."""
+        return difference(self.load(), _managed(text))
 
     def commit(self, text: str, *, confirm_within_s: int) -> None:
-        """Replace what differs of the owned part in one Set, and read it back.
+        """Replace the managed subtrees that differ in one Set, and read them back.
 
-        confirm_within_s is not sent, see the class: call `rollback` or `confirm`. Raises CommitRefused.
+        confirm_within_s is not sent (see the class): call `rollback` or `confirm`. Raises CommitRefused.
         """
-        logger.debug("%s: no timer on the switch for the %d s asked", self._endpoint.name, confirm_within_s)
-        running, wanted = tree_of(self.load()), owned(tree_of(text))
+        logger.debug("%s: no rollback timer on the switch, %d s requested", self._endpoint.name, confirm_within_s)
+        running, wanted = tree_of(self.load()), managed(tree_of(text))
         self._before = running
-        self._set(edits(running, wanted))
-        if left := difference(self.load(), _owned(text)):
+        self._set(set_request(running, wanted))
+        if left := difference(self.load(), _managed(text)):
             self.rollback()
             first = next(line for line in left.splitlines() if line[:3] not in ("---", "+++"))
             raise CommitRefused(
@@ -94,26 +94,26 @@ class GnmiSession:
             )
 
     def confirm(self) -> None:
-        """Give up the way back. Over gNMI nothing is saved for the next boot, see the class."""
+        """Discard the former configuration. gNMI saves nothing for the next boot (see the class)."""
         self._before = None
 
     def rollback(self) -> None:
-        """Set what was running before `commit` again; nothing when there was no commit, or it was confirmed."""
+        """Set the configuration that ran before `commit`; do nothing without an unconfirmed commit."""
         if self._before is not None:
-            self._set(edits(tree_of(self.load()), self._before))
+            self._set(set_request(tree_of(self.load()), self._before))
             self._before = None
 
     def observe(self) -> Observed:
-        return observed(self._get(STATE_PATHS, "all"))
+        return observed_state(self._get(STATE_PATHS, "all"))
 
     def _get(self, paths: tuple[str, ...], kind: str) -> Json:
-        """The answers to these paths in one tree; a path at which there is nothing adds nothing."""
+        """The values at these paths in one tree; a path without value adds nothing."""
         tree: Json = {}
         for path in paths:
             for notification in self._answer(path, kind).get("notification", []):
                 prefix = elements(notification.get("prefix") or "")
                 for update in notification.get("update", []):
-                    graft(tree, (*prefix, *elements(update["path"] or "")), update.get("val", {}))
+                    merge_update(tree, (*prefix, *elements(update["path"] or "")), update.get("val", {}))
         return tree
 
     def _answer(self, path: str, kind: str) -> Json:
@@ -123,11 +123,11 @@ class GnmiSession:
             answer: Json = self._client.get(path=[path], datatype=kind, encoding=ENCODING)
         except gNMIException as error:
             if _code(error) != "NOT_FOUND":
-                self._refuse(error, f"Check that it serves {path}")
+                self._refuse(error, f"Check that the switch serves {path}")
             return {}
         return answer
 
-    def _set(self, changes: Edits) -> None:
+    def _set(self, changes: SetRequest) -> None:
         from pygnmi.client import gNMIException
 
         if not changes:
@@ -137,7 +137,7 @@ class GnmiSession:
             self._client.set(
                 delete=list(changes.delete),
                 replace=list(changes.replace),
-                # pygnmi sends a string as it is: a leaf has to be JSON already.
+                # pygnmi sends strings unencoded: a leaf must be JSON already.
                 update=[(path, json.dumps(value)) for path, value in changes.update],
                 encoding=ENCODING,
             )
@@ -145,40 +145,44 @@ class GnmiSession:
             if _code(error) in LOGIN_CODES | LOST_CODES:
                 self._refuse(error, "Check the connection")
             problem = f"refused the configuration ({_details(error)})"
-            raise CommitRefused(self._endpoint.name, problem, "Correct what it names") from None
+            raise CommitRefused(self._endpoint.name, problem, "Correct the configuration that it names") from None
 
     def _refuse(self, error: Exception, remedy: str) -> NoReturn:
-        """Turn what went wrong into one of railfab's errors."""
+        """Raise the railfab error for a gNMI error."""
         name, code = self._endpoint.name, _code(error)
         if code in LOGIN_CODES:
             user = self._credentials.username
-            raise LoginRefused(name, f"does not let {user} in ({_details(error)})", "Check user and password") from None
+            raise LoginRefused(
+                name, f"rejects the login of {user} ({_details(error)})", "Check the user name and password"
+            ) from None
         if code in LOST_CODES:
-            place = f"{self._endpoint.host}:{self._endpoint.gnmi_port}"
-            raise Unreachable(name, f"lost the connection to {place} ({_details(error)})", "Check the switch") from None
-        raise DeviceError(name, f"refused a gNMI call ({code}: {_details(error)})", remedy) from None
+            address = f"{self._endpoint.host}:{self._endpoint.gnmi_port}"
+            raise Unreachable(
+                name, f"lost the connection to {address} ({_details(error)})", "Check the switch"
+            ) from None
+        raise DeviceError(name, f"refused a gNMI request ({code}: {_details(error)})", remedy) from None
 
 
-def _owned(configuration: str) -> str:
-    """The owned part of a configuration text: no other part is compared or set."""
-    return text(owned(tree_of(configuration)))
+def _managed(configuration: str) -> str:
+    """The managed part of a configuration text; no other part is compared or set."""
+    return text(managed(tree_of(configuration)))
 
 
 def _code(error: Exception) -> str:
-    """The gRPC status behind pygnmi's exception; empty when there is none."""
+    """The gRPC status code of pygnmi's exception; empty when there is none."""
     origin: Any = getattr(error, "orig_exc", None)
     return str(origin.code().name) if hasattr(origin, "code") else ""
 
 
 def _details(error: Exception) -> str:
-    """What the other side said, in one line."""
+    """The error details of the switch, as one line."""
     origin: Any = getattr(error, "orig_exc", None)
-    said = origin.details() if hasattr(origin, "details") else str(error)
-    return " ".join(str(said).split()).rstrip(".")
+    details = origin.details() if hasattr(origin, "details") else str(error)
+    return " ".join(str(details).split()).rstrip(".")
 
 
-def _quieten() -> None:
-    """pygnmi logs to stdout from its import on; what goes wrong is in the exception already."""
+def _silence_pygnmi() -> None:
+    """Remove pygnmi's log handler, which writes to stdout; its exceptions carry the same text."""
     log = logging.getLogger("pygnmi.client")
     log.handlers = [logging.NullHandler()]
     log.propagate = False

@@ -1,4 +1,4 @@
-"""SR Linux configuration as a tree: JSON as in RFC 7951, and the same as the lines that its CLI takes."""
+"""SR Linux configuration as a tree: JSON (RFC 7951), and the same as flat CLI lines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CONFIG = {
     "qos": "srl_nokia-qos:qos",
     "system": "srl_nokia-system:system",
 }
-"""The top of the tree: every container that railfab writes into, with its module."""
+"""Top-level containers that railfab writes, by bare name, with their YANG module."""
 
 KEYS: dict[str, tuple[tuple[str, ...], ...]] = {
     "interface": (("name",), ("interface-id",), ("interface-name",)),
@@ -49,7 +49,7 @@ KEYS: dict[str, tuple[tuple[str, ...], ...]] = {
     "linecard": (("slot",),),
     "forwarding-complex": (("name",),),
 }
-"""Keys of every list that railfab writes, by the list's name; where a name serves several lists, the one that fits."""
+"""Key leaves of every list that railfab writes, by list name; several sets where lists share a name."""
 
 _PREFIX = re.compile(r"^[A-Za-z_][\w.-]*:(?=[A-Za-z_])")
 _IDENTITY = re.compile(r"^srl_nokia-[\w-]+:(?=[A-Za-z_])")
@@ -57,7 +57,7 @@ _PLAIN = re.compile(r"[\w./:%+-]+")
 
 
 def text(tree: Json) -> str:
-    """The tree as JSON, one canonical text for equal trees: members sorted, lists in their order."""
+    """The tree as JSON; equal trees give equal text: members sorted, lists in order."""
     return json.dumps(tree, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 
@@ -66,14 +66,16 @@ def tree_of(text: str) -> Json:
     try:
         tree = json.loads(text)
     except ValueError as error:
-        raise ConfigError("SR Linux configuration", f"is not JSON ({error})", "Give it as JSON") from None
+        raise ConfigError(
+            "SR Linux configuration", f"is not JSON ({error})", "Pass the configuration as JSON"
+        ) from None
     if not isinstance(tree, dict):
-        raise ConfigError("SR Linux configuration", "is not a JSON object", "Give the whole tree as one object")
+        raise ConfigError("SR Linux configuration", "is not a JSON object", "Pass the whole tree as one object")
     return tree
 
 
 def stripped(value: Any) -> Any:
-    """The tree without module prefixes, neither in names nor in identities: `bgp`, not `srl_nokia-bgp:bgp`."""
+    """The tree without module prefixes in names and identities: `bgp`, not `srl_nokia-bgp:bgp`."""
     if isinstance(value, dict):
         return {_PREFIX.sub("", name): stripped(child) for name, child in value.items()}
     if isinstance(value, list):
@@ -87,54 +89,54 @@ def bare(name: str) -> str:
 
 
 def keys_of(name: str, entry: Json) -> tuple[str, ...]:
-    """The names of the keys of a list entry; none when the list is not one of ours."""
+    """Names of the key leaves of a list entry; none for a list that railfab does not write."""
     return next((keys for keys in KEYS.get(name, ()) if all(key in entry for key in keys)), ())
 
 
 def lines(tree: Json) -> list[str]:
-    """The tree as `set / ...` lines, which `diff flat` and a `.cli` startup file speak, in the tree's order."""
+    """The tree as `set / ...` lines, the format of `diff flat` and of a `.cli` startup file, in the tree's order."""
     return [f"set /{line}" for line in _lines("", stripped(tree))]
 
 
 def startup(tree: Json) -> str:
-    """The tree as a CLI file that is laid over the factory configuration at boot."""
+    """The tree as a CLI file, applied to the factory configuration at boot."""
     return "\n".join(lines(tree)) + "\n"
 
 
 def difference(old: str, new: str) -> str:
-    """What changes between two configuration texts, as unified lines of the flat form; empty when nothing does."""
+    """Unified diff of two configuration texts as flat CLI lines; empty when they are equal."""
     before, after = (sorted(lines(tree_of(side))) for side in (old, new))
     changes = difflib.unified_diff(before, after, "running", "candidate", lineterm="", n=0)
     return "\n".join(line for line in changes if not line.startswith("@@"))
 
 
-def _lines(place: str, node: Json, keys: tuple[str, ...] = ()) -> Iterator[str]:
+def _lines(path: str, node: Json, keys: tuple[str, ...] = ()) -> Iterator[str]:
     rest = {name: child for name, child in node.items() if name not in keys}
     if not rest:
-        yield place
+        yield path
     for name, child in sorted(rest.items()):
         if isinstance(child, dict):
-            yield from _lines(f"{place} {name}", child)
+            yield from _lines(f"{path} {name}", child)
         elif isinstance(child, list) and child and all(isinstance(entry, dict) for entry in child):
-            yield from _entries(place, name, child)
+            yield from _entries(path, name, child)
         elif isinstance(child, list):
-            yield f"{place} {name} [ {' '.join(map(_word, child))} ]"
+            yield f"{path} {name} [ {' '.join(map(_word, child))} ]"
         else:
-            yield f"{place} {name} {_word(child)}"
+            yield f"{path} {name} {_word(child)}"
 
 
-def _entries(place: str, name: str, entries: list[Json]) -> Iterator[str]:
-    """The first key stands bare, the others behind their names: `prefix 10.0.0.0/8 mask-length-range 8..32`."""
+def _entries(path: str, name: str, entries: list[Json]) -> Iterator[str]:
+    """The first key without its name, the others with theirs: `prefix 10.0.0.0/8 mask-length-range 8..32`."""
     for entry in entries:
         keys = keys_of(name, entry)
         bare = " ".join(
             _word(entry[key]) if index == 0 else f"{key} {_word(entry[key])}" for index, key in enumerate(keys)
         )
-        yield from _lines(f"{place} {name} {bare}".rstrip(), entry, keys)
+        yield from _lines(f"{path} {name} {bare}".rstrip(), entry, keys)
 
 
 def _word(value: Any) -> str:
-    """One value as the CLI takes it: quoted unless it is plain."""
+    """One value in CLI syntax, quoted where needed."""
     if isinstance(value, bool):
         return str(value).lower()
     word = str(value)

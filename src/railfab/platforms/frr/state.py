@@ -1,4 +1,4 @@
-"""The live state of a Linux switch with FRR, from vtysh's and iproute2's JSON."""
+"""Live state of a Linux switch with FRR, from JSON of vtysh and iproute2."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from railfab.device import Observed, ObservedInterface, ObservedSession
 from railfab.errors import DeviceError
 
 UP = frozenset({"UP", "UNKNOWN"})
-"""operstate: a driver that does not report it says UNKNOWN, and such an interface works when it is enabled."""
+"""Values of operstate that count as up: drivers without link detection report UNKNOWN."""
 
 
-def observed(name: str, *, neighbors: str, addresses: str) -> Observed:
-    """neighbors: `show bgp vrf default neighbors json`. addresses: `ip -j addr show`. Raises DeviceError."""
+def observed_state(name: str, *, neighbors: str, addresses: str) -> Observed:
+    """Interfaces and BGP sessions. neighbors, addresses: JSON of the commands of dialect.yml. Raises DeviceError."""
     links = [link for link in _json(name, addresses, "ip -j addr show") if "LOOPBACK" not in link["flags"]]
     peers = _json(name, neighbors, "show bgp neighbors json") if neighbors.lstrip().startswith("{") else {}
     sessions = ((peer, found) for peer, found in peers.items() if isinstance(found, dict) and "bgpState" in found)
@@ -28,8 +28,10 @@ def _json(name: str, text: str, source: str) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError:
-        said = (text.strip().splitlines() or ["nothing"])[0]
-        raise DeviceError(name, f"`{source}` says {said!r} instead of JSON", "Check that FRR is running") from None
+        first_line = (text.strip().splitlines() or ["nothing"])[0]
+        raise DeviceError(
+            name, f"`{source}` returns {first_line!r} instead of JSON", "Check that FRR is running"
+        ) from None
 
 
 def _interface(link: dict[str, Any]) -> ObservedInterface:
@@ -38,7 +40,7 @@ def _interface(link: dict[str, Any]) -> ObservedInterface:
 
 
 def _session(links: list[dict[str, Any]], peer: str, found: dict[str, Any]) -> ObservedSession:
-    """FRR tells the peer's name by its hostname capability once the session has been open."""
+    """neighbor_device is known once the peer has sent FRR's hostname capability."""
     bfd = found.get("peerBfdInfo")
     return ObservedSession(
         interface=_interface_of(links, peer),
@@ -50,7 +52,7 @@ def _session(links: list[dict[str, Any]], peer: str, found: dict[str, Any]) -> O
 
 
 def _interface_of(links: list[dict[str, Any]], peer: str) -> str:
-    """An unnumbered neighbour is called by its interface; a numbered one is in the subnet of its interface."""
+    """The interface named as the peer when unnumbered, otherwise the one in whose subnet the peer is."""
     try:
         address = IPv4Address(peer)
     except ValueError:

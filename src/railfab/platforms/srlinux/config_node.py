@@ -1,4 +1,4 @@
-"""A place in a configuration that is being read: its value, its path, and the problems found so far."""
+"""A node of a configuration being parsed: its value, its path, and the problems found so far."""
 
 from __future__ import annotations
 
@@ -14,65 +14,65 @@ ENABLE = "enable"
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
-    """A container or list entry. A reader gets a value or None; a value that does not fit becomes a problem."""
+class ConfigNode:
+    """A container or list entry. Readers return the value or None; an invalid value is noted as a problem."""
 
     value: Mapping[str, Any]
     path: str
     problems: list[RailfabError]
 
-    def child(self, name: str) -> Node:
-        """The container of that name, empty when it is absent."""
+    def child(self, name: str) -> ConfigNode:
+        """The container of that name; empty when absent."""
         found = self.value.get(name, {})
         if not isinstance(found, dict):
-            self.problem("is not a container", "Write an object here", name)
+            self.problem("is not a JSON object", "Use a JSON object here", name)
             found = {}
-        return Node(found, f"{self.path}/{name}", self.problems)
+        return ConfigNode(found, f"{self.path}/{name}", self.problems)
 
-    def at(self, *names: str) -> Node:
+    def at(self, *names: str) -> ConfigNode:
         """The container at this relative path."""
         node = self
         for name in names:
             node = node.child(name)
         return node
 
-    def entries(self, name: str, *keys: str) -> Iterator[Node]:
-        """The entries of the list of that name, each with its keys in its path; one without keys is a problem."""
+    def entries(self, name: str, *keys: str) -> Iterator[ConfigNode]:
+        """The entries of the list of that name, each with its keys in its path; a missing key is a problem."""
         found = self.value.get(name, [])
         if not isinstance(found, list) or not all(isinstance(entry, dict) for entry in found):
-            self.problem("is not a list of objects", "Write an array of objects here", name)
+            self.problem("is not a list of JSON objects", "Use an array of objects here", name)
             return
         for entry in found:
             if missing := [key for key in keys if key not in entry]:
-                self.problem(f"an entry has no {missing[0]}", "Give each entry its key", name)
+                self.problem(f"an entry has no key {missing[0]}", "Add the key to every entry", name)
                 continue
-            place = "".join(f"[{key}={_text(entry[key])}]" for key in keys)
-            yield Node(entry, f"{self.path}/{name}{place}", self.problems)
+            key_text = "".join(f"[{key}={_text(entry[key])}]" for key in keys)
+            yield ConfigNode(entry, f"{self.path}/{name}{key_text}", self.problems)
 
-    def entry(self, name: str, key: str, wanted: object) -> Node:
-        """The entry of a list with this key, empty when there is none."""
+    def entry(self, name: str, key: str, wanted: object) -> ConfigNode:
+        """The entry of a list with this key; empty when absent."""
         found = [entry for entry in self.entries(name, key) if str(entry.value[key]) == str(wanted)]
-        return found[0] if found else Node({}, f"{self.path}/{name}[{key}={wanted}]", self.problems)
+        return found[0] if found else ConfigNode({}, f"{self.path}/{name}[{key}={wanted}]", self.problems)
 
     def text(self, leaf: str) -> str | None:
-        """A leaf's text."""
-        return self._leaf(leaf, str, "a word")
+        """The text of a leaf."""
+        return self._leaf(leaf, str, "text")
 
     def number(self, leaf: str) -> int | None:
-        """A leaf's number; a 64-bit one travels as a string."""
+        """The number of a leaf; JSON_IETF sends 64-bit numbers as strings."""
         return self._leaf(leaf, int, "a whole number")
 
     def address(self, leaf: str) -> IPv4Address | None:
         return self._leaf(leaf, IPv4Address, "an IPv4 address")
 
     def interface(self, leaf: str) -> IPv4Interface | None:
-        return self._leaf(leaf, IPv4Interface, "an IPv4 address with its prefix length")
+        return self._leaf(leaf, IPv4Interface, "an IPv4 address with prefix length")
 
     def network(self, leaf: str) -> IPv4Network | None:
         return self._leaf(leaf, IPv4Network, "an IPv4 prefix without host bits")
 
     def words(self, leaf: str) -> tuple[str, ...]:
-        """A leaf-list; one value alone counts as a list of it."""
+        """The values of a leaf-list; a single value counts as a list."""
         found = self.value.get(leaf, [])
         return tuple(str(word) for word in (found if isinstance(found, list) else [found]))
 
@@ -81,26 +81,26 @@ class Node:
         found = self.value.get(leaf, default)
         if str(found).lower() in ("true", "false"):
             return str(found).lower() == "true"
-        self.problem(f"{found!r} is not true or false", "Write true or false", leaf)
+        self.problem(f"{found!r} is not true or false", "Use true or false", leaf)
         return default
 
     def enabled(self, *, default: bool) -> bool:
-        """Whether `admin-state` is enable, or the model's default for it."""
+        """Whether `admin-state` is enable; `default` when it is not set."""
         state = self.value.get("admin-state", ENABLE if default else "disable")
         if state not in (ENABLE, "disable"):
-            self.problem(f"{state!r} is not enable or disable", "Write enable or disable", "admin-state")
+            self.problem(f"{state!r} is not enable or disable", "Use enable or disable", "admin-state")
         return bool(state == ENABLE)
 
     def needed(self, leaf: str, found: T | None, remedy: str) -> T | None:
-        """The value; its absence is a problem, unless it was one already."""
+        """Return the value; note a problem when the leaf is missing."""
         if found is None and leaf not in self.value:
             self.problem("is missing", remedy, leaf)
         return found
 
     def problem(self, what: str, remedy: str, leaf: str = "") -> None:
-        """Note a problem here, or at a leaf."""
-        place = f"{self.path}/{leaf}" if leaf else self.path
-        self.problems.append(ConfigError(place, what, remedy))
+        """Note a problem at this node, or at one of its leaves."""
+        path = f"{self.path}/{leaf}" if leaf else self.path
+        self.problems.append(ConfigError(path, what, remedy))
 
     def _leaf(self, leaf: str, kind: Callable[[str], T], meaning: str) -> T | None:
         found = self.value.get(leaf)
@@ -111,7 +111,7 @@ class Node:
                 raise ValueError
             return kind(str(found))
         except ValueError:
-            self.problem(f"{found!r} is not {meaning}", f"Write {meaning}", leaf)
+            self.problem(f"{found!r} is not {meaning}", f"Use {meaning}", leaf)
             return None
 
 

@@ -1,4 +1,4 @@
-"""Reads the data half of a platform folder: capabilities.yml, telemetry.yml, dialect.yml and lab.yml."""
+"""Reads the YAML files of a platform: capabilities.yml, telemetry.yml, dialect.yml and lab.yml."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from railfab.platforms.contract import (
 )
 
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""libyaml's where PyYAML was built with it, ten times as fast."""
+"""libyaml's loader where PyYAML has it: ten times as fast."""
 
 
 def _document(package: str, name: str) -> dict[str, Any]:

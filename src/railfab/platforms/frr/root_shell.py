@@ -1,6 +1,6 @@
-"""A root shell on a Linux switch: netmiko logs in, and commands run in exec channels of its connection.
+"""Commands as root on a Linux switch: netmiko logs in, and each command runs in an exec channel of its connection.
 
-An exec channel carries exact bytes and an exit status; a prompt carries neither, and wraps what is long.
+An exec channel gives exact output and an exit status, which a CLI prompt does not.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ SSH_PORT = 22
 CONNECT_WITHIN_S = 15
 ANSWER_WITHIN_S = 120
 ATTEMPTS = 2
-"""First connections to many switches of one busy machine fail now and then."""
-PAUSE_S = 1.0
+"""Attempts to connect: first connections to many switches on one busy machine sometimes fail."""
+RETRY_AFTER_S = 1.0
 
 NO_HOST_KEY = ("not found in known_hosts", "Host key for server")
-"""How paramiko says that a host key is unknown, and that it is another one."""
+"""Texts of paramiko's errors for an unknown and for a changed host key."""
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What a command said, and its exit status."""
+class CommandResult:
+    """Output and exit status of a command."""
 
     status: int
     out: str
     errors: str
 
-    def said(self) -> str:
-        """All of it, standard output first."""
+    def output(self) -> str:
+        """Standard output followed by standard error."""
         return "\n".join(part.strip() for part in (self.out, self.errors) if part.strip())
 
 
@@ -59,28 +59,28 @@ class RootShell:
             except Unreachable:
                 if attempt == ATTEMPTS:
                     raise
-                time.sleep(PAUSE_S)
+                time.sleep(RETRY_AFTER_S)
         self._become_root()
 
     def close(self) -> None:
-        """Cut the connection; netmiko's own farewell waits 10 s for the prompt of a root shell that has ended."""
+        """Close the connection at once; netmiko's disconnect would wait 10 s for a prompt."""
         if self._connection is not None:
             self._connection.paramiko_cleanup()
             self._connection = None
 
-    def run(self, command: str, *, stdin: str = "", within_s: float = ANSWER_WITHIN_S) -> Answer:
-        """Run a shell command as root. Raises DeviceError when no answer comes."""
+    def run(self, command: str, *, stdin: str = "", within_s: float = ANSWER_WITHIN_S) -> CommandResult:
+        """Run a shell command as root. Raises DeviceError when the switch does not answer."""
         if self._connection is None:
-            raise DeviceError(self._endpoint.name, "is not connected", "Enter the session first")
+            raise DeviceError(self._endpoint.name, "is not connected", "Open the session first")
         if self._sudo:
             command = f"sudo -n sh -c {shlex.quote(command)}"
         try:
             return self._exec(self._connection, command, stdin, within_s)
         except (OSError, EOFError) as error:
-            problem = f"gave no answer ({str(error) or type(error).__name__})"
+            problem = f"does not answer ({str(error) or type(error).__name__})"
             raise DeviceError(self._endpoint.name, problem, "Check the connection and the switch's load") from None
 
-    def _exec(self, connection: BaseConnection, command: str, stdin: str, within_s: float) -> Answer:
+    def _exec(self, connection: BaseConnection, command: str, stdin: str, within_s: float) -> CommandResult:
         from paramiko.ssh_exception import SSHException
 
         client = connection.remote_conn_pre
@@ -89,8 +89,8 @@ class RootShell:
             writer, out, errors = client.exec_command(command, timeout=within_s)
             writer.write(stdin)
             writer.channel.shutdown_write()
-            said, wrong = out.read().decode(errors="replace"), errors.read().decode(errors="replace")
-            return Answer(out.channel.recv_exit_status(), said, wrong)
+            stdout, stderr = out.read().decode(errors="replace"), errors.read().decode(errors="replace")
+            return CommandResult(out.channel.recv_exit_status(), stdout, stderr)
         except SSHException as error:
             raise OSError(str(error)) from None
 
@@ -117,8 +117,8 @@ class RootShell:
                 banner_timeout=CONNECT_WITHIN_S,
             )
         except NetmikoAuthenticationException:
-            proof = "key" if self._credentials.key_file else "password"
-            problem = f"refuses user {self._credentials.username!r} or the {proof}"
+            secret = "key" if self._credentials.key_file else "password"
+            problem = f"rejects user {self._credentials.username!r} or the {secret}"
             raise LoginRefused(name, problem, f"Check {endpoint.credentials}") from None
         except (NetmikoBaseException, SSHException, OSError, ValueError) as error:
             raise self._not_connected(error) from None
@@ -127,17 +127,21 @@ class RootShell:
         endpoint = self._endpoint
         if any(sign in str(error) for sign in NO_HOST_KEY):
             known = endpoint.known_hosts or "your known_hosts file"
-            return LoginRefused(endpoint.name, f"shows a host key that is not in {known}", "Check it, then add it")
+            return LoginRefused(endpoint.name, f"has a host key that is not in {known}", "Check the key, then add it")
         key_file = self._credentials.key_file
         if key_file is not None and not Path(key_file).is_file():
             return LoginRefused(
-                endpoint.name, f"has no key to log in with ({key_file})", f"Check {endpoint.credentials}"
+                endpoint.name,
+                f"key file {key_file} does not exist",
+                f"Check {endpoint.credentials}",
             )
         where = f"{endpoint.host} port {endpoint.ssh_port or SSH_PORT}"
-        return Unreachable(endpoint.name, f"no SSH connection to {where}", "Check the address and that it is up")
+        return Unreachable(
+            endpoint.name, f"no SSH connection to {where}", "Check the address and that the switch is up"
+        )
 
     def _become_root(self) -> None:
-        """Root as it is, or by sudo without a password."""
+        """Check for root, or for sudo without a password."""
         if self.run("id -u").out.strip() == "0":
             return
         if self.run("sudo -n true").status != 0:

@@ -1,4 +1,4 @@
-"""Live state of an SR Linux switch, from the answers to a Get."""
+"""Live state of an SR Linux switch, from a gNMI Get."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from ipaddress import AddressValueError, IPv4Address, IPv4Interface
 from typing import Any
 
 from railfab.device import Observed, ObservedInterface, ObservedSession
-from railfab.platforms.srlinux.interfaces import SYSTEM, front_panel, is_ours, port_of
+from railfab.platforms.srlinux.interfaces import SYSTEM, front_panel, is_managed, port_of
 from railfab.platforms.srlinux.routing import INSTANCE
 from railfab.platforms.srlinux.tree import Json, stripped
 
@@ -29,11 +29,11 @@ STATE_PATHS = (
 )
 
 
-def observed(answers: Json) -> Observed:
-    """Interfaces and BGP sessions, each in front-panel order; a session's neighbour is the one LLDP sees there."""
+def observed_state(answers: Json) -> Observed:
+    """Interfaces and BGP sessions in front-panel order; a session's neighbour is the LLDP neighbour of its port."""
     state = stripped(answers)
     neighbors = dict(_neighbors(state))
-    ports = {str(port["name"]): port for port in state.get("interface", []) if is_ours(str(port["name"]))}
+    ports = {str(port["name"]): port for port in state.get("interface", []) if is_managed(str(port["name"]))}
     interfaces = [_interface(name, ports[name], neighbors.get(name, {})) for name in ports if name != SYSTEM]
     return Observed(
         interfaces=tuple(sorted(interfaces, key=lambda port: front_panel(port.name))),
@@ -62,7 +62,7 @@ def _sessions(state: Json, ports: dict[str, Json], neighbors: dict[str, Json]) -
     bfd = dict(_bfd(state, ports))
     for instance in state.get("network-instance", []):
         for peer in instance.get("protocols", {}).get("bgp", {}).get("neighbor", []):
-            interface = _port_to(str(peer["peer-address"]), ports)
+            interface = _port_towards(str(peer["peer-address"]), ports)
             if interface is not None and "session-state" in peer:
                 yield ObservedSession(
                     interface=interface,
@@ -78,13 +78,13 @@ def _bfd(state: Json, ports: dict[str, Json]) -> Iterator[tuple[str, bool]]:
     for instance in state.get("bfd", {}).get("network-instance", []):
         for peer in instance.get("peer", []):
             unit = peer.get("ipv6-link-local-interface")
-            port = port_of(unit) if unit else _port_to(str(peer.get("remote-address")), ports)
+            port = port_of(unit) if unit else _port_towards(str(peer.get("remote-address")), ports)
             if port is not None:
                 yield port, peer.get("session-state") == "UP"
 
 
-def _port_to(address: str, ports: dict[str, Json]) -> str | None:
-    """The port towards a neighbour: in the zone of a link-local address, else the one whose subnet it is in."""
+def _port_towards(address: str, ports: dict[str, Json]) -> str | None:
+    """The port of a neighbour: the zone of its link-local address, or the port in whose subnet its address is."""
     zone = address.partition("%")[2]
     if zone:
         return port_of(zone)

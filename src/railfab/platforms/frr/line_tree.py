@@ -1,8 +1,8 @@
-"""FRR configuration as lines with children, and the two ways between that tree and text.
+"""FRR configuration as a tree of lines, and conversion between that tree and text.
 
-The text is what FRR 8.4 prints for `show running-config no-header`, to the byte: a line with children ends in `exit`
-(an address family in `exit-address-family`) and top-level sections are parted by `!`. frr-reload.py then finds nothing
-to do the second time.
+The text equals the output of `show running-config no-header` of FRR 8.4: a section ends in `exit` (an address family in
+`exit-address-family`) and top-level sections are separated by `!`. frr-reload.py then finds nothing to do on a second
+push.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 SECTIONS = frozenset({"interface", "router", "address-family", "route-map", "bfd", "profile"})
-"""First words of the lines that open a section when they stand where a section may stand."""
+"""First words of the lines that open a section."""
 
 HEADER = frozenset({"Building configuration...", "Current configuration:"})
-"""What `show running-config` says first; `no-header` leaves it out."""
+"""First lines of `show running-config`; `no-header` omits them."""
 
 NESTED = frozenset({"address-family", "profile"})
 ENDS = {"address-family": "exit-address-family"}
@@ -24,7 +24,7 @@ EXITS = frozenset({"exit", "exit-address-family", "exit-vrf"})
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line and the lines below it. number: where it was read, from 1; None when it was rendered."""
+    """One line and the lines below it. number: line number in the parsed text, from 1; None when rendered."""
 
     text: str
     children: tuple[Line, ...] = ()
@@ -40,13 +40,13 @@ class Line:
 
 
 def text_of(tree: tuple[Line, ...]) -> str:
-    """The configuration text of a tree. Plain lines that begin alike stand together, as FRR has them."""
+    """The configuration text of a tree. Plain lines of one family form one block, as in FRR's output."""
     blocks = groupby(tree, key=lambda line: id(line) if line.is_section else _family(line))
     return "\n".join(text for _, lines in blocks for text in (*_block(tuple(lines)), "!")) + "\nend\n"
 
 
 def _family(line: Line) -> str:
-    """`ip prefix-list` lines of all lists are one block; the lines of the header are another."""
+    """`ip` for the lines of all prefix lists, `header` for all other plain lines."""
     return "ip" if line.kind == "ip" else "header"
 
 
@@ -60,7 +60,7 @@ def _block(lines: tuple[Line, ...]) -> Iterator[str]:
 
 
 def _nested(line: Line) -> Iterator[str]:
-    """A line below a section. FRR sets an address family apart before it, and a BFD profile after it."""
+    """A line below a section. FRR prints `!` before an address family and after a BFD profile."""
     if line.kind not in NESTED:
         yield f" {line.text}"
         return
@@ -73,13 +73,13 @@ def _nested(line: Line) -> Iterator[str]:
         yield " !"
 
 
-class _Open:
-    """A section that is being read."""
+class _OpenSection:
+    """A section being parsed."""
 
     def __init__(self, text: str, number: int) -> None:
         self.text = text
         self.number = number
-        self.children: list[_Open] = []
+        self.children: list[_OpenSection] = []
 
     def closed(self) -> Line:
         return Line(self.text, tuple(child.closed() for child in self.children), self.number)
@@ -88,9 +88,9 @@ class _Open:
 def tree_of(text: str) -> tuple[Line, ...]:
     """The tree of a configuration text, with or without `show running-config`'s header; comments are left out.
 
-    Indentation says what lies below what; a missing `exit` is forgiven, as FRR does.
+    Indentation gives the nesting; a missing `exit` is accepted, as by FRR.
     """
-    root = _Open("", 0)
+    root = _OpenSection("", 0)
     open_sections = [root]
     for number, raw in enumerate(text.splitlines(), start=1):
         line = " ".join(raw.split())
@@ -103,7 +103,7 @@ def tree_of(text: str) -> tuple[Line, ...]:
         else:
             if raw[0] not in " \t":
                 open_sections = [root]
-            found = _Open(line, number)
+            found = _OpenSection(line, number)
             open_sections[-1].children.append(found)
             if _opens(found.text, len(open_sections)):
                 open_sections.append(found)
@@ -111,6 +111,6 @@ def tree_of(text: str) -> tuple[Line, ...]:
 
 
 def _opens(text: str, depth: int) -> bool:
-    """Sections stand at the top, but for address families and BFD profiles, which stand one below."""
+    """Whether a line opens a section: address families and BFD profiles below another section, the rest at the top."""
     kind = text.partition(" ")[0]
     return kind in SECTIONS and (kind in NESTED) == (depth > 1)

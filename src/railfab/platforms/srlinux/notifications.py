@@ -1,4 +1,4 @@
-"""What a Get brings, as one tree, whether the target answers by leaf, by list entry or in one piece."""
+"""Merges the updates of a gNMI Get into one tree, whether the target answers by leaf, list entry or container."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from railfab.gnmi.paths import Element
 from railfab.platforms.srlinux.tree import Json, bare
 
 
-def graft(tree: Json, steps: tuple[Element, ...], value: Any) -> None:
-    """Put one answer into the tree. Names of the path are bare; those inside the value stay as they came."""
+def merge_update(tree: Json, steps: tuple[Element, ...], value: Any) -> None:
+    """Add one update to the tree. Path names have no module prefix; names inside the value are left as received."""
     if isinstance(value, dict) and steps and not steps[-1].keys and [bare(name) for name in value] == [steps[-1].name]:
         steps, value = steps[:-1], {steps[-1].name: next(iter(value.values()))}
     if not steps:
         for name, child in value.items():
-            _lay(tree, bare(name), child)
+            _merge(tree, bare(name), child)
         return
     node = tree
     for step in steps[:-1]:
@@ -23,11 +23,11 @@ def graft(tree: Json, steps: tuple[Element, ...], value: Any) -> None:
     if last.keys:
         _entry(node.setdefault(last.name, []), last).update(value)
     else:
-        _lay(node, last.name, value)
+        _merge(node, last.name, value)
 
 
-def _lay(node: Json, name: str, value: Any) -> None:
-    """Set a child; containers and lists that are there already take it up."""
+def _merge(node: Json, name: str, value: Any) -> None:
+    """Set a child, or merge it into an existing container or list."""
     old = node.get(name)
     if isinstance(old, dict) and isinstance(value, dict):
         old.update(value)
@@ -38,7 +38,7 @@ def _lay(node: Json, name: str, value: Any) -> None:
 
 
 def _entry(entries: list[Json], step: Element) -> Json:
-    """The list entry with the keys of this step, made if it is missing."""
+    """The list entry with the keys of this path element, created if missing."""
     keys = dict(step.keys)
     for entry in entries:
         if all(str(entry.get(key)) == text for key, text in keys.items()):

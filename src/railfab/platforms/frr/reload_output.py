@@ -1,4 +1,4 @@
-"""What frr-reload.py says: what it would change, and which line it refuses."""
+"""Parses the output of frr-reload.py: the changes it would make, and the line it refuses."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _LOGGED = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+ +")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def pending(said: str) -> tuple[str, ...]:
-    """The lines that `--test` would delete (`-`) or add (`+`), each with the sections above it; empty for none.
+def pending(output: str) -> tuple[str, ...]:
+    """Lines that `--test` would delete (`-`) or add (`+`), each with the sections above it; empty for none.
 
-    Two things are no change, because FRR keeps nothing of them, or keeps them for ever: an interface without lines,
-    and a `bfd` section without profiles.
+    An interface without lines and a `bfd` section without profiles are no change: FRR never stores the former and never
+    removes the latter.
     """
-    parts = _SECTION.split(_COLOUR.sub("", said))
+    parts = _SECTION.split(_COLOUR.sub("", output))
     lines: list[str] = []
     for word, block in zip(parts[1::2], parts[2::2], strict=True):
         sign = "-" if word == "Delete" else "+"
@@ -27,10 +27,10 @@ def pending(said: str) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def in_order(running: str) -> str:
-    """A running configuration with its prefix lists by name.
+def with_sorted_prefix_lists(running: str) -> str:
+    """A running configuration with its prefix lists sorted by name.
 
-    FRR shows them in the order in which they came into being, so equal configurations could look different.
+    FRR shows them in order of creation, so the text of equal configurations could differ.
     """
     blocks = groupby(running.splitlines(keepends=True), key=lambda line: line.startswith("ip prefix-list "))
     return "".join(line for lists, block in blocks for line in (sorted(block, key=_list_name) if lists else block))
@@ -41,7 +41,7 @@ def _list_name(line: str) -> str:
 
 
 def _changes(block: str) -> list[str]:
-    """The innermost line of each change, behind those that it stands below."""
+    """Each change as its innermost line, prefixed by the sections above it."""
     kept = [
         line.rstrip() for line in block.splitlines() if line.strip() and set(line) != {"="} and not _LOGGED.match(line)
     ]
@@ -50,7 +50,7 @@ def _changes(block: str) -> list[str]:
     for here, following in zip(kept, [*kept[1:], ""], strict=True):
         depth = _depth(here)
         above = [*above[:depth], here.strip()]
-        if _depth(following) <= depth and not _is_nothing(above):
+        if _depth(following) <= depth and not _is_no_change(above):
             found.append(": ".join(above))
     return found
 
@@ -59,19 +59,19 @@ def _depth(line: str) -> int:
     return len(line) - len(line.lstrip(" "))
 
 
-def _is_nothing(above: list[str]) -> bool:
+def _is_no_change(above: list[str]) -> bool:
     return above in (["no bfd"], ["bfd"]) or (len(above) == 1 and above[0].startswith("interface "))
 
 
-def refusal(said: str) -> str:
-    """Why frr-reload.py failed, in FRR's words and with the line."""
-    said = _COLOUR.sub("", said)
-    if match := _REFUSED.search(said):
+def refusal(output: str) -> str:
+    """Reason of a failure of frr-reload.py: FRR's error text and the line."""
+    output = _COLOUR.sub("", output)
+    if match := _REFUSED.search(output):
         return f"line {match['number']}: {' '.join(match['text'].split())}"
-    complaint = _COMPLAINT.search(said)
-    if match := _FAILED.search(said):
+    complaint = _COMPLAINT.search(output)
+    if match := _FAILED.search(output):
         return f"`{match['line'].strip()}`: {complaint[0] if complaint else '% refused'}"
     if complaint:
         return complaint[0]
-    last = [line.strip() for line in said.splitlines() if line.strip()]
-    return _LOGGED.sub("", last[-1]) if last else "it did not say why"
+    last = [line.strip() for line in output.splitlines() if line.strip()]
+    return _LOGGED.sub("", last[-1]) if last else "no reason given"

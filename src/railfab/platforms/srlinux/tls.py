@@ -1,4 +1,4 @@
-"""Whether a switch answers and proves who it is: said before gRPC, which cannot tell one failure from another."""
+"""Check of a switch's TLS certificate before gRPC connects, because gRPC does not tell connection errors apart."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ TIMEOUT_S = 5.0
 
 
 @contextmanager
-def reach(endpoint: Endpoint) -> Iterator[dict[str, Any]]:
-    """How pygnmi is to check the switch, as its keywords, good while it connects.
+def tls_arguments(endpoint: Endpoint) -> Iterator[dict[str, Any]]:
+    """TLS keyword arguments for pygnmi, valid inside the context.
 
-    Its `path_cert` is a PEM file with what to trust: the endpoint's authority, or, where the system's trust store
-    vouches for the switch, its own certificate, for pygnmi takes a file or trusts whatever it is shown.
+    `path_cert` is a PEM file: the endpoint's CA, or the switch's own certificate where the system's trust store
+    verified it, because without a file pygnmi trusts any certificate.
     Raises Unreachable, LoginRefused or EndpointError.
     """
     certificate = _certificate(endpoint, _context(endpoint))
@@ -49,10 +49,10 @@ def _context(endpoint: Endpoint) -> ssl.SSLContext:
 
 
 def _certificate(endpoint: Endpoint, context: ssl.SSLContext) -> bytes:
-    """The switch's certificate (DER), verified unless the endpoint says not to."""
+    """The switch's certificate (DER), verified unless the endpoint has skip_verify."""
     if endpoint.gnmi_port is None:
-        raise Unreachable(endpoint.name, "has no gNMI port", "Give it a gnmi_port in the list of endpoints")
-    place = f"{endpoint.host}:{endpoint.gnmi_port}"
+        raise Unreachable(endpoint.name, "has no gNMI port", "Set its gnmi_port in the endpoints file")
+    address = f"{endpoint.host}:{endpoint.gnmi_port}"
     try:
         with (
             socket.create_connection((endpoint.host, endpoint.gnmi_port), TIMEOUT_S) as plain,
@@ -60,15 +60,15 @@ def _certificate(endpoint: Endpoint, context: ssl.SSLContext) -> bytes:
         ):
             return secure.getpeercert(binary_form=True) or b""
     except ssl.SSLCertVerificationError as error:
-        problem = f"the certificate at {place} is not trusted ({error.verify_message.rstrip('.')})"
-        remedy = "Name the authority that signed it as the endpoint's ca"
+        problem = f"the certificate of {address} is not trusted ({error.verify_message.rstrip('.')})"
+        remedy = "Set the endpoint's ca to the CA that signed it"
         raise LoginRefused(endpoint.name, problem, remedy) from None
     except ssl.SSLError as error:
-        problem = f"{place} does not speak TLS ({_reason(error)})"
+        problem = f"{address} does not speak TLS ({_reason(error)})"
         raise Unreachable(endpoint.name, problem, "Check the port and the server's TLS profile") from None
     except OSError as error:
-        problem = f"no answer from {place} ({_reason(error)})"
-        raise Unreachable(endpoint.name, problem, "Check that it is up and serves gNMI there") from None
+        problem = f"no answer from {address} ({_reason(error)})"
+        raise Unreachable(endpoint.name, problem, "Check that the switch is up and serves gNMI on this port") from None
 
 
 def _reason(error: OSError) -> str:
