@@ -8,7 +8,9 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
+from execnet import XSpec
 from hypothesis import settings
+from tests import namespaces
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
@@ -50,8 +52,11 @@ def _oracle() -> str | None:
 NEEDS: dict[str, Callable[[], str | None]] = {"lab": _lab, "prometheus": _prometheus, "oracle": _oracle}
 
 
-ONE_BY_ONE = ("app", "cli", "deploy", "docs", "integration", "lab", "telemetry", "twin")
-"""Folders whose tests share what a machine has once: ports, namespaces, daemons, its clock."""
+LONGEST = ("integration", "docs", "lab", "app", "twin")
+"""Folders whose tests take longest: they are started first, so that no worker is left with one at the end."""
+
+ON_ONE_LAB = ("tests/integration/test_embedded_lab.py", "tests/integration/test_deploy_on_frr.py")
+"""Files whose tests share one lab, which a worker boots once."""
 
 
 def _required() -> set[str]:
@@ -59,19 +64,40 @@ def _required() -> set[str]:
 
 
 class ByFile(LoadScopeScheduling):
-    """Spreads tests over processes file by file; those of ONE_BY_ONE stay in one process."""
+    """Spreads tests over processes file by file, in the order in which they were collected."""
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.partition("::")[0]
-        return "machine" if Path(file).parts[1] in ONE_BY_ONE else file
+        return ON_ONE_LAB[0] if file in ON_ONE_LAB else file
+
+
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Enter namespaces; with pytest-xdist the workers do. A caller with plugins of its own stays outside."""
+    spread = config.getoption("numprocesses", None) or config.getoption("tx", None)
+    if not spread and not config.invocation_params.plugins and namespaces.available():
+        namespaces.enter(config)
+
+
+def pytest_xdist_setupnodes(config: pytest.Config, specs: list[XSpec]) -> None:
+    if namespaces.available():
+        for spec in specs:
+            spec.python = namespaces.worker_python()
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFile:
+    config.option.loadscopereorder = False
     return ByFile(config, log)
+
+
+def _rank(item: pytest.Item) -> int:
+    """Place of a test's folder in the order of the run."""
+    folder = item.path.relative_to(REPOSITORY).parts[1]
+    return LONGEST.index(folder) if folder in LONGEST else len(LONGEST)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip what cannot run here, with what to do about it; what is required stays and fails where it must."""
+    items.sort(key=_rank)
     for mark, lacking in NEEDS.items():
         reason = lacking()
         if reason is None:

@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.signals import interruptible
 
 ROOT = Path(__file__).parents[2]
 POD64 = ROOT / "inventory" / "fabrics" / "pod64.yml"
@@ -94,12 +95,22 @@ def _drained(terminal: int) -> str:
 def test_ctrl_c_and_sigterm_while_it_waits_end_it_with_one_line_and_130(tmp_path: Path, sign: signal.Signals) -> None:
     pipe = tmp_path / "intent.yml"
     os.mkfifo(pipe)
-    with subprocess.Popen([*COMMAND, "plan", str(pipe)], stderr=subprocess.PIPE, text=True) as running:
+    command = interruptible([*COMMAND, "plan", str(pipe)])
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
         writer = _writer(pipe)
+        _until_it_reads(running.pid)
         running.send_signal(sign)
         _, stderr = running.communicate(timeout=60)
         os.close(writer)
     assert (running.returncode, stderr) == (130, "railfab: interrupted\n")
+
+
+def _until_it_reads(pid: int) -> None:
+    """Wait until a process sleeps in a read of a pipe: Python would handle an earlier signal only after the read."""
+    until_s = time.monotonic() + 60
+    while "pipe_read" not in Path(f"/proc/{pid}/wchan").read_text():
+        assert time.monotonic() < until_s
+        time.sleep(0.05)
 
 
 def _writer(pipe: Path) -> int:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
+from tests.signals import interruptible
 
 from railfab.draw import Frame, Screen, recording_svg
 from railfab.draw.terminal import Run, Style
@@ -180,5 +181,5 @@ def test_a_command_that_does_not_end_is_told_to(tmp_path: Path, repository: Path
         "import time\ntry:\n    print('on', flush=True); time.sleep(60)\nexcept KeyboardInterrupt:\n    print('told')"
     )
     command = [sys.executable, repository / "docs" / "record.py", "-o", tmp_path / "out.svg", "--seconds", "0.7"]
-    subprocess.run([*command, "--", sys.executable, "-c", shows], check=True, timeout=60)
+    subprocess.run(interruptible([*command, "--", sys.executable, "-c", shows]), check=True, timeout=60)
     assert "told" in (tmp_path / "out.svg").read_text()

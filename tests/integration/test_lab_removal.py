@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 from tests.integration.conftest import RunningLab, wait_for
 from tests.lab.fabrics import lab_plan, small_intent
+from tests.signals import interruptible
 from typer.testing import CliRunner
 
 from railfab.cli.lab import lab_app
@@ -163,7 +164,7 @@ def ended_at(plan: LabPlan, repository: Path, step: str, number: signal.Signals,
     """Bring the lab up in a process of its own, and send that a signal some time after it says this step."""
     arguments = [str(plan.place.folder / "small.yml"), str(plan.place.state)]
     with subprocess.Popen(
-        [sys.executable, "-c", UP, *arguments],
+        interruptible([sys.executable, "-c", UP, *arguments]),
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,

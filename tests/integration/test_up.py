@@ -13,6 +13,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from tests.signals import interruptible
 
 TURN_S = 12
 WAITS_S = 60
@@ -61,7 +62,9 @@ def test_a_run_of_two_turns_ends_by_itself_with_marks_and_pauses_in_the_incast_a
 
 def test_ctrl_c_ends_everything_and_leaves_nothing(command: list[str], tmp_path: Path) -> None:
     state = tmp_path / "state"
-    running = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    running = subprocess.Popen(
+        interruptible(command), cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
     deadline = time.monotonic() + WAITS_S
     assert running.stderr is not None
     for line in running.stderr:
@@ -79,9 +82,8 @@ def test_ctrl_c_ends_everything_and_leaves_nothing(command: list[str], tmp_path:
 @pytest.mark.prometheus
 def test_prometheus_runs_with_our_rules_when_it_is_installed(command: list[str], tmp_path: Path) -> None:
     port = "19391"
-    running = subprocess.Popen(
-        [*command[:-1], port, "--for", "40"], cwd=tmp_path, stderr=subprocess.DEVNULL, stdout=subprocess.PIPE
-    )
+    words = interruptible([*command[:-1], port, "--for", "40"])
+    running = subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.DEVNULL, stdout=subprocess.PIPE)
     deadline = time.monotonic() + WAITS_S
     query = f"http://127.0.0.1:{port}/api/v1/query?query=count(fabric_bgp_session_up==1)"
     sessions: list[str] = []

@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 import yaml
 from click.testing import Result
+from tests.signals import interruptible
 from tests.telemetry.rack import Rack
 from typer.testing import CliRunner
 
@@ -38,7 +39,7 @@ def endpoints_file(rack: Rack, tmp_path: Path) -> Path:
 @contextmanager
 def collecting(repository: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
     command = [sys.executable, "-m", "railfab", "collect", str(repository / FABRIC), *arguments]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(interruptible(command), stderr=subprocess.PIPE, text=True)
     try:
         yield process
     finally:

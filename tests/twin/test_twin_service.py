@@ -18,6 +18,7 @@ import grpc
 import pytest
 from pygnmi.client import gNMIException
 from pygnmi.spec.v080 import gnmi_pb2, gnmi_pb2_grpc
+from tests.signals import interruptible
 from tests.twin.twins import LEAF, REPOSITORY, SPINE, endpoint, made_job, pod64, ring, started, switch, until
 from typer.testing import CliRunner
 
@@ -337,7 +338,10 @@ def test_the_command_serves_switches_its_job_and_ends_clean_on_ctrl_c(tmp_path: 
     intent, jobs = str(REPOSITORY / "inventory/fabrics/pod64.yml"), REPOSITORY / "inventory" / "jobs"
     command = [sys.executable, "-m", "railfab", "twin", intent, "--state", str(tmp_path), "--port", "0"]
     with subprocess.Popen(
-        [*command, "--job", str(jobs / "ring.yml")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        interruptible([*command, "--job", str(jobs / "ring.yml")]),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     ) as served:
         try:
             until(lambda: served.poll() is not None or running(tmp_path, "pod64") is not None)

@@ -11,11 +11,14 @@ import pytest
 from tests.integration.frr.bench import Bench, Node, run, within
 from tests.platforms.frr.switches import PORTS, SPINE, text
 
+from railfab.lab.netns.runtime import RUNTIME
+
 
 @pytest.fixture(scope="session")
 def switches() -> Iterator[tuple[Node, Node]]:
     """Leaf and spine."""
-    folder = Path(tempfile.mkdtemp(prefix="rft-"))  # pytest's own is for root alone, and the daemons run as user frr
+    RUNTIME.mkdir(mode=0o755, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(dir=RUNTIME))  # pytest's own is for root alone, and the daemons run as user frr
     folder.chmod(0o755)
     bench = Bench(folder)
     try:
