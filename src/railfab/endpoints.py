@@ -1,7 +1,7 @@
-"""The endpoints file: where the switches of a running lab, twin or inventory are reached.
+"""The endpoints file: addresses and ports of the switches of a running lab, twin or inventory.
 
-A lab or a twin writes `<state>/<fabric>.<lab|twin>.json`; `deploy`, `verify` and `collect` read it. It names secrets
-(a file, an environment variable) and never holds one.
+A lab or a twin writes `<state>/<fabric>.<lab|twin>.json`; `deploy`, `verify` and `collect` read it. It refers to
+secrets (a file, an environment variable) and never contains one.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from railfab.errors import EndpointError, raise_all
 VERSION = 1
 STATE_DIR = Path(".railfab")
 MAX_CHARACTERS = 50_000_000
-"""What is read of an endpoints file: more than any fabric needs, and an end where a device has none."""
+"""Limit of what is read of an endpoints file: more than any fabric needs, and an end for endless files."""
 IN_HOST_DATA = ("gnmi_port", "ca", "known_hosts", "credentials", "skip_verify")
-"""What a host of a Nornir hosts.yml says under `data`."""
+"""Keys that a host of a Nornir hosts.yml has under `data`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """A user and a password; the password never shows in a representation.
+    """A user name and a password; `repr()` hides the password.
 
-    key_file: OpenSSH private key that SSH logs in with; the password is then for what has no keys, and may be empty.
+    key_file: OpenSSH private key for SSH; the password is then only used by gNMI, and may be empty.
     """
 
     username: str
@@ -43,13 +43,13 @@ class Credentials:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """How one switch is reached.
+    """Address, ports and credentials of one switch.
 
-    ca: PEM file of the authority that signed the switch's gNMI certificate; None is the system's trust store.
-    known_hosts: OpenSSH known_hosts file; None is the user's own.
+    ca: PEM file of the CA that signed the gNMI certificate of the switch; None for the trust store of the system.
+    known_hosts: OpenSSH known_hosts file; None for that of the user.
     credentials: `env:PREFIX` (variables PREFIX_USERNAME and PREFIX_PASSWORD) or the path of a YAML file
-        with `username` and `password`; PREFIX_KEY_FILE or `key_file` names an SSH key, beside or instead of it.
-    skip_verify: the user said that this target's certificate and host key are not to be checked.
+        with `username` and `password`; PREFIX_KEY_FILE or `key_file` names an SSH key, in addition or instead.
+    skip_verify: do not verify the certificate and host key of this target.
     """
 
     name: str
@@ -76,19 +76,19 @@ class Endpoints:
 
 
 def state_file(state: Path, fabric: str, kind: str) -> Path:
-    """Where a lab (`lab`) or a twin (`twin`) of this fabric says how it is reached."""
+    """Path of the endpoints file of a lab (`lab`) or a twin (`twin`) of this fabric."""
     return state / f"{fabric}.{kind}.json"
 
 
 def give_to_caller(path: Path) -> None:
-    """Hand a file that sudo wrote to the user who called sudo."""
+    """Change the owner of a file that sudo wrote to the user who called sudo."""
     uid, gid = os.environ.get("SUDO_UID"), os.environ.get("SUDO_GID")
     if os.geteuid() == 0 and uid and gid:
         os.chown(path, int(uid), int(gid), follow_symlinks=False)
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write a file that only its owner can read, whole or not at all."""
+    """Write a file that only its owner can read, atomically."""
     if not path.parent.exists():
         path.parent.mkdir(parents=True)
         give_to_caller(path.parent)
@@ -108,53 +108,56 @@ def save_endpoints(path: Path, endpoints: Endpoints) -> None:
 def load_endpoints(path: Path) -> Endpoints:
     """Read an endpoints file, or a Nornir SimpleInventory `hosts.yml`.
 
-    Raises EndpointError, or Problems, when there is no such file or it is neither.
+    Raises EndpointError, or Problems, when the file does not exist or is neither.
     """
     document = _document(path)
     try:
-        found = _from_document(document) if "nodes" in document else _from_hosts(path.stem, document)
+        endpoints = _from_document(document) if "nodes" in document else _from_hosts(path.stem, document)
     except (KeyError, TypeError, ValueError) as error:
         remedy = "Each node needs name, platform and host; each host of a hosts.yml hostname and platform"
-        raise EndpointError(str(path), f"is not a list of endpoints ({error})", remedy) from None
-    raise_all([EndpointError(f"{path}: {node.name}", *fault) for node in found.nodes for fault in _faults(node)])
-    twice = sorted(name for name, count in Counter(node.name for node in found.nodes).items() if count > 1)
-    if twice:
-        raise EndpointError(str(path), f"names {', '.join(twice)} twice", "Keep one of them")
-    return found
+        raise EndpointError(str(path), f"the file is not a list of endpoints ({error})", remedy) from None
+    raise_all([EndpointError(f"{path}: {node.name}", *fault) for node in endpoints.nodes for fault in _faults(node)])
+    duplicates = sorted(name for name, count in Counter(node.name for node in endpoints.nodes).items() if count > 1)
+    if duplicates:
+        raise EndpointError(str(path), f"duplicate names: {', '.join(duplicates)}", "Keep one entry of each")
+    return endpoints
 
 
 def _document(path: Path) -> dict[str, Any]:
-    """The mapping that a YAML or JSON file holds."""
+    """The mapping in a YAML or JSON file."""
     try:
         with path.open(encoding="utf-8") as file:
             document = yaml.safe_load(file.read(MAX_CHARACTERS))
     except FileNotFoundError:
         raise EndpointError(str(path), "no such file", "Start the lab or the twin first, or name a file") from None
     except OSError as error:
-        problem = f"cannot be read ({(error.strerror or str(error)).lower()})"
-        raise EndpointError(str(path), problem, "Check the file") from None
+        problem = f"the file cannot be read ({(error.strerror or str(error)).lower()})"
+        raise EndpointError(str(path), problem, "Check its permissions") from None
     except UnicodeDecodeError:
-        raise EndpointError(str(path), "is no text file", "Name an endpoints file or a Nornir hosts.yml") from None
+        remedy = "Name an endpoints file or a Nornir hosts.yml"
+        raise EndpointError(str(path), "the file is not UTF-8 text", remedy) from None
     except (yaml.YAMLError, RecursionError) as error:
-        raise EndpointError(str(path), f"is not YAML ({str(error).splitlines()[0]})", "Check the file") from None
+        problem = f"invalid YAML ({str(error).splitlines()[0]})"
+        raise EndpointError(str(path), problem, "Correct its syntax") from None
     if not isinstance(document, dict):
-        raise EndpointError(str(path), "holds no mapping", "Name an endpoints file or a Nornir hosts.yml")
+        remedy = "Name an endpoints file or a Nornir hosts.yml"
+        raise EndpointError(str(path), "the file contains no mapping", remedy)
     return document
 
 
 def _from_document(document: Mapping[str, Any]) -> Endpoints:
     if document["version"] != VERSION:
-        raise ValueError(f"version {document['version']}, not {VERSION}")
+        raise ValueError(f"version is {document['version']}, not {VERSION}")
     nodes = tuple(Endpoint(**node) for node in document["nodes"])
     return Endpoints(fabric=document["fabric"], backend=document["backend"], nodes=nodes)
 
 
 def _from_hosts(fabric: str, hosts: Mapping[str, Any]) -> Endpoints:
-    """A Nornir SimpleInventory hosts file: ports and files stand in each host's `data`."""
+    """The hosts of a Nornir SimpleInventory file; gNMI port, files and credentials are in `data`."""
     nodes = []
     for name, host in hosts.items():
         if not isinstance(host, dict):
-            raise TypeError(f"{name} holds no mapping")
+            raise TypeError(f"{name} is not a mapping")
         extra = dict(host.get("data") or {})
         known = {key: extra[key] for key in IN_HOST_DATA if key in extra}
         nodes.append(
@@ -164,31 +167,31 @@ def _from_hosts(fabric: str, hosts: Mapping[str, Any]) -> Endpoints:
 
 
 def _faults(node: Endpoint) -> Iterator[tuple[str, str]]:
-    """(problem, remedy) of each value that is not of its kind."""
+    """(problem, remedy) of each value of a wrong type or range."""
     for key in ("name", "platform", "host", "credentials"):
         if not isinstance(value := getattr(node, key), str) or not value:
-            yield f"{key} is {value!r}, which is no text", "Write a word"
+            yield f"{key} {value!r} is not a text", "Write a text"
     for key in ("ca", "known_hosts"):
         if not isinstance(value := getattr(node, key), str | None):
-            yield f"{key} is {value!r}, which is no path", "Name a file"
+            yield f"{key} {value!r} is not a path", "Name a file"
     for key in ("ssh_port", "gnmi_port"):
         value = getattr(node, key)
         if value is not None and (type(value) is not int or not 1 <= value <= 65_535):
-            yield f"{key} is {value!r}, which is no port", "Write a number from 1 to 65535"
+            yield f"{key} {value!r} is not a port number", "Use 1 to 65535"
     if not isinstance(node.skip_verify, bool):
-        yield f"skip_verify is {node.skip_verify!r}", "Write true or false"
+        yield f"skip_verify {node.skip_verify!r} is not a boolean", "Use true or false"
 
 
 def read_credentials(endpoint: Endpoint) -> Credentials:
-    """The user and password that an endpoint names. Raises EndpointError when they are not there."""
+    """Read the user and password that an endpoint refers to. Raises EndpointError if they are missing."""
     source = endpoint.credentials
     if source.startswith("env:"):
         prefix = source.removeprefix("env:")
         key_file = os.environ.get(f"{prefix}_KEY_FILE")
         missing = [f"{prefix}_{word}" for word in _required(key_file) if f"{prefix}_{word}" not in os.environ]
         if missing:
-            problem = f"no {' and no '.join(missing)} in the environment"
-            raise EndpointError(endpoint.name, problem, "Set and export them")
+            problem = f"the environment lacks {' and '.join(missing)}"
+            raise EndpointError(endpoint.name, problem, "Export what is missing")
         return Credentials(os.environ[f"{prefix}_USERNAME"], os.environ.get(f"{prefix}_PASSWORD", ""), key_file)
     path = Path(source)
     try:
@@ -197,10 +200,10 @@ def read_credentials(endpoint: Endpoint) -> Credentials:
         username, *password = (str(document[word.lower()]) for word in _required(key_file))
         return Credentials(username, password[0] if password else str(document.get("password", "")), key_file)
     except (OSError, yaml.YAMLError, KeyError, TypeError, AttributeError):
-        remedy = "It must be a readable YAML file with username and password"
-        raise EndpointError(endpoint.name, f"no credentials in {path}", remedy) from None
+        remedy = "Write username and password into it, as YAML"
+        raise EndpointError(endpoint.name, f"{path} contains no credentials", remedy) from None
 
 
 def _required(key_file: str | None) -> tuple[str, ...]:
-    """What must be said besides a key."""
+    """The values that are required: a key replaces the password."""
     return ("USERNAME",) if key_file else ("USERNAME", "PASSWORD")

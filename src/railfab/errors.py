@@ -1,17 +1,17 @@
-"""The errors railfab raises on purpose.
+"""The errors that railfab raises on purpose.
 
-RailfabError                   one clear line: where, what, how to fix it (exit code 2)
-├── IntentError                what a user wrote in YAML
+RailfabError                   one line: place, problem and remedy (exit code 2)
+├── IntentError                invalid YAML of a user: intent, job, catalogue
 ├── TopologyError              a fabric that cannot be wired
-├── UnsupportedFeature         a platform that cannot do what the intent asks
+├── UnsupportedFeature         a platform that does not support what the intent needs
 ├── UnknownPlatform
 ├── ConfigError                configuration text that cannot be parsed
-├── DeviceError                a device that refused or did not answer
+├── DeviceError                a device that refused a request or did not answer
 │   ├── Unreachable
 │   ├── LoginRefused
-│   ├── CommitRefused          the device is as it was before
-│   └── NotRolledBack          a change failed and the device may hold part of it
-├── EndpointError              no, or no usable, list of devices
+│   ├── CommitRefused          the configuration of the device is unchanged
+│   └── NotRolledBack          a change failed and the device may run a part of it
+├── EndpointError              a missing or invalid endpoints file or credentials
 ├── LabError
 └── Problems                   several of the above, reported together
 """
@@ -20,7 +20,7 @@ from collections.abc import Sequence
 
 
 class RailfabError(Exception):
-    """Root of every error railfab raises on purpose: where it is, what it is, and what to do about it."""
+    """Root of every error that railfab raises on purpose: place, problem and remedy."""
 
     def __init__(self, where: str, problem: str, remedy: str) -> None:
         super().__init__(f"{where}: {problem}. {remedy}.")
@@ -30,23 +30,23 @@ class RailfabError(Exception):
 
 
 class IntentError(RailfabError):
-    """A user's YAML (intent, job, inventory) is not valid."""
+    """The YAML of a user (intent, job, catalogue) is invalid."""
 
 
 class TopologyError(RailfabError):
-    """The intent is well-formed but its fabric cannot be wired."""
+    """The intent is valid YAML, but its fabric cannot be wired."""
 
 
 class UnsupportedFeature(RailfabError):
-    """The platform of a device cannot do what the intent asks of it."""
+    """The platform of a device does not support a feature that the intent needs."""
 
 
 class UnknownPlatform(RailfabError):
-    """No platform of that name."""
+    """No platform has this name."""
 
 
 class ConfigError(RailfabError):
-    """A configuration text does not parse to a device model."""
+    """A configuration text cannot be parsed to a device model."""
 
 
 class DeviceError(RailfabError):
@@ -58,27 +58,27 @@ class Unreachable(DeviceError):
 
 
 class LoginRefused(DeviceError):
-    """The device did not accept the credentials or the certificate was not trusted."""
+    """The device rejected the credentials, or its certificate is not trusted."""
 
 
 class CommitRefused(DeviceError):
-    """The device did not take the configuration, and is as it was before."""
+    """The device rejected the configuration; its running configuration is unchanged."""
 
 
 class NotRolledBack(DeviceError):
-    """A change failed and could not be undone: the device may run what was before, what was wanted, or neither."""
+    """A change failed and was not undone: the device may run the old configuration, the new one, or a part of it."""
 
 
 class EndpointError(RailfabError):
-    """Where the devices are is not known."""
+    """The address of a device, or its credentials, cannot be determined."""
 
 
 class LabError(RailfabError):
-    """A lab cannot be brought up, read or taken down."""
+    """A lab cannot be started, read or removed."""
 
 
 class Problems(RailfabError):
-    """Several problems, found before stopping; `str()` gives one line each."""
+    """Several errors, reported together; `str()` has one line per error."""
 
     def __init__(self, errors: Sequence[RailfabError]) -> None:
         self.errors = tuple(errors)
@@ -88,12 +88,12 @@ class Problems(RailfabError):
 
 
 def each(error: RailfabError) -> tuple[RailfabError, ...]:
-    """The errors that an error stands for: those of Problems, else itself."""
+    """The errors inside an error: those of Problems, else the error itself."""
     return error.errors if isinstance(error, Problems) else (error,)
 
 
 def raise_all(errors: Sequence[RailfabError]) -> None:
-    """Raise nothing, the one error, or all of them together."""
+    """Raise the error, or Problems for several; nothing for none."""
     if len(errors) == 1:
         raise errors[0]
     if errors:

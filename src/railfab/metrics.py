@@ -1,9 +1,9 @@
 """The catalogue of every metric that railfab exposes: name, kind, unit, help and labels.
 
-The collector exposes nothing that is not in here, platforms map their native paths to these names, and dashboards and
-rules may use no other. Base units; counters end in `_total`; ratios are 0 to 1. `receive` and `transmit` are seen
-from the port; a *received* pause told this port to stop. `rail` is the empty string where a port or switch
-serves none or several (an empty label is no label to Prometheus).
+The collector exposes only these metrics, platforms map their native paths to these names, and dashboards and rules use
+no others. Base units; counters end in `_total`; ratios are 0 to 1. `receive` and `transmit` are directions of the port:
+a *received* pause frame makes this port stop sending. `rail` is the empty string where a port or switch serves no rail
+or several (Prometheus treats an empty label as absent).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ JOB = ("job_id", "host")
 
 
 class Kind(StrEnum):
-    """How a metric behaves over time, in Prometheus' words; an info metric is a gauge that is always 1."""
+    """Metric type of Prometheus; an info metric is a gauge that is always 1."""
 
     COUNTER = "counter"
     GAUGE = "gauge"
@@ -41,21 +41,25 @@ class Metric:
     labels: tuple[str, ...]
 
     def exposed_names(self) -> tuple[str, ...]:
-        """The names that a query can use: a histogram has three."""
+        """Names for queries: three for a histogram, else one."""
         if self.kind is Kind.HISTOGRAM:
             return tuple(f"{self.name}_{suffix}" for suffix in ("bucket", "sum", "count"))
         return (self.name,)
 
 
 def _interface() -> Iterator[Metric]:
-    for way in DIRECTIONS:
-        word = f"{way.capitalize()}d" if way == "receive" else "Transmitted"
-        prefix = f"fabric_interface_{way}"
+    for direction in DIRECTIONS:
+        word = f"{direction.capitalize()}d" if direction == "receive" else "Transmitted"
+        prefix = f"fabric_interface_{direction}"
         yield Metric(f"{prefix}_bytes_total", Kind.COUNTER, "bytes", f"{word} octets of frames without preamble.", PORT)
         yield Metric(f"{prefix}_packets_total", Kind.COUNTER, "packets", f"{word} packets.", (*PORT, "cast"))
         yield Metric(f"{prefix}_errors_total", Kind.COUNTER, "packets", f"{word} packets with errors.", PORT)
         yield Metric(
-            f"{prefix}_discards_total", Kind.COUNTER, "packets", f"Packets discarded though whole, on {way}.", PORT
+            f"{prefix}_discards_total",
+            Kind.COUNTER,
+            "packets",
+            f"Packets without errors that were discarded on {direction}.",
+            PORT,
         )
     yield Metric(
         "fabric_interface_receive_fcs_errors_total",
@@ -68,10 +72,12 @@ def _interface() -> Iterator[Metric]:
         "fabric_interface_carrier_transitions_total",
         Kind.COUNTER,
         "",
-        "Changes of the link's state; down and up again count two.",
+        "Changes of the link state; down and up again are two changes.",
         PORT,
     )
-    yield Metric("fabric_interface_oper_up", Kind.GAUGE, "", "Whether the interface works (1) or not (0).", PORT)
+    yield Metric(
+        "fabric_interface_oper_up", Kind.GAUGE, "", "Whether the interface is operationally up (1) or not (0).", PORT
+    )
     yield Metric("fabric_interface_admin_up", Kind.GAUGE, "", "Whether the interface is enabled (1) or not (0).", PORT)
     yield Metric(
         "fabric_interface_last_change_timestamp_seconds",
@@ -86,14 +92,14 @@ def _interface() -> Iterator[Metric]:
 
 
 def _queues() -> Iterator[Metric]:
-    for what, unit in (("bytes", "bytes"), ("packets", "packets")):
-        yield Metric(f"fabric_queue_transmit_{what}_total", Kind.COUNTER, unit, f"{what.title()} sent.", QUEUE)
-        yield Metric(f"fabric_queue_dropped_{what}_total", Kind.COUNTER, unit, f"{what.title()} dropped.", QUEUE)
+    for unit in ("bytes", "packets"):
+        yield Metric(f"fabric_queue_transmit_{unit}_total", Kind.COUNTER, unit, f"{unit.title()} sent.", QUEUE)
+        yield Metric(f"fabric_queue_dropped_{unit}_total", Kind.COUNTER, unit, f"{unit.title()} dropped.", QUEUE)
         yield Metric(
-            f"fabric_queue_ecn_marked_{what}_total",
+            f"fabric_queue_ecn_marked_{unit}_total",
             Kind.COUNTER,
             unit,
-            f"{what.title()} whose ECN field was set to congestion experienced.",
+            f"{unit.title()} whose ECN field was set to congestion experienced.",
             QUEUE,
         )
     yield Metric("fabric_queue_depth_bytes", Kind.GAUGE, "bytes", "Bytes waiting in the queue.", QUEUE)
@@ -101,27 +107,27 @@ def _queues() -> Iterator[Metric]:
         "fabric_queue_depth_peak_bytes",
         Kind.GAUGE,
         "bytes",
-        "Most bytes that waited in the queue lately; query with max_over_time.",
+        "Recent maximum of the bytes waiting in the queue; query with max_over_time.",
         QUEUE,
     )
 
 
 def _pfc() -> Iterator[Metric]:
-    for way, meaning in (("receive", "this port was told to stop"), ("transmit", "this port told its peer to stop")):
-        prefix = f"fabric_pfc_{way}"
+    for direction, meaning in (("receive", "the peer paused this port"), ("transmit", "this port paused its peer")):
+        prefix = f"fabric_pfc_{direction}"
         yield Metric(f"{prefix}_frames_total", Kind.COUNTER, "", f"Priority pause frames: {meaning}.", PRIORITY)
         yield Metric(
             f"{prefix}_pause_estimated_seconds_total",
             Kind.COUNTER,
             "seconds",
-            f"Upper bound of the time paused, estimated from frames: {meaning}. Frames x 65535 quanta at port speed.",
+            f"Upper bound of the paused time, estimated as frames x 65535 quanta at port speed: {meaning}.",
             PRIORITY,
         )
     yield Metric(
         "fabric_pfc_receive_pause_seconds_total",
         Kind.COUNTER,
         "seconds",
-        "Time this port was paused, where the platform measures it.",
+        "Time that this port was paused, on platforms that measure it.",
         PRIORITY,
     )
     yield Metric("fabric_pfc_receive_transitions_total", Kind.COUNTER, "", "Changes from running to paused.", PRIORITY)
@@ -132,7 +138,7 @@ def _pfc() -> Iterator[Metric]:
         "fabric_pfc_watchdog_storms_detected_total",
         Kind.COUNTER,
         "",
-        "Times the PFC watchdog found a lossless priority stuck.",
+        "PFC storms that the PFC watchdog detected on a lossless priority.",
         PRIORITY,
     )
 
@@ -142,9 +148,13 @@ def _buffers() -> Iterator[Metric]:
     prefix = "fabric_buffer_headroom"
     yield Metric(f"{prefix}_used_bytes", Kind.GAUGE, "bytes", "PFC headroom in use.", group)
     yield Metric(
-        f"{prefix}_peak_bytes", Kind.GAUGE, "bytes", "Most PFC headroom in use lately; query with max_over_time.", group
+        f"{prefix}_peak_bytes",
+        Kind.GAUGE,
+        "bytes",
+        "Recent maximum of the PFC headroom in use; query with max_over_time.",
+        group,
     )
-    yield Metric(f"{prefix}_size_bytes", Kind.GAUGE, "bytes", "PFC headroom that may be used.", group)
+    yield Metric(f"{prefix}_size_bytes", Kind.GAUGE, "bytes", "Configured PFC headroom.", group)
 
 
 def _routing() -> Iterator[Metric]:
@@ -183,24 +193,24 @@ def _topology() -> Iterator[Metric]:
         "fabric_interface_info",
         Kind.INFO,
         "",
-        "What the design says about the interface; link is host, uplink or downlink, speed like 100G.",
+        "Attributes of the interface in the design; link is host, uplink or downlink, speed is for example 100G.",
         (*PORT, "link", *peer, "rail", "speed"),
     )
     yield Metric(
         "fabric_device_info",
         Kind.INFO,
         "",
-        "What the design says about the switch.",
+        "Attributes of the switch in the design.",
         ("device", "fabric", "role", "pod", "segment", "rail", "platform", "model"),
     )
     yield Metric(
         "fabric_link_intended_info",
         Kind.INFO,
         "",
-        "A link of the design as seen from this interface; hosts need not speak LLDP, see the label link.",
+        "The link of this interface in the design; hosts may not send LLDP (label link).",
         (*PORT, *peer, "link"),
     )
-    yield Metric("fabric_lldp_neighbor_info", Kind.INFO, "", "The neighbour that LLDP sees.", (*PORT, *peer))
+    yield Metric("fabric_lldp_neighbor_info", Kind.INFO, "", "The neighbour that LLDP reports.", (*PORT, *peer))
 
 
 def _collector() -> Iterator[Metric]:
@@ -212,14 +222,14 @@ def _collector() -> Iterator[Metric]:
         "session_state",
         Kind.GAUGE,
         "",
-        "Where the session stands: 0 idle, 1 connecting, 2 syncing, 3 up, 4 retrying, 5 refused by the target.",
+        "State of the session: 0 idle, 1 connecting, 2 syncing, 3 up, 4 retrying, 5 refused by the target.",
     )
-    yield metric("tls_verified", Kind.GAUGE, "", "Whether the target's certificate is checked (1) or not (0).")
+    yield metric("tls_verified", Kind.GAUGE, "", "Whether the certificate of the target is verified (1) or not (0).")
     yield metric(
         "last_update_timestamp_seconds",
         Kind.GAUGE,
         "seconds",
-        "Unix time when the last sampled update arrived, 0 before the first; on-change data may be old and true.",
+        "Unix time when the last sampled update arrived, 0 before the first; on-change updates are not counted.",
         "subscription",
     )
     yield metric("updates_total", Kind.COUNTER, "", "Updates received.", "subscription")
@@ -232,7 +242,11 @@ def _collector() -> Iterator[Metric]:
     )
     yield metric("reconnects_total", Kind.COUNTER, "", "Times a stream was opened again.")
     yield metric(
-        "unmapped_updates_total", Kind.COUNTER, "", "Leaves that the platform's map does not know.", "path_root"
+        "unmapped_updates_total",
+        Kind.COUNTER,
+        "",
+        "Leaves received that the telemetry map of the platform does not contain.",
+        "path_root",
     )
     yield metric(
         "dropped_updates_total",
@@ -241,12 +255,12 @@ def _collector() -> Iterator[Metric]:
         "Updates not stored: undecodable, out_of_order or series_limit.",
         "reason",
     )
-    yield metric("series", Kind.GAUGE, "", "Series held for the target.")
+    yield metric("series", Kind.GAUGE, "", "Series stored for the target.")
     yield metric(
         "ingest_lag_seconds",
         Kind.GAUGE,
         "seconds",
-        "Arrival of the last sample minus the device's time stamp; shows clock skew too.",
+        "Arrival time of the last sample minus its time stamp by the device; includes clock skew.",
     )
     yield Metric(
         "fabric_collector_lag_seconds",
@@ -263,7 +277,7 @@ def _jobs() -> Iterator[Metric]:
         "training_barrier_wait_seconds",
         Kind.HISTOGRAM,
         "seconds",
-        "Time the host waited for the others; a straggler waits least.",
+        "Time that the host waited for the other hosts; a straggler waits least.",
         JOB,
     )
     yield Metric(
@@ -285,7 +299,7 @@ def _jobs() -> Iterator[Metric]:
 def _twin() -> Iterator[Metric]:
     for name, text in (
         ("simulated", "Time that the twin has simulated."),
-        ("slipped", "Wall time that the twin could not simulate in time and left out."),
+        ("slipped", "Wall time that the twin skipped because the simulation was too slow."),
     ):
         yield Metric(f"fabric_twin_{name}_seconds_total", Kind.COUNTER, "seconds", text, ("fabric",))
 
@@ -296,11 +310,11 @@ def _catalogue() -> Iterator[Metric]:
 
 
 CATALOGUE: Mapping[str, Metric] = MappingProxyType({metric.name: metric for metric in _catalogue()})
-"""Every metric by name, in the order of exposition."""
+"""Every metric by name, in exposition order."""
 
 
 def metric(name: str) -> Metric:
-    """The catalogue's entry of that name. Raises KeyError: a name that is not in it is a bug."""
+    """The catalogue entry of this name. Raises KeyError: an unknown name is a bug."""
     return CATALOGUE[name]
 
 

@@ -1,4 +1,4 @@
-"""Constants and conversions; every change of unit in railfab goes through here."""
+"""Constants and unit conversions; railfab converts units only with these functions."""
 
 FIBRE_NS_PER_M = 5.0
 """Propagation in optical fibre, refractive index about 1.5 [ns/m]."""
@@ -7,29 +7,29 @@ NS_PER_S = 1_000_000_000
 NS_PER_MS = 1_000_000
 BITS_PER_BYTE = 8
 ETHERNET_OVERHEAD_BYTES = 20
-"""Preamble, start delimiter and inter-frame gap: on the wire, in no octet counter (IEEE 802.3)."""
+"""Preamble, start delimiter and inter-frame gap: sent on the wire, but not counted by octet counters (IEEE 802.3)."""
 
 PAUSE_QUANTUM_BITS = 512
 """One pause quantum is the time of 512 bits at the port's speed (IEEE 802.1Qbb)."""
 PAUSE_MAX_QUANTA = 65535
 
 VXLAN_BYTES = {"ipv4": 14 + 20 + 8 + 8, "ipv6": 14 + 40 + 8 + 8}
-"""What VXLAN adds to an IP packet, by family of the underlay: Ethernet, outer IP, UDP and its header (RFC 7348; sizes
-from general knowledge)."""
+"""Bytes that VXLAN adds to an IP packet, by address family of the underlay: Ethernet, outer IP, UDP and VXLAN headers
+(RFC 7348; sizes from general knowledge)."""
 
 
 def bytes_per_ns(rate_gbps: float) -> float:
-    """A rate in bytes per nanosecond."""
+    """Convert a rate in Gb/s to bytes per nanosecond."""
     return rate_gbps / BITS_PER_BYTE
 
 
 def bytes_per_s(rate_gbps: float) -> float:
-    """A rate in bytes per second."""
+    """Convert a rate in Gb/s to bytes per second."""
     return rate_gbps * 1e9 / BITS_PER_BYTE
 
 
 def gbps(rate_bytes_per_s: float) -> float:
-    """A rate in gigabits per second."""
+    """Convert a rate in bytes per second to Gb/s."""
     return rate_bytes_per_s * BITS_PER_BYTE / 1e9
 
 

@@ -59,29 +59,32 @@ def test_a_nornir_hosts_file_is_a_list_of_endpoints(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("[]", "holds no mapping. Name an endpoints file or a Nornir hosts.yml."),
-        ("leaf1: {platform: frr}", "is not a list of endpoints ('hostname')"),
-        ('{"version": 9, "nodes": []}', "is not a list of endpoints (version 9, not 1)"),
-        ("a: [", "is not YAML (while parsing a flow node). Check the file."),
-        ("a: " + 5_000 * "[", "is not YAML (maximum recursion depth exceeded"),
-        ("leaf1: x", "is not a list of endpoints (leaf1 holds no mapping)"),
-        ("leaf1: {hostname: h, platform: frr, port: 0}", "leaf1: ssh_port is 0, which is no port. Write a number from"),
-        ("leaf1: {hostname: h, platform: frr, data: {gnmi_port: a}}", "leaf1: gnmi_port is 'a', which is no port."),
-        ("leaf1: {hostname: [1], platform: frr}", "leaf1: host is [1], which is no text. Write a word."),
-        ("leaf1: {hostname: h, platform: frr, data: {ca: 7}}", "leaf1: ca is 7, which is no path. Name a file."),
-        ("leaf1: {hostname: h, platform: frr, data: {skip_verify: yes please}}", "Write true or false."),
+        ("[]", "the file contains no mapping. Name an endpoints file or a Nornir hosts.yml."),
+        ("leaf1: {platform: frr}", "the file is not a list of endpoints ('hostname')"),
+        ('{"version": 9, "nodes": []}', "is not a list of endpoints (version is 9, not 1)"),
+        ("a: [", "invalid YAML (while parsing a flow node). Correct its syntax."),
+        ("a: " + 5_000 * "[", "invalid YAML (maximum recursion depth exceeded"),
+        ("leaf1: x", "is not a list of endpoints (leaf1 is not a mapping)"),
+        ("leaf1: {hostname: h, platform: frr, port: 0}", "leaf1: ssh_port 0 is not a port number. Use 1 to 65535."),
+        ("leaf1: {hostname: h, platform: frr, data: {gnmi_port: a}}", "leaf1: gnmi_port 'a' is not a port number."),
+        ("leaf1: {hostname: [1], platform: frr}", "leaf1: host [1] is not a text. Write a text."),
+        ("leaf1: {hostname: h, platform: frr, data: {ca: 7}}", "leaf1: ca 7 is not a path. Name a file."),
+        (
+            "leaf1: {hostname: h, platform: frr, data: {skip_verify: yes please}}",
+            "skip_verify 'yes please' is not a boolean. Use true or false.",
+        ),
     ],
 )
-def test_a_file_that_is_no_list_of_endpoints_is_said_so(tmp_path: Path, text: str, line: str) -> None:
+def test_a_file_without_endpoints_is_an_error(tmp_path: Path, text: str, line: str) -> None:
     (tmp_path / "f").write_text(text)
     with pytest.raises(EndpointError) as caught:
         load_endpoints(tmp_path / "f")
     assert line in str(caught.value)
 
 
-def test_a_switch_that_is_listed_twice_is_said_so(tmp_path: Path) -> None:
+def test_a_duplicate_switch_is_an_error(tmp_path: Path) -> None:
     save_endpoints(tmp_path / "f.json", Endpoints(fabric="f", backend="netns", nodes=(ONE, ONE)))
-    with pytest.raises(EndpointError, match=r"f\.json: names leaf1 twice\. Keep one of them\."):
+    with pytest.raises(EndpointError, match=r"f\.json: duplicate names: leaf1\. Keep one entry of each\."):
         load_endpoints(tmp_path / "f.json")
 
 
@@ -121,7 +124,7 @@ def test_a_misspelt_term_is_refused_and_above_all_one_that_was_to_spare_a_switch
 def test_credentials_come_from_the_environment_or_a_file_and_never_show(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(EndpointError, match="leaf1: no RF_TEST_USERNAME and no RF_TEST_PASSWORD in the environment"):
+    with pytest.raises(EndpointError, match="leaf1: the environment lacks RF_TEST_USERNAME and RF_TEST_PASSWORD"):
         read_credentials(ONE)
     monkeypatch.setenv("RF_TEST_USERNAME", "u")
     monkeypatch.setenv("RF_TEST_PASSWORD", "sesame")
@@ -131,7 +134,7 @@ def test_credentials_come_from_the_environment_or_a_file_and_never_show(
     from dataclasses import replace
 
     assert read_credentials(replace(ONE, credentials=str(tmp_path / "c.yml"))) == Credentials("u", "sesame")
-    with pytest.raises(EndpointError, match=r"no credentials in .*none.yml. It must be a readable YAML file"):
+    with pytest.raises(EndpointError, match=r"none\.yml contains no credentials\. Write username and password into it"):
         read_credentials(replace(ONE, credentials=str(tmp_path / "none.yml")))
 
 

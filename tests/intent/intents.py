@@ -1,4 +1,4 @@
-"""Intents that the tests of this room write, and how a refusal of one reads."""
+"""Intents for the tests of this package, and helpers that collect error lines."""
 
 from __future__ import annotations
 
@@ -137,15 +137,15 @@ inventory:
     {host: 192.0.2.1, ssh_port: 22, gnmi_port: 57400, ca: ca.pem, known_hosts: known, credentials: "env:LAB",
      skip_verify: true}
 """
-"""Every key that an intent knows, each once."""
+"""An intent with every key of the schema, each once."""
 
 
 SECONDS = 5
-"""Far above what any refusal takes, far below a hang."""
+"""CPU time that loading a file may take: much more than it needs, much less than a hang."""
 
 
 def refused(tmp_path: Path, text: str | bytes) -> list[str]:
-    """The lines that a file's faults are reported in, without the folder."""
+    """The error lines of an invalid file, without the folder."""
     path = tmp_path / "f.yml"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(RailfabError) as caught:
@@ -153,8 +153,8 @@ def refused(tmp_path: Path, text: str | bytes) -> list[str]:
     return str(caught.value).replace(f"{tmp_path}/", "").split("\n")
 
 
-def said(load: Callable[[Path], Any], path: Path) -> list[str]:
-    """The lines of a refusal: it comes in time, an error a line, each short enough to read. None of what is taken."""
+def error_lines(load: Callable[[Path], Any], path: Path) -> list[str]:
+    """The error lines of a file, checked for time, count and length; none if the file is valid."""
     began = time.process_time()
     faults: tuple[RailfabError, ...] = ()
     text = ""

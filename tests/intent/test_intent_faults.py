@@ -1,4 +1,4 @@
-"""Every fault of the nested keys is one line with the right place, and says what would do."""
+"""Each fault of a nested key is one line with its place, the problem and the remedy."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ NAMES = "Use up to 32 lower-case letters, digits and inner hyphens."
 
 
 def cases() -> list[tuple[str, ...]]:
-    """(before, after, said) of faults.txt."""
+    """(before, after, expected) of faults.txt."""
     blocks = (Path(__file__).parent / "faults.txt").read_text().split("\n\n")[1:]
     return [tuple(line.replace("\\n", "\n") for line in block.strip("\n").split("\n")) for block in blocks]
 
 
-@pytest.mark.parametrize(("before", "after", "said"), cases(), ids=[case[2] for case in cases()])
-def test_a_fault_names_its_line_and_key_and_what_would_do(tmp_path: Path, before: str, after: str, said: str) -> None:
+@pytest.mark.parametrize(("before", "after", "message"), cases(), ids=[case[2] for case in cases()])
+def test_a_fault_has_its_line_key_problem_and_remedy(tmp_path: Path, before: str, after: str, message: str) -> None:
     text = FULL.replace(before, after, 1)
     assert text != FULL
     lines = refused(tmp_path, text)
-    key = said.partition(": ")[0]
-    found = [line for line in lines if line.endswith(f": {said}")]
+    key = message.partition(": ")[0]
+    found = [line for line in lines if line.endswith(f": {message}")]
     assert found, lines
-    where = found[0].removesuffix(f": {said}")
+    where = found[0].removesuffix(f": {message}")
     expected = {".".join(map(str, place)): line for place, line in marks(yaml.compose(text))}
     assert where == f"f.yml:{expected[nearest(key, expected)]}"
 
 
 def nearest(key: str, known: dict[str, int]) -> str:
-    """The key, or the one around it where the file lacks it."""
+    """The key, or the innermost key around it that the file contains."""
     while key not in known:
         key = key.rpartition(".")[0]
     return key
 
 
 def leaves(node: Any, place: Place = ()) -> Iterator[Place]:
-    """Every place of a document that holds neither a mapping nor a list."""
+    """Every place of a document with a plain value."""
     if isinstance(node, dict | list):
         for key, value in node.items() if isinstance(node, dict) else enumerate(node):
             yield from leaves(value, (*place, key))
@@ -67,7 +67,7 @@ def marks(node: yaml.Node, place: Place = ()) -> Iterator[tuple[Place, int]]:
 
 
 @pytest.mark.parametrize("section", yaml.safe_load(FULL))
-def test_whichever_value_is_wrong_its_own_line_and_key_are_named(tmp_path: Path, section: str) -> None:
+def test_each_wrong_value_is_reported_with_its_line_and_key(tmp_path: Path, section: str) -> None:
     fullest = yaml.safe_load(FULL)
     for place in leaves(fullest[section], (section,)):
         document = deepcopy(fullest)
@@ -86,11 +86,11 @@ def test_whichever_value_is_wrong_its_own_line_and_key_are_named(tmp_path: Path,
 def test_super_spines_need_spines(tmp_path: Path) -> None:
     text = SMALL.replace("  spines:", "  super_spines:")
     assert refused(tmp_path, text) == [
-        "f.yml:5: backend.super_spines: super-spines stand on spines, and there are none. Add spines."
+        "f.yml:5: backend.super_spines: super-spines need spines, and the backend has none. Add spines."
     ]
 
 
-def test_faults_of_one_model_are_said_together(tmp_path: Path) -> None:
+def test_faults_of_one_model_are_reported_together(tmp_path: Path) -> None:
     text = FULL.replace("{count: 4, links_per_leaf", "{count: 3, links_per_leaf").replace(
         "{count: 4, g", "{count: 5, g"
     )
@@ -100,7 +100,7 @@ def test_faults_of_one_model_are_said_together(tmp_path: Path) -> None:
     ]
 
 
-def test_faults_of_many_depths_come_in_the_order_of_the_file(tmp_path: Path) -> None:
+def test_faults_of_several_depths_are_in_file_order(tmp_path: Path) -> None:
     text = (
         FULL.replace("nic_per: 4", "nic_per: 80")
         .replace("ports: {1: [1, 4], 2: [2, 3]}", "ports: {1: [x], b: [1], 2: 5}")
@@ -125,42 +125,42 @@ def test_faults_of_many_depths_come_in_the_order_of_the_file(tmp_path: Path) -> 
     assert numbers == sorted(numbers)
 
 
-def test_a_key_and_what_is_below_it_are_two_faults(tmp_path: Path) -> None:
+def test_a_wrong_key_and_a_wrong_value_below_it_are_two_faults(tmp_path: Path) -> None:
     lines = refused(
         tmp_path, SMALL + "frontend: {leaves: {count: 1, model: m}, tenants: {B!: {vlan: 0, subnet: 10.0.0.0/8}}}\n"
     )
     assert lines == [
         f"f.yml:6: frontend.tenants.B!: 'B!' is not a name. {NAMES}",
-        "f.yml:6: frontend.tenants.B!.vlan: 0 does not do. It should be greater than or equal to 1.",
+        "f.yml:6: frontend.tenants.B!.vlan: 0 is out of range. Use 1 to 4094.",
     ]
 
 
-def test_a_key_of_another_place_is_sent_there(tmp_path: Path) -> None:
+def test_a_key_at_a_wrong_place_is_told_its_place(tmp_path: Path) -> None:
     assert refused(tmp_path, SMALL + "mtu: 9000\n")[0].startswith(
-        "f.yml:6: mtu: is not a key railfab knows. It belongs below profile. Known here: backend, "
+        "f.yml:6: mtu: unknown key. Move it to profile. The keys here are backend, "
     )
-    assert "It belongs below frontend.tenants.NAME. " in refused(tmp_path, SMALL + "vni: 9000\n")[0]
+    assert "Move it to frontend.tenants.NAME. " in refused(tmp_path, SMALL + "vni: 9000\n")[0]
 
 
-def test_a_key_that_nobody_could_read_is_shown_on_one_line(tmp_path: Path) -> None:
+def test_an_unprintable_or_long_key_is_shown_on_one_line(tmp_path: Path) -> None:
     lines = refused(tmp_path, SMALL + '"a\\nb": 1\n"": 2\n' + f"{'k' * 300}: 3\n")
-    assert [line.partition(": is not a key")[0] for line in lines] == [
+    assert [line.partition(": unknown key")[0] for line in lines] == [
         "f.yml:6: 'a\\nb'",
         "f.yml:7: ''",
         "f.yml:8: '" + "k" * 36 + "...",
     ]
 
 
-def test_a_number_is_one_key_however_it_is_written(tmp_path: Path) -> None:
+def test_two_notations_of_a_number_are_the_same_key(tmp_path: Path) -> None:
     text = FULL.replace("ports: {1: [1, 4], 2: [2, 3]}", "ports: {1: [1], 0x1: [2]}")
-    assert refused(tmp_path, text)[0].endswith(": key '0x1' is given twice. Keep one of them.")
+    assert refused(tmp_path, text)[0].endswith(": key '0x1' is duplicate. Keep one of them.")
     assert FULL not in text
 
 
-def test_more_faults_than_a_reader_takes_in_are_counted(tmp_path: Path) -> None:
+def test_faults_beyond_the_first_thirty_are_counted(tmp_path: Path) -> None:
     lines = refused(tmp_path, SMALL + "".join(f"wrong{n}: 1\n" for n in range(1000)))
     assert len(lines) == 31
-    assert lines[-1] == "f.yml: has 970 more faults. Mend these first."
+    assert lines[-1] == "f.yml: 970 more faults are not shown. Correct the first ones."
     lines = refused(tmp_path, SMALL + "".join(f"wrong{n}: !!int 1\n" for n in range(1000)))
     assert len(lines) == 31
-    assert lines[-1] == "f.yml: has 970 more faults. Mend these first."
+    assert lines[-1] == "f.yml: 970 more faults are not shown. Correct the first ones."

@@ -1,4 +1,4 @@
-"""Whatever a file holds, it loads or is refused in lines that a user can read; never a traceback, never a hang."""
+"""Fuzzing: any file loads or is refused with readable error lines, without a traceback and without a hang."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.intent.intents import FULL, ROOT, SMALL, said
+from tests.intent.intents import FULL, ROOT, SMALL, error_lines
 
 from railfab.intent import load_intent, load_job
 
@@ -101,7 +101,7 @@ ODD = [
 
 @dataclass(frozen=True)
 class Node:
-    """A piece of YAML as it is written: a word, a list, or a mapping whose keys may repeat."""
+    """A node of YAML as it is written: a scalar, a list, or a mapping whose keys may repeat."""
 
     word: str = ""
     elements: tuple[Node, ...] | None = None
@@ -117,7 +117,7 @@ def node_of(value: Any) -> Node:
 
 
 def written(node: Node) -> str:
-    """As flow YAML, on lines of their own where it may be."""
+    """The node as flow YAML, one element per line where possible."""
     if node.entries is not None:
         return "{" + ",\n ".join(f"{key}: {written(inner)}" for key, inner in node.entries) + "}"
     if node.elements is not None:
@@ -126,7 +126,7 @@ def written(node: Node) -> str:
 
 
 def blocks(node: Node) -> str:
-    """The top as block YAML, what is below as flow: an error at one place leaves the lines of others."""
+    """The top level as block YAML, the rest as flow YAML, so that an error at one place keeps the lines of others."""
     return "".join(f"{key}: {written(inner)}\n" for key, inner in node.entries or ())
 
 
@@ -143,7 +143,7 @@ Change = Callable[[Node], Iterator[Node]]
 
 
 def changed(node: Node, place: int, change: Change) -> list[Node]:
-    """The node with the place-th of its nodes, itself being 0, replaced by what the change gives."""
+    """The node with its node number `place` (itself is 0) replaced by the result of the change."""
     if place == 0:
         return list(change(node))
     place -= 1
@@ -179,7 +179,7 @@ def renamed(node: Node, number: int, key: str) -> Node:
 
 @st.composite
 def mutants(draw: st.DrawFn, sources: Sequence[str]) -> str:
-    """The text of a file of ours after one to four changes."""
+    """The text of a committed file after one to four random changes."""
     node = node_of(yaml.safe_load(draw(st.sampled_from(sources))))
     words = st.sampled_from(ODD) | st.text(max_size=20)
     for _ in range(draw(st.integers(1, 4))):
@@ -208,27 +208,27 @@ def as_bytes(text: str) -> bytes:
 
 @quick
 @given(text=mutants(FABRICS))
-def test_a_changed_fabric_loads_or_is_refused_in_plain_lines(tmp_path: Path, text: str) -> None:
+def test_a_mutated_fabric_loads_or_is_refused_with_readable_lines(tmp_path: Path, text: str) -> None:
     path = tmp_path / "f.yml"
     path.write_bytes(as_bytes(text))
-    said(load_intent, path)
+    error_lines(load_intent, path)
 
 
 @quick
 @given(text=mutants(JOBS))
-def test_a_changed_job_loads_or_is_refused_in_plain_lines(tmp_path: Path, text: str) -> None:
+def test_a_mutated_job_loads_or_is_refused_with_readable_lines(tmp_path: Path, text: str) -> None:
     path = tmp_path / "j.yml"
     path.write_bytes(as_bytes(text))
-    said(load_job, path)
+    error_lines(load_job, path)
 
 
 @quick
 @given(text=mutants(CATALOGUES))
-def test_a_changed_catalogue_loads_or_is_refused_in_plain_lines(tmp_path: Path, text: str) -> None:
+def test_a_mutated_catalogue_loads_or_is_refused_with_readable_lines(tmp_path: Path, text: str) -> None:
     (tmp_path / "c.yml").write_bytes(as_bytes(text))
     path = tmp_path / "f.yml"
     path.write_text(SMALL + "catalogue: c.yml\n")
-    said(load_intent, path)
+    error_lines(load_intent, path)
 
 
 @quick
@@ -237,25 +237,27 @@ def test_a_changed_catalogue_loads_or_is_refused_in_plain_lines(tmp_path: Path, 
     | st.text(alphabet="{}[]:,-?&*!|>'\"%@#\n\t ab01.\0\u2028", max_size=400).map(as_bytes)
 )
 @pytest.mark.parametrize("load", [load_intent, load_job])
-def test_bytes_load_or_are_refused_in_plain_lines(tmp_path: Path, load: Callable[[Path], Any], content: bytes) -> None:
+def test_random_bytes_load_or_are_refused_with_readable_lines(
+    tmp_path: Path, load: Callable[[Path], Any], content: bytes
+) -> None:
     path = tmp_path / "f.yml"
     path.write_bytes(content)
-    said(load, path)
+    error_lines(load, path)
 
 
 @quick
 @given(start=st.integers(0, len(FULL)), end=st.integers(0, len(FULL)), between=st.binary(max_size=8))
-def test_a_file_that_was_cut_loads_or_is_refused_in_plain_lines(
+def test_a_truncated_file_loads_or_is_refused_with_readable_lines(
     tmp_path: Path, start: int, end: int, between: bytes
 ) -> None:
     path = tmp_path / "f.yml"
     path.write_bytes(FULL[:start].encode() + between + FULL[end:].encode())
-    said(load_intent, path)
+    error_lines(load_intent, path)
 
 
 @quick
 @given(name=st.text(max_size=300) | st.sampled_from(["..", ".", "/", "/dev/null", "~", "a\0b", "x" * 300, "f.yml"]))
-def test_any_catalogue_name_is_answered_in_plain_lines(tmp_path: Path, name: str) -> None:
+def test_any_catalogue_name_loads_or_is_refused_with_readable_lines(tmp_path: Path, name: str) -> None:
     path = tmp_path / "f.yml"
     path.write_bytes(as_bytes(SMALL + f"catalogue: {yaml.safe_dump(name, default_style=chr(34), width=10**6)}"))
-    assert said(load_intent, path)
+    assert error_lines(load_intent, path)

@@ -1,4 +1,4 @@
-"""The schema that editors read, held against what the loader takes and refuses."""
+"""The JSON Schema of the intent accepts and refuses the same documents as the loader."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from railfab.intent import json_schema
 Location = tuple[str, ...]
 SCHEMA = json_schema()
 LIMITS = {"minimum": -1, "maximum": 1, "exclusiveMinimum": 0, "exclusiveMaximum": 0}
-"""Keywords that bound a number, and how far the nearest whole number is that they refuse."""
+"""Keywords that limit a number, and the distance from the limit to the nearest refused integer."""
 
 
 def members(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """A schema, or those that it is a union of."""
+    """The members of a union, or the schema itself."""
     if "$ref" in node:
         node = SCHEMA["$defs"][node["$ref"].rpartition("/")[2]] | {key: node[key] for key in node if key != "$ref"}
     if "anyOf" in node:
@@ -33,7 +33,7 @@ def members(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def numbers(node: dict[str, Any], held: Any, location: tuple[int | str, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """(location, keyword, limit) of every bounded number of the schema, where the document holds one."""
+    """(location, keyword, limit) of every limited number of the schema that the document contains."""
     for member in members(node):
         if member.get("type") in ("integer", "number") and not isinstance(held, dict | list):
             yield from ((location, word, member[word]) for word in LIMITS if word in member)
@@ -47,7 +47,7 @@ def numbers(node: dict[str, Any], held: Any, location: tuple[int | str, ...] = (
 
 
 def keys(node: dict[str, Any], path: Location = ()) -> Iterator[tuple[Location, dict[str, Any]]]:
-    """Every key of the schema, NAME for any name."""
+    """Every key of the schema, with NAME for any name."""
     for member in members(node):
         for name, entry in member.get("properties", {}).items():
             yield (*path, name), entry
@@ -58,7 +58,7 @@ def keys(node: dict[str, Any], path: Location = ()) -> Iterator[tuple[Location, 
 
 
 def held(document: Any, path: Location) -> bool:
-    """Whether a document has a key, at any name."""
+    """Whether a document contains a key, below any name."""
     if not path:
         return True
     if not isinstance(document, dict):
@@ -68,7 +68,7 @@ def held(document: Any, path: Location) -> bool:
 
 
 def as_json(value: Any) -> Any:
-    """Keys that are numbers are texts in JSON."""
+    """The value with keys as texts, as JSON requires."""
     if isinstance(value, dict):
         return {str(key): as_json(inner) for key, inner in value.items()}
     return [as_json(inner) for inner in value] if isinstance(value, list) else value
@@ -78,12 +78,12 @@ FULLEST = yaml.safe_load(FULL)
 BOUNDED = list(numbers(SCHEMA, FULLEST))
 
 
-def test_the_committed_schema_is_what_the_models_say() -> None:
+def test_the_committed_schema_is_up_to_date() -> None:
     committed = json.loads((ROOT / "inventory" / "intent.schema.json").read_text())
     assert committed == SCHEMA, "write it anew: railfab schema > inventory/intent.schema.json"
 
 
-def test_every_key_is_described_and_held_by_the_fullest_intent() -> None:
+def test_every_key_is_described_and_used_by_the_test_intent() -> None:
     every = dict(keys(SCHEMA))
     assert len(every) > 150
     assert [path for path, entry in every.items() if not entry.get("description")] == []
@@ -91,7 +91,7 @@ def test_every_key_is_described_and_held_by_the_fullest_intent() -> None:
 
 
 @pytest.mark.parametrize(("location", "word", "limit"), BOUNDED, ids=lambda value: str(value))
-def test_a_number_beyond_its_bound_is_refused_by_name(
+def test_a_number_beyond_its_limit_is_refused_with_the_range(
     tmp_path: Path, location: tuple[int | str, ...], word: str, limit: float
 ) -> None:
     document = deepcopy(FULLEST)
@@ -101,10 +101,11 @@ def test_a_number_beyond_its_bound_is_refused_by_name(
     inner[location[-1]] = limit + LIMITS[word]
     key = ".".join(map(str, location))
     lines = refused(tmp_path, json.dumps(document))
-    assert [line for line in lines if f": {key}: " in line and "does not do. It should be " in line], lines
+    expected = f": {key}: {limit + LIMITS[word]} is out of range. Use "
+    assert [line for line in lines if expected in line and str(limit) in line.partition("Use ")[2]], lines
 
 
-def test_every_number_is_bounded_on_both_sides() -> None:
+def test_every_number_has_a_smallest_and_a_largest_value() -> None:
     assert len(BOUNDED) > 150
     limits: dict[tuple[int | str, ...], set[str]] = {}
     for location, word, _ in BOUNDED:
@@ -115,7 +116,7 @@ def test_every_number_is_bounded_on_both_sides() -> None:
 
 
 def is_unbounded(member: dict[str, Any]) -> bool:
-    """A whole number of any size."""
+    """Whether it is an integer of any size."""
     return member.get("type") == "integer" and not {"minimum", "const", "enum"} & set(member)
 
 
@@ -127,11 +128,11 @@ def is_unbounded(member: dict[str, Any]) -> bool:
     ],
     ids=lambda path: str(path.relative_to(ROOT)),
 )
-def test_the_schema_takes_every_committed_intent(path: Path) -> None:
+def test_the_schema_accepts_every_committed_intent(path: Path) -> None:
     jsonschema.validate(as_json(yaml.safe_load(path.read_text())), SCHEMA)
 
 
-def test_the_schema_takes_every_key_and_off() -> None:
+def test_the_schema_accepts_every_key_and_off() -> None:
     document = as_json(yaml.safe_load(FULL))
     jsonschema.validate(document, SCHEMA)
     document["profile"] |= {"bfd": False, "lossless": False}
@@ -148,7 +149,9 @@ def test_the_schema_takes_every_key_and_off() -> None:
         ("backend", {"segments": {"hosts": 1, "rail_switches": 1, "model": "x", "ports": {"rail1": [1]}}}),
     ],
 )
-def test_the_schema_refuses_what_the_loader_refuses(tmp_path: Path, section: str, wrong: dict[str, Any]) -> None:
+def test_the_schema_and_the_loader_refuse_the_same_documents(
+    tmp_path: Path, section: str, wrong: dict[str, Any]
+) -> None:
     document = yaml.safe_load(SMALL) | {section: wrong}
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(document, SCHEMA)

@@ -17,5 +17,5 @@ from railfab.intent import Collective
         ("1GiB", 1_073_741_824),
     ],
 )
-def test_a_size_is_that_many_bytes(written: object, size: int) -> None:
+def test_a_size_is_converted_to_bytes(written: object, size: int) -> None:
     assert Collective.model_validate({"op": "allreduce", "bytes": written}).bytes == size

@@ -163,7 +163,7 @@ def test_endpoints_that_cannot_be_used_are_refused_before_anything_starts(topolo
         collector_of(ca="/dev/null")
     with pytest.raises(EndpointError, match=rf"^{LEAF}: the authority's certificate /none cannot be read\. Point ca"):
         collector_of(ca="/none")
-    with pytest.raises(EndpointError, match="no NONE_USERNAME and no NONE_PASSWORD in the environment"):
+    with pytest.raises(EndpointError, match="the environment lacks NONE_USERNAME and NONE_PASSWORD"):
         collector_of(credentials="env:NONE")
     with pytest.raises(Problems, match=r"(?s)pod1-seg1-leaf1: has no gNMI port.*pod1-spine1: has no gNMI port"):
         Collector(topology, rack.endpoints(gnmi_port=None))

@@ -1,4 +1,4 @@
-"""What a user wrote: fabrics and jobs as YAML, read into frozen models. No other room reads a user's YAML of these."""
+"""Fabrics and jobs that a user wrote as YAML, read into frozen models. No other package reads these files."""
 
 from railfab.intent.backend import Backend, Growth, Segments, Spines, Subnets, SuperSpines
 from railfab.intent.catalogue import CatalogueFile, InterfaceNames, SwitchEntry

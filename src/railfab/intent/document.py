@@ -1,8 +1,8 @@
-"""YAML as railfab reads it: one document of mappings, lists and plain values, each with its line.
+"""YAML parser of railfab: one document of mappings, lists and plain values, each with its line.
 
-Stricter than YAML: no doubled keys, no tags, no merges, no alias of more than a value (so nothing grows without bound),
-and no number that YAML 1.1 and 1.2 read differently (`010`, `1:30`). What is unusual is refused with its line, never
-resolved in silence.
+Stricter than YAML: no duplicate keys, no tags, no merges, no alias of a list or mapping (so that no document expands
+without bound), and no number that YAML 1.1 and 1.2 read differently (`010`, `1:30`). Everything else is an error with
+its line.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from typing import Any
 import yaml
 
 from railfab.errors import IntentError, RailfabError, raise_all
-from railfab.intent.words import LONGEST, key_shown, one_line, shown
+from railfab.intent.display import MAX_CHARACTERS, display, display_key, one_line
 
 Location = tuple[int | str, ...]
 
 MAX_BYTES = 1_000_000
 """An intent is a page; a file larger than this is another kind of file."""
-DEEPEST = 50
-"""Levels of nesting; the keys of an intent have six."""
-MOST_FAULTS = 30
-"""Faults of a file that are said at once."""
+MAX_DEPTH = 50
+"""Levels of nesting; an intent has six."""
+MAX_FAULTS = 30
+"""Faults of a file that are reported together."""
 
 UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
-"""What YAML does not take (1.2.2, section 5.1, has what it takes)."""
+"""Characters that YAML does not allow (1.2.2, section 5.1, lists the allowed ones)."""
 WORDS = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
     **dict.fromkeys((case(word) for word in ("yes", "true", "on") for case in (str, str.title, str.upper)), True),
@@ -39,31 +39,31 @@ FLOAT = re.compile(
     r"[-+]?(?:(?:0|[1-9][0-9_]*)?\.[0-9]+|(?:0|[1-9][0-9_]*)\.?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
 )
 PARSER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""libyaml's where PyYAML was built with it, ten times as fast."""
+"""The parser of libyaml, ten times as fast, where PyYAML was built with it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What a file holds, and the line of every key and list element."""
+    """The content of a file, and the line of every key and list element."""
 
     path: Path
     content: dict[int | str, Any]
     lines: dict[Location, int]
 
     def line(self, location: Location) -> int:
-        """The line of a place, or of the nearest place around it that the file has."""
+        """The line of a place, or of the innermost place around it that the file contains."""
         return next((self.lines[location[:n]] for n in range(len(location), 0, -1) if location[:n] in self.lines), 1)
 
     def where(self, location: Location) -> str:
         """File, line and key."""
-        key = ".".join(map(key_shown, location))
+        key = ".".join(map(display_key, location))
         return f"{self.path}:{self.line(location)}" + (f": {key}" if key else "")
 
 
 def read_document(path: Path, first_line: str = "version: 1") -> Document:
-    """The mapping that a file holds. Raises IntentError, or Problems, where it is not YAML as railfab reads it.
+    """The mapping in a file. Raises IntentError, or Problems, if it is not YAML that railfab accepts.
 
-    first_line: what the author of a file without a mapping is told to begin with.
+    first_line: the first line that the remedy suggests for a file without a mapping.
     """
     text = _text(path)
     builder = _Builder(path)
@@ -73,14 +73,14 @@ def read_document(path: Path, first_line: str = "version: 1") -> Document:
         builder.faults.append(_syntax_fault(path, text, error))
     builder.stop_at_faults()
     if not isinstance(content, dict):
-        raise IntentError(str(path), "holds no mapping", f"Begin with `{first_line}`")
+        raise IntentError(str(path), "the file contains no mapping", f"Begin it with `{first_line}`")
     return Document(path, content, builder.lines)
 
 
-def beyond(path: Path, faults: int) -> list[IntentError]:
-    """What is said of the faults of a file beyond the first MOST_FAULTS."""
-    more = faults - MOST_FAULTS
-    return [IntentError(str(path), f"has {more} more faults", "Mend these first")] if more > 0 else []
+def remaining_faults(path: Path, faults: int) -> list[IntentError]:
+    """The line that counts the faults of a file after the first MAX_FAULTS; none where there are no more."""
+    more = faults - MAX_FAULTS
+    return [IntentError(str(path), f"{more} more faults are not shown", "Correct the first ones")] if more > 0 else []
 
 
 def _text(path: Path) -> str:
@@ -91,60 +91,59 @@ def _text(path: Path) -> str:
     except FileNotFoundError:
         raise IntentError(str(path), "no such file", "Check the path") from None
     except OSError as error:
-        problem = f"cannot be read ({(error.strerror or str(error)).lower()})"
+        problem = f"the file cannot be read ({(error.strerror or str(error)).lower()})"
         raise IntentError(str(path), problem, "Name a readable text file") from None
     except UnicodeDecodeError:
-        raise IntentError(str(path), "is no UTF-8 text", "Name a text file") from None
+        raise IntentError(str(path), "the file is not UTF-8 text", "Save it as UTF-8") from None
     if len(content) > MAX_BYTES:
-        raise IntentError(str(path), f"is larger than {MAX_BYTES} bytes", "Name a smaller file")
-    if found := UNPRINTABLE.search(text):
-        line = text.count("\n", 0, found.start()) + 1
-        problem = f"is not YAML (character U+{ord(found[0]):04X} is not allowed)"
-        raise IntentError(f"{path}:{line}", problem, "Take it out")
+        raise IntentError(str(path), f"the file is larger than {MAX_BYTES} bytes", "Use a smaller file")
+    if match := UNPRINTABLE.search(text):
+        line = text.count("\n", 0, match.start()) + 1
+        raise IntentError(f"{path}:{line}", f"YAML does not allow the character U+{ord(match[0]):04X}", "Delete it")
     return text
 
 
 def _syntax_fault(path: Path, text: str, error: yaml.YAMLError) -> IntentError:
-    mark, began = (getattr(error, name, None) for name in ("problem_mark", "context_mark"))
+    mark, context_mark = (getattr(error, name, None) for name in ("problem_mark", "context_mark"))
     line = mark.line if mark else 0
     problem = one_line(getattr(error, "problem", None) or str(error))
-    if began:
-        problem += f", {one_line(getattr(error, 'context', ''))} from line {began.line + 1}"
+    if context_mark:
+        problem += f", {one_line(getattr(error, 'context', ''))} from line {context_mark.line + 1}"
     lines = text.split("\n")
     tabbed = line < len(lines) and lines[line].lstrip(" ").startswith("\t")
-    remedy = "Indent with spaces, not tabs" if tabbed else "Mend the syntax there"
-    return IntentError(f"{path}:{line + 1}", f"is not YAML ({problem})", remedy)
+    remedy = "Indent with spaces, not tabs" if tabbed else "Correct this line"
+    return IntentError(f"{path}:{line + 1}", f"invalid YAML ({problem})", remedy)
 
 
 class _Builder:
-    """Builds values from YAML events, and notes lines and faults on the way. Recurses DEEPEST calls at most."""
+    """Builds values from YAML events, with their lines and faults. Recurses at most MAX_DEPTH calls."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.lines: dict[Location, int] = {}
         self.faults: list[RailfabError] = []
         self.anchors: dict[str, Any] = {}
-        """Anchored values; an empty list for what is no plain value."""
+        """Anchored values; an empty list for every list and mapping."""
 
     def stop_at_faults(self) -> None:
-        """Raise those found so far, if any."""
-        raise_all([*self.faults[:MOST_FAULTS], *beyond(self.path, len(self.faults))])
+        """Raise the faults found so far, if any."""
+        raise_all([*self.faults[:MAX_FAULTS], *remaining_faults(self.path, len(self.faults))])
 
     def document(self, events: Iterator[yaml.Event]) -> Any:
-        """The first document; None of an empty file."""
+        """The first document; None for an empty file."""
         content: Any = None
-        begun = False
+        has_content = False
         for event in events:
-            if isinstance(event, yaml.DocumentStartEvent) and begun:
-                self._fault(event, "a second document begins", "Keep one document a file")
+            if isinstance(event, yaml.DocumentStartEvent) and has_content:
+                self._fault(event, "a second document begins", "Write one document per file")
                 break
             if isinstance(event, yaml.NodeEvent):
-                content, begun = self._value(event, events, (), 0), True
+                content, has_content = self._value(event, events, (), 0), True
         return content
 
     def _value(self, event: yaml.Event, events: Iterator[yaml.Event], location: Location, depth: int) -> Any:
-        if depth > DEEPEST:
-            self._fault(event, f"nests more than {DEEPEST} levels", "Write it flatter")
+        if depth > MAX_DEPTH:
+            self._fault(event, f"the nesting exceeds {MAX_DEPTH} levels", "Remove levels")
             self.stop_at_faults()
         if isinstance(event, yaml.AliasEvent):
             return self._aliased(event)
@@ -189,47 +188,47 @@ class _Builder:
         depth: int,
         known: dict[int | str, Any],
     ) -> int | str | None:
-        """A key as its mapping knows it: a whole number, or a word as it is written. None where it cannot be one."""
+        """A key: an integer, or a text as it is written. None where it is neither, or already used."""
         if not isinstance(event, yaml.ScalarEvent):
             self._value(event, events, location, depth + 1)
-            self._fault(event, "a key is not a word", "Use plain keys")
+            self._fault(event, "a key is not a plain value", "Use a word or a number")
             return None
         self._tagged(event)
         self._anchored(event, event.value)
         number = self._scalar(event) if INTEGER.fullmatch(event.value) else None
         key = number if isinstance(number, int) else str(event.value)
         if key == "<<" and event.implicit[0]:
-            self._fault(event, "`<<` merges mappings", "Write the keys out")
+            self._fault(event, "`<<` (merge) is not supported", "Write the keys of the mapping")
         elif key in known:
-            self._fault(event, f"key {shown(event.value)} is given twice", "Keep one of them")
+            self._fault(event, f"key {display(event.value)} is duplicate", "Keep one of them")
         return None if key == "<<" or key in known else key
 
     def _scalar(self, event: yaml.ScalarEvent) -> Any:
-        """A quoted value is a text; a plain one may be a number, yes, no or nothing."""
+        """A quoted value is a text; an unquoted one may be a number, yes, no or empty."""
         text = event.value
         if not event.implicit[0]:
             return text
         if text in WORDS:
             return WORDS[text]
-        if len(text) <= LONGEST:
+        if len(text) <= MAX_CHARACTERS:
             return _number(text)
         if text.lstrip("-+").replace("_", "").isdecimal():
-            self._fault(event, f"a number has {len(text)} digits", "Use a smaller one")
+            self._fault(event, f"a number has {len(text)} digits", "Use a smaller number")
         return text
 
     def _aliased(self, event: yaml.AliasEvent) -> Any:
         if event.anchor not in self.anchors:
-            self._fault(event, f"alias {shown(event.anchor)} names no value before it", "Write the value")
+            self._fault(event, f"alias {display(event.anchor)} has no anchor before it", "Write the value")
             return None
         value = self.anchors[event.anchor]
         if isinstance(value, list):
-            self._fault(event, "an alias repeats a part of the file", "Write it out")
+            self._fault(event, "an alias of a list or mapping is not supported", "Write its content")
         return value
 
     def _tagged(self, event: yaml.Event) -> None:
         if tag := getattr(event, "tag", None):
             tag = tag.replace("tag:yaml.org,2002:", "!!")
-            self._fault(event, f"a value has the tag {shown(tag)}", "Write it without")
+            self._fault(event, f"the tag {display(tag)} is not supported", "Remove the tag")
 
     def _fault(self, event: yaml.Event, problem: str, remedy: str) -> None:
         self.faults.append(IntentError(f"{self.path}:{_line(event)}", problem, remedy))
@@ -241,7 +240,7 @@ def _line(event: yaml.Event) -> int:
 
 
 def _number(text: str) -> int | float | str:
-    """A number as YAML 1.2 writes it, underscores between digits besides; else the text itself."""
+    """A number in YAML 1.2 notation, with underscores allowed between digits; else the text itself."""
     digits = text.replace("_", "")
     if INTEGER.fullmatch(text):
         return int(digits, 16 if digits.startswith("0x") else 10)

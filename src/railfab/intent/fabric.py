@@ -1,4 +1,4 @@
-"""The intent: one description of a fabric, in the words of the field. Its keys are a contract with users."""
+"""The intent: the description of a fabric. Its keys are a contract with users."""
 
 from __future__ import annotations
 
@@ -17,31 +17,36 @@ Port = Annotated[int, Field(ge=1, le=65535)]
 
 
 class Target(Model):
-    """Where one physical switch is reached, for use without `--on`."""
+    """Address of one physical switch, for use without `--on`."""
 
     host: Text = Field(description="management address or name")
-    ssh_port: Port = Field(default=22, description="port of SSH")
-    gnmi_port: Port = Field(default=57400, description="port of gNMI")
-    ca: Text | None = Field(default=None, description="PEM file of the authority that signed its certificate")
-    known_hosts: Text | None = Field(default=None, description="OpenSSH known_hosts file; by default your own")
+    ssh_port: Port = Field(default=22, description="SSH port")
+    gnmi_port: Port = Field(default=57400, description="gNMI port")
+    ca: Text | None = Field(default=None, description="PEM file of the CA that signed its certificate")
+    known_hosts: Text | None = Field(default=None, description="OpenSSH known_hosts file; by default that of the user")
     credentials: Text = Field(default="env:RAILFAB", description="`env:PREFIX` or a YAML file; never the secret")
-    skip_verify: bool = Field(default=False, description="do not check this target's certificate and host key")
+    skip_verify: bool = Field(default=False, description="do not verify the certificate and host key")
 
 
 class FabricIntent(Model):
     """A fabric."""
 
-    version: Literal[1] = Field(description="of this format")
-    fabric: Name = Field(description="name of the fabric: of files, labels and the state folder")
-    profile: Profile = Field(default_factory=Profile, description="what holds for the whole fabric")
+    version: Literal[1] = Field(description="version of the intent format")
+    fabric: Name = Field(description="name of the fabric, used in file names and labels")
+    profile: Profile = Field(default_factory=Profile, description="settings of the whole fabric: routing, MTU, QoS")
     hosts: Hosts = Field(default_factory=Hosts, description="the GPU servers")
     backend: Backend = Field(description="the scale-out network of the GPUs")
-    frontend: Frontend | None = Field(default=None, description="users, schedulers and the outside")
-    storage: Storage | None = Field(default=None, description="datasets and checkpoints")
-    management: Management | None = Field(default=None, description="the way to every device")
-    models: dict[Text, ModelSize] = Field(default={}, description="models to size the fabric for, by name")
+    frontend: Frontend | None = Field(default=None, description="the network to users, schedulers and the outside")
+    storage: Storage | None = Field(default=None, description="the network to datasets and checkpoints")
+    management: Management | None = Field(default=None, description="the out-of-band network to every device")
+    models: dict[Text, ModelSize] = Field(default={}, description="AI models to size the fabric for, by name")
     catalogue: Text | None = Field(
-        default=None, description="file with more switch models, from the folder of the intent: `switches` and no more"
+        default=None,
+        description="file with more switch models (only the key `switches`), relative to the folder of the intent",
     )
-    switches: dict[Text, SwitchEntry] = Field(default={}, description="switch models that the catalogue lacks, by name")
-    inventory: dict[Text, Target] | None = Field(default=None, description="addresses of physical switches, by name")
+    switches: dict[Text, SwitchEntry] = Field(
+        default={}, description="switch models that are not in the built-in catalogue, by name"
+    )
+    inventory: dict[Text, Target] | None = Field(
+        default=None, description="addresses of the physical switches, by name"
+    )

@@ -1,4 +1,4 @@
-"""What pydantic found wrong with a document, as lines with file, line, key, problem and remedy."""
+"""Errors of pydantic about a document, as lines with file, line, key, problem and remedy."""
 
 from __future__ import annotations
 
@@ -11,71 +11,74 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from railfab.errors import IntentError
-from railfab.intent.document import MOST_FAULTS, Document, Location, beyond
-from railfab.intent.keys import nearest, takes_off
+from railfab.intent.display import display
+from railfab.intent.document import INTEGER, MAX_FAULTS, Document, Location, remaining_faults
+from railfab.intent.keys import allows_off, key_limits, limits, suggestion
 from railfab.intent.model import NAME_PATTERN, Model
-from railfab.intent.words import shown
 
 KEY = "[key]"
-"""How pydantic marks that the fault is the key itself."""
+"""Pydantic's mark for a fault of the key itself."""
 
 KINDS = {
-    "int_type": "a valid integer",
-    "float_type": "a valid number",
+    "int_type": "an integer",
+    "float_type": "a number",
     "bool_type": "true or false",
-    "string_type": "a valid string",
+    "string_type": "a text",
     "tuple_type": "a list",
     "dict_type": "a mapping",
     "model_type": "a mapping",
 }
-"""What pydantic's type errors ask for."""
+"""The kind of value that each type error of pydantic expects."""
+OUT_OF_RANGE = ("greater_than", "greater_than_equal", "less_than", "less_than_equal")
+"""Pydantic's errors for a number beyond its limits."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """One complaint about one place. own: problem and remedy as a model of ours says them."""
+class Complaint:
+    """One error of pydantic about one place. text: problem and remedy, where a model of railfab states them."""
 
     place: Location
     detail: ErrorDetails
-    own: tuple[str, str] | None = None
+    text: tuple[str, str] | None = None
 
     @property
-    def of_kind(self) -> bool:
-        """It is about the kind of a value, so that another member of a union may fit better."""
-        return self.own is None and (self.detail["type"] in KINDS or self.detail["type"] == "literal_error")
+    def is_wrong_kind(self) -> bool:
+        """Whether the value is of another kind, so that another member of a union may fit better."""
+        return self.text is None and (self.detail["type"] in KINDS or self.detail["type"] == "literal_error")
 
 
 def intent_errors(document: Document, model: type[Model], error: ValidationError) -> list[IntentError]:
-    """One error a place, in the order of the file."""
-    places: dict[Location, list[Found]] = {}
+    """One error per place, in the order of the file."""
+    places: dict[Location, list[Complaint]] = {}
     for detail in error.errors(include_url=False):
-        for found in _found(document, detail):
-            places.setdefault(found.place, []).append(found)
+        for complaint in _complaints(document, detail):
+            places.setdefault(complaint.place, []).append(complaint)
     order = {location: number for number, location in enumerate(document.lines)}
 
     def in_file(place: Location) -> tuple[int, int]:
-        """What is missing comes last in its line."""
+        """A missing key comes last in its line."""
         return document.line(place), order.get(_without_mark(place), len(order))
 
     innermost = sorted(_innermost(places), key=in_file)
     first = [
         IntentError(document.where(_without_mark(place)), *_problem(model, place, places[place]))
-        for place in innermost[:MOST_FAULTS]
+        for place in innermost[:MAX_FAULTS]
     ]
-    return [*first, *beyond(document.path, len(innermost))]
+    return [*first, *remaining_faults(document.path, len(innermost))]
 
 
-def _found(document: Document, detail: ErrorDetails) -> Iterator[Found]:
+def _complaints(document: Document, detail: ErrorDetails) -> Iterator[Complaint]:
     place = _place(document, detail)
     if detail["type"] != "faults":
-        yield Found(place, detail)
+        yield Complaint(place, detail)
         return
     for fault in detail["ctx"]["faults"]:
-        yield Found((*place, *fault.key.split(".")) if fault.key else place, detail, (fault.problem, fault.remedy))
+        fault_place = (*place, *fault.key.split(".")) if fault.key else place
+        yield Complaint(fault_place, detail, (fault.problem, fault.remedy))
 
 
 def _place(document: Document, detail: ErrorDetails) -> Location:
-    """Where in the user's file a fault is: pydantic also names the members of unions that it tried."""
+    """The place of a fault in the user's file: pydantic also names the members of unions that it tried."""
     place: Location = ()
     here: Any = document.content
     parts = detail["loc"]
@@ -90,7 +93,7 @@ def _place(document: Document, detail: ErrorDetails) -> Location:
 
 
 def _innermost(places: Iterable[Location]) -> Iterator[Location]:
-    """Without those that hold another: a union reports each member, a list what its elements lack."""
+    """The places that contain no other: a union reports each member, a list the faults of its elements."""
     around = {place[:n] for place in places for n in range(len(place)) if place[-1] != KEY}
     return (place for place in places if place not in around)
 
@@ -99,20 +102,20 @@ def _without_mark(place: Location) -> Location:
     return place[:-1] if place and place[-1] == KEY else place
 
 
-def _problem(model: type[Model], place: Location, found: Sequence[Found]) -> tuple[str, str]:
-    """What is wrong and what to do, in a user's words; of a union, for the member that comes closest."""
-    closest = next((one for one in found if not one.of_kind), found[0])
-    if closest.own:
-        return closest.own
-    if closest.of_kind and len(found) > 1:
-        return _no_member(found)
-    return _said(model, place, closest.detail)
+def _problem(model: type[Model], place: Location, complaints: Sequence[Complaint]) -> tuple[str, str]:
+    """(problem, remedy) of a place; of a union, for the member that fits best."""
+    closest = next((one for one in complaints if not one.is_wrong_kind), complaints[0])
+    if closest.text:
+        return closest.text
+    if closest.is_wrong_kind and len(complaints) > 1:
+        return _no_member(complaints)
+    return _described(model, place, closest.detail)
 
 
-def _no_member(found: Sequence[Found]) -> tuple[str, str]:
-    choices = [choice for one in found for choice in _choices(one.detail)]
-    value = found[0].detail["input"]
-    return f"{shown(value)} is not a choice", f"Use {', '.join(choices[:-1])} or {choices[-1]}"
+def _no_member(complaints: Sequence[Complaint]) -> tuple[str, str]:
+    choices = [choice for one in complaints for choice in _choices(one.detail)]
+    value = complaints[0].detail["input"]
+    return f"{display(value)} is not a choice", f"Use {', '.join(choices[:-1])} or {choices[-1]}"
 
 
 def _choices(detail: ErrorDetails) -> list[str]:
@@ -121,28 +124,57 @@ def _choices(detail: ErrorDetails) -> list[str]:
     return [KINDS[detail["type"]]]
 
 
-def _said(model: type[Model], place: Location, detail: ErrorDetails) -> tuple[str, str]:
+def _described(model: type[Model], place: Location, detail: ErrorDetails) -> tuple[str, str]:
+    """(problem, remedy) of an error that pydantic itself found."""
     value = detail["input"]
     match detail["type"]:
         case "extra_forbidden" | "invalid_key":
-            return "is not a key railfab knows", nearest(model, place)
+            return "unknown key", suggestion(model, place)
         case "missing":
-            return "is missing", "Add it"
+            return "the key is missing", "Add it"
         case "literal_error":
-            return f"{shown(value)} is not a choice", f"Use {detail['ctx']['expected']}"
+            return f"{display(value)} is not a choice", f"Use {detail['ctx']['expected']}"
         case "string_pattern_mismatch" if detail["ctx"]["pattern"] == NAME_PATTERN:
-            return f"{shown(value)} is not a name", "Use up to 32 lower-case letters, digits and inner hyphens"
+            return f"{display(value)} is not a name", "Use up to 32 lower-case letters, digits and inner hyphens"
         case "string_pattern_mismatch":
-            return f"{shown(value)} cannot be shown", "Keep it on one line of plain characters"
-        case "model_type" | "dict_type":
-            off = ", or `off`" if takes_off(model, place) else ""
-            return f"{shown(value)} does not do", f"Write its keys below it, indented{off}"
-        case "string_type" if place[-1:] == (KEY,):
-            return "a name is a text", "Put it in quotes"
-        case "string_type" if isinstance(value, bool | int | float):
-            return f"{shown(value)} is not a text", "Put it in quotes"
+            return f"{display(value)} contains an unprintable character", "Use one line of printable characters"
+        case "string_too_short":
+            return "the text is empty", "Write at least 1 character"
+        case "string_too_long":
+            limit = detail["ctx"]["max_length"]
+            return f"{display(value)} has more than {limit} characters", f"Write at most {limit}"
         case "too_short":
-            return "is empty", "Give at least one"
-        case kind if kind in KINDS:
-            return f"{shown(value)} does not do", f"It should be {KINDS[kind]}"
-    return f"{shown(value)} does not do", f"It should {detail['msg'].partition(' should ')[2]}"
+            return "the list is empty", "Add at least one element"
+        case kind if kind in OUT_OF_RANGE:
+            return f"{display(value)} is out of range", f"Use {_range(model, place, detail)}"
+    return _wrong_kind(model, place, detail)
+
+
+def _wrong_kind(model: type[Model], place: Location, detail: ErrorDetails) -> tuple[str, str]:
+    """(problem, remedy) of a value of another kind than its key takes."""
+    value = detail["input"]
+    match detail["type"]:
+        case "model_type" | "dict_type":
+            off = ", or write off without quotes" if allows_off(model, place) else ""
+            return f"{display(value)} is not a mapping", f"Write the keys below, indented{off}"
+        case "string_type" if place[-1:] == (KEY,):
+            return "a name must be a text", "Put it in quotes"
+        case "string_type" if isinstance(value, bool | int | float):
+            return f"{display(value)} is not a text", "Put it in quotes"
+        case "int_type" | "int_parsing" | "float_type" if isinstance(value, str) and INTEGER.fullmatch(value):
+            return f"{display(value)} in quotes is a text", "Write the number without quotes"
+        case "int_type" | "int_parsing" | "int_from_float":
+            return f"{display(value)} is not an integer", f"Use {_range(model, place, detail) or 'an integer'}"
+        case "float_type" | "finite_number":
+            return f"{display(value)} is not a number", f"Use {_range(model, place, detail) or 'a number'}"
+        case "tuple_type":
+            return f"{display(value)} is not a list", "Write a list in square brackets"
+        case "bool_type":
+            return f"{display(value)} is not a boolean", "Use true or false"
+    return f"{display(value)} is not {KINDS[detail['type']]}", f"Write {KINDS[detail['type']]}"
+
+
+def _range(model: type[Model], place: Location, detail: ErrorDetails) -> str:
+    """The numbers that a place takes; where its models state several ranges, the limit that the value broke."""
+    found = key_limits(model, place[:-1]) if place[-1:] == (KEY,) else limits(model, place)
+    return str(found) if found else str(detail["msg"]).partition(" should be ")[2]

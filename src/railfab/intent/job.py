@@ -1,4 +1,4 @@
-"""A job: what the hosts of a fabric do, as a sequence of phases."""
+"""A job: the workload of the hosts of a fabric, as a sequence of phases."""
 
 from __future__ import annotations
 
@@ -8,37 +8,37 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
 
+from railfab.intent.display import display
 from railfab.intent.model import Count, Fault, Listed, Model, Name, Text, refusal
-from railfab.intent.words import shown
 
 _SCALES = {"kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 _SIZE = re.compile(rf"([0-9]{{1,15}}(?:\.[0-9]{{0,15}})?) *({'|'.join(_SCALES)})")
 
 
 def size_bytes(value: object) -> object:
-    """`64MB` and its like as a number of bytes."""
+    """A size such as `64MB` as a number of bytes."""
     if not isinstance(value, str):
         return value
-    if found := _SIZE.fullmatch(value):
-        return round(float(found[1]) * _SCALES[found[2]])
-    problem = f"{shown(value)} is not a size"
-    raise refusal(Fault("", problem, f"Write bytes, or a number with {', '.join(_SCALES)}"))
+    if match := _SIZE.fullmatch(value):
+        return round(float(match[1]) * _SCALES[match[2]])
+    problem = f"{display(value)} is not a size"
+    raise refusal(Fault("", problem, f"Write a number of bytes, or a number with one of {', '.join(_SCALES)}"))
 
 
 def or_size(schema: dict[str, Any]) -> None:
-    """Editors are told that a text with a unit may stand for the number."""
+    """Add a text with a unit to the JSON Schema of a number."""
     number = {key: schema.pop(key) for key in ("type", "minimum", "maximum")}
     schema["anyOf"] = [number, {"type": "string", "pattern": f"^{_SIZE.pattern}$"}]
 
 
 class Compute(Model):
-    """The GPUs compute and the fabric rests."""
+    """The GPUs compute and send nothing."""
 
     ms: Annotated[float, Field(gt=0, le=3_600_000)]
 
 
 class Collective(Model):
-    """A collective operation of the GPUs of one rail, on every rail at once. bytes: the buffer of one GPU."""
+    """A collective operation among the GPUs of a rail, on every rail at the same time. bytes: the buffer of one GPU."""
 
     op: Literal["allreduce"]
     algorithm: Literal["ring"] = "ring"
@@ -49,7 +49,7 @@ class Collective(Model):
 
 
 class Traffic(Model):
-    """Plain flows: `senders` GPUs each send `bytes` to each of `receivers` GPUs."""
+    """Independent flows: each of `senders` GPUs sends `bytes` to each of `receivers` GPUs."""
 
     pattern: Literal["incast"]
     senders: Count
@@ -60,7 +60,7 @@ class Traffic(Model):
 
 
 class Phase(Model):
-    """One of compute, collective and traffic."""
+    """A phase: exactly one of compute, collective and traffic."""
 
     compute: Compute | None = None
     collective: Collective | None = None
@@ -69,12 +69,12 @@ class Phase(Model):
     def _faults(self) -> Iterator[Fault]:
         given = [name for name in ("compute", "collective", "traffic") if getattr(self, name) is not None]
         if len(given) != 1:
-            found = " and ".join(given) or "none"
-            yield Fault("", f"a phase is one of compute, collective and traffic, here {found}", "Write one a phase")
+            problem = f"the phase has {' and '.join(given) or 'no key'}"
+            yield Fault("", problem, "Write exactly one of compute, collective and traffic per phase")
 
 
 class Job(Model):
-    """Phases in turn, `repeat` times; for ever without it. hosts: `all`, the first N, or their names."""
+    """A sequence of phases, run `repeat` times, or without end. hosts: `all`, the first N, or their names."""
 
     version: Literal[1]
     job: Name

@@ -1,4 +1,4 @@
-"""Fabrics and jobs from files; what is wrong is said with file, line, key, problem and remedy, all of it at once."""
+"""Load fabrics and jobs from files. All faults are reported together, with file, line, key, problem and remedy."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from pydantic import ValidationError
 
 from railfab.errors import IntentError, RailfabError, each, raise_all
 from railfab.intent.catalogue import CatalogueFile, SwitchEntry
+from railfab.intent.display import display, one_line
 from railfab.intent.document import Document, read_document
 from railfab.intent.fabric import FabricIntent
 from railfab.intent.faults import intent_errors
 from railfab.intent.job import Job
 from railfab.intent.model import Model
-from railfab.intent.words import one_line, shown
 
 M = TypeVar("M", bound=Model)
 
 KINDS: Mapping[type[Model], str] = {
     FabricIntent: "a fabric",
     Job: "a job",
-    CatalogueFile: "a file of switch models",
+    CatalogueFile: "switch models",
 }
 KNOWN_BY: Mapping[str, type[Model]] = {
     "fabric": FabricIntent,
@@ -31,13 +31,13 @@ KNOWN_BY: Mapping[str, type[Model]] = {
     "phases": Job,
     "switches": CatalogueFile,
 }
-"""What kind a file is, by the first of these keys that it has."""
+"""Kind of a file, by the first of these keys that it contains."""
 
 
 def load_intent(path: Path) -> FabricIntent:
     """The fabric described in a file, with the switch models of the catalogue file that it names.
 
-    Raises IntentError, or Problems, with every fault that is in either.
+    Raises IntentError, or Problems, with every fault of both files.
     """
     document = read_document(path)
     try:
@@ -51,7 +51,7 @@ def load_intent(path: Path) -> FabricIntent:
 
 
 def load_job(path: Path) -> Job:
-    """The job described in a file. Raises IntentError, or Problems, with every fault that is in it."""
+    """The job described in a file. Raises IntentError, or Problems, with every fault of the file."""
     return _validated(read_document(path), Job)
 
 
@@ -60,7 +60,7 @@ def json_schema() -> dict[str, Any]:
     from pydantic.json_schema import GenerateJsonSchema
 
     class WithoutTitles(GenerateJsonSchema):
-        """A title made of a key says no more than the key."""
+        """A generator without titles: pydantic makes them from the keys, which says nothing new."""
 
         def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002
             return False
@@ -70,7 +70,7 @@ def json_schema() -> dict[str, Any]:
 
 
 def _validated(document: Document, model: type[M]) -> M:
-    _right_kind(document, model)
+    _check_kind(document, model)
     try:
         return model.model_validate(document.content)
     except ValidationError as error:
@@ -78,12 +78,12 @@ def _validated(document: Document, model: type[M]) -> M:
         raise
 
 
-def _right_kind(document: Document, wanted: type[Model]) -> None:
-    """A job where a fabric belongs, or the reverse, is one fault, not one a key."""
+def _check_kind(document: Document, expected: type[Model]) -> None:
+    """Report a job in place of a fabric, or the reverse, as one fault and not as one per key."""
     kinds = [kind for key, kind in KNOWN_BY.items() if key in document.content]
-    if kinds and wanted not in kinds:
-        problem = f"is {KINDS[kinds[0]]}, not {KINDS[wanted]}"
-        raise IntentError(str(document.path), problem, f"Name {KINDS[wanted]}")
+    if kinds and expected not in kinds:
+        problem = f"the file describes {KINDS[kinds[0]]}, not {KINDS[expected]}"
+        raise IntentError(str(document.path), problem, f"Name a file with {KINDS[expected]}")
 
 
 def _catalogue_errors(document: Document) -> Sequence[RailfabError]:
@@ -95,43 +95,43 @@ def _catalogue_errors(document: Document) -> Sequence[RailfabError]:
 
 
 def _catalogue(document: Document) -> dict[str, SwitchEntry]:
-    """The switch models of the file that `catalogue` names, from the folder of the intent."""
+    """The switch models of the file that `catalogue` names, relative to the folder of the intent."""
     name = document.content.get("catalogue")
-    if not isinstance(name, str) or not _may_name_a_file(name):
+    if not isinstance(name, str) or not _is_file_name(name):
         return {}
     path = document.path.parent / name
     _check_file(document, path, name)
     file = read_document(path, "switches:")
     switches = _validated(file, CatalogueFile).switches
-    raise_all(_given_twice(document, file))
+    raise_all(_duplicates(document, file))
     return switches
 
 
-def _may_name_a_file(name: str) -> bool:
-    """What may not is a fault of the intent itself."""
+def _is_file_name(name: str) -> bool:
+    """Whether the operating system takes it as a file name; if not, the intent itself is wrong."""
     return name != "" and "\0" not in name and name.encode(errors="replace").decode() == name
 
 
 def _check_file(document: Document, path: Path, name: str) -> None:
-    """Said of the intent's line, as it is there that the file is named."""
+    """Report a file that cannot be read at the line of the intent that names it."""
     try:
-        problem = "" if path.is_file() else "is no file" if path.exists() else "is not there"
+        problem = "" if path.is_file() else "is not a file" if path.exists() else "does not exist"
     except OSError as error:
         problem = f"cannot be read ({one_line(error.strerror or str(error)).lower()})"
     if problem:
-        remedy = "Name a file of switch models, from the folder of this one"
-        raise IntentError(document.where(("catalogue",)), f"{shown(name)} {problem}", remedy)
+        remedy = "Name a file of switch models, relative to the folder of the intent"
+        raise IntentError(document.where(("catalogue",)), f"{display(name)} {problem}", remedy)
 
 
-def _given_twice(document: Document, file: Document) -> list[IntentError]:
-    """Switch models that the intent and its catalogue file both have."""
-    ours, theirs = document.content.get("switches"), file.content["switches"]
+def _duplicates(document: Document, file: Document) -> list[IntentError]:
+    """One error per switch model that both the intent and its catalogue file define."""
+    in_intent, in_file = document.content.get("switches"), file.content["switches"]
     return [
         IntentError(
             document.where(("switches", name)),
-            f"{file.path}:{file.line(('switches', name))} has it too",
+            f"{file.path}:{file.line(('switches', name))} defines the same model",
             "Keep one of them",
         )
-        for name in (ours if isinstance(ours, dict) else ())
-        if name in theirs
+        for name in (in_intent if isinstance(in_intent, dict) else ())
+        if name in in_file
     ]

@@ -14,16 +14,18 @@ from railfab.intent.model import AddressV4, Count, Listed, Metres, Model, Name, 
 class AccessLeaves(Model):
     """The switches that hosts are cabled to."""
 
-    count: Count = Field(description="how many; hosts fill them pair by pair, in the order of their own numbers")
+    count: Count = Field(
+        description="number of leaves; hosts are assigned to pairs of leaves in the order of their numbers"
+    )
     model: Text = Field(description="switch model, from the catalogue")
     platform: Text | None = Field(default=None, description="network operating system; by default the model's first")
     cable_m: Metres = Field(default=10.0, description="length of host cables [m]")
 
 
 class AccessSpines(Model):
-    """The switches that join them."""
+    """The switches that connect the leaves."""
 
-    count: Annotated[int, Field(ge=1, le=64)] = Field(description="how many")
+    count: Annotated[int, Field(ge=1, le=64)] = Field(description="number of spines")
     links_per_leaf: Annotated[int, Field(ge=1, le=16)] = Field(
         default=1, description="links between a leaf and a spine"
     )
@@ -40,42 +42,44 @@ class Tenant(Model):
     vni: Annotated[int, Field(ge=1, le=16_777_215)] | None = Field(
         default=None, description="VXLAN network identifier; by default 10000 + vlan"
     )
-    subnet: PrefixV4 = Field(description="its prefix; the gateway is the first address, on every leaf")
+    subnet: PrefixV4 = Field(description="prefix; the gateway is the first address, on every leaf")
 
 
 class Frontend(Model):
-    """Users, schedulers and the outside: a routed Clos, with EVPN/VXLAN for tenants."""
+    """The network to users, schedulers and the outside: a routed Clos, with EVPN/VXLAN for tenants."""
 
-    nic_ports: Annotated[int, Field(ge=1, le=4)] = Field(default=2, description="ports of the host's shared NIC")
+    nic_ports: Annotated[int, Field(ge=1, le=4)] = Field(default=2, description="ports of a host's frontend NIC")
     rate_gbps: Rate = Field(default=100, description="speed of a NIC port [Gb/s]")
     attach: Literal["routed", "esi"] = Field(
-        default="esi", description="esi: a LAG over two leaves; routed: a /31 each"
+        default="esi", description="esi: a LAG to two leaves; routed: a /31 per port"
     )
-    oversubscription: Ratio = Field(default=3.0, description="down to up, at most")
+    oversubscription: Ratio = Field(default=3.0, description="largest ratio of downlink to uplink capacity")
     reaches: Listed[NetworkName] = Field(default=("enterprise",), description="networks that it may reach")
     pool: PrefixV4 = Field(default=IPv4Network("10.192.0.0/12"), description="loopbacks and host links")
     tenants: dict[Name, Tenant] = Field(default={}, description="tenants by name")
     leaves: AccessLeaves = Field(description="the switches that hosts are cabled to")
-    spines: AccessSpines | None = Field(default=None, description="the switches that join the leaves")
+    spines: AccessSpines | None = Field(default=None, description="the switches that connect the leaves")
 
 
 class Storage(Model):
-    """Datasets and checkpoints."""
+    """The network to datasets and checkpoints."""
 
-    protocol: Literal["roce", "nvme-tcp"] = Field(default="nvme-tcp", description="roce gets the lossless class too")
+    protocol: Literal["roce", "nvme-tcp"] = Field(
+        default="nvme-tcp", description="storage protocol; roce uses the lossless class"
+    )
     nic_ports: Annotated[int, Field(ge=1, le=4)] = Field(default=2, description="ports of a host's storage NIC")
     rate_gbps: Rate = Field(default=200, description="speed of a NIC port [Gb/s]")
     servers: Annotated[int, Field(ge=0, le=4096)] = Field(default=0, description="storage servers on the same leaves")
     server_ports: Annotated[int, Field(ge=1, le=8)] = Field(default=2, description="ports of a storage server")
-    oversubscription: Ratio = Field(default=2.0, description="down to up, at most")
+    oversubscription: Ratio = Field(default=2.0, description="largest ratio of downlink to uplink capacity")
     reaches: Listed[NetworkName] = Field(default=(), description="networks that it may reach")
     pool: PrefixV4 = Field(default=IPv4Network("10.208.0.0/12"), description="loopbacks and host links")
     leaves: AccessLeaves = Field(description="the switches that hosts are cabled to")
-    spines: AccessSpines | None = Field(default=None, description="the switches that join the leaves")
+    spines: AccessSpines | None = Field(default=None, description="the switches that connect the leaves")
 
 
 class Services(Model):
-    """What the management network offers to every device."""
+    """Servers in the management network that every device uses."""
 
     ntp: Listed[AddressV4] = Field(default=(), description="time servers")
     ptp: Listed[AddressV4] = Field(default=(), description="PTP grandmasters")
@@ -85,15 +89,17 @@ class Services(Model):
 
 
 class Management(Model):
-    """The way to every switch, host and BMC that needs no other network."""
+    """The out-of-band network to every switch, host and BMC."""
 
-    isolation: Literal["vrf", "vlans"] = Field(default="vrf", description="vrf: one routed VRF; vlans: one a purpose")
+    isolation: Literal["vrf", "vlans"] = Field(
+        default="vrf", description="vrf: one routed VRF; vlans: one VLAN for switches, one for hosts, one for BMCs"
+    )
     rate_gbps: Rate = Field(default=1, description="speed of a management port [Gb/s]")
     reaches: Listed[NetworkName] = Field(default=(), description="networks that it may reach")
     pool: PrefixV4 = Field(default=IPv4Network("10.224.0.0/16"), description="addresses of management ports")
-    switch_vlan: Vlan = Field(default=10, description="VLAN of the switches' management ports")
-    host_vlan: Vlan = Field(default=20, description="VLAN of the hosts' own ports")
+    switch_vlan: Vlan = Field(default=10, description="VLAN of the management ports of switches")
+    host_vlan: Vlan = Field(default=20, description="VLAN of the management ports of hosts")
     bmc_vlan: Vlan = Field(default=30, description="VLAN of the BMCs")
-    services: Services = Field(default_factory=Services, description="what it offers to every device")
-    leaves: AccessLeaves = Field(description="the switches that hosts are cabled to")
-    spines: AccessSpines | None = Field(default=None, description="the switches that join the leaves")
+    services: Services = Field(default_factory=Services, description="servers that every device uses")
+    leaves: AccessLeaves = Field(description="the switches that devices are cabled to")
+    spines: AccessSpines | None = Field(default=None, description="the switches that connect the leaves")

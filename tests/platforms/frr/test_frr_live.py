@@ -151,7 +151,7 @@ def test_a_key_file_replaces_the_password(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("RFT_USERNAME", "admin")
     with pytest.raises(EndpointError) as refused:
         read_credentials(endpoint)
-    assert str(refused.value) == "leaf1: no RFT_PASSWORD in the environment. Set and export them."
+    assert str(refused.value) == "leaf1: the environment lacks RFT_PASSWORD. Export what is missing."
     monkeypatch.setenv("RFT_KEY_FILE", "/keys/id")
     assert read_credentials(endpoint) == Credentials("admin", "", "/keys/id")
     (tmp_path / "login.yml").write_text("username: admin\npassword: x\nkey_file: /keys/id\n")

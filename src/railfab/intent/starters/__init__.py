@@ -1,4 +1,4 @@
-"""Starter intents: one for each design, commented. `inventory/fabrics` of the repository holds the same files."""
+"""Starter intents: one per design, with comments. `inventory/fabrics` of the repository contains the same files."""
 
 from __future__ import annotations
 
@@ -18,36 +18,37 @@ FABRIC = re.compile(r"^fabric: (\S+)(?P<space> *)", re.MULTILINE)
 
 @cache
 def designs() -> Mapping[str, str]:
-    """Every design by name, with when to choose it."""
-    found: dict[str, str] = yaml.safe_load(_read("designs.yml"))
-    return found
+    """Every design by name, with a sentence about when to choose it."""
+    sentences: dict[str, str] = yaml.safe_load(_read("designs.yml"))
+    return sentences
 
 
 def starter(design: str, *, fabric: str | None = None, schema: str | None = None) -> str:
-    """The intent of a design as text. fabric: its name, by default the design's. schema: where editors find its schema.
+    """The intent of a design as text. fabric: name of the fabric, by default that of the design. schema: address of the
+    JSON Schema for editors.
 
-    Raises IntentError for a design that is not known.
+    Raises IntentError for an unknown design.
     """
     if design not in designs():
-        raise IntentError(f"design {design!r}", "is not known", _remedy(design))
+        raise IntentError(f"design {design!r}", "unknown design", _remedy(design))
     text = _read(f"{design}.yml")
     if schema is not None:
         text = SCHEMA.sub(lambda _: schema, text, count=1)
-    return text if fabric is None else FABRIC.sub(lambda found: _named(found, fabric), text, count=1)
+    return text if fabric is None else FABRIC.sub(lambda match: _with_name(match, fabric), text, count=1)
 
 
 def _remedy(design: str) -> str:
     close = difflib.get_close_matches(design, designs(), n=1)
     hint = f"Did you mean {close[0]}? " if close else ""
-    return f"{hint}`railfab new` lists all"
+    return f"{hint}`railfab new` lists all designs"
 
 
-def _named(found: re.Match[str], fabric: str) -> str:
-    """The line with another name, quoted where YAML would read a number or a word of its own; what stands behind it
-    stays in its column as far as it can."""
+def _with_name(match: re.Match[str], fabric: str) -> str:
+    """The line with another name, in quotes where YAML would not read it as a text. A comment after it stays in its
+    column where there is room."""
     plain = fabric[0].isalpha() and isinstance(yaml.safe_load(fabric), str)
     line = f"fabric: {fabric}" if plain else f'fabric: "{fabric}"'
-    return line.ljust(max(len(found[0]), len(line) + 1)) if found["space"] else line
+    return line.ljust(max(len(match[0]), len(line) + 1)) if match["space"] else line
 
 
 def _read(name: str) -> str:
