@@ -21,7 +21,7 @@ from tests.forwarding.fabrics import (
 )
 
 from railfab.device import DeviceModel, Qos, TrafficClass
-from railfab.forwarding import Conclusion
+from railfab.forwarding import ForwardingState
 from railfab.sim import QUEUES, Framing
 from railfab.topology import switch_model
 from railfab.twin.live import LiveFabric
@@ -38,9 +38,9 @@ MARKS, PAUSES = "fabric_queue_ecn_marked_packets_total", "fabric_pfc_transmit_fr
 HEADROOM_PEAK = "fabric_buffer_headroom_peak_bytes"
 
 
-def concluded(*changed: DeviceModel) -> Conclusion:
+def converged(*changed: DeviceModel) -> ForwardingState:
     """What follows from the planned fabric with these switches changed."""
-    return fabric_with(*changed)._conclusion
+    return fabric_with(*changed).state()
 
 
 def fabric_with(*changed: DeviceModel) -> LiveFabric:
@@ -50,9 +50,9 @@ def fabric_with(*changed: DeviceModel) -> LiveFabric:
     return fabric
 
 
-def link(conclusion: Conclusion, node: str, interface: str) -> int:
+def link(state: ForwardingState, node: str, interface: str) -> int:
     """The link that leaves this port."""
-    return conclusion.ground.wiring.egress[node, interface]
+    return state.links.egress[node, interface]
 
 
 def with_classes(found: DeviceModel, name: str, **fields: object) -> DeviceModel:
@@ -66,11 +66,11 @@ def with_classes(found: DeviceModel, name: str, **fields: object) -> DeviceModel
 
 
 def test_thresholds_of_a_port_are_those_of_its_profile_and_its_share_of_the_pool() -> None:
-    conclusion, qos = concluded(), model(LEAF).qos
+    state, qos = converged(), model(LEAF).qos
     assert qos is not None
-    network = conclusion.network
+    network = state.network
     for interface, name in ((UPLINK, "400g-40m"), (RECEIVER_PORT, "100g-5m")):
-        out, profile = link(conclusion, LEAF, interface), qos.profile(name)
+        out, profile = link(state, LEAF, interface), qos.profile(name)
         assert network.kmin_bytes[out, ROCE] == profile.kmin_bytes
         assert network.kmax_bytes[out, ROCE] == profile.kmax_bytes
         assert network.pmax[out, ROCE] == profile.pmax_percent / 100
@@ -81,43 +81,43 @@ def test_thresholds_of_a_port_are_those_of_its_profile_and_its_share_of_the_pool
 
 def test_a_thinner_pool_or_share_gives_less_headroom_and_a_steeper_ramp_more_marks() -> None:
     half = with_profiles(model(LEAF), lambda profile: replace(profile, pmax_percent=40, headroom_percent=1))
-    changed = concluded(with_qos(half, lambda qos: replace(qos, headroom_pool_percent=4)))
+    changed = converged(with_qos(half, lambda qos: replace(qos, headroom_pool_percent=4)))
     out = link(changed, LEAF, UPLINK)
     assert changed.network.pmax[out, ROCE] == 0.4
     assert changed.network.headroom_bytes[out ^ 1] == pytest.approx(BUFFER_BYTES * 0.04 * 0.01)
 
 
 def test_only_the_lossless_class_marks_and_only_it_is_free_of_tail_drop() -> None:
-    conclusion = concluded()
-    out = link(conclusion, LEAF, UPLINK)
-    limits, kmin = conclusion.network.limit_bytes[out], conclusion.network.kmin_bytes[out]
+    state = converged()
+    out = link(state, LEAF, UPLINK)
+    limits, kmin = state.network.limit_bytes[out], state.network.kmin_bytes[out]
     assert np.isinf(limits[ROCE])
     assert all(limits[queue] == BUFFER_BYTES / 100 for queue in range(QUEUES) if queue != ROCE)
     assert all(np.isinf(kmin[queue]) for queue in range(QUEUES) if queue != ROCE)
 
 
 def test_weights_share_a_port_and_a_strict_class_goes_before_all_of_them() -> None:
-    conclusion = concluded(with_classes(model(LEAF), "roce", weight=60))
-    weight = conclusion.network.weight[link(conclusion, LEAF, UPLINK)]
+    state = converged(with_classes(model(LEAF), "roce", weight=60))
+    weight = state.network.weight[link(state, LEAF, UPLINK)]
     assert (weight[ROCE], weight[DEFAULT]) == (60, 10)
     assert weight[CNP] > 1000 * weight[ROCE]
 
 
 def test_a_pause_is_obeyed_where_pfc_is_on_and_the_priorities_of_both_ends_are_one() -> None:
-    plain = concluded()
+    plain = converged()
     up = link(plain, LEAF, UPLINK)
     assert plain.network.pfc_honoured[up]
     assert plain.network.pfc_sent[up]
     assert plain.network.pause_queue[up] == ROCE
 
     off = with_ports(model(LEAF), lambda port: replace(port, pfc=port.interface != UPLINK))
-    deaf = concluded(off).network
+    deaf = converged(off).network
     assert not deaf.pfc_honoured[up]  # the leaf does not obey the spine
     assert deaf.pfc_sent[up]  # who goes on asking
     assert not deaf.pfc_sent[up ^ 1]  # and the leaf asks for nothing
     assert deaf.pfc_honoured[link(plain, LEAF, "ethernet-1/31")]
 
-    other = concluded(with_classes(model(LEAF), "roce", lossless_priority=4)).network
+    other = converged(with_classes(model(LEAF), "roce", lossless_priority=4)).network
     assert not other.pfc_honoured[up]
     assert not other.pfc_honoured[up ^ 1]
 

@@ -1,4 +1,4 @@
-"""Routes and ECMP groups from sessions and policy, and the ways of flows over them."""
+"""Routes and next-hop groups from sessions and policy, and the paths of flows over them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from tests.forwarding.fabrics import LEAF, SPINE, model, planned, with_interface, with_neighbors
 
 from railfab.device import DeviceModel, PrefixRange
-from railfab.forwarding import Conclusion, Marking, Wiring, conclude
+from railfab.forwarding import Change, ForwardingState, LinkTable, Marking, converge, flow_path, unconfigured
 from railfab.forwarding.paths import choice, source_port, tuple_key
 from railfab.sim import Framing, Path
 
@@ -20,89 +20,88 @@ FAR_HOST = IPv4Address("10.17.2.1")
 NEAR, FAR = ("pod1-seg1-host1", "rail1-p0"), ("pod1-seg2-host1", "rail1-p0")
 
 
-def concluded(
+def converged(
     changed: dict[str, DeviceModel | None] | None = None, cut: set[tuple[str, str]] | None = None
-) -> Conclusion:
+) -> ForwardingState:
     topology, models = planned()
-    models = {**models, **(changed or {})}  # type: ignore[dict-item]
-    present = {name: found for name, found in models.items() if found is not None}
-    return conclude(Wiring(topology), present, cut or set(), framing=Framing(), marking=Marking())
+    start = unconfigured(LinkTable(topology), framing=Framing(), marking=Marking())
+    return converge(start, Change({**models, **(changed or {})}, cut=frozenset(cut or ())))
 
 
-def ways(conclusion: Conclusion, switch: str, address: IPv4Address = FAR_HOST) -> list[str]:
-    """The interfaces a switch may send this address by."""
-    near = conclusion.ground.wiring.near
-    return [near[link].name for link in conclusion.ground.routes.egress(switch, address)]
+def next_hops(state: ForwardingState, switch: str, address: IPv4Address = FAR_HOST) -> list[str]:
+    """The interfaces by which a switch sends packets to this address."""
+    near = state.links.near
+    return [near[link].name for link in state.routes.egress(switch, address)]
 
 
 def test_a_leaf_uses_all_uplinks_and_a_spine_only_the_links_to_the_leaf() -> None:
-    conclusion = concluded()
-    assert ways(conclusion, LEAF) == [f"ethernet-1/{port}" for port in range(25, 33)]
-    assert ways(conclusion, SPINE) == ["ethernet-1/5", "ethernet-1/6"]
-    assert ways(conclusion, "pod1-seg2-leaf1") == ["ethernet-1/1/1"]
-    assert ways(conclusion, LEAF, IPv4Address("10.17.0.1")) == ["ethernet-1/1/1"]
-    assert ways(conclusion, LEAF, IPv4Address("10.255.1.3")) == [f"ethernet-1/{port}" for port in range(25, 33)]
-    assert ways(conclusion, LEAF, IPv4Address("192.0.2.1")) == []
+    state = converged()
+    assert next_hops(state, LEAF) == [f"ethernet-1/{port}" for port in range(25, 33)]
+    assert next_hops(state, SPINE) == ["ethernet-1/5", "ethernet-1/6"]
+    assert next_hops(state, "pod1-seg2-leaf1") == ["ethernet-1/1/1"]
+    assert next_hops(state, LEAF, IPv4Address("10.17.0.1")) == ["ethernet-1/1/1"]
+    assert next_hops(state, LEAF, IPv4Address("10.255.1.3")) == [f"ethernet-1/{port}" for port in range(25, 33)]
+    assert next_hops(state, LEAF, IPv4Address("192.0.2.1")) == []
 
 
-def test_no_way_leads_down_and_up_again_when_a_spine_loses_a_leaf() -> None:
-    """Spines share an AS number, so what a leaf heard from one spine another spine never believes."""
+def test_no_route_goes_down_and_up_again_when_a_spine_loses_a_leaf() -> None:
+    """Spines share an AS number, so a route that a leaf has from one spine is refused by the others."""
     cut = {(SPINE, "ethernet-1/5"), (SPINE, "ethernet-1/6")}
-    conclusion = concluded(cut=cut)
-    assert ways(conclusion, SPINE) == []
-    assert ways(conclusion, LEAF) == [f"ethernet-1/{port}" for port in range(25, 31)]
+    state = converged(cut=cut)
+    assert next_hops(state, SPINE) == []
+    assert next_hops(state, LEAF) == [f"ethernet-1/{port}" for port in range(25, 31)]
 
 
 def test_max_paths_bounds_the_group() -> None:
     leaf = model(LEAF)
-    assert len(ways(concluded({LEAF: replace(leaf, bgp=replace(leaf.bgp, max_paths=3))}), LEAF)) == 3
+    assert len(next_hops(converged({LEAF: replace(leaf, bgp=replace(leaf.bgp, max_paths=3))}), LEAF)) == 3
 
 
 def test_a_removed_neighbour_leaves_the_group() -> None:
     leaf = with_neighbors(model(LEAF), lambda found: None if found.interface == "ethernet-1/27" else found)
-    assert ways(concluded({LEAF: leaf}), LEAF) == [f"ethernet-1/{port}" for port in (25, 26, 28, 29, 30, 31, 32)]
+    assert next_hops(converged({LEAF: leaf}), LEAF) == [f"ethernet-1/{port}" for port in (25, 26, 28, 29, 30, 31, 32)]
 
 
-def loopbacks_only(found: DeviceModel, *, way: str) -> DeviceModel:
+def loopbacks_only(found: DeviceModel, *, direction: str) -> DeviceModel:
     ranges = (PrefixRange(prefix=IPv4Network("10.254.0.0/15"), ge=32, le=32),)
-    field = f"{way}_prefixes"
+    field = f"{direction}_prefixes"
     return replace(found, bgp=replace(found.bgp, **{field: ranges}))  # type: ignore[arg-type]
 
 
 def test_policy_decides_what_is_announced_and_what_is_taken() -> None:
-    quiet = concluded({"pod1-seg2-leaf1": loopbacks_only(model("pod1-seg2-leaf1"), way="export")})
-    assert ways(quiet, LEAF) == []
-    assert len(ways(quiet, LEAF, IPv4Address("10.255.1.3"))) == 8
-    deaf = concluded({LEAF: loopbacks_only(model(LEAF), way="import")})
-    assert ways(deaf, LEAF) == []
-    session = deaf.sessions[LEAF, "ethernet-1/32"]
+    no_export = converged({"pod1-seg2-leaf1": loopbacks_only(model("pod1-seg2-leaf1"), direction="export")})
+    assert next_hops(no_export, LEAF) == []
+    assert len(next_hops(no_export, LEAF, IPv4Address("10.255.1.3"))) == 8
+    no_import = converged({LEAF: loopbacks_only(model(LEAF), direction="import")})
+    assert next_hops(no_import, LEAF) == []
+    session = no_import.session(LEAF, "ethernet-1/32")
     assert (session.received, session.sent, session.installed) == (100, 33, 4)
-    muted = concluded({SPINE: loopbacks_only(model(SPINE), way="export")})
-    assert ways(muted, LEAF) == [f"ethernet-1/{port}" for port in range(25, 31)]
+    silent_spine = converged({SPINE: loopbacks_only(model(SPINE), direction="export")})
+    assert next_hops(silent_spine, LEAF) == [f"ethernet-1/{port}" for port in range(25, 31)]
 
 
 def test_prefixes_are_counted_as_a_switch_would() -> None:
     """A leaf sends its 32 host links and its loopback; a spine passes on those of the other three leaves."""
-    conclusion = concluded()
-    up, down = conclusion.sessions[LEAF, "ethernet-1/32"], conclusion.sessions[SPINE, "ethernet-1/1"]
+    state = converged()
+    up, down = state.session(LEAF, "ethernet-1/32"), state.session(SPINE, "ethernet-1/1")
     assert (up.received, up.sent, up.installed) == (100, 33, 100)
     assert (down.received, down.sent, down.installed) == (33, 100, 33)
 
 
 def test_a_host_port_that_goes_down_withdraws_its_prefix() -> None:
-    conclusion = concluded(cut={("pod1-seg2-leaf1", "ethernet-1/1/1")})
-    assert ways(conclusion, LEAF) == []
-    assert conclusion.sessions[LEAF, "ethernet-1/32"].received == 99
+    state = converged(cut={("pod1-seg2-leaf1", "ethernet-1/1/1")})
+    assert next_hops(state, LEAF) == []
+    assert state.session(LEAF, "ethernet-1/32").received == 99
 
 
-def test_a_way_leads_from_port_to_port_and_back_over_working_links() -> None:
-    conclusion = concluded()
-    wiring = conclusion.ground.wiring
-    path = conclusion.path(NEAR, FAR)
+def test_a_path_goes_from_port_to_port_and_back_over_working_links() -> None:
+    state = converged()
+    links = state.links
+    path = flow_path(state, NEAR, FAR)
     assert isinstance(path, Path)
-    assert [wiring.near[link].node for link in path.links[:2]] == ["pod1-seg1-host1", LEAF]
-    assert wiring.far(path.links[-1]).node == "pod1-seg2-host1"
-    assert all(wiring.far(a).node == wiring.near[b].node for a, b in zip(path.links, path.links[1:], strict=False))
+    assert [links.near[link].node for link in path.links[:2]] == ["pod1-seg1-host1", LEAF]
+    assert links.far(path.links[-1]).node == "pod1-seg2-host1"
+    assert all(links.far(a).node == links.near[b].node for a, b in zip(path.links, path.links[1:], strict=False))
     assert path.queues == (3, 3, 3, 3)
     assert path.lossless == (True, True, True)
     assert [queue % 8 for queue in path.back] == [3, 6, 6, 6]
@@ -119,8 +118,8 @@ def test_a_way_leads_from_port_to_port_and_back_over_working_links() -> None:
         ),
     ],
 )
-def test_no_way_has_a_reason(changed: dict[str, DeviceModel | None], reason: str) -> None:
-    assert concluded(changed).path(NEAR, FAR) == reason
+def test_a_missing_path_has_a_reason(changed: dict[str, DeviceModel | None], reason: str) -> None:
+    assert flow_path(converged(changed), NEAR, FAR) == reason
 
 
 def test_the_hash_spreads_evenly_and_tiers_do_not_polarise() -> None:

@@ -142,7 +142,7 @@ def test_a_neighbour_address_that_the_peer_does_not_have() -> None:
     fabric.configure(LEAF, leaf)
     fabric.configure(SPINE, spine)
     reason = session(fabric, SPINE, DOWNLINK).reason
-    assert reason == "pod1-seg1-leaf1 looks for 100.64.0.4, which is not on pod1-spine1 ethernet-1/1"
+    assert reason == "pod1-seg1-leaf1 expects 100.64.0.4, which is not on pod1-spine1 ethernet-1/1"
 
 
 def test_bfd_at_one_end_only_is_down_and_leaves_bgp_up() -> None:

@@ -1,13 +1,18 @@
-"""What switches conclude from configurations and links: sessions, routes, effective QoS; and a fabric that lives."""
+"""What switches do, computed from their configurations and the links: sessions, routes, next-hop groups, QoS. Pure."""
 
-from railfab.forwarding.converge import Conclusion, Marking, conclude
+from railfab.forwarding.converge import Change, converge, unconfigured
+from railfab.forwarding.links import LinkTable
+from railfab.forwarding.paths import flow_path
 from railfab.forwarding.sessions import BgpSession
-from railfab.forwarding.wiring import Wiring
+from railfab.forwarding.state import ForwardingState, Marking
 
 __all__ = [
     "BgpSession",
-    "Conclusion",
+    "Change",
+    "ForwardingState",
+    "LinkTable",
     "Marking",
-    "Wiring",
-    "conclude",
+    "converge",
+    "flow_path",
+    "unconfigured",
 ]

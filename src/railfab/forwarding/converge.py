@@ -1,64 +1,144 @@
-"""What the switches would conclude from all their configurations and the state of the links."""
+"""Convergence: the next state of a fabric, from the present one and what has changed."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 
-from railfab.forwarding.paths import Ground, narrow_ports, sim_path
-from railfab.forwarding.ports import Models, port_states
-from railfab.forwarding.qos import SwitchEffect, network, switch_effect
-from railfab.forwarding.routes import routes
-from railfab.forwarding.sessions import BgpSession, sessions
-from railfab.forwarding.wiring import Wiring
-from railfab.sim import Framing, Network, Path
+from railfab.device import DeviceModel
+from railfab.forwarding.config import SwitchConfig, switch_config
+from railfab.forwarding.links import LinkTable
+from railfab.forwarding.ports import Configs, own_states, port_states
+from railfab.forwarding.prefixes import Policies
+from railfab.forwarding.qos import SwitchEffect, network, plain_links, switch_effect
+from railfab.forwarding.routes import no_routes, routes
+from railfab.forwarding.sessions import sessions
+from railfab.forwarding.state import ForwardingState, Marking
+from railfab.sim import Framing
 from railfab.topology import PortKey
 
 ETHERNET_BYTES = 18
 """Header and frame check sequence: what a frame has beyond its IP packet."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Marking:
-    """The code points hosts send with. seed: of the switches' hashes."""
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What happens at one moment. models: new configurations by switch, None for one that is taken away.
 
-    dscp: int = 26
-    cnp_dscp: int = 48
-    seed: int = 1
+    cut, mended: ports whose cable breaks, or works again; either end names it.
+    """
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Conclusion:
-    """sessions: by device and interface. network: for the simulator."""
-
-    ground: Ground
-    sessions: dict[PortKey, BgpSession]
-    network: Network
-    marking: Marking
-
-    def path(self, source: PortKey, target: PortKey, stream: int = 0) -> Path | str:
-        """The way of a transfer, or why there is none."""
-        return sim_path(self.ground, source, target, stream, dscp=self.marking.dscp, cnp_dscp=self.marking.cnp_dscp)
-
-    @property
-    def effects(self) -> dict[str, SwitchEffect]:
-        return self.ground.effects
+    models: Mapping[str, DeviceModel | None]
+    cut: frozenset[PortKey] = frozenset()
+    mended: frozenset[PortKey] = frozenset()
 
 
-def conclude(
-    wiring: Wiring, models: Models, cut: Collection[PortKey], *, framing: Framing, marking: Marking
-) -> Conclusion:
-    """Ports, sessions, routes and QoS that follow. cut: ports whose cable is broken."""
-    ports = port_states(wiring, models, cut)
-    table, found = routes(wiring, models, ports, sessions(wiring, models, ports))
-    effects = {name: switch_effect(models.get(name), size) for name, size in wiring.buffer_bytes.items()}
-    ground = Ground(
-        wiring=wiring,
-        models=models,
-        ports=ports,
-        routes=table,
-        effects=effects,
-        narrow=narrow_ports(wiring, models, framing.frame_bytes - ETHERNET_BYTES),
-        seed=marking.seed,
+def unconfigured(links: LinkTable, *, framing: Framing, marking: Marking) -> ForwardingState:
+    """The state of a fabric whose switches have no configuration and whose cables all work."""
+    state = ForwardingState(
+        links=links,
+        configs={},
+        cut=frozenset(),
+        own_ports={name: own_states(links, {}, name) for name in links.nodes},
+        ports={},
+        sessions={},
+        routes=no_routes(links),
+        effects={name: switch_effect(None, size) for name, size in links.buffer_bytes.items()},
+        narrow={},
+        network=plain_links(links),
+        marking=marking,
+        packet_bytes=framing.frame_bytes - ETHERNET_BYTES,
     )
-    return Conclusion(ground=ground, sessions=found, network=network(wiring, ports, effects), marking=marking)
+    ports = port_states(links, state.own_ports, (), links.keys, {})
+    return replace(state, ports=ports, network=network(links, ports, state.effects, links.keys, state.network))
+
+
+def converge(state: ForwardingState, change: Change) -> ForwardingState:
+    """The state that follows. Computes what the change concerns; the rest is shared with the state before.
+
+    Raises ConfigError for QoS that no chip could follow.
+    """
+    links, changed = state.links, change.models.keys()
+    configs = _configs(state.configs, change.models, state.routes.tables.policies)
+    cut = _cut(state, change)
+    touched = _touched(links, changed, state.cut ^ cut)
+    own = {**state.own_ports, **{name: own_states(links, configs, name) for name in changed}}
+    ports = port_states(links, own, cut, touched, state.ports)
+    found = sessions(links, configs, ports, touched, changed, state.sessions)
+    nodes = {node for node, _ in touched if _differs(node, ports, state.ports) or _differs(node, found, state.sessions)}
+    nodes = (nodes | changed) - links.hosts
+    effects = _effects(links, configs, changed, state.effects)
+    return replace(
+        state,
+        configs=configs,
+        cut=cut,
+        own_ports=own,
+        ports=ports,
+        sessions=found,
+        routes=routes(links, configs, ports, found, nodes, state.routes, state.configs),
+        effects=effects,
+        narrow=_narrow(links, configs, changed, state),
+        network=network(links, ports, effects, touched, state.network),
+    )
+
+
+def _differs(name: str, now: Mapping[str, object], before: Mapping[str, object]) -> bool:
+    return now.get(name) is not before.get(name)
+
+
+def _configs(before: Configs, models: Mapping[str, DeviceModel | None], policies: Policies) -> dict[str, SwitchConfig]:
+    fresh = {name: switch_config(model, policies) for name, model in models.items() if model is not None}
+    return {**{name: held for name, held in before.items() if name not in models}, **fresh}
+
+
+def _cut(state: ForwardingState, change: Change) -> frozenset[PortKey]:
+    """Both ends of every cable that is broken."""
+    return (state.cut | _both_ends(state.links, change.cut)) - _both_ends(state.links, change.mended)
+
+
+def _both_ends(links: LinkTable, keys: Collection[PortKey]) -> frozenset[PortKey]:
+    return frozenset(end for key in keys for end in (key, links.far_key(links.egress[key])))
+
+
+def _touched(links: LinkTable, changed: Collection[str], flipped: Collection[PortKey]) -> tuple[PortKey, ...]:
+    """Ports whose state may be another: those of changed switches, the ends of flipped cables, and all their peers."""
+    found = dict.fromkeys(links.keys[link] for name in changed for link in links.links_of[name])
+    found |= dict.fromkeys(flipped)
+    return tuple(found | dict.fromkeys(links.far_key(links.egress[key]) for key in found))
+
+
+def _effects(
+    links: LinkTable, configs: Configs, changed: Collection[str], before: Mapping[str, SwitchEffect]
+) -> dict[str, SwitchEffect]:
+    effects = dict(before)
+    for name in changed:
+        config = configs.get(name)
+        effect = switch_effect(config.model if config else None, links.buffer_bytes[name])
+        if effect != before[name]:
+            effects[name] = effect
+    return effects
+
+
+def _narrow(
+    links: LinkTable, configs: Configs, changed: Collection[str], state: ForwardingState
+) -> Mapping[str, Mapping[int, str]]:
+    """By switch, the egress links of ports whose MTU is below a full packet, each with the reason."""
+    narrow = dict(state.narrow)
+    for name in changed:
+        found = narrow_ports(links, configs[name].model, state.packet_bytes) if name in configs else {}
+        if found != narrow.get(name, {}):
+            narrow[name] = found
+    return narrow
+
+
+def narrow_ports(links: LinkTable, model: DeviceModel, packet_bytes: int) -> dict[int, str]:
+    """The egress links of the ports whose MTU is below this packet, each with the reason."""
+    return {
+        links.egress[model.name, interface.name]: (
+            f"{model.name} {interface.name} has MTU {interface.mtu_bytes}, packets have {packet_bytes} bytes"
+        )
+        for interface in model.interfaces
+        if interface.mtu_bytes is not None
+        and interface.mtu_bytes < packet_bytes
+        and (model.name, interface.name) in links.egress
+    }

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from railfab.device import DeviceModel, Interface
-from railfab.forwarding.wiring import Wiring
+from railfab.forwarding.config import SwitchConfig
+from railfab.forwarding.links import LinkTable
 from railfab.topology import Port, PortKey
 
-Models = Mapping[str, DeviceModel]
+Configs = Mapping[str, SwitchConfig]
 """The configured switches, by name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PortState:
-    """rate_gbps: what this end is set to. reason: why it is down, empty when it is up."""
+    """rate_gbps: the speed that this end is set to. reason: why it is down, empty when it is up."""
 
     admin_up: bool
     rate_gbps: float
@@ -26,46 +26,46 @@ class PortState:
         return not self.reason
 
 
-def port_states(wiring: Wiring, models: Models, cut: Collection[PortKey]) -> dict[PortKey, PortState]:
-    """The state of every cabled port. cut: ports whose cable is broken, named at either end or both."""
-    interfaces = {name: {interface.name: interface for interface in model.interfaces} for name, model in models.items()}
-    own = {
-        (port.node, port.name): _own_state(wiring, port, models.get(port.node), interfaces.get(port.node, {}))
-        for port in wiring.near
-    }
-    return {key: _joint_state(wiring, key, own, cut) for key in own}
+PortStates = Mapping[str, Mapping[str, PortState]]
+"""State of every cabled port, by node, then interface."""
 
 
-def _own_state(wiring: Wiring, port: Port, model: DeviceModel | None, interfaces: Mapping[str, Interface]) -> PortState:
-    """What one end alone says."""
-    if wiring.is_host(port.node):
+def own_states(links: LinkTable, configs: Configs, node: str) -> dict[str, PortState]:
+    """The ports of a node as its own configuration has them, whatever the other end does."""
+    config = configs.get(node)
+    return {port.name: _own_state(links, port, config) for port in links.ports_of[node]}
+
+
+def _own_state(links: LinkTable, port: Port, config: SwitchConfig | None) -> PortState:
+    if links.is_host(port.node):
         return PortState(admin_up=True, rate_gbps=port.rate_gbps)
-    interface = interfaces.get(port.name)
-    if model is None or interface is None:
+    interface = config.interfaces.get(port.name) if config is not None else None
+    if config is None or interface is None:
         return PortState(admin_up=False, rate_gbps=port.rate_gbps, reason=f"{port.node} {port.name} is not configured")
     if not interface.enabled:
         return PortState(admin_up=False, rate_gbps=port.rate_gbps, reason=f"{port.node} {port.name} is disabled")
-    rate_gbps = _rate_gbps(wiring, port, model, interface)
+    if port.lane is None:
+        return PortState(admin_up=True, rate_gbps=float(interface.rate_gbps or port.rate_gbps))
+    rate_gbps = _lane_gbps(links, port, config, interface.rate_gbps)
     if rate_gbps is None:
         return PortState(admin_up=True, rate_gbps=port.rate_gbps, reason=f"{port.node} {port.name} is not broken out")
     return PortState(admin_up=True, rate_gbps=rate_gbps)
 
 
-def _rate_gbps(wiring: Wiring, port: Port, model: DeviceModel, interface: Interface) -> float | None:
-    """The speed a switch port is set to; None for the lane of a cage that is not broken out."""
-    node = wiring.nodes[port.node]
-    if port.lane is None or node.model is None or node.platform is None:
-        return float(interface.rate_gbps or port.rate_gbps)
-    cage = wiring.topology.model_of(node).interface(node.platform, port.cage, None)
-    lanes = [breakout for breakout in model.breakouts if breakout.cage == cage and breakout.lanes >= port.lane]
+def _lane_gbps(links: LinkTable, port: Port, config: SwitchConfig, rate_gbps: int | None) -> float | None:
+    """The speed of a lane; None when its cage is not broken out."""
+    node = links.nodes[port.node]
+    if node.model is None or node.platform is None:
+        return float(rate_gbps or port.rate_gbps)
+    cage = links.topology.model_of(node).interface(node.platform, port.cage, None)
+    lanes = [split for split in config.model.breakouts if split.cage == cage and split.lanes >= (port.lane or 0)]
     return float(lanes[0].rate_gbps) if lanes else None
 
 
-def _joint_state(wiring: Wiring, key: PortKey, own: Mapping[PortKey, PortState], cut: Collection[PortKey]) -> PortState:
-    """What both ends and the cable make of it."""
-    mine, far = own[key], wiring.far(wiring.egress[key])
-    peer = (far.node, far.name)
-    theirs = own[peer]
+def joint_state(links: LinkTable, own: PortStates, cut: Collection[PortKey], key: PortKey) -> PortState:
+    """The state of a port that follows from both ends and the cable."""
+    mine, peer = own[key[0]][key[1]], links.far_key(links.egress[key])
+    theirs = own[peer[0]][peer[1]]
     if mine.reason:
         return mine
     reason = theirs.reason
@@ -74,3 +74,20 @@ def _joint_state(wiring: Wiring, key: PortKey, own: Mapping[PortKey, PortState],
     elif not reason and mine.rate_gbps != theirs.rate_gbps:
         reason = f"{peer[0]} {peer[1]} runs at {theirs.rate_gbps:g} Gb/s, {key[0]} {key[1]} at {mine.rate_gbps:g}"
     return PortState(admin_up=True, rate_gbps=mine.rate_gbps, reason=reason)
+
+
+def port_states(
+    links: LinkTable, own: PortStates, cut: Collection[PortKey], touched: Iterable[PortKey], before: PortStates
+) -> PortStates:
+    """The states with those of the touched ports computed again; the others are those of `before`."""
+    states: dict[str, Mapping[str, PortState]] = dict(before)
+    fresh: dict[str, dict[str, PortState]] = {}
+    for key in touched:
+        node, interface = key
+        state = joint_state(links, own, cut, key)
+        if node in states and states[node].get(interface) == state:
+            continue
+        if node not in fresh:
+            states[node] = fresh[node] = dict(states.get(node, {}))
+        fresh[node][interface] = state
+    return states

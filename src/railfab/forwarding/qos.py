@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from railfab.device import DeviceModel, PortQos, Qos, Scheduling, TrafficClass
 from railfab.errors import ConfigError, RailfabError, raise_all
-from railfab.forwarding.ports import PortState
-from railfab.forwarding.wiring import Wiring
+from railfab.forwarding.links import LinkTable
+from railfab.forwarding.ports import PortStates
 from railfab.sim import QUEUES, Network, plain_network
 from railfab.topology import PortKey
 
@@ -109,35 +109,60 @@ def _port_effect(qos: Qos, port: PortQos, buffer_bytes: float) -> PortEffect:
     )
 
 
-def network(wiring: Wiring, ports: Mapping[PortKey, PortState], effects: Mapping[str, SwitchEffect]) -> Network:
-    """The simulator's arrays: rates of the links that work, and what the ports at both ends do."""
-    up = np.array([ports[port.node, port.name].oper_up for port in wiring.near])
-    rates = np.array([ports[port.node, port.name].rate_gbps for port in wiring.near])
-    net = plain_network(np.where(up, rates, 0.0))
-    net = replace(
+def plain_links(links: LinkTable) -> Network:
+    """The simulator's arrays of a fabric in which no switch is configured: all links are down."""
+    count = len(links.near)
+    net = plain_network(np.zeros(count))
+    return replace(
         net,
-        delay_ns=wiring.delay_ns,
-        pause_delay_ns=np.array([wiring.cable_ns(link) + PAUSE_RESPONSE_NS for link in range(net.links)]),
+        delay_ns=links.delay_ns,
+        pause_delay_ns=links.cable_ns + PAUSE_RESPONSE_NS,
+        xon_gap_bytes=np.full(count, float(XON_GAP_BYTES)),
+    )
+
+
+def network(
+    links: LinkTable,
+    ports: PortStates,
+    effects: Mapping[str, SwitchEffect],
+    touched: Iterable[PortKey],
+    before: Network,
+) -> Network:
+    """The simulator's arrays with those of touched ports computed again: rates, and what the ports at both ends do."""
+    net = _copied(before)
+    for key in touched:
+        link, state = links.egress[key], ports[key[0]][key[1]]
+        net.rate_gbps[link] = state.rate_gbps if state.oper_up else 0.0
+        if key[0] in effects:
+            _egress(net, link, effects[key[0]], key[1], links.buffer_bytes[key[0]])
+            _ingress(net, link ^ 1, effects[key[0]].port(key[1]))
+        _pause(net, link, links, effects)
+    return net
+
+
+def _copied(net: Network) -> Network:
+    """A network whose arrays may be written to, but for those that no configuration changes."""
+    return replace(
+        net,
+        rate_gbps=net.rate_gbps.copy(),
         xoff_bytes=net.xoff_bytes.copy(),
         headroom_bytes=net.headroom_bytes.copy(),
+        pfc_sent=net.pfc_sent.copy(),
+        pfc_honoured=net.pfc_honoured.copy(),
+        pause_queue=net.pause_queue.copy(),
         kmin_bytes=net.kmin_bytes.copy(),
         kmax_bytes=net.kmax_bytes.copy(),
         pmax=net.pmax.copy(),
         limit_bytes=net.limit_bytes.copy(),
         weight=net.weight.copy(),
-        xon_gap_bytes=np.full(net.links, float(XON_GAP_BYTES)),
     )
-    for link, port in enumerate(wiring.near):
-        if port.node in effects:
-            _egress(net, link, effects[port.node].port(port.name), effects[port.node], wiring.buffer_bytes[port.node])
-            _ingress(net, link ^ 1, effects[port.node].port(port.name))
-        _pause(net, link, wiring, effects)
-    return net
 
 
-def _egress(net: Network, link: int, port: PortEffect, switch: SwitchEffect, buffer_bytes: float) -> None:
-    """Queues of the port a link leaves. Only the lossless class marks and is free of tail drop."""
-    net.limit_bytes[link] = LOSSY_SHARE * buffer_bytes
+def _egress(net: Network, link: int, switch: SwitchEffect, interface: str, buffer_bytes: float) -> None:
+    """Set the queues of the port that a link leaves. Only the lossless class marks and is free of tail drop."""
+    port = switch.port(interface)
+    net.limit_bytes[link], net.weight[link] = LOSSY_SHARE * buffer_bytes, 1.0
+    net.kmin_bytes[link], net.kmax_bytes[link], net.pmax[link] = np.inf, np.inf, 0.0
     for cls in switch.classes:
         net.weight[link, cls.queue] = STRICT_WEIGHT if cls.scheduling is Scheduling.STRICT else (cls.weight or 1)
     if switch.lossless is None:
@@ -150,20 +175,21 @@ def _egress(net: Network, link: int, port: PortEffect, switch: SwitchEffect, buf
 
 
 def _ingress(net: Network, link: int, port: PortEffect) -> None:
-    """Buffer of the port a link leads to; without PFC it drops where it would have asked for a pause."""
+    """Set the buffer of the port that a link leads to; without PFC it drops where it would have asked for a pause."""
     net.xoff_bytes[link] = port.xoff_bytes
     net.headroom_bytes[link] = port.headroom_bytes
     net.pfc_sent[link] = port.pfc
 
 
-def _pause(net: Network, link: int, wiring: Wiring, effects: Mapping[str, SwitchEffect]) -> None:
-    """Which queue of the near end a pause from the far end stops; none when they protect different priorities."""
-    near, far = wiring.near[link], wiring.far(link)
+def _pause(net: Network, link: int, links: LinkTable, effects: Mapping[str, SwitchEffect]) -> None:
+    """Set which queue of the near end a pause from the far end stops; none when they protect different priorities."""
+    near, far = links.near[link], links.far(link)
     asking = effects[far.node].lossless if far.node in effects else None
     obeying = effects[near.node].lossless if near.node in effects else None
+    net.pfc_honoured[link], net.pause_queue[link] = False, 0
     if asking is None:
         return
-    if wiring.is_host(near.node):
+    if links.is_host(near.node):
         net.pfc_honoured[link], net.pause_queue[link] = True, HOST_QUEUE
     elif obeying is not None and obeying.lossless_priority == asking.lossless_priority:
         net.pfc_honoured[link] = effects[near.node].port(near.name).pfc

@@ -57,6 +57,19 @@ class Engine:
         self._control_steps = max(1, round(shortest / CONTROL_SHARE / step_ns))
         self._lay((), {})
 
+    def restarted(self, network: Network, now_ns: int) -> Engine:
+        """A new engine without flows that continues the counters of this one, as far as they have been folded."""
+        engine = Engine(
+            network,
+            step_ns=self.step_ns,
+            framing=self.framing,
+            dcqcn=self.dcqcn,
+            strides=self._strides,
+        )
+        engine.now_ns, engine._rng, engine._counters = now_ns, self._rng, self._counters
+        engine._lay((), {})
+        return engine
+
     # Flows
 
     def start(self, flows: Sequence[Flow]) -> None:

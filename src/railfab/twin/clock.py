@@ -1,35 +1,45 @@
-"""Simulated time that follows the wall clock, and falls behind rather than race after it."""
+"""Simulated time that follows the wall clock, and falls behind where the simulation is slower."""
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable
 
 from railfab.units import NS_PER_MS, NS_PER_S
 
+logger = logging.getLogger(__name__)
+
 TICK_NS = 50 * NS_PER_MS
 """How often simulated time catches up with the wall [ns]."""
 STEP_NS = 5 * NS_PER_MS
-"""By how much it moves at once: whoever wants to read the simulation waits for one step at most [ns]."""
+"""By how much it moves at once [ns]."""
 MOST_BEHIND_NS = 500 * NS_PER_MS
-"""What simulated time makes good after a delay; a longer one is lost, and counted [ns]."""
+"""What simulated time catches up after a delay; more than that is lost, and counted [ns]."""
 
 
 class Clock:
-    """Moves a simulation along with wall time, in a thread of its own.
+    """Moves a simulation along with wall time, in its own thread.
 
-    It moves in equal steps. After a step that was slower than real time it rests as long as the step took: a simulation
-    that cannot keep up takes half a core and slips, instead of a whole one. slipped_ns: wall time left out.
+    advance: lets this much simulated time pass [ns]. recover: called after an exception of `advance`; the simulation
+    goes on from there. An exception in the first step after it stops simulated time for good.
+
+    Time moves in equal steps. After a step that was slower than real time the clock rests as long as the step took: a
+    simulation that is slower than real time takes half a core and slips, instead of a whole one.
+    simulated_ns, slipped_ns: simulated time, and wall time left out. failure: what `advance` raised last, empty when
+    nothing.
     """
 
-    def __init__(self, advance: Callable[[int], None]) -> None:
-        self._advance = advance
-        self._ended = threading.Event()
+    def __init__(self, advance: Callable[[int], None], recover: Callable[[], None] = lambda: None) -> None:
+        self._advance, self._recover = advance, recover
+        self._stop_requested = threading.Event()
         self._thread = threading.Thread(target=self._run, name="railfab-clock", daemon=True)
         self._start_ns = 0
+        self._recovered = False
         self.simulated_ns = 0
         self.slipped_ns = 0
+        self.failure = ""
 
     @property
     def alive(self) -> bool:
@@ -40,27 +50,46 @@ class Clock:
 
     def stop(self) -> None:
         """End after the step that is being computed."""
-        self._ended.set()
+        self._stop_requested.set()
         self._thread.join()
 
     def _run(self) -> None:
         self._start_ns = time.monotonic_ns()
-        while not self._ended.wait(TICK_NS / NS_PER_S):
-            while self._behind_ns() >= STEP_NS and not self._ended.is_set():
+        while not self._stop_requested.wait(TICK_NS / NS_PER_S):
+            while self._behind_ns() >= STEP_NS and not self._stop_requested.is_set():
                 took_ns = self._step()
+                if took_ns is None:
+                    return
                 if took_ns > STEP_NS:
-                    self._ended.wait(took_ns / NS_PER_S)
+                    self._stop_requested.wait(took_ns / NS_PER_S)
 
     def _behind_ns(self) -> int:
-        """How far simulated time is behind the wall; what is too much to make good is lost here."""
+        """How far simulated time is behind the wall; what is too much to catch up is lost here."""
         behind_ns = time.monotonic_ns() - self._start_ns - self.simulated_ns - self.slipped_ns
         lost_ns = max(0, behind_ns - MOST_BEHIND_NS)
         self.slipped_ns += lost_ns
         return behind_ns - lost_ns
 
-    def _step(self) -> int:
-        """One step; how long it took on the wall [ns]."""
+    def _step(self) -> int | None:
+        """Pass one step; how long it took on the wall [ns], None when simulated time has stopped for good."""
         began_ns = time.monotonic_ns()
-        self._advance(STEP_NS)
+        try:
+            self._advance(STEP_NS)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the switches go on answering
+            if not self._take_failure(error):
+                return None
+        else:
+            self._recovered = False
         self.simulated_ns += STEP_NS
         return time.monotonic_ns() - began_ns
+
+    def _take_failure(self, error: Exception) -> bool:
+        """Note what the simulation raised, and have it recover; false when it did not."""
+        self.failure = f"{type(error).__name__}: {error}"
+        logger.error("the simulation failed, its job has stopped", exc_info=error)
+        if self._recovered:
+            logger.error("the simulation failed again after its job had stopped; simulated time has stopped")
+            return False
+        self._recovered = True
+        self._recover()
+        return True

@@ -1,30 +1,95 @@
-"""A fabric that lives: switches are configured, links break, jobs run, and everything shows in the samples."""
+"""A running fabric: switches are configured, links break, jobs run, and everything shows in the samples.
+
+Convergence is computed from an immutable state and published by replacing one reference. The simulation runs in the
+thread that advances it. Whoever reads takes what was published last and waits for neither.
+"""
 
 from __future__ import annotations
 
+import logging
+import threading
 import time
-from collections.abc import Iterable
-from dataclasses import replace
-from threading import Lock
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from railfab.device import DeviceModel
 from railfab.errors import IntentError, TopologyError
-from railfab.forwarding.converge import Conclusion, Marking, conclude
-from railfab.forwarding.sessions import BgpSession
-from railfab.forwarding.wiring import Wiring
+from railfab.forwarding import (
+    BgpSession,
+    Change,
+    ForwardingState,
+    LinkTable,
+    Marking,
+    converge,
+    flow_path,
+    unconfigured,
+)
+from railfab.forwarding.qos import switch_effect
 from railfab.intent import Job
-from railfab.sim import Dcqcn, Engine, Flow, Framing, Path, max_min_rates
+from railfab.sim import QUEUES, Dcqcn, Engine, Flow, Framing, Path, max_min_rates
 from railfab.topology import PortKey, Topology
-from railfab.twin.readings import Readings
+from railfab.twin.readings import Arrays, Readings, port_arrays
 from railfab.twin.samples import Family, Sample, families, state_samples
-from railfab.twin.transitions import TransitionCounters
+from railfab.twin.transitions import TransitionCounters, no_transitions
+from railfab.twin.turns import Turns
 from railfab.units import NS_PER_MS, NS_PER_S, bytes_per_s
-from railfab.workload.run import JobRun, JobStatus
-from railfab.workload.stages import stages
-from railfab.workload.transfer import Transfer
+from railfab.workload import JobRun, JobStatus, Transfer, stages
+
+logger = logging.getLogger(__name__)
 
 SLICE_NS, BUSY_SLICE_NS = 20 * NS_PER_MS, NS_PER_MS
-"""Others get a turn this often while time passes; more often, of simulated time, while queues are worked out."""
+"""Others get a turn this often while time passes; more often, of simulated time, while queues are computed."""
+
+PUBLISH_S = 0.05
+"""How old the published counters become at most while the simulation runs without a pause and somebody reads [s]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What readers see: a state, what was counted up to now, and the job. Immutable."""
+
+    state: ForwardingState
+    transitions: TransitionCounters
+    ports: Arrays
+    counters: Arrays
+    job: JobStatus
+
+    def arrays(self) -> Arrays:
+        """Every array that a sample may be read from."""
+        transitions = {"transitions": self.transitions.ports, "last_change": self.transitions.last_change_s}
+        return {**self.counters, **self.ports, **transitions}
+
+
+@dataclass(slots=True)
+class _Request:
+    """A change that waits for its convergence. failure: what prevented it."""
+
+    change: Change
+    done: bool = False
+    failure: Exception | None = None
+
+
+@dataclass(slots=True)
+class _SwitchSamples:
+    """Samples of one switch that change with convergence only, and what they were made from."""
+
+    made_from: tuple[object, ...] = ()
+    families: tuple[Family, ...] = ()
+    samples: tuple[Sample, ...] = ()
+
+
+@dataclass(slots=True)
+class _Flows:
+    """Flows under way. stalled: why a flow has no path."""
+
+    transfers: dict[int, Transfer] = field(default_factory=dict)
+    paths: dict[int, Path | None] = field(default_factory=dict)
+    stalled: dict[int, str] = field(default_factory=dict)
+
+    def clear(self) -> None:
+        self.transfers.clear()
+        self.paths.clear()
+        self.stalled.clear()
 
 
 class LiveFabric:
@@ -43,151 +108,237 @@ class LiveFabric:
         framing: Framing | None = None,
         started_s: float | None = None,
     ) -> None:
-        self._lock = Lock()
-        self._wiring = Wiring(topology)
-        self._marking, self._framing = Marking(seed=seed), framing or Framing()
+        self._links = LinkTable(topology)
+        self._framing = framing or Framing()
         self._started_s = time.time() if started_s is None else started_s
-        self._models: dict[str, DeviceModel] = {}
-        self._cut: set[PortKey] = set()
-        self._transfers: dict[int, Transfer] = {}
-        self._stalled: dict[int, str] = {}
+        self._state = unconfigured(self._links, framing=self._framing, marking=Marking(seed=seed))
+        self._ports = port_arrays(self._state)
+        self._transitions = no_transitions(len(self._links.near), self._started_s)
+        self._requests: list[_Request] = []
+        self._requesting, self._converging = threading.Lock(), threading.Lock()
+        self._turns = Turns()
+        self._flows = _Flows()
         self._next_flow = 0
-        self._run: JobRun | None = None
-        self._transitions = TransitionCounters()
         self._clock_ns = 0
-        self._families: dict[str, tuple[Family, ...]] = {}
-        self._states: dict[str, tuple[Sample, ...]] = {}
-        self._conclusion = self._concluded(self._models, self._cut)
-        self._engine = Engine(self._conclusion.network, seed=seed, framing=self._framing, dcqcn=dcqcn)
-        self._readings = Readings(self._engine, self._wiring)
-        self._transitions.note(None, self._conclusion, self._started_s)
+        self._run: JobRun | None = None
+        self._engine = Engine(self._state.network, seed=seed, framing=self._framing, dcqcn=dcqcn)
+        self._readings = Readings(self._engine)
+        self._switches = {name: _SwitchSamples() for name in self._links.buffer_bytes}
+        self._behind, self._read = False, False
+        self._published_s = 0.0
+        self._published = self._publish()
 
-    # What changes
+    # Changes
 
     def configure(self, name: str, model: DeviceModel | None) -> None:
-        """Give a switch its configuration; None takes it away. Raises ConfigError, and then nothing has changed."""
-        self._known_switch(name)
-        with self._lock:
-            models = {known: held for known, held in self._models.items() if known != name}
-            if model is not None:
-                models[name] = model if model.name == name else replace(model, name=name)
-            self._reconclude(models, self._cut)
+        """Give a switch its configuration; None takes it away. Returns when the fabric has converged.
+
+        Raises ConfigError for QoS that no chip could follow, and then nothing has changed.
+        """
+        self.configure_all({name: model})
+
+    def configure_all(self, models: Mapping[str, DeviceModel | None]) -> None:
+        """Configure several switches at one moment."""
+        named = {}
+        for name, model in models.items():
+            self._known_switch(name)
+            switch_effect(model, self._links.buffer_bytes[name])
+            named[name] = model if model is None or model.name == name else replace(model, name=name)
+        self._request(Change(named))
 
     def set_link(self, node: str, interface: str, up: bool) -> None:
         """Break or mend the cable at this port."""
         key = (node, interface)
-        if key not in self._wiring.egress:
+        if key not in self._links.egress:
             raise TopologyError(f"link {node} {interface}", "there is no cable", "Use a port of the cabling plan")
-        peer = self._wiring.far(self._wiring.egress[key])
-        with self._lock:
-            cut = self._cut - {key, (peer.node, peer.name)}
-            self._reconclude(self._models, cut if up else cut | {key})
+        ports = frozenset({key})
+        self._request(Change({}, mended=ports) if up else Change({}, cut=ports))
 
     def start(self, job: Job) -> None:
         """Run a job from its beginning, in place of any other. Raises IntentError."""
-        found = stages(job, self._wiring.topology)
+        found = stages(job, self._links.topology)
         if not any(stage.compute_ns or stage.transfers for stage in found):
             raise IntentError(f"job {job.job}: phases", "nothing takes any time", "Use more hosts, or a compute phase")
-        with self._lock:
+        with self._turns.turn():
             self._end_job()
             self._run = JobRun(job.job, found, job.repeat, self._engine, self._launch)
+            self._publish()
 
     def stop(self) -> None:
-        """End the job; what is on its way is let through."""
-        with self._lock:
+        """End the job; what is on its way still arrives."""
+        with self._turns.turn():
             self._end_job()
+            self._publish()
+
+    def recover(self) -> None:
+        """End the job and go on with an engine without flows, after the present one raised. Counters are kept."""
+        with self._turns.turn():
+            self._run = None
+            self._flows.clear()
+            self._engine = self._engine.restarted(self._state.network, self._clock_ns)
+            self._readings = Readings(self._engine)
+            self._publish()
 
     def advance(self, dt_ns: int) -> None:
-        """Let simulated time pass."""
+        """Let simulated time pass. What the engine raises is passed on; `recover` is the way to go on then."""
         until_ns = self._clock_ns + dt_ns
         while self._clock_ns < until_ns:
-            with self._lock:
-                self._clock_ns = min(until_ns, self._slice_end_ns(), self._readings.next_window_ns(self._clock_ns))
-                if self._run is not None:
-                    self._run.drive(self._clock_ns)
-                else:
-                    self._engine.run(self._clock_ns)
-                self._readings.pass_time(self._clock_ns)
+            with self._turns.turn():
+                to_ns = min(until_ns, self._slice_end_ns(), self._readings.next_window_ns(self._clock_ns))
+                self._pass(to_ns)
+                self._behind = True
+                if self._publication_due():
+                    self._publish()
 
-    # What is seen
+    # What is read
 
     def samples(self, name: str) -> list[Sample]:
         """All canonical samples of a switch now."""
         self._known_switch(name)
-        with self._lock:
-            arrays = self._readings.arrays(self._conclusion, self._transitions, self._started_s)
-            if name not in self._families:
-                self._families[name] = families(self._wiring, self._conclusion, name)
-                self._states[name] = tuple(state_samples(self._wiring, self._conclusion, self._transitions, name))
-            counted = [sample for family in self._families[name] for sample in family.read(arrays)]
-            return [*counted, *self._states[name]]
+        published, held = self._newest(), self._switches[name]
+        made_from = (published.state, published.transitions)
+        if held.made_from != made_from:
+            state = published.state
+            held = self._switches[name] = _SwitchSamples(
+                made_from,
+                families(self._links, state.effects[name], name),
+                tuple(state_samples(state, published.transitions, name)),
+            )
+        arrays = published.arrays()
+        return [*(sample for family in held.families for sample in family.read(arrays)), *held.samples]
 
     def sessions(self, name: str) -> tuple[BgpSession, ...]:
         """The configured BGP sessions of a switch."""
         self._known_switch(name)
-        with self._lock:
-            return tuple(session for session in self._conclusion.sessions.values() if session.device == name)
+        return self._published.state.sessions_of(name)
 
     def job_status(self) -> JobStatus:
         """The job, its steps, and what keeps its flows from moving."""
-        with self._lock:
-            course = self._run
-            return JobStatus(
-                job=course.name if course else None,
-                stage=course.stage if course else "",
-                steps=course.steps if course else 0,
-                recent=tuple(course.recent) if course else (),
-                active_flows=len(self._engine.active()),
-                stalled_flows=len(self._engine.stalled()),
-                stalled=tuple(dict.fromkeys(self._stalled[flow] for flow in self._engine.stalled())),
-                simulated_s=self._clock_ns / NS_PER_S,
-            )
+        return self._newest().job
 
-    # Inside
+    def state(self) -> ForwardingState:
+        """The state that was published last."""
+        return self._published.state
+
+    def _newest(self) -> Published:
+        """What was published last; what has been counted since is published first, if nobody counts just now."""
+        self._read = True
+        if self._behind:
+            with self._turns.turn_if_free() as free:
+                if free:
+                    self._publish()
+        return self._published
+
+    # Convergence
+
+    def _request(self, change: Change) -> None:
+        """Have a change take effect. Changes that come while another converges converge together after it."""
+        request = _Request(change)
+        with self._requesting:
+            self._requests.append(request)
+        with self._converging:
+            if not request.done:
+                self._serve_requests()
+        if request.failure is not None:
+            raise request.failure
+
+    def _serve_requests(self) -> None:
+        with self._requesting:
+            requests, self._requests = self._requests, []
+        try:
+            self._converge(merged([request.change for request in requests]))
+        except Exception as error:
+            logger.exception("%s: convergence failed", self._links.topology.fabric)
+            for request in requests:
+                request.failure = error
+        for request in requests:
+            request.done = True
+
+    def _converge(self, change: Change) -> None:
+        before = self._state
+        after = converge(before, change)
+        now_s = self._started_s + self._clock_ns / NS_PER_S
+        transitions = self._transitions.counted(before, after, now_s)
+        ports = port_arrays(after, before, self._ports)
+        with self._turns.turn():
+            self._state, self._ports, self._transitions = after, ports, transitions
+            self._reroute(before)
+            self._publish()
+
+    def _reroute(self, before: ForwardingState) -> None:
+        """Hand the new network to the engine, and new paths to the flows that pass what has changed."""
+        alive = (*self._engine.active(), *self._engine.stalled())
+        moved = self._state.forwards_otherwise(before) if alive else frozenset()
+        paths = {flow: self._path(flow) for flow in alive if self._passes(flow, moved)}
+        self._engine.reroute(self._state.network, paths)
+
+    def _passes(self, flow: int, nodes: frozenset[str]) -> bool:
+        """Whether a flow or its notifications pass one of these nodes; a flow without a path always may."""
+        path = self._flows.paths.get(flow)
+        if path is None:
+            return True
+        links = (*path.links, *(queue // QUEUES for queue in path.back))
+        return any(self._links.keys[link][0] in nodes for link in links)
+
+    # The simulation; all of it with a turn
+
+    def _pass(self, until_ns: int) -> None:
+        if self._run is not None:
+            self._run.drive(until_ns)
+        else:
+            self._engine.run(until_ns)
+        self._clock_ns = until_ns
+        self._readings.pass_time(until_ns)
 
     def _slice_end_ns(self) -> int:
-        """Where to let others have a turn: soon while there are queues, and where flows begin."""
+        """Where to give others a turn: soon while there are queues, and where flows begin."""
         if self._run is not None and self._run.rests_until_ns > self._clock_ns:
             return min(self._clock_ns + SLICE_NS, self._run.rests_until_ns)
         fresh = self._run is not None and self._clock_ns - self._run.stage_began_ns < BUSY_SLICE_NS
         return self._clock_ns + (BUSY_SLICE_NS if fresh or self._engine.queued else SLICE_NS)
 
-    def _known_switch(self, name: str) -> None:
-        if name not in self._wiring.chip:
-            fabric = self._wiring.topology.fabric
-            raise TopologyError(f"fabric {fabric}", f"has no switch {name!r}", "Use a name of railfab plan")
+    def _publication_due(self) -> bool:
+        return self._read and time.monotonic() - self._published_s >= PUBLISH_S
 
-    def _concluded(self, models: dict[str, DeviceModel], cut: set[PortKey]) -> Conclusion:
-        return conclude(self._wiring, models, cut, framing=self._framing, marking=self._marking)
+    def _publish(self) -> Published:
+        self._behind, self._read = False, False
+        self._published_s = time.monotonic()
+        self._published = Published(
+            self._state, self._transitions, self._ports, self._readings.arrays(), self._job_status()
+        )
+        return self._published
 
-    def _reconclude(self, models: dict[str, DeviceModel], cut: set[PortKey]) -> None:
-        before, self._conclusion = self._conclusion, self._concluded(models, cut)
-        self._models, self._cut = models, cut
-        self._transitions.note(before, self._conclusion, self._started_s + self._clock_ns / NS_PER_S)
-        alive = (*self._engine.active(), *self._engine.stalled())
-        self._engine.reroute(self._conclusion.network, {flow: self._way(flow) for flow in alive})
-        self._families.clear()
-        self._states.clear()
+    def _job_status(self) -> JobStatus:
+        run, stalled = self._run, self._engine.stalled()
+        return JobStatus(
+            job=run.name if run else None,
+            stage=run.stage if run else "",
+            steps=run.steps if run else 0,
+            recent=tuple(run.recent) if run else (),
+            active_flows=len(self._engine.active()),
+            stalled_flows=len(stalled),
+            stalled=tuple(dict.fromkeys(self._flows.stalled[flow] for flow in stalled)),
+            simulated_s=self._clock_ns / NS_PER_S,
+        )
 
-    def _way(self, flow: int) -> Path | None:
-        """The present way of a flow; without one, the reason is noted."""
-        transfer = self._transfers[flow]
-        way = self._conclusion.path(transfer.source, transfer.target, transfer.stream)
-        self._stalled.pop(flow, None)
-        if isinstance(way, str):
-            self._stalled[flow] = way
-            return None
-        return way
+    def _path(self, flow: int) -> Path | None:
+        """The present path of a flow; without one, the reason is noted."""
+        transfer = self._flows.transfers[flow]
+        found = flow_path(self._state, transfer.source, transfer.target, transfer.stream)
+        self._flows.stalled.pop(flow, None)
+        if isinstance(found, str):
+            self._flows.stalled[flow] = found
+        path = self._flows.paths[flow] = None if isinstance(found, str) else found
+        return path
 
     def _launch(self, transfers: Iterable[Transfer]) -> tuple[set[int], float]:
-        self._transfers.clear()
-        self._stalled.clear()
+        self._flows.clear()
         flows = []
         for transfer in transfers:
             self._next_flow += 1
-            self._transfers[self._next_flow] = transfer
-            way = self._way(self._next_flow)
-            flows.append(Flow(id=self._next_flow, payload_bytes=transfer.payload_bytes, path=way))
+            self._flows.transfers[self._next_flow] = transfer
+            path = self._path(self._next_flow)
+            flows.append(Flow(id=self._next_flow, payload_bytes=transfer.payload_bytes, path=path))
         self._engine.start(flows)
         return {flow.id for flow in flows}, self._ideal_s(flows)
 
@@ -195,7 +346,7 @@ class LiveFabric:
         """How long the routed flows take at max-min fair rates."""
         routed = [(flow.path.links, flow.payload_bytes) for flow in flows if flow.path is not None]
         payload_share = self._framing.octets_per_wire / self._framing.octets_per_payload
-        rates = max_min_rates([links for links, _ in routed], self._conclusion.network.rate_gbps * payload_share)
+        rates = max_min_rates([links for links, _ in routed], self._state.network.rate_gbps * payload_share)
         return max(
             (size / bytes_per_s(float(rate)) for (_, size), rate in zip(routed, rates, strict=True)), default=0.0
         )
@@ -203,5 +354,20 @@ class LiveFabric:
     def _end_job(self) -> None:
         self._run = None
         self._engine.stop()
-        self._transfers.clear()
-        self._stalled.clear()
+        self._flows.clear()
+
+    def _known_switch(self, name: str) -> None:
+        if name not in self._links.buffer_bytes:
+            fabric = self._links.topology.fabric
+            raise TopologyError(f"fabric {fabric}", f"has no switch {name!r}", "Use a name of railfab plan")
+
+
+def merged(changes: Iterable[Change]) -> Change:
+    """Several changes, in their order, as one: what comes later counts."""
+    models: dict[str, DeviceModel | None] = {}
+    cut: frozenset[PortKey] = frozenset()
+    mended: frozenset[PortKey] = frozenset()
+    for change in changes:
+        models.update(change.models)
+        cut, mended = (cut - change.mended) | change.cut, (mended - change.cut) | change.mended
+    return Change(models, cut, mended)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
-from railfab.forwarding.converge import Conclusion
-from railfab.forwarding.wiring import Wiring
+from railfab.forwarding import ForwardingState
 from railfab.sim import QUEUES, Engine
-from railfab.twin.samples import Arrays
-from railfab.twin.transitions import TransitionCounters
 from railfab.units import NS_PER_S
 
 MEAN_WINDOW_NS = NS_PER_S
@@ -18,21 +17,21 @@ PEAK_WINDOWS = 5
 """Peaks are the highest of the present and the last of these many mean windows."""
 
 Values = np.ndarray[tuple[int], np.dtype[np.float64]]
+Arrays = Mapping[str, Values]
+"""Values by source: axis (link,) or (link * QUEUES + number,)."""
 
 
 class Readings:
-    """Windows over one engine."""
+    """Counters of one engine, and gauges over windows of it."""
 
-    def __init__(self, engine: Engine, wiring: Wiring) -> None:
-        self._engine, self._wiring = engine, wiring
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
         counters = engine.counters()
         self._waiting = counters.waiting_byte_ns.copy()
         self._depth = np.zeros_like(self._waiting)
         self._old_peak = np.zeros_like(counters.peak_bytes)
         self._old_headroom = np.zeros_like(counters.headroom_peak_bytes)
         self._windows = 0
-        self._arrays: Arrays | None = None
-        self._of: Conclusion | None = None
 
     def next_window_ns(self, now_ns: int) -> int:
         """When the present window ends."""
@@ -40,7 +39,6 @@ class Readings:
 
     def pass_time(self, now_ns: int) -> None:
         """Time has passed; close the window if it ends here."""
-        self._arrays = None
         if now_ns % MEAN_WINDOW_NS:
             return
         counters = self._engine.counters()
@@ -52,14 +50,8 @@ class Readings:
             self._old_headroom = counters.headroom_peak_bytes.copy()
             counters.reset_peaks()
 
-    def arrays(self, conclusion: Conclusion, transitions: TransitionCounters, started_s: float) -> Arrays:
-        """Every array a sample may point into."""
-        if self._arrays is None or self._of is not conclusion:
-            self._arrays = {**self._counted(), **self._stated(conclusion, transitions, started_s)}
-            self._of = conclusion
-        return self._arrays
-
-    def _counted(self) -> dict[str, Values]:
+    def arrays(self) -> Arrays:
+        """What the engine has counted up to now, in arrays that nobody changes any more."""
         counters, framing = self._engine.counters(), self._engine.framing
         octets, packets = counters.octets(framing), counters.packets(framing)
         dropped = np.floor(counters.dropped_bytes / framing.frame_bytes)
@@ -84,17 +76,19 @@ class Readings:
             "headroom_peak": np.rint(np.maximum(counters.headroom_peak_bytes, self._old_headroom)),
         }
 
-    def _stated(self, conclusion: Conclusion, transitions: TransitionCounters, started_s: float) -> dict[str, Values]:
-        keys = [(port.node, port.name) for port in self._wiring.near]
-        states = [conclusion.ground.ports[key] for key in keys]
-        return {
-            "oper_up": np.array([float(state.oper_up) for state in states]),
-            "admin_up": np.array([float(state.admin_up) for state in states]),
-            "speed": np.array([state.rate_gbps * NS_PER_S / 8 for state in states]),
-            "transitions": np.array([float(transitions.transitions.get(key, 0)) for key in keys]),
-            "last_change": np.array([transitions.last_change_s.get(key, started_s) for key in keys]),
-            "headroom_size": np.rint(conclusion.network.headroom_bytes),
-        }
+
+def port_arrays(state: ForwardingState, before: ForwardingState | None = None, held: Arrays | None = None) -> Arrays:
+    """State of ports that changes with convergence only. held: the arrays of the state `before`, to begin from."""
+    links = len(state.links.near)
+    arrays = {name: np.zeros(links) if held is None else held[name].copy() for name in ("oper_up", "admin_up", "speed")}
+    for node, states in state.ports.items():
+        if before is not None and states is before.ports[node]:
+            continue
+        for interface, port in states.items():
+            link = state.links.egress[node, interface]
+            arrays["oper_up"][link], arrays["admin_up"][link] = port.oper_up, port.admin_up
+            arrays["speed"][link] = port.rate_gbps * NS_PER_S / 8
+    return {**arrays, "headroom_size": np.rint(state.network.headroom_bytes)}
 
 
 def _by_link(values: Values) -> Values:

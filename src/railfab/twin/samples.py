@@ -1,4 +1,4 @@
-"""Canonical samples of one switch, drawn from the simulator's counters and the present conclusion."""
+"""Canonical samples of one switch, from the simulator's counters and the state of the fabric."""
 
 from __future__ import annotations
 
@@ -9,16 +9,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from railfab.forwarding.converge import Conclusion
-from railfab.forwarding.sessions import BgpSession
-from railfab.forwarding.wiring import Wiring
+from railfab.forwarding import BgpSession, ForwardingState, LinkTable
+from railfab.forwarding.qos import SwitchEffect
 from railfab.sim import QUEUES
 from railfab.topology import Node, Port
+from railfab.twin.readings import Arrays
 from railfab.twin.transitions import TransitionCounters
 
 Labels = Mapping[str, str]
-Arrays = Mapping[str, np.ndarray[tuple[int], np.dtype[np.float64]]]
-"""Values by source: axis (link,) or (link * QUEUES + number,)."""
 
 BGP_STATES = {"idle": 1, "connect": 2, "active": 3, "opensent": 4, "openconfirm": 5, "established": 6}
 """As in BGP4-MIB (RFC 4273)."""
@@ -81,10 +79,9 @@ _HEADROOM = {
 }
 
 
-def families(wiring: Wiring, conclusion: Conclusion, name: str) -> tuple[Family, ...]:
-    """What a switch counts, by its present configuration."""
-    ports = wiring.ports_of[name]
-    links = np.array([wiring.egress[name, port.name] for port in ports], np.int64)
+def families(table: LinkTable, effect: SwitchEffect, name: str) -> tuple[Family, ...]:
+    """What a switch counts with this effective QoS."""
+    ports, links = table.ports_of[name], np.array(table.links_of[name], np.int64)
     plain = tuple({"interface": port.name} for port in ports)
     unicast = tuple({"interface": port.name, "cast": "unicast"} for port in ports)
     return (
@@ -92,8 +89,8 @@ def families(wiring: Wiring, conclusion: Conclusion, name: str) -> tuple[Family,
         *_each(_INGRESS, plain, links ^ 1),
         Family("fabric_interface_transmit_packets_total", "packets", unicast, links),
         Family("fabric_interface_receive_packets_total", "packets", unicast, links ^ 1),
-        *_queue_families(conclusion, name, ports, links),
-        *_lossless_families(conclusion, name, ports, links),
+        *_queue_families(effect, ports, links),
+        *_lossless_families(effect, ports, links),
     )
 
 
@@ -104,18 +101,18 @@ def _each(
 
 
 def _queue_families(
-    conclusion: Conclusion, name: str, ports: Sequence[Port], links: np.ndarray[tuple[int], np.dtype[np.int64]]
+    effect: SwitchEffect, ports: Sequence[Port], links: np.ndarray[tuple[int], np.dtype[np.int64]]
 ) -> Iterator[Family]:
-    classes = conclusion.effects[name].classes
+    classes = effect.classes
     labels = tuple({"interface": port.name, "queue": cls.name} for port in ports for cls in classes)
     places = np.array([link * QUEUES + cls.queue for link in links for cls in classes], np.int64)
     return _each(_QUEUE, labels, places)
 
 
 def _lossless_families(
-    conclusion: Conclusion, name: str, ports: Sequence[Port], links: np.ndarray[tuple[int], np.dtype[np.int64]]
+    effect: SwitchEffect, ports: Sequence[Port], links: np.ndarray[tuple[int], np.dtype[np.int64]]
 ) -> Iterator[Family]:
-    cls = conclusion.effects[name].lossless
+    cls = effect.lossless
     if cls is None:
         return
     priority = tuple({"interface": port.name, "priority": str(cls.lossless_priority)} for port in ports)
@@ -125,23 +122,22 @@ def _lossless_families(
     yield from _each(_HEADROOM, group, links ^ 1)
 
 
-def state_samples(wiring: Wiring, conclusion: Conclusion, counters: TransitionCounters, name: str) -> Iterator[Sample]:
-    """Sessions, neighbours and the switch itself; they change only with the conclusion."""
-    node = wiring.nodes[name]
-    yield Sample("fabric_device_info", _device_labels(wiring, node), 1.0)
-    for port in wiring.ports_of[name]:
-        if conclusion.ground.ports[name, port.name].oper_up:
-            far = wiring.far(wiring.egress[name, port.name])
+def state_samples(state: ForwardingState, counters: TransitionCounters, name: str) -> Iterator[Sample]:
+    """Sessions, neighbours and the switch itself; they change with convergence only."""
+    links = state.links
+    yield Sample("fabric_device_info", _device_labels(links.topology.fabric, links.nodes[name]), 1.0)
+    for port, link in zip(links.ports_of[name], links.links_of[name], strict=True):
+        if state.ports[name][port.name].oper_up:
+            far = links.far(link)
             labels = {"interface": port.name, "peer_device": far.node, "peer_interface": far.name}
             yield Sample("fabric_lldp_neighbor_info", labels, 1.0)
-    for session in conclusion.sessions.values():
-        if session.device == name:
-            yield from _session_samples(session, counters)
+    for session in state.sessions_of(name):
+        yield from _session_samples(session, counters)
 
 
-def _device_labels(wiring: Wiring, node: Node) -> Labels:
+def _device_labels(fabric: str, node: Node) -> Labels:
     return {
-        "fabric": wiring.topology.fabric,
+        "fabric": fabric,
         "role": node.role.value,
         "pod": str(node.pod),
         "segment": "" if node.segment is None else str(node.segment),
@@ -152,16 +148,16 @@ def _device_labels(wiring: Wiring, node: Node) -> Labels:
 
 
 def _session_samples(session: BgpSession, counters: TransitionCounters) -> Iterator[Sample]:
-    key, peer = (session.device, session.interface), {"peer": session.peer}
+    peer, counted = {"peer": session.peer}, counters.session(session)
     yield Sample("fabric_bgp_session_up", peer, float(session.established))
     yield Sample("fabric_bgp_session_state", peer, float(BGP_STATES[session.state]))
-    yield Sample("fabric_bgp_established_transitions_total", peer, float(counters.established.get(key, 0)))
-    if key in counters.last_established_s:
-        yield Sample("fabric_bgp_last_established_timestamp_seconds", peer, counters.last_established_s[key])
+    yield Sample("fabric_bgp_established_transitions_total", peer, float(counted.established))
+    if counted.established_s is not None:
+        yield Sample("fabric_bgp_last_established_timestamp_seconds", peer, counted.established_s)
     prefixes = {"received": session.received, "sent": session.sent, "installed": session.installed}
     for direction, count in prefixes.items():
         labels = {**peer, "afi_safi": "ipv4-unicast", "direction": direction}
         yield Sample("fabric_bgp_prefixes", labels, float(count))
     if session.bfd_up is not None:
         yield Sample("fabric_bfd_session_up", peer, float(session.bfd_up))
-        yield Sample("fabric_bfd_failure_transitions_total", peer, float(counters.bfd_failures.get(key, 0)))
+        yield Sample("fabric_bfd_failure_transitions_total", peer, float(counted.bfd_failures))

@@ -1,35 +1,86 @@
-"""What the switches remember of ports and sessions: how often and when they changed."""
+"""What switches count of ports and sessions: how often and when they changed."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
-from railfab.forwarding.converge import Conclusion
-from railfab.topology import PortKey
+import numpy as np
+from numpy.typing import NDArray
+
+from railfab.forwarding import BgpSession, ForwardingState
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
+class SessionTransitions:
+    """Of one session. established: how often it came up. established_s: when it last did [s, Unix time], None before.
+
+    bfd_failures: how often its BFD session went down.
+    """
+
+    established: int = 0
+    established_s: float | None = None
+    bfd_failures: int = 0
+
+
+NO_TRANSITIONS = SessionTransitions()
+
+
+@dataclass(frozen=True, slots=True)
 class TransitionCounters:
-    """Counts since the beginning; times are Unix seconds. established counts arrivals in that state."""
+    """Counts since the start; immutable. Axis (link,) for the port that each directed link leaves.
 
-    transitions: dict[PortKey, int] = field(default_factory=lambda: defaultdict(int))
-    last_change_s: dict[PortKey, float] = field(default_factory=dict)
-    established: dict[PortKey, int] = field(default_factory=lambda: defaultdict(int))
-    last_established_s: dict[PortKey, float] = field(default_factory=dict)
-    bfd_failures: dict[PortKey, int] = field(default_factory=lambda: defaultdict(int))
+    ports: how often each port went up or down. last_change_s: when it last did, or the start [s, Unix time].
+    sessions: by device, then interface.
+    """
 
-    def note(self, before: Conclusion | None, after: Conclusion, now_s: float) -> None:
-        """Count what differs between two conclusions; everything was down before the first."""
-        for key, state in after.ground.ports.items():
-            was_up = before is not None and before.ground.ports[key].oper_up
-            if state.oper_up != was_up:
-                self.transitions[key] += 1
-                self.last_change_s[key] = now_s
-        for key, session in after.sessions.items():
-            earlier = before.sessions.get(key) if before is not None else None
-            if session.established and not (earlier is not None and earlier.established):
-                self.established[key] += 1
-                self.last_established_s[key] = now_s
-            if earlier is not None and earlier.bfd_up and session.bfd_up is False:
-                self.bfd_failures[key] += 1
+    ports: NDArray[np.float64]
+    last_change_s: NDArray[np.float64]
+    sessions: Mapping[str, Mapping[str, SessionTransitions]]
+
+    def session(self, session: BgpSession) -> SessionTransitions:
+        return self.sessions.get(session.device, {}).get(session.interface, NO_TRANSITIONS)
+
+    def counted(self, before: ForwardingState, after: ForwardingState, now_s: float) -> TransitionCounters:
+        """The counts after a change of state at this time."""
+        flipped = [
+            after.links.egress[node, interface]
+            for node, states in after.ports.items()
+            if states is not before.ports[node]
+            for interface, state in states.items()
+            if state.oper_up != before.ports[node][interface].oper_up
+        ]
+        ports, last_change_s = self.ports.copy(), self.last_change_s.copy()
+        ports[flipped] += 1
+        last_change_s[flipped] = now_s
+        sessions = dict(self.sessions)
+        for device, held in after.sessions.items():
+            earlier = before.sessions.get(device, {})
+            if held is not earlier:
+                counted = _counted(self.sessions.get(device, {}), earlier, held, now_s)
+                sessions[device] = {**self.sessions.get(device, {}), **counted}
+        return TransitionCounters(ports, last_change_s, sessions)
+
+
+def no_transitions(links: int, started_s: float) -> TransitionCounters:
+    """Nothing has changed yet."""
+    return TransitionCounters(np.zeros(links), np.full(links, started_s), {})
+
+
+def _counted(
+    counts: Mapping[str, SessionTransitions],
+    before: Mapping[str, BgpSession],
+    after: Mapping[str, BgpSession],
+    now_s: float,
+) -> dict[str, SessionTransitions]:
+    """The counts of a device's sessions that came up or whose BFD went down."""
+    found: dict[str, SessionTransitions] = {}
+    for interface, session in after.items():
+        earlier, count = before.get(interface), counts.get(interface, NO_TRANSITIONS)
+        if session.established and not (earlier is not None and earlier.established):
+            count = replace(count, established=count.established + 1, established_s=now_s)
+        if earlier is not None and earlier.bfd_up and session.bfd_up is False:
+            count = replace(count, bfd_failures=count.bfd_failures + 1)
+        if count is not NO_TRANSITIONS:
+            found[interface] = count
+    return found

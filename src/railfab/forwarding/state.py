@@ -1,0 +1,86 @@
+"""The state of a fabric: what its switches do, computed from their configurations and the state of the links."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from railfab.forwarding.links import LinkTable
+from railfab.forwarding.ports import Configs, PortState, PortStates
+from railfab.forwarding.qos import SwitchEffect
+from railfab.forwarding.routes import Routes, SessionCounts
+from railfab.forwarding.sessions import BgpSession, Sessions
+from railfab.sim import Network
+from railfab.topology import PortKey
+
+_NO_PREFIXES = SessionCounts(0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marking:
+    """DSCPs that hosts send with. seed: of the switches' ECMP hashes."""
+
+    dscp: int = 26
+    cnp_dscp: int = 48
+    seed: int = 1
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ForwardingState:
+    """An immutable state; `converge` makes the next one from it. Parts that a change does not concern are shared.
+
+    cut: ports whose cable is broken. own_ports: the ports as each end alone has them; ports: as both ends and the
+    cable have them. effects: QoS by switch. narrow: by switch, why a full packet does not pass a port, by egress link.
+    network: the simulator's arrays.
+    """
+
+    links: LinkTable
+    configs: Configs
+    cut: frozenset[PortKey]
+    own_ports: PortStates
+    ports: PortStates
+    sessions: Sessions
+    routes: Routes
+    effects: Mapping[str, SwitchEffect]
+    narrow: Mapping[str, Mapping[int, str]]
+    network: Network
+    marking: Marking
+    packet_bytes: int
+
+    def port(self, key: PortKey) -> PortState:
+        return self.ports[key[0]][key[1]]
+
+    def sessions_of(self, switch: str) -> tuple[BgpSession, ...]:
+        """The configured BGP sessions of a switch, with their numbers of prefixes."""
+        held = self.sessions.get(switch, {})
+        counts = self.routes.session_counts(self.links, self.configs, switch) if held else {}
+        return tuple(_with_counts(session, counts.get(name, _NO_PREFIXES)) for name, session in held.items())
+
+    def session(self, switch: str, interface: str) -> BgpSession:
+        """One of the configured BGP sessions of a switch."""
+        return next(session for session in self.sessions_of(switch) if session.interface == interface)
+
+    def forwards_otherwise(self, before: ForwardingState) -> frozenset[str]:
+        """Nodes that may forward a packet otherwise than before: by ports, routes, QoS or MTU."""
+        parts = ((self.ports, before.ports), (self.effects, before.effects), (self.narrow, before.narrow))
+        found = {name for now, then in parts for name in now if now[name] is not then.get(name)}
+        return frozenset(found | self._routed_otherwise(before))
+
+    def _routed_otherwise(self, before: ForwardingState) -> set[str]:
+        mine, theirs = self.routes, before.routes
+        if mine is theirs:
+            return set()
+        if mine.groups.numbers != theirs.groups.numbers:
+            return set(mine.rows)
+        rows = np.flatnonzero((mine.hops != theirs.hops).any(axis=1))
+        names = list(mine.rows)
+        own = {name for name in mine.rows if mine.connected.get(name) != theirs.connected.get(name)}
+        return own | {names[row] for row in rows}
+
+
+def _with_counts(session: BgpSession, counts: SessionCounts) -> BgpSession:
+    if session.reason or counts == _NO_PREFIXES:
+        return session
+    return replace(session, received=counts.received, sent=counts.sent, installed=counts.installed)
