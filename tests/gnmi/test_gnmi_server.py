@@ -15,18 +15,9 @@ from railfab.endpoints import Credentials
 from railfab.errors import DeviceError, Problems
 from railfab.gnmi import paths, values
 from railfab.gnmi.certificates import Authority
+from railfab.gnmi.leaves import Leaves
 from railfab.gnmi.server import GnmiServer, ServerLoop
-from railfab.gnmi.target import (
-    Edit,
-    Found,
-    Kind,
-    Leaves,
-    Model,
-    Operation,
-    PathNotFound,
-    RequestRefused,
-    nest,
-)
+from railfab.gnmi.target import Edit, Model, Operation, RequestRefused, View
 from railfab.gnmi.values import Uint64
 
 # pygnmi's reading thread dies with its channel and says so by an exception (P#104).
@@ -42,30 +33,24 @@ class Box:
 
     def __init__(self) -> None:
         self.name = "box"
-        self.leaves = Leaves()
-        self.refreshed: list[float] = []
+        self.leaves = Leaves("box")
+        self.refreshed = 0
         self.problems: list[RequestRefused] = []
         for port in ("e1", "e2"):
-            self.leaves.put(OCTETS.format(port), Uint64(0))
             self.leaves.put(STATE.format(port), "up", on_change=True)
         self.leaves.put("/system/name", "box", config=True, on_change=True)
 
     def models(self) -> Sequence[Model]:
         return (Model("box", "railfab", "1"),)
 
-    def refresh(self, max_age_s: float) -> int:
-        now = time.monotonic()
-        if not self.refreshed or now - self.refreshed[-1] > max_age_s:
-            self.refreshed.append(now)
-            for leaf in self.leaves.select(paths.elements("/interface/statistics")):
-                leaf.value = Uint64(leaf.value + 1000)
-        return time.time_ns()
+    def view(self, max_age_s: float) -> View | None:
+        return self.leaves.view(max_age_s)
 
-    def get(self, path: tuple[paths.Element, ...], kind: Kind) -> list[Found]:
-        wanted = self.leaves.select(path, kind)
-        if not wanted:
-            raise PathNotFound(self.name, f"nothing at {paths.to_text_elements(path)}", "Check the path and its keys")
-        return nest(wanted, path)
+    def refresh(self) -> View:
+        self.refreshed += 1
+        for port in ("e1", "e2"):
+            self.leaves.put(OCTETS.format(port), Uint64(1000 * self.refreshed))
+        return self.leaves.publish()
 
     def set(self, edits: Sequence[Edit]) -> None:
         if self.problems:
@@ -495,8 +480,8 @@ def test_two_streams_on_one_target_share_a_refresh(plain: gnmi_pb2_grpc.gNMIStub
     wish = request(entry("/interface/statistics", interval_s=0.5), other)
     call = plain.Subscribe(iter([wish]))
     until_sync(call)
-    before = len(box.refreshed)
+    before = box.refreshed
     for _ in range(6):
         next(call)
     call.cancel()
-    assert len(box.refreshed) - before <= 4
+    assert box.refreshed - before <= 4

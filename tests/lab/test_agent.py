@@ -12,7 +12,7 @@ import pytest
 
 from railfab.errors import LabError
 from railfab.gnmi.paths import elements
-from railfab.gnmi.target import Edit, Kind, Operation, PathNotFound, RequestRefused
+from railfab.gnmi.target import DataType, Edit, Operation, PathNotFound, RequestRefused
 from railfab.lab.agent import LinuxSwitch, Reading, bfd_readings, bgp_readings, encode, interface_readings
 from railfab.lab.agent.readings import LinkFacts
 from railfab.lab.agent.sources import vty_json
@@ -139,18 +139,18 @@ def _switch(tmp_path: Path, *, pid: int | None = None) -> LinuxSwitch:
 
 def test_a_switch_whose_daemons_are_dead_still_shows_its_interfaces(tmp_path: Path) -> None:
     switch = _switch(tmp_path)
-    switch.refresh(0.0)
-    names = {step.keys[0][1] for leaf in switch.leaves.select(()) for step in leaf.steps if step.name == "interface"}
+    leaves = [found.leaf for found in switch.refresh().select(())]
+    names = {step.keys[0][1] for leaf in leaves for step in leaf.path if step.name == "interface"}
     assert names
     assert "lo" not in names
 
 
 def test_a_switch_that_is_gone_has_no_leaves(tmp_path: Path) -> None:
     switch = LinuxSwitch("leaf1", holder=Process(purpose="l", pid=1, started=-1), sockets=tmp_path, map_=MAP)
-    switch.refresh(0.0)
-    assert len(switch.leaves) == 0
+    view = switch.refresh()
+    assert view.select(()) == []
     with pytest.raises(PathNotFound, match=r"leaf1: nothing at /interfaces\. Check the path and its keys\."):
-        switch.get(elements("/interfaces"), Kind.ALL)
+        view.get(elements("/interfaces"), DataType.ALL)
 
 
 def test_the_agent_refuses_to_configure(tmp_path: Path) -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from railfab.endpoints import Credentials, Endpoint, Endpoints
 from railfab.gnmi.certificates import Authority
-from railfab.gnmi.paths import Element, elements
+from railfab.gnmi.leaves import Leaves
 from railfab.gnmi.server import GnmiServer, ServerLoop
-from railfab.gnmi.target import Edit, Found, Kind, Leaves, Model, RequestRefused, nest
+from railfab.gnmi.target import Edit, Model, RequestRefused, View
 from railfab.gnmi.values import Uint64
 from railfab.telemetry import Collector, Policy, Snapshot
 
@@ -30,9 +30,9 @@ class Switch:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.leaves = Leaves()
+        self.leaves = Leaves(name)
+        self._octets = 0
         for port in (HOST_PORT, UPLINK):
-            self.leaves.put(STATISTICS.format(port) + "in-octets", Uint64(0))
             self.leaves.put(STATISTICS.format(port) + "a-leaf-nobody-maps", Uint64(7))
             self.leaves.put(f"/interface[name={port}]/oper-state", "up", on_change=True)
         self.leaves.put(PFC.format(HOST_PORT) + "pfc-pause-frames-received", Uint64(1_000_000))
@@ -40,20 +40,18 @@ class Switch:
             self.leaves.put(LLDP.format(UPLINK) + leaf, text, on_change=True)
         for leaf, text in (("session-state", "UP"), ("ipv6-link-local-interface", f"{UPLINK}.0")):
             self.leaves.put(BFD + leaf, text, on_change=True)
-        self._refreshed_s = 0.0
 
     def models(self) -> Sequence[Model]:
         return ()
 
-    def refresh(self, max_age_s: float) -> int:
-        if time.monotonic() - self._refreshed_s > max_age_s:
-            self._refreshed_s = time.monotonic()
-            for leaf in self.leaves.select(elements("/interface[name=*]/statistics/in-octets")):
-                leaf.value = Uint64(leaf.value + 1000)
-        return time.time_ns()
+    def view(self, max_age_s: float) -> View | None:
+        return self.leaves.view(max_age_s)
 
-    def get(self, path: tuple[Element, ...], kind: Kind) -> list[Found]:
-        return nest(self.leaves.select(path), path)
+    def refresh(self) -> View:
+        self._octets += 1000
+        for port in (HOST_PORT, UPLINK):
+            self.leaves.put(STATISTICS.format(port) + "in-octets", Uint64(self._octets))
+        return self.leaves.publish()
 
     def set(self, edits: Sequence[Edit]) -> None:
         raise RequestRefused(self.name, "is read-only", "Do not")

@@ -6,12 +6,14 @@ import string
 from collections.abc import Mapping
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pygnmi.spec.v080 import gnmi_pb2
 
 from railfab.gnmi.bundles import bundles
-from railfab.gnmi.target import Leaves
+from railfab.gnmi.target import Selected
 from railfab.gnmi.values import ENCODINGS
 from railfab.metrics import Kind
 from railfab.platforms import TelemetryRule, platform, platform_names
@@ -74,12 +76,13 @@ def samples(draw: st.DrawFn, name: str, rule: TelemetryRule) -> Sample:
 def test_decoding_undoes_encoding(name: str, place: int, data: st.DataObject, encoding: int) -> None:
     telemetry = platform(name).telemetry
     sample = data.draw(samples(name, telemetry.rules[place]))
-    leaves = Leaves()
-    Encoder(telemetry, wildcard_of(name), leaves).write([sample])
+    encoder = Encoder(telemetry, wildcard_of(name))
+    encoded = encoder.encode([(sample.metric, sample.labels)], np.array([sample.value]))
+    leaves = [Selected(leaf, at) for at, leaf in enumerate(encoded.leaves)]
     decoder = Decoder(PathMap(telemetry))
     decoded = [
-        decoder.decode(bundle.whole(1).update)
-        for bundle in bundles(leaves.select(()), encoding=encoding, target="", sent={})
+        decoder.decode(gnmi_pb2.SubscribeResponse.FromString(bundle.whole(encoded.values, 1)).update)
+        for bundle in bundles(leaves, encoding=encoding, target="")
     ]
     found = {(series.metric.name, series.labels): value for one in decoded for series, value in one.samples}
     ordered = tuple(

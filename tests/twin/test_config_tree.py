@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from railfab.gnmi.paths import elements, to_text_elements
 from railfab.gnmi.target import Edit, Operation, RequestRefused
-from railfab.twin.tree import Names, edited, found, leaves
+from railfab.twin.tree import Names, edited, found, selected
 
 KEYS = {"interface": ("name",), "subinterface": ("index",), "queue": ("name",), "slope": ("type", "ecn")}
 TREE: dict[str, Any] = {
@@ -148,8 +148,26 @@ def test_an_edit_that_does_not_fit_is_refused(operation: Operation, path: str, v
     assert str(caught.value) == message
 
 
+def leaves_at(path: str) -> dict[str, Any]:
+    return {to_text_elements(path): value for path, value in selected(TREE, elements(path), names())}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "paths"),
+    [
+        ("/interface[name=*]/mtu", ["/interface[name=e1]/mtu", "/interface[name=e2]/mtu"]),
+        ("/interface[name=e2]", ["/interface[name=e2]/name", "/interface[name=e2]/mtu"]),
+        ("/.../depth", ["/qos/queue[name=roce]/depth"]),
+        ("/*/queue/depth", ["/qos/queue[name=roce]/depth"]),
+        ("/interface[name=e1]/mtu/x", []),
+    ],
+)
+def test_a_pattern_selects_the_leaves_at_and_below_it(pattern: str, paths: list[str]) -> None:
+    assert list(leaves_at(pattern)) == paths
+
+
 def test_leaves_are_the_tree_by_path() -> None:
-    assert {to_text_elements(path): value for path, value in leaves(TREE, names()).items()} == {
+    assert leaves_at("/") == {
         "/interface[name=e1]/name": "e1",
         "/interface[name=e1]/mtu": 9000,
         "/interface[name=e1]/subinterface[index=0]/index": 0,

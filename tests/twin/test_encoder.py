@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+import numpy as np
 import pytest
 from pygnmi.spec.v080 import gnmi_pb2
 
 from railfab.gnmi import paths, values
 from railfab.gnmi.bundles import proto_path
-from railfab.gnmi.target import Leaves
 from railfab.metrics import Kind, metric
 from railfab.platforms import TelemetryRule, platform
 from railfab.telemetry.decode import Decoder
 from railfab.telemetry.mapping import PathMap
-from railfab.twin.encoder import Encoder
+from railfab.twin.encoder import Encoded, Encoder
 from railfab.twin.native import native
 
 SRLINUX = platform("srlinux")
@@ -41,23 +41,29 @@ class Sample:
     value: float
 
 
-def encoder(leaves: Leaves) -> Encoder:
-    return Encoder(SRLINUX.telemetry, partial(native("srlinux", "leaf1").wildcard, "leaf1"), leaves)
+def encoder() -> Encoder:
+    return Encoder(SRLINUX.telemetry, partial(native("srlinux", "leaf1").wildcard, "leaf1"))
 
 
-def encoded(samples: Iterable[Sample]) -> dict[str, object]:
-    leaves = Leaves()
-    encoder(leaves).write(samples)
-    return {leaf.path: leaf.value for leaf in leaves.select(())}
+def encode(writer: Encoder, samples: Sequence[Sample]) -> Encoded:
+    series = [(sample.metric, sample.labels) for sample in samples]
+    return writer.encode(series, np.array([sample.value for sample in samples]))
 
 
-def decoded(samples: Iterable[Sample], encoding: int) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
+def values_of(found: Encoded) -> dict[str, object]:
+    """Values by the text of their paths."""
+    return {paths.to_text_elements(leaf.path): value for leaf, value in zip(*found, strict=True)}
+
+
+def encoded(samples: Sequence[Sample]) -> dict[str, object]:
+    return values_of(encode(encoder(), samples))
+
+
+def decoded(samples: Sequence[Sample], encoding: int) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
     """What the collector makes of the leaves that the samples become."""
-    leaves = Leaves()
-    encoder(leaves).write(samples)
     notification = gnmi_pb2.Notification(timestamp=1)
-    for leaf in leaves.select(()):
-        notification.update.add(path=proto_path(leaf.steps), val=values.encode(leaf.value, encoding))
+    for leaf, value in zip(*encode(encoder(), samples), strict=True):
+        notification.update.add(path=proto_path(leaf.path), val=values.encode(value, encoding))
     found = Decoder(PathMap(SRLINUX.telemetry)).decode(notification)
     assert not found.unmapped
     assert not found.undecodable
@@ -117,19 +123,24 @@ def test_a_state_without_a_finer_one_is_still_told() -> None:
 
 
 def test_a_leaf_that_no_sample_feeds_any_more_is_gone_and_comes_back() -> None:
-    leaves = Leaves()
-    writer = encoder(leaves)
+    writer = encoder()
     up = [Sample("fabric_interface_oper_up", {"interface": name}, 1.0) for name in ("e1", "e2")]
-    writer.write(up)
-    before = leaves.generation
-    writer.write(up[:1])
-    assert [leaf.path for leaf in leaves.select(())] == ["/interface[name=e1]/oper-state"]
-    assert leaves.generation > before
-    writer.write(up)
-    assert {leaf.path: leaf.value for leaf in leaves.select(())} == {
-        "/interface[name=e1]/oper-state": "up",
-        "/interface[name=e2]/oper-state": "up",
-    }
+    both = encode(writer, up)
+    one = encode(writer, up[:1])
+    assert values_of(one) == {"/interface[name=e1]/oper-state": "up"}
+    again = encode(writer, up)
+    assert values_of(again) == {"/interface[name=e1]/oper-state": "up", "/interface[name=e2]/oper-state": "up"}
+    assert len({id(found.leaves) for found in (both, one, again)}) == 3
+
+
+def test_new_values_keep_the_leaves_and_leave_published_values_as_they_are() -> None:
+    writer = encoder()
+    drops = [Sample("fabric_pfc_dropped_packets_total", {"interface": "e1", "priority": p}, 1.0) for p in "34"]
+    up = Sample("fabric_interface_oper_up", {"interface": "e1"}, 1.0)
+    first = encode(writer, [*drops, up])
+    second = encode(writer, [drops[0], replace(drops[1], value=9.0), up])
+    assert second.leaves is first.leaves
+    assert (first.values, second.values) == ([2, "up"], [10, "up"])
 
 
 def test_a_metric_that_the_platform_has_no_path_for_is_left_out() -> None:

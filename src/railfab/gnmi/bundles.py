@@ -1,84 +1,151 @@
-"""Notifications built once and sent often: paths are encoded when leaves are grouped, only values on each send."""
+"""Subscribe responses in wire format, assembled from parts that are encoded once.
+
+A target of 64 ports has some 4,000 leaves, and a client asks for most of them every few seconds. The path of a leaf
+never changes and its value rarely does, so each leaf is kept as the bytes of its `update` field, a value is encoded
+when it has changed, and a response is a header and these bytes. The field numbers are those of gnmi.proto; a protobuf
+message may be written as the concatenation of its fields.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
+from operator import itemgetter
 from typing import Any
 
 from pygnmi.spec.v080 import gnmi_pb2
 
 from railfab.gnmi.paths import Element
-from railfab.gnmi.target import Leaf
-from railfab.gnmi.values import JSON, JSON_IETF, PROTO, encode
+from railfab.gnmi.target import Selected
+from railfab.gnmi.values import JSON, JSON_IETF, Uint64, encode
 
 MOST_UPDATES = 256
 """Updates in one notification: a message stays small enough to be handled between two others."""
 
+LENGTH_DELIMITED = 2
+"""The wire type of strings and messages."""
+
 _UNSENT = object()
-_FIELDS = {JSON_IETF: "json_ietf_val", JSON: "json_val"}
+
+
+def _tag(message: Any, field: str) -> bytes:
+    """The tag of a message's field that is a string or a message."""
+    return _varint(message.DESCRIPTOR.fields_by_name[field].number << 3 | LENGTH_DELIMITED)
+
+
+def _varint(number: int) -> bytes:
+    """A number as protobuf writes lengths: seven bits a byte, the lowest first."""
+    written = bytearray()
+    while number > 0x7F:
+        written.append(number & 0x7F | 0x80)
+        number >>= 7
+    written.append(number)
+    return bytes(written)
+
+
+def _field(tag: bytes, content: bytes) -> bytes:
+    return b"%b%b%b" % (tag, _varint(len(content)), content)
+
+
+_RESPONSE_UPDATE = _tag(gnmi_pb2.SubscribeResponse, "update")
+_UPDATE = _tag(gnmi_pb2.Notification, "update")
+_PATH, _VALUE = _tag(gnmi_pb2.Update, "path"), _tag(gnmi_pb2.Update, "val")
+_JSON_TAGS = {
+    JSON_IETF: _tag(gnmi_pb2.TypedValue, "json_ietf_val"),
+    JSON: _tag(gnmi_pb2.TypedValue, "json_val"),
+}
+
+SYNC: bytes = gnmi_pb2.SubscribeResponse(sync_response=True).SerializeToString()
 
 
 class Bundle:
-    """Some leaves as one notification.
+    """Some leaves as one notification. sent: the value last sent of each leaf, by path, from an earlier bundle."""
 
-    sent: the value last sent of each leaf, by path; shared by the bundles of a stream, so that a bundle made anew when
-    other leaves come or go does not send its own again.
-    """
-
-    def __init__(self, leaves: list[Leaf], *, encoding: int, target: str, sent: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        leaves: Sequence[Selected],
+        *,
+        encoding: int,
+        target: str,
+        sent: Mapping[tuple[Element, ...], Any] | None = None,
+    ) -> None:
         self._leaves = leaves
         self._encoding = encoding
-        self._sent = sent
-        self._written: list[Any] = [_UNSENT] * len(leaves)
-        self._message = gnmi_pb2.SubscribeResponse()
-        notification = self._message.update
-        notification.prefix.target = target
-        for leaf in leaves:
-            notification.update.add().path.CopyFrom(proto_path(leaf.steps))
-        self._values = [update.val for update in notification.update]
+        self._header = gnmi_pb2.Notification()
+        self._header.prefix.target = target
+        self._paths = [_field(_PATH, proto_path(found.leaf.path).SerializeToString()) for found in leaves]
+        self._pick = _picker(leaves)
+        self._written: tuple[Any, ...] = (_UNSENT,) * len(leaves)
+        self._updates = [b""] * len(leaves)
+        known = sent or {}
+        self._sent: tuple[Any, ...] = tuple([known.get(found.leaf.path, _UNSENT) for found in leaves])
 
-    def whole(self, timestamp_ns: int) -> gnmi_pb2.SubscribeResponse:
-        """Every leaf with its present value. The message is the bundle's own: send it before asking again."""
-        self._write()
-        self._sent.update((leaf.path, leaf.value) for leaf in self._leaves)
-        self._message.update.timestamp = timestamp_ns
-        return self._message
+    def sent(self) -> dict[tuple[Element, ...], Any]:
+        """The value last sent of each leaf, by path; leaves that were never sent are left out."""
+        pairs = zip(self._leaves, self._sent, strict=True)
+        return {found.leaf.path: value for found, value in pairs if value is not _UNSENT}
 
-    def difference(self, timestamp_ns: int) -> gnmi_pb2.SubscribeResponse | None:
-        """The leaves whose values differ from what was last sent; None when none does."""
-        sent = self._sent
-        changed = [at for at, leaf in enumerate(self._leaves) if sent.get(leaf.path, _UNSENT) != leaf.value]
-        if not changed:
+    def whole(self, values: Sequence[Any], timestamp_ns: int) -> bytes:
+        """A response with every leaf. values: of a view with the layout that the leaves were selected from."""
+        self._sent = self._write(values)
+        return self._response(b"".join(self._updates), timestamp_ns)
+
+    def difference(self, values: Sequence[Any], timestamp_ns: int) -> bytes | None:
+        """A response with the leaves whose values differ from what was last sent; None when none does."""
+        before, self._sent = self._sent, self._write(values)
+        if before == self._sent:
             return None
-        self._write()
-        sent.update((self._leaves[at].path, self._leaves[at].value) for at in changed)
-        notification = gnmi_pb2.Notification(timestamp=timestamp_ns, prefix=self._message.update.prefix)
-        notification.update.extend(self._message.update.update[at] for at in changed)
-        return gnmi_pb2.SubscribeResponse(update=notification)
+        pairs = zip(before, self._sent, strict=True)
+        changed = [at for at, (old, new) in enumerate(pairs) if old is not new and old != new]
+        return self._response(b"".join([self._updates[at] for at in changed]), timestamp_ns)
 
-    def _write(self) -> None:
-        """Bring the message's values up to date."""
-        written, values, encoding = self._written, self._values, self._encoding
-        for at, leaf in enumerate(self._leaves):
-            value = leaf.value
-            if value != written[at]:
-                written[at] = value
-                _put(values[at], value, encoding)
+    def note(self, values: Sequence[Any]) -> None:
+        """Take the present values as sent."""
+        self._sent = self._write(values)
+
+    def _write(self, values: Sequence[Any]) -> tuple[Any, ...]:
+        """Bring the encoded updates up to date; the values that they hold."""
+        before, now = self._written, self._pick(values)
+        if before != now:
+            for at, (old, new) in enumerate(zip(before, now, strict=True)):
+                if old is not new and old != new:
+                    self._updates[at] = _field(_UPDATE, self._paths[at] + _value(new, self._encoding))
+            self._written = now
+        return now
+
+    def _response(self, updates: bytes, timestamp_ns: int) -> bytes:
+        self._header.timestamp = timestamp_ns
+        return _field(_RESPONSE_UPDATE, self._header.SerializeToString() + updates)
 
 
-def _put(place: gnmi_pb2.TypedValue, value: Any, encoding: int) -> None:
-    """Encode a value into its place in a prebuilt message; integers and strings, nearly all, without a detour."""
+def _picker(leaves: Sequence[Selected]) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
+    """Take the values of these leaves out of all values of a view; constants stay as they are."""
+    places = [found.place for found in leaves]
+    if len(places) > 1 and None not in places:
+        return itemgetter(*places)
+    return lambda values: tuple(
+        [found.value if place is None else values[place] for place, found in zip(places, leaves, strict=True)]
+    )
+
+
+def _value(value: Any, encoding: int) -> bytes:
+    """The `val` field of an update; integers in JSON, nearly all values, without a message object."""
     kind = type(value)
-    if kind is int and encoding != PROTO:
-        setattr(place, _FIELDS[encoding], b"%d" % value)
-    else:
-        place.CopyFrom(encode(value, encoding))
+    if encoding in _JSON_TAGS and kind in (int, Uint64):
+        text = b'"%d"' % value if encoding == JSON_IETF and kind is Uint64 else b"%d" % value
+        return _field(_VALUE, _field(_JSON_TAGS[encoding], text))
+    return _field(_VALUE, encode(value, encoding).SerializeToString())
 
 
-def bundles(leaves: Iterable[Leaf], *, encoding: int, target: str, sent: dict[str, Any]) -> list[Bundle]:
-    """The leaves in bundles of MOST_UPDATES at most; those of one list entry stand side by side."""
-    ordered = iter(sorted(leaves, key=lambda leaf: _entry_of(leaf.steps)))
+def bundles(
+    leaves: Iterable[Selected],
+    *,
+    encoding: int,
+    target: str,
+    sent: Mapping[tuple[Element, ...], Any] | None = None,
+) -> list[Bundle]:
+    """The leaves in bundles of MOST_UPDATES at most; those of one list entry are adjacent."""
+    ordered = iter(sorted(leaves, key=lambda found: _entry_of(found.leaf.path)))
     made = []
     while part := list(islice(ordered, MOST_UPDATES)):
         made.append(Bundle(part, encoding=encoding, target=target, sent=sent))
@@ -98,8 +165,9 @@ def proto_path(steps: tuple[Element, ...]) -> gnmi_pb2.Path:
     return gnmi_pb2.Path(elem=[gnmi_pb2.PathElem(name=step.name, key=dict(step.keys)) for step in steps])
 
 
-def deletion(paths: list[tuple[Element, ...]], timestamp_ns: int, target: str = "") -> gnmi_pb2.SubscribeResponse:
-    """The notification that these leaves are gone."""
+def deletion(paths: Iterable[tuple[Element, ...]], timestamp_ns: int, target: str = "") -> bytes:
+    """The response that reports these leaves as deleted."""
     notification = gnmi_pb2.Notification(timestamp=timestamp_ns, delete=[proto_path(path) for path in paths])
     notification.prefix.target = target
-    return gnmi_pb2.SubscribeResponse(update=notification)
+    response: bytes = gnmi_pb2.SubscribeResponse(update=notification).SerializeToString()
+    return response

@@ -1,4 +1,8 @@
-"""A gNMI server for a target. All servers of a process share one event loop in one thread."""
+"""A gNMI server for a target. All servers of a process share one event loop in one thread.
+
+The loop only handles messages. Whatever reads or changes a device runs in worker threads: a few for reading, and others
+for Sets, of which each may wait for seconds until its change has taken effect.
+"""
 
 from __future__ import annotations
 
@@ -8,30 +12,38 @@ import hmac
 import socket
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Coroutine
+from concurrent.futures import Executor, ThreadPoolExecutor
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 import grpc
-from pygnmi.spec.v080 import gnmi_pb2, gnmi_pb2_grpc
+from pygnmi.spec.v080 import gnmi_pb2
 
 from railfab.endpoints import Credentials
 from railfab.errors import DeviceError, RailfabError
 from railfab.gnmi.bundles import proto_path
 from railfab.gnmi.certificates import Identity
 from railfab.gnmi.paths import Element, proto_elements, to_text_elements
+from railfab.gnmi.reader import Reader
 from railfab.gnmi.streams import SubscriptionError, Subscriptions, snapshot, stream, subscriptions
-from railfab.gnmi.target import Edit, Found, Kind, Operation, PathNotFound, RequestRefused, Target
+from railfab.gnmi.target import DataType, Edit, Found, Operation, PathNotFound, RequestRefused, Target, View
 from railfab.gnmi.values import ENCODINGS, PROTO, decode, encode
 
 GNMI_VERSION = "0.8.0"
 """The version of the specification whose stubs pygnmi carries."""
 
 GET_AGE_S = 0.5
-"""How old the values of a Get may be [s]."""
+"""Age up to which a view is used for a Get [s]."""
+
+READING_THREADS = 4
+"""More would only compete for the interpreter; one alone would let a device that does not answer delay the others."""
+
+SET_THREADS = 256
+"""Most Sets at one time, on all targets together; further ones wait for their turn."""
 
 GRACE_S = 0.1
-"""How long calls may go on when a server stops; streams have no end of their own [s]."""
+"""Time that running calls have to end when a server stops; a stream does not end by itself [s]."""
 
 START_TIMEOUT_S = 30
 MOST_STATUS_CHARACTERS = 2000
@@ -49,9 +61,11 @@ T = TypeVar("T")
 
 
 class ServerLoop:
-    """The event loop that servers run on, in a thread of its own; a context manager."""
+    """The event loop that servers run on, in its own thread, and their worker threads; a context manager."""
 
     def __init__(self) -> None:
+        self.reading: Executor = ThreadPoolExecutor(READING_THREADS, "railfab-gnmi-read")
+        self.setting: Executor = ThreadPoolExecutor(SET_THREADS, "railfab-gnmi-set")
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="railfab-gnmi", daemon=True)
 
@@ -64,7 +78,8 @@ class ServerLoop:
     ) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
-        self._loop.run_until_complete(self._loop.shutdown_default_executor())
+        for workers in (self.reading, self.setting):
+            workers.shutdown(wait=False, cancel_futures=True)
         self._loop.close()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
@@ -93,7 +108,7 @@ class GnmiServer:
         self.port = port
         self._loop = loop
         self._identity = identity
-        self._service = _Service(target, credentials)
+        self._service = _Service(target, loop, credentials)
         self._server: Any = None
 
     @property
@@ -101,19 +116,19 @@ class GnmiServer:
         return self._server is not None
 
     def start(self) -> int:
-        """Listen; the port. Raises DeviceError when the port is taken."""
+        """Listen on the port, and return it. Raises DeviceError when it is in use."""
         self._loop.run(self._start())
         return self.port
 
     def stop(self, grace_s: float = GRACE_S) -> None:
-        """Refuse new calls, give those that run this long, and end; nothing when it is not running."""
+        """Refuse new calls, cancel those that still run after `grace_s`, and end; nothing when it is not running."""
         server, self._server = self._server, None
         if server is not None:
             self._loop.run(server.stop(grace_s))
 
     async def _start(self) -> None:
         server = grpc.aio.server(options=_OPTIONS)
-        gnmi_pb2_grpc.add_gNMIServicer_to_server(self._service, server)
+        server.add_generic_rpc_handlers((self._service.handlers(),))
         address = f"{self.host}:{self.port}"
         try:
             self.port = self._bind(server, address)
@@ -124,7 +139,7 @@ class GnmiServer:
         self._server = server
 
     def _obstacle(self) -> str:
-        """Why the address cannot be listened on, in the system's words; gRPC does not say."""
+        """The operating system's reason why the address cannot be used; gRPC does not give it."""
         family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
         with socket.socket(family) as probe:
             try:
@@ -142,12 +157,29 @@ class GnmiServer:
         return secure_port
 
 
-class _Service(gnmi_pb2_grpc.gNMIServicer):  # type: ignore[misc]
+class _Service:
     """The four calls of gNMI, for one target."""
 
-    def __init__(self, target: Target, credentials: Credentials | None) -> None:
+    def __init__(self, target: Target, loop: ServerLoop, credentials: Credentials | None) -> None:
         self._target = target
+        self._reader = Reader(target, loop.reading)
+        self._setting = loop.setting
         self._credentials = credentials
+
+    def handlers(self) -> grpc.GenericRpcHandler[Any, Any]:
+        """The calls by name. Subscribe responses are bytes already: see `railfab.gnmi.bundles`."""
+        unary, stream_stream = grpc.unary_unary_rpc_method_handler, grpc.stream_stream_rpc_method_handler
+        calls = {
+            "Capabilities": unary(
+                self.Capabilities,
+                gnmi_pb2.CapabilityRequest.FromString,
+                gnmi_pb2.CapabilityResponse.SerializeToString,
+            ),
+            "Get": unary(self.Get, gnmi_pb2.GetRequest.FromString, gnmi_pb2.GetResponse.SerializeToString),
+            "Set": unary(self.Set, gnmi_pb2.SetRequest.FromString, gnmi_pb2.SetResponse.SerializeToString),
+            "Subscribe": stream_stream(self.Subscribe, gnmi_pb2.SubscribeRequest.FromString),
+        }
+        return grpc.method_handlers_generic_handler("gnmi.gNMI", calls)
 
     async def Capabilities(self, _: gnmi_pb2.CapabilityRequest, context: Any) -> Any:  # noqa: N802
         await self._login(context)
@@ -158,13 +190,14 @@ class _Service(gnmi_pb2_grpc.gNMIServicer):  # type: ignore[misc]
 
     async def Get(self, request: gnmi_pb2.GetRequest, context: Any) -> Any:  # noqa: N802
         await self._login(context)
-        return await self._answer(context, _get, request)
+        return await self._answer(context, self._get(request))
 
     async def Set(self, request: gnmi_pb2.SetRequest, context: Any) -> Any:  # noqa: N802
         await self._login(context)
-        return await self._answer(context, _set, request)
+        loop = asyncio.get_running_loop()
+        return await self._answer(context, loop.run_in_executor(self._setting, _set, self._target, request))
 
-    async def Subscribe(self, requests: Any, context: Any) -> AsyncIterator[Any]:  # noqa: N802
+    async def Subscribe(self, requests: Any, context: Any) -> AsyncIterator[bytes]:  # noqa: N802
         await self._login(context)
         first = await anext(requests, gnmi_pb2.SubscribeRequest())
         if first.WhichOneof("request") != "subscribe":
@@ -172,16 +205,16 @@ class _Service(gnmi_pb2_grpc.gNMIServicer):  # type: ignore[misc]
         wish = first.subscribe
         wanted = await self._checked(context, wish)
         if wish.mode == gnmi_pb2.SubscriptionList.STREAM:
-            async for response in stream(self._target, wanted):
+            async for response in stream(self._reader, wanted):
                 yield response
             return
-        for response in snapshot(self._target, wanted):
+        async for response in snapshot(self._reader, wanted):
             yield response
         if wish.mode == gnmi_pb2.SubscriptionList.POLL:
             async for request in requests:
                 if request.WhichOneof("request") != "poll":
                     await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "only polls may follow the subscription")
-                for response in snapshot(self._target, wanted):
+                async for response in snapshot(self._reader, wanted):
                     yield response
 
     async def _checked(self, context: Any, wish: gnmi_pb2.SubscriptionList) -> Subscriptions:
@@ -193,10 +226,14 @@ class _Service(gnmi_pb2_grpc.gNMIServicer):  # type: ignore[misc]
             await context.abort(codes.UNIMPLEMENTED if error.unimplemented else codes.INVALID_ARGUMENT, str(error))
             raise
 
-    async def _answer(self, context: Any, call: Callable[[Target, Any], T], request: Any) -> T:
-        """Answer in a worker thread; a refusal becomes a status of the call."""
+    async def _get(self, request: gnmi_pb2.GetRequest) -> gnmi_pb2.GetResponse:
+        view = await self._reader.view(GET_AGE_S)
+        return await self._reader.work(lambda: get_response(self._target.name, view, request))
+
+    async def _answer(self, context: Any, result: Awaitable[T]) -> T:
+        """The result of a call; a refusal becomes a status."""
         try:
-            return await asyncio.to_thread(call, self._target, request)
+            return await result
         except Unimplemented as error:
             await context.abort(grpc.StatusCode.UNIMPLEMENTED, str(error))
             raise
@@ -219,7 +256,7 @@ class _Service(gnmi_pb2_grpc.gNMIServicer):  # type: ignore[misc]
 
 
 def status_text(error: RailfabError) -> str:
-    """An error as the text of a status: as many of its lines as a response's header has room for, and how many more."""
+    """An error as the text of a status: as many lines as a response's header has room for, and the number of others."""
     lines = str(error).splitlines()
     room, kept = MOST_STATUS_CHARACTERS, 0
     while kept < len(lines) and (room := room - len(lines[kept])) >= 0:
@@ -232,23 +269,23 @@ def status_text(error: RailfabError) -> str:
 
 
 class Unimplemented(RailfabError):
-    """A request for what this server does not do."""
+    """A request for a feature that this server lacks."""
 
 
-def _get(target: Target, request: gnmi_pb2.GetRequest) -> gnmi_pb2.GetResponse:
+def get_response(target: str, view: View, request: gnmi_pb2.GetRequest) -> gnmi_pb2.GetResponse:
     """Answer a Get: one notification for each path."""
     if request.encoding not in ENCODINGS:
         name = gnmi_pb2.Encoding.Name(request.encoding)
-        raise Unimplemented(target.name, f"encoding {name} is not supported", "Use JSON_IETF, JSON or PROTO")
+        raise Unimplemented(target, f"encoding {name} is not supported", "Use JSON_IETF, JSON or PROTO")
     if request.use_models:
-        raise Unimplemented(target.name, "use_models is not supported", "Leave it out")
-    kind = _kind(request.type)
-    timestamp_ns = target.refresh(GET_AGE_S)
+        raise Unimplemented(target, "use_models is not supported", "Leave it out")
+    data_type = _data_type(request.type)
     notifications = []
     for path in request.path or [gnmi_pb2.Path()]:
         steps = _steps(target, request.prefix, path)
-        answers = _leaves(target, steps, kind) if request.encoding == PROTO else target.get(steps, kind)
-        notification = gnmi_pb2.Notification(timestamp=timestamp_ns)
+        proto = request.encoding == PROTO
+        answers = _leaves(target, view, steps, data_type) if proto else view.get(steps, data_type)
+        notification = gnmi_pb2.Notification(timestamp=view.timestamp_ns)
         notification.prefix.target = request.prefix.target
         for found in answers:
             notification.update.add(path=proto_path(found.path), val=encode(found.value, request.encoding))
@@ -256,25 +293,29 @@ def _get(target: Target, request: gnmi_pb2.GetRequest) -> gnmi_pb2.GetResponse:
     return gnmi_pb2.GetResponse(notification=notifications)
 
 
-def _kind(wanted: int) -> Kind:
-    """OPERATIONAL, state without a counterpart in configuration, is answered as STATE."""
+def _data_type(wanted: int) -> DataType:
+    """The part of the datastore that is asked for; OPERATIONAL is answered as STATE."""
     name = gnmi_pb2.GetRequest.DataType.Name(wanted)
-    return Kind.STATE if name == "OPERATIONAL" else Kind(name)
+    return DataType.STATE if name == "OPERATIONAL" else DataType(name)
 
 
-def _leaves(target: Target, steps: tuple[Element, ...], kind: Kind) -> list[Found]:
+def _leaves(target: str, view: View, steps: tuple[Element, ...], data_type: DataType) -> list[Found]:
     """The leaves below a path, for an encoding without containers."""
-    found = [Found(leaf.steps, leaf.value) for leaf in target.leaves.select(steps, kind)]
+    found = [
+        Found(chosen.leaf.path, chosen.value if chosen.place is None else view.values[chosen.place])
+        for chosen in view.select(steps, data_type)
+    ]
     if not found:
-        raise PathNotFound(target.name, f"nothing at {to_text_elements(steps)}", "Check the path and its keys")
+        raise PathNotFound(target, f"nothing at {to_text_elements(steps)}", "Check the path and its keys")
     return found
 
 
 def _set(target: Target, request: gnmi_pb2.SetRequest) -> gnmi_pb2.SetResponse:
     """Apply a Set: deletes, then replaces, then updates, as the specification orders them (section 3.4.3)."""
-    edits = [Edit(Operation.DELETE, _steps(target, request.prefix, path)) for path in request.delete]
+    edits = [Edit(Operation.DELETE, _steps(target.name, request.prefix, path)) for path in request.delete]
     for operation, updates in ((Operation.REPLACE, request.replace), (Operation.UPDATE, request.update)):
-        edits += [Edit(operation, _steps(target, request.prefix, entry.path), decode(entry.val)) for entry in updates]
+        for entry in updates:
+            edits.append(Edit(operation, _steps(target.name, request.prefix, entry.path), decode(entry.val)))
     target.set(edits)
     results = [gnmi_pb2.UpdateResult(path=proto_path(edit.path), op=edit.operation.value) for edit in edits]
     return gnmi_pb2.SetResponse(
@@ -282,8 +323,8 @@ def _set(target: Target, request: gnmi_pb2.SetRequest) -> gnmi_pb2.SetResponse:
     )
 
 
-def _steps(target: Target, prefix: gnmi_pb2.Path, path: gnmi_pb2.Path) -> tuple[Element, ...]:
+def _steps(target: str, prefix: gnmi_pb2.Path, path: gnmi_pb2.Path) -> tuple[Element, ...]:
     steps = (*proto_elements(prefix), *proto_elements(path))
     if any(not step.name for step in steps):
-        raise RequestRefused(target.name, "a path has a step without a name", "Name every step")
+        raise RequestRefused(target, "a path has a step without a name", "Name every step")
     return steps

@@ -1,19 +1,19 @@
-"""The server's side of Subscribe: what one client gets, and when."""
+"""Subscribe, server side: which leaves a stream sends and when."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
 
 from pygnmi.spec.v080 import gnmi_pb2
 
-from railfab.gnmi.bundles import Bundle, bundles, deletion
+from railfab.gnmi.bundles import SYNC, Bundle, bundles, deletion
 from railfab.gnmi.paths import Element, proto_elements
-from railfab.gnmi.target import Leaf, Target
+from railfab.gnmi.reader import Reader
+from railfab.gnmi.target import Leaf, Selected, View
 from railfab.gnmi.values import ENCODINGS
 from railfab.units import NS_PER_S
 
@@ -22,15 +22,15 @@ DEFAULT_INTERVAL_NS = NS_PER_S
 """Sample interval where the client leaves it to the target [ns]."""
 
 ON_CHANGE_INTERVAL_NS = NS_PER_S // 5
-"""How often changes are looked for [ns]."""
+"""Interval between two looks for changes [ns]."""
 ON_CHANGE_AGE_S = 1.0
-"""How old a value may be when changes are looked for [s]."""
+"""Age up to which a view is used when changes are looked for [s]."""
 SAMPLE_AGE_S = 0.05
-"""How old a sample may be: subscriptions that fall together share one [s]."""
+"""Age up to which a view is used for samples: streams with the same times share one [s]."""
 
 
 class SubscriptionError(Exception):
-    """A subscription that cannot be served. unimplemented: for want of a feature, not for a mistake of the client."""
+    """A subscription that cannot be served. unimplemented: the server lacks a feature; else the request is wrong."""
 
     def __init__(self, text: str, *, unimplemented: bool = False) -> None:
         super().__init__(text)
@@ -55,7 +55,7 @@ class Schedule:
 
 @dataclass(frozen=True, slots=True)
 class Subscriptions:
-    """A SubscriptionList, checked. wanted: pattern and schedule of each subscription."""
+    """A checked SubscriptionList. wanted: pattern and schedule of each subscription."""
 
     wanted: tuple[tuple[tuple[Element, ...], Schedule], ...]
     encoding: int
@@ -90,17 +90,20 @@ def _schedule(entry: gnmi_pb2.Subscription) -> Schedule:
 
 
 class Group:
-    """The leaves of one stream that follow one schedule; `mode` is SAMPLE or ON_CHANGE here."""
+    """The leaves of one stream that follow one schedule; its mode is SAMPLE or ON_CHANGE.
 
-    def __init__(self, target: Target, wanted: Subscriptions, schedule: Schedule, start_ns: int) -> None:
-        self._target = target
+    It works from views, which never change, and belongs to one stream: nothing here waits for a lock.
+    """
+
+    def __init__(self, reader: Reader, wanted: Subscriptions, schedule: Schedule, start_ns: int) -> None:
+        self._reader = reader
         self._wanted = wanted
         self._schedule = schedule
         self._patterns: list[tuple[tuple[Element, ...], Mode]] = []
-        self._leaves: dict[str, Leaf] = {}
+        self._layout: object = None
+        self._leaves: frozenset[tuple[Element, ...]] = frozenset()
         self._bundles: list[Bundle] = []
-        self._sent: dict[str, Any] = {}
-        self._generation = -1
+        self._seen: View | None = None
         sampled = schedule.mode is Mode.SAMPLE
         self._step_ns = schedule.interval_ns if sampled else ON_CHANGE_INTERVAL_NS
         self._age_s = SAMPLE_AGE_S if sampled else ON_CHANGE_AGE_S
@@ -108,32 +111,39 @@ class Group:
         self.due_ns = start_ns + self._step_ns
 
     def add(self, pattern: tuple[Element, ...], asked: Mode) -> None:
-        """Take in a subscription; of a TARGET_DEFINED one, the leaves of this group's mode."""
+        """Add a subscription; of a TARGET_DEFINED one, the leaves of this group's mode."""
         self._patterns.append((pattern, asked))
 
-    def everything(self) -> Iterator[gnmi_pb2.SubscribeResponse]:
-        """All leaves as they are now."""
-        timestamp_ns = self._target.refresh(self._age_s)
-        yield from self._reselect(timestamp_ns)
+    async def everything(self) -> AsyncIterator[bytes]:
+        """All leaves with their present values."""
+        async for response in self._responses(whole=True):
+            yield response
+
+    async def note(self) -> None:
+        """Take the present values as known to the client (`updates_only`)."""
+        view = await self._reader.view(self._age_s)
+        await self._follow(view)
         for bundle in self._bundles:
-            yield bundle.whole(timestamp_ns)
+            bundle.note(view.values)
 
-    def note(self) -> None:
-        """Take the leaves as known to the client without sending them (`updates_only`)."""
-        for _ in self.everything():
-            pass
-
-    def turn(self, now_ns: int) -> Iterator[gnmi_pb2.SubscribeResponse]:
-        """What is due now: samples or changes, and the deletes of leaves that are gone. Moves `due_ns` on."""
+    async def turn(self, now_ns: int) -> AsyncIterator[bytes]:
+        """Send what is due now: samples or changes, and the deletes of removed leaves. Moves `due_ns` on."""
         missed = (now_ns - self.due_ns) // self._step_ns
         self.due_ns += self._step_ns * (1 + missed)
-        if self._whole_due(now_ns):
-            yield from self.everything()
+        async for response in self._responses(whole=self._whole_due(now_ns)):
+            yield response
+
+    async def _responses(self, *, whole: bool) -> AsyncIterator[bytes]:
+        view = await self._reader.view(self._age_s)
+        if view is self._seen and not whole:
             return
-        timestamp_ns = self._target.refresh(self._age_s)
-        yield from self._reselect(timestamp_ns)
+        self._seen = view
+        removed = await self._follow(view)
+        if removed:
+            yield deletion(removed, view.timestamp_ns, self._wanted.target)
         for bundle in self._bundles:
-            response = bundle.difference(timestamp_ns)
+            form = bundle.whole if whole else bundle.difference
+            response = form(view.values, view.timestamp_ns)
             if response is not None:
                 yield response
 
@@ -145,29 +155,34 @@ class Group:
         self._heartbeat_ns += self._schedule.heartbeat_ns
         return True
 
-    def _reselect(self, timestamp_ns: int) -> Iterator[gnmi_pb2.SubscribeResponse]:
-        """Follow leaves that came or went since the last turn; tells of those that went."""
-        if self._target.leaves.generation == self._generation:
-            return
-        self._generation = self._target.leaves.generation
-        before, self._leaves = self._leaves, {leaf.path: leaf for leaf in self._selected()}
+    async def _follow(self, view: View) -> frozenset[tuple[Element, ...]]:
+        """Select the leaves anew if any were added or removed; the paths of those that were removed."""
+        if view.layout is self._layout:
+            return frozenset()
+        self._layout, before = view.layout, self._leaves
+        self._leaves, self._bundles = await self._reader.work(lambda: self._selected(view))
+        return before - self._leaves
+
+    def _selected(self, view: View) -> tuple[frozenset[tuple[Element, ...]], list[Bundle]]:
+        """The paths of the leaves of this group and their bundles; takes milliseconds, in a worker thread."""
+        leaves = {found.leaf.path: found for found in self._matching(view)}
+        sent = {path: value for bundle in self._bundles for path, value in bundle.sent().items()}
         wanted = self._wanted
-        self._bundles = bundles(self._leaves.values(), encoding=wanted.encoding, target=wanted.target, sent=self._sent)
-        gone = [leaf.steps for path, leaf in before.items() if path not in self._leaves]
-        for path in before.keys() - self._leaves.keys():
-            self._sent.pop(path, None)
-        if gone:
-            yield deletion(gone, timestamp_ns, self._wanted.target)
+        return frozenset(leaves), bundles(leaves.values(), encoding=wanted.encoding, target=wanted.target, sent=sent)
 
-    def _selected(self) -> Iterable[Leaf]:
+    def _matching(self, view: View) -> Iterator[Selected]:
         for pattern, asked in self._patterns:
-            for leaf in self._target.leaves.select(pattern):
-                if asked is not Mode.TARGET_DEFINED or leaf.on_change == (self._schedule.mode is Mode.ON_CHANGE):
-                    yield leaf
+            for found in view.select(pattern):
+                if asked is not Mode.TARGET_DEFINED or self._takes(found.leaf):
+                    yield found
+
+    def _takes(self, leaf: Leaf) -> bool:
+        """Whether a leaf of a TARGET_DEFINED subscription belongs to this group."""
+        return leaf.on_change == (self._schedule.mode is Mode.ON_CHANGE)
 
 
-def groups(target: Target, wanted: Subscriptions, start_ns: int) -> list[Group]:
-    """The groups of a STREAM: one for each schedule asked for; a TARGET_DEFINED subscription falls into two."""
+def groups(reader: Reader, wanted: Subscriptions, start_ns: int) -> list[Group]:
+    """The groups of a STREAM: one for each schedule; a TARGET_DEFINED subscription is split into two."""
     made: dict[Schedule, Group] = {}
     for pattern, schedule in wanted.wanted:
         asked = schedule.mode
@@ -175,36 +190,34 @@ def groups(target: Target, wanted: Subscriptions, start_ns: int) -> list[Group]:
         for mode in modes:
             own = replace(schedule, mode=mode)
             if own not in made:
-                made[own] = Group(target, wanted, own, start_ns)
+                made[own] = Group(reader, wanted, own, start_ns)
             made[own].add(pattern, asked)
     return list(made.values())
 
 
-SYNC = gnmi_pb2.SubscribeResponse(sync_response=True)
-
-
-def snapshot(target: Target, wanted: Subscriptions) -> Iterator[gnmi_pb2.SubscribeResponse]:
+async def snapshot(reader: Reader, wanted: Subscriptions) -> AsyncIterator[bytes]:
     """The answer to ONCE and to each Poll: all leaves, or none with `updates_only`, then the sync."""
     if not wanted.updates_only:
-        group = Group(target, wanted, Schedule(Mode.SAMPLE, DEFAULT_INTERVAL_NS, 0, suppress=False), 0)
+        group = Group(reader, wanted, Schedule(Mode.SAMPLE, DEFAULT_INTERVAL_NS, 0, suppress=False), 0)
         for pattern, _ in wanted.wanted:
             group.add(pattern, Mode.SAMPLE)
-        yield from group.everything()
+        async for response in group.everything():
+            yield response
     yield SYNC
 
 
-async def stream(target: Target, wanted: Subscriptions) -> AsyncIterator[gnmi_pb2.SubscribeResponse]:
-    """STREAM: everything, the sync, then each group at its own times; it ends when the client goes."""
-    running = groups(target, wanted, time.monotonic_ns())
+async def stream(reader: Reader, wanted: Subscriptions) -> AsyncIterator[bytes]:
+    """STREAM: everything, the sync, then each group at its own times, until the client cancels."""
+    running = groups(reader, wanted, time.monotonic_ns())
     for group in running:
         if wanted.updates_only:
-            group.note()
+            await group.note()
         else:
-            for response in group.everything():
+            async for response in group.everything():
                 yield response
     yield SYNC
     while True:
         group = min(running, key=lambda candidate: candidate.due_ns)
         await asyncio.sleep(max(0, group.due_ns - time.monotonic_ns()) / NS_PER_S)
-        for response in group.turn(time.monotonic_ns()):
+        async for response in group.turn(time.monotonic_ns()):
             yield response

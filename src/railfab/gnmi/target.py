@@ -1,27 +1,25 @@
-"""What a gNMI server serves: a target and its leaves."""
+"""The interface between a gNMI server and the device that it serves."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple, Protocol
 
 from railfab.errors import RailfabError
-from railfab.gnmi.paths import Element, elements, matches_elements
+from railfab.gnmi.paths import Element
 
 
 class RequestRefused(RailfabError):
-    """A request that the target does not serve, and why; nothing was changed by it."""
+    """A request that the target does not serve, and why; it has changed nothing."""
 
 
 class PathNotFound(RequestRefused):
     """A path at which the target has nothing."""
 
 
-class Kind(StrEnum):
-    """What a Get asks for; the names of gNMI's DataType."""
+class DataType(StrEnum):
+    """gNMI's DataType: which part of the datastore a Get reads."""
 
     ALL = "ALL"
     CONFIG = "CONFIG"
@@ -29,13 +27,15 @@ class Kind(StrEnum):
 
 
 class Operation(StrEnum):
+    """gNMI's operations of a Set."""
+
     DELETE = "DELETE"
     REPLACE = "REPLACE"
     UPDATE = "UPDATE"
 
 
 class Edit(NamedTuple):
-    """One step of a Set. value: None for a delete."""
+    """One operation of a Set. value: None for a delete."""
 
     operation: Operation
     path: tuple[Element, ...]
@@ -57,141 +57,94 @@ class Found(NamedTuple):
     value: Any
 
 
-@dataclass(slots=True)
-class Leaf:
-    """One leaf of a target; its value changes in place.
+class Leaf(NamedTuple):
+    """One leaf of a target, without its value.
 
-    config: whether it is configuration. on_change: whether a client that leaves the mode to the target gets changes
-    instead of samples.
+    config: whether it is configuration. on_change: whether a TARGET_DEFINED subscription sends its changes instead of
+    samples.
     """
 
-    path: str
-    steps: tuple[Element, ...]
-    value: Any
+    path: tuple[Element, ...]
     config: bool = False
     on_change: bool = False
 
 
-Shape = tuple[str, ...]
-"""The names along a path, without keys: leaves of one kind share it."""
+class Selected(NamedTuple):
+    """A leaf that a subscription selects. place: of its value in `View.values`; None for `value`, a constant."""
+
+    leaf: Leaf
+    place: int | None
+    value: Any = None
 
 
-class Leaves:
-    """The leaves of a target, by canonical path; generation rises whenever one comes or goes.
+class View(Protocol):
+    """Everything that a target serves at one moment. It never changes; a later moment is another view."""
 
-    A path may have a configured value and a present one; where both are asked for, the present one counts. Safe to
-    use from several threads.
-    """
+    @property
+    def timestamp_ns(self) -> int:
+        """When the values were read [ns since 1970]."""
+        ...
 
-    def __init__(self) -> None:
-        self._config: dict[str, Leaf] = {}
-        self._state: dict[str, Leaf] = {}
-        self._shapes: dict[Shape, dict[str, None]] = {}
-        self._lock = threading.RLock()
-        self.generation = 0
+    @property
+    def layout(self) -> object:
+        """Another object whenever leaves were added or removed, or a constant of `select` changed."""
+        ...
 
-    def __len__(self) -> int:
-        return len(self._config.keys() | self._state.keys())
+    @property
+    def values(self) -> Sequence[Any]:
+        """The values of the leaves, at the places that `select` names; valid for views with the same layout."""
+        ...
 
-    def put(self, path: str, value: Any, *, config: bool = False, on_change: bool = False) -> Leaf:
-        """Set a leaf's value, making the leaf if it is new."""
-        with self._lock:
-            leaf = (self._config if config else self._state).get(path)
-            if leaf is None:
-                leaf = Leaf(path, elements(path), value, config, on_change)
-                self.add(leaf)
-            leaf.value = value
-            return leaf
+    def select(self, pattern: tuple[Element, ...], data_type: DataType = DataType.ALL) -> list[Selected]:
+        """The leaves at or below a path, which may hold wildcards; of a leaf in both parts of the datastore, state."""
+        ...
 
-    def add(self, leaf: Leaf) -> None:
-        """Take in a leaf that somebody else keeps up to date, in place of one with its path."""
-        with self._lock:
-            (self._config if leaf.config else self._state)[leaf.path] = leaf
-            self._shapes.setdefault(_shape(leaf.steps), {})[leaf.path] = None
-            self.generation += 1
-
-    def drop(self, paths: Iterable[str], *, config: bool = False) -> None:
-        """Remove leaves; those that are not there are passed over."""
-        with self._lock:
-            own, other = (self._config, self._state) if config else (self._state, self._config)
-            gone = [leaf for path in paths if (leaf := own.pop(path, None)) is not None]
-            for leaf in gone:
-                if leaf.path not in other:
-                    self._forget(leaf)
-            self.generation += bool(gone)
-
-    def replace(self, values: Mapping[str, Any], *, config: bool, on_change: bool = False) -> None:
-        """Make these the only leaves of configuration, or the only ones of state."""
-        with self._lock:
-            own = self._config if config else self._state
-            self.drop([path for path in own if path not in values], config=config)
-            for path, value in values.items():
-                self.put(path, value, config=config, on_change=on_change)
-
-    def select(self, pattern: tuple[Element, ...], kind: Kind = Kind.ALL) -> list[Leaf]:
-        """The leaves at or below a path, which may hold wildcards."""
-        names = tuple(Element(step.name) for step in pattern)
-        with self._lock:
-            near = (
-                leaf
-                for shape, paths in self._shapes.items()
-                if matches_elements(names, tuple(Element(name) for name in shape))
-                for path in paths
-                if (leaf := self._at(path, kind)) is not None
-            )
-            return [leaf for leaf in near if matches_elements(pattern, leaf.steps)]
-
-    def _at(self, path: str, kind: Kind) -> Leaf | None:
-        present = None if kind is Kind.CONFIG else self._state.get(path)
-        return self._config.get(path) if present is None and kind is not Kind.STATE else present
-
-    def _forget(self, leaf: Leaf) -> None:
-        shape = _shape(leaf.steps)
-        del self._shapes[shape][leaf.path]
-        if not self._shapes[shape]:
-            del self._shapes[shape]
-
-
-def _shape(steps: tuple[Element, ...]) -> Shape:
-    return tuple(step.name for step in steps)
+    def get(self, path: tuple[Element, ...], data_type: DataType) -> list[Found]:
+        """Answer a Get of this path, wildcards resolved. Raises PathNotFound."""
+        ...
 
 
 class Target(Protocol):
-    """What a GnmiServer serves. `get` and `set` are called from worker threads, all else from the server's loop."""
+    """A device that a GnmiServer serves."""
 
     name: str
-    leaves: Leaves
 
     def models(self) -> Sequence[Model]: ...
 
-    def refresh(self, max_age_s: float) -> int:
-        """Bring the leaves up to date unless they are younger than this; the time of their values [ns since 1970]."""
+    def view(self, max_age_s: float) -> View | None:
+        """The last view, if it is no older than this and nothing is known to have changed since.
+
+        Called on the server's event loop: it must not wait for anything.
+        """
         ...
 
-    def get(self, path: tuple[Element, ...], kind: Kind) -> list[Found]:
-        """What stands at this path, wildcards resolved. Raises PathNotFound."""
+    def refresh(self) -> View:
+        """Read the device and make a new view; called in a worker thread, never twice at the same time."""
         ...
 
     def set(self, edits: Sequence[Edit]) -> None:
-        """Apply all of them or none. Raises RailfabError with the reason; then nothing has changed."""
+        """Apply all of them or none; called in a worker thread.
+
+        Raises RailfabError with the reason; then nothing has changed.
+        """
         ...
 
 
-def nest(leaves: Iterable[Leaf], root: tuple[Element, ...]) -> list[Found]:
+def nest(leaves: Iterable[Found], root: tuple[Element, ...]) -> list[Found]:
     """The leaves below a path as answers to a Get: one for each node that the path matches, containers as JSON."""
     depth = len(root)
     found: dict[tuple[Element, ...], Any] = {}
-    for leaf in leaves:
-        at, rest = leaf.steps[:depth], leaf.steps[depth:]
+    for path, value in leaves:
+        at, rest = path[:depth], path[depth:]
         if rest:
-            _grow(found.setdefault(at, dict(at[-1].keys) if at else {}), rest, leaf.value)
+            _grow(found.setdefault(at, dict(at[-1].keys) if at else {}), rest, value)
         else:
-            found[at] = leaf.value
+            found[at] = value
     return [Found(at, value) for at, value in found.items()]
 
 
 def _grow(node: dict[str, Any], steps: tuple[Element, ...], value: Any) -> None:
-    """Put a value into a JSON tree, making containers and list entries on the way."""
+    """Put a value into a JSON tree; missing containers and list entries are added."""
     for step in steps[:-1]:
         keys = dict(step.keys)
         node = _entry(node.setdefault(step.name, []), keys) if keys else node.setdefault(step.name, {})
@@ -199,7 +152,7 @@ def _grow(node: dict[str, Any], steps: tuple[Element, ...], value: Any) -> None:
 
 
 def _entry(entries: list[dict[str, Any]], keys: dict[str, str]) -> dict[str, Any]:
-    """The list entry with these keys, made if it is missing."""
+    """The list entry with these keys; added if it is missing."""
     if entries and keys.items() <= entries[-1].items():
         return entries[-1]
     for entry in entries:

@@ -1,16 +1,19 @@
-"""Canonical samples to a platform's native leaves: the collector's decoding, the other way round."""
+"""Encoding of canonical samples as a platform's native leaves: the inverse of the collector's decoding."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
-from functools import cache
-from typing import Any, Protocol
+from functools import cache, lru_cache
+from typing import Any, NamedTuple
 
-from railfab.gnmi.paths import Element, elements, to_text_elements
-from railfab.gnmi.target import Leaf, Leaves
+import numpy as np
+
+from railfab.gnmi.paths import Element, elements
+from railfab.gnmi.target import Leaf
 from railfab.gnmi.values import Uint64
 from railfab.platforms import TelemetryMap, TelemetryRule
 
@@ -20,123 +23,142 @@ _LABEL = re.compile(r"\{(\w+)\}")
 
 Labels = Mapping[str, str]
 Wildcard = Callable[[str, str, Labels], str | None]
-"""What a `*` in a key stands for: from the key's name, its pattern and the sample's labels; None if the rule is not for
-this sample."""
+"""The value for a `*` in a key, from the key's name, its pattern and the sample's labels; None if the rule does not
+apply to this sample."""
 
 
-class Sample(Protocol):
-    """One canonical value of one switch; labels are without `device`."""
+Series = tuple[str, Labels]
+"""A canonical metric and its labels without `device`."""
 
-    @property
-    def metric(self) -> str: ...
-
-    @property
-    def labels(self) -> Labels: ...
-
-    @property
-    def value(self) -> float: ...
+Values = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 
-class Slot:
-    """Where the samples of one metric and one set of labels go. strong: its enumeration says each state apart."""
+class Encoded(NamedTuple):
+    """The state leaves of a switch and their values. leaves: the same object as before when none came or went."""
 
-    __slots__ = ("adds", "convert", "leaf", "strong")
+    leaves: tuple[Leaf, ...]
+    values: list[Any]
 
-    def __init__(self, leaf: Leaf, convert: Callable[[float], Any], *, strong: bool, adds: bool) -> None:
-        self.leaf = leaf
-        self.convert = convert
-        self.strong = strong
-        self.adds = adds
+
+class Slot(NamedTuple):
+    """The leaf that a series goes into. strong: its enumeration has a name for each state; adds: it may be summed."""
+
+    leaf: Leaf
+    convert: Callable[[float], Any]
+    strong: bool
+    adds: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """Which series go into which leaves, worked out once for all values.
+
+    leaves_of: places of the leaves that each series goes into. feeders: of each leaf, the places of its series.
+    """
+
+    series: Sequence[Series]
+    leaves: tuple[Leaf, ...]
+    leaves_of: tuple[tuple[int, ...], ...]
+    feeders: tuple[tuple[tuple[int, Slot], ...], ...]
+
+    def value(self, place: int, values: Values) -> Any:
+        """The value of a leaf; that of several series is their sum."""
+        (first, slot), *others = self.feeders[place]
+        value = slot.convert(float(values[first]))
+        if not others:
+            return value
+        return type(value)(value + sum(slot.convert(float(values[other])) for other, slot in others))
 
 
 class Encoder:
-    """Writes samples into the state leaves of one switch.
+    """Makes the state leaves of one switch of its canonical samples.
 
-    Samples that differ only in labels which the native path does not carry are added up. A leaf that no sample feeds
-    any more is dropped.
+    Samples that differ only in labels which the native path does not carry are added up. Only values that have changed
+    are converted. Belongs to one thread at a time.
     """
 
-    def __init__(self, telemetry: TelemetryMap, wildcard: Wildcard, leaves: Leaves) -> None:
+    def __init__(self, telemetry: TelemetryMap, wildcard: Wildcard) -> None:
         self._wildcard = wildcard
-        self._leaves = leaves
         self._rules: dict[str, list[TelemetryRule]] = {}
         for rule in telemetry.rules:
             self._rules.setdefault(rule.metric, []).append(rule)
+        self._converters = {id(rule): converter(rule) for rule in telemetry.rules}
         self._slots: dict[tuple[str, tuple[tuple[str, str], ...]], tuple[Slot, ...]] = {}
-        self._own: dict[str, Leaf] = {}
-        self._fed: set[str] = set()
+        self._plan = _Plan((), (), (), ())
+        self._before: Values = np.empty(0)
+        self._encoded = Encoded((), [])
 
-    def write(self, samples: Iterable[Sample]) -> None:
-        """Make these samples the switch's state."""
-        fed: dict[str, tuple[Slot, Any]] = {}
-        for sample in samples:
-            key = (sample.metric, tuple(sample.labels.items()))
-            slots = self._slots.get(key)
-            if slots is None:
-                slots = self._slots[key] = tuple(self._made(sample))
+    def encode(self, series: Sequence[Series], values: Values) -> Encoded:
+        """The leaves of these series with these values. Series that are the same object as before cost least."""
+        plan = self._plan
+        if series is not plan.series and series != plan.series:
+            plan = self._plan = self._planned(series)
+            made = [plan.value(place, values) for place in range(len(plan.leaves))]
+        else:
+            made = self._encoded.values.copy()
+            changed = np.flatnonzero(values != self._before).tolist()
+            for place in {place for one in changed for place in plan.leaves_of[one]}:
+                made[place] = plan.value(place, values)
+        self._before = values
+        self._encoded = Encoded(plan.leaves, made)
+        return self._encoded
+
+    def _planned(self, series: Sequence[Series]) -> _Plan:
+        """Decide for each leaf which series feed it: the first one, a stronger one instead, and those to be added."""
+        slots_of = self._slots_of(series)
+        feeders: dict[tuple[Element, ...], list[tuple[int, Slot]]] = {}
+        for index, slots in enumerate(slots_of):
             for slot in slots:
-                _feed(fed, slot, slot.convert(sample.value))
-        for slot, value in fed.values():  # only now: nobody sees half of a sum
-            slot.leaf.value = value
-        for path in fed.keys() - self._fed:  # and nobody a leaf without a value
-            self._leaves.add(fed[path][0].leaf)
-        gone = self._fed - fed.keys()
-        if gone:
-            self._forget(gone)
-        self._fed = set(fed)
+                held = feeders.get(slot.leaf.path)
+                if held is None or (slot.strong and not held[-1][1].strong):
+                    feeders[slot.leaf.path] = [(index, slot)]
+                elif slot.adds:
+                    held.append((index, slot))
+        leaves_of: list[list[int]] = [[] for _ in series]
+        for place, held in enumerate(feeders.values()):
+            for index, _ in held:
+                leaves_of[index].append(place)
+        leaves = tuple([held[0][1].leaf for held in feeders.values()])
+        return _Plan(
+            series,
+            self._plan.leaves if leaves == self._plan.leaves else leaves,
+            tuple(map(tuple, leaves_of)),
+            tuple(map(tuple, feeders.values())),
+        )
 
-    def _forget(self, gone: set[str]) -> None:
-        self._leaves.drop(gone)
-        for path in gone:
-            del self._own[path]
+    def _slots_of(self, series: Sequence[Series]) -> list[tuple[Slot, ...]]:
+        """The slots of each series; those of a series that was there before are kept."""
+        keys = [(metric, tuple(labels.items())) for metric, labels in series]
+        known = self._slots
         self._slots = {
-            key: slots for key, slots in self._slots.items() if not any(slot.leaf.path in gone for slot in slots)
+            key: known[key] if key in known else tuple(self._made(metric, labels))
+            for key, (metric, labels) in zip(keys, series, strict=True)
         }
+        return [self._slots[key] for key in keys]
 
-    def _made(self, sample: Sample) -> Iterable[Slot]:
-        """The leaves that a sample feeds, by the first rule of its metric that is for it; none is a platform's gap."""
-        for rule in self._rules.get(sample.metric, ()):
-            path = native_path(rule, sample.labels, self._wildcard)
+    def _made(self, metric: str, labels: Labels) -> Iterator[Slot]:
+        """The leaves that a series feeds, by the first rule of its metric that applies; none where no rule does."""
+        for rule in self._rules.get(metric, ()):
+            path = native_path(rule, labels, self._wildcard)
             if path is not None:
-                yield from self._leaves_of(rule, path, sample.labels)
+                yield from self._leaves_of(rule, path, labels)
                 return
 
-    def _leaves_of(self, rule: TelemetryRule, path: tuple[Element, ...], labels: Labels) -> Iterable[Slot]:
+    def _leaves_of(self, rule: TelemetryRule, path: tuple[Element, ...], labels: Labels) -> Iterator[Slot]:
         siblings = rule.from_leaf or {}
         for name, template in siblings.items():
             text = _LABEL.sub(lambda match: labels[match.group(1)], template)
-            yield self._slot((*path[:-1], Element(name)), rule, _constant(text), strong=True, adds=False)
+            leaf = Leaf((*path[:-1], Element(name)), on_change=rule.on_change)
+            yield Slot(leaf, _constant(text), strong=True, adds=False)
         if path[-1].name not in siblings:
             strong = rule.states is None or len(set(rule.states.values())) == len(rule.states)
             adds = rule.states is None and rule.encoding in _COUNTS
-            yield self._slot(path, rule, converter(rule), strong=strong, adds=adds)
-
-    def _slot(
-        self,
-        path: tuple[Element, ...],
-        rule: TelemetryRule,
-        convert: Callable[[float], Any],
-        *,
-        strong: bool,
-        adds: bool,
-    ) -> Slot:
-        text = to_text_elements(path)
-        leaf = self._own.setdefault(text, Leaf(text, path, None, config=False, on_change=rule.on_change))
-        return Slot(leaf, convert, strong=strong, adds=adds)
-
-
-def _feed(fed: dict[str, tuple[Slot, Any]], slot: Slot, value: Any) -> None:
-    """Note the value of a leaf, beside what another sample of this round may have given it."""
-    path = slot.leaf.path
-    before = fed.get(path)
-    if before is None or (slot.strong and not before[0].strong):
-        fed[path] = slot, value
-    elif slot.adds:
-        fed[path] = slot, type(value)(before[1] + value)
+            leaf = Leaf(path, on_change=rule.on_change)
+            yield Slot(leaf, self._converters[id(rule)], strong=strong, adds=adds)
 
 
 def native_path(rule: TelemetryRule, labels: Labels, wildcard: Wildcard) -> tuple[Element, ...] | None:
-    """The path that carries a sample with these labels by this rule; None when the rule is not for it."""
+    """The path that carries a sample with these labels by this rule; None when the rule does not apply."""
     if any(labels.get(name) != value for name, value in rule.labels.items()):
         return None
     steps = []
@@ -145,8 +167,14 @@ def native_path(rule: TelemetryRule, labels: Labels, wildcard: Wildcard) -> tupl
         known = tuple((name, value) for name, value in keys if value is not None)
         if len(known) < len(keys):
             return None
-        steps.append(Element(step.name, known))
+        steps.append(_shared(step.name, known))
     return tuple(steps)
+
+
+@lru_cache(maxsize=1 << 17)
+def _shared(name: str, keys: tuple[tuple[str, str], ...]) -> Element:
+    """One object for equal steps: the leaves of a port have most of their path in common."""
+    return Element(name, keys)
 
 
 @cache
@@ -156,7 +184,7 @@ def _template(pattern: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _key(name: str, pattern: str, labels: Labels, wildcard: Wildcard) -> str | None:
-    """The value of a key: the pattern with labels for names in braces, and the platform's word for a `*`."""
+    """The value of a key: the pattern with labels for names in braces, and the platform's value for a `*`."""
     template, wanted = _template(pattern)
     if any(label not in labels for label in wanted):
         return None
@@ -178,7 +206,7 @@ def _constant(text: str) -> Callable[[float], str]:
 
 
 def _state(rule: TelemetryRule) -> Callable[[float], str]:
-    """The first state with the value; the one nearest to it where none has it."""
+    """The first state with the value; the nearest one where no state has it."""
     states = dict(reversed([(value, name) for name, value in (rule.states or {}).items()]))
 
     def convert(value: float) -> str:

@@ -12,11 +12,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+import numpy as np
+
 from railfab.device import DeviceModel
 from railfab.endpoints import STATE_DIR, Credentials, Endpoint, Endpoints, save_endpoints, write_private
 from railfab.errors import EndpointError, LabError
 from railfab.fabric.design import Design
-from railfab.forwarding import BgpSession
 from railfab.gnmi.certificates import Authority
 from railfab.gnmi.server import GnmiServer, ServerLoop
 from railfab.intent import Job
@@ -28,9 +29,8 @@ from railfab.twin.files import TwinFiles, claimed, write_credentials
 from railfab.twin.job_metrics import JobMetrics, TwinMetrics, registry
 from railfab.twin.live import LiveFabric
 from railfab.twin.native import native
-from railfab.twin.samples import Sample
 from railfab.twin.status import SwitchStatus, TwinStatus
-from railfab.twin.switch import VirtualSwitch
+from railfab.twin.switch import Observed, VirtualSwitch
 from railfab.units import NS_PER_S
 
 logger = logging.getLogger(__name__)
@@ -167,14 +167,17 @@ class Twin:
         self._touch_all()
 
     def _touch_all(self) -> None:
-        """What one switch or link does shows on others: have them all looked at anew."""
+        """Have every switch read again: a change of one switch or link shows on others."""
         for switch in self._switches.values():
             switch.touch()
 
-    def _observe(self, name: str) -> tuple[list[Sample], tuple[BgpSession, ...]]:
-        return self._live.samples(name), self._live.sessions(name)
+    def _observe(self, name: str) -> Observed:
+        samples = self._live.samples(name)
+        series = tuple([(sample.metric, sample.labels) for sample in samples])
+        return Observed(series, np.array([sample.value for sample in samples]), self._live.sessions(name))
 
     def _make_switches(self) -> None:
+        models: dict[str, DeviceModel] = {}
         for model in self.design.models.values():
             system, own = platform(model.platform), native(model.platform, model.name)
             switch = VirtualSwitch(model.name, system, own, apply=self._apply, observe=self._observe)
@@ -182,7 +185,9 @@ class Twin:
             switch.learn(tree)
             self._switches[model.name] = switch
             if self._configured:
-                switch.configure(tree)
+                models[model.name] = switch.load(tree)
+        for name, parsed in models.items():
+            self._live.configure(name, parsed)
 
     def _start_servers(self, stack: ExitStack, files: TwinFiles) -> None:
         authority = Authority(self.fabric)

@@ -10,7 +10,7 @@ from typing import Any
 
 from railfab.forwarding import BgpSession
 from railfab.gnmi.target import Model
-from railfab.platforms.srlinux.tree import keys_of, stripped
+from railfab.platforms.srlinux.tree import bare, keys_of
 from railfab.twin.encoder import Labels
 from railfab.twin.native import Native
 
@@ -40,7 +40,7 @@ def factory(name: str) -> dict[str, Any]:
 
 def configured(tree: Mapping[str, Any]) -> bool:
     """Whether there is anything of the fabric: an interface, a network instance or QoS beyond management's."""
-    plain = stripped(tree)
+    plain = {bare(name): child for name, child in tree.items()}
     names = {entry.get("name") for part in ("interface", "network-instance") for entry in plain.get(part, [])}
     return bool(names - MANAGEMENT or {"qos", "bfd", "routing-policy"} & plain.keys())
 

@@ -1,50 +1,119 @@
-"""One virtual switch as a gNMI target: a configuration that can be set, and the state that the fabric is in."""
+"""A virtual switch as a gNMI target: a configuration that clients edit, and the state of its fabric."""
 
 from __future__ import annotations
 
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from railfab.device import DeviceModel
 from railfab.forwarding import BgpSession
-from railfab.gnmi.paths import Element, to_text_elements
-from railfab.gnmi.target import Edit, Found, Kind, Leaves, Model, Operation, PathNotFound, nest
+from railfab.gnmi.leaves import Layout
+from railfab.gnmi.paths import Element, elements, to_text_elements
+from railfab.gnmi.target import DataType, Edit, Found, Leaf, Model, PathNotFound, Selected, nest
 from railfab.platforms import Platform
-from railfab.twin.encoder import Encoder, Sample
+from railfab.twin.encoder import Encoded, Encoder, Series, Values
 from railfab.twin.native import Native
-from railfab.twin.tree import Json, Names, bare, edited, found, leaves
+from railfab.twin.tree import Json, Names, bare, edited, found, selected
 
 logger = logging.getLogger(__name__)
 
-Apply = Callable[[str, DeviceModel | None], None]
-"""Hands a switch's model to the fabric; None is a switch that is not configured. Raises RailfabError."""
+_PARSING = threading.Lock()
+"""Held by the Set that is being parsed: Sets of many switches at once would only take the interpreter from each other
+and from the servers' event loop. Only worker threads of Sets wait for it."""
 
-Observe = Callable[[str], tuple[Sequence[Sample], Sequence[BgpSession]]]
-"""The present samples and BGP sessions of a switch."""
+Apply = Callable[[str, DeviceModel | None], None]
+"""Hands a switch's model to the fabric and returns when it has taken effect; None is a switch without configuration.
+Raises RailfabError."""
+
+
+class Observed(NamedTuple):
+    """The present state of a switch in its fabric. series: the same object as long as the same things are counted."""
+
+    series: Sequence[Series]
+    values: Values
+    sessions: Sequence[BgpSession]
+
+
+Observe = Callable[[str], Observed]
+"""Reads the state of a switch; it waits for nothing."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SwitchLayout:
+    """The leaves of a switch: those of its configuration tree, and of its state."""
+
+    tree: Json
+    state: Layout
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SwitchView:
+    """A switch at one moment; see `railfab.gnmi.target.View`.
+
+    read_s: when the fabric was read, monotonic [s]. change: what identified the last change before that.
+    """
+
+    name: str
+    names: Names
+    layout: SwitchLayout
+    values: Sequence[Any]
+    timestamp_ns: int
+    read_s: float
+    change: object
+
+    def select(self, pattern: tuple[Element, ...], data_type: DataType = DataType.ALL) -> list[Selected]:
+        chosen: dict[tuple[Element, ...], Selected] = {}
+        if data_type is not DataType.STATE:
+            for path, value in selected(self.layout.tree, pattern, self.names):
+                chosen[path] = Selected(Leaf(path, config=True, on_change=True), None, value)
+        if data_type is not DataType.CONFIG:
+            leaves = self.layout.state.leaves
+            for place in self.layout.state.places(pattern):
+                chosen[leaves[place].path] = Selected(leaves[place], place)
+        return list(chosen.values())
+
+    def get(self, path: tuple[Element, ...], data_type: DataType) -> list[Found]:
+        answers: dict[tuple[Element, ...], Any] = {}
+        if data_type is not DataType.STATE:
+            answers = {answer.path: answer.value for answer in found(self.layout.tree, path, self.names)}
+        if data_type is not DataType.CONFIG:
+            leaves = self.layout.state.leaves
+            state = [Found(leaves[place].path, self.values[place]) for place in self.layout.state.places(path)]
+            for answer in nest(state, path):
+                old = answers.get(answer.path)
+                answers[answer.path] = answer.value if old is None else overlaid(old, answer.value, self.names)
+        if not answers:
+            raise PathNotFound(self.name, f"nothing at {to_text_elements(path)}", "Check the path and its keys")
+        return [Found(*answer) for answer in answers.items()]
 
 
 class VirtualSwitch:
-    """A gNMI target. Its configuration is a tree that clients edit; each edit is parsed before it takes effect."""
+    """A gNMI target. Its configuration is a tree that clients edit; each Set is parsed before it takes effect.
+
+    Streams and Gets work from views, which are read in a worker thread and published by replacing one reference.
+    """
 
     def __init__(self, name: str, platform: Platform, native: Native, *, apply: Apply, observe: Observe) -> None:
         self.name = name
-        self.leaves = Leaves()
         self._platform = platform
         self._native = native
         self._apply = apply
         self._observe = observe
         self._names = Names(native.keys_of)
-        self._encoder = Encoder(platform.telemetry, partial(native.wildcard, name), self.leaves)
-        self._tree: Json = {}
-        self._shown: dict[str, Any] = {}
+        self._encoder = Encoder(platform.telemetry, partial(native.wildcard, name))
+        self._sessions = _SessionLeaves(partial(native.session_leaves, name))
         self._editing = threading.Lock()
-        self._refreshing = threading.Lock()
-        self._refreshed_s = float("-inf")
-        self._timestamp_ns = 0
+        self._change: object = object()
+        self._view: SwitchView | None = None
+        self._layout = SwitchLayout({}, Layout(()))
+        self._encoded: tuple[Leaf, ...] = ()
+        self.configured = False
+        self._tree: Json = {}
         self._take(native.factory(name))
 
     def learn(self, tree: Json) -> None:
@@ -54,81 +123,98 @@ class VirtualSwitch:
     def models(self) -> Sequence[Model]:
         return self._native.models
 
-    @property
-    def configured(self) -> bool:
-        return self._native.configured(self._tree)
+    def load(self, tree: Json) -> DeviceModel:
+        """Merge a rendered configuration into the factory's; its model, which the caller applies.
 
-    def configure(self, tree: Json) -> None:
-        """Lay a rendered configuration over the factory's. Raises RailfabError when it is not valid."""
-        self.set([Edit(Operation.UPDATE, (), tree)])
+        Raises RailfabError when it is not valid.
+        """
+        merged = overlaid(self._tree, tree, self._names)
+        model = self._platform.parse(self._native.text(merged))
+        self._take(merged)
+        return model
 
     def set(self, edits: Sequence[Edit]) -> None:
         with self._editing:
-            tree = edited(self._tree, edits, self._names, self.name)
-            model = self._platform.parse(self._native.text(tree)) if self._native.configured(tree) else None
+            with _PARSING:
+                tree = edited(self._tree, edits, self._names, self.name)
+                model = self._platform.parse(self._native.text(tree)) if self._native.configured(tree) else None
             self._apply(self.name, model)
             self._take(tree)
-        self.touch()
         logger.info("%s: configuration changed", self.name)
 
     def _take(self, tree: Json) -> None:
         self._names.learn(tree)
         self._tree = tree
-        values = {to_text_elements(path): value for path, value in leaves(tree, self._names).items()}
-        self.leaves.replace(values, config=True, on_change=True)
+        self.configured = self._native.configured(tree)
+        self.touch()
 
     def touch(self) -> None:
-        """Have the next refresh read the fabric, however young the values are."""
-        self._refreshed_s = float("-inf")
+        """Have the fabric read again before the next answer, however young the last view is."""
+        self._change = object()
 
-    def refresh(self, max_age_s: float) -> int:
-        with self._refreshing:
-            now_s = time.monotonic()
-            if now_s - self._refreshed_s >= max_age_s:
-                self._refreshed_s = now_s
-                self._timestamp_ns = time.time_ns()
-                samples, sessions = self._observe(self.name)
-                self._encoder.write(samples)
-                self._show(sessions)
-            return self._timestamp_ns
+    def view(self, max_age_s: float) -> SwitchView | None:
+        view = self._view
+        fresh = view is not None and view.change is self._change and time.monotonic() - view.read_s <= max_age_s
+        return view if fresh else None
 
-    def _show(self, sessions: Sequence[BgpSession]) -> None:
-        """What sessions show beyond metrics."""
-        shown = {
-            path: value
-            for session in sessions
-            for path, value in self._native.session_leaves(self.name, session).items()
-        }
-        if shown != self._shown:
-            self.leaves.drop(self._shown.keys() - shown.keys())
-            for path, value in shown.items():
-                self.leaves.put(path, value, on_change=True)
-            self._shown = shown
+    def refresh(self) -> SwitchView:
+        change, tree, read_s, timestamp_ns = self._change, self._tree, time.monotonic(), time.time_ns()
+        observed = self._observe(self.name)
+        encoded = self._encoder.encode(observed.series, observed.values)
+        layout = self._laid_out(tree, encoded, self._sessions.update(observed.sessions))
+        values = encoded.values + self._sessions.values
+        self._view = SwitchView(self.name, self._names, layout, values, timestamp_ns, read_s, change)
+        return self._view
 
-    def get(self, path: tuple[Element, ...], kind: Kind) -> list[Found]:
-        answers: dict[tuple[Element, ...], Any] = {}
-        if kind is not Kind.STATE:
-            answers = {answer.path: answer.value for answer in found(self._tree, path, self._names)}
-        if kind is not Kind.CONFIG:
-            for answer in nest(self.leaves.select(path, Kind.STATE), path):
-                old = answers.get(answer.path)
-                answers[answer.path] = answer.value if old is None else overlaid(old, answer.value, self._names)
-        if not answers:
-            raise PathNotFound(self.name, f"nothing at {to_text_elements(path)}", "Check the path and its keys")
-        return [Found(*answer) for answer in answers.items()]
+    def _laid_out(self, tree: Json, encoded: Encoded, other_sessions: bool) -> SwitchLayout:
+        """The present layout: the last one if no leaf was added or removed."""
+        state = self._layout.state
+        if encoded.leaves is not self._encoded or other_sessions:
+            self._encoded = encoded.leaves
+            state = Layout((*encoded.leaves, *self._sessions.leaves))
+        if state is not self._layout.state or tree is not self._layout.tree:
+            self._layout = SwitchLayout(tree, state)
+        return self._layout
+
+
+class _SessionLeaves:
+    """The leaves of BGP sessions that no metric carries."""
+
+    def __init__(self, leaves_of: Callable[[BgpSession], Mapping[str, Any]]) -> None:
+        self._leaves_of = leaves_of
+        self._sessions: Sequence[BgpSession] = ()
+        self._paths: tuple[str, ...] = ()
+        self.leaves: tuple[Leaf, ...] = ()
+        self.values: list[Any] = []
+
+    def update(self, sessions: Sequence[BgpSession]) -> bool:
+        """Follow the sessions; whether leaves were added or removed."""
+        if sessions is self._sessions or sessions == self._sessions:
+            return False
+        self._sessions = sessions
+        shown = {path: value for session in sessions for path, value in self._leaves_of(session).items()}
+        self.values = list(shown.values())
+        before, self._paths = self._paths, tuple(shown)
+        if before == self._paths:
+            return False
+        self.leaves = tuple([Leaf(elements(path), on_change=True) for path in shown])
+        return True
 
 
 def overlaid(config: Any, state: Any, names: Names) -> Any:
-    """Configuration with state laid over it, list entry by list entry; state counts where both have a leaf."""
+    """A tree merged with another, list entry by list entry; the second one's leaf counts where both have it.
+
+    Neither is changed, and the result shares their parts.
+    """
     if not isinstance(config, dict) or not isinstance(state, dict):
         return state
     written = {bare(name): name for name in config}
     merged = dict(config)
     for name, child in state.items():
-        own = written.get(name, name)
+        own = written.get(bare(name), name)
         old = merged.get(own)
         if isinstance(old, list) and isinstance(child, list):
-            merged[own] = _overlaid_list(name, old, child, names)
+            merged[own] = _overlaid_list(bare(name), old, child, names)
         else:
             merged[own] = child if old is None else overlaid(old, child, names)
     return merged

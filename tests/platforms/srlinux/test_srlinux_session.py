@@ -19,9 +19,10 @@ from railfab.device import DeviceModel, ObservedInterface, ObservedSession
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import CommitRefused, EndpointError, LoginRefused, RailfabError, Unreachable
 from railfab.gnmi.certificates import Authority
+from railfab.gnmi.leaves import Leaves, LeavesView
 from railfab.gnmi.paths import Element, elements
 from railfab.gnmi.server import GnmiServer, ServerLoop
-from railfab.gnmi.target import Edit, Found, Kind, Leaves, Model, PathNotFound, nest
+from railfab.gnmi.target import DataType, Edit, Found, Model, PathNotFound, Selected, View
 from railfab.platforms import Session, platform
 from railfab.platforms.srlinux.notifications import merge_update
 from railfab.platforms.srlinux.tree import keys_of, stripped
@@ -32,6 +33,29 @@ NAME = "pod1-seg1-leaf1"
 ADMIN = Credentials("admin", "NokiaSrl1!")
 
 
+@dataclass
+class SwitchView:
+    """The configuration and the state of a switch."""
+
+    state: LeavesView
+    tree: dict[str, Any]
+    names: Names
+    timestamp_ns: int = 1
+    layout: object = None
+    values: Sequence[Any] = ()
+
+    def select(self, pattern: tuple[Element, ...], data_type: DataType = DataType.ALL) -> list[Selected]:
+        return self.state.select(pattern, data_type)
+
+    def get(self, path: tuple[Element, ...], data_type: DataType) -> list[Found]:
+        answers = found(self.tree, path, self.names) if data_type is not DataType.STATE else []
+        if data_type is not DataType.CONFIG and self.state.select(path):
+            answers += self.state.get(path, DataType.STATE)
+        if not answers:
+            raise PathNotFound(NAME, f"nothing at {path}", "Check the path")
+        return answers
+
+
 class Switch:
     """A target whose configuration is parsed before it takes effect; its state is put into its leaves by native path.
 
@@ -40,7 +64,7 @@ class Switch:
 
     def __init__(self) -> None:
         self.name = NAME
-        self.leaves = Leaves()
+        self.leaves = Leaves(NAME)
         self.accepted: list[DeviceModel] = []
         self.deaf_to = ""
         self.tree: dict[str, Any] = {
@@ -57,16 +81,11 @@ class Switch:
     def models(self) -> Sequence[Model]:
         return (Model("urn:nokia.com:srlinux:srl_nokia-interfaces", "Nokia", "25.3.1"),)
 
-    def refresh(self, max_age_s: float) -> int:
-        return 1
+    def view(self, max_age_s: float) -> None:
+        """None: every request reads the switch."""
 
-    def get(self, path: tuple[Element, ...], kind: Kind) -> list[Found]:
-        answers = found(self.tree, path, self._names) if kind is not Kind.STATE else []
-        if kind is not Kind.CONFIG:
-            answers += nest(self.leaves.select(path), path)
-        if not answers:
-            raise PathNotFound(self.name, f"nothing at {path}", "Check the path")
-        return answers
+    def refresh(self) -> View:
+        return SwitchView(self.leaves.publish(), self.tree, self._names)
 
     def set(self, edits: Sequence[Edit]) -> None:
         kept = [edit for edit in edits if edit.path[0].name != self.deaf_to]

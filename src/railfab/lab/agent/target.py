@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import logging
-import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from railfab.errors import LabError
-from railfab.gnmi.paths import Element, to_text_elements
-from railfab.gnmi.target import Edit, Found, Kind, Leaves, Model, PathNotFound, RequestRefused, nest
-from railfab.lab.agent.leaves import Value, encode
+from railfab.gnmi.leaves import Leaves
+from railfab.gnmi.target import Edit, Model, RequestRefused, View
+from railfab.lab.agent.leaves import encode
 from railfab.lab.agent.readings import Reading, bfd_readings, bgp_readings, interface_readings
 from railfab.lab.agent.sources import link_facts, proc_net_dev, vty_json
 from railfab.lab.netns.kernel import Process, is_running
@@ -61,41 +60,24 @@ class LinuxSwitch:
 
     def __init__(self, name: str, *, holder: Process, sockets: Path, map_: TelemetryMap) -> None:
         self.name = name
-        self.leaves = Leaves()
+        self._leaves = Leaves(name)
         self._holder = holder
         self._sockets = sockets
         self._map = map_
         self._bgp = Cached(self._read_bgp)
         self._bfd = Cached(self._read_bfd)
-        self._lock = threading.Lock()
-        self._time_ns = 0
-        self._paths: set[str] = set()
 
     def models(self) -> Sequence[Model]:
         return MODELS
 
-    def refresh(self, max_age_s: float) -> int:
-        """Read what is older than this; see railfab.gnmi.target.Target."""
-        with self._lock:
-            now_ns = time.time_ns()
-            if now_ns - self._time_ns > max_age_s * 1e9:
-                readings = (*self._interfaces(), *self._bgp.readings(), *self._bfd.readings())
-                self._keep(*encode(self._map, readings))
-                self._time_ns = now_ns
-            return self._time_ns
+    def view(self, max_age_s: float) -> View | None:
+        return self._leaves.view(max_age_s)
 
-    def _keep(self, values: Mapping[str, Value], on_change: frozenset[str]) -> None:
-        """Make these the only leaves."""
-        self.leaves.drop(self._paths - values.keys())
-        for path, value in values.items():
-            self.leaves.put(path, value, on_change=path in on_change)
-        self._paths = set(values)
-
-    def get(self, path: tuple[Element, ...], kind: Kind) -> list[Found]:
-        leaves = self.leaves.select(path) if kind is not Kind.CONFIG else []
-        if not leaves:
-            raise PathNotFound(self.name, f"nothing at {to_text_elements(path)}", "Check the path and its keys")
-        return nest(leaves, path)
+    def refresh(self) -> View:
+        readings = (*self._interfaces(), *self._bgp.readings(), *self._bfd.readings())
+        values, on_change = encode(self._map, readings)
+        self._leaves.replace(values, on_change=on_change)
+        return self._leaves.publish()
 
     def set(self, edits: Sequence[Edit]) -> None:
         raise RequestRefused(self.name, f"is read-only over gNMI ({len(edits)} edits refused)", "Configure it over SSH")

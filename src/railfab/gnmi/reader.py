@@ -1,0 +1,54 @@
+"""Reading of targets for calls on an event loop: nothing on the loop waits for a device or for a lock."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from concurrent.futures import Executor
+from typing import NamedTuple, TypeVar
+
+from railfab.gnmi.target import Target, View
+
+T = TypeVar("T")
+
+
+class _Refresh(NamedTuple):
+    """A refresh in a worker thread. began_s: monotonic time of its start [s]."""
+
+    began_s: float
+    future: asyncio.Future[View]
+
+
+class Reader:
+    """The views of one target for all calls on one event loop; calls at the same time share a refresh."""
+
+    def __init__(self, target: Target, workers: Executor) -> None:
+        self._target = target
+        self._workers = workers
+        self._refresh: _Refresh | None = None
+
+    async def view(self, max_age_s: float) -> View:
+        """The target's view, no older than this and with all that had changed before the call."""
+        asked_s = time.monotonic()
+        held = self._target.view(max_age_s)
+        while held is None and (running := self._refresh) is not None:
+            found = await asyncio.shield(running.future)
+            waited_s = time.monotonic() - asked_s
+            held = found if running.began_s >= asked_s else self._target.view(max_age_s + waited_s)
+        return held if held is not None else await self._refreshed()
+
+    async def work(self, task: Callable[[], T]) -> T:
+        """The result of something that takes milliseconds, computed in a worker thread."""
+        return await asyncio.get_running_loop().run_in_executor(self._workers, task)
+
+    async def _refreshed(self) -> View:
+        future = asyncio.ensure_future(self.work(self._target.refresh))
+        self._refresh = _Refresh(time.monotonic(), future)
+        future.add_done_callback(self._ended)
+        return await asyncio.shield(future)
+
+    def _ended(self, future: asyncio.Future[View]) -> None:
+        self._refresh = None
+        if not future.cancelled():
+            future.exception()  # whoever waited has it; a client that went away leaves it unread
