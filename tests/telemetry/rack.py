@@ -9,6 +9,7 @@ from pathlib import Path
 from railfab.endpoints import Credentials, Endpoint, Endpoints
 from railfab.gnmi.certificates import Authority
 from railfab.gnmi.leaves import Leaves
+from railfab.gnmi.paths import to_text_elements
 from railfab.gnmi.server import GnmiServer, ServerLoop
 from railfab.gnmi.target import Edit, Model, RequestRefused, View
 from railfab.gnmi.values import Uint64
@@ -31,7 +32,7 @@ class Switch:
     def __init__(self, name: str) -> None:
         self.name = name
         self.leaves = Leaves(name)
-        self._octets = 0
+        self._octets, self._counting = 0, True
         for port in (HOST_PORT, UPLINK):
             self.leaves.put(STATISTICS.format(port) + "a-leaf-nobody-maps", Uint64(7))
             self.leaves.put(f"/interface[name={port}]/oper-state", "up", on_change=True)
@@ -49,9 +50,16 @@ class Switch:
 
     def refresh(self) -> View:
         self._octets += 1000
-        for port in (HOST_PORT, UPLINK):
-            self.leaves.put(STATISTICS.format(port) + "in-octets", Uint64(self._octets))
+        if self._counting:
+            for port in (HOST_PORT, UPLINK):
+                self.leaves.put(STATISTICS.format(port) + "in-octets", Uint64(self._octets))
         return self.leaves.publish()
+
+    def stop_counting(self) -> None:
+        """Remove every leaf that is sampled."""
+        self._counting = False
+        counters = [found.leaf.path for found in self.refresh().select(()) if not found.leaf.on_change]
+        self.leaves.drop(map(to_text_elements, counters))
 
     def set(self, edits: Sequence[Edit]) -> None:
         raise RequestRefused(self.name, "is read-only", "Do not")

@@ -83,8 +83,7 @@ def test_leaves_without_a_rule_are_counted_by_their_root(running: Collector) -> 
 
 
 def test_a_silent_stream_is_stalled_and_subscribed_again(running: Collector, rack: Rack) -> None:
-    switch = rack.switches[LEAF]
-    switch.leaves.drop([leaf.path for leaf in switch.leaves.select(()) if not leaf.on_change])
+    rack.switches[LEAF].stop_counting()
     stalled = {"device": LEAF, "reason": "stalled"}
     eventually(running, lambda now: now.value("fabric_collector_errors_total", **stalled) >= 1)
     assert running.value("fabric_collector_session_up", device=SPINE) == 1

@@ -9,6 +9,7 @@ message may be written as the concatenation of its fields.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import islice
 from operator import itemgetter
 from typing import Any
@@ -34,7 +35,7 @@ def _tag(message: Any, field: str) -> bytes:
 
 
 def _varint(number: int) -> bytes:
-    """A number as protobuf writes lengths: seven bits a byte, the lowest first."""
+    """A number in protobuf's variable-length form: seven bits a byte, the lowest first."""
     written = bytearray()
     while number > 0x7F:
         written.append(number & 0x7F | 0x80)
@@ -43,12 +44,17 @@ def _varint(number: int) -> bytes:
     return bytes(written)
 
 
+_SHORT = tuple(map(_varint, range(0x80)))
+
+
 def _field(tag: bytes, content: bytes) -> bytes:
-    return b"%b%b%b" % (tag, _varint(len(content)), content)
+    length = len(content)
+    return tag + (_SHORT[length] if length < len(_SHORT) else _varint(length)) + content
 
 
 _RESPONSE_UPDATE = _tag(gnmi_pb2.SubscribeResponse, "update")
 _UPDATE = _tag(gnmi_pb2.Notification, "update")
+_ELEM = _tag(gnmi_pb2.Path, "elem")
 _PATH, _VALUE = _tag(gnmi_pb2.Update, "path"), _tag(gnmi_pb2.Update, "val")
 _JSON_TAGS = {
     JSON_IETF: _tag(gnmi_pb2.TypedValue, "json_ietf_val"),
@@ -73,7 +79,7 @@ class Bundle:
         self._encoding = encoding
         self._header = gnmi_pb2.Notification()
         self._header.prefix.target = target
-        self._paths = [_field(_PATH, proto_path(found.leaf.path).SerializeToString()) for found in leaves]
+        self._paths = [_field(_PATH, b"".join(map(_elem, found.leaf.path))) for found in leaves]
         self._pick = _picker(leaves)
         self._written: tuple[Any, ...] = (_UNSENT,) * len(leaves)
         self._updates = [b""] * len(leaves)
@@ -116,6 +122,12 @@ class Bundle:
     def _response(self, updates: bytes, timestamp_ns: int) -> bytes:
         self._header.timestamp = timestamp_ns
         return _field(_RESPONSE_UPDATE, self._header.SerializeToString() + updates)
+
+
+@lru_cache(maxsize=1 << 16)
+def _elem(step: Element) -> bytes:
+    """A step of a path as the `elem` field of a Path; the leaves of all ports and switches share most steps."""
+    return _field(_ELEM, gnmi_pb2.PathElem(name=step.name, key=dict(step.keys)).SerializeToString())
 
 
 def _picker(leaves: Sequence[Selected]) -> Callable[[Sequence[Any]], tuple[Any, ...]]:

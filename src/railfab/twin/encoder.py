@@ -159,39 +159,46 @@ class Encoder:
 
 def native_path(rule: TelemetryRule, labels: Labels, wildcard: Wildcard) -> tuple[Element, ...] | None:
     """The path that carries a sample with these labels by this rule; None when the rule does not apply."""
-    if any(labels.get(name) != value for name, value in rule.labels.items()):
-        return None
-    steps = []
-    for step in elements(rule.path):
-        keys = tuple((name, _key(name, pattern, labels, wildcard)) for name, pattern in step.keys)
-        known = tuple((name, value) for name, value in keys if value is not None)
-        if len(known) < len(keys):
+    for name, value in rule.labels.items():
+        if labels.get(name) != value:
             return None
-        steps.append(_shared(step.name, known))
+    steps = []
+    for step, wanted in _templates(rule.path):
+        given = tuple([labels.get(label) for label in wanted])
+        if None in given:
+            return None
+        wildcards = tuple([(name, wildcard(name, text, labels)) for name, text in step.keys if "*" in text])
+        filled = _filled(step, given, wildcards)
+        if filled is None:
+            return None
+        steps.append(filled)
     return tuple(steps)
 
 
-@lru_cache(maxsize=1 << 17)
-def _shared(name: str, keys: tuple[tuple[str, str], ...]) -> Element:
-    """One object for equal steps: the leaves of a port have most of their path in common."""
-    return Element(name, keys)
-
-
 @cache
-def _template(pattern: str) -> tuple[str, tuple[str, ...]]:
-    """A key's pattern as a text for `%`, and the labels that go into it."""
-    return _LABEL.sub("%s", pattern.replace("%", "%%")), tuple(_LABEL.findall(pattern))
+def _templates(path: str) -> tuple[tuple[Element, tuple[str, ...]], ...]:
+    """The steps of a rule's path, and the labels that go into the keys of each, in their order."""
+    steps = elements(path)
+    return tuple((step, tuple(label for _, text in step.keys for label in _LABEL.findall(text))) for step in steps)
 
 
-def _key(name: str, pattern: str, labels: Labels, wildcard: Wildcard) -> str | None:
-    """The value of a key: the pattern with labels for names in braces, and the platform's value for a `*`."""
-    template, wanted = _template(pattern)
-    if any(label not in labels for label in wanted):
-        return None
-    word = wildcard(name, pattern, labels) if "*" in pattern else ""
-    if word is None:
-        return None
-    return template.replace("*", word.replace("%", "%%"), 1) % tuple(labels[label] for label in wanted)
+@lru_cache(maxsize=1 << 17)
+def _filled(step: Element, given: tuple[str, ...], wildcards: tuple[tuple[str, str | None], ...]) -> Element | None:
+    """A step with labels in place of the names in braces, and the platform's values for each `*`.
+
+    One object for equal steps: the leaves of a port have most of their path in common.
+    """
+    rest, words, keys = iter(given), dict(wildcards), []
+    for name, pattern in step.keys:
+        word = words.get(name, "")
+        if word is None:
+            return None
+        parts = _LABEL.split(pattern)[::2]
+        text = parts[0].replace("*", word, 1)
+        for part in parts[1:]:
+            text += next(rest) + part.replace("*", word, 1)
+        keys.append((name, text))
+    return Element(step.name, tuple(keys))
 
 
 def converter(rule: TelemetryRule) -> Callable[[float], Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from hashlib import sha256
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
 from typing import Any
@@ -45,8 +46,9 @@ def configured(tree: Mapping[str, Any]) -> bool:
     return bool(names - MANAGEMENT or {"qos", "bfd", "routing-policy"} & plain.keys())
 
 
+@lru_cache(maxsize=1 << 17)
 def link_local(device: str, interface: str) -> IPv6Address:
-    """A link-local address for a port: the same on every run, and no two alike."""
+    """A link-local address for a port: the same on every run, and another for each port."""
     tail = sha256(f"{device} {interface}".encode()).digest()[:8]
     return IPv6Address(b"\xfe\x80" + bytes(6) + tail)
 
@@ -78,6 +80,7 @@ def session_leaves(device: str, session: BgpSession) -> dict[str, Any]:
     return leaves
 
 
+@lru_cache(maxsize=1 << 17)
 def _is_address(text: str) -> bool:
     try:
         IPv4Address(text)
