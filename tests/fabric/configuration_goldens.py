@@ -1,0 +1,54 @@
+"""Rendered configurations that are committed: the first leaf, spine and super-spine of every fabric and lab.
+
+python -m tests.fabric.configuration_goldens [FABRIC ...]      writes them anew
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from railfab.device import unsupported
+from railfab.fabric import design
+from railfab.intent import load_intent
+from railfab.platforms import platform
+
+ROOT = Path(__file__).parents[2]
+GOLDEN = ROOT / "tests" / "golden" / "configurations"
+
+
+def intents() -> dict[str, Path]:
+    """The intent files that are committed, by the name of their fabric."""
+    paths = [*(ROOT / "inventory" / "fabrics").glob("*.yml"), *(ROOT / "labs").glob("*/intent.yml")]
+    return {path.parent.name if path.stem == "intent" else path.stem: path for path in sorted(paths)}
+
+
+def rendered() -> list[str]:
+    """Names of the fabrics whose design can be rendered today."""
+    return [name for name, path in intents().items() if not any(unsupported(load_intent(path)))]
+
+
+def golden(name: str) -> dict[str, str]:
+    """Configurations of one switch of each role, by file name."""
+    fabric = design(intents()[name])
+    first = {node.role: node.name for node in reversed(fabric.topology.switches())}
+    texts = fabric.configurations()
+    return {f"{switch}.{platform(fabric.models[switch].platform).suffix}": texts[switch] for switch in first.values()}
+
+
+def committed(name: str) -> dict[str, str]:
+    return {path.name: path.read_text() for path in (GOLDEN / name).iterdir()}
+
+
+def write(name: str, configurations: Mapping[str, str]) -> None:
+    shutil.rmtree(GOLDEN / name, ignore_errors=True)
+    (GOLDEN / name).mkdir(parents=True)
+    for file, text in configurations.items():
+        (GOLDEN / name / file).write_text(text)
+
+
+if __name__ == "__main__":
+    for fabric_name in sys.argv[1:] or rendered():
+        write(fabric_name, golden(fabric_name))
