@@ -11,9 +11,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from railfab.device import unsupported
-from railfab.fabric import design
+from railfab.fabric import design, refusals
 from railfab.intent import load_intent
-from railfab.platforms import platform
+from railfab.platforms import platform, platform_names
+from railfab.topology import wire
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "golden" / "configurations"
@@ -26,8 +27,17 @@ def intents() -> dict[str, Path]:
 
 
 def rendered() -> list[str]:
-    """Names of the fabrics whose design can be rendered today."""
-    return [name for name, path in intents().items() if not any(unsupported(load_intent(path)))]
+    """Names of the fabrics that can be rendered today."""
+    return [name for name, path in intents().items() if _can_be_rendered(path)]
+
+
+def _can_be_rendered(path: Path) -> bool:
+    intent = load_intent(path)
+    if any(unsupported(intent)):
+        return False
+    topology = wire(intent)
+    known = {switch.platform for switch in topology.switches()} <= set(platform_names())
+    return known and not refusals(intent, topology)
 
 
 def golden(name: str) -> dict[str, str]:
