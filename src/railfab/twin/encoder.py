@@ -16,21 +16,16 @@ from railfab.gnmi.paths import Element, elements
 from railfab.gnmi.target import Leaf
 from railfab.gnmi.values import Uint64
 from railfab.platforms import TelemetryMap, TelemetryRule
+from railfab.twin.readings import Values
+from railfab.twin.samples import Labels, Series
 
 UINT32_MAX = 2**32 - 1
 UINT64_RANGE = 2**64
 _LABEL = re.compile(r"\{(\w+)\}")
 
-Labels = Mapping[str, str]
 Wildcard = Callable[[str, str, Labels], str | None]
 """The value for a `*` in a key, from the key's name, its pattern and the sample's labels; None if the rule does not
 apply to this sample."""
-
-
-Series = tuple[str, Labels]
-"""A canonical metric and its labels without `device`."""
-
-Values = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 
 class Encoded(NamedTuple):

@@ -29,7 +29,7 @@ from railfab.intent import Job
 from railfab.sim import QUEUES, Dcqcn, Engine, Flow, Framing, Path, max_min_rates
 from railfab.topology import PortKey, Topology
 from railfab.twin.readings import Arrays, Readings, port_arrays
-from railfab.twin.samples import Family, Sample, families, state_samples
+from railfab.twin.samples import Observed, Sample, SwitchSamples, switch_samples
 from railfab.twin.transitions import TransitionCounters, no_transitions
 from railfab.twin.turns import Turns
 from railfab.units import NS_PER_MS, NS_PER_S, bytes_per_s
@@ -67,15 +67,6 @@ class _Request:
     change: Change
     done: bool = False
     failure: Exception | None = None
-
-
-@dataclass(slots=True)
-class _SwitchSamples:
-    """Samples of one switch that change with convergence only, and what they were made from."""
-
-    made_from: tuple[object, ...] = ()
-    families: tuple[Family, ...] = ()
-    samples: tuple[Sample, ...] = ()
 
 
 @dataclass(slots=True)
@@ -123,7 +114,7 @@ class LiveFabric:
         self._run: JobRun | None = None
         self._engine = Engine(self._state.network, seed=seed, framing=self._framing, dcqcn=dcqcn)
         self._readings = Readings(self._engine)
-        self._switches = {name: _SwitchSamples() for name in self._links.buffer_bytes}
+        self._switches: dict[str, SwitchSamples] = {}
         self._behind, self._read = False, False
         self._published_s = 0.0
         self._published = self._publish()
@@ -194,18 +185,19 @@ class LiveFabric:
 
     def samples(self, name: str) -> list[Sample]:
         """All canonical samples of a switch now."""
+        published = self._newest()
+        return self._samples_of(name, published).samples(published.arrays())
+
+    def observed(self, name: str, max_age_s: float) -> Observed:
+        """The samples of a switch as one array, and its sessions. max_age_s: of its counters; states are present."""
+        published = self._newest(max_age_s)
+        return self._samples_of(name, published).observed(published.arrays())
+
+    def _samples_of(self, name: str, published: Published) -> SwitchSamples:
         self._known_switch(name)
-        published, held = self._newest(), self._switches[name]
-        made_from = (published.state, published.transitions)
-        if held.made_from != made_from:
-            state = published.state
-            held = self._switches[name] = _SwitchSamples(
-                made_from,
-                families(self._links, state.effects[name], name),
-                tuple(state_samples(state, published.transitions, name)),
-            )
-        arrays = published.arrays()
-        return [*(sample for family in held.families for sample in family.read(arrays)), *held.samples]
+        held = switch_samples(published.state, published.transitions, name, self._switches.get(name))
+        self._switches[name] = held
+        return held
 
     def sessions(self, name: str) -> tuple[BgpSession, ...]:
         """The configured BGP sessions of a switch."""
@@ -220,10 +212,13 @@ class LiveFabric:
         """The state that was published last."""
         return self._published.state
 
-    def _newest(self) -> Published:
-        """What was published last; what has been counted since is published first, if nobody counts just now."""
+    def _newest(self, max_age_s: float = 0.0) -> Published:
+        """What was published last; if it is older than this, first publish what has been counted since.
+
+        Never waits: while the simulation counts, the last publication serves.
+        """
         self._read = True
-        if self._behind:
+        if self._behind and time.monotonic() - self._published_s >= max_age_s:
             with self._turns.turn_if_free() as free:
                 if free:
                     self._publish()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
+from operator import is_
 from typing import NamedTuple
 
 import numpy as np
@@ -13,13 +14,17 @@ from railfab.forwarding import BgpSession, ForwardingState, LinkTable
 from railfab.forwarding.qos import SwitchEffect
 from railfab.sim import QUEUES
 from railfab.topology import Node, Port
-from railfab.twin.readings import Arrays
+from railfab.twin.readings import Arrays, Values
 from railfab.twin.transitions import TransitionCounters
 
 Labels = Mapping[str, str]
 
 BGP_STATES = {"idle": 1, "connect": 2, "active": 3, "opensent": 4, "openconfirm": 5, "established": 6}
 """As in BGP4-MIB (RFC 4273)."""
+
+
+Series = tuple[str, Labels]
+"""A canonical metric and its labels without `device`."""
 
 
 class Sample(NamedTuple):
@@ -79,6 +84,58 @@ _HEADROOM = {
 }
 
 
+class Observed(NamedTuple):
+    """The present state of a switch. series: the same object as long as it has the same series."""
+
+    series: tuple[Series, ...]
+    values: Values
+    sessions: tuple[BgpSession, ...]
+
+
+@dataclass(slots=True)
+class SwitchSamples:
+    """The samples of one switch: counters, and values that change with convergence only.
+
+    made_from: the parts of a state that the latter depend on; each is another object when it has changed.
+    """
+
+    effect: SwitchEffect
+    families: tuple[Family, ...]
+    made_from: tuple[object, ...]
+    sessions: tuple[BgpSession, ...]
+    states: tuple[Sample, ...]
+    series: tuple[Series, ...]
+
+    def samples(self, arrays: Arrays) -> list[Sample]:
+        return [*(sample for family in self.families for sample in family.read(arrays)), *self.states]
+
+    def observed(self, arrays: Arrays) -> Observed:
+        counted = [arrays[family.source][family.places] for family in self.families]
+        stated = np.array([sample.value for sample in self.states])
+        return Observed(self.series, np.concatenate([*counted, stated]), self.sessions)
+
+
+def switch_samples(
+    state: ForwardingState, counters: TransitionCounters, name: str, held: SwitchSamples | None
+) -> SwitchSamples:
+    """The samples of a switch in this state. held: those before, whose parts are used where nothing has changed."""
+    effect = state.effects[name]
+    made_from = (state.ports[name], state.sessions.get(name), state.routes, counters.sessions.get(name))
+    same_effect = held is not None and held.effect is effect
+    if held is not None and same_effect and all(map(is_, made_from, held.made_from)):
+        return held
+    counted = held.families if held is not None and same_effect else families(state.links, effect, name)
+    sessions = state.sessions_of(name)
+    states = tuple(state_samples(state, counters, name, sessions))
+    series = (
+        *((family.metric, labels) for family in counted for labels in family.labels),
+        *((sample.metric, sample.labels) for sample in states),
+    )
+    if held is not None and series == held.series:
+        series = held.series
+    return SwitchSamples(effect, counted, made_from, sessions, states, series)
+
+
 def families(table: LinkTable, effect: SwitchEffect, name: str) -> tuple[Family, ...]:
     """What a switch counts with this effective QoS."""
     ports, links = table.ports_of[name], np.array(table.links_of[name], np.int64)
@@ -122,7 +179,9 @@ def _lossless_families(
     yield from _each(_HEADROOM, group, links ^ 1)
 
 
-def state_samples(state: ForwardingState, counters: TransitionCounters, name: str) -> Iterator[Sample]:
+def state_samples(
+    state: ForwardingState, counters: TransitionCounters, name: str, sessions: Sequence[BgpSession]
+) -> Iterator[Sample]:
     """Sessions, neighbours and the switch itself; they change with convergence only."""
     links = state.links
     yield Sample("fabric_device_info", _device_labels(links.topology.fabric, links.nodes[name]), 1.0)
@@ -131,7 +190,7 @@ def state_samples(state: ForwardingState, counters: TransitionCounters, name: st
             far = links.far(link)
             labels = {"interface": port.name, "peer_device": far.node, "peer_interface": far.name}
             yield Sample("fabric_lldp_neighbor_info", labels, 1.0)
-    for session in state.sessions_of(name):
+    for session in sessions:
         yield from _session_samples(session, counters)
 
 

@@ -12,8 +12,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-import numpy as np
-
 from railfab.device import DeviceModel
 from railfab.endpoints import STATE_DIR, Credentials, Endpoint, Endpoints, save_endpoints, write_private
 from railfab.errors import EndpointError, LabError
@@ -29,8 +27,9 @@ from railfab.twin.files import TwinFiles, claimed, write_credentials
 from railfab.twin.job_metrics import JobMetrics, TwinMetrics, registry
 from railfab.twin.live import LiveFabric
 from railfab.twin.native import native
+from railfab.twin.samples import Observed
 from railfab.twin.status import SwitchStatus, TwinStatus
-from railfab.twin.switch import Observed, VirtualSwitch
+from railfab.twin.switch import VirtualSwitch
 from railfab.units import NS_PER_S
 
 logger = logging.getLogger(__name__)
@@ -39,6 +38,9 @@ BASE_PORT = 57400
 """SR Linux's gNMI port: the first switch's; the next ones follow."""
 USERNAME = "admin"
 LOCALHOST = "127.0.0.1"
+
+COUNTERS_AGE_S = 0.05
+"""Age up to which published counters are used: making them of all links costs milliseconds [s]."""
 
 
 class Twin:
@@ -172,9 +174,7 @@ class Twin:
             switch.touch()
 
     def _observe(self, name: str) -> Observed:
-        samples = self._live.samples(name)
-        series = tuple([(sample.metric, sample.labels) for sample in samples])
-        return Observed(series, np.array([sample.value for sample in samples]), self._live.sessions(name))
+        return self._live.observed(name, COUNTERS_AGE_S)
 
     def _make_switches(self) -> None:
         models: dict[str, DeviceModel] = {}
@@ -186,8 +186,7 @@ class Twin:
             self._switches[model.name] = switch
             if self._configured:
                 models[model.name] = switch.load(tree)
-        for name, parsed in models.items():
-            self._live.configure(name, parsed)
+        self._live.configure_all(models)
 
     def _start_servers(self, stack: ExitStack, files: TwinFiles) -> None:
         authority = Authority(self.fabric)

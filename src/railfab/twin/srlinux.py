@@ -12,8 +12,8 @@ from typing import Any
 from railfab.forwarding import BgpSession
 from railfab.gnmi.target import Model
 from railfab.platforms.srlinux.tree import bare, keys_of
-from railfab.twin.encoder import Labels
 from railfab.twin.native import Native
+from railfab.twin.samples import Labels
 
 VERSION = "25.3.1"
 MODULES = ("interfaces", "network-instance", "bgp", "bfd", "qos", "routing-policy", "system", "lldp")

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from railfab.device import DeviceModel
 from railfab.forwarding import BgpSession
@@ -16,8 +16,9 @@ from railfab.gnmi.leaves import Layout
 from railfab.gnmi.paths import Element, elements, to_text_elements
 from railfab.gnmi.target import DataType, Edit, Found, Leaf, Model, PathNotFound, Selected, nest
 from railfab.platforms import Platform
-from railfab.twin.encoder import Encoded, Encoder, Series, Values
+from railfab.twin.encoder import Encoded, Encoder
 from railfab.twin.native import Native
+from railfab.twin.samples import Observed
 from railfab.twin.tree import Json, Names, bare, edited, found, selected
 
 logger = logging.getLogger(__name__)
@@ -29,14 +30,6 @@ and from the servers' event loop. Only worker threads of Sets wait for it."""
 Apply = Callable[[str, DeviceModel | None], None]
 """Hands a switch's model to the fabric and returns when it has taken effect; None is a switch without configuration.
 Raises RailfabError."""
-
-
-class Observed(NamedTuple):
-    """The present state of a switch in its fabric. series: the same object as long as the same things are counted."""
-
-    series: Sequence[Series]
-    values: Values
-    sessions: Sequence[BgpSession]
 
 
 Observe = Callable[[str], Observed]
