@@ -14,6 +14,7 @@ from railfab.device import disagreements
 from railfab.errors import RailfabError
 from railfab.fabric import design
 from railfab.platforms import platform
+from railfab.units import counted
 
 
 def main() -> int:
@@ -35,7 +36,7 @@ def main() -> int:
     findings = disagreements(design(arguments.intent).topology, models)
     for finding in findings:
         print(finding)
-    print(f"{len(models)} switches, {len(findings)} findings")
+    print(f"{counted(len(models), 'switch')}, {counted(len(findings), 'finding')}")
     return 2 if result.failed else 1 if findings else 0
 
 

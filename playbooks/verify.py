@@ -11,6 +11,7 @@ from railfab.deploy import nornir_of, verify_all
 from railfab.endpoints import STATE_DIR
 from railfab.errors import RailfabError
 from railfab.fabric import design, resolve_endpoints
+from railfab.units import counted
 
 
 def main() -> int:
@@ -25,7 +26,7 @@ def main() -> int:
     findings = verify_all(nornir, fabric, wait_s=15, on_done=lambda name: print(f"read {name}", file=sys.stderr))
     for finding in findings:
         print(finding)
-    print(f"{len(nornir.inventory.hosts)} switches, {len(findings)} findings")
+    print(f"{counted(len(nornir.inventory.hosts), 'switch')}, {counted(len(findings), 'finding')}")
     return 1 if findings else 0
 
 

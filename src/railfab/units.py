@@ -36,3 +36,9 @@ def gbps(rate_bytes_per_s: float) -> float:
 def pause_frame_seconds(rate_gbps: float) -> float:
     """The longest time one pause frame can stop a port of this speed [s]."""
     return PAUSE_MAX_QUANTA * PAUSE_QUANTUM_BITS / (rate_gbps * 1e9)
+
+
+def counted(count: int, noun: str) -> str:
+    """A number with its noun: `1 finding`, `2 findings`, `1,024 switches`."""
+    plural = {"rail switch": "rail switches", "switch": "switches", "leaf": "leaves"}.get(noun, f"{noun}s")
+    return f"{count:,} {noun if count == 1 else plural}"

@@ -144,7 +144,9 @@ def test_missing_credentials_and_a_limit_that_means_nothing_are_said(tmp_path: P
     nobody = railfab(
         "verify", POD64, "--on", hosts, "--limit", "lef", cwd=tmp_path, RAILFAB_USERNAME="a", RAILFAB_PASSWORD="b"
     )
-    assert "--limit 'lef': 'lef' fits no switch and no group. Use pod1, spine, srlinux, pod1-spine1." in refused(nobody)
+    assert "--limit 'lef': 'lef' matches no switch and no group. Use pod1, spine, srlinux, pod1-spine1." in refused(
+        nobody
+    )
 
 
 def test_the_version_and_the_help_answer_at_once(tmp_path: Path) -> None:

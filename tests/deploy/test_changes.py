@@ -1,4 +1,4 @@
-"""What becomes of a switch when its change goes wrong, and what verify finds when somebody has changed it by hand."""
+"""Failed changes and their rollback, and findings of verify after manual changes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,16 @@ from typing import Any
 import pytest
 from nornir.core import Nornir
 
-from railfab.deploy import Outcome, Previous, apply_all, load_previous, nornir_of, preview_all, tasks, verify_all
+from railfab.deploy import (
+    Outcome,
+    PreviousConfigurations,
+    apply_all,
+    load_previous,
+    nornir_of,
+    preview_all,
+    tasks,
+    verify_all,
+)
 from railfab.device import DeviceModel
 from railfab.errors import RailfabError
 from railfab.fabric import Design, design, resolve_endpoints
@@ -49,14 +58,14 @@ def twin(fabric: Design, state: Path) -> Iterator[Twin]:
 
 @pytest.fixture
 def nornir(twin: Twin, fabric: Design, state: Path) -> Iterator[Nornir]:
-    """The fabric as intended, before and after."""
+    """A Nornir of the twin, which runs the intent before and after each test."""
     chosen = nornir_of(fabric, resolve_endpoints(fabric, "twin", state))
     yield chosen
     apply_all(chosen, fabric.configurations(), lambda _name: None)
 
 
-def at(twin: Twin, path: str, value: Any, operation: Operation = Operation.UPDATE) -> None:
-    """What somebody sets on the leaf by hand."""
+def set_by_hand(twin: Twin, path: str, value: Any, operation: Operation = Operation.UPDATE) -> None:
+    """Set a value on the leaf, as somebody would by hand."""
     twin._switches[LEAF].set([Edit(operation, elements(path), value)])
 
 
@@ -67,7 +76,7 @@ def running(twin: Twin) -> DeviceModel:
 
 
 def without_watchdog(fabric: Design) -> dict[str, str]:
-    """A change to every switch."""
+    """Configurations that change every switch."""
     srlinux = platform("srlinux")
     texts = {}
     for name, model in fabric.models.items():
@@ -80,8 +89,8 @@ def on_leaf(outcomes: Sequence[Outcome]) -> Outcome:
     return next(outcome for outcome in outcomes if outcome.name == LEAF)
 
 
-def hang_up_after_the_set(twin: Twin, *, away_s: float | None) -> None:
-    """The next Set is taken, and then the switch's server is gone; for good, or for so long."""
+def disconnect_after_set(twin: Twin, *, away_s: float | None) -> None:
+    """Stop the leaf's server after its next Set: for away_s, or for good."""
     switch = twin._switches[LEAF]
     take = switch.set
 
@@ -101,11 +110,11 @@ def hang_up_after_the_set(twin: Twin, *, away_s: float | None) -> None:
     switch.set = taken  # type: ignore[method-assign]
 
 
-def test_a_switch_that_is_lost_during_its_change_is_returned_when_it_comes_back(
+def test_a_switch_that_disconnects_during_its_change_is_rolled_back_when_it_reconnects(
     twin: Twin, fabric: Design, nornir: Nornir
 ) -> None:
     before = running(twin)
-    hang_up_after_the_set(twin, away_s=2.0)
+    disconnect_after_set(twin, away_s=2.0)
     outcomes = apply_all(nornir, without_watchdog(fabric), lambda _name: None)
     failed = on_leaf(outcomes)
     assert (failed.failed, failed.changed, failed.unsettled) == (True, False, False), failed.error
@@ -114,63 +123,61 @@ def test_a_switch_that_is_lost_during_its_change_is_returned_when_it_comes_back(
     assert all(outcome.changed for outcome in outcomes if outcome.name != LEAF)
 
 
-def test_a_switch_that_stays_away_is_not_said_to_be_as_it_was(
+def test_a_switch_that_stays_unreachable_is_reported_as_unsettled(
     twin: Twin, fabric: Design, nornir: Nornir, state: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tasks, "COME_BACK_WITHIN_S", 1.0)
+    monkeypatch.setattr(tasks, "RECONNECT_WITHIN_S", 1.0)
     before = running(twin)
-    keep = Previous(state, "kept").keep
-    hang_up_after_the_set(twin, away_s=None)
+    keep = PreviousConfigurations(state, "kept").keep
+    disconnect_after_set(twin, away_s=None)
     failed = on_leaf(apply_all(nornir, without_watchdog(fabric), lambda _name: None, keep=keep))
     twin.start_switch(LEAF)
     assert failed.unsettled
     assert "and could not be rolled back (" in str(failed.error)
-    assert str(failed.error).endswith("Look at what it runs, then deploy again or roll back.")
+    assert str(failed.error).endswith("Check its running configuration, then deploy again or roll back.")
     assert running(twin) != before
     returned = on_leaf(apply_all(nornir, load_previous(state, "kept"), lambda _name: None))
     assert (returned.changed, running(twin)) == (True, before)
 
 
-def test_asked_to_stop_it_finishes_what_has_begun_and_begins_nothing(
-    twin: Twin, fabric: Design, nornir: Nornir
-) -> None:
+def test_no_switch_is_changed_after_a_stop_request(twin: Twin, fabric: Design, nornir: Nornir) -> None:
     before = running(twin)
     stop_requested = threading.Event()
     stop_requested.set()
     outcomes = apply_all(nornir, without_watchdog(fabric), lambda _name: None, stop_requested=stop_requested)
-    assert on_leaf(outcomes).error == f"{LEAF}: was left as it is, since you asked to stop. Deploy again for the rest."
+    assert on_leaf(outcomes).error == f"{LEAF}: skipped: a stop was requested. Deploy again for the remaining switches."
     assert all(outcome.failed and not outcome.unsettled for outcome in outcomes)
     assert running(twin) == before
 
 
-def test_a_switch_changed_since_its_preview_is_left_alone(twin: Twin, fabric: Design, nornir: Nornir) -> None:
+def test_a_switch_changed_since_its_preview_is_not_changed(twin: Twin, fabric: Design, nornir: Nornir) -> None:
     texts = without_watchdog(fabric)
     approved = {outcome.name: outcome.diff for outcome in preview_all(nornir, texts, lambda _name: None)}
-    at(twin, f"/interface[name={UPLINK}]/description", "moved to rack 7")
+    set_by_hand(twin, f"/interface[name={UPLINK}]/description", "moved to rack 7")
     by_hand = running(twin)
     outcomes = apply_all(nornir, texts, lambda _name: None, approved=approved)
     assert on_leaf(outcomes).error == (
-        f"{LEAF}: has changed since its differences were shown. Look at them again, then deploy."
+        f"{LEAF}: has changed since its differences were shown. Review them with --plan, then deploy again."
     )
     assert running(twin) == by_hand
     assert [outcome.failed for outcome in outcomes].count(True) == 1
 
 
-def test_each_run_keeps_its_own_texts_and_a_run_without_changes_leaves_them(tmp_path: Path) -> None:
-    with pytest.raises(RailfabError, match=r"keeps nothing to return to. Deploy first; each deploy keeps what it"):
+def test_each_run_stores_its_configurations_and_a_run_without_changes_keeps_the_old_ones(tmp_path: Path) -> None:
+    with pytest.raises(RailfabError, match=r"has no previous configurations. Deploy first; each deploy stores what it"):
         load_previous(tmp_path, "f")
-    first = Previous(tmp_path, "f")
+    first = PreviousConfigurations(tmp_path, "f")
     first.keep("leaf1", "one")
     first.keep("leaf2", "two")
     assert load_previous(tmp_path, "f") == {"leaf1": "one", "leaf2": "two"}
-    second = Previous(tmp_path, "f")
+    second = PreviousConfigurations(tmp_path, "f")
     assert load_previous(tmp_path, "f") == {"leaf1": "one", "leaf2": "two"}
     second.keep("leaf2", "three")
     assert load_previous(tmp_path, "f") == {"leaf2": "three"}
     assert (tmp_path / "f.previous" / "leaf2").stat().st_mode & 0o777 == 0o600
 
 
-# What verify must see. Each is one thing that somebody has set on the switch.
+# Manual changes of one setting that verify must find.
 
 NAMED = {
     "lldp off": ("/system/lldp/admin-state", "disable"),
@@ -203,23 +210,23 @@ def seen(nornir: Nornir, fabric: Design) -> list[Finding]:
     ]
 
 
-def test_verify_is_silent_on_a_fabric_as_intended(twin: Twin, fabric: Design, nornir: Nornir) -> None:
+def test_verify_finds_nothing_on_a_fabric_that_runs_its_intent(twin: Twin, fabric: Design, nornir: Nornir) -> None:
     assert verify_all(nornir, fabric, wait_s=15, on_done=lambda _name: None) == ()
 
 
 @pytest.mark.parametrize(("path", "value"), NAMED.values(), ids=NAMED)
-def test_verify_names_what_was_changed_by_hand(
-    twin: Twin, fabric: Design, nornir: Nornir, path: str, value: Any
-) -> None:
+def test_verify_finds_a_manual_change(twin: Twin, fabric: Design, nornir: Nornir, path: str, value: Any) -> None:
     before = running(twin)
-    at(twin, path, value)
+    set_by_hand(twin, path, value)
     assert seen(nornir, fabric), path
     apply_all(nornir, fabric.configurations(), lambda _name: None)
     assert running(twin) == before
 
 
-def test_a_setting_that_differs_from_the_far_ends_is_said_of_both(twin: Twin, fabric: Design, nornir: Nornir) -> None:
-    at(twin, f"{QOS}[interface-id={UPLINK}]/pfc/pfc-enable", False)
+def test_a_setting_that_differs_from_the_intent_and_the_far_end_is_two_findings(
+    twin: Twin, fabric: Design, nornir: Nornir
+) -> None:
+    set_by_hand(twin, f"{QOS}[interface-id={UPLINK}]/pfc/pfc-enable", False)
     assert [str(found) for found in seen(nornir, fabric)] == [
         f"{LEAF}: qos.ports[{UPLINK}].pfc: is off, the intent says on. Deploy the intent.",
         f"{LEAF} {UPLINK} and pod1-spine1 ethernet-1/1: PFC differs: off and on. "
@@ -227,9 +234,9 @@ def test_a_setting_that_differs_from_the_far_ends_is_said_of_both(twin: Twin, fa
     ]
 
 
-def test_what_no_check_has_a_word_for_is_said_with_its_first_line(twin: Twin, fabric: Design, nornir: Nornir) -> None:
-    at(twin, "/system/lldp/admin-state", "disable")
+def test_an_unmodelled_difference_is_reported_with_its_first_line(twin: Twin, fabric: Design, nornir: Nornir) -> None:
+    set_by_hand(twin, "/system/lldp/admin-state", "disable")
     assert [str(found) for found in seen(nornir, fabric)] == [
-        f"{LEAF}: differs from what the intent renders to in 2 lines, first '-set / system lldp admin-state disable'. "
-        "Deploy the intent; --plan shows all of it."
+        f"{LEAF}: differs from the rendered intent in 2 lines, the first is '-set / system lldp admin-state disable'. "
+        "Deploy the intent; --plan shows every line."
     ]

@@ -1,10 +1,10 @@
-"""Which switches a command means, and how it finds them."""
+"""`--limit`, endpoints files and credentials."""
 
 from pathlib import Path
 
 import pytest
 
-from railfab.deploy.limit import idle_terms, selector
+from railfab.deploy.limit import limit_filter, unmatched_terms
 from railfab.endpoints import Credentials, Endpoint, Endpoints, load_endpoints, read_credentials, save_endpoints
 from railfab.errors import EndpointError, RailfabError
 from railfab.fabric import design, resolve_endpoints
@@ -29,20 +29,20 @@ GROUPS = {
         ("nothing", []),
     ],
 )
-def test_a_limit_means_switches_by_name_and_group(expression: str | None, meant: list[str]) -> None:
-    chosen = selector(expression)
+def test_a_limit_selects_switches_by_name_and_group(expression: str | None, meant: list[str]) -> None:
+    chosen = limit_filter(expression)
     assert [name for name, groups in GROUPS.items() if chosen(name, groups)] == meant
 
 
 def test_an_empty_term_is_refused() -> None:
-    with pytest.raises(RailfabError, match=r"--limit 'leaf,': has an empty term. Write for example leaf&rail_1"):
-        selector("leaf,")
+    with pytest.raises(RailfabError, match=r"--limit 'leaf,': has an empty term. Use for example leaf&rail_1"):
+        limit_filter("leaf,")
 
 
 ONE = Endpoint(name="leaf1", platform="frr", host="192.0.2.1", ssh_port=22, credentials="env:RF_TEST")
 
 
-def test_endpoints_survive_their_file_and_only_their_owner_reads_it(tmp_path: Path) -> None:
+def test_endpoints_are_loaded_as_saved_and_readable_by_their_owner_only(tmp_path: Path) -> None:
     endpoints = Endpoints(fabric="f", backend="netns", nodes=(ONE,))
     save_endpoints(tmp_path / "f.lab.json", endpoints)
     assert load_endpoints(tmp_path / "f.lab.json") == endpoints
@@ -114,11 +114,11 @@ def test_a_twin_that_was_killed_is_said_to_have_ended(repository: Path, tmp_path
         resolve_endpoints(design(repository / "inventory" / "fabrics" / "pod64.yml"), "twin", tmp_path)
 
 
-def test_a_misspelt_term_is_refused_and_above_all_one_that_was_to_spare_a_switch() -> None:
+def test_a_misspelt_term_is_refused_also_behind_an_exclamation_mark() -> None:
     words = ["leaf", "pod1-seg1-leaf1"]
-    assert idle_terms("leaf&!pod1-seg1-leaf1,pod1-*", words) == []
-    assert idle_terms("leaf&!pod1-seg1-leaf9, spin*", words) == ["!pod1-seg1-leaf9", "spin*"]
-    assert idle_terms(None, words) == []
+    assert unmatched_terms("leaf&!pod1-seg1-leaf1,pod1-*", words) == []
+    assert unmatched_terms("leaf&!pod1-seg1-leaf9, spin*", words) == ["!pod1-seg1-leaf9", "spin*"]
+    assert unmatched_terms(None, words) == []
 
 
 def test_credentials_come_from_the_environment_or_a_file_and_never_show(

@@ -1,4 +1,4 @@
-"""What verify says of a switch's live state, whatever its configuration says."""
+"""Findings of verify about the live state of a switch."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def fabric(repository: Path) -> Design:
 
 
 def healthy(fabric: Design) -> Observed:
-    """The leaf as the intent wants to see it."""
+    """The live state of the leaf as intended."""
     ports = fabric.topology.ports_of(LEAF)
     switches = fabric.models
     return Observed(
@@ -75,7 +75,10 @@ def without_the_session(observed: Observed) -> Observed:
 
 
 WRONG = {
-    "down": (on_port(oper_up=False), "is down; it leads to pod1-spine1. Check the cable and the far end."),
+    "down": (
+        on_port(oper_up=False),
+        "is down, its link to pod1-spine1 does not work. Check the cable and the far end.",
+    ),
     "narrow": (on_port(mtu_bytes=1500), "has MTU 1500, the intent says 9216. Deploy the intent."),
     "crossed": (
         on_port(neighbor_device="pod1-spine2"),
@@ -104,14 +107,14 @@ def test_a_healthy_switch_has_no_findings(fabric: Design) -> None:
     assert list(_live(fabric, LEAF, healthy(fabric))) == []
 
 
-@pytest.mark.parametrize(("change", "said"), WRONG.values(), ids=WRONG)
+@pytest.mark.parametrize(("change", "message"), WRONG.values(), ids=WRONG)
 def test_each_thing_that_is_wrong_is_one_finding(
-    fabric: Design, change: Callable[[Observed], Observed], said: str
+    fabric: Design, change: Callable[[Observed], Observed], message: str
 ) -> None:
-    assert [str(found) for found in _live(fabric, LEAF, change(healthy(fabric)))] == [f"{PLACE}: {said}"]
+    assert [str(found) for found in _live(fabric, LEAF, change(healthy(fabric)))] == [f"{PLACE}: {message}"]
 
 
-def test_what_a_platform_does_not_tell_is_no_finding(fabric: Design) -> None:
+def test_state_that_a_platform_does_not_report_is_no_finding(fabric: Design) -> None:
     silent = on_port(mtu_bytes=None, neighbor_device=None, neighbor_interface=None)(
         on_session(neighbor_device=None)(healthy(fabric))
     )

@@ -148,8 +148,10 @@ def test_a_cut_cable_is_found_at_both_ends(deployed: RunningLab, railfab: Railfa
     finally:
         deployed.run(SPINE, "ip", "link", "set", "swp1", "up")
     assert verified.returncode == 1
-    assert f"{SPINE} swp1: is down; it leads to {LEAF}. Check the cable and the far end." in verified.stdout
-    assert f"{LEAF} swp16: is down; it leads to {SPINE}." in verified.stdout
+    assert (
+        f"{SPINE} swp1: is down, its link to {LEAF} does not work. Check the cable and the far end." in verified.stdout
+    )
+    assert f"{LEAF} swp16: is down, its link to {SPINE} does not work." in verified.stdout
 
 
 def test_a_wrong_password_is_one_line_and_nothing_is_changed(

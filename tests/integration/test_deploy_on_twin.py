@@ -101,8 +101,8 @@ def test_a_cut_link_is_found_by_verify_at_both_ends_and_forgotten_when_mended(
     control.set_link(SPINE, "ethernet-1/1", up=True)
     assert found.returncode == 1
     for line in (
-        f"{SPINE} ethernet-1/1: is down; it leads to {LEAF}. Check the cable and the far end.",
-        f"{LEAF} ethernet-1/32: is down; it leads to {SPINE}.",
+        f"{SPINE} ethernet-1/1: is down, its link to {LEAF} does not work. Check the cable and the far end.",
+        f"{LEAF} ethernet-1/32: is down, its link to {SPINE} does not work.",
         f"{LEAF} ethernet-1/32: BGP with {SPINE} is ",
     ):
         assert line in found.stdout

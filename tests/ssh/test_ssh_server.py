@@ -1,4 +1,4 @@
-"""The SSH server, asked by the clients that people use: asyncssh, netmiko and, where installed, OpenSSH's."""
+"""The SSH server with common clients: asyncssh, netmiko and, where installed, OpenSSH."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_command_answers_with_its_bytes_and_its_exit_status(server: Running) -
     assert server.run("printf 'a\\nb'; printf oops >&2; exit 3") == (3, b"a\nb", b"oops")
 
 
-def test_what_is_sent_comes_back_byte_for_byte(server: Running) -> None:
+def test_stdin_and_stdout_are_byte_exact(server: Running) -> None:
     sent = bytes(range(256)) * 4096
     assert server.run("cat", sent) == (0, sent, b"")
 
@@ -81,7 +81,7 @@ def test_a_command_killed_by_a_signal_is_no_success(server: Running) -> None:
     assert server.run("kill -9 $$")[0] == -1
 
 
-def test_the_servers_own_environment_is_not_told(server: Running) -> None:
+def test_a_session_does_not_get_the_environment_of_the_server(server: Running) -> None:
     names = {line.split(b"=")[0] for line in server.run("env")[1].splitlines()}
     assert names <= {b"HOME", b"USER", b"LOGNAME", b"PATH", b"LANG", b"SHELL", b"PWD", b"SHLVL", b"_", b"OLDPWD"}
 
@@ -89,12 +89,12 @@ def test_the_servers_own_environment_is_not_told(server: Running) -> None:
 @pytest.mark.parametrize(
     "how", [{"password": "wrong"}, {"username": "root"}, {"username": ""}], ids=["password", "user", "nobody"]
 )
-def test_only_the_one_user_with_the_right_password_gets_in(server: Running, how: dict[str, str]) -> None:
+def test_only_the_user_with_the_right_password_can_log_in(server: Running, how: dict[str, str]) -> None:
     with pytest.raises(paramiko.AuthenticationException):
         server.client(**how)
 
 
-def test_an_authorized_key_gets_in_and_another_does_not(server: Running) -> None:
+def test_only_an_authorized_key_can_log_in(server: Running) -> None:
     key = paramiko.Ed25519Key.from_private_key_file(str(server.folder / "user.key"))
     with server.client(password=None, pkey=key) as client:
         assert client.exec_command("echo in")[1].read() == b"in\n"
@@ -102,7 +102,7 @@ def test_an_authorized_key_gets_in_and_another_does_not(server: Running) -> None
         server.client(password=None, pkey=paramiko.RSAKey.generate(2048))
 
 
-def test_files_travel_by_sftp_and_keep_their_mode(server: Running, tmp_path: Path) -> None:
+def test_files_copied_by_sftp_keep_their_mode(server: Running, tmp_path: Path) -> None:
     with server.client() as client, client.open_sftp() as sftp:
         with sftp.open(str(tmp_path / "candidate.conf"), "w") as file:
             file.chmod(0o600)
@@ -126,7 +126,7 @@ def test_openssh_copies_a_file_here_and_back(server: Running, tmp_path: Path, pr
 
 @pytest.fixture
 def device(server: Running) -> Iterator[netmiko.BaseConnection]:
-    """Netmiko's own driver. Its `disconnect` waits 10 s for a prompt after `exit` when it is root: cut instead."""
+    """Netmiko's linux driver; disconnected at once, because as root its `disconnect` waits 10 s for a prompt."""
     device = netmiko.ConnectHandler(
         device_type="linux", host="127.0.0.1", port=server.port, username="admin", password=PASSWORD
     )
@@ -192,7 +192,7 @@ def test_a_shell_is_hung_up_when_its_client_vanishes(server: Running, tmp_path: 
     assert not process.exists()
 
 
-def test_the_host_key_stays_and_is_its_owners_alone(tmp_path: Path) -> None:
+def test_the_host_key_is_kept_and_readable_by_its_owner_only(tmp_path: Path) -> None:
     keys = []
     for _ in range(2):
         with start(tmp_path) as process, running(process, tmp_path).client() as client:
@@ -204,7 +204,7 @@ def test_the_host_key_stays_and_is_its_owners_alone(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "host.key").stat().st_mode) == 0o600
 
 
-def test_it_ends_cleanly_when_told_to(tmp_path: Path) -> None:
+def test_the_server_ends_cleanly_on_sigterm(tmp_path: Path) -> None:
     with start(tmp_path) as process:
         running(process, tmp_path)
         process.terminate()
@@ -222,13 +222,18 @@ def refusal(process: subprocess.Popen[str]) -> str:
 def test_a_port_in_use_is_one_clear_line(server: Running, tmp_path: Path) -> None:
     where = f"SSH server 127.0.0.1 port {server.port}"
     problem = "cannot listen (address already in use)"
-    assert refusal(start(tmp_path, port=server.port)) == f"{where}: {problem}. Choose a free port of this machine."
+    assert (
+        refusal(start(tmp_path, port=server.port))
+        == f"{where}: {problem}. Use a free port and an address of this machine."
+    )
 
 
 def test_an_address_of_another_machine_is_one_clear_line(tmp_path: Path) -> None:
     process = start(tmp_path, "--host", "192.0.2.1")
     problem = "cannot listen (cannot assign requested address)"
-    assert refusal(process) == f"SSH server 192.0.2.1 port 0: {problem}. Choose a free port of this machine."
+    assert (
+        refusal(process) == f"SSH server 192.0.2.1 port 0: {problem}. Use a free port and an address of this machine."
+    )
 
 
 def test_a_bad_host_key_is_one_clear_line(tmp_path: Path) -> None:
@@ -242,13 +247,13 @@ def test_bad_authorized_keys_are_one_clear_line(tmp_path: Path) -> None:
     (tmp_path / "keys").write_text("nonsense\n")
     found = refusal(start(tmp_path, "--authorized-keys", str(tmp_path / "keys")))
     assert found.startswith("SSH server 127.0.0.1 port 0: cannot read the authorized keys (")
-    assert found.endswith("Write lines as OpenSSH does.")
+    assert found.endswith("Use the format of OpenSSH's authorized_keys.")
 
 
 def test_missing_authorized_keys_are_one_clear_line(tmp_path: Path) -> None:
     found = refusal(start(tmp_path, "--authorized-keys", str(tmp_path / "none")))
-    problem = f"no keys in {tmp_path / 'none'} (No such file or directory)"
-    assert found == f"SSH server 127.0.0.1: {problem}. Name a readable file."
+    problem = f"cannot read {tmp_path / 'none'} (No such file or directory)"
+    assert found == f"SSH server 127.0.0.1: {problem}. Use a readable file."
 
 
 def test_credentials_show_in_no_argument(server: Running) -> None:

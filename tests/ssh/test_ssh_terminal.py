@@ -1,4 +1,4 @@
-"""A session at a terminal, in a server that shares its process with others' threads."""
+"""Sessions on a terminal, in a server that runs in a process with other threads."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ os.register_at_fork(before=lambda: forks.append(1))  # called when Python code i
 
 
 def at_terminal(folder: Path, command: str) -> str:
-    """What a command says at a terminal of a server in this process."""
+    """Output of a command on a terminal of a server in this process."""
 
     async def ask() -> str:
         access = SshAccess(username="admin", password="quite-secret-9")
@@ -31,8 +31,8 @@ def at_terminal(folder: Path, command: str) -> str:
     return asyncio.run(ask())
 
 
-def test_nothing_of_ours_runs_between_fork_and_exec(tmp_path: Path) -> None:
-    """It would run the fork handlers of every library: gRPC's abort the shell now and then."""
+def test_no_python_code_runs_between_fork_and_exec(tmp_path: Path) -> None:
+    """Python code there would run the fork handlers of other libraries; gRPC's sometimes abort."""
     before = len(forks)
     assert at_terminal(tmp_path, "echo said") == "said\r\n"
     assert len(forks) == before
@@ -42,6 +42,6 @@ def test_a_command_has_its_terminal_as_the_controlling_one(tmp_path: Path) -> No
     assert at_terminal(tmp_path, "echo said > /dev/tty") == "said\r\n"
 
 
-def test_a_command_leads_a_session_of_its_own(tmp_path: Path) -> None:
+def test_a_command_is_the_leader_of_a_new_session(tmp_path: Path) -> None:
     leader, pid = at_terminal(tmp_path, "ps -o sid=,pid= -p $$").split()
     assert leader == pid

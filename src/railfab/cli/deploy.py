@@ -29,6 +29,7 @@ from railfab.cli.common import (
 from railfab.cli.design import print_findings
 from railfab.errors import RailfabError
 from railfab.fabric import design, resolve_endpoints
+from railfab.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,12 +66,12 @@ def deploy(
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Bring switches to the intent: show what differs, change it, read it back; a switch that fails is rolled back."""
-    from railfab.deploy import Previous, nornir_of
+    from railfab.deploy import PreviousConfigurations, nornir_of
 
     fabric = design(intent)
     endpoints = resolve_endpoints(fabric, on, state)
     nornir = nornir_of(fabric, endpoints, limit)
-    keep = Previous(state, fabric.intent.fabric).keep
+    keep = PreviousConfigurations(state, fabric.intent.fabric).keep
     _change(nornir, fabric.configurations(), plan=plan, yes=yes, output=output, keep=keep)
 
 
@@ -109,7 +110,7 @@ def _change(
         _print_diffs(changing)
     if changing and not plan:
         if not yes and stdout().is_terminal and output is Output.TABLE:
-            typer.confirm(f"Change {len(changing)} switches?", abort=True)
+            typer.confirm(f"Change {counted(len(changing), 'switch')}?", abort=True)
         approved = {outcome.name: outcome.diff for outcome in outcomes}
         with stop_on_signal(FINISHING) as stop_requested, _bar("changing", hosts) as on_done:
             outcomes = apply_all(nornir, texts, on_done, approved=approved, keep=keep, stop_requested=stop_requested)
@@ -176,6 +177,6 @@ def verify(
     else:
         print_findings(found)
         sessions = sum(len(fabric.models[name].bgp.neighbors) for name in switches)
-        verdict = f"{len(found)} findings" if found else f"all {sessions} BGP session ends are as the intent says"
-        stdout().print(f"{len(switches)} switches checked: {verdict}")
+        verdict = counted(len(found), "finding") if found else f"all {sessions} BGP session ends are as the intent says"
+        stdout().print(f"{counted(len(switches), 'switch')} checked: {verdict}")
     findings_exit(found)

@@ -28,6 +28,7 @@ from railfab.fabric import Design, design, resolve_endpoints
 from railfab.findings import DifferenceCode, Finding, Severity, error
 from railfab.intent import json_schema
 from railfab.platforms import platform
+from railfab.units import counted
 
 ReadFromOption = Annotated[
     str | None,
@@ -96,7 +97,7 @@ def audit(
         print_json({"fabric": fabric.topology.fabric, "checked": sorted(texts), "findings": [asdict(f) for f in found]})
     else:
         print_findings(tuple(found))
-        stdout().print(f"{len(texts)} of {len(fabric.models)} switches checked, {len(found)} findings")
+        stdout().print(f"{len(texts)} of {len(fabric.models)} switches checked, {counted(len(found), 'finding')}")
     findings_exit(found)
 
 
@@ -115,9 +116,9 @@ def _texts(fabric: Design, configs: Path | None, on: str | None, state: Path) ->
 
 def _unnamed(fabric: Design, on: str, state: Path, found: list[Finding]) -> tuple[Finding, ...]:
     """What a deploy would change though the models are as intended."""
-    from railfab.deploy import differences_unnamed, nornir_of
+    from railfab.deploy import nornir_of, unmodelled_differences
 
-    return differences_unnamed(nornir_of(fabric, resolve_endpoints(fabric, on, state)), fabric, found)
+    return unmodelled_differences(nornir_of(fabric, resolve_endpoints(fabric, on, state)), fabric, found)
 
 
 def _from_files(fabric: Design, configs: Path) -> dict[str, str]:

@@ -1,17 +1,16 @@
-"""Changes to switches with Nornir: diff, apply, read back, roll back, verify."""
+"""Nornir runs over the switches of a fabric: preview, apply, roll back, verify."""
 
 from railfab.deploy.inventory import RailfabInventory, group_names
-from railfab.deploy.previous import Previous, load_previous
+from railfab.deploy.previous_configurations import PreviousConfigurations, load_previous
 from railfab.deploy.run import Outcome, apply_all, inspect_all, nornir_of, preview_all, read_configurations
 from railfab.deploy.tasks import inspect, preview, read_running, reconcile
-from railfab.deploy.verify import differences_unnamed, verify_all
+from railfab.deploy.verify import unmodelled_differences, verify_all
 
 __all__ = [
     "Outcome",
-    "Previous",
+    "PreviousConfigurations",
     "RailfabInventory",
     "apply_all",
-    "differences_unnamed",
     "group_names",
     "inspect",
     "inspect_all",
@@ -22,5 +21,6 @@ __all__ = [
     "read_configurations",
     "read_running",
     "reconcile",
+    "unmodelled_differences",
     "verify_all",
 ]

@@ -1,4 +1,4 @@
-"""Nornir's view of a fabric: its switches as hosts, in groups by role, pod, segment, platform and rail.
+"""Nornir inventory of a fabric: its switches as hosts, in groups by role, pod, segment, platform and rail.
 
 Registered as `RailfabInventory`, so that any Nornir script can use it:
 
@@ -19,8 +19,8 @@ from railfab.topology import Node, Topology
 
 
 class RailfabInventory:
-    """Nornir inventory plugin. intent: the intent's path; on: `twin`, `lab`, a file, or nothing for the intent's own
-    addresses; state: where labs and twins keep their state."""
+    """Nornir inventory plugin. intent: path of the intent; on: `twin`, `lab`, a file, or None for the intent's
+    addresses; state: directory of the state files of labs and twins."""
 
     def __init__(self, intent: str, on: str | None = None, state: str = str(STATE_DIR)) -> None:
         self.intent = Path(intent)
@@ -34,7 +34,7 @@ class RailfabInventory:
 
 
 def inventory_of(fabric: Design, endpoints: tuple[Endpoint, ...]) -> Inventory:
-    """The inventory of these endpoints; each host's endpoint is in its data under `endpoint`."""
+    """The inventory of these endpoints; a host has its endpoint in `data["endpoint"]`."""
     nodes = {node.name: node for node in fabric.topology.switches()}
     names = {endpoint.name: group_names(fabric.topology, nodes[endpoint.name]) for endpoint in endpoints}
     groups = Groups({name: Group(name) for found in names.values() for name in found})
@@ -71,7 +71,7 @@ def _host(endpoint: Endpoint, node: Node, groups: list[Group]) -> Host:
 
 
 def _netmiko(endpoint: Endpoint) -> ConnectionOptions:
-    """So that other people's netmiko tasks reach the switch as railfab does."""
+    """Options with which users' netmiko tasks connect to the switch."""
     extras: dict[str, Any] = {"ssh_strict": not endpoint.skip_verify}
     if endpoint.known_hosts:
         extras |= {"alt_host_keys": True, "alt_key_file": endpoint.known_hosts}

@@ -1,4 +1,4 @@
-"""Runs of tasks over the switches of a fabric: preview all, then change all, and say what became of each."""
+"""Runs of Nornir tasks over the switches of a fabric, and the outcome of each switch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nornir.core.task import AggregatedResult, MultiResult, Result, Task
 from nornir.plugins.runners import ThreadedRunner
 
 from railfab.deploy.inventory import inventory_of
-from railfab.deploy.limit import idle_terms, selector
+from railfab.deploy.limit import limit_filter, unmatched_terms
 from railfab.deploy.tasks import Keep, inspect, preview, read_running, reconcile
 from railfab.device import Observed
 from railfab.endpoints import Endpoints
@@ -24,18 +24,20 @@ from railfab.errors import DeviceError, NotRolledBack, RailfabError, raise_all
 from railfab.fabric import Design
 
 logger = logging.getLogger(__name__)
-logging.getLogger("nornir.core.task").setLevel(logging.CRITICAL)  # a failed host is reported by us, not as a traceback
+logging.getLogger("nornir.core.task").setLevel(
+    logging.CRITICAL
+)  # failed hosts are reported by Outcome, not by a traceback
 
 WORKERS = 16
-"""Switches spoken to at once: about 8 a core was the most that connected reliably on a busy machine."""
+"""Switches handled in parallel; more than about 8 a core did not connect reliably on a busy machine."""
 
 OnDone = Callable[[str], None]
-"""Called with the name of each switch that a run is through with."""
+"""Called with the name of each switch when its task is done."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What became of one switch. error: one line, when failed. unsettled: failed, and may hold part of the change."""
+    """Outcome of one switch. error: one line, when failed. unsettled: failed, and may run part of the change."""
 
     name: str
     changed: bool
@@ -46,19 +48,21 @@ class Outcome:
 
 
 def nornir_of(fabric: Design, endpoints: Endpoints, limit: str | None = None) -> Nornir:
-    """A Nornir over these switches. Raises RailfabError when the limit leaves none."""
-    meant = selector(limit)
+    """A Nornir over these switches. Raises RailfabError when the limit matches no switch."""
+    is_selected = limit_filter(limit)
     nornir = Nornir(
         inventory=inventory_of(fabric, endpoints.nodes),
         runner=ThreadedRunner(num_workers=WORKERS),
         config=Config(),
         data=GlobalState(),
     )
-    for term in idle_terms(limit, [*nornir.inventory.groups, *nornir.inventory.hosts]):
-        raise RailfabError(f"--limit {limit!r}", f"{term!r} fits no switch and no group", f"Use {_choice(nornir)}")
-    chosen = nornir.filter(filter_func=lambda host: meant(host.name, frozenset(group.name for group in host.groups)))
+    for term in unmatched_terms(limit, [*nornir.inventory.groups, *nornir.inventory.hosts]):
+        raise RailfabError(f"--limit {limit!r}", f"{term!r} matches no switch and no group", f"Use {_choice(nornir)}")
+    chosen = nornir.filter(
+        filter_func=lambda host: is_selected(host.name, frozenset(group.name for group in host.groups))
+    )
     if not chosen.inventory.hosts:
-        raise RailfabError(f"--limit {limit!r}", "means no switch", f"Choose among {_choice(nornir)}")
+        raise RailfabError(f"--limit {limit!r}", "matches no switch", f"Use {_choice(nornir)}")
     return chosen
 
 
@@ -67,7 +71,7 @@ def _choice(nornir: Nornir) -> str:
 
 
 def preview_all(nornir: Nornir, configurations: Mapping[str, str], on_done: OnDone) -> list[Outcome]:
-    """What these texts would change on each switch. Raises when any cannot be asked: then nothing is touched."""
+    """Changes that these configurations would make. Raises RailfabError when a switch cannot be read."""
     result = _run(nornir, preview, on_done, configurations=configurations)
     raise_all(_errors(result))
     return [_outcome(name, result[name]) for name in nornir.inventory.hosts]
@@ -82,10 +86,10 @@ def apply_all(
     keep: Keep | None = None,
     stop_requested: threading.Event | None = None,
 ) -> list[Outcome]:
-    """Bring each switch to its text. One that fails is as it was before unless it is unsettled; the others go on.
+    """Configure each switch with its text. A failed switch is rolled back, or unsettled; the others continue.
 
-    approved: the differences that were agreed to, by switch. keep: takes what a switch ran, before it is replaced.
-    stop_requested: once it is set, no switch is begun any more; those that have begun are finished.
+    approved: the reviewed differences, by switch. keep: stores the running configuration before it is replaced.
+    stop_requested: when set, no further switch is changed; changes in progress are finished.
     """
     arguments = {"configurations": configurations, "approved": approved, "keep": keep, "stop_requested": stop_requested}
     result = _run(nornir, reconcile, on_done, **arguments)
@@ -93,21 +97,21 @@ def apply_all(
 
 
 def read_configurations(fabric: Design, endpoints: Endpoints) -> dict[str, str]:
-    """The running configuration of each switch. Raises when any cannot be read."""
+    """The running configuration of each switch. Raises RailfabError when one cannot be read."""
     result = _run(nornir_of(fabric, endpoints), read_running, lambda _name: None)
     raise_all(_errors(result))
     return {name: found[0].result for name, found in result.items()}
 
 
 def inspect_all(nornir: Nornir, on_done: OnDone) -> dict[str, tuple[str, Observed]]:
-    """Running configuration and live state of each switch. Raises when any cannot be read."""
+    """Running configuration and live state of each switch. Raises RailfabError when one cannot be read."""
     result = _run(nornir, inspect, on_done)
     raise_all(_errors(result))
     return {name: found[0].result for name, found in result.items()}
 
 
 def _run(nornir: Nornir, task: Callable[..., Result], on_done: OnDone, **arguments: Any) -> AggregatedResult:
-    """Run a task; failures of an earlier run do not hide a host from this one."""
+    """Run a task on every host, also on those that failed in an earlier run."""
     nornir.data.reset_failed_hosts()
     return nornir.with_processors([_Reporter(on_done)]).run(task=task, **arguments)
 
@@ -126,16 +130,18 @@ def _errors(result: AggregatedResult) -> list[RailfabError]:
 
 
 def _error(name: str, results: MultiResult) -> RailfabError:
-    """The error of a failed host; what is no RailfabError is a defect of ours, and its traceback is logged."""
+    """The error of a failed host; the traceback of an error that is not a RailfabError is logged."""
     error = results[0].exception
     if isinstance(error, RailfabError):
         return error
     logger.error("%s: %s", name, results[0].result)
-    return DeviceError(name, f"failed unexpectedly ({type(error).__name__}: {error})", "Please report this")
+    return DeviceError(
+        name, f"failed unexpectedly ({type(error).__name__}: {error})", "Report this as a bug of railfab"
+    )
 
 
 class _Reporter:  # nornir.core.processor.Processor
-    """Nornir processor: tells a caller of each host that is done."""
+    """Nornir processor that calls on_done for each finished host."""
 
     def __init__(self, on_done: OnDone) -> None:
         self._on_done = on_done

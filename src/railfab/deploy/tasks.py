@@ -1,4 +1,4 @@
-"""Nornir tasks. Each opens the platform's own session with its host, does one thing and says what changed."""
+"""Nornir tasks. Each opens a platform session with its host and does one thing."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from railfab.errors import CommitRefused, DeviceError, NotRolledBack, RailfabErr
 from railfab.platforms import Session, platform
 
 CONFIRM_WITHIN_S = 120
-"""A switch that loses us for so long returns to what it ran before, where its platform can."""
-COME_BACK_WITHIN_S, COME_BACK_EVERY_S = 20.0, 1.0
-"""How long, and how often, a switch that was lost during a change is asked to return to what it ran before."""
+"""Rollback timer of an unconfirmed change, on platforms that have one [s]."""
+RECONNECT_WITHIN_S, RECONNECT_EVERY_S = 20.0, 1.0
+"""How long and how often to retry the rollback of a switch whose connection was lost during a change [s]."""
 
 Keep = Callable[[str, str], None]
-"""Given a switch and what it runs, just before that is replaced."""
+"""Stores the name of a switch and its running configuration, just before it is replaced."""
 
 
 def open_session(task: Task) -> Session:
@@ -28,7 +28,7 @@ def open_session(task: Task) -> Session:
 
 
 def preview(task: Task, configurations: Mapping[str, str]) -> Result:
-    """What `reconcile` would change."""
+    """Difference between the running configuration and the given one; changes nothing."""
     with open_session(task) as session:
         diff = session.diff(configurations[task.host.name])
     return Result(host=task.host, changed=bool(diff), diff=diff)
@@ -42,21 +42,22 @@ def reconcile(
     keep: Keep | None = None,
     stop_requested: threading.Event | None = None,
 ) -> Result:
-    """Bring one switch to its configuration: diff, commit, read back, confirm; roll back when it did not take.
+    """Configure one switch: diff, commit, read back, confirm; roll back when the switch does not accept all of it.
 
-    approved: the differences that somebody has looked at, by switch; a switch that would change otherwise is left
-    alone.
-    stop_requested: once it is set, no change is begun any more.
-    Raises DeviceError; the switch is as it was before, unless it is NotRolledBack.
+    approved: the reviewed differences, by switch; a switch with other differences is not changed.
+    stop_requested: when set, the switch is not changed.
+    Raises DeviceError; the switch then runs its former configuration, unless the error is NotRolledBack.
     """
     name, text = task.host.name, configurations[task.host.name]
     with open_session(task) as session:
         diff = session.diff(text)
         if diff and approved is not None and diff != approved.get(name):
-            raise DeviceError(name, "has changed since its differences were shown", "Look at them again, then deploy")
+            raise DeviceError(
+                name, "has changed since its differences were shown", "Review them with --plan, then deploy again"
+            )
         if diff:
             if stop_requested is not None and stop_requested.is_set():
-                raise DeviceError(name, "was left as it is, since you asked to stop", "Deploy again for the rest")
+                raise DeviceError(name, "skipped: a stop was requested", "Deploy again for the remaining switches")
             if keep is not None:
                 keep(name, session.load())
             commit(session, name, text, confirm_within_s)
@@ -70,24 +71,28 @@ def commit(session: Session, name: str, text: str, confirm_within_s: int) -> Non
         left = session.diff(text)
         if left:
             first = left.splitlines()[-1].strip()
-            raise CommitRefused(name, f"did not take all of it ({first}) and was rolled back", "Compare the platforms")
+            raise CommitRefused(
+                name, f"did not accept all of it ({first}) and was rolled back", "Compare its release with the intent"
+            )
     except RailfabError as error:
         _roll_back(session, name, error)
         raise
     session.confirm()
 
 
-def _roll_back(session: Session, name: str, why: RailfabError) -> None:
-    """Back to what ran before; a switch that is out of reach is asked again until COME_BACK_WITHIN_S have passed."""
-    deadline = time.monotonic() + COME_BACK_WITHIN_S
+def _roll_back(session: Session, name: str, cause: RailfabError) -> None:
+    """Restore the former configuration; retry an unreachable switch for RECONNECT_WITHIN_S."""
+    deadline = time.monotonic() + RECONNECT_WITHIN_S
     while True:
         try:
             return session.rollback()
         except RailfabError as error:
             if not isinstance(error, Unreachable) or time.monotonic() >= deadline:
-                problem = f"{why.problem}, and could not be rolled back ({error.problem})"
-                raise NotRolledBack(name, problem, "Look at what it runs, then deploy again or roll back") from error
-            time.sleep(COME_BACK_EVERY_S)
+                problem = f"{cause.problem}, and could not be rolled back ({error.problem})"
+                raise NotRolledBack(
+                    name, problem, "Check its running configuration, then deploy again or roll back"
+                ) from error
+            time.sleep(RECONNECT_EVERY_S)
 
 
 def read_running(task: Task) -> Result:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from railfab.draw.cables import Cabling
-from railfab.draw.captions import LINE, SINGULARS, HostCaptions, SwitchCaptions, counted, everyone, lags, names_of
+from railfab.draw.captions import LINE, SINGULARS, HostCaptions, SwitchCaptions, everyone, lags, names_of
 from railfab.draw.cells import Cell
 from railfab.draw.faces import Faces, faces
 from railfab.draw.layout import GUTTER, HEADER, MARGIN, SWITCH_HEIGHT, TITLE_HEIGHT, Layout, Measures, arrange
@@ -19,6 +19,7 @@ from railfab.draw.view import View, Viewer
 from railfab.draw.wires import Wiring, tier
 from railfab.intent import Hosts
 from railfab.topology import Net, Role, Topology
+from railfab.units import counted
 
 TIER_NAMES = {Role.SUPER: "Super-spines", Role.SPINE: "Spines", Role.LEAF: "Rail switches", Role.HOST: "Hosts"}
 

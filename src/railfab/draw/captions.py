@@ -11,6 +11,7 @@ from railfab.draw.svg import fitted, width_of
 from railfab.draw.wires import Wiring
 from railfab.intent import Hosts
 from railfab.topology import Node, Role, Topology
+from railfab.units import counted
 
 NAME_SIZE, NOTE_SIZE = 12.0, 11.0
 INSET = 6.0
@@ -205,11 +206,6 @@ def _hosts_name(names: Sequence[str], indices: Sequence[int], width: float) -> s
     gaps = f" ({numbers})" if "," in numbers else ""
     name = fitting_name(f"{names[0]} … {short(names[-1])}{gaps}", width)
     return first_that_fits([name, f"hosts {numbers}"], width, NAME_SIZE, bold=True)
-
-
-def counted(count: int, what: str) -> str:
-    plural = {"rail switch": "rail switches", "switch": "switches", "leaf": "leaves"}.get(what, f"{what}s")
-    return f"{count:,} {what if count == 1 else plural}"
 
 
 def _each(ports: Counter[int]) -> str:

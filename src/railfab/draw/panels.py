@@ -13,7 +13,6 @@ from railfab.draw.captions import (
     LINE,
     NAME_SIZE,
     boxed,
-    counted,
     everyone,
     facts,
     first_that_fits,
@@ -28,6 +27,7 @@ from railfab.draw.tally import cable_lines, joints, tier_lines, tiers
 from railfab.draw.tiles import switch_tile
 from railfab.draw.wires import Wiring, tier
 from railfab.topology import Net, Node, Role, Topology
+from railfab.units import counted
 
 PANEL_WIDTH = 400.0
 TILE, STACK, TILE_HEIGHT, GAP, ROW_GAP = 116.0, 140.0, 40.0, 12.0, 44.0

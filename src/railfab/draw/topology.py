@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from railfab.draw.backend import Picture
-from railfab.draw.captions import counted
 from railfab.draw.layout import HEADER, MARGIN, TITLE_HEIGHT
 from railfab.draw.palette import style
 from railfab.draw.panels import PANEL_WIDTH, Panel, panels
@@ -17,6 +16,7 @@ from railfab.draw.svg import Box, document, fitted, rectangle, words
 from railfab.draw.wires import read_wiring
 from railfab.intent import Hosts
 from railfab.topology import Net, Role, Topology
+from railfab.units import counted
 
 
 def topology_svg(topology: Topology, hosts: Hosts | None = None) -> str:

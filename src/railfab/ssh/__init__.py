@@ -1,4 +1,4 @@
-"""An SSH server whose sessions are real processes: what a lab's switch answers an operator or a program with."""
+"""SSH server for the switches of a lab: every session runs a real process."""
 
 from railfab.ssh.server import SshAccess, SshServer, serve
 

@@ -1,4 +1,4 @@
-"""`python -m railfab.ssh`: one server in the foreground, for a lab to start inside a namespace."""
+"""`python -m railfab.ssh`: one server in the foreground, started by a lab inside a namespace."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from railfab.ssh.server import SshAccess, serve
 def _arguments(argv: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m railfab.ssh", description=__doc__)
     parser.add_argument("--host", required=True, help="address to listen on")
-    parser.add_argument("--port", type=int, default=22, help="port to listen on; 0 takes a free one")
-    parser.add_argument("--host-key", type=Path, required=True, help="private key file; made when there is none")
+    parser.add_argument("--port", type=int, default=22, help="port to listen on; 0 selects a free one")
+    parser.add_argument("--host-key", type=Path, required=True, help="private key file; created if missing")
     parser.add_argument("--credentials", type=Path, required=True, help="YAML file with username and password")
     parser.add_argument("--authorized-keys", type=Path, help="OpenSSH authorized_keys file of that user")
     return parser.parse_args(argv)
@@ -29,7 +29,7 @@ def _access(host: str, credentials: Path, authorized_keys: Path | None) -> SshAc
         keys = authorized_keys.read_text() if authorized_keys else ""
     except OSError as error:
         raise LabError(
-            f"SSH server {host}", f"no keys in {authorized_keys} ({error.strerror})", "Name a readable file"
+            f"SSH server {host}", f"cannot read {authorized_keys} ({error.strerror})", "Use a readable file"
         ) from None
     return SshAccess(username=known.username, password=known.password, authorized_keys=keys)
 
@@ -45,7 +45,7 @@ async def _run(arguments: argparse.Namespace, access: SshAccess) -> None:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Serve until told to stop. Exit code 2 and one line on stderr when it cannot."""
+    """Serve until SIGINT or SIGTERM. Returns 2 after one line on stderr when the server cannot start."""
     arguments = _arguments(argv)
     try:
         asyncio.run(_run(arguments, _access(arguments.host, arguments.credentials, arguments.authorized_keys)))

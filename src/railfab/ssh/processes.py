@@ -1,4 +1,4 @@
-"""What answers a session: a process, fed from the channel and read back into it, with or without a terminal."""
+"""The process of an SSH session, connected to its channel by pipes or a pseudo-terminal."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from typing import TypeAlias
 import asyncssh
 
 CHUNK_BYTES = 1 << 16
-LAST_WORDS_S = 0.2
-"""How long output is awaited once the shell at a terminal has ended."""
-FULL_TERMINAL_S = 0.01
+DRAIN_OUTPUT_S = 0.2
+"""How long to wait for remaining output after the shell on a terminal has ended [s]."""
+RETRY_WRITE_S = 0.01
 END_OF_TRANSMISSION = b"\x04"
 NSENTER = "nsenter"
 SETSID = ("setsid", "--ctty")
@@ -27,16 +27,16 @@ PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 Channel: TypeAlias = "asyncssh.SSHServerProcess[bytes]"
 
 
-async def answer(channel: Channel, inside: int | None = None) -> None:
-    """Serve one session until its process ends; its exit status is the channel's.
+async def run_session(channel: Channel, inside: int | None = None) -> None:
+    """Run the process of one session and pass its exit status to the channel.
 
-    inside: a process in whose namespaces it runs, with that one's root directory; None is the server's own.
+    inside: process id whose namespaces and root directory the session uses; None for those of the server.
     """
-    command = _command(channel) if inside is None else _entering(inside, channel)
+    command = _command(channel) if inside is None else _nsenter_command(inside, channel)
     try:
-        status = await (_on_terminal if channel.term_type else _on_pipes)(channel, command)
+        status = await (_run_on_terminal if channel.term_type else _run_on_pipes)(channel, command)
     except (ConnectionError, asyncssh.Error):
-        return  # the client is gone; what runs is left to run
+        return  # the client has disconnected; its process continues
     if status < 0:
         channel.exit_with_signal(signal.Signals(-status).name.removeprefix("SIG"))
     else:
@@ -49,15 +49,15 @@ def _command(channel: Channel) -> list[str]:
     return [shutil.which("bash", path=PATH) or "/bin/sh", "-l"]
 
 
-def _entering(process: int, channel: Channel) -> list[str]:
-    """What runs in a container as seen from its host: its own shell, for all that is asked."""
+def _nsenter_command(process: int, channel: Channel) -> list[str]:
+    """The command that runs a shell of a container, from its host."""
     namespaces = [f"--{kind}" for kind in ("mount", "uts", "ipc", "net", "pid")]
     shell = ["/bin/sh", "-l"] if channel.command is None else ["/bin/sh", "-c", channel.command]
     return [NSENTER, f"--target={process}", *namespaces, *shell]
 
 
 def _environment(channel: Channel) -> dict[str, str]:
-    """What a login gives, and nothing of the server's own."""
+    """The environment of a login shell, without variables of the server."""
     user = pwd.getpwuid(os.geteuid())
     login = {"HOME": user.pw_dir, "USER": user.pw_name, "LOGNAME": user.pw_name, "PATH": PATH, "LANG": "C.UTF-8"}
     return login | {"SHELL": user.pw_shell or "/bin/sh"} | ({"TERM": channel.term_type} if channel.term_type else {})
@@ -68,8 +68,8 @@ def _home() -> str:
     return home if os.access(home, os.X_OK) else "/"
 
 
-async def _on_pipes(channel: Channel, command: list[str]) -> int:
-    """An exec request: stdin, stdout and stderr apart, as bytes. It runs to its end even when the client has gone."""
+async def _run_on_pipes(channel: Channel, command: list[str]) -> int:
+    """Run an exec request with separate stdin, stdout and stderr; it continues when the client disconnects."""
     child = await asyncio.create_subprocess_exec(
         *command,
         stdin=PIPE,
@@ -82,7 +82,7 @@ async def _on_pipes(channel: Channel, command: list[str]) -> int:
     assert child.stdin is not None
     assert child.stdout is not None
     assert child.stderr is not None
-    feeding = asyncio.create_task(_feed(channel, child, child.stdin))
+    feeding = asyncio.create_task(_write_stdin(channel, child, child.stdin))
     try:
         await asyncio.gather(_copy(child.stdout, channel.stdout), _copy(child.stderr, channel.stderr))
         return await child.wait()
@@ -90,35 +90,37 @@ async def _on_pipes(channel: Channel, command: list[str]) -> int:
         feeding.cancel()
 
 
-async def _on_terminal(channel: Channel, command: list[str]) -> int:
-    """A session on a pseudo-terminal; what sits at it is hung up when the client goes."""
+async def _run_on_terminal(channel: Channel, command: list[str]) -> int:
+    """Run a session on a pseudo-terminal; its processes get SIGHUP when the client disconnects."""
     master, slave = os.openpty()
     _resize(master, channel.term_size[0], channel.term_size[1])
     try:
-        child = await _at_terminal(channel, command, slave)
+        child = await _start_on_terminal(channel, command, slave)
     finally:
         os.close(slave)
     reader = asyncio.StreamReader()
     transport, _ = await asyncio.get_running_loop().connect_read_pipe(
         lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(master, "rb", buffering=0)
     )
-    typing = asyncio.create_task(_type(channel, child, master))
-    showing = asyncio.create_task(_copy(reader, channel.stdout))
-    ended, gone = asyncio.create_task(child.wait()), asyncio.create_task(channel.wait_closed())
+    writing = asyncio.create_task(_write_terminal(channel, child, master))
+    reading = asyncio.create_task(_copy(reader, channel.stdout))
+    ended, closed = asyncio.create_task(child.wait()), asyncio.create_task(channel.wait_closed())
     try:
-        await asyncio.wait({ended, gone}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({ended, closed}, return_when=asyncio.FIRST_COMPLETED)
         if ended.done():
-            await asyncio.wait({showing}, timeout=LAST_WORDS_S)  # a job in the background may keep the terminal
+            await asyncio.wait({reading}, timeout=DRAIN_OUTPUT_S)  # a job in the background may keep the terminal
     finally:
-        for task in (typing, showing, gone):
+        for task in (writing, reading, closed):
             task.cancel()
         transport.close()
     return await ended
 
 
-async def _at_terminal(channel: Channel, command: list[str], slave: int) -> Process:
-    """Its session, and its standard input as the controlling terminal, are made by setsid: a function of ours between
-    fork and exec would run the fork handlers of other threads, and those of gRPC abort now and then."""
+async def _start_on_terminal(channel: Channel, command: list[str], slave: int) -> Process:
+    """Start the process with a new session and its controlling terminal, both made by the program setsid.
+
+    A Python function between fork and exec would run the fork handlers of other libraries; gRPC's sometimes abort.
+    """
     return await asyncio.create_subprocess_exec(
         *SETSID,
         *command,
@@ -135,27 +137,27 @@ def _resize(terminal: int, columns: int, rows: int) -> None:
 
 
 async def _copy(source: asyncio.StreamReader, sink: asyncssh.SSHWriter[bytes]) -> None:
-    """Until the process has closed its end; what a client that has gone does not take is thrown away."""
-    listening = True
+    """Copy output until the process closes it; discard it after the client has disconnected."""
+    connected = True
     while chunk := await _read(source):
         try:
-            if listening:
+            if connected:
                 sink.write(chunk)
                 await sink.drain()
         except (ConnectionError, asyncssh.Error):
-            listening = False
+            connected = False
 
 
 async def _read(source: asyncio.StreamReader) -> bytes:
-    """A terminal says with an input/output error that nobody sits at it any more."""
+    """Read a chunk; empty at the end, which a pseudo-terminal signals by an I/O error."""
     try:
         return await source.read(CHUNK_BYTES)
     except OSError:
         return b""
 
 
-async def _arrivals(channel: Channel, child: Process, terminal: int | None) -> AsyncIterator[bytes]:
-    """What the client sends; its signals and window sizes are passed on."""
+async def _received(channel: Channel, child: Process, terminal: int | None) -> AsyncIterator[bytes]:
+    """Input from the client; signals and terminal sizes are forwarded to the process."""
     while True:
         try:
             chunk = await channel.stdin.read(CHUNK_BYTES)
@@ -180,23 +182,23 @@ def _signal(child: Process, name: str) -> None:
         os.killpg(child.pid, number)
 
 
-async def _feed(channel: Channel, child: Process, stdin: asyncio.StreamWriter) -> None:
+async def _write_stdin(channel: Channel, child: Process, stdin: asyncio.StreamWriter) -> None:
     try:
-        async for chunk in _arrivals(channel, child, None):
+        async for chunk in _received(channel, child, None):
             stdin.write(chunk)
             await stdin.drain()
     except ConnectionError:
-        return  # the process reads no more
+        return  # the process has closed its stdin
     stdin.close()
 
 
-async def _type(channel: Channel, child: Process, terminal: int) -> None:
+async def _write_terminal(channel: Channel, child: Process, terminal: int) -> None:
     try:
-        async for chunk in _arrivals(channel, child, terminal):
+        async for chunk in _received(channel, child, terminal):
             await _write_all(terminal, chunk)
         await _write_all(terminal, END_OF_TRANSMISSION)
     except OSError:
-        return  # nobody sits at the terminal any more
+        return  # no process has the terminal open
 
 
 async def _write_all(terminal: int, chunk: bytes) -> None:
@@ -204,4 +206,4 @@ async def _write_all(terminal: int, chunk: bytes) -> None:
         try:
             chunk = chunk[os.write(terminal, chunk) :]
         except BlockingIOError:
-            await asyncio.sleep(FULL_TERMINAL_S)
+            await asyncio.sleep(RETRY_WRITE_S)

@@ -1,7 +1,7 @@
-"""The server: who may log in, and what answers. It runs in the namespaces, and as the user, of its process.
+"""The SSH server. Sessions run in the namespaces and as the user of the server's process.
 
-Exec requests run under `sh -c`, interactive ones in a login shell on a pseudo-terminal; SFTP and SCP see the files
-that the process sees. What a session leaves in the background goes on when the connection ends, as with OpenSSH.
+Exec requests run under `sh -c`, interactive sessions in a login shell on a pseudo-terminal; SFTP and SCP use the file
+system of the server. Background jobs of a session continue when the connection ends, as with OpenSSH.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from typing import Self
 import asyncssh
 
 from railfab.errors import LabError
-from railfab.ssh.processes import answer
+from railfab.ssh.processes import run_session
 
 LOGIN_WITHIN_S = 60
 KEEPALIVE_S = 30
-"""A client that answers three of these not is gone."""
+"""Interval of keepalive messages [s]; a client that misses three is disconnected."""
 KEY_ALGORITHM = "ssh-ed25519"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SshAccess:
-    """The one user of a server. authorized_keys: lines of an OpenSSH authorized_keys file; empty allows no key.
+    """The user of a server. authorized_keys: content of an OpenSSH authorized_keys file; empty allows no key.
 
     password: None allows no password.
     """
@@ -38,7 +38,7 @@ class SshAccess:
 
 
 class SshServer:
-    """A server that listens; `async with` it, or `close` it. port: the one it listens on, when 0 was asked for."""
+    """A listening server; use it with `async with`, or `close` it. port: the port it listens on."""
 
     def __init__(self, acceptor: asyncssh.SSHAcceptor) -> None:
         self._acceptor = acceptor
@@ -49,7 +49,7 @@ class SshServer:
         return port
 
     async def close(self) -> None:
-        """Listen no more, and end the connections there are."""
+        """Stop listening and close all connections."""
         self._acceptor.close()
         await self._acceptor.wait_closed()
 
@@ -66,11 +66,11 @@ class SshServer:
 
 
 async def serve(host: str, port: int, *, host_key: Path, access: SshAccess, inside: int | None = None) -> SshServer:
-    """Listen on an address. host_key: made there, for its owner alone, when there is none; callers keep it.
+    """Start a server. host_key: private key file; created if missing, readable by its owner only.
 
-    inside: a process in whose namespaces the sessions run, for a container that has no server of its own; such
-    a server has no SFTP. None is the server's own.
-    Raises LabError when the port is taken, the address is not ours or a key cannot be read.
+    inside: process id whose namespaces the sessions use, for a container without SSH server; no SFTP then. None for
+    the namespaces of the server.
+    Raises LabError when the port is in use, the address is not local or a key cannot be read.
     """
     where = f"SSH server {host} port {port}"
     keys = _authorized_keys(where, access.authorized_keys)
@@ -80,7 +80,7 @@ async def serve(host: str, port: int, *, host_key: Path, access: SshAccess, insi
             port,
             server_factory=lambda: _Login(access, keys),
             server_host_keys=[_host_key(where, host_key)],
-            process_factory=partial(answer, inside=inside),
+            process_factory=partial(run_session, inside=inside),
             encoding=None,
             sftp_factory=_Files if inside is None else None,
             allow_scp=inside is None,
@@ -91,12 +91,12 @@ async def serve(host: str, port: int, *, host_key: Path, access: SshAccess, insi
     except OSError as error:
         number = error.errno or 0
         problem = (os.strerror(number) if number > 0 else str(error.strerror)).lower()
-        raise LabError(where, f"cannot listen ({problem})", "Choose a free port of this machine") from None
+        raise LabError(where, f"cannot listen ({problem})", "Use a free port and an address of this machine") from None
     return SshServer(acceptor)
 
 
 class _Login(asyncssh.SSHServer):
-    """Lets one user in, by password or key."""
+    """Authenticates the user by password or key."""
 
     def __init__(self, access: SshAccess, keys: asyncssh.SSHAuthorizedKeys | None) -> None:
         self._access = access
@@ -121,7 +121,7 @@ class _Login(asyncssh.SSHServer):
 
 
 class _Files(asyncssh.SFTPServer):
-    """Every file that the process sees. OpenSSH's scp wants an exit status at the end of SFTP, as sshd sends one."""
+    """SFTP of all files. Sends an exit status at the end, as sshd does, because OpenSSH's scp expects one."""
 
     def exit(self) -> None:
         if self.channel.get_subsystem() == "sftp":
@@ -135,11 +135,13 @@ def _authorized_keys(where: str, text: str) -> asyncssh.SSHAuthorizedKeys | None
     try:
         return asyncssh.import_authorized_keys(text)
     except ValueError as error:
-        raise LabError(where, f"cannot read the authorized keys ({error})", "Write lines as OpenSSH does") from None
+        raise LabError(
+            where, f"cannot read the authorized keys ({error})", "Use the format of OpenSSH's authorized_keys"
+        ) from None
 
 
 def _host_key(where: str, path: Path) -> asyncssh.SSHKey:
-    """The server's own key from its file, made on first use so that clients meet the same one again."""
+    """The host key in the file; created on first use, so that clients always see the same key."""
     try:
         if not path.exists():
             _write_private(path, asyncssh.generate_private_key(KEY_ALGORITHM).export_private_key())

@@ -1,4 +1,4 @@
-"""What the switches ran before the last deploy, kept so that `rollback` can return to it."""
+"""Configurations that the switches ran before the last deploy, stored for `rollback`."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ def _folder(state: Path, fabric: str) -> Path:
     return state / f"{fabric}.previous"
 
 
-class Previous:
-    """Keeps what each switch ran, one run's texts in place of the last run's. Safe to use from several threads.
+class PreviousConfigurations:
+    """Stores the former configuration of each switch that a run changes. Thread-safe.
 
-    Each text is kept just before its switch is changed, so that a run that is broken off can be rolled back too; a run
-    that changes nothing leaves what was kept.
+    A configuration is stored just before its switch is changed, so an interrupted run can be rolled back too. The first
+    one of a run replaces those of the run before; a run without changes leaves them.
     """
 
     def __init__(self, state: Path, fabric: str) -> None:
         self._folder = _folder(state, fabric)
         self._lock = Lock()
-        self._begun = False
+        self._started = False
 
     def keep(self, name: str, text: str) -> None:
-        """What this switch runs now."""
+        """Store the running configuration of a switch."""
         with self._lock:
-            if not self._begun and self._folder.is_dir():
+            if not self._started and self._folder.is_dir():
                 for file in self._folder.iterdir():
                     file.unlink()
-            self._begun = True
+            self._started = True
             write_private(self._folder / name, text)
 
 
 def load_previous(state: Path, fabric: str) -> dict[str, str]:
-    """Former configurations by switch. Raises RailfabError when none were kept."""
+    """Former configurations by switch. Raises RailfabError when none are stored."""
     folder = _folder(state, fabric)
     texts = {file.name: file.read_text() for file in sorted(folder.glob("*"))} if folder.is_dir() else {}
     if not texts:
         raise RailfabError(
-            str(folder), "keeps nothing to return to", "Deploy first; each deploy keeps what it replaces"
+            str(folder), "has no previous configurations", "Deploy first; each deploy stores what it replaces"
         )
     return texts
