@@ -17,7 +17,7 @@ from railfab.device import BfdTimers, DeviceModel, PrefixRange, plan
 from railfab.forwarding import Change, ForwardingState, LinkTable, Marking, converge, unconfigured
 from railfab.intent import load_intent
 from railfab.sim import Framing
-from railfab.topology import PortKey, Topology, wire
+from railfab.topology import PortKey, Role, Topology, wire
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -56,6 +56,12 @@ def seen(state: ForwardingState) -> dict[str, object]:
         "narrow": {name: dict(found) for name, found in state.narrow.items() if found},
         "network": {field.name: getattr(state.network, field.name).tolist() for field in fields(state.network)},
     }
+
+
+def count_prefixes(state: ForwardingState) -> None:
+    """Have the prefixes of all sessions counted; what a change does not concern is not counted again after it."""
+    for name in state.links.buffer_bytes:
+        state.sessions_of(name)
 
 
 def at_once(links: LinkTable, models: Mapping[str, DeviceModel | None], cut: frozenset[PortKey]) -> ForwardingState:
@@ -159,9 +165,24 @@ def test_a_history_of_changes_gives_the_state_of_their_sum(history: tuple[str, l
     held: dict[str, DeviceModel | None] = dict(models) if planned else {}
     state = at_once(links, held, frozenset())
     for change in changes:
+        count_prefixes(state)
         state = converge(state, change)
         held.update(change.models)
     assert seen(state) == seen(at_once(links, held, state.cut))
+
+
+@pytest.mark.parametrize("edit", sorted(EDITS))
+@pytest.mark.parametrize("name", FABRICS)
+def test_each_edit_of_a_leaf_and_a_spine_gives_the_state_of_all_at_once(name: str, edit: str) -> None:
+    topology, links, models = fabric(name)
+    planned = at_once(links, models, frozenset())
+    count_prefixes(planned)
+    for role in (Role.LEAF, Role.SPINE):
+        switch = next(node.name for node in topology.switches() if node.role is role)
+        edited = EDITS[edit](models[switch], 30)
+        assert seen(converge(planned, Change({switch: edited}))) == seen(
+            at_once(links, {**models, switch: edited}, frozenset())
+        )
 
 
 @pytest.mark.parametrize("name", FABRICS)
@@ -185,6 +206,40 @@ def test_what_is_undone_leaves_no_trace(name: str) -> None:
     ):
         assert seen(converge(planned, there)) != seen(planned)
         assert seen(converge(converge(planned, there), back)) == seen(planned)
+
+
+def test_a_prefix_has_the_routes_to_all_its_originators() -> None:
+    """Two leaves with one loopback: each becomes an originator, and ceases to be one, of a prefix that stays."""
+    _, links, models = fabric("pod64")
+    one, two, other = "pod1-seg1-leaf1", "pod1-seg1-leaf2", "pod1-seg2-leaf1"
+    shared = IPv4Address("10.255.9.9")
+    first, second = (replace(models[name], loopback=shared) for name in (one, two))
+    held = at_once(links, {**models, one: first}, frozenset())
+    both = converge(held, Change({two: second}))
+    assert seen(both) == seen(at_once(links, {**models, one: first, two: second}, frozenset()))
+    spine = "pod1-spine1"
+    peers = {links.far_key(link)[0] for link in both.routes.egress(spine, shared)}
+    assert peers == {one, two}
+    left = converge(both, Change({one: models[one]}))
+    assert {links.far_key(link)[0] for link in left.routes.egress(spine, shared)} == {two}
+    assert seen(left) == seen(at_once(links, {**models, two: second}, frozenset()))
+    assert len(left.routes.egress(other, shared)) == 8
+
+
+def test_a_host_port_that_goes_down_lowers_the_numbers_of_prefixes_of_all_sessions() -> None:
+    _, links, models = fabric("pod64")
+    planned = at_once(links, models, frozenset())
+    count_prefixes(planned)
+    leaf, far = "pod1-seg1-leaf1", "pod1-seg2-leaf1"
+    host_port = next(
+        key
+        for key in (links.keys[link] for link in links.links_of[leaf])
+        if links.is_host(links.far_key(links.egress[key])[0])
+    )
+    down = converge(planned, Change({}, cut=frozenset({host_port})))
+    assert [session.received for session in down.sessions_of(far)] == [
+        session.received - 1 for session in planned.sessions_of(far)
+    ]
 
 
 def test_a_qos_change_shares_routes_ports_and_sessions() -> None:

@@ -1,0 +1,228 @@
+"""Who waits for whom on a running fabric: changes for their convergence, readers for nobody."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.forwarding.fabrics import LEAF, MS, SPINE, deployed, made, model, planned, totals
+from tests.forwarding.test_incremental_convergence import at_once, fabric, seen
+
+from railfab.errors import Problems
+from railfab.forwarding import Change, ForwardingState, converge
+from railfab.intent import Job
+from railfab.twin import live
+from railfab.twin.clock import STEP_NS, Clock
+from railfab.twin.live import LiveFabric, merged
+from railfab.twin.turns import Turns
+
+SOON_S = 30.0
+TRANSMITTED = "fabric_interface_transmit_bytes_total"
+
+
+def incast() -> Job:
+    """Traffic from the first moment on."""
+    return made(phases=[{"traffic": {"pattern": "incast", "senders": 4, "receivers": 1, "bytes": "100MB"}}])
+
+
+@contextmanager
+def held_up(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[threading.Event, threading.Event, list[Change]]]:
+    """Convergence that waits: when it has begun, when it may go on, and the changes that it was given."""
+    begun, may_go_on, changes = threading.Event(), threading.Event(), list[Change]()
+
+    def slowly(state: ForwardingState, change: Change) -> ForwardingState:
+        changes.append(change)
+        begun.set()
+        assert may_go_on.wait(SOON_S)
+        return converge(state, change)
+
+    monkeypatch.setattr(live, "converge", slowly)
+    try:
+        yield begun, may_go_on, changes
+    finally:
+        may_go_on.set()
+
+
+def test_changes_that_arrive_while_another_converges_converge_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    running = deployed()
+    names = list(planned()[1])
+    with held_up(monkeypatch) as (begun, may_go_on, changes), ThreadPoolExecutor(len(names)) as pool:
+        first = pool.submit(running.configure, names[0], None)
+        assert begun.wait(SOON_S)
+        others = [pool.submit(running.configure, name, None) for name in names[1:]]
+        while len(running._requests) < len(others):
+            assert not any(other.done() for other in others)
+        may_go_on.set()
+        for done in (first, *others):
+            done.result(SOON_S)
+    assert [set(change.models) for change in changes] == [{names[0]}, set(names[1:])]
+    assert not any(session for name in names for session in running.sessions(name))
+
+
+def test_a_reader_waits_for_no_convergence(monkeypatch: pytest.MonkeyPatch) -> None:
+    running = deployed()
+    running.start(incast())
+    with held_up(monkeypatch) as (begun, may_go_on, _), ThreadPoolExecutor(1) as pool:
+        change = pool.submit(running.configure, SPINE, None)
+        assert begun.wait(SOON_S)
+        before = totals(running)[TRANSMITTED]
+        running.advance(100 * MS)
+        assert totals(running)[TRANSMITTED] > before, "the simulation goes on"
+        assert all(session.established for session in running.sessions(SPINE)), "with the state that was published"
+        assert running.job_status().job == "made"
+        may_go_on.set()
+        change.result(SOON_S)
+    assert running.sessions(SPINE) == ()
+
+
+def test_a_reader_waits_for_no_simulation() -> None:
+    """While a step is computed, what was published last is read; then everything up to the step."""
+    running = deployed()
+    running.start(incast())
+    running.advance(10 * MS)
+    before = totals(running)[TRANSMITTED]
+    computing, may_go_on, step = threading.Event(), threading.Event(), running._engine.run
+
+    def slow_step(until_ns: int) -> tuple[int, ...]:
+        computing.set()
+        assert may_go_on.wait(SOON_S)
+        return step(until_ns)
+
+    running._engine.run = slow_step  # type: ignore[method-assign]
+    with ThreadPoolExecutor(1) as pool:
+        passing = pool.submit(running.advance, 10 * MS)
+        assert computing.wait(SOON_S)
+        assert totals(running)[TRANSMITTED] == before
+        assert running.job_status().job == "made"
+        may_go_on.set()
+        passing.result(SOON_S)
+    assert totals(running)[TRANSMITTED] > before
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_merged_changes_are_the_changes_one_after_the_other(data: st.DataObject) -> None:
+    _, links, models = fabric("pod64")
+    ends = st.frozensets(st.sampled_from(links.keys[-6:]), max_size=3)
+    configurations = st.dictionaries(
+        st.sampled_from(sorted(models)[:3]), st.sampled_from([None, *list(models.values())[:1]]), max_size=2
+    ).map(lambda held: {name: found and models[name] for name, found in held.items()})
+    one_end = ends.map(lambda keys: frozenset(max(key, links.far_key(links.egress[key])) for key in keys))
+    changes = data.draw(st.lists(st.builds(Change, configurations, cut=one_end, mended=one_end), max_size=5))
+    changes = [replace(change, cut=change.cut - change.mended) for change in changes]
+    state = one_by_one = at_once(links, models, frozenset())
+    for change in changes:
+        one_by_one = converge(one_by_one, change)
+    assert seen(converge(state, merged(changes))) == seen(one_by_one)
+
+
+def test_a_refused_configuration_leaves_those_that_came_with_it() -> None:
+    running = LiveFabric(planned()[0])
+    leaf = model(LEAF)
+    assert leaf.qos is not None
+    broken = replace(leaf, qos=replace(leaf.qos, profiles=()))
+    with pytest.raises(Problems, match="there is no QoS profile"):
+        running.configure_all({SPINE: model(SPINE), LEAF: broken})
+    assert running.state().configs == {}
+    running.configure_all({SPINE: model(SPINE), LEAF: leaf})
+    assert any(session.established for session in running.sessions(SPINE))
+
+
+def test_a_change_that_cannot_converge_is_reported_and_the_next_one_converges(monkeypatch: pytest.MonkeyPatch) -> None:
+    running = deployed()
+
+    def fails(state: ForwardingState, change: Change) -> ForwardingState:
+        raise ZeroDivisionError("a defect")
+
+    monkeypatch.setattr(live, "converge", fails)
+    with pytest.raises(ZeroDivisionError):
+        running.configure(SPINE, None)
+    monkeypatch.undo()
+    assert all(session.established for session in running.sessions(SPINE)), "the state before stays"
+    running.configure(LEAF, None)
+    assert running.sessions(LEAF) == ()
+
+
+def failing(running: LiveFabric, after_steps: int) -> Callable[[int], None]:
+    """Lets time pass until the engine raises, once."""
+    steps = iter(range(after_steps + 1))
+
+    def advance(dt_ns: int) -> None:
+        if next(steps, None) == after_steps:
+            raise FloatingPointError("overflow")
+        running.advance(dt_ns)
+
+    return advance
+
+
+def test_an_engine_that_fails_stops_the_job_and_keeps_the_counters() -> None:
+    running = deployed()
+    running.start(incast())
+    clock = Clock(failing(running, 3), running.recover)
+    for _ in range(3):
+        assert clock._step() is not None
+    counted = totals(running)[TRANSMITTED]
+    assert clock._step() is not None
+    assert clock.failure == "FloatingPointError: overflow"
+    assert running.job_status().job is None
+    assert totals(running)[TRANSMITTED] == counted > 0
+    running.start(incast())
+    for _ in range(4):
+        assert clock._step() is not None
+    assert totals(running)[TRANSMITTED] > counted, "a new job runs"
+
+
+def test_simulated_time_stops_when_the_simulation_fails_twice_in_a_row() -> None:
+    running = deployed()
+
+    def broken(dt_ns: int) -> None:
+        raise FloatingPointError("overflow")
+
+    clock = Clock(broken, running.recover)
+    assert clock._step() is not None
+    assert clock._step() is None
+    clock = Clock(broken, running.recover)
+    clock.start()
+    clock._thread.join(SOON_S)
+    assert not clock.alive
+    assert clock.simulated_ns == STEP_NS
+    clock.stop()
+
+
+def test_whoever_waits_for_a_turn_gets_it_before_a_loop_that_goes_on() -> None:
+    turns, ended, loops = Turns(), threading.Event(), [0]
+
+    def loop() -> None:
+        while not ended.is_set():
+            with turns.turn():
+                loops[0] += 1
+                ended.wait(0.001)
+
+    thread = threading.Thread(target=loop)
+    thread.start()
+    try:
+        for _ in range(20):
+            before = loops[0]
+            with turns.turn():
+                assert loops[0] - before <= 2
+    finally:
+        ended.set()
+        thread.join()
+
+
+def test_a_turn_if_free_never_waits() -> None:
+    turns = Turns()
+    with turns.turn(), turns.turn_if_free() as free:
+        assert not free
+    with turns.turn_if_free() as free:
+        assert free
+        with turns.turn_if_free() as again:
+            assert not again
+    with turns.turn():
+        pass
