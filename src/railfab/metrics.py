@@ -302,6 +302,13 @@ def _twin() -> Iterator[Metric]:
         ("slipped", "Wall time that the twin skipped because the simulation was too slow."),
     ):
         yield Metric(f"fabric_twin_{name}_seconds_total", Kind.COUNTER, "seconds", text, ("fabric",))
+    yield Metric(
+        "fabric_twin_failure_info",
+        Kind.INFO,
+        "",
+        "The error that stopped the job of the twin; absent while there is none. The switches go on.",
+        ("fabric", "error"),
+    )
 
 
 def _catalogue() -> Iterator[Metric]:

@@ -70,7 +70,7 @@ def set_by_hand(twin: Twin, path: str, value: Any, operation: Operation = Operat
 
 
 def running(twin: Twin) -> DeviceModel:
-    model = twin._live._models[LEAF]
+    model = twin._switches[LEAF].model
     assert isinstance(model, DeviceModel)
     return model
 

@@ -164,7 +164,7 @@ def test_a_wrong_password_is_refused(twin: Twin) -> None:
     ):
         session.load()
     assert str(caught.value) == (
-        f"{LEAF}: rejects the login of admin ({LEAF}: wrong user or password). Check user and password."
+        f"{LEAF}: rejects the login of admin ({LEAF}: wrong user or password). Check the user name and password."
     )
 
 
@@ -277,7 +277,7 @@ def test_a_switchs_server_ends_and_comes_back_while_the_switch_goes_on(twin: Twi
         ),
         (
             lambda control: control.stop_switch("nobody"),
-            "nobody: is no switch of this twin. Use one of " + ", ".join(pod64().models) + ".",
+            "nobody: is not a switch of this twin. Use one of " + ", ".join(pod64().models) + ".",
         ),
     ],
 )
@@ -332,6 +332,36 @@ def test_job_metrics_are_of_the_catalogue_and_follow_the_job(twin: Twin, control
     assert any(line.startswith("fabric_twin_simulated_seconds_total") for line in samples)
     bandwidth = next(line for line in samples if line.startswith("training_collective_bus_bandwidth"))
     assert 10e9 < float(bandwidth.rsplit(" ", 1)[1]) < 25e9  # below a NIC's 2 x 100 Gb/s
+
+
+def metrics_of(control: Control) -> list[str]:
+    with urllib.request.urlopen(control.metrics_url, timeout=10) as response:
+        return response.read().decode().splitlines()  # type: ignore[no-any-return]
+
+
+def test_a_failure_of_the_simulation_stops_its_job_and_not_the_switches(
+    twin: Twin, control: Control, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: object) -> None:
+        raise FloatingPointError("a queue is negative")
+
+    said = "FloatingPointError: a queue is negative"
+    control.switch_job(ring())
+    until(lambda: control.status().steps >= 1)
+    monkeypatch.setattr(twin._live._engine, "run", fail)
+    until(lambda: control.status().failure != "")
+    until(lambda: control.status().job is None)
+    assert control.status().failure == said
+    assert f'fabric_twin_failure_info{{error="{said}",fabric="pod64"}} 1.0' in metrics_of(control)
+    assert any("the simulation failed" in record.getMessage() for record in caplog.records)
+    with switch(twin) as leaf:
+        assert leaf.value("/system/name/host-name", "config") == LEAF
+        leaf.set(update=[(DESCRIPTION, '"after the failure"')])
+    control.switch_job(ring())
+    until(lambda: control.status().steps >= 1)
+    assert control.status().failure == ""
+    assert not any(line.startswith("fabric_twin_failure_info{") for line in metrics_of(control))
+    control.switch_job(None)
 
 
 def test_the_command_serves_switches_its_job_and_ends_clean_on_ctrl_c(tmp_path: Path) -> None:

@@ -36,14 +36,15 @@ class Clock:
         self._stop_requested = threading.Event()
         self._thread = threading.Thread(target=self._run, name="railfab-clock", daemon=True)
         self._start_ns = 0
-        self._recovered = False
+        self._recovered = self._stopped = False
         self.simulated_ns = 0
         self.slipped_ns = 0
         self.failure = ""
 
     @property
-    def alive(self) -> bool:
-        return self._thread.is_alive()
+    def stopped(self) -> bool:
+        """Whether simulated time has stopped for good."""
+        return self._stopped
 
     def start(self) -> None:
         self._thread.start()
@@ -89,6 +90,7 @@ class Clock:
         logger.error("the simulation failed, its job has stopped", exc_info=error)
         if self._recovered:
             logger.error("the simulation failed again after its job had stopped; simulated time has stopped")
+            self._stopped = True
             return False
         self._recovered = True
         self._recover()

@@ -1,4 +1,4 @@
-"""What Prometheus learns of the job and of the twin itself."""
+"""The Prometheus metrics of the job and of the twin."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class JobMetrics(Collector):
         self._seen = 0
 
     def begin(self, job: Job | None) -> None:
-        """Another job begins, or none."""
+        """Count for another job, or for none, from its beginning."""
         with self._lock:
             self._job, self._seen = job, 0
 
@@ -105,13 +105,13 @@ def bus_bytes(collective: Collective, ranks: int) -> float:
 
 
 def _only_collective(job: Job) -> Collective | None:
-    """The collective of a job whose communication is that and nothing else: then a step's communication time is its."""
+    """The collective of a job that communicates in nothing else: a step's communication time is then that of it."""
     talking = [phase for phase in job.phases if phase.compute is None]
     return talking[0].collective if len(talking) == 1 else None
 
 
 class TwinMetrics(Collector):
-    """How well simulated time follows the wall."""
+    """How well simulated time follows the wall clock, and the error that stopped the simulation."""
 
     def __init__(self, clock: Clock, fabric: str) -> None:
         self._clock = clock
@@ -123,6 +123,11 @@ class TwinMetrics(Collector):
             family = CounterMetricFamily(entry.name, entry.help, labels=entry.labels)
             family.add_metric((self._fabric,), value_ns / NS_PER_S)
             yield family
+        entry = metric("fabric_twin_failure_info")
+        failure = GaugeMetricFamily(entry.name, entry.help, labels=entry.labels)
+        if self._clock.failure:
+            failure.add_metric((self._fabric, self._clock.failure), 1.0)
+        yield failure
 
 
 def registry(*collectors: Collector) -> CollectorRegistry:

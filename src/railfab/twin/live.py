@@ -208,6 +208,10 @@ class LiveFabric:
         """The job, its steps, and what keeps its flows from moving."""
         return self._newest().job
 
+    def counted_job(self) -> JobStatus:
+        """The job as of the last step, without a publication; for the thread that calls `advance` alone."""
+        return self._job_status()
+
     def state(self) -> ForwardingState:
         """The state that was published last."""
         return self._published.state
@@ -217,8 +221,8 @@ class LiveFabric:
 
         Never waits: while the simulation counts, the last publication serves.
         """
-        self._read = True
         if self._behind and time.monotonic() - self._published_s >= max_age_s:
+            self._read = True
             with self._turns.turn_if_free() as free:
                 if free:
                     self._publish()

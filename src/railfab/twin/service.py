@@ -1,4 +1,4 @@
-"""The twin of a fabric: every switch a gNMI target, one simulation behind them, one clock, one remote control."""
+"""The twin of a fabric: a gNMI server for each switch, and one simulation, one clock and one control server."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import logging
 import os
 import secrets
-import threading
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -47,9 +46,9 @@ class Twin:
     """A running twin; a context manager.
 
     base_port: of the first switch in the topology's order; 0 gives every switch any free port. configured: start with
-    what the intent renders to, instead of with factory switches. job: what the hosts do from the start.
+    the rendered configurations instead of factory ones. job: what the hosts run from the start.
     Entering raises LabError when a twin of the fabric runs, DeviceError when a port is in use, UnsupportedFeature for a
-    platform that the twin does not serve.
+    platform that the twin does not serve. An exception in the simulation stops the job; the switches go on.
     """
 
     def __init__(
@@ -73,7 +72,7 @@ class Twin:
         self._configured = configured
         self._first_job = job
         self._live = LiveFabric(design.topology, seed=seed)
-        self._clock = Clock(self._advance)
+        self._clock = Clock(self._advance, self._live.recover)
         self._switches: dict[str, VirtualSwitch] = {}
         self._servers: dict[str, GnmiServer] = {}
         self._job_metrics = JobMetrics(tuple(node.name for node in design.topology.hosts()))
@@ -103,15 +102,9 @@ class Twin:
     ) -> None:
         self._stack.close()
 
-    def wait(self, ended: threading.Event) -> None:
-        """Serve until the event is set. Raises LabError when the simulation ends before."""
-        while not ended.wait(0.5):
-            if not self._clock.alive:
-                raise LabError(self.fabric, "the simulation has ended", "Report what it printed")
-
     def status(self) -> TwinStatus:
         job = self._live.job_status()
-        sessions = [session for name in self._switches for session in self._live.sessions(name)]
+        sessions = [session for held in self._live.state().sessions.values() for session in held.values()]
         return TwinStatus(
             fabric=self.fabric,
             pid=os.getpid(),
@@ -123,30 +116,41 @@ class Twin:
             sessions=len(sessions),
             simulated_s=self._clock.simulated_ns / NS_PER_S,
             slipped_s=self._clock.slipped_ns / NS_PER_S,
+            failure=self._clock.failure,
             switches=tuple(self._switch_status(name) for name in self._switches),
         )
 
     def _switch_status(self, name: str) -> SwitchStatus:
         server = self._servers[name]
-        configured = self._switches[name].configured
+        configured = self._switches[name].model is not None
         return SwitchStatus(name=name, port=server.port, running=server.running, configured=configured)
 
     def switch_job(self, job: Job | None) -> None:
-        """Start this job in place of the one that runs; None is rest. Raises IntentError when it does not fit."""
+        """Start this job in place of the one that runs; None stops it.
+
+        Raises IntentError when it does not fit the fabric, LabError when simulated time has stopped for good.
+        """
         if job is None:
             self._live.stop()
         else:
+            self._check_simulation()
             self._live.start(job)
+            self._clock.failure = ""
         self._job_metrics.begin(job)
         logger.info("%s: %s", self.fabric, "no job" if job is None else f"job {job.job}")
 
+    def _check_simulation(self) -> None:
+        if self._clock.stopped:
+            problem = f"the simulation failed and cannot run a job ({self._clock.failure})"
+            raise LabError(self.fabric, problem, "Stop the twin and start it again")
+
     def set_link(self, node: str, interface: str, *, up: bool) -> None:
-        """Cut a link, by one of its ends, or mend it. Raises TopologyError when there is no such port."""
+        """Cut or mend the link at this port. Raises TopologyError when there is no such port."""
         self._live.set_link(node, interface, up)
         self._touch_all()
 
     def stop_switch(self, name: str) -> None:
-        """End a switch's gNMI server; the switch itself goes on. Raises EndpointError for an unknown name."""
+        """Stop a switch's gNMI server; the switch goes on forwarding. Raises EndpointError for an unknown name."""
         self._server(name).stop()
 
     def start_switch(self, name: str) -> None:
@@ -157,12 +161,12 @@ class Twin:
 
     def _server(self, name: str) -> GnmiServer:
         if name not in self._servers:
-            raise EndpointError(name, "is no switch of this twin", f"Use one of {', '.join(self._servers)}")
+            raise EndpointError(name, "is not a switch of this twin", f"Use one of {', '.join(self._servers)}")
         return self._servers[name]
 
     def _advance(self, dt_ns: int) -> None:
         self._live.advance(dt_ns)
-        self._job_metrics.take(self._live.job_status())
+        self._job_metrics.take(self._live.counted_job())
 
     def _apply(self, name: str, model: DeviceModel | None) -> None:
         self._live.configure(name, model)

@@ -1,4 +1,4 @@
-"""What a twin says about itself."""
+"""The status of a twin."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SwitchStatus:
-    """One virtual switch. running: whether its gNMI server answers."""
+    """One virtual switch. running: whether its gNMI server runs. configured: whether it has more than its factory
+    configuration."""
 
     name: str
     port: int
@@ -22,9 +23,9 @@ class TwinStatus:
     """A twin at one moment.
 
     job: None when none runs. steps: finished ones of the job. last_step_s: duration of the last, in simulated time.
-    stalled: why flows of the job have no way, each reason once.
+    stalled: why flows of the job have no path, each reason once.
     sessions_up, sessions: BGP sessions established and configured, both ends counted. slipped_s: wall time that the
-    simulation fell behind by.
+    simulation fell behind by. failure: the error that stopped the simulation's job; empty when there is none.
     """
 
     fabric: str
@@ -37,6 +38,7 @@ class TwinStatus:
     sessions: int
     simulated_s: float
     slipped_s: float
+    failure: str
     switches: tuple[SwitchStatus, ...]
 
     @classmethod

@@ -89,6 +89,7 @@ class VirtualSwitch:
     """A gNMI target. Its configuration is a tree that clients edit; each Set is parsed before it takes effect.
 
     Streams and Gets work from views, which are read in a worker thread and published by replacing one reference.
+    model: the configuration as a device model; None while the switch has nothing but its factory configuration.
     """
 
     def __init__(self, name: str, platform: Platform, native: Native, *, apply: Apply, observe: Observe) -> None:
@@ -105,9 +106,9 @@ class VirtualSwitch:
         self._view: SwitchView | None = None
         self._layout = SwitchLayout({}, Layout(()))
         self._encoded: tuple[Leaf, ...] = ()
-        self.configured = False
+        self.model: DeviceModel | None = None
         self._tree: Json = {}
-        self._take(native.factory(name))
+        self._take(native.factory(name), None)
 
     def learn(self, tree: Json) -> None:
         """Write names as this tree does: one that the platform has rendered."""
@@ -123,7 +124,7 @@ class VirtualSwitch:
         """
         merged = overlaid(self._tree, tree, self._names)
         model = self._platform.parse(self._native.text(merged))
-        self._take(merged)
+        self._take(merged, model)
         return model
 
     def set(self, edits: Sequence[Edit]) -> None:
@@ -132,13 +133,12 @@ class VirtualSwitch:
                 tree = edited(self._tree, edits, self._names, self.name)
                 model = self._platform.parse(self._native.text(tree)) if self._native.configured(tree) else None
             self._apply(self.name, model)
-            self._take(tree)
+            self._take(tree, model)
         logger.info("%s: configuration changed", self.name)
 
-    def _take(self, tree: Json) -> None:
+    def _take(self, tree: Json, model: DeviceModel | None) -> None:
         self._names.learn(tree)
-        self._tree = tree
-        self.configured = self._native.configured(tree)
+        self._tree, self.model = tree, model
         self.touch()
 
     def touch(self) -> None:
