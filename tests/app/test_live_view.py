@@ -9,10 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from railfab.app.reading import Tally, Totals, reading
+from railfab.app.reading import FabricTotals, Totals, reading
 from railfab.app.view import Scene, frame, line
 
 HOST_RAILS = {("leaf1", "e1"): 1, ("leaf1", "e2"): 2}
+
+
+def new_totals() -> FabricTotals:
+    return FabricTotals(HOST_RAILS, sessions=4, targets=3)
 
 
 def sample(metric: str, value: float, **labels: str) -> tuple[str, dict[str, str], float]:
@@ -24,9 +28,9 @@ def transmitted(value: float, interface: str = "e1") -> tuple[str, dict[str, str
 
 
 def test_only_host_ports_count_for_a_rail_and_each_for_its_own() -> None:
-    tally = Tally(HOST_RAILS)
-    tally.read([transmitted(0), transmitted(0, "e2"), transmitted(0, "uplink")], at_s=0.0)
-    found = tally.read([transmitted(10), transmitted(5, "e2"), transmitted(99, "uplink")], at_s=1.0)
+    totals = new_totals()
+    totals.read([transmitted(0), transmitted(0, "e2"), transmitted(0, "uplink")], at_s=0.0)
+    found = totals.read([transmitted(10), transmitted(5, "e2"), transmitted(99, "uplink")], at_s=1.0)
     assert found.rail_bytes == {1: 10, 2: 5}
 
 
@@ -45,36 +49,36 @@ def test_marks_pauses_drops_and_sessions_add_up_over_the_fabric() -> None:
             sample("fabric_collector_session_up", 1, device="a"),
         ]
 
-    tally = Tally(HOST_RAILS)
-    tally.read(snapshot(1), at_s=0.0)
-    found = tally.read(snapshot(2), at_s=1.0)
+    totals = new_totals()
+    totals.read(snapshot(1), at_s=0.0)
+    found = totals.read(snapshot(2), at_s=1.0)
     assert (found.marks, found.pauses, found.drops, found.deepest_bytes) == (6, 7, 3, 100)
-    assert (found.sessions_up, found.sessions, found.targets_up, found.targets) == (1, 2, 1, 1)
+    assert (found.sessions_up, found.sessions, found.targets_up, found.targets) == (1, 4, 1, 3)
 
 
 @given(st.lists(st.one_of(st.none(), st.floats(0, 1e15)), min_size=2, max_size=20))
 def test_totals_never_go_back_whatever_vanishes_returns_or_begins_again(values: list[float | None]) -> None:
-    tally = Tally(HOST_RAILS)
+    totals = new_totals()
     found = [
-        tally.read([] if value is None else [transmitted(value)], at_s=float(second)).rail_bytes[1]
+        totals.read([] if value is None else [transmitted(value)], at_s=float(second)).rail_bytes[1]
         for second, value in enumerate(values)
     ]
     assert found == sorted(found)
 
 
 def test_a_series_that_was_away_counts_what_it_rose_meanwhile() -> None:
-    tally = Tally(HOST_RAILS)
-    tally.read([transmitted(100)], at_s=0.0)
-    assert tally.read([], at_s=1.0).rail_bytes[1] == 0
-    assert tally.read([transmitted(130)], at_s=2.0).rail_bytes[1] == 30
-    assert tally.read([transmitted(7)], at_s=3.0).rail_bytes[1] == 37
+    totals = new_totals()
+    totals.read([transmitted(100)], at_s=0.0)
+    assert totals.read([], at_s=1.0).rail_bytes[1] == 0
+    assert totals.read([transmitted(130)], at_s=2.0).rail_bytes[1] == 30
+    assert totals.read([transmitted(7)], at_s=3.0).rail_bytes[1] == 37
 
 
-def test_the_fabric_was_heard_when_the_last_of_its_switches_was() -> None:
+def test_the_oldest_sample_is_that_of_the_switch_that_has_been_silent_longest() -> None:
     name = "fabric_collector_last_update_timestamp_seconds"
     snapshot = [sample(name, 1000.0 + place, device=str(place), subscription="sample") for place in range(3)]
-    assert Tally(HOST_RAILS).read(snapshot, at_s=0.0).heard_s == 1000.0
-    assert Tally(HOST_RAILS).read([], at_s=0.0).heard_s == 0
+    assert new_totals().read(snapshot, at_s=0.0).oldest_sample_s == 1000.0
+    assert new_totals().read([], at_s=0.0).oldest_sample_s == 0
 
 
 def test_100_gigabits_a_second_are_12_and_a_half_gigabytes() -> None:
@@ -95,6 +99,7 @@ def scene() -> Scene:
         step_s=0.3125,
         reading=reading(before, after),
         rail_capacity_gbps=1600,
+        sampling="sampling every 1 s: 8 switches on 2 cores",
         urls={"metrics": "http://127.0.0.1:9804/metrics"},
     )
 
@@ -103,7 +108,18 @@ def test_a_frame_shows_rails_congestion_sessions_the_step_and_where_to_look() ->
     console = Console(file=io.StringIO(), width=100)
     console.print(frame(scene()))
     text = console.file.getvalue()  # type: ignore[attr-defined]
-    for word in ("rail 1", "800 Gb/s", "50%", "25%", "1,234/s", "BGP 63/64", "gNMI 8/8", "312 ms", "9804/metrics"):
+    for word in (
+        "rail 1",
+        "800 Gb/s",
+        "50%",
+        "25%",
+        "1,234/s",
+        "BGP 63/64",
+        "gNMI 8/8",
+        "312 ms",
+        "9804/metrics",
+        "every 1 s",
+    ):
         assert word in text
 
 
@@ -113,7 +129,18 @@ def test_the_line_says_the_same() -> None:
     )
 
 
-def test_a_twin_that_falls_behind_is_said_to_since_its_rates_are_lower_by_as_much() -> None:
+def test_sessions_and_switches_are_counted_against_the_intent_also_when_nothing_answers() -> None:
+    found = new_totals().read([], at_s=0.0)
+    assert (found.sessions_up, found.sessions, found.targets_up, found.targets) == (0, 4, 0, 3)
+
+
+def test_a_collector_that_is_late_is_shown() -> None:
+    totals = new_totals().read([sample("fabric_collector_lag_seconds", 2.3)], at_s=1.0)
+    late = replace(scene(), reading=reading(Totals(at_s=0.0), totals))
+    assert line(late).endswith("bgp 0/4  collector 2 s late")
+
+
+def test_a_twin_that_falls_behind_is_shown_since_its_rates_are_lower_by_as_much() -> None:
     slow = replace(scene(), pace=0.62)
     console = Console(file=io.StringIO(), width=120)
     console.print(frame(slow))

@@ -1,4 +1,4 @@
-"""Whether ports are free, asked before anything is started."""
+"""The ports that a run listens on, checked before anything is started."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ PROMETHEUS_PORT = 9090
 
 
 def free_ports(metrics: int, prometheus: int | None) -> int | None:
-    """Prometheus' port; None when there is to be none, or none is installed.
+    """Choose the port of Prometheus; None when it is not wanted or not installed.
 
     metrics: 0 is any. prometheus: 0 for none, None for its usual port or, where that is taken, any free one.
-    Raises LabError for a port that was asked for and is in use.
+    Raises LabError for a stated port that is in use.
     """
     if metrics:
-        _demand("--metrics-port", metrics)
+        _require_free("--metrics-port", metrics)
     if prometheus == 0 or shutil.which("prometheus") is None:
         return None
     if prometheus is None:
         return PROMETHEUS_PORT if _is_free(PROMETHEUS_PORT) else _any_free_port()
-    _demand("--prometheus-port", prometheus)
+    _require_free("--prometheus-port", prometheus)
     return prometheus
 
 
-def _demand(option: str, port: int) -> None:
+def _require_free(option: str, port: int) -> None:
     if not _is_free(port):
         raise LabError(f"{LOCALHOST}:{port}", "cannot be listened on", f"End what uses it, or choose another {option}")
 
 
 def _is_free(port: int) -> bool:
-    """Whether a server of ours could listen there."""
+    """Whether a server can listen on the port."""
     try:
         socket.create_server((LOCALHOST, port)).close()
     except OSError:

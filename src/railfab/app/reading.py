@@ -1,4 +1,4 @@
-"""What the live view shows: one reading of the whole fabric, from the collector's series and the twin's job."""
+"""Totals and rates of the whole fabric, from the series that the collector holds."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ Series = Iterable[tuple[str, Labels, float]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
-    """Counters of the whole fabric since the first snapshot, and the gauges of the moment.
+    """Counters of the whole fabric since the first snapshot, and its gauges at one moment.
 
-    rail_bytes: transmitted to hosts, by rail. at_s: when, on the monotonic clock [s]. heard_s: when the switch that has
-    been silent longest last sent a sample [s, Unix time]; 0 before all have.
+    at_s: of the snapshot [s, monotonic]. rail_bytes: transmitted to hosts, by rail. sessions, targets: BGP session ends
+    and switches that the intent has. oldest_sample_s: the smallest time of last sample of all switches [s, Unix time];
+    0 until each has sent one. lag_s: lateness of the collector itself.
     """
 
     at_s: float
@@ -32,7 +33,8 @@ class Totals:
     targets: int = 0
     deepest_bytes: float = 0
     series: int = 0
-    heard_s: float = 0
+    oldest_sample_s: float = 0
+    lag_s: float = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,25 +54,26 @@ _COUNTERS = {
     "fabric_pfc_dropped_packets_total": "drops",
     "fabric_queue_dropped_packets_total": "drops",
 }
-_STATES = {"fabric_bgp_session_up": "sessions", "fabric_collector_session_up": "targets"}
+_UP = {"fabric_bgp_session_up": "sessions", "fabric_collector_session_up": "targets"}
 
 
-class Tally:
-    """Adds snapshots up. Counters rise by what each series rose: one that vanishes for a while takes nothing away.
+class FabricTotals:
+    """Sums snapshots up. A total rises by what each of its series rose: one that vanishes for a while lowers nothing.
 
-    host_rails: (device, interface) of every host-facing port to the rail it serves.
+    host_rails: (device, interface) of every host-facing port to the rail it serves. sessions, targets: as of Totals.
     """
 
-    def __init__(self, host_rails: Mapping[tuple[str, str], int]) -> None:
+    def __init__(self, host_rails: Mapping[tuple[str, str], int], *, sessions: int, targets: int) -> None:
         self._host_rails = host_rails
+        self._sessions, self._targets = sessions, targets
         self._seen: dict[tuple[str, frozenset[tuple[str, str]]], float] = {}
         self._rails: dict[int, float] = dict.fromkeys(sorted(set(host_rails.values())), 0.0)
         self._sums: dict[str, float] = dict.fromkeys(_COUNTERS.values(), 0.0)
 
     def read(self, series: Series, at_s: float) -> Totals:
-        """The totals with this snapshot; counters begin at the first one."""
+        """Add a snapshot; counters begin at the first one."""
         gauges: dict[str, float] = defaultdict(float)
-        heard: list[float] = []
+        last_samples_s: list[float] = []
         for metric, labels, value in series:
             gauges["series"] += 1
             if metric == "fabric_interface_transmit_bytes_total":
@@ -82,25 +85,27 @@ class Tally:
             elif metric == "fabric_queue_depth_peak_bytes":
                 gauges["deepest"] = max(gauges["deepest"], value)
             elif metric == "fabric_collector_last_update_timestamp_seconds":
-                heard.append(value)
-            elif metric in _STATES:
-                gauges[f"{_STATES[metric]}_up"] += value
-                gauges[_STATES[metric]] += 1
+                last_samples_s.append(value)
+            elif metric == "fabric_collector_lag_seconds":
+                gauges["lag"] = value
+            elif metric in _UP:
+                gauges[_UP[metric]] += value
         return Totals(
             at_s=at_s,
             rail_bytes=dict(self._rails),
             **self._sums,
-            sessions_up=round(gauges["sessions_up"]),
-            sessions=round(gauges["sessions"]),
-            targets_up=round(gauges["targets_up"]),
-            targets=round(gauges["targets"]),
+            sessions_up=round(gauges["sessions"]),
+            sessions=self._sessions,
+            targets_up=round(gauges["targets"]),
+            targets=self._targets,
             deepest_bytes=gauges["deepest"],
             series=round(gauges["series"]),
-            heard_s=min(heard, default=0.0),
+            oldest_sample_s=min(last_samples_s, default=0.0),
+            lag_s=gauges["lag"],
         )
 
     def _rise(self, metric: str, labels: Labels, value: float) -> float:
-        """By how much a counter rose since it was last seen; one that began again rose by its value."""
+        """The increase of a counter since the last snapshot that had it; after a reset, its value."""
         key = metric, frozenset(labels.items())
         before = self._seen.get(key)
         self._seen[key] = value

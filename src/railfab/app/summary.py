@@ -1,4 +1,4 @@
-"""What came of a run, job by job, measured between the first and the last reading of each turn."""
+"""The results of a run, job by job, each measured between the first and the last totals of its turns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from railfab.units import gbps
 
 @dataclass(slots=True)
 class JobSummary:
-    """One job's turns added up. step_s: durations of the steps that were seen to end [s, simulated]."""
+    """The sums over a job's turns. step_s: durations of the steps that ended [s, simulated]."""
 
     job: str
     seconds: float = 0.0
@@ -21,7 +21,7 @@ class JobSummary:
     step_s: list[float] = field(default_factory=list)
 
     def add(self, first: Totals, last: Totals) -> None:
-        """Count what happened between two totals of one turn."""
+        """Add what happened between two totals of one turn."""
         self.seconds += last.at_s - first.at_s
         self.sent_bytes += sum(last.rail_bytes.values()) - sum(first.rail_bytes.values())
         self.marks += last.marks - first.marks
@@ -40,9 +40,12 @@ class JobSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """A whole run. ready_s: from the start until all sessions were up and counters moved."""
+    """A whole run. interval_s: between two samples of a switch. ready_s: from the start until all sessions were up and
+    counters rose; None when that never was.
+    """
 
     fabric: str
+    interval_s: float
     ready_s: float | None
     sessions_up: int
     sessions: int
@@ -51,5 +54,5 @@ class Summary:
 
     @property
     def healthy(self) -> bool:
-        """All sessions up at the end, and the fabric seen working."""
+        """Whether the fabric became ready and all sessions were up at the end."""
         return self.ready_s is not None and self.sessions_up == self.sessions > 0

@@ -1,4 +1,4 @@
-"""The live view: rails, congestion, sessions and the job, on a terminal; a line at a time where there is none."""
+"""The live view: rails, congestion, sessions and the job, as a panel on a terminal or as lines elsewhere."""
 
 from __future__ import annotations
 
@@ -13,17 +13,19 @@ from rich.text import Text
 from railfab.app.reading import Reading
 
 BAR_CELLS = 40
-KEEPS_UP = 0.9
-"""A twin slower than this share of real time is said to be."""
+SLOW_PACE = 0.9
+"""A twin slower than this share of real time is shown as slow."""
+LATE_S = 1.0
+"""A collector later than this is shown as late."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """All that one frame shows.
+    """The content of one frame.
 
     rail_capacity_gbps: what the host ports of a rail can carry. urls: name to address. step_s: the last step's
-    duration; None before the first. pace: simulated seconds a second; below 1 the machine cannot keep up, and all
-    rates, which are by the wall clock, are lower by as much.
+    duration; None before the first. pace: simulated seconds a second; below 1 the machine is too slow, and all rates,
+    which are by the wall clock, are lower by as much. sampling: how often switches are sampled, and why.
     """
 
     fabric: str
@@ -34,13 +36,23 @@ class Scene:
     reading: Reading
     rail_capacity_gbps: float
     urls: Mapping[str, str]
+    sampling: str
     pace: float = 1.0
 
 
 def frame(scene: Scene) -> RenderableType:
     """One frame of the view."""
     return Panel(
-        Group(_headline(scene), Text(), _rails(scene), Text(), _congestion(scene.reading), Text(), _urls(scene)),
+        Group(
+            _headline(scene),
+            Text(),
+            _rails(scene),
+            Text(),
+            _congestion(scene.reading),
+            Text(),
+            _urls(scene),
+            Text(scene.sampling, style="dim"),
+        ),
         title=f"[bold]railfab[/bold] {scene.fabric}",
         subtitle="Ctrl-C ends everything",
         title_align="left",
@@ -56,23 +68,26 @@ def _headline(scene: Scene) -> RenderableType:
     table.add_row(
         Text.assemble("job ", (scene.job, "bold cyan")),
         Text.assemble(f"step {scene.steps} took ", (step, "bold")),
-        _up("BGP", totals.sessions_up, totals.sessions),
-        _up("gNMI", totals.targets_up, totals.targets),
+        _share_up("BGP", totals.sessions_up, totals.sessions),
+        _share_up("gNMI", totals.targets_up, totals.targets),
         f"{totals.series} series",
         f"{scene.elapsed_s:.0f} s",
-        Text(_slow(scene), style="bold yellow"),
+        Text(_slowness(scene), style="bold yellow"),
     )
     return table
 
 
-def _slow(scene: Scene) -> str:
-    """A word about a twin that falls behind; empty while it keeps up."""
-    return f"twin at {scene.pace:.0%} of real time" if scene.pace < KEEPS_UP else ""
+def _slowness(scene: Scene) -> str:
+    """Whether the twin or the collector is too slow; empty while neither is."""
+    lag_s = scene.reading.totals.lag_s
+    slow = f"twin at {scene.pace:.0%} of real time" if scene.pace < SLOW_PACE else ""
+    late = f"collector {lag_s:.0f} s late" if lag_s > LATE_S else ""
+    return ", ".join(filter(None, (slow, late)))
 
 
-def _up(name: str, up: int, known: int) -> Text:
-    style = "bold green" if known and up == known else "bold red"
-    return Text.assemble(f"{name} ", (f"{up}/{known}", style))
+def _share_up(name: str, up: int, intended: int) -> Text:
+    style = "bold green" if up == intended > 0 else "bold red"
+    return Text.assemble(f"{name} ", (f"{up}/{intended}", style))
 
 
 def _rails(scene: Scene) -> RenderableType:
@@ -108,11 +123,11 @@ def _urls(scene: Scene) -> RenderableType:
 
 
 def line(scene: Scene) -> str:
-    """The same in one line, for logs and pipes."""
+    """One frame as a line, for logs and pipes."""
     found = scene.reading
     step = "-" if scene.step_s is None else f"{scene.step_s * 1000:.0f} ms"
     return (
         f"{scene.elapsed_s:6.1f} s  job {scene.job:<8} step {step:>8}  "
         f"{sum(found.rail_gbps.values()):6.0f} Gb/s  ecn {found.marks_per_s:8.0f}/s  pfc {found.pauses_per_s:7.0f}/s  "
-        f"drops {found.drops_per_s:4.0f}/s  bgp {found.totals.sessions_up}/{found.totals.sessions}  {_slow(scene)}"
+        f"drops {found.drops_per_s:4.0f}/s  bgp {found.totals.sessions_up}/{found.totals.sessions}  {_slowness(scene)}"
     ).rstrip()

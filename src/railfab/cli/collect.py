@@ -31,7 +31,7 @@ def collect(
     fabric = design(intent)
     endpoints = resolve_endpoints(fabric, on, state)
     collector = Collector(fabric.topology, endpoints, interval_s=interval)
-    logging.getLogger("railfab").setLevel(logging.INFO)  # a service says what happens to its switches
+    logging.getLogger("railfab").setLevel(logging.INFO)  # a service logs what happens to its switches
     server = MetricsServer(collector.registry, collector.healthy, host=listen, port=port)
     with stop_on_signal() as ended, server, collector:
         stderr().print(f"{len(endpoints.nodes)} switches of {endpoints.fabric}: {server.url}/metrics")

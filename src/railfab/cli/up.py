@@ -1,4 +1,4 @@
-"""up: the whole of it at once."""
+"""up: twin, deploy, jobs, collector and live view in one command."""
 
 from __future__ import annotations
 
@@ -62,6 +62,26 @@ PrometheusPortOption = Annotated[
         show_default=False,
     ),
 ]
+IntervalOption = Annotated[
+    float | None,
+    typer.Option(
+        "--interval",
+        metavar="S",
+        min=0.1,
+        help="How often switches send samples. [default: as often as this machine can take for this fabric]",
+        show_default=False,
+    ),
+]
+TurnOption = Annotated[
+    float | None,
+    typer.Option(
+        "--turn",
+        metavar="S",
+        min=2,
+        help="How long each job runs before the next. [default: 10, or 5 sample intervals if that is longer]",
+        show_default=False,
+    ),
+]
 LINE_EVERY_S = 2.0
 
 
@@ -69,7 +89,8 @@ def up(
     intent: IntentFile,
     job: JobsOption = None,
     for_s: ForOption = None,
-    turn: Annotated[float, typer.Option("--turn", metavar="S", min=2, help="How long each job runs.")] = 10.0,
+    turn: TurnOption = None,
+    interval: IntervalOption = None,
     twin_port: TwinPortOption = 57400,
     metrics_port: MetricsPortOption = 9804,
     prometheus_port: PrometheusPortOption = None,
@@ -77,6 +98,7 @@ def up(
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Twin, deploy, jobs, collector and live view of a fabric, with Prometheus if it is installed; Ctrl-C ends all."""
+    from railfab.app.sampling import choose_sampling
     from railfab.app.up import Options
     from railfab.app.up import up as run
 
@@ -84,31 +106,34 @@ def up(
     options = Options(
         jobs=_jobs(intent, job),
         state=state,
+        sampling=choose_sampling(fabric, interval),
         for_s=for_s,
         turn_s=turn,
         twin_port=twin_port,
         metrics_port=metrics_port,
         prometheus_port=prometheus_port,
     )
-    with _stage() as (show, say):
-        summary = run(fabric, options, show=show, say=say, until=stop_on_signal)
-    _report(summary, output)
+    with _live_view() as (show, report), stop_on_signal() as stop_requested:
+        summary = run(fabric, options, show=show, report=report, stop_requested=stop_requested)
+    if summary is None:
+        raise KeyboardInterrupt
+    _print_summary(summary, output)
     if not summary.healthy:
         raise typer.Exit(FOUND)
 
 
 def _jobs(intent: Path, given: list[Path] | None) -> tuple[Job, ...]:
-    """The jobs named, or those that lie in `jobs/` beside the folder of the fabric."""
+    """The given jobs, or those in `jobs/` beside the folder of the fabric."""
     beside = intent.resolve().parent.parent / "jobs"
     paths = given or [beside / "ring.yml", beside / "incast.yml"]
     if not given and not all(path.is_file() for path in paths):
-        raise IntentError(str(intent), f"no jobs lie in {beside}", "Name some with --job FILE")
+        raise IntentError(str(intent), f"no jobs are in {beside}", "Name some with --job FILE")
     return tuple(load_job(path) for path in paths)
 
 
 @contextmanager
-def _stage() -> Iterator[tuple[Callable[[Scene], None], Callable[[str], None]]]:
-    """Where frames and words go: a live view on a terminal, a line now and then elsewhere."""
+def _live_view() -> Iterator[tuple[Callable[[Scene], None], Callable[[str], None]]]:
+    """Functions that show a frame and report a step: a panel on a terminal, lines every LINE_EVERY_S elsewhere."""
     from railfab.app.view import frame, line
 
     console = stderr()
@@ -120,23 +145,23 @@ def _stage() -> Iterator[tuple[Callable[[Scene], None], Callable[[str], None]]]:
                 last[0] = scene.elapsed_s
                 typer.echo(line(scene), err=True)
 
-        yield print_line, lambda words: typer.echo(words, err=True)
+        yield print_line, lambda step: typer.echo(step, err=True)
         return
     with Live(console=console, auto_refresh=False, transient=True) as live:
         yield (
             lambda scene: live.update(frame(scene), refresh=True),
-            lambda words: live.update(f"[dim]{words}[/dim]", refresh=True),
+            lambda step: live.update(f"[dim]{step}[/dim]", refresh=True),
         )
 
 
-def _report(summary: Summary, output: Output) -> None:
+def _print_summary(summary: Summary, output: Output) -> None:
     if output is Output.JSON:
         print_json({**asdict(summary), "healthy": summary.healthy})
         return
     ready = "never ready" if summary.ready_s is None else f"ready after {summary.ready_s:.1f} s"
     stdout().print(
         f"[bold]{summary.fabric}[/bold]: {summary.sessions_up}/{summary.sessions} BGP session ends up, "
-        f"{summary.series} series, {ready}\n"
+        f"{summary.series} series every {summary.interval_s:g} s, {ready}\n"
     )
     rows = [
         (

@@ -85,13 +85,21 @@ def apply_all(
     approved: Mapping[str, str] | None = None,
     keep: Keep | None = None,
     stop_requested: threading.Event | None = None,
+    abandoned: threading.Event | None = None,
 ) -> list[Outcome]:
     """Configure each switch with its text. A failed switch is rolled back, or unsettled; the others continue.
 
     approved: the reviewed differences, by switch. keep: stores the running configuration before it is replaced.
     stop_requested: when set, no further switch is changed; changes in progress are finished.
+    abandoned: when set, a switch that is lost during a change is not waited for; it is gone for good.
     """
-    arguments = {"configurations": configurations, "approved": approved, "keep": keep, "stop_requested": stop_requested}
+    arguments = {
+        "configurations": configurations,
+        "approved": approved,
+        "keep": keep,
+        "stop_requested": stop_requested,
+        "abandoned": abandoned,
+    }
     result = _run(nornir, reconcile, on_done, **arguments)
     return [_outcome(name, result[name]) for name in nornir.inventory.hosts]
 

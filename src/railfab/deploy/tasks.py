@@ -41,11 +41,12 @@ def reconcile(
     approved: Mapping[str, str] | None = None,
     keep: Keep | None = None,
     stop_requested: threading.Event | None = None,
+    abandoned: threading.Event | None = None,
 ) -> Result:
     """Configure one switch: diff, commit, read back, confirm; roll back when the switch does not accept all of it.
 
     approved: the reviewed differences, by switch; a switch with other differences is not changed.
-    stop_requested: when set, the switch is not changed.
+    stop_requested: when set, the switch is not changed. abandoned: see `commit`.
     Raises DeviceError; the switch then runs its former configuration, unless the error is NotRolledBack.
     """
     name, text = task.host.name, configurations[task.host.name]
@@ -60,12 +61,17 @@ def reconcile(
                 raise DeviceError(name, "skipped: a stop was requested", "Deploy again for the remaining switches")
             if keep is not None:
                 keep(name, session.load())
-            commit(session, name, text, confirm_within_s)
+            commit(session, name, text, confirm_within_s, abandoned)
     return Result(host=task.host, changed=bool(diff), diff=diff)
 
 
-def commit(session: Session, name: str, text: str, confirm_within_s: int) -> None:
-    """Commit, read back, confirm. Raises DeviceError as `reconcile` does."""
+def commit(
+    session: Session, name: str, text: str, confirm_within_s: int, abandoned: threading.Event | None = None
+) -> None:
+    """Commit, read back, confirm. Raises DeviceError as `reconcile` does.
+
+    abandoned: when set, a lost switch is not waited for to restore its former configuration.
+    """
     try:
         session.commit(text, confirm_within_s=confirm_within_s)
         left = session.diff(text)
@@ -75,24 +81,24 @@ def commit(session: Session, name: str, text: str, confirm_within_s: int) -> Non
                 name, f"did not accept all of it ({first}) and was rolled back", "Compare its release with the intent"
             )
     except RailfabError as error:
-        _roll_back(session, name, error)
+        _roll_back(session, name, error, abandoned or threading.Event())
         raise
     session.confirm()
 
 
-def _roll_back(session: Session, name: str, cause: RailfabError) -> None:
-    """Restore the former configuration; retry an unreachable switch for RECONNECT_WITHIN_S."""
+def _roll_back(session: Session, name: str, cause: RailfabError, abandoned: threading.Event) -> None:
+    """Restore the former configuration; retry an unreachable switch for RECONNECT_WITHIN_S, unless it is abandoned."""
     deadline = time.monotonic() + RECONNECT_WITHIN_S
     while True:
         try:
             return session.rollback()
         except RailfabError as error:
-            if not isinstance(error, Unreachable) or time.monotonic() >= deadline:
+            retry = isinstance(error, Unreachable) and time.monotonic() < deadline
+            if not retry or abandoned.wait(RECONNECT_EVERY_S):
                 problem = f"{cause.problem}, and could not be rolled back ({error.problem})"
                 raise NotRolledBack(
                     name, problem, "Check its running configuration, then deploy again or roll back"
                 ) from error
-            time.sleep(RECONNECT_EVERY_S)
 
 
 def read_running(task: Task) -> Result:
