@@ -140,6 +140,16 @@ def test_a_switch_that_stays_unreachable_is_reported_as_unsettled(
     assert (returned.changed, running(twin)) == (True, before)
 
 
+def test_a_lost_switch_that_is_abandoned_is_not_waited_for(twin: Twin, fabric: Design, nornir: Nornir) -> None:
+    hang_up_after_the_set(twin, away_s=None)
+    abandoned = threading.Event()
+    abandoned.set()
+    began_s = time.monotonic()
+    failed = on_leaf(apply_all(nornir, without_watchdog(fabric), lambda _name: None, abandoned=abandoned))
+    assert time.monotonic() - began_s < tasks.RECONNECT_WITHIN_S / 2
+    assert failed.unsettled
+
+
 def test_no_switch_is_changed_after_a_stop_request(twin: Twin, fabric: Design, nornir: Nornir) -> None:
     before = running(twin)
     stop_requested = threading.Event()
