@@ -141,7 +141,7 @@ def test_a_switch_that_stays_unreachable_is_reported_as_unsettled(
 
 
 def test_a_lost_switch_that_is_abandoned_is_not_waited_for(twin: Twin, fabric: Design, nornir: Nornir) -> None:
-    hang_up_after_the_set(twin, away_s=None)
+    disconnect_after_set(twin, away_s=None)
     abandoned = threading.Event()
     abandoned.set()
     began_s = time.monotonic()
