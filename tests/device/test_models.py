@@ -1,6 +1,7 @@
 """Planned device models, differences between two models, and mismatched link ends."""
 
 from dataclasses import replace
+from ipaddress import IPv4Interface
 from pathlib import Path
 
 import pytest
@@ -143,6 +144,19 @@ def test_mismatched_ends_are_named_with_both_values(topology: Topology, models: 
         assert messages(_spine_qos_with(models, **{field: False})) == [
             f"{ENDS}: {setting} differs: on and off. {SAME}."
         ]
+
+
+def test_addresses_of_different_subnets_at_the_ends_of_a_link_are_a_finding() -> None:
+    intent = load_intent(POD64)
+    numbered = intent.model_copy(update={"profile": intent.profile.model_copy(update={"underlay": "numbered"})})
+    topology = wire(numbered)
+    models = plan(topology, numbered)
+    leaf = models[LEAF].interface("ethernet-1/32")
+    assert leaf is not None
+    moved = _spine_with(models, address=IPv4Interface("10.99.0.1/31"))
+    assert [str(finding) for finding in disagreements(topology, moved)] == [
+        f"{ENDS}: subnet differs: {leaf.network} and 10.99.0.0/31. {SAME}."
+    ]
 
 
 def test_wrong_as_numbers_missing_neighbours_and_other_maps_are_findings(

@@ -58,9 +58,9 @@ class Box:
         staged = {}
         for edit in edits:
             text = paths.to_text_elements(edit.path)
-            if text != "/system/name" or edit.operation is Operation.DELETE:
+            if text != "/system/name":
                 raise RequestRefused(self.name, f"{text} cannot be set", "Set /system/name")
-            staged[text] = edit.value
+            staged[text] = "deleted" if edit.operation is Operation.DELETE else edit.value
         for text, value in staged.items():
             self.leaves.put(text, value, config=True, on_change=True)
 
@@ -227,6 +227,25 @@ def test_pygnmi_sets_and_reads_back(client: gNMIclient) -> None:
     answer = client.set(update=[("/system/name", '"renamed"')])
     assert answer["response"] == [{"path": "system/name", "op": "UPDATE"}]
     assert client.get(path=["/system/name"])["notification"][0]["update"][0]["val"] == "renamed"
+
+
+def test_a_set_deletes_then_replaces_then_updates(plain: gnmi_pb2_grpc.gNMIStub, box: Box) -> None:
+    """gNMI specification, section 3.4.3; what comes last prevails."""
+    name = paths.to_proto("/system/name")
+    replaced, updated = (
+        gnmi_pb2.Update(path=name, val=values.encode(value, values.JSON_IETF)) for value in ("replaced", "updated")
+    )
+    answer = plain.Set(gnmi_pb2.SetRequest(update=[updated], replace=[replaced], delete=[name]))
+    operations = [gnmi_pb2.UpdateResult.Operation.Name(result.op) for result in answer.response]
+    assert operations == ["DELETE", "REPLACE", "UPDATE"]
+    assert name_of(plain) == "updated"
+    plain.Set(gnmi_pb2.SetRequest(replace=[replaced], delete=[name]))
+    assert name_of(plain) == "replaced"
+
+
+def name_of(plain: gnmi_pb2_grpc.gNMIStub) -> object:
+    answer = plain.Get(gnmi_pb2.GetRequest(path=[paths.to_proto("/system/name")], encoding=values.JSON_IETF))
+    return values.decode(answer.notification[0].update[0].val)
 
 
 def test_a_set_that_is_refused_in_one_part_changes_nothing(client: gNMIclient) -> None:

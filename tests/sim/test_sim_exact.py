@@ -52,6 +52,29 @@ def test_the_pause_period_of_two_into_one_is_the_loop_and_the_hysteresis_four_ti
     assert period_ns == pytest.approx(4 * 2000 + 4 * 2500 / 12.5, rel=0.05)
 
 
+def test_a_pause_is_repeated_when_half_of_its_quanta_are_over() -> None:
+    """65,535 quanta of 512 bit times last 336 us at 100 Gb/s (IEEE 802.1Qbb). The gap to XON is never drained."""
+    network = star(2, xoff_bytes=100_000.0, xon_gap_bytes=1e9)
+    engine = Engine(network, framing=PLAIN, dcqcn=PFC_ONLY, strides=Strides(longest=0))
+    engine.start(star_flows(2, 1e8))
+    engine.run(1_000_000)
+    counters = engine.counters()
+    assert counters.xoffs[0] == 1
+    assert counters.pause_frames[0] == 1 + int((1_000_000 - 20_000) / (65_535 / 2 * 512 / 100))
+
+
+@pytest.mark.parametrize("cnp_interval_ns", [20_000, 200_000])
+def test_a_receiver_notifies_a_flow_once_an_interval_at_most(cnp_interval_ns: int) -> None:
+    """Every packet is marked from the first queue on, so that each interval has its notification."""
+    dcqcn = Dcqcn(cnp_interval_ns=cnp_interval_ns, additive_gbps=0.0, minimum_gbps=50.0)
+    engine = Engine(star(4, kmin_bytes=1.0), framing=PLAIN, dcqcn=dcqcn, step_ns=1000, strides=Strides(longest=0))
+    engine.start(star_flows(4, 1e9))
+    engine.run(2_000_000)
+    sent = engine.counters().notification_packets
+    assert 0.8 * 2_000_000 / cnp_interval_ns < sent[sent > 0].min()
+    assert sent[5 * 8 + 8 :].max() <= 1 + 2_000_000 / cnp_interval_ns
+
+
 @pytest.mark.parametrize(
     ("paths", "capacity", "rates"),
     [
