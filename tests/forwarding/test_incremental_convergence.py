@@ -133,6 +133,9 @@ EDITS: Mapping[str, Edit] = {
         lambda port: replace(port, address=IPv4Interface("192.0.2.1/31"))  # type: ignore[type-var]
     ),
     "a port without link-local": interface(lambda port: replace(port, unnumbered=False)),  # type: ignore[type-var]
+    "neighbours in another order": lambda model, place: replace(
+        model, bgp=replace(model.bgp, neighbors=model.bgp.neighbors[::-1])
+    ),
     "a neighbour gone": neighbor(lambda held: None),
     "a neighbour of another AS": neighbor(lambda held: replace(held, remote_as=1)),  # type: ignore[type-var]
     "a neighbour without BFD": neighbor(lambda held: replace(held, bfd=False)),  # type: ignore[type-var]

@@ -344,3 +344,15 @@ def test_a_job_that_does_not_fit_is_refused_in_one_line(fields: dict[str, object
     with pytest.raises(IntentError) as caught:
         deployed().start(made(**fields))
     assert str(caught.value).startswith(text)
+
+
+def test_a_bfd_session_that_stays_down_fails_once() -> None:
+    fabric, failures = deployed(), "fabric_bfd_failure_transitions_total"
+    fabric.set_link(SPINE, "ethernet-1/1", up=False)
+    assert totals(fabric, SPINE)[failures] == 1
+    fabric.configure(LEAF, with_interface(model(LEAF), "ethernet-1/32", lambda port: replace(port, enabled=False)))
+    assert totals(fabric, SPINE)[failures] == 1
+    fabric.configure(LEAF, model(LEAF))
+    fabric.set_link(SPINE, "ethernet-1/1", up=True)
+    fabric.set_link(SPINE, "ethernet-1/1", up=False)
+    assert totals(fabric, SPINE)[failures] == 2

@@ -15,7 +15,7 @@ from tests.forwarding.fabrics import LEAF, MS, SPINE, deployed, made, model, pla
 from tests.forwarding.test_incremental_convergence import at_once, fabric, seen
 
 from railfab.errors import Problems
-from railfab.forwarding import Change, ForwardingState, converge
+from railfab.forwarding import Change, ForwardingState, converge, flow_path
 from railfab.intent import Job
 from railfab.twin import live
 from railfab.twin.clock import STEP_NS, Clock
@@ -103,6 +103,21 @@ def test_a_reader_waits_for_no_simulation() -> None:
         may_go_on.set()
         passing.result(SOON_S)
     assert totals(running)[TRANSMITTED] > before
+
+
+def test_after_a_change_every_flow_has_the_path_that_the_new_state_gives_it() -> None:
+    """Also one whose notifications alone pass what has changed."""
+    running = deployed()
+    running.start(made(phases=[{"traffic": {"pattern": "incast", "senders": 31, "receivers": 1, "bytes": "1GB"}}]))
+    running.advance(MS)
+    assert running.job_status().active_flows == 31
+    for name in planned()[1]:
+        for found in (None, model(name)):
+            running.configure(name, found)
+            for number, transfer in running._flows.transfers.items():
+                path = flow_path(running.state(), transfer.source, transfer.target, transfer.stream)
+                assert running._flows.paths[number] == (None if isinstance(path, str) else path)
+    assert running.job_status().stalled == ()
 
 
 @settings(max_examples=60, deadline=None)

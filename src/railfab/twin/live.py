@@ -262,7 +262,8 @@ class LiveFabric:
         with self._turns.turn():
             self._state, self._ports, self._transitions = after, ports, transitions
             self._reroute(before)
-            self._publish()
+            self._replace_published(self._published.counters)
+            self._behind = True
 
     def _reroute(self, before: ForwardingState) -> None:
         """Hand the new network to the engine, and new paths to the flows that pass what has changed."""
@@ -300,11 +301,13 @@ class LiveFabric:
         return self._read and time.monotonic() - self._published_s >= PUBLISH_S
 
     def _publish(self) -> Published:
+        """Publish everything as it is now."""
         self._behind, self._read = False, False
         self._published_s = time.monotonic()
-        self._published = Published(
-            self._state, self._transitions, self._ports, self._readings.arrays(), self._job_status()
-        )
+        return self._replace_published(self._readings.arrays())
+
+    def _replace_published(self, counters: Arrays) -> Published:
+        self._published = Published(self._state, self._transitions, self._ports, counters, self._job_status())
         return self._published
 
     def _job_status(self) -> JobStatus:

@@ -137,7 +137,7 @@ class VirtualSwitch:
         logger.info("%s: configuration changed", self.name)
 
     def _take(self, tree: Json, model: DeviceModel | None) -> None:
-        self._names.learn(tree)
+        self._names.learn({name: child for name, child in tree.items() if self._tree.get(name) is not child})
         self._tree, self.model = tree, model
         self.touch()
 

@@ -63,8 +63,13 @@ def bare(name: str) -> str:
 
 
 def edited(root: Json, edits: Sequence[Edit], names: Names, device: str) -> Json:
-    """The tree after a Set; the given one stays as it is. Raises RequestRefused when an edit does not fit the tree."""
-    tree: Json = copied(root)
+    """The tree after a Set, which shares the top-level containers that no edit names with the given one.
+
+    The given one stays as it is. Raises RequestRefused when an edit does not fit the tree.
+    """
+    names_edited = {edit.path[0].name if edit.path else ANY for edit in edits}
+    everything = bool(names_edited & {ANY, ANY_DEPTH})
+    tree = {name: copied(child) if everything or bare(name) in names_edited else child for name, child in root.items()}
     for edit in edits:
         _Editor(names, device).apply(tree, edit)
     return tree

@@ -6,6 +6,7 @@ import difflib
 import json
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from railfab.errors import ConfigError
@@ -77,10 +78,15 @@ def tree_of(text: str) -> Json:
 def stripped(value: Any) -> Any:
     """The tree without module prefixes in names and identities: `bgp`, not `srl_nokia-bgp:bgp`."""
     if isinstance(value, dict):
-        return {_PREFIX.sub("", name): stripped(child) for name, child in value.items()}
+        return {_plain_name(name): stripped(child) for name, child in value.items()}
     if isinstance(value, list):
         return [stripped(child) for child in value]
-    return _IDENTITY.sub("", value) if isinstance(value, str) else value
+    return _IDENTITY.sub("", value) if isinstance(value, str) and ":" in value else value
+
+
+@lru_cache(maxsize=4096)
+def _plain_name(name: str) -> str:
+    return _PREFIX.sub("", name)
 
 
 def bare(name: str) -> str:
