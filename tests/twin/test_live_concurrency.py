@@ -205,7 +205,7 @@ def test_simulated_time_stops_when_the_simulation_fails_twice_in_a_row() -> None
     clock = Clock(broken, running.recover)
     clock.start()
     clock._thread.join(SOON_S)
-    assert not clock.alive
+    assert clock.stopped
     assert clock.simulated_ns == STEP_NS
     clock.stop()
 
