@@ -15,7 +15,8 @@ from tests.integration.conftest import wait_for
 from tests.namespaces import ENTERED
 from tests.signals import interruptible
 
-from railfab.lab.netns.kernel import PROC, interfaces, namespaces
+from railfab.lab.netns.namespaces import interface_names, namespace_names
+from railfab.lab.netns.processes import PROC
 
 pytestmark = pytest.mark.lab
 
@@ -92,18 +93,18 @@ def kill_worker(run: subprocess.Popen[bytes], up: Path) -> None:
 def test_a_run_that_is_killed_leaves_nothing(
     repository: Path, tmp_path: Path, workers: str, end: Callable[[subprocess.Popen[bytes], Path], None]
 ) -> None:
-    up, before = tmp_path / "up", (namespaces(), interfaces())
+    up, before = tmp_path / "up", (namespace_names(), interface_names())
     with run_with_a_lab(repository, up, workers) as run:
         assert sum(_read(folder / "comm") == b"bgpd\n" for folder in processes(up)) == 3
         end(run, up)
         wait_for(lambda: not processes(up), "everything that the run started has ended", GONE_WITHIN_S)
-    assert (namespaces(), interfaces()) == before
+    assert (namespace_names(), interface_names()) == before
 
 
 def test_two_runs_have_the_same_lab_at_once(repository: Path, tmp_path: Path) -> None:
     """Each has all names, addresses and ports to itself."""
     one, other = tmp_path / "one", tmp_path / "other"
-    before = namespaces(), interfaces()
+    before = namespace_names(), interface_names()
     with run_with_a_lab(repository, one, IN_A_WORKER), run_with_a_lab(repository, other, IN_THIS_PROCESS):
-        assert (namespaces(), interfaces()) == before
+        assert (namespace_names(), interface_names()) == before
     wait_for(lambda: not processes(one) and not processes(other), "both have ended", GONE_WITHIN_S)

@@ -19,7 +19,7 @@ from tests.lab.fabrics import lab_plan
 
 from railfab.endpoints import Endpoint, load_endpoints, read_credentials
 from railfab.lab import backend
-from railfab.lab.netns.node import dead_daemons
+from railfab.lab.netns.node import failed_daemons
 
 pytestmark = [
     pytest.mark.lab,
@@ -129,7 +129,7 @@ def test_status_needs_no_root(frr_fabric: RunningLab) -> None:
         os.setgroups([])
         os.setgid(65534)
         os.setuid(65534)
-        os._exit(len(dead_daemons(root)))
+        os._exit(len(failed_daemons(root)))
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 

@@ -24,8 +24,9 @@ from typer.testing import CliRunner
 from railfab.cli.lab import lab_app
 from railfab.errors import LabError, RailfabError
 from railfab.lab import LabPlan, backend
-from railfab.lab.netns.kernel import interfaces, marked, namespaces, process
 from railfab.lab.netns.names import LabNames, lab_names
+from railfab.lab.netns.namespaces import interface_names, namespace_names
+from railfab.lab.netns.processes import marked_processes, process
 from railfab.lab.netns.runtime import RUNTIME
 from railfab.lab.netns.state import LabState, lab_state_file, load_state, save_state
 
@@ -50,9 +51,9 @@ class Traces:
     def of(cls, names: LabNames) -> Traces:
         mounts = Path("/proc/self/mountinfo").read_text().splitlines()
         return cls(
-            frozenset(name for name in namespaces() if name.startswith(names.tag)),
-            frozenset(name for name in interfaces() if name.startswith(names.tag)),
-            len(marked(names.tag)),
+            frozenset(name for name in namespace_names() if name.startswith(names.tag)),
+            frozenset(name for name in interface_names() if name.startswith(names.tag)),
+            len(marked_processes(names.tag)),
             (RUNTIME / names.tag).exists(),
             sum(names.tag in line for line in mounts),
         )
@@ -101,11 +102,11 @@ def test_down_cleans_up_after_killed_switches(plan: LabPlan) -> None:
     LAB.up(plan, print)
     for holder in running(plan).processes:
         os.kill(holder.pid, signal.SIGKILL)
-    wait_for(lambda: not marked(lab_names(plan.place).tag), "everything in the switches ended with them", 10)
+    wait_for(lambda: not marked_processes(lab_names(plan.place).tag), "everything in the switches ended with them", 10)
     status = LAB.status(plan.place)
     assert status.state == "degraded"
     assert {node.state for node in status.nodes if node.kind != "host"} == {"gone"}
-    with pytest.raises(LabError, match=r"^lab small: is there, but not whole \(.*\)\. Run `railfab lab down` first\.$"):
+    with pytest.raises(LabError, match=r"^lab small: is incomplete \(.*\)\. Run `railfab lab down` first\.$"):
         LAB.up(plan, print)
     assert LAB.down(plan.place, print)
 
@@ -182,7 +183,7 @@ def test_a_lost_state_file_is_said_and_does_not_keep_down_from_cleaning(plan: La
     with pytest.raises(LabError) as raised:
         LAB.up(plan, print)
     assert str(raised.value) == (
-        "lab small: parts of it are left over, without a state file. Run `railfab lab down` first."
+        "lab small: has no state file, but its namespaces or files exist. Run `railfab lab down` first."
     )
     assert LAB.down(plan.place, print)
 
@@ -197,7 +198,7 @@ def test_a_lab_of_an_earlier_boot_is_forgotten(plan: LabPlan) -> None:
     save_state(lab_state_file(plan.place), replace(state, boot="another", processes=(holder,)))
     said: list[str] = []
     LAB.up(plan, said.append)
-    assert said[0] == "forgetting a lab that ended with an earlier boot of this machine"
+    assert said[0] == "removing the state of a lab that ended at the last reboot"
     assert bystander.poll() is None
     bystander.kill()
     bystander.wait()
@@ -220,8 +221,8 @@ def foreign() -> Iterator[tuple[str, str]]:
 def test_what_others_made_survives(plan: LabPlan, foreign: tuple[str, str]) -> None:
     LAB.up(plan, print)
     LAB.down(plan.place, print)
-    assert foreign[0] in namespaces()
-    assert foreign[1] in interfaces()
+    assert foreign[0] in namespace_names()
+    assert foreign[1] in interface_names()
 
 
 def test_down_believes_no_state_file_that_names_what_others_made(plan: LabPlan, foreign: tuple[str, str]) -> None:
@@ -231,8 +232,8 @@ def test_down_believes_no_state_file_that_names_what_others_made(plan: LabPlan, 
     nodes = (replace(state.nodes[0], namespace=foreign[0], management_port=foreign[1]), *state.nodes[1:])
     save_state(path, replace(state, nodes=nodes, bridge=foreign[1], runtime=plan.place.folder))
     LAB.down(plan.place, print)
-    assert foreign[0] in namespaces()
-    assert foreign[1] in interfaces()
+    assert foreign[0] in namespace_names()
+    assert foreign[1] in interface_names()
     assert plan.place.folder.exists()
 
 
@@ -243,8 +244,8 @@ def test_the_state_of_another_lab_is_refused(plan: LabPlan) -> None:
     with pytest.raises(LabError) as raised:
         LAB.down(plan.place, print)
     assert str(raised.value) == (
-        f"{path}: is the state of another lab, rf000000, and this one is {state.tag}. "
-        "Give the --state directory that the lab was started with."
+        f"{path}: is the state of lab rf000000, not of {state.tag}. "
+        "Use the --state directory with which the lab was started."
     )
     save_state(path, state)
 
@@ -266,7 +267,7 @@ def test_a_process_that_somebody_runs_in_a_switch_is_left_alone_and_said(plan: L
         wait_for(lambda: Path(f"/proc/{sleeper.pid}/comm").read_text() == "sleep\n", "the stranger runs", 5)
         said: list[str] = []
         LAB.down(plan.place, said.append)
-        assert said == [f"left alone in {namespace}: process {sleeper.pid}"]
+        assert said == [f"not killed in {namespace}: process {sleeper.pid}"]
         assert sleeper.poll() is None
         sleeper.kill()
 
@@ -280,14 +281,15 @@ def test_names_that_are_taken_are_said_and_stay(plan: LabPlan) -> None:
         with pytest.raises(RailfabError) as raised:
             LAB.up(plan, print)
         assert str(raised.value).splitlines() == [
-            f"namespace {taken}: exists, and this lab did not make it. Remove it with `ip netns del {taken}`, "
+            f"namespace {taken}: already exists and does not belong to this lab. "
+            f"Remove it with `ip netns del {taken}`, "
             "or use another --state directory, which gives other names.",
-            f"interface {names.bridge}: exists, and this lab did not make it. Remove it with "
+            f"interface {names.bridge}: already exists and does not belong to this lab. Remove it with "
             f"`ip link del {names.bridge}`, or use another --state directory, which gives other names.",
         ]
         assert not LAB.down(plan.place, print)
-        assert taken in namespaces()
-        assert names.bridge in interfaces()
+        assert taken in namespace_names()
+        assert names.bridge in interface_names()
     finally:
         subprocess.run(["ip", "link", "del", names.bridge], check=True)
         subprocess.run(["ip", "netns", "del", taken], check=True)
@@ -298,7 +300,7 @@ def test_a_configuration_that_frr_refuses_is_said_and_nothing_stays(plan: LabPla
         LAB.up(replace(plan, configurations={LEAF: "hostname x\nbogus line\n"}), print)
     line = str(raised.value)
     assert re.match(rf"^switch {LEAF}: did not start \(line 2: % Unknown command.*bogus line; .*\)\. ", line)
-    assert line.endswith("Mend its configuration, or run `railfab lab doctor`.")
+    assert line.endswith("Correct its configuration, or run `railfab lab doctor`.")
     assert Traces.of(lab_names(plan.place)) == NOTHING
 
 
@@ -309,7 +311,7 @@ def test_a_lab_wired_otherwise_is_not_taken_for_the_same(plan: LabPlan) -> None:
     with pytest.raises(LabError) as raised:
         LAB.up(replace(plan, models={**plan.models, LEAF: changed}), print)
     assert str(raised.value) == (
-        "lab small: is up, but wired otherwise than the intent says now. Run `railfab lab down` first."
+        "lab small: is up with another topology than the intent. Run `railfab lab down` first."
     )
 
 

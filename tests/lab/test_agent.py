@@ -1,4 +1,4 @@
-"""The gNMI agent: what the kernel and FRR say, as OpenConfig leaves."""
+"""The gNMI agent: state of Linux and FRR as OpenConfig leaves."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ import pytest
 from railfab.errors import LabError
 from railfab.gnmi.paths import elements
 from railfab.gnmi.target import DataType, Edit, Operation, PathNotFound, RequestRefused
-from railfab.lab.agent import LinuxSwitch, Reading, bfd_readings, bgp_readings, encode, interface_readings
-from railfab.lab.agent.readings import LinkFacts
+from railfab.lab.agent import LinuxSwitch, Measurement, bfd_metrics, bgp_metrics, encode, interface_metrics
+from railfab.lab.agent.linux_metrics import LinkFacts
 from railfab.lab.agent.sources import vty_json
-from railfab.lab.netns.kernel import Process, started
+from railfab.lab.netns.processes import Process, started
 from railfab.platforms import TelemetryRule, yaml_files
 
 MAP = yaml_files.telemetry("railfab.platforms.frr")
@@ -51,7 +51,7 @@ def facts(name: str, **changes: object) -> LinkFacts:
 
 
 def test_interface_counters_and_states_become_openconfig_leaves() -> None:
-    readings = interface_readings(PROC_NET_DEV, {"swp1": facts("swp1"), "mgmt0": facts("mgmt0", speed_mbps=-1)})
+    readings = interface_metrics(PROC_NET_DEV, {"swp1": facts("swp1"), "mgmt0": facts("mgmt0", speed_mbps=-1)})
     leaves, on_change = encode(MAP, readings)
     swp1 = "/interfaces/interface[name=swp1]"
     assert {path: value for path, value in leaves.items() if path.startswith(swp1)} == {
@@ -83,14 +83,14 @@ def test_interface_counters_and_states_become_openconfig_leaves() -> None:
     ],
 )
 def test_states_of_an_interface(operstate: str, flags: int, oper: str, admin: str) -> None:
-    readings = interface_readings(PROC_NET_DEV, {"swp1": facts("swp1", operstate=operstate, flags=flags)})
+    readings = interface_metrics(PROC_NET_DEV, {"swp1": facts("swp1", operstate=operstate, flags=flags)})
     leaves, _ = encode(MAP, readings)
     state = "/interfaces/interface[name=swp1]/state"
     assert (leaves[f"{state}/oper-status"], leaves[f"{state}/admin-status"]) == (oper, admin)
 
 
 def test_bgp_sessions_are_named_by_their_interface() -> None:
-    leaves, on_change = encode(MAP, bgp_readings(NEIGHBORS))
+    leaves, on_change = encode(MAP, bgp_metrics(NEIGHBORS))
     up, opening = (f"{BGP}/neighbor[neighbor-address={port}]" for port in ("swp16", "swp15"))
     prefixes = f"{up}/afi-safis/afi-safi[afi-safi-name=IPV4_UNICAST]/state/prefixes"
     assert leaves == {
@@ -106,29 +106,29 @@ def test_bgp_sessions_are_named_by_their_interface() -> None:
 
 def test_no_bgp_instance_gives_no_leaf() -> None:
     """FRR says `{"warning": "..."}` or an empty object then."""
-    assert encode(MAP, bgp_readings({"warning": "No BGP instance"}))[0] == {}
-    assert encode(MAP, bgp_readings({}))[0] == {}
+    assert encode(MAP, bgp_metrics({"warning": "No BGP instance"}))[0] == {}
+    assert encode(MAP, bgp_metrics({}))[0] == {}
 
 
 def test_bfd_failures_are_matched_to_their_session() -> None:
-    leaves, _ = encode(MAP, bfd_readings(BFD_PEERS, BFD_COUNTERS))
+    leaves, _ = encode(MAP, bfd_metrics(BFD_PEERS, BFD_COUNTERS))
     peer = "/bfd/interfaces/interface[id=swp15]/peers/peer[local-discriminator=3641955581]"
     assert leaves == {f"{peer}/state/session-state": "UP", f"{peer}/state/failure-transitions": 4}
-    assert len(encode(MAP, bfd_readings(BFD_PEERS, []))[0]) == 1
+    assert len(encode(MAP, bfd_metrics(BFD_PEERS, []))[0]) == 1
 
 
 @pytest.mark.parametrize("rule", MAP.rules, ids=lambda rule: f"{rule.metric}-{rule.path[-20:]}")
-def test_what_is_encoded_is_what_the_collector_reads_back(rule: TelemetryRule) -> None:
+def test_the_collector_decodes_the_encoded_value(rule: TelemetryRule) -> None:
     """Every rule of the map: number to leaf and back."""
     names = dict.fromkeys(("interface", "peer"), "x") | dict(rule.labels)
     for number in sorted(set(rule.states.values())) if rule.states else (0.0, 1.0, 2.0**40):
-        leaves, _ = encode(MAP, [Reading(rule.metric, names, number, {"local-discriminator": "1"})])
+        leaves, _ = encode(MAP, [Measurement(rule.metric, names, number, {"local-discriminator": "1"})])
         readable = {(rule.states[value] if rule.states else value * rule.scale) for value in leaves.values()}
         assert readable == {number}
 
 
-def test_a_reading_without_a_rule_has_no_leaf() -> None:
-    assert encode(MAP, [Reading("fabric_queue_depth_bytes", {"interface": "swp1", "queue": "3"}, 7)])[0] == {}
+def test_a_measurement_without_a_rule_has_no_leaf() -> None:
+    assert encode(MAP, [Measurement("fabric_queue_depth_bytes", {"interface": "swp1", "queue": "3"}, 7)])[0] == {}
 
 
 def _switch(tmp_path: Path, *, pid: int | None = None) -> LinuxSwitch:
@@ -137,7 +137,7 @@ def _switch(tmp_path: Path, *, pid: int | None = None) -> LinuxSwitch:
     return LinuxSwitch("leaf1", holder=holder, sockets=tmp_path, map_=MAP)
 
 
-def test_a_switch_whose_daemons_are_dead_still_shows_its_interfaces(tmp_path: Path) -> None:
+def test_a_switch_without_daemons_still_reports_its_interfaces(tmp_path: Path) -> None:
     switch = _switch(tmp_path)
     leaves = [found.leaf for found in switch.refresh().select(())]
     names = {step.keys[0][1] for leaf in leaves for step in leaf.path if step.name == "interface"}
@@ -145,7 +145,7 @@ def test_a_switch_whose_daemons_are_dead_still_shows_its_interfaces(tmp_path: Pa
     assert "lo" not in names
 
 
-def test_a_switch_that_is_gone_has_no_leaves(tmp_path: Path) -> None:
+def test_a_switch_that_has_ended_has_no_leaves(tmp_path: Path) -> None:
     switch = LinuxSwitch("leaf1", holder=Process(purpose="l", pid=1, started=-1), sockets=tmp_path, map_=MAP)
     view = switch.refresh()
     assert view.select(()) == []
@@ -153,7 +153,7 @@ def test_a_switch_that_is_gone_has_no_leaves(tmp_path: Path) -> None:
         view.get(elements("/interfaces"), DataType.ALL)
 
 
-def test_the_agent_refuses_to_configure(tmp_path: Path) -> None:
+def test_the_agent_refuses_a_set(tmp_path: Path) -> None:
     edit = Edit(Operation.UPDATE, elements("/interfaces/interface[name=swp1]/config/mtu"), 1500)
     with pytest.raises(RequestRefused) as raised:
         _switch(tmp_path).set([edit])
@@ -185,7 +185,7 @@ class Daemon:
         self._listener.close()
 
 
-def test_an_answer_of_a_daemon_may_come_in_pieces(tmp_path: Path) -> None:
+def test_an_answer_in_several_chunks_is_joined(tmp_path: Path) -> None:
     text = json.dumps(NEIGHBORS).encode()
     daemon = Daemon(tmp_path / "bgpd.vty", text[:10], text[10:] + b"\0\0", b"\0", b"\0")
     assert vty_json(tmp_path / "bgpd.vty", "show bgp json") == NEIGHBORS
@@ -194,15 +194,15 @@ def test_an_answer_of_a_daemon_may_come_in_pieces(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("pieces", [(b"% Unknown command\n\0\0\0\2",), (b'{"half": ',), ()])
-def test_a_daemon_that_answers_no_json_is_one_line(tmp_path: Path, pieces: tuple[bytes, ...]) -> None:
+def test_an_answer_that_is_not_json_is_a_one_line_error(tmp_path: Path, pieces: tuple[bytes, ...]) -> None:
     daemon = Daemon(tmp_path / "bgpd.vty", *pieces)
     with pytest.raises(
-        LabError, match=r"^bgpd\.vty of .*: does not answer 'show x' \(.*\)\. See `railfab lab status`\.$"
+        LabError, match=r"^bgpd\.vty of .*: does not answer 'show x' \(.*\)\. Check it with `railfab lab status`\.$"
     ):
         vty_json(tmp_path / "bgpd.vty", "show x")
     daemon.close()
 
 
-def test_a_daemon_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+def test_a_missing_daemon_is_a_one_line_error(tmp_path: Path) -> None:
     with pytest.raises(LabError, match=r"does not answer 'show x' \(.*No such file"):
         vty_json(tmp_path / "bgpd.vty", "show x")

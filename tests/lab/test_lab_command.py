@@ -1,4 +1,4 @@
-"""`railfab lab`: what it prints and its exit codes; bringing labs up is in tests/integration."""
+"""`railfab lab`: output and exit codes; running labs are tested in tests/integration."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from railfab.lab.netns import doctor
 RUN = CliRunner()
 
 
-def test_doctor_says_each_need_in_one_line_and_fails_for_what_is_fatal(
+def test_doctor_prints_one_line_for_each_requirement_and_fails_for_fatal_ones(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(doctor, "FRR", tmp_path)
@@ -28,7 +28,7 @@ def test_doctor_says_each_need_in_one_line_and_fails_for_what_is_fatal(
     assert done.exit_code == 2
 
 
-def test_doctor_for_machines_gives_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_prints_the_same_as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "FRR", tmp_path)
     done = RUN.invoke(lab_app, ["doctor", str(FRR_POD), "--state", str(tmp_path), "--output", "json"])
     findings = {finding["subject"]: finding for finding in json.loads(done.stdout)}
@@ -50,11 +50,11 @@ def test_a_missing_intent_is_one_line(tmp_path: Path) -> None:
     assert str(done.exception) == f"{tmp_path / 'none.yml'}: no such file. Check the path."
 
 
-def test_the_backend_of_a_running_lab_is_found_by_itself(tmp_path: Path) -> None:
+def test_the_backend_of_a_running_lab_is_the_default(tmp_path: Path) -> None:
     save_endpoints(state_file(tmp_path, "frr-pod", "lab"), Endpoints(fabric="frr-pod", backend="podman", nodes=()))
     done = RUN.invoke(lab_app, ["status", str(FRR_POD), "--state", str(tmp_path)])
     assert isinstance(done.exception, LabError)
-    assert str(done.exception) == "backend 'podman': is not known. Use one of netns, containerlab."
+    assert str(done.exception) == "backend 'podman': does not exist. Use one of netns, containerlab."
 
 
 def test_an_unknown_backend_is_refused_by_the_command_line(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Names, addresses and wires of an embedded lab, before anything is made."""
+"""Names, addresses and `ip` commands of an embedded lab."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from tests.lab.fabrics import FRR_POD, lab_plan
 from railfab.errors import LabError
 from railfab.lab import LabPlace, backend
 from railfab.lab.netns.addresses import POOLS, management
+from railfab.lab.netns.ip_commands import cable_commands, management_commands, node_commands
 from railfab.lab.netns.names import INTERFACE_NAME_CHARACTERS, LabNames, check_names, interface_problem, lab_names
-from railfab.lab.netns.state import wiring_digest
-from railfab.lab.netns.wiring import cable_lines, management_lines, node_lines
+from railfab.lab.netns.state import topology_digest
 from railfab.topology import Port, Topology
 
 NAMES = LabNames("rf012345")
@@ -35,7 +35,7 @@ def test_no_two_labs_share_a_tag(fabrics: list[str]) -> None:
     assert len(tags) == 2 * len(fabrics)
 
 
-def test_a_lab_has_the_same_tag_however_its_state_directory_is_written(tmp_path: Path) -> None:
+def test_the_tag_of_a_lab_does_not_depend_on_the_spelling_of_its_state_directory(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     places = [LabPlace(fabric="f", folder=Path(), state=state) for state in (tmp_path, tmp_path / "a" / "..")]
     assert len({lab_names(place).tag for place in places}) == 1
@@ -45,12 +45,12 @@ def test_a_lab_has_the_same_tag_however_its_state_directory_is_written(tmp_path:
     ("name", "problem"),
     [
         ("swp1", ""),
-        ("ethernet-1/1/1", "has a slash or a space, which no Linux interface name has"),
+        ("ethernet-1/1/1", "contains a slash or a space, which Linux does not allow in an interface name"),
         ("abcdefghijklmnop", "is longer than the 15 characters of a Linux interface name"),
-        ("mgmt0", "is a name that the lab itself needs"),
+        ("mgmt0", "is a name that the lab reserves"),
     ],
 )
-def test_ports_must_have_names_that_linux_takes(name: str, problem: str) -> None:
+def test_ports_must_have_valid_linux_names(name: str, problem: str) -> None:
     assert interface_problem(name) == problem
 
 
@@ -61,7 +61,7 @@ def test_a_port_that_linux_cannot_name_is_refused_by_name(tmp_path: Path) -> Non
     with pytest.raises(LabError) as raised:
         check_names(broken)
     assert str(raised.value) == (
-        "pod1-seg1-leaf1 ethernet-1/1: has a slash or a space, which no Linux interface name has. "
+        "pod1-seg1-leaf1 ethernet-1/1: contains a slash or a space, which Linux does not allow in an interface name. "
         "Use a platform with Linux interface names, such as frr."
     )
 
@@ -74,7 +74,9 @@ networks = st.builds(
 
 
 @given(taken=st.lists(networks, max_size=4), switches=st.integers(1, 600))
-def test_the_management_network_overlaps_nothing_and_has_room_for_all(taken: list[IPv4Network], switches: int) -> None:
+def test_the_management_network_is_free_and_has_an_address_for_every_switch(
+    taken: list[IPv4Network], switches: int
+) -> None:
     names = [f"leaf{index}" for index in range(switches)]
     try:
         found = management(names, taken)
@@ -89,18 +91,18 @@ def test_the_management_network_overlaps_nothing_and_has_room_for_all(taken: lis
     assert not {network.network_address, network.broadcast_address} & {address.ip for address in addresses}
 
 
-def test_no_free_management_network_is_said() -> None:
+def test_no_free_management_network_is_an_error() -> None:
     with pytest.raises(LabError) as raised:
         management(["leaf1"], [IPv4Network("128.0.0.0/1")])
     assert str(raised.value) == (
         "management network: no free range in 172.31.0.0/16, 172.30.0.0/16, 198.18.0.0/15. "
-        "Remove a route or an address that covers them."
+        "Remove an address or a route that overlaps them."
     )
 
 
 def test_every_link_is_one_veth_pair_with_the_mtu_of_the_intent(tmp_path: Path) -> None:
     plan = lab_plan(FRR_POD, tmp_path)
-    lines = cable_lines(plan.topology, plan.models, NAMES)
+    lines = cable_commands(plan.topology, plan.models, NAMES)
     assert len(lines) == len(plan.topology.links) == 24
     assert lines[0] == (
         "link add name rail1-p0 mtu 9000 netns rf012345-pod1-seg1-host1 "
@@ -111,7 +113,7 @@ def test_every_link_is_one_veth_pair_with_the_mtu_of_the_intent(tmp_path: Path) 
 
 def test_the_management_bridge_has_one_port_per_switch() -> None:
     switches = {"leaf1": IPv4Interface("172.31.0.2/24"), "spine1": IPv4Interface("172.31.0.3/24")}
-    assert management_lines(NAMES, IPv4Interface("172.31.0.1/24"), switches) == [
+    assert management_commands(NAMES, IPv4Interface("172.31.0.1/24"), switches) == [
         "link add name rf012345-br type bridge",
         "addr add 172.31.0.1/24 dev rf012345-br",
         "link add name rf012345-m0 type veth peer name mgmt0 netns rf012345-leaf1",
@@ -122,8 +124,8 @@ def test_the_management_bridge_has_one_port_per_switch() -> None:
     ]
 
 
-def test_a_host_answers_through_the_port_it_was_asked_on(tmp_path: Path) -> None:
-    lines = node_lines(lab_plan(FRR_POD, tmp_path).topology, "pod1-seg1-host1", None)
+def test_a_host_replies_through_the_port_that_received_the_request(tmp_path: Path) -> None:
+    lines = node_commands(lab_plan(FRR_POD, tmp_path).topology, "pod1-seg1-host1", None)
     assert "addr add 10.17.1.1/31 dev rail1-p1" in lines
     for address, port, gateway in (("10.17.0.1", "rail1-p0", "10.17.0.0"), ("10.18.1.1", "rail2-p1", "10.18.1.0")):
         rule = next(line for line in lines if line.startswith(f"rule add from {address} table "))
@@ -133,8 +135,8 @@ def test_a_host_answers_through_the_port_it_was_asked_on(tmp_path: Path) -> None
 
 
 def test_a_switch_gets_no_fabric_address_from_the_lab(tmp_path: Path) -> None:
-    """Its addresses are configuration, and come with a deploy."""
-    lines = node_lines(lab_plan(FRR_POD, tmp_path).topology, "pod1-seg1-leaf1", IPv4Interface("172.31.0.2/24"))
+    """Fabric addresses are configuration, applied by a deploy."""
+    lines = node_commands(lab_plan(FRR_POD, tmp_path).topology, "pod1-seg1-leaf1", IPv4Interface("172.31.0.2/24"))
     assert [line for line in lines if line.startswith("addr")] == ["addr add 172.31.0.2/24 dev mgmt0"]
 
 
@@ -145,21 +147,21 @@ def test_an_unnumbered_port_of_a_host_gets_no_route(tmp_path: Path) -> None:
         return replace(port, address=None)
 
     links = tuple(replace(link, a=bare(link.a), z=bare(link.z)) for link in topology.links)
-    lines = node_lines(Topology(fabric="f", nodes=topology.nodes, links=links), "pod1-seg1-host1", None)
+    lines = node_commands(Topology(fabric="f", nodes=topology.nodes, links=links), "pod1-seg1-host1", None)
     assert all(line.startswith("link set") for line in lines)
 
 
-def test_the_wiring_digest_follows_cables_and_mtu_and_not_the_boot_configuration(tmp_path: Path) -> None:
+def test_the_topology_digest_depends_on_links_and_mtu_and_not_on_startup_configurations(tmp_path: Path) -> None:
     plan = lab_plan(FRR_POD, tmp_path)
     leaf = plan.models["pod1-seg1-leaf1"]
     other_mtu = replace(leaf, interfaces=tuple(replace(port, mtu_bytes=1500) for port in leaf.interfaces))
-    assert wiring_digest(plan) == wiring_digest(replace(plan, configurations={"pod1-seg1-leaf1": "hostname x\n"}))
-    assert wiring_digest(plan) != wiring_digest(replace(plan, models={**plan.models, leaf.name: other_mtu}))
+    assert topology_digest(plan) == topology_digest(replace(plan, configurations={"pod1-seg1-leaf1": "hostname x\n"}))
+    assert topology_digest(plan) != topology_digest(replace(plan, models={**plan.models, leaf.name: other_mtu}))
     fewer = replace(plan.topology, links=plan.topology.links[1:])
-    assert wiring_digest(plan) != wiring_digest(replace(plan, topology=fewer))
+    assert topology_digest(plan) != topology_digest(replace(plan, topology=fewer))
 
 
 def test_an_unknown_backend_is_named() -> None:
     with pytest.raises(LabError) as raised:
         backend("docker")
-    assert str(raised.value) == "backend 'docker': is not known. Use one of netns, containerlab."
+    assert str(raised.value) == "backend 'docker': does not exist. Use one of netns, containerlab."

@@ -1,4 +1,4 @@
-"""The state file of an embedded lab, and which processes are its own."""
+"""The state file of an embedded lab, and the processes of a lab."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from railfab.errors import LabError
-from railfab.lab.netns.kernel import MARK, Process, is_running, kill, marked, process, started
+from railfab.lab.netns.processes import MARK, Process, is_running, kill, marked_processes, process, started
 from railfab.lab.netns.state import LabNode, LabState, load_state, save_state
 
 STATE = LabState(
     fabric="f",
     tag="rf012345",
     boot="b",
-    wiring="w",
+    topology_digest="w",
     bridge="rf012345-br",
     gateway=IPv4Interface("172.31.0.1/24"),
     runtime=Path("/run/railfab/rf012345"),
@@ -36,26 +36,26 @@ STATE = LabState(
 )
 
 
-def test_what_is_saved_is_what_is_loaded(tmp_path: Path) -> None:
+def test_a_saved_state_is_loaded_unchanged(tmp_path: Path) -> None:
     save_state(tmp_path / "s.json", STATE)
     assert load_state(tmp_path / "s.json") == STATE
     assert (tmp_path / "s.json").stat().st_mode & 0o777 == 0o600
     assert [node.name for node in STATE.switches()] == ["l"]
 
 
-def test_no_file_is_no_lab(tmp_path: Path) -> None:
+def test_a_missing_state_file_is_no_lab(tmp_path: Path) -> None:
     assert load_state(tmp_path / "s.json") is None
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"version": 1}', '{"version": 9}', "\udcff"])
-def test_a_broken_state_file_is_said_with_a_way_out(tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize("text", ["{", "[]", '{"version": 2}', '{"version": 9}', "\udcff"])
+def test_a_broken_state_file_is_an_error_with_a_remedy(tmp_path: Path, text: str) -> None:
     path = tmp_path / "s.json"
     path.write_bytes(text.encode(errors="surrogateescape"))
     with pytest.raises(LabError) as raised:
         load_state(path)
     line = str(raised.value)
-    assert line.startswith(f"{path}: is not the state of a lab (")
-    assert line.endswith("Remove the file; `railfab lab down` then finds the lab's parts by their names.")
+    assert line.startswith(f"{path}: is not a state file of this version of railfab (")
+    assert line.endswith("Remove the file and run `railfab lab down`, which finds the lab by its names.")
     assert "\n" not in line
 
 
@@ -67,7 +67,7 @@ def _sleeper(**environment: str) -> subprocess.Popen[bytes]:
     return child
 
 
-def test_a_process_is_killed_only_while_it_is_the_one_that_was_started() -> None:
+def test_a_process_with_a_reused_pid_is_not_killed() -> None:
     with _sleeper() as child:
         own = process("sleeper", child.pid)
         kill([Process(purpose="an earlier one of this pid", pid=own.pid, started=own.started - 1)])
@@ -87,10 +87,10 @@ def test_a_zombie_and_an_absent_process_are_not_running() -> None:
     assert started(child.pid) is None
 
 
-def test_processes_of_a_lab_are_known_by_their_mark_alone() -> None:
+def test_processes_of_a_lab_are_found_by_their_mark() -> None:
     with _sleeper(**{MARK: "rf99ee99"}) as own, _sleeper(**{MARK: "rf99ee9"}) as other:
-        assert [found.pid for found in marked("rf99ee99")] == [own.pid]
-        kill(marked("rf99ee99"))
+        assert [found.pid for found in marked_processes("rf99ee99")] == [own.pid]
+        kill(marked_processes("rf99ee99"))
         assert other.poll() is None
         other.kill()
 
@@ -98,12 +98,14 @@ def test_processes_of_a_lab_are_known_by_their_mark_alone() -> None:
 @pytest.mark.parametrize(
     ("log", "problem"),
     [
-        (None, "ended at once"),
-        ("", "ended at once (its log is empty)"),
-        ("a\n\nline 2: % bad\n  stopped\n\n", "ended at once (line 2: % bad; stopped)"),
+        (None, "ended immediately"),
+        ("", "ended immediately (empty log)"),
+        ("a\n\nline 2: % bad\n  stopped\n\n", "ended immediately (line 2: % bad; stopped)"),
     ],
 )
-def test_a_process_that_ended_at_once_has_last_words(tmp_path: Path, log: str | None, problem: str) -> None:
+def test_a_process_that_ended_immediately_is_an_error_with_the_end_of_its_log(
+    tmp_path: Path, log: str | None, problem: str
+) -> None:
     child = subprocess.Popen(["true"])
     child.wait()
     if log is not None:

@@ -1,4 +1,4 @@
-"""What every lab backend does: bring a fabric up, say how it is, take it down, and say what the machine lacks."""
+"""The interface of a lab backend: up, down, status, and doctor, which checks the requirements of the machine."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from railfab.endpoints import Endpoints, state_file
 from railfab.topology import Topology
 
 Progress = Callable[[str], None]
-"""Takes one line for the operator at each step."""
+"""Receives one line of progress for each step."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabPlace:
-    """Which lab is meant: enough to find and remove it, also when its intent can no longer be wired.
+    """Identifies a lab; sufficient to find and remove it, also when its intent has become invalid.
 
-    folder: where the intent lies. state: the directory of the endpoints file and whatever else the backend keeps.
+    folder: directory of the intent. state: directory of the endpoints file and of the backend's state files.
     """
 
     fabric: str
@@ -33,9 +33,9 @@ class LabPlace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabPlan:
-    """What is to be booted. models: one per switch, by name, with what its platform leaves to the operating system.
+    """A lab to boot. models: one per switch, by name, including settings made by the operating system.
 
-    configurations: text that a switch boots with, by name; a switch that is not in it boots with an empty one.
+    configurations: startup configuration by switch; a switch without one boots unconfigured.
     """
 
     place: LabPlace
@@ -46,9 +46,9 @@ class LabPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeStatus:
-    """One node of a lab. state: `running`, `degraded` or `gone`; detail: what is wrong, or where to look.
+    """One node of a lab. state: `running`, `degraded` or `gone`; detail: the problem, or how to reach the node.
 
-    address: management address; None on a node that has none.
+    address: management address; None for a node without one.
     """
 
     name: str
@@ -60,7 +60,7 @@ class NodeStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabStatus:
-    """A lab as it is now. nodes is empty when the lab is down."""
+    """Current state of a lab. nodes is empty when the lab is down."""
 
     fabric: str
     backend: str
@@ -68,17 +68,17 @@ class LabStatus:
 
     @property
     def state(self) -> str:
-        """`down`, `running`, or `degraded` when a node is not as it should be."""
+        """`down`, `running`, or `degraded` when a node is not running."""
         if not self.nodes:
             return "down"
         return "running" if all(node.state == "running" for node in self.nodes) else "degraded"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """One thing a backend needs of the machine. problem and remedy are empty when it is there.
+class Requirement:
+    """A requirement of a backend on the machine. problem and remedy are empty when it is met.
 
-    fatal: whether `up` cannot work without it.
+    fatal: whether `up` fails without it.
     """
 
     subject: str
@@ -95,28 +95,28 @@ class Finding:
 
 
 class Backend(Protocol):
-    """A way to run a fabric on one machine. All verbs raise LabError with one clear line."""
+    """Runs a fabric on one machine. All methods raise LabError."""
 
     @property
     def name(self) -> str:
-        """`netns` or `containerlab`; stands in the endpoints file."""
+        """`netns` or `containerlab`, as in the endpoints file."""
         ...
 
     def up(self, plan: LabPlan, progress: Progress) -> Endpoints:
-        """Boot the fabric, write the endpoints file, and say how its switches are reached.
+        """Boot the fabric, write the endpoints file and return the endpoints.
 
-        A lab that is up already is left alone and its endpoints are returned.
+        A lab that is up already is not changed; its endpoints are returned.
         """
         ...
 
     def down(self, place: LabPlace, progress: Progress) -> bool:
-        """Remove everything `up` made, also after a crash, and nothing else; False when there was nothing."""
+        """Remove everything that `up` created, also after a crash; False when there was nothing."""
         ...
 
     def status(self, place: LabPlace) -> LabStatus:
-        """The lab as it is now."""
+        """Current state of the lab."""
         ...
 
-    def doctor(self, plan: LabPlan | None) -> tuple[Finding, ...]:
-        """What the machine has and lacks for any lab, or for this one."""
+    def doctor(self, plan: LabPlan | None) -> tuple[Requirement, ...]:
+        """Requirements of any lab, or of this one, and whether the machine meets them."""
         ...

@@ -1,4 +1,4 @@
-"""The backend end to end on the stand-in: what it starts, says, refuses and removes."""
+"""The backend end to end on the stand-in: up, down, status, doctor and errors."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from railfab.endpoints import load_endpoints, read_credentials
 from railfab.errors import LabError
 from railfab.lab import LabPlan
 from railfab.lab.containerlab import ContainerlabBackend
-from railfab.lab.containerlab.hostkeys import host_key_lines
-from railfab.lab.containerlab.state import Files, load_state
-from railfab.lab.netns import kernel
+from railfab.lab.containerlab.host_keys import host_key_lines
+from railfab.lab.containerlab.state import LabPaths, load_state
+from railfab.lab.netns import processes
 from railfab.platforms.frr.root_shell import RootShell
 from railfab.ssh import SshAccess, serve
 
@@ -50,8 +50,8 @@ def quiet(_: str) -> None:
     pass
 
 
-def gateway(plan: LabPlan) -> kernel.Process:
-    state = load_state(Files(plan.place).state)
+def gateway(plan: LabPlan) -> processes.Process:
+    state = load_state(LabPaths(plan.place).state)
     assert state is not None
     assert state.gateway is not None
     return state.gateway
@@ -85,10 +85,10 @@ class TestUp:
         assert said == ["lab small is up already"]
         assert len([call for call in standin.calls if call.startswith("deploy")]) == 1
 
-    def test_a_gateway_that_has_ended_is_seen_and_opened_again(self, up: ContainerlabBackend, plan: LabPlan) -> None:
+    def test_a_gateway_that_has_ended_is_restarted(self, up: ContainerlabBackend, plan: LabPlan) -> None:
         before = gateway(plan)
         os.kill(before.pid, signal.SIGKILL)
-        wait_until(lambda: not kernel.is_running(before))
+        wait_until(lambda: not processes.is_running(before))
         status = up.status(plan.place)
         assert status.state == "degraded"
         up.up(plan, quiet)
@@ -98,7 +98,7 @@ class TestUp:
     def test_a_lab_with_a_restarted_switch_is_not_up(
         self, up: ContainerlabBackend, plan: LabPlan, standin: StandIn
     ) -> None:
-        """Its links are gone, and what answers for it enters namespaces that have ended."""
+        """Its links and the namespaces of its servers are lost."""
         with container() as pid:
             for lab in (labs := json.loads((standin.home / "deployed.json").read_text())).values():
                 lab["pids"]["pod1-seg1-leaf2"] = str(pid)
@@ -109,25 +109,27 @@ class TestUp:
             with pytest.raises(LabError) as raised:
                 up.up(plan, quiet)
         assert str(raised.value) == (
-            "node pod1-seg1-leaf2: restarted since, and a restarted container has lost its links. "
-            "Run `railfab lab down`, then up again."
+            "node pod1-seg1-leaf2: was restarted, and a restarted container loses its links. "
+            "Run `railfab lab down`, then `railfab lab up`."
         )
 
-    def test_a_lab_that_runs_otherwise_than_planned_is_refused(self, up: ContainerlabBackend, plan: LabPlan) -> None:
+    def test_a_running_lab_with_another_topology_is_refused(self, up: ContainerlabBackend, plan: LabPlan) -> None:
         wider = {
             name: replace(model, interfaces=tuple(replace(i, mtu_bytes=1500) for i in model.interfaces))
             for name, model in plan.models.items()
         }
         with pytest.raises(LabError) as raised:
             up.up(replace(plan, models=wider), quiet)
-        assert str(raised.value) == "lab small: is up, but not as the intent says now. Run `railfab lab down` first."
+        assert (
+            str(raised.value) == "lab small: is up with another topology than the intent. Run `railfab lab down` first."
+        )
 
     def test_down_leaves_nothing(self, standin: StandIn, plan: LabPlan, tmp_path: Path) -> None:
         backend = standin.backend()
         backend.up(plan, quiet)
         process = gateway(plan)
         assert backend.down(plan.place, quiet) is True
-        assert not kernel.is_running(process)
+        assert not processes.is_running(process)
         assert list((tmp_path / "state").iterdir()) == []
         assert backend.binary.inspect("small") == ()
         assert backend.down(plan.place, quiet) is False
@@ -146,18 +148,16 @@ class TestUp:
         with pytest.raises(LabError) as raised:
             backend.up(plan, quiet)
         assert str(raised.value) == (
-            "node pod1-seg1-host1: is exited (Up 53 seconds). Look at `docker logs` of it, then run `railfab lab down`."
+            "node pod1-seg1-host1: is exited (Up 53 seconds). Check its `docker logs`, then run `railfab lab down`."
         )
         assert backend.binary.inspect("small") == ()
         assert list((tmp_path / "state").iterdir()) == []
 
-    def test_a_lab_of_that_name_that_others_started_is_left_alone(
-        self, up: ContainerlabBackend, plan: LabPlan, tmp_path: Path
-    ) -> None:
+    def test_a_lab_of_another_user_is_not_changed(self, up: ContainerlabBackend, plan: LabPlan, tmp_path: Path) -> None:
         elsewhere = replace(plan, place=replace(plan.place, state=tmp_path / "elsewhere"))
         line = (
-            "lab small: is running, and was not started from here. "
-            "Remove it with `containerlab destroy --name small`, or name your fabric otherwise."
+            "lab small: is running, but was not started with this state directory. "
+            "Remove it with `containerlab destroy --name small`, or change the name of the fabric."
         )
         for verb in (lambda: up.up(elsewhere, quiet), lambda: up.down(elsewhere.place, quiet)):
             with pytest.raises(LabError) as raised:
@@ -165,8 +165,10 @@ class TestUp:
             assert str(raised.value) == line
         assert up.status(plan.place).state == "running"
 
-    def test_secrets_are_for_their_owner_only_and_in_no_argument(self, up: ContainerlabBackend, plan: LabPlan) -> None:
-        files = Files(plan.place)
+    def test_secrets_are_readable_by_their_owner_only_and_in_no_argument(
+        self, up: ContainerlabBackend, plan: LabPlan
+    ) -> None:
+        files = LabPaths(plan.place)
         secret = read_credentials(load_endpoints(plan.place.endpoints_file).nodes[0]).password
         private = [files.credentials("frr"), *files.folder.glob("keys/*/*key")]
         assert {path.stat().st_mode & 0o077 for path in private} == {0}
@@ -183,7 +185,7 @@ def serving(loop: asyncio.AbstractEventLoop, addresses: list[str], keys: Path) -
 
 
 @pytest.mark.lab
-def test_switches_with_servers_of_their_own_are_reached_as_they_are(standin: StandIn, tmp_path: Path) -> None:
+def test_switches_with_their_own_servers_are_reached_directly(standin: StandIn, tmp_path: Path) -> None:
     plan = lab_plan(FRR_POD.parents[1] / "srl-pod/intent.yml", tmp_path / "state")
     names = [node.name for node in plan.topology.nodes]
     addresses = {name: f"127.77.0.{names.index(name) + 1}" for name in plan.models}
@@ -199,7 +201,7 @@ def test_switches_with_servers_of_their_own_are_reached_as_they_are(standin: Sta
     assert {node.name: node.host for node in running.nodes} == addresses
     leaf = running.nodes[0]
     assert (leaf.platform, leaf.ssh_port, leaf.gnmi_port) == ("srlinux", 22, 57400)
-    assert leaf.ca == str(Files(plan.place).lab_directory / ".tls/ca/ca.pem")
+    assert leaf.ca == str(LabPaths(plan.place).lab_directory / ".tls/ca/ca.pem")
     assert read_credentials(leaf).username == "admin"
     known = dict(line.split(" ", 1) for line in Path(str(leaf.known_hosts)).read_text().splitlines())
     for address in addresses.values():
@@ -216,16 +218,16 @@ def test_a_switch_whose_ssh_server_does_not_come_up_is_one_line() -> None:
     with pytest.raises(LabError) as raised:
         host_key_lines(["127.0.0.1"], port, within_s=0.1)
     assert str(raised.value) == (
-        f"127.0.0.1 port {port}: no SSH server after 0 s. Look at the container with `docker logs`."
+        f"127.0.0.1 port {port}: no SSH server after 0 s. Check the container with `docker logs`."
     )
 
 
-def test_the_command_says_what_is_missing_in_one_line_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_doctor_command_prints_one_line_for_each_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     command = ["lab", "doctor", str(small_intent(tmp_path)), "--backend", "containerlab"]
     done = CliRunner().invoke(app, command)
     assert done.exit_code == 2
-    assert "containerlab: is not installed. Install it as containerlab.dev says, or use --backend netns." in done.stdout
+    assert "containerlab: is not installed. Install it from containerlab.dev, or use --backend netns." in done.stdout
 
 
 def wait_until(condition: Callable[[], bool], within_s: float = 10.0) -> None:
@@ -239,7 +241,7 @@ def problems(backend: ContainerlabBackend, plan: LabPlan | None = None) -> list[
     return [str(finding) for finding in backend.doctor(plan) if not finding.ok and finding.subject != "sch_netem"]
 
 
-def test_the_doctor_is_content_with_a_whole_machine(standin: StandIn) -> None:
+def test_the_doctor_finds_no_problem_on_a_complete_machine(standin: StandIn) -> None:
     assert problems(standin.backend()) == []
 
 
@@ -248,25 +250,26 @@ def test_the_doctor_names_what_is_missing(standin: StandIn) -> None:
     write_proc(standin.home / "proc", bounding=(1 << 41) - 1 - (1 << 12))
     (standin.home / "proc/modules").unlink()
     assert problems(backend) == [
-        "Docker: containerlab reaches no daemon. Start the Docker daemon, or set DOCKER_HOST to where it listens.",
-        "/proc/modules: is not there. Use a kernel with module support; containerlab reads it at every deploy.",
-        "capabilities: NET_ADMIN withheld. Run on a machine, or in a container, that has it.",
+        "Docker: containerlab cannot connect to the daemon. "
+        "Start the Docker daemon, or set DOCKER_HOST to its address.",
+        "/proc/modules: does not exist. Use a kernel with module support; containerlab reads it at every deploy.",
+        "capabilities: NET_ADMIN not available. Use a machine or a container with this capability.",
     ]
 
 
-def test_a_capability_that_frr_needs_not_is_steered_around(standin: StandIn) -> None:
+def test_a_missing_capability_that_frr_does_not_need_is_not_fatal(standin: StandIn) -> None:
     write_proc(standin.home / "proc", bounding=(1 << 41) - 1 - (1 << 24))
     assert problems(standin.backend()) == [
-        "capabilities: number 24 is withheld, so privileged containers do not start. Write `privileged: false` into "
-        "containerlab.yml beside the intent; FRR's containers are unprivileged already."
+        "capabilities: number 24 is not available, so privileged containers cannot start. Set `privileged: false` in "
+        "containerlab.yml beside the intent; FRR containers are unprivileged already."
     ]
 
 
-def test_the_doctor_says_how_to_get_the_binary() -> None:
+def test_the_doctor_names_where_to_get_the_binary() -> None:
     from railfab.lab.containerlab import Containerlab
 
     found = problems(ContainerlabBackend(Containerlab("/nowhere/containerlab")))
-    assert found[0] == "containerlab: is not installed. Install it as containerlab.dev says, or use --backend netns."
+    assert found[0] == "containerlab: is not installed. Install it from containerlab.dev, or use --backend netns."
 
 
 def test_an_old_binary_is_named(standin: StandIn) -> None:
@@ -275,7 +278,7 @@ def test_an_old_binary_is_named(standin: StandIn) -> None:
     assert problems(standin.backend()) == ["containerlab: version 0.54.2 is too old. Install 0.60 or newer."]
 
 
-def test_an_image_that_may_not_be_pulled_and_is_not_here_is_fatal(standin: StandIn, plan: LabPlan) -> None:
+def test_a_missing_image_that_may_not_be_pulled_is_fatal(standin: StandIn, plan: LabPlan) -> None:
     (plan.place.folder / "containerlab.yml").write_text("image_pull_policy: Never\nimages: {frr: railfab/frr:none}\n")
     (standin.home / "docker").write_text("#!/bin/sh\nexit 1\n")
     (standin.home / "docker").chmod(0o755)
@@ -284,16 +287,17 @@ def test_an_image_that_may_not_be_pulled_and_is_not_here_is_fatal(standin: Stand
     image = next(finding for finding in found if finding.subject == "image railfab/frr:none")
     assert image.fatal
     assert str(image) == (
-        "image railfab/frr:none: is not here and may not be pulled. Import it, or mend containerlab.yml."
+        "image railfab/frr:none: is missing and image_pull_policy is Never. Load it, or correct containerlab.yml."
     )
 
 
-def test_a_state_that_is_none_is_one_line(standin: StandIn, plan: LabPlan) -> None:
-    path = Files(plan.place).state
+def test_an_invalid_state_file_is_a_one_line_error(standin: StandIn, plan: LabPlan) -> None:
+    path = LabPaths(plan.place).state
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps({"version": 9}))
     with pytest.raises(LabError) as raised:
         standin.backend().status(plan.place)
     assert str(raised.value) == (
-        f"{path}: is no state of a lab (version 9, not 1). Remove the lab with `containerlab destroy`, then this file."
+        f"{path}: is not a state file of this version of railfab (version 9, not 2). "
+        "Remove the lab with `containerlab destroy`, then this file."
     )

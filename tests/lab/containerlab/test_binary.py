@@ -1,4 +1,4 @@
-"""The wrapper, against the recorded outputs."""
+"""The wrapper of the containerlab binary, with recorded output."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import yaml
 from tests.lab.containerlab.conftest import RECORDED, StandIn
 
 from railfab.errors import LabError
-from railfab.lab.containerlab.binary import Containerlab, complaint, containers, executed
+from railfab.lab.containerlab.binary import Containerlab, containers, error_text, executed
 
 NAMES = ["h1", "h2", "h3", "h4", "leaf1", "leaf2", "spine1", "spine2"]
 
@@ -40,7 +40,7 @@ def test_older_versions_list_containers_without_their_labs() -> None:
     assert containers({"containers": entries}) == grouped
 
 
-def test_details_tell_the_process_of_a_container() -> None:
+def test_details_contain_the_pid_of_a_container() -> None:
     found = containers(json.loads((RECORDED / "details.json").read_text()))
     assert found[0].pid == 28537
 
@@ -54,7 +54,7 @@ def test_nothing_running_is_no_error(standin: StandIn) -> None:
     assert standin.binary().inspect("rail") == ()
 
 
-def test_a_lab_lives_from_deploy_to_destroy(standin: StandIn, tmp_path: Path) -> None:
+def test_a_lab_runs_from_deploy_to_destroy(standin: StandIn, tmp_path: Path) -> None:
     binary, path = standin.binary(), topology(tmp_path)
     binary.deploy(path)
     binary.deploy(path)
@@ -66,34 +66,34 @@ def test_a_lab_lives_from_deploy_to_destroy(standin: StandIn, tmp_path: Path) ->
     binary.destroy(path)
 
 
-def test_every_call_goes_without_the_version_check(standin: StandIn) -> None:
+def test_every_call_disables_the_version_check(standin: StandIn) -> None:
     standin.binary().inspect("rail")
     assert standin.calls == ["inspect --all --details version_check=disable"]
 
 
-def test_a_failed_deploy_leaves_nothing_and_is_told_in_containerlabs_words(standin: StandIn, tmp_path: Path) -> None:
+def test_a_failed_deploy_is_removed_and_raises_containerlabs_error(standin: StandIn, tmp_path: Path) -> None:
     binary = standin.binary(STANDIN_FAIL=str(RECORDED / "invalid/unknown-node.out"))
     with pytest.raises(LabError) as raised:
         binary.deploy(topology(tmp_path))
     assert str(raised.value) == (
-        "containerlab deploy: Unable to find node nope. See `railfab lab doctor --backend containerlab`."
+        "containerlab deploy: Unable to find node nope. Run `railfab lab doctor --backend containerlab`."
     )
     assert binary.inspect("pair") == ()
 
 
-def test_a_deploy_whose_hosts_were_not_set_up_has_failed(standin: StandIn, tmp_path: Path) -> None:
-    """containerlab logs it as an error, and ends with code 0."""
+def test_a_failed_exec_command_is_a_failed_deploy(standin: StandIn, tmp_path: Path) -> None:
+    """containerlab logs an error and exits with 0."""
     binary = standin.binary(STANDIN_WARN=str(RECORDED / "exec-failed.err"))
     with pytest.raises(LabError) as raised:
         binary.deploy(topology(tmp_path))
     assert str(raised.value) == (
         'node a: `ip addr add 10.0.0.1/31 dev nope` failed with code 1 (Cannot find device "nope"). '
-        "Use an image that has this command, and may run it."
+        "Use an image that has this command and may run it."
     )
     assert binary.inspect("pair") == ()
 
 
-def test_a_command_that_fails_in_a_container_is_told_by_its_code(standin: StandIn, tmp_path: Path) -> None:
+def test_a_failed_command_in_a_container_returns_its_exit_code(standin: StandIn, tmp_path: Path) -> None:
     binary, path = standin.binary(), topology(tmp_path)
     binary.deploy(path)
     good, bad = (binary.exec(path, "a", f"sh -c 'echo said; exit {code}'")[0] for code in (0, 3))
@@ -115,25 +115,25 @@ def test_a_missing_binary_is_one_line() -> None:
         Containerlab("/nowhere/containerlab").inspect("rail")
     assert str(raised.value) == (
         "containerlab inspect: /nowhere/containerlab is not installed. "
-        "Install it as containerlab.dev says, or use --backend netns."
+        "Install it from containerlab.dev, or use --backend netns."
     )
 
 
 def test_no_daemon_is_one_line(standin: StandIn) -> None:
     with pytest.raises(
-        LabError, match=r"^containerlab inspect: Cannot connect to the Docker daemon at .+running\?\. See"
+        LabError, match=r"^containerlab inspect: Cannot connect to the Docker daemon at .+running\?\. Run"
     ):
         standin.binary(STANDIN_DAEMON="no").inspect("rail")
 
 
-def test_an_answer_that_is_no_json_is_one_line(tmp_path: Path) -> None:
+def test_output_that_is_not_json_is_a_one_line_error(tmp_path: Path) -> None:
     program = tmp_path / "containerlab"
     program.write_text("#!/bin/sh\necho '+---+---+'\n")
     program.chmod(0o755)
     with pytest.raises(LabError) as raised:
         Containerlab(str(program)).inspect("rail")
     assert str(raised.value) == (
-        "containerlab inspect: does not answer in JSON (+---+---+). Install containerlab 0.60 or newer."
+        "containerlab inspect: does not print JSON (+---+---+). Install containerlab 0.60 or newer."
     )
 
 
@@ -153,5 +153,5 @@ def test_an_answer_that_is_no_json_is_one_line(tmp_path: Path) -> None:
         ("", ""),
     ],
 )
-def test_a_complaint_is_one_line_without_times_and_colours(said: str, line: str) -> None:
-    assert complaint(said) == line
+def test_an_error_text_is_one_line_without_times_and_colours(said: str, line: str) -> None:
+    assert error_text(said) == line

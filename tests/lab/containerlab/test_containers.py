@@ -23,7 +23,7 @@ from railfab.endpoints import load_endpoints, read_credentials
 from railfab.gnmi.paths import to_proto
 from railfab.lab import LabPlan
 from railfab.lab.containerlab import ContainerlabBackend
-from railfab.lab.containerlab.state import Files
+from railfab.lab.containerlab.state import LabPaths
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Running:
         return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=150)
 
     def ping(self, host: str, address: str) -> int:
-        topology = Files(self.plan.place).topology
+        topology = LabPaths(self.plan.place).topology
         done = self.backend.binary.exec(topology, host, f"ping -c 3 -i 0.2 -W 2 {address}")
         return done[0].return_code
 
@@ -79,11 +79,11 @@ class TestOnTheStandIn:
         assert lab.run("verify").returncode == 0
         assert lab.ping("pod1-seg1-host1", "10.18.2.1") == 0
 
-    def test_what_was_confirmed_is_what_the_container_boots_with(self, lab: Running) -> None:
-        folder = Files(lab.plan.place).folder
+    def test_a_container_boots_with_the_confirmed_configuration(self, lab: Running) -> None:
+        folder = LabPaths(lab.plan.place).folder
         assert "router bgp" in (folder / "configs/pod1-spine1/frr.conf").read_text()
 
-    def test_the_state_of_ports_is_told_over_gnmi(self, lab: Running) -> None:
+    def test_the_state_of_ports_is_read_over_gnmi(self, lab: Running) -> None:
         import grpc
         from pygnmi.spec.v080 import gnmi_pb2, gnmi_pb2_grpc
 

@@ -1,4 +1,4 @@
-"""The committed labs are what the generator writes, and the command that writes them says what it did."""
+"""The committed labs equal the generated ones, and the command that writes them."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class TestCommitted:
         for name, content in expected.items():
             assert (intent.parent / name).read_text() == content, f"run: railfab lab render {intent}"
 
-    def test_nothing_is_wrong_with_them(self, intent: Path) -> None:
+    def test_the_topology_has_no_errors(self, intent: Path) -> None:
         assert check_file(next(intent.parent.glob("*.clab.yml"))) == []
 
-    def test_a_readme_names_the_one_command(self, intent: Path) -> None:
+    def test_the_readme_contains_the_command(self, intent: Path) -> None:
         assert f"railfab lab up labs/{intent.parent.name}/intent.yml" in (intent.parent / "README.md").read_text()
 
 
@@ -40,7 +40,7 @@ def test_there_is_a_lab_of_each_platform() -> None:
 
 
 class TestCommand:
-    def test_it_writes_beside_the_intent_and_says_what_is_next(self, tmp_path: Path) -> None:
+    def test_it_writes_beside_the_intent_and_prints_the_next_command(self, tmp_path: Path) -> None:
         done = CliRunner().invoke(app, ["lab", "render", str(small_intent(tmp_path))])
         assert done.exit_code == 0
         assert "next: sudo containerlab deploy -t" in done.stderr.replace("\n", " ")

@@ -1,4 +1,4 @@
-"""What containerlab does in its own order: containers run before they are cabled, and FRR starts after both."""
+"""Start order under containerlab: containers start before their links exist, and FRR starts after both."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from tests.lab.fabrics import lab_plan, small_intent
 
 from railfab.errors import LabError
 from railfab.lab.containerlab.lifecycle import wait_for_daemons
-from railfab.lab.containerlab.state import Behind, Files, load_state
-from railfab.lab.netns import kernel
-from railfab.lab.netns.node import silent_daemons
+from railfab.lab.containerlab.state import GatewaySwitch, LabPaths, load_state
+from railfab.lab.netns import processes
+from railfab.lab.netns.node import unresponsive_daemons
 from railfab.platforms import platform
 
 pytestmark = pytest.mark.lab
@@ -77,10 +77,10 @@ class TestStartOfFrr:
         starting.ip("set", "clab-o-44c19537", "name", "swp16")
         assert starting.starts(within_s=10)
 
-    def test_a_daemon_that_is_started_again_waits_for_no_port(self, script: Path) -> None:
+    def test_a_restarted_daemon_does_not_wait_for_ports(self, script: Path) -> None:
         assert Starting(script.with_name("watchfrr.sh"), ports=2).starts(within_s=10)
 
-    def test_outside_of_containerlab_it_waits_for_none(self, script: Path) -> None:
+    def test_outside_of_containerlab_it_does_not_wait(self, script: Path) -> None:
         assert Starting(script, ports=0).starts(within_s=10)
 
 
@@ -90,41 +90,41 @@ def test_a_switch_of_a_lab_that_is_up_can_be_configured(tmp_path: Path) -> None:
     with container(last_after_s=1.5) as pid:
         backend = new_standin(tmp_path / "standin", pid).backend()
         backend.up(plan, lambda _: None)
-        state = load_state(Files(plan.place).state)
+        state = load_state(LabPaths(plan.place).state)
         assert state is not None
-        assert [silent_daemons(node.sockets) for node in state.behind] == [()] * len(plan.models)
+        assert [unresponsive_daemons(node.sockets) for node in state.gateway_switches] == [()] * len(plan.models)
         backend.down(plan.place, lambda _: None)
 
 
-def test_a_switch_whose_daemons_stay_silent_is_named() -> None:
+def test_a_switch_whose_daemons_do_not_answer_is_named() -> None:
     with container(last_after_s=60) as pid, pytest.raises(LabError) as raised:
-        wait_for_daemons([behind(pid)], within_s=0.2)
+        wait_for_daemons([gateway_switch(pid)], within_s=0.2)
     assert str(raised.value) == (
-        "node leaf1: bfdd does not answer. Look at `docker logs` of it, then run `railfab lab down`."
+        "node leaf1: no answer from bfdd. Check its `docker logs`, then run `railfab lab down`."
     )
 
 
 def test_a_container_that_has_ended_is_not_waited_for() -> None:
     with container(last_after_s=60) as pid:
-        node = behind(pid)
+        node = gateway_switch(pid)
     with pytest.raises(LabError) as raised:
         wait_for_daemons([node])
     assert str(raised.value) == (
-        "node leaf1: its container has ended. Look at `docker logs` of it, then run `railfab lab down`."
+        "node leaf1: its container has ended. Check its `docker logs`, then run `railfab lab down`."
     )
 
 
-def test_the_log_of_the_gateway_begins_with_what_it_does(tmp_path: Path, pid: int) -> None:
+def test_the_log_of_the_gateway_has_no_import_warning(tmp_path: Path, pid: int) -> None:
     (tmp_path / "standin").mkdir()
     plan = lab_plan(small_intent(tmp_path), tmp_path / "state")
     backend = new_standin(tmp_path / "standin", pid).backend()
     backend.up(plan, lambda _: None)
-    log = Files(plan.place).gateway_log.read_text()
+    log = LabPaths(plan.place).gateway_log.read_text()
     backend.down(plan.place, lambda _: None)
     assert "Warning" not in log
 
 
-def behind(pid: int) -> Behind:
-    started = kernel.started(pid)
+def gateway_switch(pid: int) -> GatewaySwitch:
+    started = processes.started(pid)
     assert started is not None
-    return Behind(name="leaf1", platform="frr", pid=pid, started=started)
+    return GatewaySwitch(name="leaf1", platform="frr", pid=pid, started=started)

@@ -1,4 +1,4 @@
-"""Generated topologies: what they say, that containerlab's own schema takes them, and what is said of broken ones."""
+"""Generated topologies, containerlab's schema, settings, and errors of broken topologies."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from railfab.errors import LabError
 from railfab.fabric import design
 from railfab.lab import LabPlan
 from railfab.lab.containerlab import LabFiles, Settings, check, check_file, lab_files, load_settings
-from railfab.lab.containerlab.names import INTERFACES, interface_fault, topology_name
+from railfab.lab.containerlab.names import INTERFACES, interface_error, topology_name
 from railfab.platforms import platform, platform_names
 from railfab.topology import Role
 
@@ -47,7 +47,7 @@ def test_the_same_plan_gives_the_same_files(plan: LabPlan, files: LabFiles) -> N
     assert lab_files(plan, Settings()).all() == files.all()
 
 
-def test_the_text_says_what_the_model_says(files: LabFiles) -> None:
+def test_the_text_contains_the_topology(files: LabFiles) -> None:
     text = files.topology.dump()
     assert yaml.safe_load(text) == files.topology.document()
     assert "&id" not in text
@@ -74,7 +74,7 @@ def test_groups_are_those_of_the_deploy(plan: LabPlan, files: LabFiles) -> None:
         assert {group for group in groups if group.startswith("rail_")} == (rails if node.role is Role.LEAF else set())
 
 
-def test_nothing_is_wrong_with_what_is_generated(files: LabFiles) -> None:
+def test_a_generated_topology_has_no_errors(files: LabFiles) -> None:
     assert list(check(files.topology.document(), files.name, exists=files.files.__contains__)) == []
 
 
@@ -102,10 +102,10 @@ class TestSchema:
     def schema(self, oracles: Path) -> Any:
         return validator(json.loads((oracles / "containerlab.schema.json").read_text()))
 
-    def test_containerlabs_schema_takes_it(self, schema: Any, files: LabFiles) -> None:
+    def test_containerlabs_schema_accepts_it(self, schema: Any, files: LabFiles) -> None:
         assert [error.message for error in schema.iter_errors(yaml.safe_load(files.topology.dump()))] == []
 
-    def test_it_takes_every_setting(self, schema: Any) -> None:
+    def test_it_accepts_every_setting(self, schema: Any) -> None:
         settings = Settings(
             images={"frr": "railfab/frr:local"},
             host_image="alpine:3.20",
@@ -119,7 +119,7 @@ class TestSchema:
         document = lab_files(configured(FRR_POD), settings).topology.document()
         assert [error.message for error in schema.iter_errors(document)] == []
 
-    def test_it_refuses_what_we_refuse(self, schema: Any) -> None:
+    def test_it_refuses_what_check_refuses(self, schema: Any) -> None:
         document = lab_files(configured(FRR_POD), Settings()).topology.document()
         document["topology"]["groups"]["frr"]["kindd"] = "linux"
         assert not schema.is_valid(document)
@@ -161,21 +161,27 @@ class TestSettings:
     @pytest.mark.parametrize(
         ("text", "line"),
         [
-            ("imagess: {}\n", "{path}: imagess: is not a key railfab knows. Use one of images, host_image, "),
-            ("images: [frr]\n", "{path}: images: ['frr'] does not fit. Give a mapping of platform to image."),
-            ("cap_add: NET_ADMIN\n", "{path}: cap_add: 'NET_ADMIN' does not fit. Give a list of capabilities, as "),
-            ("privileged: yes please\n", "{path}: privileged: 'yes please' does not fit. Give true or false."),
+            ("imagess: {}\n", "{path}: imagess: is not a known key. Use one of images, host_image, "),
+            ("images: [frr]\n", "{path}: images: ['frr'] is not valid. Use a mapping of platform to image."),
+            (
+                "cap_add: NET_ADMIN\n",
+                "{path}: cap_add: 'NET_ADMIN' is not valid. Use a list of capabilities, for example ",
+            ),
+            ("privileged: yes please\n", "{path}: privileged: 'yes please' is not valid. Use true or false."),
             (
                 "image_pull_policy: Sometimes\n",
-                "{path}: image_pull_policy: 'Sometimes' does not fit. Give one of Always, ",
+                "{path}: image_pull_policy: 'Sometimes' is not valid. Use one of Always, ",
             ),
-            ("ipv4_subnet: 172.31/33\n", "{path}: ipv4_subnet: '172.31/33' does not fit. Give `auto` or a range as "),
-            ("network: 7\n", "{path}: network: 7 does not fit. Give a text."),
-            ("- a\n", "{path}: holds no mapping. Its keys are images, host_image, "),
-            ("a: [\n", "{path}: cannot be read (while parsing a flow node). Mend the file."),
+            (
+                "ipv4_subnet: 172.31/33\n",
+                "{path}: ipv4_subnet: '172.31/33' is not valid. Use `auto` or a range such as ",
+            ),
+            ("network: 7\n", "{path}: network: 7 is not valid. Use text."),
+            ("- a\n", "{path}: is not a mapping. Use the keys images, host_image, "),
+            ("a: [\n", "{path}: cannot be read (while parsing a flow node). Correct the file."),
         ],
     )
-    def test_what_is_wrong_in_it_is_one_line(self, tmp_path: Path, text: str, line: str) -> None:
+    def test_an_invalid_setting_is_a_one_line_error(self, tmp_path: Path, text: str, line: str) -> None:
         path = tmp_path / "containerlab.yml"
         path.write_text(text)
         with pytest.raises(LabError) as raised:
@@ -194,14 +200,14 @@ class TestNames:
     )
     def test_a_port_has_a_name_in_the_topology(self, name: str, interface: str, expected: str) -> None:
         assert topology_name(name, interface) == expected
-        assert interface_fault(platform(name).lab.kind, expected) is None
+        assert interface_error(platform(name).lab.kind, expected) is None
 
-    def test_a_port_that_the_platform_has_not_is_one_line(self) -> None:
+    def test_a_port_that_the_platform_does_not_have_is_a_one_line_error(self) -> None:
         with pytest.raises(LabError) as raised:
             topology_name("srlinux", "swp1")
         assert str(raised.value) == (
-            "interface swp1: platform srlinux has no name for it in containerlab. "
-            "Its pattern is ^ethernet-(\\d+)/(.+)$."
+            "interface swp1: is not an interface name of platform srlinux. "
+            "Use a name that matches ^ethernet-(\\d+)/(.+)$."
         )
 
     @pytest.mark.parametrize(
@@ -217,13 +223,13 @@ class TestNames:
             ("cisco_n9kv", "Ethernet1/1", "swp1"),
         ],
     )
-    def test_each_kind_takes_its_own_names_only(self, kind: str, good: str, bad: str) -> None:
-        assert interface_fault(kind, good) is None
-        assert interface_fault(kind, bad) is not None
+    def test_each_kind_accepts_only_its_interface_names(self, kind: str, good: str, bad: str) -> None:
+        assert interface_error(kind, good) is None
+        assert interface_error(kind, bad) is not None
 
 
 def broken(edit: Callable[[dict[str, Any]], None]) -> list[str]:
-    """What is said of the FRR pod after an edit."""
+    """Errors of the FRR pod's topology after an edit."""
     files = lab_files(lab_plan(FRR_POD, Path("x")), Settings())
     document = yaml.safe_load(files.topology.dump())
     edit(document)
@@ -231,47 +237,46 @@ def broken(edit: Callable[[dict[str, Any]], None]) -> list[str]:
 
 
 class TestCheck:
-    def test_a_misspelt_key_is_named_with_its_nearest(self) -> None:
+    def test_a_misspelt_key_is_named_with_the_closest_key(self) -> None:
         def edit(document: dict[str, Any]) -> None:
             document["topology"]["groups"]["frr"]["sysctl"] = {}
             document["topology"]["node"] = {}
             document["nane"] = "x"
 
         assert broken(edit) == [
-            "lab: nane: is not a key of containerlab. Did you mean name.",
-            "lab: topology: node: is not a key of containerlab. Did you mean nodes.",
-            "lab: groups.frr: sysctl: is not a key of containerlab. Did you mean sysctls.",
+            "lab: nane: is not a key of containerlab. Use name.",
+            "lab: topology: node: is not a key of containerlab. Use nodes.",
+            "lab: groups.frr: sysctl: is not a key of containerlab. Use sysctls.",
         ]
 
     def test_an_unknown_kind_is_named_for_each_node(self) -> None:
         def edit(document: dict[str, Any]) -> None:
             document["topology"]["nodes"]["pod1-spine1"]["kind"] = "nokia_srlinx"
 
-        assert broken(edit)[0] == (
-            "lab: nodes.pod1-spine1: kind 'nokia_srlinx' is not one railfab knows. Did you mean nokia_srlinux."
-        )
+        assert broken(edit)[0] == ("lab: nodes.pod1-spine1: kind 'nokia_srlinx' is not supported. Use nokia_srlinux.")
 
     def test_an_end_at_a_node_that_is_not_there(self) -> None:
         def edit(document: dict[str, Any]) -> None:
             document["topology"]["links"][0]["endpoints"][1]["node"] = "pod1-seg1-leaf9"
 
-        assert broken(edit) == [
-            "lab: link 1: node 'pod1-seg1-leaf9' is not in the topology. Did you mean pod1-seg1-leaf2."
-        ]
+        assert broken(edit) == ["lab: link 1: node 'pod1-seg1-leaf9' is not in the topology. Use pod1-seg1-leaf2."]
 
-    def test_an_interface_that_the_kind_has_not(self) -> None:
+    def test_an_interface_that_the_kind_does_not_have(self) -> None:
         def edit(document: dict[str, Any]) -> None:
             document["topology"]["links"][0]["endpoints"][1]["interface"] = "eth0"
 
         assert broken(edit) == [
-            "lab: link 1: pod1-seg1-leaf1: 'eth0' is no interface of kind linux. Its names match (?!eth0$)[^\\s/:]+."
+            "lab: link 1: pod1-seg1-leaf1: 'eth0' is not an interface name of kind linux. "
+            "Use a name that matches (?!eth0$)[^\\s/:]+."
         ]
 
     def test_an_interface_that_two_links_end_at(self) -> None:
         def edit(document: dict[str, Any]) -> None:
             document["topology"]["links"][1]["endpoints"][0]["interface"] = "rail1-p0"
 
-        assert broken(edit) == ["lab: link 2: pod1-seg1-host1 rail1-p0 is an end of link 1 too. Use another interface."]
+        assert broken(edit) == [
+            "lab: link 2: pod1-seg1-host1 rail1-p0 is also an end of link 1. Use another interface."
+        ]
 
     def test_a_missing_image_and_a_missing_file(self) -> None:
         def edit(document: dict[str, Any]) -> None:
@@ -279,16 +284,14 @@ class TestCheck:
             document["topology"]["nodes"]["pod1-spine1"]["binds"] = ["frr.conf:/etc/frr/frr.conf"]
 
         said = broken(edit)
-        assert said[0] == "lab: nodes.pod1-seg1-host1: has no image. Give it one, or its group."
-        assert said[-1] == (
-            "lab: nodes.pod1-spine1: names frr.conf, which is not there. Write it with `railfab lab render`."
-        )
+        assert said[0] == "lab: nodes.pod1-seg1-host1: has no image. Set its image, or that of its group."
+        assert said[-1] == ("lab: nodes.pod1-spine1: file frr.conf does not exist. Write it with `railfab lab render`.")
 
     def test_a_group_that_is_not_defined(self) -> None:
         def edit(document: dict[str, Any]) -> None:
             document["topology"]["nodes"]["pod1-spine1"]["group"] = "fr"
 
-        assert broken(edit)[0] == "lab: nodes.pod1-spine1: group 'fr' is not defined. Did you mean frr."
+        assert broken(edit)[0] == "lab: nodes.pod1-spine1: group 'fr' is not defined. Use frr."
 
     def test_a_cable_with_one_end_and_an_mtu_out_of_range(self) -> None:
         def edit(document: dict[str, Any]) -> None:
@@ -297,13 +300,13 @@ class TestCheck:
 
         assert broken(edit) == [
             "lab: link 1: mtu 65 is out of range. Use 68 to 65535.",
-            "lab: link 1: has 1 ends. Give it two.",
+            "lab: link 1: has 1 end, not 2. Set two endpoints.",
         ]
 
     @pytest.mark.parametrize(
         ("text", "line"),
         [
-            ("a: [", "{path}: cannot be read (while parsing a flow node). Mend the file."),
+            ("a: [", "{path}: cannot be read (while parsing a flow node). Correct the file."),
             (None, "{path}: no such file. Write it with `railfab lab render`."),
         ],
     )
@@ -319,9 +322,9 @@ class TestCheck:
         path = tmp_path / "x.clab.yml"
         path.write_text("name: x\n")
         assert [str(error) for error in check_file(path)] == [
-            f"{path}: holds no topology. Its keys are name and topology."
+            f"{path}: has no topology. Add the keys name and topology."
         ]
 
-    def test_what_containerlab_ran_for_real_passes(self) -> None:
+    def test_a_topology_that_containerlab_has_run_has_no_errors(self) -> None:
         recorded = Path(__file__).parent / "recorded"
         assert check_file(recorded / "rail.clab.yml") == []

@@ -1,4 +1,4 @@
-"""`python -m railfab.lab.agent STATE CREDENTIALS`: serve gNMI for every switch of a running lab until it is ended."""
+"""`python -m railfab.lab.agent STATE CREDENTIALS`: serve gNMI for every switch of a running lab."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from railfab.errors import LabError, RailfabError
 from railfab.gnmi.certificates import Identity
 from railfab.gnmi.server import GnmiServer, ServerLoop
 from railfab.lab.agent.target import LinuxSwitch
-from railfab.lab.netns.kernel import NAMESPACES, enter
-from railfab.lab.netns.runtime import GNMI_PORT, address, node_root
+from railfab.lab.netns.namespaces import NAMESPACES, enter
+from railfab.lab.netns.runtime import GNMI_PORT, address, node_directory
 from railfab.lab.netns.state import LabNode, LabState, load_state
 from railfab.platforms import yaml_files
 
@@ -21,7 +21,7 @@ HOME = Path("/proc/self/ns/net")
 
 
 def serve(state: LabState, credentials: Path) -> None:
-    """Listen on the management address of every switch, inside its namespace, and wait for a signal to end."""
+    """Listen on the management address of every switch, inside its namespace, until SIGINT or SIGTERM."""
     login = read_credentials(Endpoint(name="gNMI agent", platform="frr", host="", credentials=str(credentials)))
     with ServerLoop() as loop, HOME.open() as home:
         servers = []
@@ -33,7 +33,7 @@ def serve(state: LabState, credentials: Path) -> None:
                 host=address(node),
                 port=GNMI_PORT,
                 credentials=login,
-                identity=_identity(node_root(state, node.name)),
+                identity=_identity(node_directory(state, node.name)),
             )
             server.start()
             servers.append(server)
@@ -45,16 +45,18 @@ def serve(state: LabState, credentials: Path) -> None:
 
 
 async def _move(namespace: Path) -> None:
-    """Take the servers' thread into a network namespace: a socket belongs to the one it is opened in, for good."""
+    """Move the servers' thread into a network namespace; a socket stays in the namespace in which it is opened."""
     enter(namespace)
 
 
 def _switch(state: LabState, node: LabNode) -> LinuxSwitch:
     holder = state.process(node.name)
     if holder is None:
-        raise LabError(node.name, "has no process in the lab's state", "Run `railfab lab down`, then up again")
+        raise LabError(
+            node.name, "has no process in the state file of the lab", "Run `railfab lab down`, then `railfab lab up`"
+        )
     telemetry = yaml_files.telemetry("railfab.platforms.frr")
-    return LinuxSwitch(node.name, holder=holder, sockets=node_root(state, node.name) / "run-frr", map_=telemetry)
+    return LinuxSwitch(node.name, holder=holder, sockets=node_directory(state, node.name) / "run-frr", map_=telemetry)
 
 
 def _identity(root: Path) -> Identity:

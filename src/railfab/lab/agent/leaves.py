@@ -1,4 +1,4 @@
-"""Canonical readings to native leaves, by the same map that the collector decodes them with."""
+"""Measurements as native gNMI leaves, by the telemetry map with which the collector decodes them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from railfab.gnmi.paths import elements, to_text_elements
 from railfab.gnmi.values import Uint64
-from railfab.lab.agent.readings import Reading
+from railfab.lab.agent.linux_metrics import Measurement
 from railfab.platforms import TelemetryMap, TelemetryRule
 
 _LABEL = re.compile(r"\{(\w+)\}")
@@ -17,22 +17,22 @@ _WILDCARD = re.compile(r"\[([\w.-]+)=\*\]")
 Value = str | int
 
 
-def encode(map_: TelemetryMap, readings: Iterable[Reading]) -> tuple[dict[str, Value], frozenset[str]]:
-    """Canonical path and value of each leaf, and the paths of those worth an ON_CHANGE subscription.
+def encode(map_: TelemetryMap, measurements: Iterable[Measurement]) -> tuple[dict[str, Value], frozenset[str]]:
+    """Path and value of each leaf, and the paths of the leaves for ON_CHANGE subscriptions.
 
-    A reading that the map has no rule for, or whose state no rule names, has no leaf.
+    A measurement without a rule, or with a state that no rule names, has no leaf.
     """
     rules: dict[str, list[TelemetryRule]] = {}
     for rule in map_.rules:
         rules.setdefault(rule.metric, []).append(rule)
     leaves: dict[str, Value] = {}
     on_change = set()
-    for reading in readings:
-        for rule in rules.get(reading.metric, ()):
-            value = _native(rule, reading.value)
-            if value is None or any(reading.labels.get(name) != fixed for name, fixed in rule.labels.items()):
+    for measurement in measurements:
+        for rule in rules.get(measurement.metric, ()):
+            value = _native(rule, measurement.value)
+            if value is None or any(measurement.labels.get(name) != fixed for name, fixed in rule.labels.items()):
                 continue
-            path = _path(rule.path, tuple(reading.labels.items()), tuple(reading.keys.items()))
+            path = _path(rule.path, tuple(measurement.labels.items()), tuple(measurement.keys.items()))
             leaves[path] = value
             if rule.on_change:
                 on_change.add(path)
@@ -40,7 +40,7 @@ def encode(map_: TelemetryMap, readings: Iterable[Reading]) -> tuple[dict[str, V
 
 
 def _native(rule: TelemetryRule, value: float) -> Value | None:
-    """The leaf's value: the state of that number, or the number in the leaf's own unit."""
+    """Value of the leaf: the name of the state, or the number in the unit of the leaf."""
     if rule.states is not None:
         return next((state for state, number in rule.states.items() if number == value), None)
     number = round(value / rule.scale)

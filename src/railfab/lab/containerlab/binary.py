@@ -1,4 +1,4 @@
-"""The `containerlab` binary, typed: its verbs, what they answer, and its errors in one line."""
+"""The `containerlab` binary: its commands, their parsed output, and its errors as one line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from railfab.errors import LabError
 
 PROGRAM = "containerlab"
 WITHIN_S = 900.0
-"""Pulling images and booting a chassis take minutes [s]."""
+"""Time limit of a command [s]; pulling images and booting a chassis take minutes."""
 
 ASK_WITHIN_S = 60.0
 ENVIRONMENT = {"CLAB_VERSION_CHECK": "disable"}
@@ -26,16 +26,16 @@ _LOG_LINE = re.compile(
 )
 _EXEC_FAILED = re.compile(
     r'Failed to execute command command=(?P<quote>"?)(?P<command>.+?)(?P=quote) node=(?P<node>\S+) rc=(?P<code>\d+) .*'
-    r"(?:\n +stderr=\n +[│|] (?P<said>.+))?"
+    r"(?:\n +stderr=\n +[│|] (?P<stderr>.+))?"
 )
 _ERROR_LEVELS = ("ERRO", "ERROR", "FATA", "FATAL")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Container:
-    """One node that containerlab runs. name: the container's; node: the topology's. pid: None when not running.
+    """A container. name: of the container; node: name in the topology. pid: None when not running.
 
-    ipv4: management address without prefix length; None when it has none.
+    ipv4: management address without prefix length, or None.
     """
 
     lab: str
@@ -50,8 +50,8 @@ class Container:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Executed:
-    """One command in one container."""
+class ExecResult:
+    """Result of a command in a container."""
 
     container: str
     return_code: int
@@ -61,7 +61,7 @@ class Executed:
 
 @dataclass(frozen=True, slots=True)
 class Containerlab:
-    """The binary. environment: what is set for it besides the caller's, as DOCKER_HOST."""
+    """The binary. environment: additional variables, for example DOCKER_HOST."""
 
     program: str = PROGRAM
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -70,17 +70,17 @@ class Containerlab:
         return shutil.which(self.program, path=self._environment().get("PATH")) is not None
 
     def version(self) -> str:
-        """Its version, as `0.79.0`."""
-        said = self._run("version", within_s=ASK_WITHIN_S)
-        found = re.search(r"version:\s*v?(\S+)", said)
+        """Version of containerlab, for example `0.79.0`."""
+        output = self._run("version", within_s=ASK_WITHIN_S)
+        found = re.search(r"version:\s*v?(\S+)", output)
         if found is None:
-            raise LabError(self.program, "does not say its version", "Check that it is containerlab")
+            raise LabError(self.program, "does not print its version", "Check that it is containerlab")
         return found[1]
 
     def deploy(self, topology: Path) -> None:
-        """Boot a lab; what a failed attempt has left is removed. Raises LabError with containerlab's own words.
+        """Boot a lab; remove it after an error. Raises LabError with containerlab's error text.
 
-        A command of the topology's `exec` that fails in a node is an error here; containerlab's code is 0 then.
+        A failed `exec` command of a node is an error too, although containerlab then exits with 0.
         """
         try:
             _require_executed(self._checked("deploy", "--topo", str(topology)).stderr)
@@ -89,26 +89,26 @@ class Containerlab:
             raise
 
     def inspect(self, lab: str) -> tuple[Container, ...]:
-        """The containers of a lab, by name; none when it is not there."""
+        """Containers of a lab, sorted by name; empty when it does not run."""
         return tuple(container for container in self.inspect_all() if container.lab == lab)
 
     def inspect_all(self) -> tuple[Container, ...]:
-        """Every container of every lab, by name. Asking for one that is not there would be an error."""
-        said = self._run("inspect", "--all", "--details", within_s=ASK_WITHIN_S)
-        return containers(self._json("inspect", said.strip() or "{}"))
+        """Containers of every lab, sorted by name; `inspect` of one lab fails when it does not run."""
+        output = self._run("inspect", "--all", "--details", within_s=ASK_WITHIN_S)
+        return containers(self._json("inspect", output.strip() or "{}"))
 
-    def exec(self, topology: Path, node: str, command: str) -> tuple[Executed, ...]:
-        """Run a command in a node. A command that fails is no error: its code says so."""
+    def exec(self, topology: Path, node: str, command: str) -> tuple[ExecResult, ...]:
+        """Run a command in a node; return its output and exit code, also when it fails."""
         label = f"clab-node-name={node}"
         words = ["exec", "--topo", str(topology), "--label", label, "--cmd", command, "--format", "json"]
         return executed(self._json("exec", self._run(*words)))
 
     def save(self, topology: Path) -> None:
-        """Have every switch that can save what it runs do so, into the lab's directory."""
+        """Save the running configuration of every switch that supports it into the lab's directory."""
         self._run("save", "--topo", str(topology))
 
     def destroy(self, topology: Path) -> None:
-        """Remove a lab and its directory; nothing when it is not there."""
+        """Remove a lab and its directory, if they exist."""
         self._run("destroy", "--topo", str(topology), "--cleanup")
 
     def destroy_by_name(self, lab: str) -> None:
@@ -116,14 +116,14 @@ class Containerlab:
         self._run("destroy", "--name", lab, "--cleanup")
 
     def _run(self, *words: str, within_s: float = WITHIN_S) -> str:
-        """Standard output. Raises LabError when the exit code is not 0."""
+        """Run a command; return its standard output. Raises LabError when the exit code is not 0."""
         return self._checked(*words, within_s=within_s).stdout
 
     def _checked(self, *words: str, within_s: float = WITHIN_S) -> subprocess.CompletedProcess[str]:
         done = self._call(list(words), within_s)
         if done.returncode:
-            problem = complaint(done.stderr, done.stdout) or f"ended with code {done.returncode}"
-            raise LabError(f"{PROGRAM} {words[0]}", problem, "See `railfab lab doctor --backend containerlab`")
+            problem = error_text(done.stderr, done.stdout) or f"exited with code {done.returncode}"
+            raise LabError(f"{PROGRAM} {words[0]}", problem, "Run `railfab lab doctor --backend containerlab`")
         return done
 
     def _call(self, words: list[str], within_s: float) -> subprocess.CompletedProcess[str]:
@@ -141,39 +141,39 @@ class Containerlab:
         except FileNotFoundError:
             raise LabError(where, f"{self.program} is not installed", INSTALL) from None
         except PermissionError:
-            raise LabError(where, f"{self.program} may not be run", "Check its mode") from None
+            raise LabError(where, f"{self.program} is not executable", "Check its file mode") from None
         except subprocess.TimeoutExpired:
-            remedy = "Take the lab down with `railfab lab down`"
+            remedy = "Remove the lab with `railfab lab down`"
             raise LabError(where, f"has not ended after {within_s:.0f} s", remedy) from None
 
     def _environment(self) -> dict[str, str]:
         return os.environ | ENVIRONMENT | dict(self.environment)
 
-    def _json(self, verb: str, said: str) -> Any:
+    def _json(self, verb: str, output: str) -> Any:
         try:
-            return json.loads(said)
+            return json.loads(output)
         except ValueError:
-            line = (said.strip().splitlines() or ["nothing"])[0]
+            line = (output.strip().splitlines() or ["nothing"])[0]
             remedy = "Install containerlab 0.60 or newer"
-            raise LabError(f"{PROGRAM} {verb}", f"does not answer in JSON ({line})", remedy) from None
+            raise LabError(f"{PROGRAM} {verb}", f"does not print JSON ({line})", remedy) from None
 
 
-INSTALL = "Install it as containerlab.dev says, or use --backend netns"
+INSTALL = "Install it from containerlab.dev, or use --backend netns"
 
 
 def _require_executed(log: str) -> None:
-    """Raises LabError for the first command of `exec` that failed, as containerlab 0.79 logs it."""
+    """Raise LabError for the first failed `exec` command in the log of containerlab 0.79."""
     failed = _EXEC_FAILED.search(_COLOUR.sub("", log))
     if failed is not None:
-        said = f" ({failed['said'].strip()})" if failed["said"] else ""
-        problem = f"`{failed['command']}` failed with code {failed['code']}{said}"
-        raise LabError(f"node {failed['node']}", problem, "Use an image that has this command, and may run it")
+        reason = f" ({failed['stderr'].strip()})" if failed["stderr"] else ""
+        problem = f"`{failed['command']}` failed with code {failed['code']}{reason}"
+        raise LabError(f"node {failed['node']}", problem, "Use an image that has this command and may run it")
 
 
-def complaint(stderr: str, stdout: str = "") -> str:
-    """What containerlab says is wrong, in one line without colours and times: its verdict, else its last error.
+def error_text(stderr: str, stdout: str = "") -> str:
+    """Error text of containerlab as one line, without colours and times: its summary, otherwise its last error.
 
-    The verdict of newer versions stands below a line with ERROR alone.
+    Newer versions print the summary below a line `ERROR`.
     """
     lines = [line.strip() for line in _COLOUR.sub("", f"{stdout}\n{stderr}").splitlines() if line.strip()]
     if "ERROR" in lines:
@@ -185,11 +185,11 @@ def complaint(stderr: str, stdout: str = "") -> str:
 
 
 def containers(answer: Any) -> tuple[Container, ...]:
-    """Containers of `inspect`: summaries or details, by lab (newer), in a list, or under `containers` (older)."""
+    """Containers in the output of `inspect`: by lab (newer versions), as a list, or under `containers` (older)."""
     if isinstance(answer, Mapping):
         answer = [entry for entries in answer.values() if isinstance(entries, list) for entry in entries]
     if not isinstance(answer, list):
-        raise LabError(f"{PROGRAM} inspect", "answers in an unknown shape", "Install containerlab 0.60 or newer")
+        raise LabError(f"{PROGRAM} inspect", "prints an unknown format", "Install containerlab 0.60 or newer")
     found = (_detailed(entry) if "Labels" in entry else _summary(entry) for entry in answer)
     return tuple(sorted(found, key=lambda container: container.name))
 
@@ -225,14 +225,14 @@ def _detailed(entry: Mapping[str, Any]) -> Container:
 
 
 def _address(text: Any) -> str | None:
-    """An address without its prefix length; None where there is none."""
+    """An address without its prefix length, or None."""
     return None if text in (None, "", "N/A") else str(text).partition("/")[0]
 
 
-def executed(answer: Any) -> tuple[Executed, ...]:
+def executed(answer: Any) -> tuple[ExecResult, ...]:
     """Results of `exec`, by container."""
     return tuple(
-        Executed(
+        ExecResult(
             container=str(name),
             return_code=int(result.get("return-code", 0)),
             stdout=_text(result.get("stdout", "")),
@@ -244,5 +244,5 @@ def executed(answer: Any) -> tuple[Executed, ...]:
 
 
 def _text(output: Any) -> str:
-    """containerlab gives output that is JSON as JSON."""
+    """Output as text; containerlab embeds JSON output as JSON."""
     return output if isinstance(output, str) else json.dumps(output)

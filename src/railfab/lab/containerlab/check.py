@@ -1,4 +1,4 @@
-"""What is wrong with a topology file, in words: containerlab itself says less, later, and some of it only at boot."""
+"""Validation of a containerlab topology file, with more and earlier errors than containerlab reports."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import yaml
 
 from railfab.errors import LabError
 from railfab.lab.containerlab.model import NODE_KEYS
-from railfab.lab.containerlab.names import INTERFACES, interface_fault
+from railfab.lab.containerlab.names import INTERFACES, interface_error
+from railfab.units import counted
 
 TOP_KEYS = ("name", "prefix", "mgmt", "topology", "settings")
 MANAGEMENT_KEYS = ("network", "bridge", "ipv4-subnet", "ipv6-subnet", "ipv4-gw", "ipv6-gw", "mtu", "external-access")
@@ -31,25 +32,25 @@ Document = Mapping[str, Any]
 
 
 def check_file(path: Path) -> list[LabError]:
-    """All faults of a topology file; none when containerlab can boot it. Raises LabError when it cannot be read."""
+    """All errors of a topology file. Raises LabError when it cannot be read."""
     try:
         document = yaml.safe_load(path.read_text())
     except FileNotFoundError:
         raise LabError(str(path), "no such file", "Write it with `railfab lab render`") from None
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise LabError(str(path), f"cannot be read ({str(error).splitlines()[0]})", "Mend the file") from None
+        raise LabError(str(path), f"cannot be read ({str(error).splitlines()[0]})", "Correct the file") from None
     return list(check(document, str(path), exists=lambda name: (path.parent / name).exists()))
 
 
 def check(document: Any, where: str, *, exists: Callable[[str], bool] = lambda _: True) -> Iterator[LabError]:
-    """Faults of a topology, each with its place. exists: whether a file that it names is there."""
+    """Errors of a topology. exists: whether a file that it names exists."""
     if not isinstance(document, dict) or not isinstance(document.get("topology"), dict):
-        yield LabError(where, "holds no topology", "Its keys are name and topology")
+        yield LabError(where, "has no topology", "Add the keys name and topology")
         return
     topology = document["topology"]
     yield from _keys(where, document, TOP_KEYS)
     if not isinstance(document.get("name"), str):
-        yield LabError(f"{where}: name", "is missing", "Name the lab")
+        yield LabError(f"{where}: name", "is missing", "Set the name of the lab")
     yield from _keys(f"{where}: mgmt", document.get("mgmt") or {}, MANAGEMENT_KEYS)
     yield from _keys(f"{where}: topology", topology, TOPOLOGY_KEYS)
     for level in ("kinds", "groups", "nodes"):
@@ -59,13 +60,13 @@ def check(document: Any, where: str, *, exists: Callable[[str], bool] = lambda _
         name: _resolved(topology, definition or {}) for name, definition in (topology.get("nodes") or {}).items()
     }
     for name, node in resolved.items():
-        yield from _node_faults(f"{where}: nodes.{name}", name, node, topology, exists)
-    yield from _link_faults(where, topology.get("links") or [], resolved)
+        yield from _node_errors(f"{where}: nodes.{name}", name, node, topology, exists)
+    yield from _link_errors(where, topology.get("links") or [], resolved)
 
 
 def _keys(where: str, mapping: Any, known: Iterable[str]) -> Iterator[LabError]:
     if not isinstance(mapping, dict):
-        yield LabError(where, "is not a mapping", f"Its keys are {', '.join(known)}")
+        yield LabError(where, "is not a mapping", f"Use the keys {', '.join(known)}")
         return
     for key in mapping:
         if key not in known:
@@ -74,11 +75,11 @@ def _keys(where: str, mapping: Any, known: Iterable[str]) -> Iterator[LabError]:
 
 def _nearest(word: str, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(word, list(known), n=1)
-    return f"Did you mean {near[0]}" if near else f"Use one of {', '.join(known)}"
+    return f"Use {near[0]}" if near else f"Use one of {', '.join(known)}"
 
 
 def _resolved(topology: Document, definition: Document) -> dict[str, Any]:
-    """A node with what it has from its group, its kind and the defaults: containerlab's levels, nearest first."""
+    """Settings of a node merged with those of its group, its kind and the defaults, in containerlab's order."""
     group = (topology.get("groups") or {}).get(definition.get("group")) or {}
     defaults = topology.get("defaults") or {}
     kind = definition.get("kind") or group.get("kind") or defaults.get("kind")
@@ -87,41 +88,41 @@ def _resolved(topology: Document, definition: Document) -> dict[str, Any]:
     return {**defaults, **of_kind, **group, **definition, "kind": kind, "binds": files}
 
 
-def _node_faults(
+def _node_errors(
     where: str, name: str, node: Document, topology: Document, exists: Callable[[str], bool]
 ) -> Iterator[LabError]:
     kind, group = node["kind"], node.get("group")
     if re.fullmatch(NODE_NAME, str(name)) is None:
-        yield LabError(where, "is no name of a node", "Use letters, digits, dot, dash and underscore")
+        yield LabError(where, "is not a valid node name", "Use letters, digits, dot, dash and underscore")
     if group is not None and group not in (topology.get("groups") or {}):
         yield LabError(where, f"group {group!r} is not defined", _nearest(str(group), topology.get("groups") or {}))
     if kind is None:
-        yield LabError(where, "has no kind", "Give it one, or its group")
+        yield LabError(where, "has no kind", "Set its kind, or that of its group")
     elif kind not in INTERFACES and kind not in WITHOUT_IMAGE:
-        yield LabError(where, f"kind {kind!r} is not one railfab knows", _nearest(str(kind), INTERFACES))
+        yield LabError(where, f"kind {kind!r} is not supported", _nearest(str(kind), INTERFACES))
     if not node.get("image") and kind not in WITHOUT_IMAGE:
-        yield LabError(where, "has no image", "Give it one, or its group")
+        yield LabError(where, "has no image", "Set its image, or that of its group")
     named = [bind.split(":")[0] for bind in node["binds"]] + [node[key] for key in ("startup-config",) if key in node]
     for file in named:
         if not exists(file):
-            yield LabError(where, f"names {file}, which is not there", "Write it with `railfab lab render`")
+            yield LabError(where, f"file {file} does not exist", "Write it with `railfab lab render`")
 
 
-def _link_faults(where: str, links: Iterable[Any], nodes: Mapping[str, Document]) -> Iterator[LabError]:
+def _link_errors(where: str, links: Iterable[Any], nodes: Mapping[str, Document]) -> Iterator[LabError]:
     taken: dict[tuple[str, str], int] = {}
     for index, link in enumerate(links, start=1):
-        place = f"{where}: link {index}"
-        yield from _keys(place, link, LINK_KEYS)
+        link_name = f"{where}: link {index}"
+        yield from _keys(link_name, link, LINK_KEYS)
         mtu = link.get("mtu")
         if mtu is not None and mtu not in MTU_BYTES:
-            yield LabError(place, f"mtu {mtu} is out of range", f"Use {MTU_BYTES.start} to {MTU_BYTES.stop - 1}")
+            yield LabError(link_name, f"mtu {mtu} is out of range", f"Use {MTU_BYTES.start} to {MTU_BYTES.stop - 1}")
         ends = [_end(end) for end in link.get("endpoints") or ()]
         if len(ends) != 2:
-            yield LabError(place, f"has {len(ends)} ends", "Give it two")
+            yield LabError(link_name, f"has {counted(len(ends), 'end')}, not 2", "Set two endpoints")
         for node, interface in ends:
-            yield from _end_faults(place, node, interface, nodes)
+            yield from _end_errors(link_name, node, interface, nodes)
             if (first := taken.setdefault((node, interface), index)) != index:
-                yield LabError(place, f"{node} {interface} is an end of link {first} too", "Use another interface")
+                yield LabError(link_name, f"{node} {interface} is also an end of link {first}", "Use another interface")
 
 
 def _end(end: Any) -> tuple[str, str]:
@@ -131,10 +132,10 @@ def _end(end: Any) -> tuple[str, str]:
     return node, interface
 
 
-def _end_faults(where: str, node: str, interface: str, nodes: Mapping[str, Document]) -> Iterator[LabError]:
+def _end_errors(where: str, node: str, interface: str, nodes: Mapping[str, Document]) -> Iterator[LabError]:
     if node not in nodes:
         yield LabError(where, f"node {node!r} is not in the topology", _nearest(node, nodes))
         return
-    fault = interface_fault(str(nodes[node]["kind"]), interface)
-    if fault is not None:
-        yield LabError(f"{where}: {node}", *fault)
+    error = interface_error(str(nodes[node]["kind"]), interface)
+    if error is not None:
+        yield LabError(f"{where}: {node}", *error)

@@ -1,4 +1,4 @@
-"""From a lab's plan to containerlab's files: the topology, and the configurations that it names. Pure."""
+"""Generates the files of a lab: containerlab topology and startup configurations. Pure."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from railfab.lab.backend import LabPlan
 from railfab.lab.containerlab.model import End, LabTopology, Management, NodeDefinition, VethLink
 from railfab.lab.containerlab.names import topology_name
 from railfab.lab.containerlab.settings import Settings
+from railfab.lab.netns.ip_commands import mtu_bytes, node_commands
 from railfab.lab.netns.lifecycle import ANY_NODE, SWITCH
-from railfab.lab.netns.wiring import mtu_bytes, node_lines
 from railfab.platforms import LabFacts, platform
 from railfab.topology import Node, Port, Role, Topology
 
@@ -22,12 +22,12 @@ HOST_GROUP = "host"
 HOST_COMMAND = "sleep infinity"
 HOST_CAPABILITIES = ("NET_ADMIN", "NET_RAW")
 GROUP_LABEL = "nornir-group"
-"""Labels that begin so become groups in the Nornir inventory that containerlab writes."""
+"""Prefix of labels that become groups in the Nornir inventory that containerlab writes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabFiles:
-    """A lab as files. files: content by path relative to the topology's folder."""
+    """Files of a lab. files: content by path relative to the directory of the topology."""
 
     topology: LabTopology
     files: Mapping[str, str]
@@ -37,11 +37,11 @@ class LabFiles:
         return topology_file(self.topology.name)
 
     def all(self) -> dict[str, str]:
-        """Every file with its content, the topology among them."""
+        """Every file with its content, including the topology."""
         return {self.name: self.topology.dump(), **self.files}
 
     def write(self, folder: Path) -> Path:
-        """Write every file; the topology's path."""
+        """Write every file; return the path of the topology."""
         for relative, content in self.all().items():
             path = folder / relative
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -51,12 +51,12 @@ class LabFiles:
 
 
 def topology_file(fabric: str) -> str:
-    """Name of a lab's topology file."""
+    """File name of the topology of a lab."""
     return f"{fabric}.clab.yml"
 
 
 def lab_files(plan: LabPlan, settings: Settings) -> LabFiles:
-    """The lab of a plan. Raises LabError for what containerlab has no way to boot."""
+    """The files of a lab. Raises LabError for an interface that containerlab cannot name."""
     topology = plan.topology
     groups = {name: _switch_group(name, settings) for name in _platforms(topology)}
     if topology.hosts():
@@ -76,7 +76,7 @@ def lab_files(plan: LabPlan, settings: Settings) -> LabFiles:
 
 
 def facts_of(node: Node) -> LabFacts:
-    """How containerlab boots a switch."""
+    """Containerlab settings of the platform of a switch."""
     return platform(str(node.platform)).lab
 
 
@@ -100,7 +100,7 @@ def _switch_group(name: str, settings: Settings) -> NodeDefinition:
 
 
 def _host_group(settings: Settings) -> NodeDefinition:
-    """Hosts run nothing of their own: the image of the FRR switches has all that is needed, iproute2 foremost."""
+    """Hosts need only iproute2; by default they use the image of FRR."""
     return NodeDefinition(
         kind="linux",
         image=settings.host_image or settings.images.get("frr", platform("frr").lab.image),
@@ -131,8 +131,8 @@ def _node(plan: LabPlan, node: Node) -> NodeDefinition:
 
 
 def _host_commands(topology: Topology, node: Node) -> Iterator[str]:
-    """Addresses and routes of a host; its default route takes the place of the management network's."""
-    for line in node_lines(topology, node.name, None):
+    """Commands for addresses and routes of a host; its default route replaces that of the management network."""
+    for line in node_commands(topology, node.name, None):
         yield f"ip {line.replace('route add ', 'route replace ')}"
 
 
@@ -149,12 +149,12 @@ def _groups(topology: Topology, node: Node) -> Iterator[str]:
 
 
 def startup_file(node: Node) -> str:
-    """Where a switch's startup configuration lies, beside the topology."""
+    """Path of the startup configuration of a switch, relative to the topology."""
     return str(CONFIGS / node.name / facts_of(node).startup)
 
 
 def shared_file(platform_name: str, path: str) -> str:
-    """Where a file lies that every switch of a platform has at this path."""
+    """Path of a file common to all switches of a platform, relative to the topology."""
     return str(CONFIGS / platform_name / PurePosixPath(path).name)
 
 
@@ -169,7 +169,7 @@ def _files(plan: LabPlan) -> Iterator[tuple[str, str]]:
 
 
 def _startup(plan: LabPlan, node: Node) -> str | None:
-    """What a switch boots with; None when it boots with its factory configuration."""
+    """Startup configuration of a switch; None for its factory configuration."""
     configuration = plan.configurations.get(node.name)
     if configuration is None:
         empty = facts_of(node).empty

@@ -1,4 +1,4 @@
-"""How a lab of containers comes to be reachable, and goes: what stands around containerlab's own verbs."""
+"""Steps around `containerlab deploy` and `destroy`: credentials, gateway, endpoints and removal of files."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from railfab.gnmi.certificates import Authority
 from railfab.lab.backend import LabPlan
 from railfab.lab.containerlab.binary import Container
 from railfab.lab.containerlab.gateway import LOOPBACK, Ports, read_ports
-from railfab.lab.containerlab.hostkeys import host_key_lines
-from railfab.lab.containerlab.state import Behind, Files, LabState, save_state
-from railfab.lab.netns import kernel
-from railfab.lab.netns.node import silent_daemons
+from railfab.lab.containerlab.host_keys import host_key_lines
+from railfab.lab.containerlab.state import GatewaySwitch, LabPaths, LabState, save_state
+from railfab.lab.netns import processes
+from railfab.lab.netns.node import unresponsive_daemons
 from railfab.lab.netns.runtime import GNMI_PORT, PASSWORD_BYTES, SSH_PORT
 from railfab.platforms import LabFacts, platform
 
 GATEWAY = "gateway"
 GATEWAY_PROGRAM = "from railfab.lab.containerlab.gateway import main; main()"
-"""Not `python -m`, which would load this room's module a second time, and log a warning of it."""
+"""Not `python -m`, which would import this module twice and log a warning."""
 
 LISTENS_WITHIN_S = 60.0
 DAEMONS_WITHIN_S = 120.0
-RESTARTED = "restarted since, and a restarted container has lost its links"
-REMOVE_FIRST = "Run `railfab lab down`, then up again"
+RESTARTED = "was restarted, and a restarted container loses its links"
+RESTART_LAB = "Run `railfab lab down`, then `railfab lab up`"
 
 
-def answers_itself(facts: LabFacts) -> bool:
-    """Whether the image has servers of its own, with the password its publisher documents."""
+def has_own_servers(facts: LabFacts) -> bool:
+    """Whether the image has its own SSH and gNMI servers, with a password documented by its publisher."""
     return facts.password is not None
 
 
@@ -49,26 +49,26 @@ def require_running(found: Iterable[Container], names: Iterable[str]) -> dict[st
         container = by_node.get(name)
         if container is None or container.state != "running":
             problem = "has no container" if container is None else f"is {container.state} ({container.status})"
-            raise LabError(f"node {name}", problem, "Look at `docker logs` of it, then run `railfab lab down`")
+            raise LabError(f"node {name}", problem, "Check its `docker logs`, then run `railfab lab down`")
     return by_node
 
 
 def require_unrestarted(found: Mapping[str, Container], state: LabState) -> None:
-    """Raises LabError when a switch was started again since it was cabled: nothing answers for it any more."""
-    for node in state.behind:
+    """Raise LabError when a switch was restarted, because its links and its servers are lost then."""
+    for node in state.gateway_switches:
         if found[node.name].pid != node.pid:
-            raise LabError(f"node {node.name}", RESTARTED, REMOVE_FIRST)
+            raise LabError(f"node {node.name}", RESTARTED, RESTART_LAB)
 
 
-def furnish(plan: LabPlan, files: Files) -> None:
-    """Write passwords, host keys and certificates, before anything listens."""
+def write_credentials(plan: LabPlan, files: LabPaths) -> None:
+    """Write passwords, host keys and certificates."""
     authority = Authority(plan.place.fabric)
     write_private(files.ca, authority.certificate.decode())
     for name in sorted({model.platform for model in plan.models.values()}):
         facts = platform(name).lab
         login = {"username": facts.username, "password": facts.password or os.urandom(PASSWORD_BYTES).hex()}
         write_private(files.credentials(name), yaml.safe_dump(login))
-    for node in _behind_names(plan):
+    for node in _gateway_switch_names(plan):
         identity, keys = authority.issue(node), files.keys(node)
         write_private(keys / "gnmi.crt", identity.certificate.decode())
         write_private(keys / "gnmi.key", identity.key.decode())
@@ -79,49 +79,49 @@ def furnish(plan: LabPlan, files: Files) -> None:
         write_private(keys / "ssh_host_key.pub", public.decode() + "\n")
 
 
-def _behind_names(plan: LabPlan) -> list[str]:
-    """Switches whose containers have no servers of their own."""
-    return [name for name, model in plan.models.items() if not answers_itself(platform(model.platform).lab)]
+def _gateway_switch_names(plan: LabPlan) -> list[str]:
+    """Names of the switches without their own servers."""
+    return [name for name, model in plan.models.items() if not has_own_servers(platform(model.platform).lab)]
 
 
-def open_gateway(plan: LabPlan, files: Files, found: Mapping[str, Container]) -> LabState:
-    """Start the gateway for the switches that need it, and wait until it listens; the lab's state, saved."""
-    behind = tuple(_behind(plan, found[name]) for name in _behind_names(plan))
-    state = LabState(fabric=plan.place.fabric, gateway=None, behind=behind)
+def open_gateway(plan: LabPlan, files: LabPaths, found: Mapping[str, Container]) -> LabState:
+    """Start the gateway for the switches that need it, wait until it listens, and save the state."""
+    switches = tuple(_gateway_switch(plan, found[name]) for name in _gateway_switch_names(plan))
+    state = LabState(fabric=plan.place.fabric, gateway=None, gateway_switches=switches)
     save_state(files.state, state)
-    if not behind:
+    if not switches:
         return state
-    wait_for_daemons(behind)
+    wait_for_daemons(switches)
     files.listening.unlink(missing_ok=True)
     gateway = _start_gateway(files)
-    state = LabState(fabric=state.fabric, gateway=gateway, behind=behind)
+    state = LabState(fabric=state.fabric, gateway=gateway, gateway_switches=switches)
     save_state(files.state, state)
     _wait_for(files, gateway)
     return state
 
 
-def _behind(plan: LabPlan, container: Container) -> Behind:
-    started = kernel.started(container.pid) if container.pid else None
+def _gateway_switch(plan: LabPlan, container: Container) -> GatewaySwitch:
+    started = processes.started(container.pid) if container.pid else None
     if container.pid is None or started is None:
-        remedy = "Run this as root, on the machine of the Docker daemon"
-        raise LabError(f"node {container.node}", "shows no process on this machine", remedy)
+        remedy = "Run the command as root, on the machine of the Docker daemon"
+        raise LabError(f"node {container.node}", "has no process on this machine", remedy)
     model = plan.models[container.node]
-    return Behind(name=container.node, platform=model.platform, pid=container.pid, started=started)
+    return GatewaySwitch(name=container.node, platform=model.platform, pid=container.pid, started=started)
 
 
-def wait_for_daemons(behind: Iterable[Behind], within_s: float = DAEMONS_WITHIN_S) -> None:
-    """Wait until every switch can be configured; FRR starts when its ports are there. Raises LabError."""
+def wait_for_daemons(switches: Iterable[GatewaySwitch], within_s: float = DAEMONS_WITHIN_S) -> None:
+    """Wait until FRR of every switch can be configured; it starts when the ports exist. Raises LabError."""
     deadline = time.monotonic() + within_s
-    for node in behind:
-        while silent := silent_daemons(node.sockets):
-            ended = not kernel.is_running(node.process)
+    for node in switches:
+        while failed := unresponsive_daemons(node.sockets):
+            ended = not processes.is_running(node.process)
             if ended or time.monotonic() > deadline:
-                problem = "its container has ended" if ended else f"{', '.join(silent)} does not answer"
-                raise LabError(f"node {node.name}", problem, "Look at `docker logs` of it, then run `railfab lab down`")
+                problem = "its container has ended" if ended else f"no answer from {', '.join(failed)}"
+                raise LabError(f"node {node.name}", problem, "Check its `docker logs`, then run `railfab lab down`")
             time.sleep(0.1)
 
 
-def _start_gateway(files: Files) -> kernel.Process:
+def _start_gateway(files: LabPaths) -> processes.Process:
     place = files.place
     with files.gateway_log.open("ab") as log:
         started = subprocess.Popen(
@@ -131,31 +131,31 @@ def _start_gateway(files: Files) -> kernel.Process:
             stderr=log,
             start_new_session=True,
         )
-    return kernel.process(GATEWAY, started.pid)
+    return processes.process(GATEWAY, started.pid)
 
 
-def _wait_for(files: Files, gateway: kernel.Process) -> None:
+def _wait_for(files: LabPaths, gateway: processes.Process) -> None:
     deadline = time.monotonic() + LISTENS_WITHIN_S
     while not files.listening.exists():
-        if not kernel.is_running(gateway) or time.monotonic() > deadline:
-            raise LabError("lab gateway", f"does not listen ({last_line(files.gateway_log)})", REMOVE_FIRST)
+        if not processes.is_running(gateway) or time.monotonic() > deadline:
+            raise LabError("lab gateway", f"does not listen ({last_line(files.gateway_log)})", RESTART_LAB)
         time.sleep(0.05)
 
 
 def last_line(log: Path) -> str:
-    """The last thing a log says."""
+    """The last line of a log."""
     lines = log.read_text(errors="replace").strip().splitlines() if log.exists() else []
-    return lines[-1] if lines else "its log is empty"
+    return lines[-1] if lines else "empty log"
 
 
 def close_gateway(state: LabState | None) -> None:
     """End the gateway of a lab."""
     if state is not None and state.gateway is not None:
-        kernel.kill([state.gateway])
+        processes.kill([state.gateway])
 
 
-def publish(plan: LabPlan, files: Files, found: Mapping[str, Container]) -> Endpoints:
-    """Write known_hosts and the endpoints file of a lab that runs."""
+def publish(plan: LabPlan, files: LabPaths, found: Mapping[str, Container]) -> Endpoints:
+    """Write known_hosts and the endpoints file of a running lab."""
     ports = read_ports(files.listening)
     nodes = tuple(_endpoint(files, found[name], model.platform, ports) for name, model in plan.models.items())
     write_private(files.known_hosts, "".join(_known_hosts(files, nodes, ports)))
@@ -164,24 +164,26 @@ def publish(plan: LabPlan, files: Files, found: Mapping[str, Container]) -> Endp
     return running
 
 
-def _endpoint(files: Files, container: Container, platform_name: str, ports: Mapping[str, Ports]) -> Endpoint:
-    behind = ports.get(container.node)
-    if behind is None and container.ipv4 is None:
-        raise LabError(f"node {container.node}", "has no management address", "Give its network an IPv4 range")
+def _endpoint(files: LabPaths, container: Container, platform_name: str, ports: Mapping[str, Ports]) -> Endpoint:
+    gateway = ports.get(container.node)
+    if gateway is None and container.ipv4 is None:
+        raise LabError(
+            f"node {container.node}", "has no management address", "Set ipv4_subnet in containerlab.yml to a range"
+        )
     return Endpoint(
         name=container.node,
         platform=platform_name,
-        host=LOOPBACK if behind else str(container.ipv4),
-        ssh_port=behind.ssh if behind else SSH_PORT,
-        gnmi_port=behind.gnmi if behind else GNMI_PORT,
-        ca=str(files.ca if behind else files.lab_directory / ".tls" / "ca" / "ca.pem"),
+        host=LOOPBACK if gateway else str(container.ipv4),
+        ssh_port=gateway.ssh if gateway else SSH_PORT,
+        gnmi_port=gateway.gnmi if gateway else GNMI_PORT,
+        ca=str(files.ca if gateway else files.lab_directory / ".tls" / "ca" / "ca.pem"),
         known_hosts=str(files.known_hosts),
         credentials=str(files.credentials(platform_name)),
     )
 
 
-def _known_hosts(files: Files, nodes: Sequence[Endpoint], ports: Mapping[str, Ports]) -> list[str]:
-    """Host keys: of switches behind the gateway as we made them, of others as they show them at boot."""
+def _known_hosts(files: LabPaths, nodes: Sequence[Endpoint], ports: Mapping[str, Ports]) -> list[str]:
+    """Lines of known_hosts: generated keys of switches served by the gateway, keys read from the other switches."""
     own = [
         f"[{LOOPBACK}]:{ports[node.name].ssh} {(files.keys(node.name) / 'ssh_host_key.pub').read_text()}"
         for node in nodes
@@ -190,8 +192,8 @@ def _known_hosts(files: Files, nodes: Sequence[Endpoint], ports: Mapping[str, Po
     return own + host_key_lines([node.host for node in nodes if node.name not in ports])
 
 
-def forget(files: Files) -> None:
-    """Remove every file of a lab, the state last."""
+def remove_files(files: LabPaths) -> None:
+    """Remove every file of a lab, the state file last."""
     if files.folder.exists():
         shutil.rmtree(files.folder)
     files.place.endpoints_file.unlink(missing_ok=True)

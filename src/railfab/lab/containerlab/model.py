@@ -1,4 +1,4 @@
-"""A containerlab topology, typed: what its file says, and its one stable text form."""
+"""A containerlab topology and its file format."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FLOW_WIDTH = 90
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Management:
-    """The network that containerlab itself makes. network: its name in Docker.
+    """The management network that containerlab creates. network: its name in Docker.
 
     ipv4_subnet: `auto` lets Docker choose a free one. ipv6_subnet: None for no IPv6 there.
     """
@@ -26,10 +26,10 @@ class Management:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeDefinition:
-    """What containerlab is told of a node, or of every node of a group; None and empty are left out.
+    """Settings of a node, or of every node of a group; None and empty values are left out.
 
-    binds: `file:path in the container`. exec: run in the container once it is wired.
-    privileged: None leaves containerlab's default, which is a privileged container.
+    binds: `file:path in the container`. exec: commands run in the container when its links exist.
+    privileged: None leaves containerlab's default, a privileged container.
     """
 
     kind: str | None = None
@@ -47,7 +47,7 @@ class NodeDefinition:
     labels: Mapping[str, str] = field(default_factory=dict)
 
     def document(self) -> dict[str, Any]:
-        """The definition under containerlab's keys."""
+        """The settings with containerlab's keys."""
         named = {key: getattr(self, key.replace("-", "_")) for key in NODE_KEYS}
         return {key: _plain(value) for key, value in named.items() if value not in (None, (), {})}
 
@@ -71,7 +71,7 @@ NODE_KEYS = (
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """One end of a link. interface: its name in the topology, which is not always the one that the switch shows."""
+    """One end of a link. interface: its name in the topology file, which may differ from its name on the switch."""
 
     node: str
     interface: str
@@ -79,7 +79,7 @@ class End:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VethLink:
-    """A cable in containerlab's extended format. mtu_bytes: of both ends' veth."""
+    """A link in containerlab's extended format. mtu_bytes: MTU of both ends."""
 
     a: End
     z: End
@@ -92,7 +92,7 @@ class VethLink:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabTopology:
-    """One lab. groups: what several nodes have in common, by group name; nodes in the order of the fabric."""
+    """A topology. groups: common settings of nodes, by group name; nodes: in the order of the fabric."""
 
     name: str
     management: Management
@@ -101,7 +101,7 @@ class LabTopology:
     links: tuple[VethLink, ...]
 
     def document(self) -> dict[str, Any]:
-        """The file as a mapping."""
+        """The topology as the mapping of its YAML file."""
         management = {
             "network": self.management.network,
             "ipv4-subnet": self.management.ipv4_subnet,
@@ -118,29 +118,29 @@ class LabTopology:
         }
 
     def dump(self) -> str:
-        """The file's text: the same for the same lab, always."""
+        """The text of the topology file; equal topologies give equal text."""
         return yaml.dump(self.document(), Dumper=_Dumper, sort_keys=False, width=TEXT_WIDTH, default_flow_style=None)
 
 
 class _Dumper(yaml.SafeDumper):
-    """Small mappings and lists in one line, others a line each; never an alias, every place says what it means."""
+    """Writes small mappings and lists on one line, and no YAML aliases."""
 
     def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002
         return True
 
     def represent_mapping(self, tag: str, mapping: Any, flow_style: bool | None = None) -> yaml.MappingNode:
         node = super().represent_mapping(tag, mapping, flow_style)
-        return _laid_out(node, sum(len(key.value) + len(value.value) + 4 for key, value in node.value))
+        return _with_style(node, sum(len(key.value) + len(value.value) + 4 for key, value in node.value))
 
     def represent_sequence(self, tag: str, sequence: Any, flow_style: bool | None = None) -> yaml.SequenceNode:
         node = super().represent_sequence(tag, sequence, flow_style)
-        return _laid_out(node, sum(len(entry.value) + 2 for entry in node.value))
+        return _with_style(node, sum(len(entry.value) + 2 for entry in node.value))
 
 
 Collection = TypeVar("Collection", yaml.MappingNode, yaml.SequenceNode)
 
 
-def _laid_out(node: Collection, characters: int) -> Collection:
+def _with_style(node: Collection, characters: int) -> Collection:
     node.flow_style = node.flow_style and characters <= FLOW_WIDTH
     return node
 

@@ -1,4 +1,4 @@
-"""Names of interfaces: from a switch's own to the topology's, and which ones a kind takes."""
+"""Interface names in a topology file, and the names that each kind accepts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from railfab.errors import LabError
 from railfab.platforms import platform
 
 LINUX_NAME_LENGTH = 15
-"""IFNAMSIZ without its zero (Linux, include/uapi/linux/if.h)."""
+"""Maximum length of a Linux interface name (IFNAMSIZ - 1, include/uapi/linux/if.h)."""
 
 INTERFACES = {
     "linux": r"(?!eth0$)[^\s/:]+",
@@ -21,27 +21,27 @@ INTERFACES = {
     "juniper_cjunosevolved": r"eth([4-9]|[1-9]\d+)|(et|xe|ge)-0/0/\d+",
     "cisco_n9kv": r"eth[1-9]\d*|(Ethernet|Et|Eth)1/\d+",
 }
-"""What each kind that railfab speaks of takes as the name of a data interface (containerlab 0.79, nodes/*)."""
+"""Names of data interfaces by kind (containerlab 0.79, nodes/*)."""
 
 
 def topology_name(platform_name: str, interface: str) -> str:
-    """The name of a switch's interface in a topology. Raises LabError when the platform has no such interface."""
+    """The name of a switch's interface in a topology file. Raises LabError when the platform has no such interface."""
     pattern, replacement = platform(platform_name).lab.interface
     name, count = re.subn(pattern, replacement, interface)
     if count != 1:
         raise LabError(
             f"interface {interface}",
-            f"platform {platform_name} has no name for it in containerlab",
-            f"Its pattern is {pattern}",
+            f"is not an interface name of platform {platform_name}",
+            f"Use a name that matches {pattern}",
         )
     return name
 
 
-def interface_fault(kind: str, interface: str) -> tuple[str, str] | None:
-    """Problem and remedy when a node of this kind does not take such an interface name; None when it does."""
+def interface_error(kind: str, interface: str) -> tuple[str, str] | None:
+    """Problem and remedy of an interface name that the kind does not accept; None when it does."""
     pattern = INTERFACES.get(kind)
     if pattern is not None and re.fullmatch(pattern, interface) is None:
-        return f"{interface!r} is no interface of kind {kind}", f"Its names match {pattern}"
+        return f"{interface!r} is not an interface name of kind {kind}", f"Use a name that matches {pattern}"
     if kind == "linux" and len(interface) > LINUX_NAME_LENGTH:
-        return f"{interface!r} is longer than {LINUX_NAME_LENGTH} characters", "Shorten it"
+        return f"{interface!r} is longer than {LINUX_NAME_LENGTH} characters", "Use a shorter name"
     return None

@@ -1,4 +1,4 @@
-"""What a user may steer about the containers of a lab: `containerlab.yml` beside the intent. All of it is optional."""
+"""User settings for the containers of a lab: the optional file `containerlab.yml` beside the intent."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ KEYS = ("images", "host_image", "image_pull_policy", "privileged", "cap_add", "n
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """images: by platform, instead of the platform's own. host_image: None is the image of the FRR platform.
+    """images: by platform, overriding the platform's image. host_image: None is the image of platform frr.
 
-    privileged, cap_add: of every node, instead of the platform's own; None leaves those.
+    privileged, cap_add: for every node, overriding those of the platform; None keeps them.
     network: name of the management network in Docker; None is the lab's name. ipv4_subnet: `auto` or a range.
     """
 
@@ -36,18 +36,18 @@ class Settings:
 
 
 def load_settings(folder: Path) -> Settings:
-    """The settings beside an intent, or the defaults. Raises LabError for a file that is none."""
+    """The settings beside an intent, or the defaults. Raises LabError for an invalid file."""
     path = folder / FILE
     try:
         document = yaml.safe_load(path.read_text())
     except FileNotFoundError:
         return Settings()
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise LabError(str(path), f"cannot be read ({str(error).splitlines()[0]})", "Mend the file") from None
+        raise LabError(str(path), f"cannot be read ({str(error).splitlines()[0]})", "Correct the file") from None
     if document is None:
         return Settings()
     if not isinstance(document, dict):
-        raise LabError(str(path), "holds no mapping", f"Its keys are {', '.join(KEYS)}")
+        raise LabError(str(path), "is not a mapping", f"Use the keys {', '.join(KEYS)}")
     for key, value in document.items():
         _check(f"{path}: {key}", key, value)
     cap_add = document.pop("cap_add", None)
@@ -56,27 +56,27 @@ def load_settings(folder: Path) -> Settings:
 
 def _check(where: str, key: Any, value: Any) -> None:
     if key not in KEYS:
-        raise LabError(where, "is not a key railfab knows", f"Use one of {', '.join(KEYS)}")
-    wanted = _wanted(key, value)
-    if wanted:
-        raise LabError(where, f"{value!r} does not fit", f"Give {wanted}")
+        raise LabError(where, "is not a known key", f"Use one of {', '.join(KEYS)}")
+    expected = _expected(key, value)
+    if expected:
+        raise LabError(where, f"{value!r} is not valid", f"Use {expected}")
 
 
-def _wanted(key: str, value: Any) -> str:
-    """What a key wants, when this is not it."""
+def _expected(key: str, value: Any) -> str:
+    """Description of valid values of a key; empty when this value is valid."""
     if key == "images":
         fits = isinstance(value, dict) and all(isinstance(part, str) for entry in value.items() for part in entry)
         return "" if fits else "a mapping of platform to image"
     if key == "cap_add":
         fits = isinstance(value, list) and all(isinstance(entry, str) for entry in value)
-        return "" if fits else "a list of capabilities, as [NET_ADMIN, NET_RAW]"
+        return "" if fits else "a list of capabilities, for example [NET_ADMIN, NET_RAW]"
     if key == "privileged":
         return "" if isinstance(value, bool) else "true or false"
     if key == "image_pull_policy":
         return "" if value in PULL_POLICIES else f"one of {', '.join(PULL_POLICIES)}"
     if key.endswith("subnet"):
-        return "" if value == "auto" or _is_network(value) else "`auto` or a range as 172.31.255.0/24"
-    return "" if isinstance(value, str) and value else "a text"
+        return "" if value == "auto" or _is_network(value) else "`auto` or a range such as 172.31.255.0/24"
+    return "" if isinstance(value, str) and value else "text"
 
 
 def _is_network(value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""What a lab of containers keeps in its state directory, and where."""
+"""Files of a lab of containers in its state directory."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from railfab.endpoints import state_file, write_private
 from railfab.errors import LabError
 from railfab.lab.backend import LabPlace
 from railfab.lab.containerlab.generate import topology_file
-from railfab.lab.netns.kernel import PROC, Process
+from railfab.lab.netns.processes import PROC, Process
 
-VERSION = 1
+VERSION = 2
 SOCKETS = Path("run/frr")
-"""Where FRR's daemons listen in a container; /var/run is a link to /run, which would be followed outside of it."""
+"""Directory of FRR's sockets in a container; not /var/run, a symlink that would be followed outside of it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Files:
-    """Every file of a lab, from its place."""
+class LabPaths:
+    """Paths of the files of a lab."""
 
     place: LabPlace
 
@@ -34,7 +34,7 @@ class Files:
 
     @property
     def lab_directory(self) -> Path:
-        """The folder that containerlab itself makes beside the topology."""
+        """The directory that containerlab creates beside the topology."""
         return self.folder / f"clab-{self.place.fabric}"
 
     @property
@@ -47,12 +47,12 @@ class Files:
 
     @property
     def ca(self) -> Path:
-        """The authority of the certificates that the gateway shows."""
+        """CA certificate of the gateway."""
         return self.folder / "ca.pem"
 
     @property
     def listening(self) -> Path:
-        """Ports of the gateway, which it writes when it listens."""
+        """Ports of the gateway, written when it listens."""
         return self.folder / "gateway.json"
 
     @property
@@ -63,13 +63,13 @@ class Files:
         return self.folder / f"{platform}.credentials.yml"
 
     def keys(self, node: str) -> Path:
-        """SSH host key, gNMI certificate and its key of a switch behind the gateway."""
+        """SSH host key, gNMI certificate and its key of a switch served by the gateway."""
         return self.folder / "keys" / node
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Behind:
-    """A switch that the gateway answers for. pid: its container's first process, and when that started."""
+class GatewaySwitch:
+    """A switch served by the gateway. pid, started: first process of its container and its start time."""
 
     name: str
     platform: str
@@ -83,17 +83,17 @@ class Behind:
 
     @property
     def sockets(self) -> Path:
-        """Where FRR's daemons listen, seen from the host."""
+        """Directory of FRR's sockets, seen from the host."""
         return PROC / str(self.pid) / "root" / SOCKETS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabState:
-    """gateway: None when no switch needs one. behind: the switches that it answers for."""
+    """State of a lab. gateway: None when no switch needs it. gateway_switches: the switches that it serves."""
 
     fabric: str
     gateway: Process | None
-    behind: tuple[Behind, ...]
+    gateway_switches: tuple[GatewaySwitch, ...]
 
 
 def save_state(path: Path, state: LabState) -> None:
@@ -111,10 +111,10 @@ def load_state(path: Path) -> LabState | None:
         return LabState(
             fabric=document["fabric"],
             gateway=None if gateway is None else Process(**gateway),
-            behind=tuple(Behind(**entry) for entry in document["behind"]),
+            gateway_switches=tuple(GatewaySwitch(**entry) for entry in document["gateway_switches"]),
         )
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError) as error:
         remedy = "Remove the lab with `containerlab destroy`, then this file"
-        raise LabError(str(path), f"is no state of a lab ({error})", remedy) from None
+        raise LabError(str(path), f"is not a state file of this version of railfab ({error})", remedy) from None

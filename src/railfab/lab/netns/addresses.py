@@ -1,4 +1,4 @@
-"""The management network of a lab: a range that nothing on this machine uses or routes."""
+"""Management network of a lab: an IPv4 range without address or route on this machine."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from railfab.errors import LabError
 
 POOLS = tuple(IPv4Network(pool) for pool in ("172.31.0.0/16", "172.30.0.0/16", "198.18.0.0/15"))
-"""Where a range is looked for, in order: private, then benchmarking (RFC 1918, RFC 2544)."""
+"""Address pools, in order of preference: private, then benchmarking (RFC 1918, RFC 2544)."""
 
 SMALLEST_PREFIX = 24
 
 
 @dataclass(frozen=True, slots=True)
 class Management:
-    """gateway: the bridge's own address. addresses: one per switch, by name."""
+    """Management addresses. gateway: address of the bridge. addresses: one per switch, by name."""
 
     gateway: IPv4Interface
     addresses: dict[str, IPv4Interface]
 
 
 def management(switches: Sequence[str], taken: Iterable[IPv4Network]) -> Management:
-    """The first free range with room for all switches; the bridge has its first address, the switches the next ones.
+    """Addresses of the bridge and the switches in the first free range.
 
-    Raises LabError when every range of every pool is taken.
+    Raises LabError when no pool has a free range.
     """
     network = _free_network(len(switches) + 1, tuple(taken))
     hosts = network.hosts()
@@ -43,4 +43,4 @@ def _free_network(addresses: int, taken: tuple[IPv4Network, ...]) -> IPv4Network
             if network.num_addresses - 2 >= addresses and not any(network.overlaps(other) for other in taken):
                 return network
     pools = ", ".join(map(str, POOLS))
-    raise LabError("management network", f"no free range in {pools}", "Remove a route or an address that covers them")
+    raise LabError("management network", f"no free range in {pools}", "Remove an address or a route that overlaps them")

@@ -1,4 +1,4 @@
-"""How an embedded lab comes to be and goes: each step leaves a state that `remove` can undo."""
+"""Creation and removal of an embedded lab; `remove` works after every step of creation."""
 
 from __future__ import annotations
 
@@ -13,31 +13,33 @@ from pathlib import Path
 from railfab.endpoints import Endpoints, save_endpoints
 from railfab.errors import LabError, RailfabError, raise_all
 from railfab.lab.backend import LabPlace, LabPlan, Progress
-from railfab.lab.netns import kernel
+from railfab.lab.netns import namespaces, processes
 from railfab.lab.netns.addresses import management
-from railfab.lab.netns.kernel import MARK, Process, ip_batch, last_words, process
+from railfab.lab.netns.ip_commands import cable_commands, management_commands, node_commands
 from railfab.lab.netns.names import LabNames, lab_names
+from railfab.lab.netns.namespaces import ip_batch
 from railfab.lab.netns.node import boot, wait_until_ready
+from railfab.lab.netns.processes import MARK, Process, log_tail, process
 from railfab.lab.netns.runtime import (
     GNMI_PORT,
     SSH_PORT,
     address,
     endpoints,
-    forget,
-    furnish,
-    node_root,
-    private_files,
+    node_directory,
+    remove_files,
     runtime_of,
+    secret_files,
+    write_files,
 )
-from railfab.lab.netns.state import LabNode, LabState, lab_state_file, save_state, wiring_digest
-from railfab.lab.netns.wiring import cable_lines, management_lines, node_lines
+from railfab.lab.netns.state import LabNode, LabState, lab_state_file, save_state, topology_digest
 from railfab.topology import Role, Topology
+from railfab.units import counted
 
 AGENT = "gnmi agent"
 ANSWER_WITHIN_S = 60.0
 
 ANY_NODE = {
-    "ipv6/conf/all/accept_dad": "0",  # a link-local address is usable at once, not after a second or two
+    "ipv6/conf/all/accept_dad": "0",  # link-local addresses are usable at once, not after a second or two
     "ipv6/conf/default/accept_dad": "0",
     "ipv6/conf/default/dad_transmits": "0",
     "ipv4/conf/all/rp_filter": "0",
@@ -55,18 +57,18 @@ SWITCH = ANY_NODE | {
 }
 
 
-def claim(plan: LabPlan) -> LabState:
-    """Choose names and addresses that nothing on this machine has. Raises LabError, or Problems, for those taken."""
+def allocate(plan: LabPlan) -> LabState:
+    """Allocate names and addresses. Raises LabError or Problems for names in use."""
     names = lab_names(plan.place)
     switches = [node.name for node in plan.topology.switches()]
     _check_free(names, plan.topology, len(switches))
-    range_ = management(switches, kernel.networks())
+    range_ = management(switches, namespaces.networks())
     ports = {name: names.management_port(index) for index, name in enumerate(switches)}
     return LabState(
         fabric=plan.place.fabric,
         tag=names.tag,
-        boot=kernel.boot_id(),
-        wiring=wiring_digest(plan),
+        boot=processes.boot_id(),
+        topology_digest=topology_digest(plan),
         bridge=names.bridge,
         gateway=range_.gateway,
         runtime=runtime_of(names),
@@ -84,33 +86,36 @@ def claim(plan: LabPlan) -> LabState:
 
 
 def _check_free(names: LabNames, topology: Topology, switches: int) -> None:
-    namespaces = {names.namespace(node.name) for node in topology.nodes} & kernel.namespaces()
-    ports = {names.bridge, *map(names.management_port, range(switches))} & kernel.interfaces()
-    problem = "exists, and this lab did not make it"
-    elsewhere = "or use another --state directory, which gives other names"
-    taken: list[RailfabError] = [
-        LabError(f"namespace {name}", problem, f"Remove it with `ip netns del {name}`, {elsewhere}")
-        for name in sorted(namespaces)
+    taken_namespaces = {names.namespace(node.name) for node in topology.nodes} & namespaces.namespace_names()
+    taken_interfaces = {names.bridge, *map(names.management_port, range(switches))} & namespaces.interface_names()
+    problem = "already exists and does not belong to this lab"
+    alternative = "or use another --state directory, which gives other names"
+    errors: list[RailfabError] = [
+        LabError(f"namespace {name}", problem, f"Remove it with `ip netns del {name}`, {alternative}")
+        for name in sorted(taken_namespaces)
     ]
-    taken += [
-        LabError(f"interface {name}", problem, f"Remove it with `ip link del {name}`, {elsewhere}")
-        for name in sorted(ports)
+    errors += [
+        LabError(f"interface {name}", problem, f"Remove it with `ip link del {name}`, {alternative}")
+        for name in sorted(taken_interfaces)
     ]
-    raise_all(taken)
+    raise_all(errors)
 
 
 def build(plan: LabPlan, state: LabState, progress: Progress) -> LabState:
-    """Boot what was claimed and wait until it answers; the state with its processes. The caller undoes a failure."""
+    """Create the network, boot the nodes and wait until they answer; return the state with the processes.
+
+    The caller removes the lab after an error.
+    """
     state_path = lab_state_file(plan.place)
     state.runtime.mkdir(mode=0o755)
-    furnish(plan.place, state, plan.configurations)
-    progress(f"cabling {len(plan.topology.links)} links")
-    wire_up(plan, state)
-    progress(f"booting {len(plan.models)} switches")
+    write_files(plan.place, state, plan.configurations)
+    progress(f"creating {counted(len(plan.topology.links), 'link')}")
+    create_network(plan, state)
+    progress(f"booting {counted(len(plan.models), 'switch')}")
     for node in state.switches():
         state = state.with_processes(_boot(plan.place, state, node))
         save_state(state_path, state)
-    wait_until_ready({node.name: node_root(state, node.name) for node in state.switches()}, state.processes)
+    wait_until_ready({node.name: node_directory(state, node.name) for node in state.switches()}, state.processes)
     progress("starting SSH and gNMI")
     state = state.with_processes(_start_agent(plan.place, state))
     save_state(state_path, state)
@@ -118,34 +123,34 @@ def build(plan: LabPlan, state: LabState, progress: Progress) -> LabState:
     return state
 
 
-def wire_up(plan: LabPlan, state: LabState) -> None:
-    """Make namespaces, cables, the management bridge, and every node's addresses and routes."""
+def create_network(plan: LabPlan, state: LabState) -> None:
+    """Create namespaces, links, the management bridge, addresses and routes."""
     ip_batch([f"netns add {node.namespace}" for node in state.nodes])
     for node in state.nodes:
-        kernel.set_sysctls(node.namespace, ANY_NODE if node.kind == Role.HOST else SWITCH)
+        namespaces.set_sysctls(node.namespace, ANY_NODE if node.kind == Role.HOST else SWITCH)
     names = LabNames(state.tag)
     addresses = {node.name: node.address for node in state.nodes if node.address is not None}
-    ip_batch(cable_lines(plan.topology, plan.models, names) + management_lines(names, state.gateway, addresses))
+    ip_batch(cable_commands(plan.topology, plan.models, names) + management_commands(names, state.gateway, addresses))
     for node in state.nodes:
-        ip_batch(node_lines(plan.topology, node.name, node.address), namespace=node.namespace)
+        ip_batch(node_commands(plan.topology, node.name, node.address), namespace=node.namespace)
 
 
 def _boot(place: LabPlace, state: LabState, node: LabNode) -> Process:
-    root = node_root(state, node.name)
-    credentials = private_files(place)["credentials"].resolve()
+    root = node_directory(state, node.name)
+    credentials = secret_files(place)["credentials"].resolve()
     server = ssh_command(address(node), root / "ssh_host_key", credentials)
     return boot(root, name=node.name, namespace=node.namespace, tag=state.tag, ssh_server=server)
 
 
 def ssh_command(host: str, host_key: Path, credentials: Path) -> list[str]:
-    """The SSH server that stands inside a switch; the password stays in its file."""
+    """Command of the SSH server of a switch; the password is read from its file."""
     files = ["--host-key", str(host_key), "--credentials", str(credentials)]
     return [sys.executable, "-m", "railfab.ssh", "--host", host, "--port", str(SSH_PORT), *files]
 
 
 def _start_agent(place: LabPlace, state: LabState) -> Process:
-    """Start the one gNMI agent of all switches."""
-    files = [str(lab_state_file(place).resolve()), str(private_files(place)["credentials"].resolve())]
+    """Start the gNMI agent of all switches."""
+    files = [str(lab_state_file(place).resolve()), str(secret_files(place)["credentials"].resolve())]
     with (state.runtime / "agent.log").open("ab") as log:
         started = subprocess.Popen(
             [sys.executable, "-m", "railfab.lab.agent", *files],
@@ -163,21 +168,21 @@ def _wait_for_servers(state: LabState) -> None:
     deadline = time.monotonic() + ANSWER_WITHIN_S
     waiting = [(node, port) for node in state.switches() for port in (SSH_PORT, GNMI_PORT)]
     while waiting := [(node, port) for node, port in waiting if not answers(address(node), port)]:
-        ended = [process.purpose for process in state.processes if not kernel.is_running(process)]
+        ended = [process.purpose for process in state.processes if not processes.is_running(process)]
         if ended or time.monotonic() > deadline:
             node, port = waiting[0]
             where, log = f"{node.name} port {port}", _log(state, node, port)
-            problem = f"{ended[0]} has ended" if ended else "nothing answers"
-            raise LabError(where, f"{problem} ({last_words(log)})", "Run `railfab lab doctor`")
+            problem = f"{ended[0]} has ended" if ended else f"no answer after {ANSWER_WITHIN_S:.0f} s"
+            raise LabError(where, f"{problem} ({log_tail(log)})", "Run `railfab lab doctor`")
         time.sleep(0.1)
 
 
 def _log(state: LabState, node: LabNode, port: int) -> Path:
-    return state.runtime / "agent.log" if port == GNMI_PORT else node_root(state, node.name) / "log"
+    return state.runtime / "agent.log" if port == GNMI_PORT else node_directory(state, node.name) / "log"
 
 
 def answers(host: str, port: int) -> bool:
-    """Whether a server accepts connections there."""
+    """Whether a server accepts connections on this port."""
     try:
         with socket.create_connection((host, port), timeout=0.5):
             return True
@@ -186,32 +191,29 @@ def answers(host: str, port: int) -> bool:
 
 
 def publish(place: LabPlace, state: LabState) -> Endpoints:
-    """Write the endpoints file of a lab that runs."""
+    """Write the endpoints file of a running lab."""
     running = endpoints(place, state)
     save_endpoints(place.endpoints_file, running)
     return running
 
 
 def remove(place: LabPlace, progress: Progress) -> None:
-    """Undo all of a lab that was made since this machine booted: processes, cables, namespaces, files.
-
-    What it made is what bears its tag, whether a state file names it or not.
-    """
+    """Remove processes, links, namespaces and files of a lab, identified by its tag and not by its state file."""
     names = lab_names(place)
-    kernel.kill_marked(names.tag)
-    _delete("link", filter(names.owns, kernel.interfaces()))
-    namespaces = sorted(filter(names.owns, kernel.namespaces()))
-    for line in _strangers(namespaces):
+    processes.kill_marked(names.tag)
+    _delete("link", filter(names.owns, namespaces.interface_names()))
+    own_namespaces = sorted(filter(names.owns, namespaces.namespace_names()))
+    for line in _foreign_processes(own_namespaces):
         progress(line)
-    _delete("netns", namespaces)
-    forget(place, names, lab_state_file(place))
+    _delete("netns", own_namespaces)
+    remove_files(place, names, lab_state_file(place))
 
 
 def _delete(what: str, names: Iterable[str]) -> None:
     ip_batch([f"{what} del {name}" for name in sorted(names)])
 
 
-def _strangers(names: Iterable[str]) -> list[str]:
-    """Processes that somebody else runs in namespaces of the lab: they are left alone, and said."""
-    found = {name: kernel.pids_in(name) for name in names}
-    return [f"left alone in {name}: process {', '.join(map(str, pids))}" for name, pids in found.items() if pids]
+def _foreign_processes(names: Iterable[str]) -> list[str]:
+    """Progress lines about other users' processes in namespaces of the lab, which are not killed."""
+    found = {name: namespaces.pids_in(name) for name in names}
+    return [f"not killed in {name}: process {', '.join(map(str, pids))}" for name, pids in found.items() if pids]

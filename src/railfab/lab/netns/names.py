@@ -1,4 +1,4 @@
-"""Names of what the embedded lab makes in the kernel, all under one tag per lab."""
+"""Names of namespaces and interfaces of an embedded lab, all with the tag of the lab."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from railfab.lab.backend import LabPlace
 from railfab.topology import Topology
 
 INTERFACE_NAME_CHARACTERS = 15
-"""Longest name of a Linux interface (IFNAMSIZ less its terminator)."""
+"""Maximum length of a Linux interface name (IFNAMSIZ - 1)."""
 
 MANAGEMENT = "mgmt0"
 RESERVED = ("lo", MANAGEMENT, "all", "default")
@@ -18,12 +18,12 @@ RESERVED = ("lo", MANAGEMENT, "all", "default")
 
 @dataclass(frozen=True, slots=True)
 class LabNames:
-    """tag: eight characters that no other lab on this machine has; every name below begins with it."""
+    """Names of one lab. tag: eight characters, unique on this machine, with which every name begins."""
 
     tag: str
 
     def owns(self, name: str) -> bool:
-        """Whether a namespace or an interface of this name is this lab's."""
+        """Whether a namespace or an interface of this name belongs to this lab."""
         return name.startswith(f"{self.tag}-")
 
     @property
@@ -34,25 +34,25 @@ class LabNames:
         return f"{self.tag}-{node}"
 
     def management_port(self, index: int) -> str:
-        """The bridge's end of the management cable of the switch at this index, from 0."""
+        """Bridge port of the management link of the switch at this index, from 0."""
         return f"{self.tag}-m{index}"
 
 
 def lab_names(place: LabPlace) -> LabNames:
-    """Names of one lab: the same at every call, others for another fabric or another state directory."""
+    """Names of a lab, derived from its fabric and its state directory."""
     digest = sha256(f"{place.state.resolve()}\0{place.fabric}".encode()).hexdigest()
     return LabNames(f"rf{digest[:6]}")
 
 
 def check_names(topology: Topology) -> None:
-    """Raise LabError, or Problems, for ports and nodes that Linux cannot name."""
+    """Raise LabError or Problems for ports and nodes whose names Linux does not allow."""
     problems: list[RailfabError] = [
         LabError(f"{port.node} {port.name}", problem, "Use a platform with Linux interface names, such as frr")
         for port, _, _ in topology.ports()
         if (problem := interface_problem(port.name))
     ]
     problems += [
-        LabError(f"node {node.name!r}", "cannot name a namespace", "Use letters, digits, '-' and '_'")
+        LabError(f"node {node.name!r}", "is not a valid namespace name", "Use letters, digits, '-' and '_'")
         for node in topology.nodes
         if not node.name.replace("-", "").replace("_", "").isalnum()
     ]
@@ -60,11 +60,11 @@ def check_names(topology: Topology) -> None:
 
 
 def interface_problem(name: str) -> str:
-    """Why Linux cannot name an interface so; empty when it can."""
+    """Problem of an interface name under Linux; empty when it is valid."""
     if len(name) > INTERFACE_NAME_CHARACTERS:
         return f"is longer than the {INTERFACE_NAME_CHARACTERS} characters of a Linux interface name"
     if not name or "/" in name or any(letter.isspace() for letter in name):
-        return "has a slash or a space, which no Linux interface name has"
+        return "contains a slash or a space, which Linux does not allow in an interface name"
     if name in RESERVED:
-        return "is a name that the lab itself needs"
+        return "is a name that the lab reserves"
     return ""

@@ -1,4 +1,4 @@
-"""One switch of the lab: its private files, its first process, and whether its daemons answer."""
+"""One switch of an embedded lab: its directories, its first process, and checks of its daemons."""
 
 from __future__ import annotations
 
@@ -12,21 +12,22 @@ from importlib.resources import files
 from pathlib import Path
 
 from railfab.errors import LabError
-from railfab.lab.netns.kernel import MARK, NAMESPACES, Process, is_running, last_words, process
+from railfab.lab.netns.namespaces import NAMESPACES
+from railfab.lab.netns.processes import MARK, Process, is_running, log_tail, process
 
 FRR = Path("/usr/lib/frr")
 DAEMONS = ("zebra", "staticd", "bgpd", "bfdd")
 USER = "frr"
 READY_WITHIN_S = 30.0
 READY_WITHIN_EACH_S = 1.5
-"""Added to the above for every switch: what a busy machine needs to start the daemons of one."""
+"""Additional time for each switch, for a busy machine [s]."""
 
 EMPTY_CONFIGURATION = "frr defaults datacenter\nhostname {name}\nservice integrated-vtysh-config\n"
 VTYSH_CONFIGURATION = "service integrated-vtysh-config\n"
 
 
-def lay_out(root: Path, *, name: str, configuration: str | None) -> None:
-    """Make the private directories of one switch. configuration: what it boots with; None boots it empty."""
+def create_directories(root: Path, *, name: str, configuration: str | None) -> None:
+    """Create the directories of one switch. configuration: startup configuration; None boots it unconfigured."""
     etc, run, var = root / "etc-frr", root / "run-frr", root / "var-tmp"
     for directory in (root, etc, run, var):
         directory.mkdir(mode=0o755)
@@ -40,7 +41,7 @@ def lay_out(root: Path, *, name: str, configuration: str | None) -> None:
 
 
 def boot(root: Path, *, name: str, namespace: str, tag: str, ssh_server: Sequence[str]) -> Process:
-    """Start the first process of a switch; it starts everything else and takes everything with it when it ends."""
+    """Start the first process of a switch; it starts all others, and they end with it."""
     script = root / "node.sh"
     script.write_text(files(__package__).joinpath("node.sh").read_text())
     unshare = ["unshare", "--mount", "--propagation", "slave", "--uts", "--pid", "--fork", "--kill-child"]
@@ -55,35 +56,40 @@ def boot(root: Path, *, name: str, namespace: str, tag: str, ssh_server: Sequenc
 
 def wait_until_ready(roots: dict[str, Path], processes: Sequence[Process]) -> None:
     """Wait until every switch has started its daemons and read its configuration. Raises LabError."""
-    deadline = time.monotonic() + READY_WITHIN_S + READY_WITHIN_EACH_S * len(roots)
+    limit_s = READY_WITHIN_S + READY_WITHIN_EACH_S * len(roots)
+    deadline = time.monotonic() + limit_s
     waiting = dict(zip(roots, processes, strict=True))
     while waiting := {name: holder for name, holder in waiting.items() if not (roots[name] / "ready").exists()}:
         for name, holder in waiting.items():
             if not is_running(holder):
-                problem = f"did not start ({last_words(roots[name] / 'log')})"
-                raise LabError(f"switch {name}", problem, "Mend its configuration, or run `railfab lab doctor`")
+                problem = f"did not start ({log_tail(roots[name] / 'log')})"
+                raise LabError(f"switch {name}", problem, "Correct its configuration, or run `railfab lab doctor`")
         if time.monotonic() > deadline:
             names = ", ".join(sorted(waiting))
-            raise LabError(f"switch {names}", "is not ready in time", "The machine is too busy: try again, or fewer")
+            raise LabError(
+                f"switch {names}",
+                f"is not ready after {limit_s:.0f} s",
+                "Try again when the machine is less busy, or with fewer switches",
+            )
         time.sleep(0.05)
 
 
-def dead_daemons(root: Path) -> tuple[str, ...]:
-    """FRR daemons of a switch that do not answer on their socket."""
-    return silent_daemons(root / "run-frr")
+def failed_daemons(root: Path) -> tuple[str, ...]:
+    """FRR daemons of a switch that do not accept connections."""
+    return unresponsive_daemons(root / "run-frr")
 
 
-def silent_daemons(sockets: Path) -> tuple[str, ...]:
-    """FRR daemons that do not answer in this folder of sockets."""
-    return tuple(daemon for daemon in DAEMONS if not _answers(sockets / f"{daemon}.vty"))
+def unresponsive_daemons(sockets: Path) -> tuple[str, ...]:
+    """FRR daemons that do not accept connections on their sockets in this directory."""
+    return tuple(daemon for daemon in DAEMONS if not _accepts_connections(sockets / f"{daemon}.vty"))
 
 
-def _answers(path: Path) -> bool:
+def _accepts_connections(path: Path) -> bool:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
         try:
             client.connect(str(path))
         except PermissionError:
-            return True  # it listens, though not to a user outside group frrvty
+            return True  # it listens, but only group frrvty may connect
         except OSError:
             return False
     return True

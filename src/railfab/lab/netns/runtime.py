@@ -1,4 +1,4 @@
-"""The private files of a lab: one directory under /run for its nodes, and keys, passwords and certificates."""
+"""Files of a lab: node directories under /run, keys, passwords and certificates."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from railfab.endpoints import Endpoint, Endpoints, write_private
 from railfab.gnmi.certificates import Authority
 from railfab.lab.backend import LabPlace
 from railfab.lab.netns.names import LabNames
-from railfab.lab.netns.node import lay_out
+from railfab.lab.netns.node import create_directories
 from railfab.lab.netns.state import LabNode, LabState
 
 RUNTIME = Path("/run/railfab")
 SSH_PORT = 22
 GNMI_PORT = 57400
 USERNAME = "root"
-"""vtysh and frr-reload.py need it, as on a switch."""
+"""vtysh and frr-reload.py need root."""
 
 PASSWORD_BYTES = 18
 
@@ -36,30 +36,32 @@ def runtime_of(names: LabNames) -> Path:
 
 
 @contextmanager
-def exclusive() -> Iterator[None]:
-    """Only one lab of this machine is brought up or taken down at a time; the lock ends with the process."""
+def lab_lock() -> Iterator[None]:
+    """Lock that allows one `up` or `down` on this machine at a time; released when the process ends."""
     RUNTIME.mkdir(mode=0o755, exist_ok=True)
     with (RUNTIME / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
-def node_root(state: LabState, node: str) -> Path:
+def node_directory(state: LabState, node: str) -> Path:
     """The private directory of one switch."""
     return state.runtime / node
 
 
-def private_files(place: LabPlace) -> dict[str, Path]:
-    """What a lab keeps beside its endpoints file: `credentials`, `known_hosts` and `ca`."""
+def secret_files(place: LabPlace) -> dict[str, Path]:
+    """Files of a lab beside its endpoints file: `credentials`, `known_hosts` and `ca`."""
     names = {"credentials": "credentials.yml", "known_hosts": "known_hosts", "ca": "ca.pem"}
     return {kind: place.state / f"{place.fabric}.lab.{suffix}" for kind, suffix in names.items()}
 
 
-def furnish(place: LabPlace, state: LabState, configurations: Mapping[str, str]) -> None:
-    """Write everything that the switches and their clients read: directories, host keys, certificates, a password."""
+def write_files(place: LabPlace, state: LabState, configurations: Mapping[str, str]) -> None:
+    """Write the files of switches and clients: directories, host keys, certificates and a password."""
     for node in state.switches():
-        lay_out(node_root(state, node.name), name=node.name, configuration=configurations.get(node.name))
-    paths = private_files(place)
+        create_directories(
+            node_directory(state, node.name), name=node.name, configuration=configurations.get(node.name)
+        )
+    paths = secret_files(place)
     login = {"username": USERNAME, "password": secrets.token_urlsafe(PASSWORD_BYTES)}
     write_private(paths["credentials"], yaml.safe_dump(login))
     write_private(paths["known_hosts"], "".join(_host_key(state, node) for node in state.switches()))
@@ -67,26 +69,26 @@ def furnish(place: LabPlace, state: LabState, configurations: Mapping[str, str])
 
 
 def _host_key(state: LabState, node: LabNode) -> str:
-    """Make a switch's SSH host key; its line for known_hosts."""
+    """Create the SSH host key of a switch; return its line for known_hosts."""
     key = Ed25519PrivateKey.generate()
     pem = key.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption())
-    _write_own(node_root(state, node.name) / "ssh_host_key", pem)
+    _write_root_only(node_directory(state, node.name) / "ssh_host_key", pem)
     public = key.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH).decode()
     return f"{address(node)} {public}\n"
 
 
 def _certify(state: LabState) -> bytes:
-    """Issue a certificate to each switch; the authority's own certificate. Its key is gone when this returns."""
+    """Issue a certificate to each switch; return the CA certificate. The CA key is not stored."""
     authority = Authority(state.fabric)
     for node in state.switches():
         identity = authority.issue(node.name, [address(node)])
-        _write_own(node_root(state, node.name) / "gnmi.crt", identity.certificate)
-        _write_own(node_root(state, node.name) / "gnmi.key", identity.key)
+        _write_root_only(node_directory(state, node.name) / "gnmi.crt", identity.certificate)
+        _write_root_only(node_directory(state, node.name) / "gnmi.key", identity.key)
     return authority.certificate
 
 
-def _write_own(path: Path, content: bytes) -> None:
-    """Write a file that root alone can read: nothing under /run/railfab is the sudo caller's."""
+def _write_root_only(path: Path, content: bytes) -> None:
+    """Write a file that only root can read."""
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(content)
 
@@ -97,8 +99,8 @@ def address(node: LabNode) -> str:
 
 
 def endpoints(place: LabPlace, state: LabState) -> Endpoints:
-    """How the switches of a running lab are reached."""
-    files = {kind: str(path.resolve()) for kind, path in private_files(place).items()}
+    """Endpoints of the switches of a running lab."""
+    files = {kind: str(path.resolve()) for kind, path in secret_files(place).items()}
     nodes = (
         Endpoint(
             name=node.name,
@@ -115,9 +117,9 @@ def endpoints(place: LabPlace, state: LabState) -> Endpoints:
     return Endpoints(fabric=state.fabric, backend="netns", nodes=tuple(nodes))
 
 
-def forget(place: LabPlace, names: LabNames, state_path: Path) -> None:
-    """Remove every file of a lab, the state last: a crash before that leaves the lab known."""
+def remove_files(place: LabPlace, names: LabNames, state_path: Path) -> None:
+    """Remove every file of a lab, the state file last, so that an interrupted removal can be repeated."""
     if runtime_of(names).exists():
         shutil.rmtree(runtime_of(names))
-    for path in (place.endpoints_file, *private_files(place).values(), state_path):
+    for path in (place.endpoints_file, *secret_files(place).values(), state_path):
         path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""What a running embedded lab has made, in one file: written before things are made, so that nothing is forgotten."""
+"""State file of an embedded lab: written before anything is created, so that everything can be removed."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from typing import Any
 from railfab.endpoints import state_file, write_private
 from railfab.errors import LabError
 from railfab.lab.backend import LabPlace, LabPlan
-from railfab.lab.netns.kernel import Process
 from railfab.lab.netns.names import lab_names
+from railfab.lab.netns.processes import Process
 
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabNode:
-    """kind: `leaf`, `spine` or `host`. address: on the management network; None on a host."""
+    """One node of a lab. kind: `leaf`, `spine` or `host`. address: management address; None on a host."""
 
     name: str
     kind: str
@@ -31,15 +31,15 @@ class LabNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabState:
-    """boot: the boot of the machine the lab ran in. wiring: digest of what was booted.
+    """State of a lab. boot: boot id of the machine. topology_digest: see topology_digest().
 
-    runtime: directory of the nodes' private files, configurations and logs.
+    runtime: directory of configurations, keys and logs of the nodes.
     """
 
     fabric: str
     tag: str
     boot: str
-    wiring: str
+    topology_digest: str
     bridge: str
     gateway: IPv4Interface
     runtime: Path
@@ -57,12 +57,12 @@ class LabState:
 
 
 def lab_state_file(place: LabPlace) -> Path:
-    """Where an embedded lab keeps its state."""
+    """Path of the state file of an embedded lab."""
     return state_file(place.state, place.fabric, "netns")
 
 
-def wiring_digest(plan: LabPlan) -> str:
-    """Changes with the nodes, the cables, the addresses and the MTUs; not with how the lab is configured."""
+def topology_digest(plan: LabPlan) -> str:
+    """Digest of the nodes, links, addresses and MTUs of a lab; independent of the startup configurations."""
     mtus = sorted((name, i.name, i.mtu_bytes) for name, model in plan.models.items() for i in model.interfaces)
     return sha256(repr((plan.topology, mtus)).encode()).hexdigest()[:16]
 
@@ -72,34 +72,36 @@ def save_state(path: Path, state: LabState) -> None:
 
 
 def load_state(path: Path) -> LabState | None:
-    """The state of the lab; None when there is none. Raises LabError when the file is not readable as one."""
+    """The state in a file; None when the file does not exist. Raises LabError when it is invalid."""
     try:
         document = json.loads(path.read_text())
         return _from_document(document)
     except FileNotFoundError:
         return None
     except PermissionError:
-        raise LabError(str(path), "belongs to another user", "Run this as the user who started the lab") from None
+        raise LabError(
+            str(path), "belongs to another user", "Run the command as the user who started the lab"
+        ) from None
     except (OSError, ValueError, KeyError, TypeError) as error:
-        problem = f"is not the state of a lab ({type(error).__name__}: {error})"
-        remedy = "Remove the file; `railfab lab down` then finds the lab's parts by their names"
+        problem = f"is not a state file of this version of railfab ({type(error).__name__}: {error})"
+        remedy = "Remove the file and run `railfab lab down`, which finds the lab by its names"
         raise LabError(str(path), problem, remedy) from None
 
 
 def own_state(place: LabPlace) -> LabState | None:
-    """The state of this lab; None when there is none. Raises LabError when the file is that of another one."""
+    """The state of this lab; None when there is none. Raises LabError when the file belongs to another lab."""
     path = lab_state_file(place)
     state = load_state(path)
     tag = lab_names(place).tag
     if state is not None and state.tag != tag:
-        problem = f"is the state of another lab, {state.tag}, and this one is {tag}"
-        raise LabError(str(path), problem, "Give the --state directory that the lab was started with")
+        problem = f"is the state of lab {state.tag}, not of {tag}"
+        raise LabError(str(path), problem, "Use the --state directory with which the lab was started")
     return state
 
 
 def _from_document(document: dict[str, Any]) -> LabState:
     if document.pop("version") != VERSION:
-        raise ValueError("of another version of railfab")
+        raise ValueError(f"version is not {VERSION}")
     nodes = tuple(_node(entry) for entry in document.pop("nodes"))
     processes = tuple(Process(**entry) for entry in document.pop("processes"))
     gateway, runtime = IPv4Interface(document.pop("gateway")), Path(document.pop("runtime"))

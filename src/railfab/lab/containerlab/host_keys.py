@@ -1,4 +1,4 @@
-"""SSH host keys of switches that made their own at boot, asked for once, over the lab's own management network."""
+"""Reads the SSH host keys that switches generate at boot, once, over the lab's management network."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from railfab.errors import LabError
 
 SSH_PORT = 22
 WITHIN_S = 120.0
-PAUSE_S = 1.0
+RETRY_S = 1.0
 
 
 def host_key_lines(hosts: Sequence[str], port: int = SSH_PORT, *, within_s: float = WITHIN_S) -> list[str]:
@@ -29,7 +29,7 @@ async def _line(host: str, port: int, within_s: float) -> str:
             public = (await _key(host, port)).export_public_key().decode().strip()
     except TimeoutError:
         problem = f"no SSH server after {within_s:.0f} s"
-        raise LabError(f"{host} port {port}", problem, "Look at the container with `docker logs`") from None
+        raise LabError(f"{host} port {port}", problem, "Check the container with `docker logs`") from None
     name = host if port == SSH_PORT else f"[{host}]:{port}"
     return f"{name} {' '.join(public.split()[:2])}\n"
 
@@ -42,4 +42,4 @@ async def _key(host: str, port: int) -> asyncssh.SSHKey:
             key = None
         if key is not None:
             return key
-        await asyncio.sleep(PAUSE_S)
+        await asyncio.sleep(RETRY_S)

@@ -1,4 +1,4 @@
-"""Topology to `ip -batch` lines: which namespace gets which cable, address and route. Pure."""
+"""`ip -batch` commands that create the links, addresses and routes of a topology. Pure."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from railfab.lab.netns.names import MANAGEMENT, LabNames
 from railfab.topology import Port, Role, Topology
 
 DEFAULT_MTU_BYTES = 1500
-CLOSED = 1000
-"""Priority of the rules about management: after the kernel's own for local addresses, before the routes."""
+RULE_PRIORITY = 1000
+"""Priority of the routing rules for the management network: after the local table, before the main table."""
 
 FIRST_TABLE = 100
 """Routing table of a host's first NIC port; the next ports have the next tables."""
 
 
 def mtu_bytes(port: Port, peer: Port, models: Mapping[str, DeviceModel]) -> int:
-    """MTU of one end of a cable: what the switch's model says; a host follows the switch it is on [bytes]."""
+    """MTU of one end of a link [bytes]: from the model of the switch; a host has the MTU of its switch."""
     for end in (port, peer):
         if end.node in models:
             interface = models[end.node].interface(end.name)
@@ -26,8 +26,8 @@ def mtu_bytes(port: Port, peer: Port, models: Mapping[str, DeviceModel]) -> int:
     return DEFAULT_MTU_BYTES
 
 
-def cable_lines(topology: Topology, models: Mapping[str, DeviceModel], names: LabNames) -> list[str]:
-    """One veth pair per link, both ends made in place."""
+def cable_commands(topology: Topology, models: Mapping[str, DeviceModel], names: LabNames) -> list[str]:
+    """One veth pair per link, with both ends created in their namespaces."""
     return [
         f"link add {_end(link.a, link.z, models, names)} type veth peer {_end(link.z, link.a, models, names)}"
         for link in topology.links
@@ -38,8 +38,8 @@ def _end(port: Port, peer: Port, models: Mapping[str, DeviceModel], names: LabNa
     return f"name {port.name} mtu {mtu_bytes(port, peer, models)} netns {names.namespace(port.node)}"
 
 
-def management_lines(names: LabNames, gateway: IPv4Interface, switches: Mapping[str, IPv4Interface]) -> list[str]:
-    """A bridge in the caller's namespace with a cable to each switch's `mgmt0`."""
+def management_commands(names: LabNames, gateway: IPv4Interface, switches: Mapping[str, IPv4Interface]) -> list[str]:
+    """A bridge in the caller's namespace with a link to `mgmt0` of each switch."""
     lines = [f"link add name {names.bridge} type bridge", f"addr add {gateway} dev {names.bridge}"]
     for index, switch in enumerate(switches):
         port, namespace = names.management_port(index), names.namespace(switch)
@@ -48,35 +48,34 @@ def management_lines(names: LabNames, gateway: IPv4Interface, switches: Mapping[
     return [*lines, f"link set {names.bridge} up"]
 
 
-def node_lines(topology: Topology, node: str, management: IPv4Interface | None) -> list[str]:
-    """What is done inside one node's namespace: addresses, routes and every port up.
+def node_commands(topology: Topology, node: str, management: IPv4Interface | None) -> list[str]:
+    """Commands inside the namespace of one node: addresses, routes and every port up.
 
-    Nothing is forwarded into or out of the management network: what is meant for the switch itself, and what the switch
-    itself sends, is looked up elsewhere.
+    Packets are not forwarded to or from the management network; only the switch itself uses it.
     """
     ports = topology.ports_of(node)
     lines = ["link set lo up", *(f"link set {port.name} up" for port, _, _ in ports)]
     if management is not None:
         lines += [f"addr add {management} dev {MANAGEMENT}", f"link set {MANAGEMENT} up"]
-        lines += _closed(management.network)
+        lines += _management_rules(management.network)
     if topology.node(node).role is Role.HOST:
-        lines += _host_lines([(port, peer) for port, peer, _ in ports])
+        lines += _host_commands([(port, peer) for port, peer, _ in ports])
     return lines
 
 
-def _closed(management: IPv4Network) -> list[str]:
-    """Rules after which only the switch itself sends to the management network, and nothing goes on from there."""
+def _management_rules(management: IPv4Network) -> list[str]:
+    """Routing rules: only the switch itself sends to the management network; packets from it are not forwarded."""
     return [
-        f"rule add priority {CLOSED} iif lo to {management} table main",
-        f"rule add priority {CLOSED + 1} to {management} blackhole",
-        f"rule add priority {CLOSED + 2} iif {MANAGEMENT} blackhole",
+        f"rule add priority {RULE_PRIORITY} iif lo to {management} table main",
+        f"rule add priority {RULE_PRIORITY + 1} to {management} blackhole",
+        f"rule add priority {RULE_PRIORITY + 2} iif {MANAGEMENT} blackhole",
     ]
 
 
-def _host_lines(ports: list[tuple[Port, Port]]) -> list[str]:
-    """Addresses, and routes by source: an answer leaves through the NIC port that its question came to.
+def _host_commands(ports: list[tuple[Port, Port]]) -> list[str]:
+    """Addresses, and source-based routes: a reply leaves by the NIC port that received the request.
 
-    What has no source address yet may take any port.
+    Packets without a source address use all ports (ECMP).
     """
     lines, next_hops = [], []
     for table, (port, peer) in enumerate(ports, start=FIRST_TABLE):

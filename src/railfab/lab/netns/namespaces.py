@@ -1,0 +1,104 @@
+"""Network namespaces of this machine: `ip` commands, addresses, sysctls and processes in them."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from ipaddress import IPv4Network
+from pathlib import Path
+from typing import TypeVar
+
+from railfab.errors import LabError
+from railfab.lab.netns.processes import PROC
+
+T = TypeVar("T")
+NAMESPACES = Path("/run/netns")
+CLONE_NEWNET = 0x40000000
+
+
+def ip_batch(lines: Sequence[str], *, namespace: str | None = None) -> None:
+    """Run `ip` commands in the caller's or the named namespace. Raises LabError at the first error."""
+    where = ["-n", namespace] if namespace else []
+    done = subprocess.run(["ip", *where, "-batch", "-"], input="\n".join(lines), capture_output=True, text=True)
+    if done.returncode:
+        problem = "; ".join(line for line in done.stderr.splitlines() if line.strip())
+        raise LabError(f"ip -batch{' in ' + namespace if namespace else ''}", problem, _remedy(problem))
+
+
+def _remedy(problem: str) -> str:
+    if "File exists" in problem:
+        return "A namespace or interface of this name exists already: check `ip netns` and `ip link`"
+    return "Run `railfab lab doctor`"
+
+
+def namespace_names() -> set[str]:
+    """Names of the network namespaces on this machine."""
+    return {path.name for path in NAMESPACES.iterdir()} if NAMESPACES.is_dir() else set()
+
+
+def interface_names() -> set[str]:
+    """Names of the interfaces in the caller's network namespace."""
+    return {path.name for path in Path("/sys/class/net").iterdir()}
+
+
+def networks() -> set[IPv4Network]:
+    """Every IPv4 range with an address or a route on this machine, except the default route."""
+    found = set()
+    for words in (["addr", "show"], ["route", "show", "table", "all"]):
+        done = subprocess.run(["ip", "-j", "-4", *words], capture_output=True, text=True, check=True)
+        for entry in json.loads(done.stdout or "[]"):
+            found.update(_ranges(entry))
+    return {network for network in found if network.prefixlen}
+
+
+def _ranges(entry: Mapping[str, object]) -> list[IPv4Network]:
+    addresses = entry.get("addr_info")
+    if isinstance(addresses, list):
+        return [IPv4Network(f"{a['local']}/{a['prefixlen']}", strict=False) for a in addresses if "local" in a]
+    destination = str(entry.get("dst", "default"))
+    return [] if destination == "default" else [IPv4Network(destination, strict=False)]
+
+
+def in_namespace(namespace: str, action: Callable[[], T]) -> T:
+    """Call action in a new thread inside the named network namespace."""
+
+    def enter_and_act() -> T:
+        enter(NAMESPACES / namespace)
+        return action()
+
+    with ThreadPoolExecutor(max_workers=1, thread_name_prefix=namespace) as thread:
+        return thread.submit(enter_and_act).result()
+
+
+def enter(path: Path) -> None:
+    """Move the calling thread into a network namespace."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        if libc.setns(handle, CLONE_NEWNET):
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), str(path))
+    finally:
+        os.close(handle)
+
+
+def set_sysctls(namespace: str, settings: Mapping[str, str]) -> None:
+    """Write `net.*` sysctls of one namespace; names have slashes and no leading `net/`."""
+
+    def write() -> None:
+        for name, value in settings.items():
+            (PROC / "sys/net" / name).write_text(value)
+
+    try:
+        in_namespace(namespace, write)
+    except OSError as error:
+        raise LabError(f"sysctl in {namespace}", str(error), "The lab needs a kernel with IPv4 and IPv6") from None
+
+
+def pids_in(namespace: str) -> list[int]:
+    """Processes in a named network namespace."""
+    done = subprocess.run(["ip", "netns", "pids", namespace], capture_output=True, text=True)
+    return [int(pid) for pid in done.stdout.split()]
