@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -30,6 +31,8 @@ STATE = "/interface[name={}]/oper-state"
 
 class Box:
     """A small switch: two ports with a counter that rises on each refresh, and a description that may be set."""
+
+    change_age_s = math.inf
 
     def __init__(self) -> None:
         self.name = "box"
@@ -401,6 +404,24 @@ def test_a_leaf_that_vanishes_is_deleted_and_one_that_comes_is_sent(plain: gnmi_
     assert not deleted.update
     box.leaves.put(STATE.format("e3"), "up", on_change=True)
     assert updates(next(call)) == {STATE.format("e3"): "up"}
+    call.cancel()
+
+
+def test_looking_for_announced_changes_reads_nothing(plain: gnmi_pb2_grpc.gNMIStub, box: Box) -> None:
+    call = plain.Subscribe(iter([request(entry("/interface[name=*]/oper-state", "ON_CHANGE"))]))
+    until_sync(call)
+    before = box.refreshed
+    time.sleep(1.0)
+    assert box.refreshed == before
+    box.leaves.put(STATE.format("e2"), "down")
+    assert updates(next(call)) == {STATE.format("e2"): "down"}
+    call.cancel()
+
+
+def test_a_counter_may_be_watched_for_changes(plain: gnmi_pb2_grpc.gNMIStub) -> None:
+    call = plain.Subscribe(iter([request(entry(OCTETS.format("e1"), "ON_CHANGE"))]))
+    first = until_sync(call)
+    assert updates(next(call)) != first
     call.cancel()
 
 

@@ -29,6 +29,8 @@ BFD = "/bfd/network-instance[name=default]/peer[local-discriminator=77]/"
 class Switch:
     """A target whose octets rise by a thousand each time it is looked at."""
 
+    change_age_s = 1.0
+
     def __init__(self, name: str) -> None:
         self.name = name
         self.leaves = Leaves(name)

@@ -28,6 +28,10 @@ class Reader:
         self._workers = workers
         self._refresh: _Refresh | None = None
 
+    @property
+    def change_age_s(self) -> float:
+        return self._target.change_age_s
+
     async def view(self, max_age_s: float) -> View:
         """The target's view, no older than this and with all that had changed before the call."""
         asked_s = time.monotonic()

@@ -24,7 +24,7 @@ DEFAULT_INTERVAL_NS = NS_PER_S
 ON_CHANGE_INTERVAL_NS = NS_PER_S // 5
 """Interval between two looks for changes [ns]."""
 ON_CHANGE_AGE_S = 1.0
-"""Age up to which a view is used when changes are looked for [s]."""
+"""Age up to which a view is used when changes of leaves are looked for that are not `on_change` [s]."""
 SAMPLE_AGE_S = 0.05
 """Age up to which a view is used for samples: streams with the same times share one [s]."""
 
@@ -106,7 +106,7 @@ class Group:
         self._seen: View | None = None
         sampled = schedule.mode is Mode.SAMPLE
         self._step_ns = schedule.interval_ns if sampled else ON_CHANGE_INTERVAL_NS
-        self._age_s = SAMPLE_AGE_S if sampled else ON_CHANGE_AGE_S
+        self._age_s = SAMPLE_AGE_S if sampled else min(ON_CHANGE_AGE_S, reader.change_age_s)
         self._heartbeat_ns = start_ns + schedule.heartbeat_ns if schedule.heartbeat_ns else None
         self.due_ns = start_ns + self._step_ns
 
@@ -160,15 +160,19 @@ class Group:
         if view.layout is self._layout:
             return frozenset()
         self._layout, before = view.layout, self._leaves
-        self._leaves, self._bundles = await self._reader.work(lambda: self._selected(view))
+        await self._reader.work(lambda: self._select(view))
         return before - self._leaves
 
-    def _selected(self, view: View) -> tuple[frozenset[tuple[Element, ...]], list[Bundle]]:
-        """The paths of the leaves of this group and their bundles; takes milliseconds, in a worker thread."""
+    def _select(self, view: View) -> None:
+        """Find the leaves of this group and bundle them; takes milliseconds, in a worker thread."""
         leaves = {found.leaf.path: found for found in self._matching(view)}
         sent = {path: value for bundle in self._bundles for path, value in bundle.sent().items()}
         wanted = self._wanted
-        return frozenset(leaves), bundles(leaves.values(), encoding=wanted.encoding, target=wanted.target, sent=sent)
+        self._leaves = frozenset(leaves)
+        self._bundles = bundles(leaves.values(), encoding=wanted.encoding, target=wanted.target, sent=sent)
+        if self._schedule.mode is Mode.ON_CHANGE:
+            announced = all(found.leaf.on_change for found in leaves.values())
+            self._age_s = self._reader.change_age_s if announced else ON_CHANGE_AGE_S
 
     def _matching(self, view: View) -> Iterator[Selected]:
         for pattern, asked in self._patterns:

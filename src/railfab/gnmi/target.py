@@ -105,9 +105,14 @@ class View(Protocol):
 
 
 class Target(Protocol):
-    """A device that a GnmiServer serves."""
+    """A device that a GnmiServer serves.
+
+    change_age_s: the age up to which a view shows all changes of leaves that are `on_change`; `math.inf` if `view`
+    returns None after each of them, so that nothing has to be read to find out that nothing has changed.
+    """
 
     name: str
+    change_age_s: float
 
     def models(self) -> Sequence[Model]: ...
 

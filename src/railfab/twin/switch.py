@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -89,8 +90,11 @@ class VirtualSwitch:
     """A gNMI target. Its configuration is a tree that clients edit; each Set is parsed before it takes effect.
 
     Streams and Gets work from views, which are read in a worker thread and published by replacing one reference.
+    The fabric calls `touch` after each change of a state; only counters have to be read to see them change.
     model: the configuration as a device model; None while the switch has nothing but its factory configuration.
     """
+
+    change_age_s = math.inf
 
     def __init__(self, name: str, platform: Platform, native: Native, *, apply: Apply, observe: Observe) -> None:
         self.name = name

@@ -62,6 +62,8 @@ class Switch:
     accepted: every model it was given. deaf_to: a subtree that it takes without keeping it.
     """
 
+    change_age_s = 1.0
+
     def __init__(self) -> None:
         self.name = NAME
         self.leaves = Leaves(NAME)

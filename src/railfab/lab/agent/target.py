@@ -58,6 +58,8 @@ class CachedMeasurements:
 class LinuxSwitch:
     """A switch in namespaces. holder: a process in its namespaces. sockets: directory of its FRR sockets."""
 
+    change_age_s = 1.0
+
     def __init__(self, name: str, *, holder: Process, sockets: Path, map_: TelemetryMap) -> None:
         self.name = name
         self._leaves = Leaves(name)
