@@ -20,11 +20,12 @@ class Layout:
         self.leaves = tuple(leaves)
 
     @cached_property
-    def _by_names(self) -> dict[tuple[str, ...], list[int]]:
+    def _by_names(self) -> dict[tuple[Element, ...], list[int]]:
+        """The places of leaves by their paths without keys."""
         found: dict[tuple[str, ...], list[int]] = {}
         for place, leaf in enumerate(self.leaves):
             found.setdefault(tuple([step.name for step in leaf.path]), []).append(place)
-        return found
+        return {tuple(map(Element, names)): places for names, places in found.items()}
 
     def places(self, pattern: tuple[Element, ...]) -> list[int]:
         """The places of the leaves at or below a path, which may hold wildcards."""
@@ -32,7 +33,7 @@ class Layout:
         return [
             place
             for shape, places in self._by_names.items()
-            if matches_elements(names, tuple(Element(name) for name in shape))
+            if matches_elements(names, shape)
             for place in places
             if matches_elements(pattern, self.leaves[place].path)
         ]

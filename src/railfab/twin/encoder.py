@@ -159,6 +159,9 @@ def native_path(rule: TelemetryRule, labels: Labels, wildcard: Wildcard) -> tupl
             return None
     steps = []
     for step, wanted in _templates(rule.path):
+        if not step.keys:
+            steps.append(step)
+            continue
         given = tuple([labels.get(label) for label in wanted])
         if None in given:
             return None

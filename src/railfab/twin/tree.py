@@ -145,6 +145,8 @@ def _element(name: str, entry: Json, names: Names) -> Element:
 
 def _fits(entry: Json, step: Element) -> bool:
     """Whether a list entry has the keys that a step names; an identity fits with and without its module."""
+    if not step.keys:
+        return True
     plain = {bare(name): _text(child) for name, child in entry.items() if not isinstance(child, (dict, list))}
     return all(key in plain and value in (ANY, plain[key], _identity(plain[key])) for key, value in step.keys)
 
