@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ssl
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from cryptography import x509
 
 from railfab.gnmi.certificates import Authority
 
@@ -28,6 +30,14 @@ def shaken(server: ssl.SSLContext, client: ssl.SSLContext, name: str) -> None:
                 waiting.remove(end)
             except ssl.SSLWantReadError:
                 continue
+
+
+def test_a_certificate_is_valid_on_a_machine_whose_clock_is_minutes_behind() -> None:
+    authority = Authority("pod64")
+    for pem in (authority.certificate, authority.issue("pod1-spine1").certificate):
+        certificate = x509.load_pem_x509_certificate(pem)
+        assert certificate.not_valid_before_utc < datetime.now(UTC) - timedelta(minutes=4)
+        assert certificate.not_valid_after_utc > datetime.now(UTC) + timedelta(days=364)
 
 
 @pytest.mark.parametrize("name", ["pod1-spine1", "127.0.0.1"])

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -81,7 +82,8 @@ def test_ctrl_c_ends_everything_and_leaves_nothing(command: list[str], tmp_path:
 
 @pytest.mark.prometheus
 def test_prometheus_runs_with_our_rules_when_it_is_installed(command: list[str], tmp_path: Path) -> None:
-    port = "19391"
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = str(free.getsockname()[1])
     words = interruptible([*command[:-1], port, "--for", "40"])
     running = subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.DEVNULL, stdout=subprocess.PIPE)
     deadline = time.monotonic() + WAITS_S
@@ -101,8 +103,6 @@ def test_prometheus_runs_with_our_rules_when_it_is_installed(command: list[str],
 
 
 def test_a_port_in_use_is_one_clear_line(command: list[str], tmp_path: Path) -> None:
-    import socket
-
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()

@@ -11,14 +11,10 @@ from pathlib import Path
 
 import pytest
 from tests.integration.test_up import processes_of
+from tests.signals import interruptible
 
 WITHIN_S = 5.0
 INTERRUPTED = 130
-
-
-def interruptible() -> None:
-    """Ctrl-C works, also where the tests run in the background of a shell, which ignores it."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def started(repository: Path, folder: Path, *options: str) -> subprocess.Popen[str]:
@@ -27,13 +23,12 @@ def started(repository: Path, folder: Path, *options: str) -> subprocess.Popen[s
     ports = ["--twin-port", "0", "--metrics-port", "0"]
     command = [sys.executable, "-m", "railfab", "up", fabric, "--state", str(folder / "state"), *ports, *options]
     return subprocess.Popen(
-        command,
+        interruptible(command),
         cwd=folder,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        preexec_fn=interruptible,
     )
 
 

@@ -100,6 +100,8 @@ def test_only_an_authorized_key_can_log_in(server: Running) -> None:
         assert client.exec_command("echo in")[1].read() == b"in\n"
     with pytest.raises(paramiko.SSHException):
         server.client(password=None, pkey=paramiko.RSAKey.generate(2048))
+    with pytest.raises(paramiko.SSHException):
+        server.client(username="guest", password=None, pkey=key)
 
 
 def test_files_copied_by_sftp_keep_their_mode(server: Running, tmp_path: Path) -> None:

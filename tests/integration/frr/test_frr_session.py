@@ -20,6 +20,7 @@ from railfab.endpoints import Credentials, read_credentials
 from railfab.errors import CommitRefused, DeviceError, LoginRefused, Unreachable
 from railfab.platforms import platform
 from railfab.platforms.frr.session import FrrSession
+from railfab.platforms.frr.transaction import FOLDER
 
 pytestmark = pytest.mark.lab
 
@@ -234,6 +235,16 @@ def test_confirm_cancels_the_rollback_and_saves(leaf: Node) -> None:
     assert without_version(leaf.running()) == text(SLOWER)
     assert platform("frr").parse((leaf.root / "etc" / "frr.conf").read_text()) == SLOWER
     assert leaf.left_behind() == set()
+
+
+def test_a_confirmation_that_holds_the_lock_when_the_time_is_over_wins(leaf: Node) -> None:
+    """The job that rolls back waits for the lock, and looks then whether the change is still unconfirmed."""
+    confirm_within_s = 6
+    with leaf.session() as session:
+        session.commit(text(SLOWER), confirm_within_s=confirm_within_s)
+        leaf.inside("sh", "-c", f"cd {FOLDER} && exec 9>lock && flock 9 && sleep {confirm_within_s + 1} && rm armed")
+    assert within(10, lambda: not leaf.counts_down())
+    assert without_version(leaf.running()) == text(SLOWER)
 
 
 def test_a_confirmation_that_comes_too_late_is_refused(leaf: Node) -> None:

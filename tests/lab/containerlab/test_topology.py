@@ -66,6 +66,17 @@ def test_cables_carry_the_mtu_of_the_switches(plan: LabPlan, files: LabFiles) ->
     assert {link.mtu_bytes for link in files.topology.links} == expected
 
 
+def test_a_cable_whose_ends_have_different_mtus_carries_the_larger() -> None:
+    """A switch limits its own port; the cable must not limit the far end."""
+    plan = configured(FRR_POD)
+    link = next(link for link in plan.topology.links if link.a.node in plan.models)
+    model = plan.models[link.a.node]
+    ports = tuple(replace(port, mtu_bytes=1500) if port.name == link.a.name else port for port in model.interfaces)
+    narrow = replace(plan, models={**plan.models, model.name: replace(model, interfaces=ports)})
+    made = lab_files(narrow, Settings()).topology.links[plan.topology.links.index(link)]
+    assert (made.a.node, made.mtu_bytes) == (link.a.node, 9000)
+
+
 def test_groups_are_those_of_the_deploy(plan: LabPlan, files: LabFiles) -> None:
     for node in plan.topology.nodes:
         groups = set(files.topology.nodes[node.name].labels.values())

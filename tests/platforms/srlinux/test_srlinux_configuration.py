@@ -16,6 +16,7 @@ from railfab.device import DeviceModel, PrefixRange
 from railfab.errors import ConfigError, Problems, RailfabError
 from railfab.platforms import platform
 from railfab.platforms.srlinux import difference, lines, startup
+from railfab.platforms.srlinux.set_request import set_request
 from railfab.platforms.srlinux.tree import Json, stripped, text
 
 SRLINUX = platform("srlinux")
@@ -138,6 +139,22 @@ def test_a_class_without_code_points_gets_no_packets_and_is_left_out() -> None:
     assert model is not None
     assert [cls.name for cls in model.classes] == ["default", "cnp"]
     assert model.classes[0].dscp == ()
+
+
+def test_the_class_without_code_points_gets_what_no_policy_names_whatever_its_queue() -> None:
+    """SR Linux puts unclassified packets into forwarding class index 0."""
+    model = rail_switch()
+    assert model.qos is not None
+    moved = tuple(cls if cls.dscp else replace(cls, queue=2) for cls in model.qos.classes)
+    rendered = qos(tree(replace(model, qos=replace(model.qos, classes=moved))))
+    found = {cls["name"]: cls["forwarding-class-index"] for cls in rendered["forwarding-classes"]["forwarding-class"]}
+    assert found["default"] == 0
+
+
+def test_a_configuration_without_a_host_name_does_not_delete_the_switchs() -> None:
+    named = tree()
+    request = set_request(named, {key: value for key, value in named.items() if "system" not in key})
+    assert [path for path in request.delete if "/system" in path] == ["/system/lldp/admin-state"]
 
 
 def test_a_port_outside_the_network_instance_routes_nothing() -> None:
