@@ -74,8 +74,15 @@ def switch_effect(model: DeviceModel | None, buffer_bytes: float) -> SwitchEffec
         return SwitchEffect(classes=(DEFAULT_CLASS,), lossless=None, ports={})
     qos = model.qos
     raise_all(_contradictions(model.name, qos))
-    ports = {port.interface: _port_effect(qos, port, buffer_bytes) for port in qos.ports}
+    distinct = {_settings(port): port for port in qos.ports}
+    effects = {settings: _port_effect(qos, port, buffer_bytes) for settings, port in distinct.items()}
+    ports = {port.interface: effects[_settings(port)] for port in qos.ports}
     return SwitchEffect(classes=qos.classes, lossless=qos.lossless(), ports=ports)
+
+
+def _settings(port: PortQos) -> tuple[str, bool, bool, bool]:
+    """What the effect of a port depends on; most ports of a switch have the same."""
+    return port.profile, port.pfc, port.ecn, port.trust_dscp
 
 
 def _contradictions(name: str, qos: Qos) -> list[RailfabError]:
