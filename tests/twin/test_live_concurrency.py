@@ -19,8 +19,8 @@ from railfab.forwarding import Change, ForwardingState, converge, flow_path
 from railfab.intent import Job
 from railfab.twin import live
 from railfab.twin.clock import STEP_NS, Clock
+from railfab.twin.fair_lock import FairLock
 from railfab.twin.live import LiveFabric, merged
-from railfab.twin.turns import Turns
 
 SOON_S = 30.0
 TRANSMITTED = "fabric_interface_transmit_bytes_total"
@@ -210,12 +210,12 @@ def test_simulated_time_stops_when_the_simulation_fails_twice_in_a_row() -> None
     clock.stop()
 
 
-def test_whoever_waits_for_a_turn_gets_it_before_a_loop_that_goes_on() -> None:
-    turns, ended, loops = Turns(), threading.Event(), [0]
+def test_a_waiting_thread_gets_the_lock_before_a_loop_that_takes_it_again() -> None:
+    lock, ended, loops = FairLock(), threading.Event(), [0]
 
     def loop() -> None:
         while not ended.is_set():
-            with turns.turn():
+            with lock.held():
                 loops[0] += 1
                 ended.wait(0.001)
 
@@ -224,20 +224,20 @@ def test_whoever_waits_for_a_turn_gets_it_before_a_loop_that_goes_on() -> None:
     try:
         for _ in range(20):
             before = loops[0]
-            with turns.turn():
+            with lock.held():
                 assert loops[0] - before <= 2
     finally:
         ended.set()
         thread.join()
 
 
-def test_a_turn_if_free_never_waits() -> None:
-    turns = Turns()
-    with turns.turn(), turns.turn_if_free() as free:
+def test_holding_a_lock_if_it_is_free_never_waits() -> None:
+    lock = FairLock()
+    with lock.held(), lock.held_if_free() as free:
         assert not free
-    with turns.turn_if_free() as free:
+    with lock.held_if_free() as free:
         assert free
-        with turns.turn_if_free() as again:
+        with lock.held_if_free() as again:
             assert not again
-    with turns.turn():
+    with lock.held():
         pass

@@ -28,17 +28,17 @@ from railfab.forwarding.qos import switch_effect
 from railfab.intent import Job
 from railfab.sim import QUEUES, Dcqcn, Engine, Flow, Framing, Path, max_min_rates
 from railfab.topology import PortKey, Topology
+from railfab.twin.fair_lock import FairLock
 from railfab.twin.readings import Arrays, Readings, port_arrays
 from railfab.twin.samples import Observed, Sample, SwitchSamples, switch_samples
 from railfab.twin.transitions import TransitionCounters, no_transitions
-from railfab.twin.turns import Turns
 from railfab.units import NS_PER_MS, NS_PER_S, bytes_per_s
 from railfab.workload import JobRun, JobStatus, Transfer, stages
 
 logger = logging.getLogger(__name__)
 
 SLICE_NS, BUSY_SLICE_NS = 20 * NS_PER_MS, NS_PER_MS
-"""Others get a turn this often while time passes; more often, of simulated time, while queues are computed."""
+"""How often the lock of the simulation is released [simulated ns]; more often while queues are computed."""
 
 PUBLISH_S = 0.05
 """How old the published counters become at most while the simulation runs without a pause and somebody reads [s]."""
@@ -107,7 +107,7 @@ class LiveFabric:
         self._transitions = no_transitions(len(self._links.near), self._started_s)
         self._requests: list[_Request] = []
         self._requesting, self._converging = threading.Lock(), threading.Lock()
-        self._turns = Turns()
+        self._simulation = FairLock()
         self._flows = _Flows()
         self._next_flow = 0
         self._clock_ns = 0
@@ -150,20 +150,20 @@ class LiveFabric:
         found = stages(job, self._links.topology)
         if not any(stage.compute_ns or stage.transfers for stage in found):
             raise IntentError(f"job {job.job}: phases", "nothing takes any time", "Use more hosts, or a compute phase")
-        with self._turns.turn():
+        with self._simulation.held():
             self._end_job()
             self._run = JobRun(job.job, found, job.repeat, self._engine, self._launch)
             self._publish()
 
     def stop(self) -> None:
         """End the job; what is on its way still arrives."""
-        with self._turns.turn():
+        with self._simulation.held():
             self._end_job()
             self._publish()
 
     def recover(self) -> None:
         """End the job and go on with an engine without flows, after the present one raised. Counters are kept."""
-        with self._turns.turn():
+        with self._simulation.held():
             self._run = None
             self._flows.clear()
             self._engine = self._engine.restarted(self._state.network, self._clock_ns)
@@ -174,7 +174,7 @@ class LiveFabric:
         """Let simulated time pass. What the engine raises is passed on; `recover` is the way to go on then."""
         until_ns = self._clock_ns + dt_ns
         while self._clock_ns < until_ns:
-            with self._turns.turn():
+            with self._simulation.held():
                 to_ns = min(until_ns, self._slice_end_ns(), self._readings.next_window_ns(self._clock_ns))
                 self._pass(to_ns)
                 self._behind = True
@@ -223,7 +223,7 @@ class LiveFabric:
         """
         if self._behind and time.monotonic() - self._published_s >= max_age_s:
             self._read = True
-            with self._turns.turn_if_free() as free:
+            with self._simulation.held_if_free() as free:
                 if free:
                     self._publish()
         return self._published
@@ -259,7 +259,7 @@ class LiveFabric:
         now_s = self._started_s + self._clock_ns / NS_PER_S
         transitions = self._transitions.counted(before, after, now_s)
         ports = port_arrays(after, before, self._ports)
-        with self._turns.turn():
+        with self._simulation.held():
             self._state, self._ports, self._transitions = after, ports, transitions
             self._reroute(before)
             self._replace_published(self._published.counters)
@@ -280,7 +280,7 @@ class LiveFabric:
         links = (*path.links, *(queue // QUEUES for queue in path.back))
         return any(self._links.keys[link][0] in nodes for link in links)
 
-    # The simulation; all of it with a turn
+    # The simulation; all of it with its lock held
 
     def _pass(self, until_ns: int) -> None:
         if self._run is not None:
@@ -291,7 +291,7 @@ class LiveFabric:
         self._readings.pass_time(until_ns)
 
     def _slice_end_ns(self) -> int:
-        """Where to give others a turn: soon while there are queues, and where flows begin."""
+        """Until when to run before the lock is released: briefly while there are queues, and where flows begin."""
         if self._run is not None and self._run.rests_until_ns > self._clock_ns:
             return min(self._clock_ns + SLICE_NS, self._run.rests_until_ns)
         fresh = self._run is not None and self._clock_ns - self._run.stage_began_ns < BUSY_SLICE_NS

@@ -1,4 +1,4 @@
-"""A lock that a loop can hold again and again without keeping others from it."""
+"""A lock that a loop can acquire again and again without starving other threads."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 
-class Turns:
-    """Mutual exclusion in which whoever waits comes before a thread that releases and acquires again at once."""
+class FairLock:
+    """Mutual exclusion in which a waiting thread comes before one that releases the lock and takes it again at once."""
 
     def __init__(self) -> None:
         self._queue, self._lock = threading.Lock(), threading.Lock()
 
     @contextmanager
-    def turn(self) -> Iterator[None]:
-        """Wait for a turn, and have it while the context lasts."""
+    def held(self) -> Iterator[None]:
+        """Wait for the lock, and hold it while the context lasts."""
         with self._queue:
             self._lock.acquire()
         try:
@@ -24,8 +24,8 @@ class Turns:
             self._lock.release()
 
     @contextmanager
-    def turn_if_free(self) -> Iterator[bool]:
-        """Have a turn if nobody has one; whether that is so. Never waits."""
+    def held_if_free(self) -> Iterator[bool]:
+        """Hold the lock if no thread does; yields whether that is so. Never waits."""
         free = self._lock.acquire(blocking=False)
         try:
             yield free
