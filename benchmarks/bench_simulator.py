@@ -2,7 +2,7 @@
 
     python benchmarks/bench_simulator.py inventory/fabrics/pod64.yml inventory/jobs
 
-Also the time a re-conclusion takes (it happens at every configuration change) and the time to read all samples.
+Also the CPU time of a convergence after a configuration change, and of reading all samples.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ def main(intent_file: Path, jobs: Path) -> None:
         fabric.configure(name, model)
     spines = [node.name for node in topology.switches() if node.segment is None]
     first = spines[0]
-    print(f"{'re-conclusion, idle':28} {cpu_ms(lambda: fabric.configure(first, models[first])):8.1f} CPU ms")
+    print(f"{'convergence, idle':28} {cpu_ms(lambda: fabric.configure(first, models[first])):8.1f} CPU ms")
     print(f"{'ring':28} {speed(fabric, jobs / 'ring.yml', 20)}")
-    print(f"{'re-conclusion, ring running':28} {cpu_ms(lambda: fabric.configure(first, models[first])):8.1f} CPU ms")
+    print(f"{'convergence, ring running':28} {cpu_ms(lambda: fabric.configure(first, models[first])):8.1f} CPU ms")
     print(f"{'samples of all switches':28} {cpu_ms(lambda: [fabric.samples(name) for name in models]):8.1f} CPU ms")
     print(f"{'incast':28} {speed(fabric, jobs / 'incast.yml', 20)}")
     for name in spines[1:]:
