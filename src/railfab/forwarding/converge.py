@@ -11,7 +11,8 @@ from railfab.forwarding.links import LinkTable
 from railfab.forwarding.ports import Configs, own_states, port_states
 from railfab.forwarding.prefixes import Policies
 from railfab.forwarding.qos import SwitchEffect, network, plain_links, switch_effect
-from railfab.forwarding.routes import no_routes, routes
+from railfab.forwarding.route_table import no_routes
+from railfab.forwarding.routes import RoutingInputs, routes
 from railfab.forwarding.sessions import sessions
 from railfab.forwarding.state import ForwardingState, Marking
 from railfab.sim import Framing
@@ -75,7 +76,7 @@ def converge(state: ForwardingState, change: Change) -> ForwardingState:
         own_ports=own,
         ports=ports,
         sessions=found,
-        routes=routes(links, configs, ports, found, nodes, state.routes, state.configs),
+        routes=routes(RoutingInputs(links, configs, ports, found), nodes, state.routes, state.configs),
         effects=effects,
         narrow=_narrow(links, configs, changed, state),
         network=network(links, ports, effects, touched, state.network),

@@ -10,7 +10,7 @@ import numpy as np
 from railfab.forwarding.links import LinkTable
 from railfab.forwarding.ports import Configs, PortState, PortStates
 from railfab.forwarding.qos import SwitchEffect
-from railfab.forwarding.routes import Routes, SessionCounts
+from railfab.forwarding.route_table import Routes, SessionCounts
 from railfab.forwarding.sessions import BgpSession, Sessions
 from railfab.sim import Network
 from railfab.topology import PortKey
