@@ -148,9 +148,9 @@ def test_an_empty_listen_address_does_not_open_the_collector_to_every_network(
 @pytest.mark.parametrize(
     ("option", "value", "line"),
     [
-        ("--collector", "a b", "--collector: 'a b' is no HOST:PORT. Write it like collector.example:9804."),
-        ("--jobs", "http://a:1", "--jobs: 'http://a:1' is no HOST:PORT. Write it like collector.example:9804."),
-        ("--prometheus", "a:9090", "--prometheus: 'a:9090' is no URL. Write it like http://127.0.0.1:9090."),
+        ("--collector", "a b", "--collector: 'a b' is not HOST:PORT. Use for example collector.example:9804."),
+        ("--jobs", "http://a:1", "--jobs: 'http://a:1' is not HOST:PORT. Use for example collector.example:9804."),
+        ("--prometheus", "a:9090", "--prometheus: 'a:9090' is not a URL. Use for example http://127.0.0.1:9090."),
     ],
 )
 def test_an_address_that_prometheus_could_not_use_is_not_written(

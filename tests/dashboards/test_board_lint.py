@@ -1,4 +1,4 @@
-"""What every board keeps to, whoever wrote the panel."""
+"""Rules for every board."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PANELS = [
 
 
 @pytest.mark.parametrize("name", BOARDS)
-def test_a_board_is_what_grafana_calls_a_dashboard(name: str) -> None:
+def test_a_board_is_valid_by_grafanas_schema(name: str) -> None:
     jsonschema.validate(BOARDS[name], SCHEMA)
     assert BOARDS[name]["schemaVersion"] in range(39, 43)
 
@@ -41,7 +41,7 @@ def test_a_board_has_one_uid_and_its_panels_one_id_and_title_each(name: str) -> 
 
 
 @pytest.mark.parametrize("name", BOARDS)
-def test_panels_stand_on_the_grid_and_none_covers_another(name: str) -> None:
+def test_panels_are_on_the_grid_and_do_not_overlap(name: str) -> None:
     places = [panel["gridPos"] for panel in BOARDS[name]["panels"]]
     assert all(place["x"] >= 0 and place["x"] + place["w"] <= 24 and place["h"] > 0 for place in places)
     assert not any(_overlap(one, other) for one, other in combinations(places, 2))
@@ -54,14 +54,14 @@ def _overlap(one: dict[str, int], other: dict[str, int]) -> bool:
 
 
 @pytest.mark.parametrize("panel", PANELS)
-def test_a_panel_says_what_it_shows_in_which_unit(panel: dict) -> None:
+def test_a_panel_has_a_description_and_a_unit(panel: dict) -> None:
     assert panel["title"]
     assert panel["description"].endswith(".")
     assert panel["fieldConfig"]["defaults"]["unit"]
 
 
 @pytest.mark.parametrize("panel", PANELS)
-def test_a_panel_needs_no_plugin_and_asks_the_datasource_that_the_reader_chose(panel: dict) -> None:
+def test_a_panel_needs_no_plugin_and_uses_the_selected_datasource(panel: dict) -> None:
     assert panel["type"] in CORE_PANELS
     for asked in (panel, *panel["targets"]):
         assert asked["datasource"] == {"type": "prometheus", "uid": "${datasource}"}
@@ -69,6 +69,6 @@ def test_a_panel_needs_no_plugin_and_asks_the_datasource_that_the_reader_chose(p
 
 
 @pytest.mark.parametrize("name", BOARDS)
-def test_the_reader_chooses_the_datasource(name: str) -> None:
+def test_the_datasource_is_a_variable(name: str) -> None:
     (variable,) = BOARDS[name]["templating"]["list"]
     assert (variable["name"], variable["type"], variable["query"]) == ("datasource", "datasource", "prometheus")

@@ -1,4 +1,4 @@
-"""Every question that boards and rules ask can be answered by what railfab collects."""
+"""Queries of boards and rules use only metrics and labels that railfab provides."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ def _filled(expr: str) -> str:
 
 
 @pytest.mark.parametrize("query", QUERIES)
-def test_a_query_of_a_board_parses_and_every_label_it_uses_is_there(query: str) -> None:
+def test_a_query_of_a_board_parses_and_uses_existing_labels(query: str) -> None:
     assert "$" not in query
     labels_of(query)
 
 
 @pytest.mark.parametrize("rule", RECORDING, ids=lambda rule: rule.record)
-def test_a_recording_rule_carries_the_labels_that_it_states(rule) -> None:
+def test_a_recording_rule_has_its_stated_labels(rule) -> None:
     assert labels_of(rule.expr) == set(rule.labels)
 
 
 @pytest.mark.parametrize("alert", ALERTS, ids=lambda alert: alert.alert)
-def test_the_words_of_an_alert_use_labels_that_it_has(alert) -> None:
+def test_the_texts_of_an_alert_use_its_labels(alert) -> None:
     assert set(re.findall(r"\$labels\.(\w+)", alert.summary)) <= labels_of(alert.expr)
     assert "$labels" not in alert.description
 
@@ -63,8 +63,8 @@ def test_no_two_rules_have_one_name_and_a_rule_uses_only_rules_before_it() -> No
         assert not any(name in rule.expr for name in later)
 
 
-def test_somebody_feeds_every_metric_that_is_asked_for() -> None:
-    """An alert on what nobody collects never fires, and looks like health."""
+def test_every_queried_metric_has_a_source() -> None:
+    """An alert on a metric without source never fires."""
     mapped = {rule.metric for name in ("srlinux", "frr") for rule in telemetry(f"railfab.platforms.{name}").rules}
     made = {name for name, metric in CATALOGUE.items() if metric.kind is Kind.INFO or "_estimated_" in name}
     own = {name for name in CATALOGUE if name.startswith("fabric_collector_")}
@@ -72,8 +72,8 @@ def test_somebody_feeds_every_metric_that_is_asked_for() -> None:
     assert asked <= mapped | made | own
 
 
-def test_every_recording_rule_is_of_use() -> None:
-    """Utilisation of both directions is for people who explore; the rest must be asked for by a board or an alert."""
+def test_every_recording_rule_is_used() -> None:
+    """By a board or an alert, except utilisation in both directions, which is for ad-hoc queries."""
     used = {name for name in RECORDED for expr in EXPRESSIONS if name in expr}
     assert RECORDED.keys() - used <= {"device_interface:fabric_receive_utilization:ratio_rate1m"}
 
@@ -89,12 +89,12 @@ def test_every_recording_rule_is_of_use() -> None:
         (f"{UPLINK_BYTES} * on (rail) fabric_interface_info", "left side"),
     ],
 )
-def test_the_check_itself_finds_mistakes(wrong: str, complaint: str) -> None:
+def test_the_label_check_finds_errors(wrong: str, complaint: str) -> None:
     with pytest.raises(AssertionError, match=complaint):
         labels_of(wrong)
 
 
-def test_the_kind_of_a_metric_decides_how_it_is_drawn_and_in_which_unit() -> None:
+def test_expression_and_unit_follow_from_the_kind_of_a_metric() -> None:
     assert (
         signal("fabric_queue_ecn_marked_packets_total")
         == "rate(fabric_queue_ecn_marked_packets_total[$__rate_interval])"
@@ -107,7 +107,7 @@ def test_the_kind_of_a_metric_decides_how_it_is_drawn_and_in_which_unit() -> Non
     assert peak("fabric_queue_depth_peak_bytes").startswith("max_over_time(")
 
 
-def test_a_metric_is_not_read_as_what_it_is_not() -> None:
+def test_an_expression_for_another_kind_is_refused() -> None:
     for wrong in (lambda: growth("fabric_queue_depth_bytes"), lambda: peak("fabric_pfc_dropped_packets_total")):
         with pytest.raises(KeyError):
             wrong()

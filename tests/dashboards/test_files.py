@@ -1,4 +1,4 @@
-"""What lies in the top-level folder `dashboards/` is what the builders give, and can be given to other addresses."""
+"""The files in the top-level directory `dashboards/` equal the built ones; options change addresses and interval."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _build(*arguments: str) -> str:
     return done.stdout
 
 
-def test_addresses_and_the_interval_are_the_callers(tmp_path: Path) -> None:
+def test_options_set_addresses_and_interval(tmp_path: Path) -> None:
     addresses = ("--collector", "[::1]:1234", "--jobs", "twin:99", "--prometheus", "http://prometheus:1")
     _build("-o", str(tmp_path), *addresses, "--interval", "2")
     config = yaml.safe_load((tmp_path / "prometheus.yml").read_text())
@@ -65,19 +65,19 @@ def test_addresses_and_the_interval_are_the_callers(tmp_path: Path) -> None:
     assert datasource["jsonData"]["timeInterval"] == "2s"
 
 
-def test_the_command_says_what_it_wrote(tmp_path: Path) -> None:
+def test_the_command_prints_the_written_files(tmp_path: Path) -> None:
     written = json.loads(_build("-o", str(tmp_path), "--output", "json"))
     assert {Path(entry["path"]).relative_to(tmp_path).as_posix() for entry in written} == FILES.keys()
     assert all(entry["changed"] for entry in written)
     assert _build("-o", str(tmp_path)).count("unchanged") == len(FILES)
 
 
-def test_a_place_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+def test_a_directory_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(DeliveryError) as caught:
         write(FILES, tmp_path / "file")
     assert str(caught.value) == (
-        f"{tmp_path}/file/overview.json: cannot be written: File exists. Choose a directory that you may write."
+        f"{tmp_path}/file/overview.json: cannot be written: File exists. Use a writable directory."
     )
 
 

@@ -1,4 +1,4 @@
-"""Boards reach a Grafana through grafana-api, over HTTP, and every way to fail is one clear line."""
+"""Delivery to Grafana through grafana-api over HTTP; every failure is a one-line error."""
 
 from __future__ import annotations
 
@@ -66,13 +66,13 @@ def test_a_datasource_that_points_elsewhere_is_corrected(grafana: Grafana) -> No
     assert grafana.datasources["railfab"]["url"] == "http://prometheus:9090"
 
 
-def test_a_board_that_somebody_changed_is_kept_unless_told_otherwise(grafana: Grafana) -> None:
+def test_a_changed_board_is_kept_without_overwrite(grafana: Grafana) -> None:
     _pushed(grafana.url)
     grafana.save_by_hand(UID, title="Mine")
     with pytest.raises(DeliveryError) as caught:
         _pushed(grafana.url)
     assert str(caught.value) == (
-        f"Grafana {grafana.url}: dashboard {UID} is there (version 2) and differs from ours. "
+        f"Grafana {grafana.url}: dashboard {UID} exists (version 2) and differs from the built one. "
         "Use --overwrite to replace it; Grafana keeps the old version in its history."
     )
     assert grafana.dashboards[UID]["title"] == "Mine"
@@ -80,15 +80,15 @@ def test_a_board_that_somebody_changed_is_kept_unless_told_otherwise(grafana: Gr
     assert grafana.dashboards[UID] == {**OURS, "id": 1, "version": 3}
 
 
-def test_a_board_that_is_saved_while_we_push_is_not_lost(grafana: Grafana) -> None:
+def test_a_board_saved_during_the_push_is_not_overwritten(grafana: Grafana) -> None:
     _pushed(grafana.url)
     grafana.save_by_hand(UID, title="Mine")
     grafana.before_saving = lambda: grafana.save_by_hand(UID, title="Mine, newer")
     with pytest.raises(DeliveryError) as caught:
         _pushed(grafana.url, overwrite=True)
     assert str(caught.value) == (
-        f"Grafana {grafana.url}: it answered 412 The dashboard has been changed by someone else. "
-        "Somebody else saved it meanwhile; look at it, then run again."
+        f"Grafana {grafana.url}: it responded 412 The dashboard has been changed by someone else. "
+        "Somebody saved the dashboard meanwhile; check it, then push again."
     )
     assert grafana.dashboards[UID]["title"] == "Mine, newer"
 
@@ -101,25 +101,25 @@ def test_a_wrong_token_is_refused(grafana: Grafana) -> None:
     )
 
 
-def test_a_closed_port_is_said() -> None:
+def test_a_closed_port_is_an_error() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}"
     with pytest.raises(DeliveryError) as caught:
         _pushed(url)
     assert str(caught.value) == (
-        f"Grafana {url}: not reachable: Connection refused. Check the URL, and that Grafana runs."
+        f"Grafana {url}: not reachable: Connection refused. Check the URL, and that Grafana is running."
     )
 
 
-def test_a_name_that_does_not_exist_is_said() -> None:
+def test_an_unknown_host_name_is_an_error() -> None:
     with pytest.raises(DeliveryError, match=r"not reachable: .*(Name or service|name resolution|No address)"):
         _pushed("http://grafana.invalid")
 
 
 @pytest.mark.parametrize("page", ["<html>Please log in</html>", '"a message"', "[]"])
 @pytest.mark.parametrize("status", [200, 502])
-def test_something_else_than_grafana_is_recognised(grafana: Grafana, status: int, page: str) -> None:
+def test_a_response_of_another_server_is_an_error(grafana: Grafana, status: int, page: str) -> None:
     grafana.page = (status, page)
     with pytest.raises(DeliveryError) as caught:
         _pushed(grafana.url)
@@ -127,20 +127,22 @@ def test_something_else_than_grafana_is_recognised(grafana: Grafana, status: int
     assert "\n" not in str(caught.value)
 
 
-def test_a_page_for_people_is_no_answer(grafana: Grafana) -> None:
+def test_an_html_page_is_an_error(grafana: Grafana) -> None:
     grafana.page = (502, "<html>no message for you</html>")
-    with pytest.raises(DeliveryError, match=r"the answer is not one of Grafana's\. Check the URL, and that no proxy"):
+    with pytest.raises(
+        DeliveryError, match=r"the response is not from Grafana's API\. Check the URL, and whether a proxy"
+    ):
         _pushed(grafana.url)
 
 
-def test_a_wrong_path_is_said(grafana: Grafana) -> None:
-    with pytest.raises(DeliveryError, match=r"it answered 404 Not found\. Check the URL, its path included\."):
+def test_a_wrong_path_is_an_error(grafana: Grafana) -> None:
+    with pytest.raises(DeliveryError, match=r"it responded 404 Not found\. Check the URL including its path\."):
         _pushed(f"{grafana.url}/elsewhere")
 
 
-def test_an_account_that_may_not_is_told_what_it_needs(grafana: Grafana) -> None:
+def test_an_account_without_permission_is_an_error_with_the_role(grafana: Grafana) -> None:
     grafana.page = (403, json.dumps({"message": "You'll need additional permissions"}))
-    with pytest.raises(DeliveryError, match=r"it answered 403 You'll need .* Give the account the role Editor"):
+    with pytest.raises(DeliveryError, match=r"it responded 403 You'll need .* Give the account the role Editor"):
         _pushed(grafana.url)
 
 
@@ -158,36 +160,36 @@ def secure_grafana(tmp_path: Path) -> Iterator[tuple[Grafana, Path]]:
         yield grafana, tmp_path / "ca.pem"
 
 
-def test_a_certificate_of_a_stranger_is_not_trusted(secure_grafana: tuple[Grafana, Path]) -> None:
+def test_a_certificate_of_an_unknown_ca_is_refused(secure_grafana: tuple[Grafana, Path]) -> None:
     grafana, _ = secure_grafana
     with pytest.raises(DeliveryError) as caught:
         _pushed(grafana.url)
     assert str(caught.value) == (
         f"Grafana {grafana.url}: its certificate is not trusted: unable to get local issuer certificate. "
-        "Name the authority's PEM file with --ca."
+        "Use --ca with the PEM file of its CA."
     )
     assert grafana.requests == []
 
 
-def test_a_certificate_of_a_named_authority_is_trusted(secure_grafana: tuple[Grafana, Path]) -> None:
+def test_a_certificate_of_the_given_ca_is_accepted(secure_grafana: tuple[Grafana, Path]) -> None:
     grafana, authority = secure_grafana
     sink = GrafanaSink(grafana.url, GrafanaLogin(TOKEN), ca=authority)
     assert sink.ensure_folder("railfab", "railfab")
 
 
-def test_an_authority_that_is_not_there_is_said(tmp_path: Path) -> None:
-    with pytest.raises(DeliveryError, match=r"absent.pem: there is no such file\. Name the authority's PEM file"):
+def test_a_missing_ca_file_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(DeliveryError, match=r"absent.pem: does not exist\. Use the PEM file of the CA"):
         GrafanaSink("https://grafana", GrafanaLogin(TOKEN), ca=tmp_path / "absent.pem")
 
 
 @pytest.mark.parametrize("url", ["grafana:3000", "ftp://grafana", "https://", "grafana", "http://grafana:port"])
-def test_an_address_that_is_none_is_refused(url: str) -> None:
-    with pytest.raises(DeliveryError, match="is no address of a Grafana"):
+def test_an_invalid_url_is_refused(url: str) -> None:
+    with pytest.raises(DeliveryError, match="is not a Grafana URL"):
         GrafanaSink(url, GrafanaLogin(TOKEN))
 
 
-def test_a_secret_in_the_address_is_refused_and_not_repeated() -> None:
-    with pytest.raises(DeliveryError, match="it holds a login") as caught:
+def test_a_login_in_the_url_is_refused_and_not_printed() -> None:
+    with pytest.raises(DeliveryError, match="it contains a login") as caught:
         GrafanaSink("https://admin:hunter2@grafana", GrafanaLogin(TOKEN))
     assert "hunter2" not in str(caught.value)
 
@@ -201,16 +203,18 @@ def test_the_login_comes_from_a_file_or_the_environment(tmp_path: Path) -> None:
     assert "hunter2" not in repr(GrafanaLogin("hunter2", "admin"))
 
 
-def test_no_login_is_said(tmp_path: Path) -> None:
+def test_no_login_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "empty").write_text("\n")
-    with pytest.raises(DeliveryError, match=r"Grafana: there is no login. Set GRAFANA_TOKEN"):
+    with pytest.raises(DeliveryError, match=r"Grafana: no login is set. Set GRAFANA_TOKEN"):
         grafana_login({})
-    with pytest.raises(DeliveryError, match=r"absent: cannot be read: No such file.* Name a file that holds the token"):
+    with pytest.raises(
+        DeliveryError, match=r"absent: cannot be read: No such file.* Use a file that contains the token"
+    ):
         grafana_login({}, tmp_path / "absent")
     (tmp_path / "binary").write_bytes(b"\xff\xfe")
-    with pytest.raises(DeliveryError, match=r"binary: is no text\. Name a file that holds the token\."):
+    with pytest.raises(DeliveryError, match=r"binary: is not a text file\. Use a file that contains the token\."):
         grafana_login({}, tmp_path / "binary")
-    with pytest.raises(DeliveryError, match=r"empty: is empty\. Put the token of a service account into it"):
+    with pytest.raises(DeliveryError, match=r"empty: is empty\. Write the token of a service account to it"):
         grafana_login({}, tmp_path / "empty")
 
 
@@ -237,7 +241,7 @@ def _railfab(*arguments: str, token: str | None) -> subprocess.CompletedProcess[
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
 
 
-def test_what_goes_wrong_is_one_line_and_exit_code_2(grafana: Grafana) -> None:
+def test_an_error_is_one_line_and_exit_code_2(grafana: Grafana) -> None:
     refused = _railfab("--url", grafana.url, token="wrong")
     assert (refused.returncode, refused.stdout) == (2, "")
     assert refused.stderr == (
@@ -249,4 +253,4 @@ def test_what_goes_wrong_is_one_line_and_exit_code_2(grafana: Grafana) -> None:
     assert "Connection refused" in closed.stderr
     nobody = _railfab("--url", grafana.url, token=None)
     assert nobody.returncode == 2
-    assert nobody.stderr.startswith("railfab: Grafana: there is no login.")
+    assert nobody.stderr.startswith("railfab: Grafana: no login is set.")

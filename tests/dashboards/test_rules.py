@@ -1,4 +1,4 @@
-"""Prometheus itself accepts the rules and the configuration, and every alert fires when it should and not otherwise."""
+"""Prometheus accepts the rules and the configuration, and every alert fires under its condition only."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_promtool_accepts_the_configuration_and_finds_the_rules_beside_it(promet
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 def test_alerts_fire_as_written(case: dict[str, Any], prometheus: Path, tmp_path: Path) -> None:
-    """The files say the labels and the summary; the description is constant and comes from the rule."""
+    """The files contain labels and summary; the constant description comes from the rule."""
     for check in case["alert_rule_test"]:
         for alert in check["exp_alerts"]:
             alert["exp_annotations"]["description"] = DESCRIPTIONS[check["alertname"]]
@@ -55,8 +55,8 @@ def test_alerts_fire_as_written(case: dict[str, Any], prometheus: Path, tmp_path
 
 
 @pytest.mark.parametrize("alert", sorted(DESCRIPTIONS))
-def test_every_alert_is_seen_to_fire_and_every_one_is_seen_to_stay_quiet(alert: str) -> None:
-    """Quiet: at another time, or for another series of the same case."""
+def test_every_alert_has_a_case_in_which_it_fires_and_one_in_which_it_does_not(alert: str) -> None:
+    """Not firing: at another time, or for another series of the same case."""
     checks = [
         (case, check) for case in CASES.values() for check in case["alert_rule_test"] if check["alertname"] == alert
     ]

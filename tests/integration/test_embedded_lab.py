@@ -1,4 +1,4 @@
-"""The embedded lab on the real things: namespaces, FRR, SSH, gNMI."""
+"""The embedded lab with real namespaces, FRR, SSH and gNMI."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_the_endpoints_file_names_every_switch_and_no_secret(frr_fabric: Running
     assert Path(endpoints.nodes[0].credentials).stat().st_mode & 0o777 == 0o600
 
 
-def test_no_secret_stands_in_the_arguments_of_a_process(frr_fabric: RunningLab) -> None:
+def test_no_argument_of_a_process_contains_a_secret(frr_fabric: RunningLab) -> None:
     login = read_credentials(endpoint(frr_fabric, LEAF))
     listing = subprocess.run(["ps", "-eo", "args", "-ww"], capture_output=True, text=True, check=True).stdout
     assert "railfab.ssh" in listing
@@ -95,21 +95,21 @@ def test_hosts_of_different_segments_reach_each_other_over_the_spines(
     assert "ttl=61" in done.stdout
 
 
-def test_rail_switches_of_one_segment_meet_at_the_spines_too(frr_fabric: RunningLab) -> None:
+def test_rail_switches_of_one_segment_reach_each_other_over_the_spines(frr_fabric: RunningLab) -> None:
     done = frr_fabric.run(HOST, "ping", "-c", "2", "-i", "0.05", "-W", "2", "-I", "10.17.0.1", "10.18.1.3")
     assert done.returncode == 0, done.stdout
     assert "ttl=61" in done.stdout
 
 
 @pytest.mark.parametrize(("payload_bytes", "passes"), [(8972, True), (8973, False)])
-def test_the_mtu_of_the_intent_holds_end_to_end(frr_fabric: RunningLab, payload_bytes: int, passes: bool) -> None:
+def test_the_mtu_of_the_intent_is_the_path_mtu(frr_fabric: RunningLab, payload_bytes: int, passes: bool) -> None:
     """9000 bytes: 20 of IP, 8 of ICMP, and the payload."""
     size = ["-M", "do", "-s", str(payload_bytes)]
     assert (frr_fabric.run(HOST, "ping", "-c", "1", "-W", "2", *size, "10.18.3.3").returncode == 0) is passes
 
 
 def test_a_switch_forwards_nothing_to_or_from_the_management_network(frr_fabric: RunningLab) -> None:
-    """Else a lab's hosts would reach this machine."""
+    """Otherwise hosts of a lab could reach this machine."""
     bridge = str(frr_fabric.state.gateway.ip)
 
     def forwards(source: str, port: str, target: str) -> bool:
@@ -122,7 +122,7 @@ def test_a_switch_forwards_nothing_to_or_from_the_management_network(frr_fabric:
 
 
 def test_status_needs_no_root(frr_fabric: RunningLab) -> None:
-    """Who called sudo owns the state file; the daemons' sockets are not theirs."""
+    """The user who called sudo owns the state file, but cannot open the sockets of the daemons."""
     root = frr_fabric.state.runtime / LEAF
     child = os.fork()
     if child == 0:
@@ -140,7 +140,7 @@ def test_a_leaf_spreads_over_both_spines(frr_fabric: RunningLab) -> None:
 
 
 def test_ssh_answers_as_the_switch_with_the_known_host_key(frr_fabric: RunningLab) -> None:
-    """The switch sees its own name, its own FRR, and no namespace of anybody."""
+    """A session sees the switch's hostname and FRR, and no other namespaces."""
     said = asyncio.run(over_ssh(endpoint(frr_fabric, LEAF), "hostname; vtysh -c 'show version' | head -1; ip netns"))
     name, version = said.splitlines()
     assert name == LEAF
@@ -172,7 +172,7 @@ def test_gnmi_counters_move_with_traffic(frr_fabric: RunningLab) -> None:
     assert 10_000 < after - before < 100_000
 
 
-def test_gnmi_tells_bgp_and_bfd_states(frr_fabric: RunningLab) -> None:
+def test_gnmi_reports_bgp_and_bfd_states(frr_fabric: RunningLab) -> None:
     with gnmi(endpoint(frr_fabric, LEAF)) as client:
         wait_for(lambda: len(bfd_states(client)) == 2 and set(bfd_states(client)) == {"UP"}, "BFD up in gNMI", 20)
         found = client.get(path=[f"{BGP}/neighbor[neighbor-address=*]/state/session-state"])

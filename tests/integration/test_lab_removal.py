@@ -1,4 +1,4 @@
-"""A lab leaves nothing behind, however it ended, and touches nothing that it did not make."""
+"""`lab down` removes everything that a lab created, however it ended, and nothing else."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ STATE_NAME = "state"
 
 @dataclass(frozen=True, slots=True)
 class Traces:
-    """What a lab could leave on the machine, as far as it carries the lab's name."""
+    """Everything on the machine that has the name of a lab."""
 
     namespaces: frozenset[str]
     interfaces: frozenset[str]
@@ -111,7 +111,7 @@ def test_down_cleans_up_after_killed_switches(plan: LabPlan) -> None:
     assert LAB.down(plan.place, print)
 
 
-def test_a_dead_daemon_is_named_by_status(plan: LabPlan) -> None:
+def test_a_daemon_that_has_ended_is_named_by_status(plan: LabPlan) -> None:
     LAB.up(plan, print)
     state = running(plan)
     holder = state.process(LEAF)
@@ -120,7 +120,7 @@ def test_a_dead_daemon_is_named_by_status(plan: LabPlan) -> None:
 
     def named() -> bool:
         node = next(found for found in LAB.status(plan.place).nodes if found.name == LEAF)
-        return node.state == "degraded" and node.detail.startswith("bgpd does not answer; log in /run/railfab/")
+        return node.state == "degraded" and node.detail.startswith("no answer from bgpd; log in /run/railfab/")
 
     wait_for(named, "status names bgpd", 10)
 
@@ -146,7 +146,7 @@ backend("netns").up(lab_plan(Path(sys.argv[1]), Path(sys.argv[2])), lambda line:
 
 
 @pytest.mark.parametrize(
-    ("step", "wait_s"), [("cabling", 0.0), ("booting", 0.0), ("booting", 0.3), ("starting SSH", 0.0)]
+    ("step", "wait_s"), [("creating", 0.0), ("booting", 0.0), ("booting", 0.3), ("starting SSH", 0.0)]
 )
 def test_down_cleans_up_after_an_up_killed_midway(plan: LabPlan, repository: Path, step: str, wait_s: float) -> None:
     ended_at(plan, repository, step, signal.SIGKILL, wait_s)
@@ -155,14 +155,14 @@ def test_down_cleans_up_after_an_up_killed_midway(plan: LabPlan, repository: Pat
     assert Traces.of(lab_names(plan.place)) == NOTHING
 
 
-def test_an_up_interrupted_by_its_operator_cleans_up_by_itself(plan: LabPlan, repository: Path) -> None:
+def test_an_up_ended_by_ctrl_c_removes_the_lab(plan: LabPlan, repository: Path) -> None:
     ended_at(plan, repository, "booting", signal.SIGINT, 0.2)
     assert Traces.of(lab_names(plan.place)) == NOTHING
     assert list(plan.place.state.iterdir()) == []
 
 
 def ended_at(plan: LabPlan, repository: Path, step: str, number: signal.Signals, wait_s: float) -> None:
-    """Bring the lab up in a process of its own, and send that a signal some time after it says this step."""
+    """Run `lab up` in another process and send it a signal some time after it prints this step."""
     arguments = [str(plan.place.folder / "small.yml"), str(plan.place.state)]
     with subprocess.Popen(
         interruptible([sys.executable, "-c", UP, *arguments]),
@@ -177,7 +177,7 @@ def ended_at(plan: LabPlan, repository: Path, step: str, number: signal.Signals,
         child.send_signal(number)
 
 
-def test_a_lost_state_file_is_said_and_does_not_keep_down_from_cleaning(plan: LabPlan) -> None:
+def test_a_lab_without_state_file_is_an_error_and_down_removes_it(plan: LabPlan) -> None:
     LAB.up(plan, print)
     shutil.rmtree(plan.place.state)
     with pytest.raises(LabError) as raised:
@@ -188,8 +188,8 @@ def test_a_lost_state_file_is_said_and_does_not_keep_down_from_cleaning(plan: La
     assert LAB.down(plan.place, print)
 
 
-def test_a_lab_of_an_earlier_boot_is_forgotten(plan: LabPlan) -> None:
-    """Its pids may be anybody's now: nothing is killed."""
+def test_the_state_of_a_lab_before_a_reboot_is_removed(plan: LabPlan) -> None:
+    """Its pids may be reused, so nothing is killed."""
     LAB.up(plan, print)
     state = running(plan)
     LAB.down(plan.place, print)
@@ -206,7 +206,7 @@ def test_a_lab_of_an_earlier_boot_is_forgotten(plan: LabPlan) -> None:
 
 @pytest.fixture
 def foreign() -> Iterator[tuple[str, str]]:
-    """A namespace and a bridge of somebody else, with a process in the namespace."""
+    """A namespace and a bridge of another program, with a process in the namespace."""
     namespace, bridge = f"other-{os.getpid()}", f"ob{os.getpid()}"
     subprocess.run(["ip", "netns", "add", namespace], check=True)
     subprocess.run(["ip", "link", "add", "name", bridge, "type", "bridge"], check=True)
@@ -218,15 +218,15 @@ def foreign() -> Iterator[tuple[str, str]]:
     subprocess.run(["ip", "netns", "del", namespace], check=True)
 
 
-def test_what_others_made_survives(plan: LabPlan, foreign: tuple[str, str]) -> None:
+def test_down_does_not_remove_namespaces_of_others(plan: LabPlan, foreign: tuple[str, str]) -> None:
     LAB.up(plan, print)
     LAB.down(plan.place, print)
     assert foreign[0] in namespace_names()
     assert foreign[1] in interface_names()
 
 
-def test_down_believes_no_state_file_that_names_what_others_made(plan: LabPlan, foreign: tuple[str, str]) -> None:
-    """It belongs to the user who called sudo, and `down` is root."""
+def test_down_ignores_a_state_file_that_names_namespaces_of_others(plan: LabPlan, foreign: tuple[str, str]) -> None:
+    """The file belongs to the user who called sudo, but `down` runs as root."""
     LAB.up(plan, print)
     state, path = running(plan), lab_state_file(plan.place)
     nodes = (replace(state.nodes[0], namespace=foreign[0], management_port=foreign[1]), *state.nodes[1:])
@@ -260,7 +260,7 @@ def test_no_process_without_the_mark_of_the_lab_is_killed(plan: LabPlan) -> None
         bystander.kill()
 
 
-def test_a_process_that_somebody_runs_in_a_switch_is_left_alone_and_said(plan: LabPlan) -> None:
+def test_a_process_of_another_user_in_a_switch_is_reported_and_not_killed(plan: LabPlan) -> None:
     LAB.up(plan, print)
     namespace = lab_names(plan.place).namespace(LEAF)
     with subprocess.Popen(["ip", "netns", "exec", namespace, "sleep", "600"]) as sleeper:
@@ -272,7 +272,7 @@ def test_a_process_that_somebody_runs_in_a_switch_is_left_alone_and_said(plan: L
         sleeper.kill()
 
 
-def test_names_that_are_taken_are_said_and_stay(plan: LabPlan) -> None:
+def test_names_in_use_are_an_error_and_not_removed(plan: LabPlan) -> None:
     names = lab_names(plan.place)
     taken = names.namespace(LEAF)
     subprocess.run(["ip", "netns", "add", taken], check=True)
@@ -295,7 +295,7 @@ def test_names_that_are_taken_are_said_and_stay(plan: LabPlan) -> None:
         subprocess.run(["ip", "netns", "del", taken], check=True)
 
 
-def test_a_configuration_that_frr_refuses_is_said_and_nothing_stays(plan: LabPlan) -> None:
+def test_a_configuration_that_frr_refuses_is_an_error_and_the_lab_is_removed(plan: LabPlan) -> None:
     with pytest.raises(LabError) as raised:
         LAB.up(replace(plan, configurations={LEAF: "hostname x\nbogus line\n"}), print)
     line = str(raised.value)
@@ -304,7 +304,7 @@ def test_a_configuration_that_frr_refuses_is_said_and_nothing_stays(plan: LabPla
     assert Traces.of(lab_names(plan.place)) == NOTHING
 
 
-def test_a_lab_wired_otherwise_is_not_taken_for_the_same(plan: LabPlan) -> None:
+def test_a_running_lab_with_another_topology_is_refused(plan: LabPlan) -> None:
     LAB.up(plan, print)
     leaf = plan.models[LEAF]
     changed = replace(leaf, interfaces=tuple(replace(port, mtu_bytes=1500) for port in leaf.interfaces))
@@ -315,7 +315,7 @@ def test_a_lab_wired_otherwise_is_not_taken_for_the_same(plan: LabPlan) -> None:
     )
 
 
-def test_two_labs_stand_side_by_side(plan: LabPlan, tmp_path: Path) -> None:
+def test_two_labs_run_at_the_same_time(plan: LabPlan, tmp_path: Path) -> None:
     other = lab_plan(small_intent(tmp_path), tmp_path / "other")
     labs = [threading.Thread(target=LAB.up, args=(found, print)) for found in (plan, other)]
     try:
@@ -338,7 +338,7 @@ def test_the_command_line_brings_a_configured_lab_up_and_down(tmp_path: Path) ->
         up = run.invoke(lab_app, ["up", intent, "--state", state, "--configured", "--output", "json"])
         assert up.exit_code == 0, up.output
         assert [node["name"] for node in json.loads(up.stdout)["nodes"]] == [LEAF, "pod1-seg1-leaf2", "pod1-spine1"]
-        assert up.stderr.splitlines() == ["cabling 4 links", "booting 3 switches", "starting SSH and gNMI"]
+        assert up.stderr.splitlines() == ["creating 4 links", "booting 3 switches", "starting SSH and gNMI"]
         lab = RunningLab(Path(intent), lab_plan(Path(intent), Path(state)).place)
         wait_for(lambda: lab.established("pod1-spine1") == 2, "a lab that boots configured needs no deploy")
         shown = run.invoke(lab_app, ["status", intent, "--state", state])

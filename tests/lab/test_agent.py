@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import socket
+import subprocess
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -131,12 +133,24 @@ def test_a_measurement_without_a_rule_has_no_leaf() -> None:
     assert encode(MAP, [Measurement("fabric_queue_depth_bytes", {"interface": "swp1", "queue": "3"}, 7)])[0] == {}
 
 
+@pytest.fixture
+def interface() -> Iterator[None]:
+    """An interface besides the loopback; the network namespace of tests as root has none."""
+    if {path.name for path in Path("/sys/class/net").iterdir()} != {"lo"}:
+        yield
+        return
+    subprocess.run(["ip", "link", "add", "rft-veth0", "type", "veth", "peer", "name", "rft-veth1"], check=True)
+    yield
+    subprocess.run(["ip", "link", "del", "rft-veth0"], check=True)
+
+
 def _switch(tmp_path: Path, *, pid: int | None = None) -> LinuxSwitch:
     pid = pid or os.getpid()
     holder = Process(purpose="leaf1", pid=pid, started=started(pid) or 0)
     return LinuxSwitch("leaf1", holder=holder, sockets=tmp_path, map_=MAP)
 
 
+@pytest.mark.usefixtures("interface")
 def test_a_switch_without_daemons_still_reports_its_interfaces(tmp_path: Path) -> None:
     switch = _switch(tmp_path)
     leaves = [found.leaf for found in switch.refresh().select(())]

@@ -324,15 +324,15 @@ def test_a_job_ends_after_its_repeats_and_a_stopped_one_leaves_nothing() -> None
     [
         (
             {"hosts": 9, "phases": [{"compute": {"ms": 1}}]},
-            "job made: hosts: 9 are more than the fabric's 8. Use fewer",
+            "job made: hosts: 9 is more than the 8 hosts of the fabric. Use 8 or less",
         ),
         (
             {"hosts": ["gpu1"], "phases": [{"compute": {"ms": 1}}]},
-            "job made: hosts: the fabric has no host 'gpu1'. Use names like pod1-seg1-host1.",
+            "job made: hosts: the fabric has no host 'gpu1'. Use names such as pod1-seg1-host1.",
         ),
         (
             {"hosts": 2, **incast()},
-            "job made: incast: 31 senders and 1 receivers do not fit 16 GPUs. Use at most 8 senders: those on the",
+            "job made: incast: 31 senders and 1 receivers are too many for 16 GPUs. Use at most 8 senders; GPUs on the",
         ),
         (
             {"hosts": 1, "phases": [{"collective": {"op": "allreduce", "bytes": 1000}}]},

@@ -221,7 +221,7 @@ def test_a_job_that_does_not_fit_is_refused_and_the_former_goes_on(control: Cont
     control.switch_job(ring())
     with pytest.raises(DeviceError) as caught:
         control.switch_job(made_job(hosts=99, phases=[{"compute": {"ms": 20}}]))
-    assert str(caught.value) == "job made: hosts: 99 are more than the fabric's 8. Use fewer, or all."
+    assert str(caught.value) == "job made: hosts: 99 is more than the 8 hosts of the fabric. Use 8 or less."
     assert control.status().job == "ring"
     control.switch_job(None)
 

@@ -1,4 +1,4 @@
-"""`railfab dashboards`: boards and rules to files, or to a running Grafana."""
+"""`railfab dashboards`: write boards and rules to files, or push boards to Grafana."""
 
 from __future__ import annotations
 
@@ -16,23 +16,30 @@ from railfab.dashboards import push as deliver
 from railfab.dashboards.monitoring import COLLECTOR, LONGEST_INTERVAL_S, PROMETHEUS_URL
 from railfab.errors import RailfabError
 
-app = typer.Typer(no_args_is_help=True, help="Grafana boards, Prometheus rules and alerts, and their delivery.")
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Grafana boards, Prometheus rules and alerts: write them to files, or push boards to Grafana.",
+)
 
 
 @app.command()
 def build(
     out: Annotated[Path, typer.Option("-o", "--out", metavar="DIR", help="Where to write.")] = Path("dashboards"),
-    collector: Annotated[str, typer.Option(metavar="HOST:PORT", help="The collector's metrics.")] = COLLECTOR,
+    collector: Annotated[
+        str, typer.Option(metavar="HOST:PORT", help="Address of the collector's metrics.")
+    ] = COLLECTOR,
     jobs: Annotated[
-        str | None, typer.Option(metavar="HOST:PORT", help="The jobs' metrics, where the collector has them not.")
+        str | None, typer.Option(metavar="HOST:PORT", help="Address of the jobs' metrics, if not the collector's.")
     ] = None,
-    prometheus: Annotated[str, typer.Option(metavar="URL", help="Prometheus as Grafana reaches it.")] = PROMETHEUS_URL,
+    prometheus: Annotated[
+        str, typer.Option(metavar="URL", help="Prometheus as reached from Grafana.")
+    ] = PROMETHEUS_URL,
     interval: Annotated[
-        int, typer.Option(metavar="SECONDS", help="Between two scrapes.", min=1, max=LONGEST_INTERVAL_S)
+        int, typer.Option(metavar="SECONDS", help="Scrape interval.", min=1, max=LONGEST_INTERVAL_S)
     ] = 15,
     output: OutputOption = Output.TABLE,
 ) -> None:
-    """Write the boards, Prometheus' configuration with rules and alerts, and Grafana's provisioning."""
+    """Write boards, the configuration of Prometheus with rules and alerts, and the provisioning of Grafana."""
     _check_addresses({"--collector": collector, "--jobs": jobs}, {"--prometheus": prometheus})
     scrape = Scrape(collector=collector, jobs=jobs, interval_s=interval)
     files = {**grafana_files(Datasource(url=prometheus, interval_s=interval)), **prometheus_files(scrape)}
@@ -45,36 +52,34 @@ def build(
 
 
 def _check_addresses(targets: Mapping[str, str | None], urls: Mapping[str, str]) -> None:
-    """Raises RailfabError for what Prometheus or Grafana could not use."""
+    """Raise RailfabError for an invalid address or URL."""
     for option, target in targets.items():
         if target is not None and not re.fullmatch(r"([^\s/:\[\]]+|\[[0-9a-fA-F:.]+\]):[0-9]{1,5}", target):
-            raise RailfabError(option, f"{target!r} is no HOST:PORT", "Write it like collector.example:9804")
+            raise RailfabError(option, f"{target!r} is not HOST:PORT", "Use for example collector.example:9804")
     for option, url in urls.items():
         if not re.fullmatch(r"https?://[^\s/]+\S*", url):
-            raise RailfabError(option, f"{url!r} is no URL", "Write it like http://127.0.0.1:9090")
+            raise RailfabError(option, f"{url!r} is not a URL", "Use for example http://127.0.0.1:9090")
 
 
 @app.command()
 def push(
-    url: Annotated[str, typer.Option(metavar="URL", help="Grafana.", show_default=False)],
+    url: Annotated[str, typer.Option(metavar="URL", help="URL of Grafana.", show_default=False)],
     prometheus: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="Make a datasource of it too: Prometheus as Grafana reaches it."),
+        typer.Option(metavar="URL", help="Also create a datasource for this Prometheus, as reached from Grafana."),
     ] = None,
     interval: Annotated[
-        int, typer.Option(metavar="SECONDS", help="Between two scrapes.", min=1, max=LONGEST_INTERVAL_S)
+        int, typer.Option(metavar="SECONDS", help="Scrape interval.", min=1, max=LONGEST_INTERVAL_S)
     ] = 15,
     token_file: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Holds a token; else GRAFANA_TOKEN, or GRAFANA_USERNAME and _PASSWORD."),
+        typer.Option(metavar="FILE", help="File with a token; else GRAFANA_TOKEN, or GRAFANA_USERNAME and _PASSWORD."),
     ] = None,
-    ca: Annotated[Path | None, typer.Option(metavar="FILE", help="PEM of the authority to trust.")] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", metavar="", help="Replace a board that differs from ours.")
-    ] = False,
+    ca: Annotated[Path | None, typer.Option(metavar="FILE", help="PEM file of the CA to trust.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", metavar="", help="Replace a board that differs.")] = False,
     output: OutputOption = Output.TABLE,
 ) -> None:
-    """Bring the boards to a running Grafana; a second time changes nothing."""
+    """Push the boards to a running Grafana; a second push changes nothing."""
     from railfab.dashboards.grafana import GrafanaSink, grafana_login
 
     sink = GrafanaSink(url, grafana_login(os.environ, token_file), ca=ca)

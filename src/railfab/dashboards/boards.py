@@ -1,4 +1,4 @@
-"""The boards as Grafana reads them, and the questions they ask of Prometheus."""
+"""The boards as Grafana JSON, and their Prometheus queries."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ if TYPE_CHECKING:
     from grafana_foundation_sdk.models.dashboard import Dashboard
 
 WINDOWS: Mapping[str, str] = MappingProxyType({"$__rate_interval": "1m", "$__range": "30m"})
-"""What Grafana puts for its variables, at a scrape interval of 15 s and the board's default time."""
+"""Values of Grafana's variables at a scrape interval of 15 s and the default time range of the board."""
 
 
 def boards() -> dict[str, Dashboard]:
-    """Every board, by the name of its file. Needs the extra `dashboards`."""
+    """Every board, by file name. Needs the extra `dashboards`."""
     from railfab.dashboards.overview import overview_board
 
     return {"overview": overview_board()}
 
 
 def board_document(board: Dashboard) -> dict[str, Any]:
-    """A board as plain JSON values."""
+    """A board as a JSON document."""
     from grafana_foundation_sdk.cog.encoder import JSONEncoder
 
     document: dict[str, Any] = json.loads(JSONEncoder().encode(board))
@@ -30,7 +30,7 @@ def board_document(board: Dashboard) -> dict[str, Any]:
 
 
 def board_queries(board: Dashboard, windows: Mapping[str, str] = WINDOWS) -> list[str]:
-    """Every expression of a board in the order of its panels, with Grafana's own variables replaced by `windows`."""
+    """Every query of a board in the order of its panels, with Grafana's variables replaced by `windows`."""
     return [_replaced(target["expr"], windows) for panel in _panels(board) for target in panel.get("targets", ())]
 
 

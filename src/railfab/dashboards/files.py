@@ -1,4 +1,4 @@
-"""Everything that Prometheus and Grafana read, as files."""
+"""Configuration files of Prometheus and Grafana."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from railfab.errors import RailfabError
 
 
 class DeliveryError(RailfabError):
-    """Boards or rules cannot be brought to where they were meant to go."""
+    """Boards or rules cannot be written or pushed."""
 
 
 def prometheus_files(scrape: Scrape) -> dict[str, str]:
-    """prometheus.yml and its rules, by relative path: all that Prometheus needs to start. Needs no extra."""
+    """prometheus.yml and its rule files, by relative path. Needs no extra."""
     return {
         "prometheus.yml": yaml_text(prometheus_config(scrape)),
         "rules/recording.yml": rules_text("fabric.recording", RECORDING),
@@ -34,7 +34,7 @@ def prometheus_files(scrape: Scrape) -> dict[str, str]:
 
 
 def grafana_files(datasource: Datasource) -> dict[str, str]:
-    """Boards and provisioning by relative path. Needs the extra `dashboards`."""
+    """Boards and provisioning files, by relative path. Needs the extra `dashboards`."""
     texts = {f"{name}.json": json.dumps(board_document(board), indent=2) + "\n" for name, board in boards().items()}
     return {
         **texts,
@@ -44,7 +44,7 @@ def grafana_files(datasource: Datasource) -> dict[str, str]:
 
 
 def write(files: Mapping[str, str], directory: Path) -> dict[str, bool]:
-    """Writes files below a directory, made if need be; tells for each whether it changed."""
+    """Write files below a directory, which is created if missing; return for each whether it changed."""
     return {name: _written(directory / name, text) for name, text in files.items()}
 
 
@@ -55,7 +55,5 @@ def _written(path: Path, text: str) -> bool:
             return False
         path.write_text(text)
     except OSError as error:
-        raise DeliveryError(
-            str(path), f"cannot be written: {error.strerror}", "Choose a directory that you may write"
-        ) from error
+        raise DeliveryError(str(path), f"cannot be written: {error.strerror}", "Use a writable directory") from error
     return True

@@ -1,4 +1,4 @@
-"""A Grafana server as a sink, through the package grafana-api (legacy `/api`, which Grafana 13 still serves)."""
+"""Delivery to a Grafana server with the package grafana-api (legacy `/api`, still served by Grafana 13)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SET_BY_GRAFANA = ("id", "version")
 
 @dataclass(frozen=True, slots=True)
 class GrafanaLogin:
-    """A token, or a user and a password; neither shows in a representation."""
+    """A token, or a user and a password; hidden in repr()."""
 
     secret: str = field(repr=False)
     user: str | None = None
@@ -37,7 +37,7 @@ def grafana_login(environment: Mapping[str, str], token_file: Path | None = None
         return GrafanaLogin(token)
     if (user := environment.get("GRAFANA_USERNAME")) and (password := environment.get("GRAFANA_PASSWORD")):
         return GrafanaLogin(password, user)
-    raise DeliveryError("Grafana", "there is no login", "Set GRAFANA_TOKEN, or GRAFANA_USERNAME and GRAFANA_PASSWORD")
+    raise DeliveryError("Grafana", "no login is set", "Set GRAFANA_TOKEN, or GRAFANA_USERNAME and GRAFANA_PASSWORD")
 
 
 def _token(path: Path) -> str:
@@ -45,22 +45,22 @@ def _token(path: Path) -> str:
         token = path.read_text().strip()
     except OSError as error:
         raise DeliveryError(
-            str(path), f"cannot be read: {error.strerror}", "Name a file that holds the token"
+            str(path), f"cannot be read: {error.strerror}", "Use a file that contains the token"
         ) from error
     except UnicodeDecodeError:
-        raise DeliveryError(str(path), "is no text", "Name a file that holds the token") from None
+        raise DeliveryError(str(path), "is not a text file", "Use a file that contains the token") from None
     if not token:
-        raise DeliveryError(str(path), "is empty", "Put the token of a service account into it")
+        raise DeliveryError(str(path), "is empty", "Write the token of a service account to it")
     return token
 
 
 class GrafanaSink:
-    """Folders, datasources and dashboards of one Grafana. ca: PEM file to trust instead of the system's authorities."""
+    """Folders, datasources and dashboards of one Grafana. ca: PEM file with the CA to trust instead of the system's."""
 
     def __init__(self, url: str, login: GrafanaLogin, *, ca: Path | None = None) -> None:
         self.url = url
         if ca is not None and not ca.is_file():
-            raise DeliveryError(str(ca), "there is no such file", "Name the authority's PEM file")
+            raise DeliveryError(str(ca), "does not exist", "Use the PEM file of the CA")
         face: Callable[..., Any] = GrafanaFace  # untyped
         self._api = face(
             auth=login.secret if login.user is None else (login.user, login.secret),
@@ -72,31 +72,31 @@ class GrafanaSink:
     def ensure_folder(self, uid: str, title: str) -> bool:
         if self._found(lambda: self._api.folder.get_folder(uid)) is not None:
             return False
-        self._asked(lambda: self._api.folder.create_folder(title, uid))
+        self._send(lambda: self._api.folder.create_folder(title, uid))
         return True
 
     def ensure_datasource(self, datasource: Datasource) -> bool:
-        """Made or corrected under its name."""
+        """Create or update the datasource of that name."""
         wanted = datasource.document()
         present = self._found(lambda: self._api.datasource.get_datasource_by_name(datasource.name))
         if present is None:
-            self._asked(lambda: self._api.datasource.create_datasource(wanted))
+            self._send(lambda: self._api.datasource.create_datasource(wanted))
         elif any(present.get(key) != value for key, value in wanted.items()):
             changed = {**present, **wanted}
-            self._asked(lambda: self._api.datasource.update_datasource(present["id"], changed))
+            self._send(lambda: self._api.datasource.update_datasource(present["id"], changed))
         else:
             return False
         return True
 
     def put_dashboard(self, dashboard: Mapping[str, Any], *, folder_uid: str, overwrite: bool) -> bool:
-        """Made, or replaced by version: whoever saves it meanwhile makes this fail rather than vanish."""
+        """Create the dashboard, or replace its current version; fails when somebody saved another version meanwhile."""
         present = self._found(lambda: self._api.dashboard.get_dashboard(dashboard["uid"]))
         known = {} if present is None else present["dashboard"]
         if known and _content(known) == _content(dashboard):
             return False
         if known and not overwrite:
             raise self._error(
-                f"dashboard {dashboard['uid']} is there (version {known.get('version')}) and differs from ours",
+                f"dashboard {dashboard['uid']} exists (version {known.get('version')}) and differs from the built one",
                 "Use --overwrite to replace it; Grafana keeps the old version in its history",
             )
         request = {
@@ -105,22 +105,26 @@ class GrafanaSink:
             "overwrite": False,
             "message": "railfab dashboards push",
         }
-        self._asked(lambda: self._api.dashboard.update_dashboard(request))
+        self._send(lambda: self._api.dashboard.update_dashboard(request))
         return True
 
     def _found(self, request: Callable[[], Any]) -> dict[str, Any] | None:
-        """The answer, or None where Grafana has no such thing."""
+        """The response, or None when Grafana has no such object."""
         try:
-            return self._asked(request)
+            return self._send(request)
         except DeliveryError as error:
             if isinstance(error.__cause__, GrafanaClientError) and error.__cause__.status_code == NOT_FOUND:
                 return None
             raise
 
-    def _asked(self, request: Callable[[], Any]) -> dict[str, Any]:
+    def _send(self, request: Callable[[], Any]) -> dict[str, Any]:
         try:
             answer = request()
-        except (GrafanaException, RequestException, TypeError) as error:  # TypeError: grafana-api met a page of text
+        except (
+            GrafanaException,
+            RequestException,
+            TypeError,
+        ) as error:  # TypeError: grafana-api received text instead of JSON
             raise self._error(*_explanation(error)) from error
         if not isinstance(answer, dict):
             raise self._error(*NOT_GRAFANA)
@@ -130,7 +134,7 @@ class GrafanaSink:
         return DeliveryError(f"Grafana {self.url}", problem, remedy)
 
 
-NOT_GRAFANA = ("the answer is not one of Grafana's", "Check the URL, and that no proxy or login page stands before it")
+NOT_GRAFANA = ("the response is not from Grafana's API", "Check the URL, and whether a proxy or login page answers")
 
 
 def _explanation(error: Exception) -> tuple[str, str]:
@@ -140,26 +144,27 @@ def _explanation(error: Exception) -> tuple[str, str]:
     if isinstance(error, GrafanaException):
         return _refusal(error)
     if isinstance(error, SSLError):
-        return f"its certificate is not trusted: {_root(error)}", "Name the authority's PEM file with --ca"
+        return f"its certificate is not trusted: {_root(error)}", "Use --ca with the PEM file of its CA"
     if isinstance(error, Timeout):
-        return f"no answer within {TIMEOUT_S:g} s", "Check the URL and the way there"
+        return f"no response within {TIMEOUT_S:g} s", "Check the URL and the network"
     if isinstance(error, ConnectionError):
-        return f"not reachable: {_root(error)}", "Check the URL, and that Grafana runs"
+        return f"not reachable: {_root(error)}", "Check the URL, and that Grafana is running"
     return NOT_GRAFANA
 
 
 def _refusal(error: GrafanaException) -> tuple[str, str]:
     remedies = {
-        FORBIDDEN: "Give the account the role Editor, and Admin if it is to make datasources",
-        NOT_FOUND: "Check the URL, its path included",
-        CONFLICT: "Somebody else saved it meanwhile; look at it, then run again",
+        FORBIDDEN: "Give the account the role Editor, or Admin to create datasources",
+        NOT_FOUND: "Check the URL including its path",
+        CONFLICT: "Somebody saved the dashboard meanwhile; check it, then push again",
     }
-    said = error.response.get("message", "") if isinstance(error.response, dict) else ""
-    return f"it answered {error.status_code} {said}".rstrip(" ."), remedies.get(error.status_code, "See Grafana's log")
+    message = error.response.get("message", "") if isinstance(error.response, dict) else ""
+    problem = f"it responded {error.status_code} {message}".rstrip(" .")
+    return problem, remedies.get(error.status_code, "Check Grafana's log")
 
 
 def _root(error: BaseException) -> str:
-    """What the operating system or TLS said, out of the wrappings of requests and urllib3."""
+    """Error text of the operating system or TLS, from the exceptions wrapped by requests and urllib3."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, ssl.SSLCertVerificationError):
@@ -167,16 +172,18 @@ def _root(error: BaseException) -> str:
         if isinstance(cause, OSError) and cause.strerror:
             return cause.strerror
         cause = cause.__cause__ or getattr(cause, "reason", None) or cause.__context__
-    return "the connection broke"
+    return "connection lost"
 
 
 def _address(url: str) -> dict[str, Any]:
     """GrafanaFace's parameters. Raises DeliveryError for anything but http(s)://host[:port][/path]."""
     parts = urlsplit(url)
     if parts.username or parts.password:
-        raise DeliveryError("--url", "it holds a login", "Set GRAFANA_TOKEN, or GRAFANA_USERNAME and GRAFANA_PASSWORD")
+        raise DeliveryError(
+            "--url", "it contains a login", "Set GRAFANA_TOKEN, or GRAFANA_USERNAME and GRAFANA_PASSWORD"
+        )
     if parts.scheme not in ("http", "https") or not parts.hostname or not _port_is_a_number(parts):
-        raise DeliveryError("--url", f"{url!r} is no address of a Grafana", "Write it like https://grafana.example")
+        raise DeliveryError("--url", f"{url!r} is not a Grafana URL", "Use for example https://grafana.example")
     path = parts.path.strip("/")
     return {
         "protocol": parts.scheme,
@@ -194,5 +201,5 @@ def _port_is_a_number(parts: SplitResult) -> bool:
 
 
 def _content(dashboard: Mapping[str, Any]) -> dict[str, Any]:
-    """A dashboard without what Grafana numbers itself."""
+    """A dashboard without the fields that Grafana assigns."""
     return {key: value for key, value in dashboard.items() if key not in SET_BY_GRAFANA}

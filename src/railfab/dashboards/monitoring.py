@@ -1,4 +1,4 @@
-"""Prometheus' configuration and Grafana's provisioning: who asks whom, where, how often."""
+"""Configuration of Prometheus and provisioning of Grafana."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 COLLECTOR = "127.0.0.1:9804"
 PROMETHEUS_URL = "http://127.0.0.1:9090"
 LONGEST_INTERVAL_S = 20
-"""Between two scrapes: the rules' shortest window, one minute, then still holds three samples."""
+"""Longest scrape interval [s]: three samples within the shortest window of the rules, one minute."""
 BOARDS_PATH = "/var/lib/grafana/dashboards/railfab"
 FOLDER_UID, FOLDER = "railfab", "railfab"
 DATASOURCE_UID = "railfab-prometheus"
@@ -16,9 +16,9 @@ DATASOURCE_UID = "railfab-prometheus"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scrape:
-    """What Prometheus scrapes. collector and jobs are host:port.
+    """Scrape targets of Prometheus. collector and jobs are host:port.
 
-    jobs: where training jobs show their metrics, unless the collector does that too (it does beside the twin).
+    jobs: metrics of training jobs; None where the collector exposes them too, as with the twin.
     """
 
     collector: str = COLLECTOR
@@ -28,7 +28,7 @@ class Scrape:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Datasource:
-    """A Prometheus as Grafana sees it. url: as Grafana reaches it. interval_s: how often that Prometheus scrapes."""
+    """A Prometheus datasource of Grafana. url: as reached from Grafana. interval_s: scrape interval."""
 
     url: str = PROMETHEUS_URL
     name: str = "railfab"
@@ -36,7 +36,7 @@ class Datasource:
     interval_s: int = 15
 
     def document(self) -> dict[str, Any]:
-        """As both the provisioning file and the HTTP API want it."""
+        """The datasource in the format of the provisioning file and of the HTTP API."""
         return {
             "name": self.name,
             "uid": self.uid,
@@ -48,7 +48,7 @@ class Datasource:
 
 
 def prometheus_config(scrape: Scrape) -> dict[str, Any]:
-    """prometheus.yml; rules are evaluated as often as targets are scraped."""
+    """Content of prometheus.yml; rules are evaluated at the scrape interval."""
     targets = {"railfab-collector": scrape.collector, "railfab-jobs": scrape.jobs}
     interval = f"{scrape.interval_s}s"
     return {
@@ -65,7 +65,7 @@ def datasource_provisioning(datasource: Datasource) -> dict[str, Any]:
 
 
 def board_provisioning() -> dict[str, Any]:
-    """Tells Grafana to read the boards from a directory, where they cannot be edited by hand."""
+    """Provisioning of read-only boards from a directory."""
     provider = {
         "name": "railfab",
         "folder": FOLDER,

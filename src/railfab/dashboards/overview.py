@@ -1,4 +1,4 @@
-"""The overview board: is the fabric well, and if not, which way to look."""
+"""The overview board: health, load, congestion, sessions and alerts of a fabric."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from grafana_foundation_sdk.builders import dashboard, stat, table, timeseries
 from grafana_foundation_sdk.models.dashboard import Dashboard, DashboardCursorSync
 
-from railfab.dashboards.panels import GREEN, ORANGE, RED, Query, Text, graph, limited, listing, tile, value_words
+from railfab.dashboards.panels import GREEN, ORANGE, RED, Query, Text, graph, limited, listing, tile, value_names
 from railfab.dashboards.promql import growth, peak, signal, unit
 
 UID = "railfab-overview"
@@ -18,7 +18,7 @@ PFC_SENT = "fabric_pfc_transmit_frames_total"
 PFC_RECEIVED = "fabric_pfc_receive_frames_total"
 QUEUE_PEAK = "fabric_queue_depth_peak_bytes"
 RAILS = "rail:fabric_transmit_bytes:rate1m"
-BGP_WORDS = {
+BGP_STATES = {
     "1": ("idle", RED),
     "2": ("connect", ORANGE),
     "3": ("active", ORANGE),
@@ -26,15 +26,15 @@ BGP_WORDS = {
     "5": ("openconfirm", ORANGE),
     "6": ("established", GREEN),
 }
-BFD_WORDS = {"0": ("down", RED), "1": ("up", GREEN)}
+BFD_STATES = {"0": ("down", RED), "1": ("up", GREEN)}
 
 AnyPanel = stat.Panel | timeseries.Panel | table.Panel
 
 
 def overview_board() -> Dashboard:
-    """The board, from top to bottom: is it well, the load, the congestion, the routing and the alerts."""
+    """The board, from top to bottom: health, load, congestion, sessions and alerts."""
     board = dashboard.Dashboard("Fabric overview").uid(UID).tags(["railfab"])
-    board.description("Is the fabric well, and if not, which way to look.").refresh("10s").timezone("browser")
+    board.description("Health, load, congestion, sessions and alerts of the fabric.").refresh("10s").timezone("browser")
     board.time("now-30m", "now").tooltip(DashboardCursorSync.CROSSHAIR)
     board.with_variable(dashboard.DatasourceVariable("datasource").label("Prometheus").type("prometheus"))
     panels: tuple[AnyPanel, ...] = (*_state(), *_load(), *_congestion(), *_tables())
@@ -45,20 +45,20 @@ def overview_board() -> Dashboard:
 
 def _state() -> Iterator[stat.Panel]:
     sessions = tile(
-        Text(title="BGP sessions", description="Ends of sessions that are established, and that are not.", unit="none"),
+        Text(title="BGP sessions", description="Session ends that are established, and that are down.", unit="none"),
         Query("sum(fabric_bgp_session_up)", "up"),
         Query("sum(fabric_bgp_session_up == bool 0)", "down"),
     )
     yield limited(sessions, "B", [(1, RED)])
     yield tile(
-        Text(title="Links down", description="Interfaces that are enabled and do not work.", unit="none"),
+        Text(title="Links down", description="Interfaces that are enabled but down.", unit="none"),
         Query("sum((fabric_interface_admin_up - fabric_interface_oper_up) > bool 0)", "down"),
         limits=[(1, RED)],
     )
     yield tile(
         Text(
             title="ECN marks",
-            description="Packets that met a queue above kmin and were marked. Bursts under incast are normal.",
+            description="Packets marked because a queue was above kmin. Bursts under incast are normal.",
             unit=unit(ECN_MARKS),
         ),
         Query(f"sum({signal(ECN_MARKS)})", "marked"),
@@ -66,7 +66,7 @@ def _state() -> Iterator[stat.Panel]:
     yield tile(
         Text(
             title="PFC frames",
-            description="Pause frames that switches sent, and those that switches received. Zero without incast.",
+            description="Pause frames sent and received by switches. Zero without congestion.",
             unit=unit(PFC_SENT),
         ),
         Query(f"sum({signal(PFC_SENT)})", "sent"),
@@ -75,7 +75,7 @@ def _state() -> Iterator[stat.Panel]:
     yield tile(
         Text(
             title="Lossless drops",
-            description="Packets of lossless classes dropped in the time shown. Anything above zero is a fault.",
+            description="Packets of lossless classes dropped in the time range. Any drop is a fault.",
             unit="none",
         ),
         Query(f"sum({growth('fabric_pfc_dropped_packets_total')})", "dropped"),
@@ -84,7 +84,7 @@ def _state() -> Iterator[stat.Panel]:
     yield tile(
         Text(
             title="Stale devices",
-            description=f"Devices that do not stream, or were silent for {STALE_AFTER_S} s: the rest is blind to them.",
+            description=f"Devices without telemetry session or without update for {STALE_AFTER_S} s.",
             unit="none",
         ),
         Query(_stale_devices(), "stale"),
@@ -101,7 +101,7 @@ def _load() -> Iterator[timeseries.Panel]:
     yield graph(
         Text(
             title="Throughput by rail",
-            description="What rail switches send to the hosts, added up by rail. A job loads all rails alike.",
+            description="Traffic from rail switches to hosts, by rail. A job loads all rails equally.",
             unit="bps",
         ),
         Query(f"8 * {RAILS}", "rail {{rail}}"),
@@ -110,8 +110,8 @@ def _load() -> Iterator[timeseries.Panel]:
     yield graph(
         Text(
             title="Rail skew",
-            description="How far the least loaded rail lags behind the most loaded one. Above 25 % for long: a broken"
-            " or wrongly cabled NIC, or rings that do not span all rails.",
+            description="Difference between the most and the least loaded rail. Above 25 % for long: a broken"
+            " or miscabled NIC, or rings that do not span all rails.",
             unit="percentunit",
         ),
         Query(f"(max({RAILS}) - min({RAILS})) / (max({RAILS}) > 0)", "skew"),
@@ -120,15 +120,17 @@ def _load() -> Iterator[timeseries.Panel]:
     yield graph(
         Text(
             title="Uplink spread under ECMP",
-            description="Coefficient of variation of the load of a device's uplinks. 0 is an even spread; above 0.3 few"
-            " flows, or a poor hash, load some uplinks and leave others idle.",
+            description="Coefficient of variation of the load of a device's uplinks. 0 is even; above 0.3 few flows"
+            " or a poor hash overload some uplinks while others are idle.",
             unit="none",
         ),
         Query("device:fabric_uplink_transmit:cov_rate5m", "{{device}}"),
     )
     yield graph(
         Text(
-            title="Busiest ports", description="The eight ports that send closest to their speed.", unit="percentunit"
+            title="Busiest ports",
+            description="The eight ports with the highest transmit utilisation.",
+            unit="percentunit",
         ),
         Query("topk(8, device_interface:fabric_transmit_utilization:ratio_rate1m)", "{{device}} {{interface}}"),
         at_most=1,
@@ -136,8 +138,8 @@ def _load() -> Iterator[timeseries.Panel]:
     yield graph(
         Text(
             title="Queue depth, peak",
-            description="The deepest egress queue of each device and traffic class. Compare with kmin, where marking"
-            " begins, and with xoff.",
+            description="Deepest egress queue by device and traffic class. Compare with kmin, where ECN marking"
+            " starts, and with xoff.",
             unit=unit(QUEUE_PEAK),
         ),
         Query(f"max by (device, queue) ({peak(QUEUE_PEAK)})", "{{device}} {{queue}}"),
@@ -148,8 +150,8 @@ def _congestion() -> Iterator[timeseries.Panel]:
     yield graph(
         Text(
             title="ECN ratio",
-            description="Share of packets marked, on the queue of each device that marks most. Sustained marks above"
-            " 5 % are congestion that senders do not resolve.",
+            description="Share of marked packets, of the queue of each device with the highest share. More than 5 %"
+            " for long is congestion that senders do not resolve.",
             unit="percentunit",
         ),
         Query("max by (device, queue) (device_interface_queue:fabric_ecn_marked:ratio_rate1m)", "{{device}} {{queue}}"),
@@ -157,8 +159,8 @@ def _congestion() -> Iterator[timeseries.Panel]:
     yield graph(
         Text(
             title="PFC frames sent",
-            description="Pause frames by the device that sends them. A device that sends and is not paused itself is"
-            " where the congestion begins.",
+            description="Pause frames by sending device. Congestion starts at a device that sends pause frames and"
+            " is not paused itself.",
             unit=unit(PFC_SENT),
         ),
         Query("device:fabric_pfc_transmit_frames:rate1m", "{{device}}"),
@@ -166,8 +168,8 @@ def _congestion() -> Iterator[timeseries.Panel]:
     yield graph(
         Text(
             title="Paused time, estimated",
-            description="Share of time that the worst port of each device was told to stop. An upper bound: frames"
-            " counted, each taken for its longest pause at port speed.",
+            description="Share of time that the most paused port of each device was paused. An upper bound: every"
+            " counted frame is assumed to pause for the maximum time at port speed.",
             unit="percentunit",
         ),
         Query(
@@ -182,7 +184,7 @@ def _tables() -> Iterator[table.Panel]:
     sessions = listing(
         Text(
             title="BGP and BFD sessions",
-            description="State of each session as the device sees it; an unnumbered session is named by its interface.",
+            description="State of each session on the device; an unnumbered session is named by its interface.",
             unit="none",
         ),
         Query("max by (device, peer) (fabric_bgp_session_state)", ""),
@@ -191,18 +193,18 @@ def _tables() -> Iterator[table.Panel]:
         first="BGP",
         width=12,
     )
-    yield value_words(value_words(sessions, "BGP", BGP_WORDS), "BFD", BFD_WORDS)
+    yield value_names(value_names(sessions, "BGP", BGP_STATES), "BFD", BFD_STATES)
     yield listing(
         Text(
             title="Active alerts",
-            description="Alerts that fire, and those whose condition holds but not yet for long enough (pending).",
+            description="Alerts that are firing or pending.",
             unit="none",
-            quiet="none",
+            empty="none",
         ),
         Query("max by (alertstate, severity, alertname, device, interface, peer) (ALERTS)", ""),
         columns={
             "alertstate": "State",
-            "severity": "Severity",
+            "severity": "AlertSeverity",
             "alertname": "Alert",
             "device": "Device",
             "interface": "Interface",

@@ -1,4 +1,4 @@
-"""The three kinds of panel that boards use, all of Grafana's core: a number, a graph over time, a table."""
+"""The panels of the boards, all Grafana core panels: stat, time series, table."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PanelT = TypeVar("PanelT", stat.Panel, timeseries.Panel, table.Panel)
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """An expression and the name its series have in the legend, with labels in double braces."""
+    """A query. legend: legend of its series, with labels in double braces."""
 
     expr: str
     legend: str
@@ -45,16 +45,16 @@ class Query:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text:
-    """What every panel says of itself. unit: Grafana's id. quiet: shown where there is nothing to show."""
+    """Title and texts of a panel. unit: Grafana's id. empty: text shown without data."""
 
     title: str
     description: str
     unit: str
-    quiet: str = "no data"
+    empty: str = "no data"
 
 
 def tile(text: Text, *queries: Query, limits: Sequence[tuple[float, str]] = ()) -> stat.Panel:
-    """The newest value of each query as a number. limits: from this value on, this colour; green below."""
+    """The latest value of each query as a number. limits: colours from a value on; green below."""
     panel = _described(stat.Panel(), text, queries, instant=True)
     mode = BigValueTextMode.VALUE if len(queries) == 1 else BigValueTextMode.VALUE_AND_NAME
     panel.thresholds(ThresholdsConfig().mode(ThresholdsMode.ABSOLUTE).steps(_steps(limits)))
@@ -64,7 +64,7 @@ def tile(text: Text, *queries: Query, limits: Sequence[tuple[float, str]] = ()) 
 
 
 def limited(panel: stat.Panel, letter: str, limits: Sequence[tuple[float, str]]) -> stat.Panel:
-    """Limits for the value of one query only, named by its letter."""
+    """Set the colour limits of one query, given by its letter."""
     thresholds = {"mode": ThresholdsMode.ABSOLUTE.value, "steps": [step.to_json() for step in _steps(limits)]}
     return panel.override_by_query(letter, [DynamicConfigValue(id_val="thresholds", value=thresholds)])
 
@@ -74,7 +74,7 @@ def _steps(limits: Sequence[tuple[float, str]]) -> list[Threshold]:
 
 
 def graph(text: Text, *queries: Query, width: int = 8, at_most: float | None = None) -> timeseries.Panel:
-    """Lines over time; the legend is a table of the newest and the highest value. at_most: top of the axis."""
+    """A time series; the legend has the latest and the maximum value. at_most: upper end of the axis."""
     panel = _described(timeseries.Panel(), text, queries, instant=False)
     legend = options.VizLegendOptions().display_mode(LegendDisplayMode.TABLE).placement(LegendPlacement.BOTTOM)
     panel.legend(legend.show_legend(True).calcs(["lastNotNull", "max"]))
@@ -86,10 +86,10 @@ def graph(text: Text, *queries: Query, width: int = 8, at_most: float | None = N
 
 
 def listing(text: Text, *queries: Query, columns: dict[str, str], first: str, width: int) -> table.Panel:
-    """The newest samples as rows, queries joined on the labels they share.
+    """A table of the latest samples; queries are joined on their common labels.
 
     columns: the fields to show, in order, with their titles; a query's value is `Value #A`, `Value #B`, ...
-    first: the column whose smallest values stand at the top.
+    first: the column by which rows are sorted, ascending.
     """
     panel = _described(table.Panel(), text, queries, instant=True)
     panel.with_transformation(DataTransformerConfig(id_val="merge", options={}))
@@ -104,11 +104,11 @@ def listing(text: Text, *queries: Query, columns: dict[str, str], first: str, wi
     return panel.span(width).height(10)
 
 
-def value_words(panel: table.Panel, column: str, words: dict[str, tuple[str, str]]) -> table.Panel:
-    """Shows words, each in a colour, for the numbers of one column."""
+def value_names(panel: table.Panel, column: str, names: dict[str, tuple[str, str]]) -> table.Panel:
+    """Replace the numbers of one column by names with colours."""
     results = {
-        value: ValueMappingResult(text=word, color=color, index=place)
-        for place, (value, (word, color)) in enumerate(words.items())
+        value: ValueMappingResult(text=name, color=color, index=index)
+        for index, (value, (name, color)) in enumerate(names.items())
     }
     mapping = DynamicConfigValue(id_val="mappings", value=[ValueMap(options=results)])
     cell = DynamicConfigValue(id_val="custom.cellOptions", value={"type": "color-text"})
@@ -116,7 +116,7 @@ def value_words(panel: table.Panel, column: str, words: dict[str, tuple[str, str
 
 
 def _described(panel: PanelT, text: Text, queries: Sequence[Query], *, instant: bool) -> PanelT:
-    panel.title(text.title).description(text.description).unit(text.unit).no_value(text.quiet).datasource(DATASOURCE)
+    panel.title(text.title).description(text.description).unit(text.unit).no_value(text.empty).datasource(DATASOURCE)
     for letter, query in zip("ABCDEFGH", queries, strict=False):
         target = prometheus.Dataquery().ref_id(letter).expr(query.expr).legend_format(query.legend)
         target = target.datasource(DATASOURCE)

@@ -1,6 +1,6 @@
-"""Recording rules: what boards and alerts ask for often, computed once. Named level:metric:operations.
+"""Recording rules for expressions that boards and alerts use often. Named level:metric:operations.
 
-Joins go by device and interface to the design's info metric, so that counters carry no topology.
+Topology labels are joined from the info metric of the design by device and interface.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ RECORDING: tuple[RecordingRule, ...] = (
         expr="rate(fabric_queue_ecn_marked_packets_total[1m]) / (rate(fabric_queue_transmit_packets_total[1m]) > 0)",
         labels=(*PORT, "queue"),
     ),
-    RecordingRule(  # an upper bound may exceed the time there is
+    RecordingRule(  # the estimate is an upper bound and may exceed 1
         record="device_interface_priority:fabric_pfc_paused_estimated:ratio_rate1m",
         expr="clamp_max(rate(fabric_pfc_receive_pause_estimated_seconds_total[1m]), 1)",
         labels=(*PORT, "priority"),
@@ -52,7 +52,7 @@ RECORDING: tuple[RecordingRule, ...] = (
         expr=f"rate(fabric_interface_transmit_bytes_total[5m]) * {UPLINKS}",
         labels=PORT,
     ),
-    RecordingRule(  # coefficient of variation; a device that sends next to nothing has none
+    RecordingRule(  # coefficient of variation; no value for a device with almost no traffic
         record="device:fabric_uplink_transmit:cov_rate5m",
         expr=(
             "stddev by (device) (device_interface:fabric_uplink_transmit_bytes:rate5m)"
@@ -61,4 +61,4 @@ RECORDING: tuple[RecordingRule, ...] = (
         labels=("device",),
     ),
 )
-"""Every recording rule; a later one may use an earlier one."""
+"""Every recording rule; a rule may use those before it."""

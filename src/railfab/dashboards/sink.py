@@ -1,4 +1,4 @@
-"""Delivery to a running Grafana: what is asked of it, whoever carries it there."""
+"""Delivery of boards to a dashboard server such as Grafana."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class DashboardSink(Protocol):
-    """A place that shows boards. Every verb tells whether it had to change anything."""
+    """A dashboard server. Every method returns whether it changed anything."""
 
     def ensure_folder(self, uid: str, title: str) -> bool: ...
 
@@ -25,7 +25,7 @@ class DashboardSink(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """What was brought. kind: folder, datasource or dashboard."""
+    """A delivered object. kind: folder, datasource or dashboard."""
 
     kind: str
     name: str
@@ -35,9 +35,9 @@ class Delivery:
 def push(
     sink: DashboardSink, boards: Mapping[str, Dashboard], *, datasource: Datasource | None, overwrite: bool
 ) -> Iterator[Delivery]:
-    """Brings a folder, the datasource if one is given, and the boards; a second time changes nothing.
+    """Create or update a folder, the datasource if one is given, and the boards; a second push changes nothing.
 
-    overwrite: replace a board that is there and differs; without it that is an error.
+    overwrite: replace an existing board that differs; otherwise it is an error.
     """
     yield Delivery("folder", FOLDER, sink.ensure_folder(FOLDER_UID, FOLDER))
     if datasource is not None:

@@ -284,7 +284,7 @@ class LiveFabric:
 
     def _pass(self, until_ns: int) -> None:
         if self._run is not None:
-            self._run.drive(until_ns)
+            self._run.advance(until_ns)
         else:
             self._engine.run(until_ns)
         self._clock_ns = until_ns

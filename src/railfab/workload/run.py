@@ -1,4 +1,4 @@
-"""A job under way: which stage it is in, which flows it waits for, and how long its steps took."""
+"""A run of a job on an engine: current stage, active flows, and duration of the steps."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from railfab.workload.transfer import Transfer
 RECENT_STEPS = 256
 
 Launch = Callable[[tuple[Transfer, ...]], tuple[set[int], float]]
-"""Starts transfers; returns the flows' numbers and how long they would last if all links were shared fairly [s]."""
+"""Starts transfers; returns the numbers of their flows and their duration under fair sharing of all links [s]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """A pass through a job's phases that has ended. ideal_s: with fair shares of the links from the first octet on."""
+    """A finished pass through the phases of a job. ideal_s: duration with fair sharing of the links throughout."""
 
     duration_s: float
     communication_s: float
@@ -27,9 +27,9 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobStatus:
-    """job, stage: None and empty when nothing runs. steps: how many have ended; recent: the last of them.
+    """State of a job. job, stage: None and empty when nothing runs. steps: number of finished steps; recent: the last.
 
-    stalled: why flows have no way, each reason once. simulated_s: since the fabric was made.
+    stalled: reasons for which flows have no path, without duplicates. simulated_s: simulated time since the start.
     """
 
     job: str | None
@@ -43,7 +43,7 @@ class JobStatus:
 
 
 class JobRun:
-    """Drives an engine through the stages of a job."""
+    """Runs the stages of a job on an engine."""
 
     def __init__(
         self, name: str, stages: tuple[Stage, ...], repeat: int | None, engine: Engine, launch: Launch
@@ -52,59 +52,59 @@ class JobRun:
         self._engine, self._launch = engine, launch
         self.steps = 0
         self.recent: deque[Step] = deque(maxlen=RECENT_STEPS)
-        self._place = 0
-        self._waiting: set[int] = set()
+        self._stage_index = 0
+        self._active_flows: set[int] = set()
         self.rests_until_ns = self.stage_began_ns = self._step_began_ns = engine.now_ns
-        self._open = False
+        self._in_stage = False
         self._communication_ns, self._ideal_s = 0, 0.0
 
     @property
     def stage(self) -> str:
-        """The name of the present stage; empty after the end."""
-        return "" if self._over else self._stages[self._place].name
+        """Name of the current stage; empty after the end."""
+        return "" if self._finished else self._stages[self._stage_index].name
 
     @property
-    def _over(self) -> bool:
+    def _finished(self) -> bool:
         return self._repeat is not None and self.steps >= self._repeat
 
-    def drive(self, until_ns: int) -> None:
-        """Let time pass until then."""
-        while not self._over:
-            if not self._open:
-                self._begin()
-            elif not self._passed(until_ns):
+    def advance(self, until_ns: int) -> None:
+        """Run until this simulated time."""
+        while not self._finished:
+            if not self._in_stage:
+                self._begin_stage()
+            elif not self._run_stage(until_ns):
                 return
             else:
-                self._finish()
+                self._end_stage()
         self._engine.run(until_ns)
 
-    def _begin(self) -> None:
-        stage, now_ns = self._stages[self._place], self._engine.now_ns
-        self._open, self.stage_began_ns = True, now_ns
+    def _begin_stage(self) -> None:
+        stage, now_ns = self._stages[self._stage_index], self._engine.now_ns
+        self._in_stage, self.stage_began_ns = True, now_ns
         self.rests_until_ns = now_ns + stage.compute_ns
         if stage.transfers:
-            self._waiting, ideal_s = self._launch(stage.transfers)
+            self._active_flows, ideal_s = self._launch(stage.transfers)
             self._ideal_s += ideal_s
 
-    def _passed(self, until_ns: int) -> bool:
-        """Run to the end of the stage; false when the time is up before."""
+    def _run_stage(self, until_ns: int) -> bool:
+        """Run to the end of the stage; False when `until_ns` is reached first."""
         engine = self._engine
-        while self._waiting:
+        while self._active_flows:
             ended = engine.run(until_ns)
             if not ended:
                 return False
-            self._waiting.difference_update(ended)
+            self._active_flows.difference_update(ended)
         if engine.now_ns < self.rests_until_ns:
             engine.run(min(until_ns, self.rests_until_ns))
         return engine.now_ns >= self.rests_until_ns
 
-    def _finish(self) -> None:
+    def _end_stage(self) -> None:
         now_ns = self._engine.now_ns
-        if self._stages[self._place].transfers:
+        if self._stages[self._stage_index].transfers:
             self._communication_ns += now_ns - self.stage_began_ns
-        self._open = False
-        self._place = (self._place + 1) % len(self._stages)
-        if self._place == 0:
+        self._in_stage = False
+        self._stage_index = (self._stage_index + 1) % len(self._stages)
+        if self._stage_index == 0:
             self._end_step(now_ns)
 
     def _end_step(self, now_ns: int) -> None:

@@ -1,4 +1,4 @@
-"""A job as phases of transfers between host ports."""
+"""The stages of a job: transfers between host ports."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from railfab.units import NS_PER_MS
 from railfab.workload.transfer import Transfer
 
 QUEUE_PAIRS = 2
-"""Queue pairs of a collective between two NIC ports, each a flow of its own, so that ECMP has more to spread.
+"""Queue pairs between two NIC ports in a collective; each is a separate flow, for better ECMP spreading.
 
-Collective libraries offer the number as an option (NCCL_IB_QPS_PER_CONNECTION).
+NCCL sets the number by NCCL_IB_QPS_PER_CONNECTION.
 """
 
 Gpu = tuple[str, int]
-"""Host and rail: the NIC of that rail serves one GPU."""
+"""Host and rail; each GPU has the NIC of one rail."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """One phase: transfers that begin together after `compute_ns`; the next begins when all have ended."""
+    """One phase: computing for compute_ns, and transfers that start together; the next starts when both have ended."""
 
     name: str
     compute_ns: int = 0
@@ -31,7 +31,7 @@ class Stage:
 
 
 def stages(job: Job, topology: Topology) -> tuple[Stage, ...]:
-    """The phases of a job on this fabric. Raises IntentError for hosts that it does not have."""
+    """The stages of a job on a fabric. Raises IntentError for hosts that the fabric does not have."""
     hosts = _hosts(job, topology)
     nics = _nics(topology, hosts)
     return tuple(_stage(phase, job, hosts, nics) for phase in job.phases)
@@ -53,17 +53,21 @@ def _hosts(job: Job, topology: Topology) -> tuple[str, ...]:
     if isinstance(job.hosts, int):
         if job.hosts > len(known):
             raise IntentError(
-                f"job {job.job}: hosts", f"{job.hosts} are more than the fabric's {len(known)}", "Use fewer, or all"
+                f"job {job.job}: hosts",
+                f"{job.hosts} is more than the {len(known)} hosts of the fabric",
+                f"Use {len(known)} or less",
             )
         return known[: job.hosts]
     for name in job.hosts:
         if name not in known:
-            raise IntentError(f"job {job.job}: hosts", f"the fabric has no host {name!r}", f"Use names like {known[0]}")
+            raise IntentError(
+                f"job {job.job}: hosts", f"the fabric has no host {name!r}", f"Use names such as {known[0]}"
+            )
     return tuple(job.hosts)
 
 
 def _nics(topology: Topology, hosts: tuple[str, ...]) -> dict[Gpu, list[PortKey]]:
-    """The ports of each GPU's NIC, first port first, by host and then rail."""
+    """The NIC ports of each GPU, by host and rail."""
     ports: dict[str, list[Port]] = {host: [] for host in hosts}
     for port, _, _ in topology.ports():
         if port.node in ports:
@@ -77,7 +81,7 @@ def _nics(topology: Topology, hosts: tuple[str, ...]) -> dict[Gpu, list[PortKey]
 
 
 def _ring(collective: Collective, hosts: tuple[str, ...], nics: dict[Gpu, list[PortKey]]) -> tuple[Transfer, ...]:
-    """Ring AllReduce on each rail: every edge carries 2 (n - 1) / n of the buffer, shared by the ports of a NIC.
+    """Ring AllReduce on each rail: every edge carries 2 (n - 1) / n of the buffer, split over the ports of a NIC.
 
     Source: Patarasuk and Yuan, Bandwidth optimal all-reduce algorithms, 2009.
     """
@@ -99,16 +103,18 @@ def _ring(collective: Collective, hosts: tuple[str, ...], nics: dict[Gpu, list[P
 
 
 def _incast(traffic: Traffic, job: Job, hosts: tuple[str, ...], nics: dict[Gpu, list[PortKey]]) -> tuple[Transfer, ...]:
-    """Each sender's first NIC port to each receiver's. Receivers are the first GPUs; senders are on other hosts, and
-    are taken rail by rail, so that they spread over the hosts."""
+    """Transfers from the first NIC port of each sender to that of each receiver.
+
+    Receivers are the first GPUs; senders are on other hosts, chosen rail by rail to spread them over the hosts.
+    """
     receivers = list(nics)[: traffic.receivers]
     taken = {host for host, _ in receivers}
     others = sorted((gpu for gpu in nics if gpu[0] not in taken), key=lambda gpu: (gpu[1], hosts.index(gpu[0])))
     if len(receivers) < traffic.receivers or len(others) < traffic.senders:
         raise IntentError(
             f"job {job.job}: incast",
-            f"{traffic.senders} senders and {traffic.receivers} receivers do not fit {len(nics)} GPUs",
-            f"Use at most {len(others)} senders: those on the receivers' hosts use the scale-up network",
+            f"{traffic.senders} senders and {traffic.receivers} receivers are too many for {len(nics)} GPUs",
+            f"Use at most {len(others)} senders; GPUs on the hosts of the receivers use the scale-up network",
         )
     senders = others[: traffic.senders]
     return tuple(

@@ -1,4 +1,4 @@
-"""A transfer: payload that is moved from one host port to another."""
+"""A transfer of payload between two host ports."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from railfab.topology import PortKey
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transfer:
-    """Payload from one host port to another [bytes]. stream: tells flows between the same two ports apart."""
+    """A transfer from one host port to another. stream: distinguishes flows between the same two ports."""
 
     source: PortKey
     target: PortKey
