@@ -145,4 +145,4 @@ def test_a_second_twin_of_the_fabric_is_refused_in_one_line(
     done = subprocess.run(command, cwd=repository, capture_output=True, text=True, timeout=60)
     assert done.returncode == 2
     assert len(done.stderr.strip().splitlines()) == 1
-    assert "a twin is running already" in done.stderr
+    assert "a twin is already running" in done.stderr

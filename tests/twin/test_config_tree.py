@@ -127,17 +127,17 @@ def test_edits_apply_in_their_order() -> None:
             UPDATE,
             "/interface/mtu",
             5,
-            "box: /interface/mtu: has a list at interface, where it goes on. "
-            "Give a list its keys, and a leaf nothing below it.",
+            "box: /interface/mtu: interface is a list and has no child of this name. "
+            "Name the keys of a list, and nothing below a leaf.",
         ),
         (
             UPDATE,
             "/interface[name=e1]/mtu/x",
             5,
-            "box: /interface/mtu/x: has a leaf at mtu, where it goes on. "
-            "Give a list its keys, and a leaf nothing below it.",
+            "box: /interface/mtu/x: mtu is a leaf and has no child of this name. "
+            "Name the keys of a list, and nothing below a leaf.",
         ),
-        (UPDATE, "/qos[x=1]", {}, "box: /qos: has keys at qos, which is no list. Leave the keys out."),
+        (UPDATE, "/qos[x=1]", {}, "box: /qos: qos is not a list and has no keys. Leave the keys out."),
         (REPLACE, "/qos", 5, "box: /qos: does not take a value of this kind. Send what the path holds."),
         (REPLACE, "/interface", {}, "box: /interface: does not take a value of this kind. Send what the path holds."),
     ],

@@ -18,7 +18,7 @@ def test_a_second_twin_of_a_fabric_is_refused(tmp_path: Path) -> None:
         with claimed(tmp_path, "other"):
             pass
     assert str(caught.value) == (
-        f"pod: a twin is running already ({tmp_path}/pod.twin.json). Stop that one, or use another --state."
+        f"pod: a twin is already running ({tmp_path}/pod.twin.json). Stop it, or use another --state."
     )
 
 
@@ -48,5 +48,5 @@ def test_a_state_directory_that_cannot_be_made_is_one_clear_line(tmp_path: Path)
     with pytest.raises(LabError) as caught, claimed(tmp_path / "file" / "state", "pod"):
         pass
     assert str(caught.value) == (
-        f"{tmp_path}/file/state: cannot be made (Not a directory). Name another directory with --state."
+        f"{tmp_path}/file/state: cannot be created (Not a directory). Name another directory with --state."
     )

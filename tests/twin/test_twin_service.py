@@ -180,7 +180,7 @@ def test_a_client_that_does_not_know_the_authority_is_told(twin: Twin, tmp_path:
 def test_a_second_twin_is_refused_and_the_first_goes_on(twin: Twin, state: Path, control: Control) -> None:
     with pytest.raises(LabError) as caught, started(state):
         pass
-    assert "pod64: a twin is running already" in str(caught.value)
+    assert "pod64: a twin is already running" in str(caught.value)
     assert control.status().pid == os.getpid()
 
 
@@ -202,7 +202,7 @@ def test_a_platform_that_the_twin_does_not_speak_is_named(tmp_path: Path) -> Non
     with pytest.raises(UnsupportedFeature) as caught, Twin(fabric, state=tmp_path, base_port=0):
         pass
     assert str(caught.value) == (
-        "pod1-seg1-leaf1: the twin does not speak frr. Use a fabric of srlinux, or boot it with railfab lab."
+        "pod1-seg1-leaf1: the twin does not support frr. Use a fabric of srlinux, or boot it with railfab lab."
     )
     assert list(tmp_path.iterdir()) == []
 
@@ -296,10 +296,10 @@ def test_the_remote_control_needs_the_token(control: Control) -> None:
 
 def test_what_the_remote_control_does_not_understand_is_refused(control: Control) -> None:
     for path, body, problem in (
-        ("/nowhere", b"", "is not known"),
-        ("/job", b"{", "is not understood"),
-        ("/job", b'{"job": "x"}', "is not understood"),
-        ("/link", b"{}", "is not understood"),
+        ("/nowhere", b"", "is not a path of the control server"),
+        ("/job", b"{", "the request is not valid"),
+        ("/job", b'{"job": "x"}', "the request is not valid"),
+        ("/link", b"{}", "the request is not valid"),
     ):
         request = urllib.request.Request(
             control.url + path, method="POST", data=body, headers={"Authorization": f"Bearer {control.token}"}

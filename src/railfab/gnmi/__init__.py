@@ -1,4 +1,4 @@
-"""gNMI: paths, values, the client and the server; the protocol and nothing else, on pygnmi's stubs.
+"""gNMI: paths, values, client and server, on pygnmi's stubs. Knows no platform.
 
 Modules are imported by name (`railfab.gnmi.server`), so that path texts can be handled without grpc.
 """

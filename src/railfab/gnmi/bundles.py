@@ -21,7 +21,7 @@ from railfab.gnmi.target import Selected
 from railfab.gnmi.values import JSON, JSON_IETF, Uint64, encode
 
 MOST_UPDATES = 256
-"""Updates in one notification: a message stays small enough to be handled between two others."""
+"""Maximum number of updates in one notification; larger messages would delay those of other streams."""
 
 LENGTH_DELIMITED = 2
 """The wire type of strings and messages."""
@@ -106,11 +106,11 @@ class Bundle:
         return self._response(b"".join([self._updates[at] for at in changed]), timestamp_ns)
 
     def note(self, values: Sequence[Any]) -> None:
-        """Take the present values as sent."""
+        """Record the present values as sent."""
         self._sent = self._write(values)
 
     def _write(self, values: Sequence[Any]) -> tuple[Any, ...]:
-        """Bring the encoded updates up to date; the values that they hold."""
+        """Encode the values that have changed; all values."""
         before, now = self._written, self._pick(values)
         if before != now:
             for at, (old, new) in enumerate(zip(before, now, strict=True)):

@@ -1,4 +1,4 @@
-"""A certificate authority of our own, for servers that stand on this machine."""
+"""A certificate authority for the servers of one process or lab on this machine."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Identity:
 
 
 class Authority:
-    """A certificate authority that lives as long as this object; its key is never written anywhere."""
+    """A certificate authority. Its private key exists in memory only."""
 
     def __init__(self, name: str) -> None:
         self._key = ec.generate_private_key(ec.SECP256R1())
@@ -42,7 +42,7 @@ class Authority:
 
     @property
     def certificate(self) -> bytes:
-        """The authority's certificate, PEM: what a client must trust."""
+        """The authority's certificate (PEM), which clients must trust."""
         return self._certificate.public_bytes(Encoding.PEM)
 
     def issue(self, name: str, addresses: Sequence[str] = LOCAL) -> Identity:
@@ -87,7 +87,7 @@ def _alternative(text: str) -> x509.GeneralName:
 
 
 def _usages(*granted: str) -> dict[str, bool]:
-    """KeyUsage's arguments: all of them, true where granted."""
+    """All arguments of KeyUsage: true for those granted, false for the others."""
     every = (
         "digital_signature",
         "content_commitment",

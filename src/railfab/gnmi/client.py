@@ -1,4 +1,4 @@
-"""A streaming gNMI client: many targets in one asyncio loop, TLS always, errors by name.
+"""A streaming gNMI client for many targets on one event loop, always over TLS, with an error class for each cause.
 
 Certificates are verified against the endpoint's `ca` or the system's trust store. grpcio cannot switch verification
 off; an endpoint that says `skip_verify` is served by fetching whatever certificate the target shows, unverified, and
@@ -39,8 +39,8 @@ OPTIONS = (
     ("grpc.use_local_subchannel_pool", 1),
     ("grpc.enable_retries", 0),
 )
-"""Pings tell a dead peer within 50 s (grpcio slows down by itself when told to calm down); nothing is shared between
-channels, so that a new one dials at once; whoever uses the client decides when to try again."""
+"""Keepalive pings detect a dead peer within 50 s (grpcio pings less often when the peer asks for it). Channels share
+nothing, so that a new one connects at once. There are no retries: the caller decides when to try again."""
 
 _TLS_PROBLEMS = {
     "CERTIFICATE_VERIFY_FAILED": "its certificate is signed by an authority that is not trusted",
@@ -51,20 +51,20 @@ _TLS_PROBLEMS = {
 
 
 class CertificateRefused(LoginRefused):
-    """The target's certificate is not trusted, or it speaks no TLS; no credentials were sent."""
+    """The target's certificate is not trusted, or the port does not speak TLS; no credentials were sent."""
 
 
 class Unimplemented(DeviceError):
-    """The target does not know the request, its mode or its encoding."""
+    """The target does not support the request, its mode or its encoding."""
 
 
 class StreamClosed(DeviceError):
-    """The target ended a stream that had begun."""
+    """The target ended a stream after it had started."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subscription:
-    """What to stream: paths with one mode. interval_s: None is ON_CHANGE, else SAMPLE this often.
+    """Paths to stream in one mode. interval_s: None is ON_CHANGE, else the interval of SAMPLE [s].
 
     encoding: a gNMI encoding (`gnmi_pb2.PROTO`, `gnmi_pb2.JSON_IETF`).
     """
@@ -74,7 +74,7 @@ class Subscription:
     encoding: int
 
     def request(self) -> gnmi_pb2.SubscribeRequest:
-        """As the protocol's message, mode STREAM."""
+        """The SubscribeRequest, mode STREAM."""
         subscriptions = [self._one(path) for path in self.paths]
         stream = gnmi_pb2.SubscriptionList(
             subscription=subscriptions, mode=gnmi_pb2.SubscriptionList.STREAM, encoding=self.encoding
@@ -90,7 +90,7 @@ class Subscription:
 
 
 class GnmiClient:
-    """One connection to one target, an async context manager; entering it dials.
+    """One connection to one target, an async context manager; entering it connects.
 
     Raises EndpointError for an endpoint without a gNMI port or with a certificate file that cannot be read. That there
     is no connection is told by the first call (with `skip_verify`, which must look first, on entering).
@@ -116,11 +116,11 @@ class GnmiClient:
         host = f"[{self._host}]" if ":" in self._host else self._host
         credentials = grpc.ssl_channel_credentials(trust)
         self._channel = grpc.aio.secure_channel(f"{host}:{self._port}", credentials, options=options)
-        await self._dialled()
+        await self._connected()
         return self
 
-    async def _dialled(self) -> None:
-        """Wait until the connection stands or has failed; the first call tells which, and why."""
+    async def _connected(self) -> None:
+        """Wait until the connection is established or has failed; the first call raises the error."""
         state = self._channel.get_state(try_to_connect=True)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self._dial_timeout_s):
@@ -142,7 +142,7 @@ class GnmiClient:
         started = False
         call = stub.Subscribe(metadata=self._metadata)
         try:
-            await call.write(subscription.request())  # and no more: some targets end a stream whose client has finished
+            await call.write(subscription.request())  # no done_writing: some targets then end the stream
             async for response in call:
                 started = True
                 yield response
@@ -167,7 +167,7 @@ class GnmiClient:
             raise EndpointError(self._endpoint.name, problem, "Point ca at the PEM file") from None
 
     async def _shown_certificate(self) -> bytes:
-        """The certificate that the target shows, not verified, PEM."""
+        """The certificate that the target presents, not verified (PEM)."""
         context = ssl.create_default_context()
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
@@ -184,7 +184,7 @@ class GnmiClient:
         return ssl.DER_cert_to_PEM_cert(shown).encode()
 
     def _named(self, error: grpc.aio.AioRpcError, started: bool) -> DeviceError:
-        """The error by what an operator can do about it."""
+        """The error class and the remedy for a gRPC status."""
         code, details = error.code(), (error.details() or "").strip().rstrip(".")
         if code in (grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.PERMISSION_DENIED):
             return LoginRefused(self._endpoint.name, f"login refused ({details})", "Check the user and the password")

@@ -1,4 +1,4 @@
-"""Leaves: the index that selects them by path, and a store for targets that keep every leaf by its path."""
+"""An index that selects leaves by path, and a store for targets that set each leaf by its path."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from railfab.gnmi.target import DataType, Found, Leaf, PathNotFound, Selected, n
 
 
 class Layout:
-    """A fixed set of leaves, each at its place. Leaves are indexed by the names along their paths when first asked."""
+    """A fixed sequence of leaves. The index by the names in their paths is built on first use."""
 
     def __init__(self, leaves: Sequence[Leaf]) -> None:
         self.leaves = tuple(leaves)
@@ -91,7 +91,7 @@ class Leaves:
             self._view = None
 
     def drop(self, paths: Iterable[str], *, config: bool = False) -> None:
-        """Remove leaves; those that are not there are passed over."""
+        """Remove leaves; paths without a leaf are ignored."""
         with self._lock:
             for path in paths:
                 if self._held.pop((path, config), None) is not None:
@@ -114,7 +114,7 @@ class Leaves:
     def publish(self) -> LeavesView:
         """A view of the present values."""
         with self._lock:
-            if self._layout is None:  # state first: it counts where a path has both
+            if self._layout is None:  # state first: select prefers it to configuration
                 self._held = dict(sorted(self._held.items(), key=lambda entry: entry[0][1]))
                 self._layout = Layout([leaf for leaf, _ in self._held.values()])
             values = [value for _, value in self._held.values()]

@@ -43,7 +43,7 @@ def to_proto(text: str, target: str = "") -> gnmi_pb2.Path:
 
 
 def to_text(path: gnmi_pb2.Path, prefix: gnmi_pb2.Path | None = None) -> str:
-    """The canonical text of a protobuf path, behind its notification's or request's prefix if there is one."""
+    """The canonical text of a protobuf path, after the prefix of its notification or request if there is one."""
     return to_text_elements((*proto_elements(prefix), *proto_elements(path)))
 
 
@@ -71,7 +71,7 @@ def canonical(text: str) -> str:
 
 
 def escape(value: str) -> str:
-    """A key's value as it stands between `=` and `]`."""
+    """A key's value with escapes, as written between `=` and `]`."""
     return value.replace("\\", "\\\\").replace("]", "\\]")
 
 
@@ -84,7 +84,7 @@ def matches(pattern: str, text: str) -> bool:
 
 
 def matches_elements(pattern: tuple[Element, ...], steps: tuple[Element, ...]) -> bool:
-    """`matches` on steps that are parsed already."""
+    """Whether parsed steps lie at or below a parsed pattern; see `matches`."""
     for index, wanted in enumerate(pattern):
         if wanted.name == ANY_DEPTH:
             rest = pattern[index + 1 :]
@@ -95,7 +95,7 @@ def matches_elements(pattern: tuple[Element, ...], steps: tuple[Element, ...]) -
 
 
 def matches_step(wanted: Element, step: Element) -> bool:
-    """Whether one step fits a pattern's step."""
+    """Whether one step matches a step of a pattern."""
     if wanted.name not in (step.name, ANY):
         return False
     if not wanted.keys:
@@ -132,7 +132,7 @@ def _parse(text: str) -> tuple[str, tuple[Element, ...]]:
 
 
 def _split(text: str, whole: str) -> list[str]:
-    """The texts between slashes that stand outside brackets, escapes kept."""
+    """The texts between slashes outside brackets, escapes kept."""
     parts, start, depth, index = [], 0, 0, 0
     while index < len(text):
         char = text[index]
@@ -170,7 +170,7 @@ def _split_keys(part: str, whole: str) -> tuple[str, list[tuple[str, str]]]:
 
 
 def _until(text: str, stop: str) -> tuple[str, str]:
-    """What stands before the first unescaped `stop`, with escapes undone, and the rest from `stop` on."""
+    """The text before the first unescaped `stop`, with escapes removed, and the rest from `stop` on."""
     taken, index = [], 0
     while index < len(text) and text[index] != stop:
         if text[index] == "\\":

@@ -1,4 +1,4 @@
-"""Reading of targets for calls on an event loop: nothing on the loop waits for a device or for a lock."""
+"""Reading of targets for calls on an event loop, which must not wait for a device or a lock."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Reader:
         return self._target.change_age_s
 
     async def view(self, max_age_s: float) -> View:
-        """The target's view, no older than this and with all that had changed before the call."""
+        """A view of the target that is no older than this and shows every change before the call."""
         asked_s = time.monotonic()
         held = self._target.view(max_age_s)
         while held is None and (running := self._refresh) is not None:
@@ -43,7 +43,7 @@ class Reader:
         return held if held is not None else await self._refreshed()
 
     async def work(self, task: Callable[[], T]) -> T:
-        """The result of something that takes milliseconds, computed in a worker thread."""
+        """Run a task that takes milliseconds in a worker thread; its result."""
         return await asyncio.get_running_loop().run_in_executor(self._workers, task)
 
     async def _refreshed(self) -> View:
@@ -55,4 +55,4 @@ class Reader:
     def _ended(self, future: asyncio.Future[View]) -> None:
         self._refresh = None
         if not future.cancelled():
-            future.exception()  # whoever waited has it; a client that went away leaves it unread
+            future.exception()  # mark it as retrieved: the waiting calls may have been cancelled

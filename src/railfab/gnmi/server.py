@@ -1,7 +1,7 @@
 """A gNMI server for a target. All servers of a process share one event loop in one thread.
 
-The loop only handles messages. Whatever reads or changes a device runs in worker threads: a few for reading, and others
-for Sets, of which each may wait for seconds until its change has taken effect.
+The loop only handles messages. Reading and changing of devices runs in worker threads: a few that read, and others for
+Sets, each of which may wait for seconds until its change has taken effect.
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ from railfab.gnmi.target import DataType, Edit, Found, Operation, PathNotFound, 
 from railfab.gnmi.values import ENCODINGS, PROTO, decode, encode
 
 GNMI_VERSION = "0.8.0"
-"""The version of the specification whose stubs pygnmi carries."""
+"""The gNMI version of pygnmi's stubs."""
 
 GET_AGE_S = 0.5
-"""Age up to which a view is used for a Get [s]."""
+"""Maximum age of the values of a Get [s]."""
 
 READING_THREADS = 4
-"""More would only compete for the interpreter; one alone would let a device that does not answer delay the others."""
+"""More would compete for the interpreter; with one, a device that does not answer would delay all others."""
 
 SET_THREADS = 256
-"""Most Sets at one time, on all targets together; further ones wait for their turn."""
+"""Maximum number of Sets in progress on all targets together; further ones are queued."""
 
 GRACE_S = 0.1
 """Time that running calls have to end when a server stops; a stream does not end by itself [s]."""
 
 START_TIMEOUT_S = 30
 MOST_STATUS_CHARACTERS = 2000
-"""A status travels in a header, which gRPC limits to 8 kB; some characters take three bytes there."""
+"""A status is sent in a header, which gRPC limits to 8 kB; some characters take three bytes in it."""
 
 _OPTIONS = (
-    ("grpc.so_reuseport", 0),  # or two servers could share a port and neither would know
+    ("grpc.so_reuseport", 0),  # else two servers could listen on one port without an error
     ("grpc.max_receive_message_length", 64 << 20),
     ("grpc.keepalive_permit_without_calls", 1),
     ("grpc.http2.min_recv_ping_interval_without_data_ms", 5_000),
@@ -90,7 +90,7 @@ class ServerLoop:
 class GnmiServer:
     """One target on one port.
 
-    port: 0 is any free one. credentials: None lets everybody in. identity: the certificate; None is plaintext.
+    port: 0 is any free one. credentials: None accepts every client. identity: the certificate; None is plaintext.
     """
 
     def __init__(
@@ -218,7 +218,7 @@ class _Service:
                     yield response
 
     async def _checked(self, context: Any, wish: gnmi_pb2.SubscriptionList) -> Subscriptions:
-        """The subscriptions asked for; ends the call when they cannot be served."""
+        """The checked subscriptions; aborts the call when they cannot be served."""
         try:
             return subscriptions(wish)
         except SubscriptionError as error:
@@ -245,7 +245,7 @@ class _Service:
             raise
 
     async def _login(self, context: Any) -> None:
-        """Check user and password, which gNMI carries as metadata."""
+        """Check the user name and the password in the call's metadata."""
         if self._credentials is None:
             return
         given = dict(context.invocation_metadata())

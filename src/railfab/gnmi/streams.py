@@ -19,14 +19,14 @@ from railfab.units import NS_PER_S
 
 LEAST_INTERVAL_NS = NS_PER_S // 10
 DEFAULT_INTERVAL_NS = NS_PER_S
-"""Sample interval where the client leaves it to the target [ns]."""
+"""Sample interval when the client does not give one [ns]."""
 
 ON_CHANGE_INTERVAL_NS = NS_PER_S // 5
-"""Interval between two looks for changes [ns]."""
+"""Interval at which a stream checks for changes [ns]."""
 ON_CHANGE_AGE_S = 1.0
-"""Age up to which a view is used when changes of leaves are looked for that are not `on_change` [s]."""
+"""Maximum age of a view in which a stream checks leaves for changes that are not `on_change` [s]."""
 SAMPLE_AGE_S = 0.05
-"""Age up to which a view is used for samples: streams with the same times share one [s]."""
+"""Maximum age of a view that samples are taken from: streams with the same times share one [s]."""
 
 
 class SubscriptionError(Exception):
@@ -45,7 +45,7 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """When the leaves of a subscription are sent. heartbeat_ns: 0 is never; suppress: samples only when changed."""
+    """When the leaves of a subscription are sent. heartbeat_ns: 0 is never; suppress: only changed leaves."""
 
     mode: Mode
     interval_ns: int
@@ -92,7 +92,7 @@ def _schedule(entry: gnmi_pb2.Subscription) -> Schedule:
 class Group:
     """The leaves of one stream that follow one schedule; its mode is SAMPLE or ON_CHANGE.
 
-    It works from views, which never change, and belongs to one stream: nothing here waits for a lock.
+    It reads views, which never change, and belongs to one stream, so it needs no lock.
     """
 
     def __init__(self, reader: Reader, wanted: Subscriptions, schedule: Schedule, start_ns: int) -> None:
@@ -120,7 +120,7 @@ class Group:
             yield response
 
     async def note(self) -> None:
-        """Take the present values as known to the client (`updates_only`)."""
+        """Record the present values as sent, without sending them (`updates_only`)."""
         view = await self._reader.view(self._age_s)
         await self._follow(view)
         for bundle in self._bundles:
@@ -156,7 +156,7 @@ class Group:
         return True
 
     async def _follow(self, view: View) -> frozenset[tuple[Element, ...]]:
-        """Select the leaves anew if any were added or removed; the paths of those that were removed."""
+        """Select the leaves again if any were added or removed; the paths of those that were removed."""
         if view.layout is self._layout:
             return frozenset()
         self._layout, before = view.layout, self._leaves
@@ -211,7 +211,7 @@ async def snapshot(reader: Reader, wanted: Subscriptions) -> AsyncIterator[bytes
 
 
 async def stream(reader: Reader, wanted: Subscriptions) -> AsyncIterator[bytes]:
-    """STREAM: everything, the sync, then each group at its own times, until the client cancels."""
+    """The responses of a STREAM: all leaves, the sync, then each group when it is due, until the client cancels."""
     running = groups(reader, wanted, time.monotonic_ns())
     for group in running:
         if wanted.updates_only:

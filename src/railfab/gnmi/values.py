@@ -1,4 +1,4 @@
-"""gNMI values: TypedValue to Python and back."""
+"""Conversion of gNMI's TypedValue to Python and back."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PLAIN = frozenset(
 
 
 class GnmiValueError(RailfabError):
-    """A value that cannot be decoded, or not be sent in the encoding asked for."""
+    """A value that cannot be decoded, or not be sent in the requested encoding."""
 
 
 class Uint64(int):
@@ -66,7 +66,7 @@ def encode(value: Any, encoding: int) -> gnmi_pb2.TypedValue:
 
 
 def ietf(value: Any) -> Any:
-    """The value with 64-bit integers and decimals as strings, as RFC 7951 writes them."""
+    """The value with 64-bit integers and decimals as strings (RFC 7951)."""
     if isinstance(value, dict):
         return {key: ietf(child) for key, child in value.items()}
     if isinstance(value, (list, tuple)):

@@ -1,4 +1,4 @@
-"""Virtual switches: a fabric's forwarding and traffic behind real gNMI servers, remote-controlled while they run."""
+"""The twin: virtual switches behind real gNMI servers, over a simulated fabric that can be controlled while it runs."""
 
 from railfab.twin.control import Control, connect, running
 from railfab.twin.serve import serve

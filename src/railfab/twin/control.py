@@ -1,4 +1,4 @@
-"""The remote control of a running twin: over HTTP on this machine, with a token that only the owner can read."""
+"""The client of a running twin's control server: HTTP on this machine, with a token that only the owner can read."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TIMEOUT_S = 30
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """A running twin, as seen from another process. url: without a slash at its end."""
+    """A client of a running twin. url: without a slash at its end."""
 
     fabric: str
     url: str
@@ -27,22 +27,22 @@ class Control:
 
     @property
     def metrics_url(self) -> str:
-        """Where Prometheus finds the job's metrics."""
+        """The URL of the metrics of the job and of the twin, for Prometheus."""
         return f"{self.url}/metrics"
 
     def status(self) -> TwinStatus:
         return TwinStatus.from_json(self._call("GET", "/status"))
 
     def switch_job(self, job: Job | None) -> None:
-        """Start this job in place of the one that runs; None is rest. Raises DeviceError when it does not fit."""
+        """Start this job in place of the one that runs; None stops it. Raises DeviceError when it does not fit."""
         self._call("POST", "/job", None if job is None else job.model_dump(mode="json"))
 
     def set_link(self, node: str, interface: str, *, up: bool) -> None:
-        """Cut a link, by one of its ends, or mend it."""
+        """Cut or mend the link at this port."""
         self._call("POST", "/link", {"node": node, "interface": interface, "up": up})
 
     def stop_switch(self, name: str) -> None:
-        """End a switch's gNMI server; the switch itself goes on."""
+        """Stop a switch's gNMI server; the switch goes on forwarding."""
         self._call("POST", "/switch", {"name": name, "running": False})
 
     def start_switch(self, name: str) -> None:
@@ -79,7 +79,7 @@ def connect(state: Path, fabric: str) -> Control:
 
 
 def running(state: Path, fabric: str) -> Control | None:
-    """The control of the twin of this fabric; None when none is running, whatever a dead one left behind."""
+    """The control of the twin of this fabric; None when none is running, whatever files a killed one has left."""
     try:
         return connect(state, fabric)
     except EndpointError:

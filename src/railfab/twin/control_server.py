@@ -1,4 +1,4 @@
-"""The twin's side of the remote control, and the job's metrics for Prometheus."""
+"""The control server of a twin: status, jobs, links and switches over HTTP, and metrics for Prometheus."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from railfab.errors import LabError, RailfabError
 from railfab.intent import Job
 from railfab.twin.status import TwinStatus
 
-MOST_BYTES = 1 << 20
+MAX_BYTES = 1 << 20
 
 
 class Controlled(Protocol):
-    """What can be controlled: a twin."""
+    """The operations of a twin that the server offers."""
 
     def status(self) -> TwinStatus: ...
 
@@ -39,7 +39,7 @@ class Controlled(Protocol):
 
 
 class ControlServer:
-    """HTTP on a free port of 127.0.0.1; a context manager. Everything but /metrics needs the token."""
+    """An HTTP server on a free port of 127.0.0.1; a context manager. All paths but /metrics need the token."""
 
     def __init__(self, twin: Controlled, registry: CollectorRegistry) -> None:
         self.token = secrets.token_urlsafe(32)
@@ -84,7 +84,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer({"/job": self._job, "/link": self._link, "/switch": self._switch})
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing: requests are not worth a line each."""
+        """Write no log line for a request."""
 
     def _job(self, body: Any) -> None:
         self.twin.switch_job(None if body is None else Job.model_validate(body))
@@ -99,19 +99,22 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, acts: dict[str, Callable[[Any], Any]]) -> None:
         act = acts.get(self.path)
         if act is None:
-            self._refuse(HTTPStatus.NOT_FOUND, LabError(self.path, "is not known", f"Use one of {', '.join(acts)}"))
+            self._refuse(
+                HTTPStatus.NOT_FOUND,
+                LabError(self.path, "is not a path of the control server", f"Use one of {', '.join(acts)}"),
+            )
             return
         try:
             self._send_json(HTTPStatus.OK, act(self._body()))
         except RailfabError as error:
             self._refuse(HTTPStatus.CONFLICT, error)
         except (ValidationError, ValueError, KeyError, TypeError) as error:
-            problem = f"is not understood ({str(error).splitlines()[0]})"
+            problem = f"the request is not valid ({str(error).splitlines()[0]})"
             self._refuse(HTTPStatus.BAD_REQUEST, LabError(self.path, problem, "Check the body"))
 
     def _body(self) -> Any:
         length = int(self.headers.get("Content-Length") or 0)
-        if length > MOST_BYTES:
+        if length > MAX_BYTES:
             raise ValueError("the body is too long")
         return json.loads(self.rfile.read(length)) if length else None
 

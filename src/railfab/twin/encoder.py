@@ -29,14 +29,14 @@ apply to this sample."""
 
 
 class Encoded(NamedTuple):
-    """The state leaves of a switch and their values. leaves: the same object as before when none came or went."""
+    """The state leaves of a switch and their values. leaves: the same object as before if none was added or removed."""
 
     leaves: tuple[Leaf, ...]
     values: list[Any]
 
 
 class Slot(NamedTuple):
-    """The leaf that a series goes into. strong: its enumeration has a name for each state; adds: it may be summed."""
+    """The leaf of a series. strong: its enumeration has one name for each state. adds: values of series are summed."""
 
     leaf: Leaf
     convert: Callable[[float], Any]
@@ -46,9 +46,9 @@ class Slot(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """Which series go into which leaves, worked out once for all values.
+    """The leaves of a set of series, computed once for all values.
 
-    leaves_of: places of the leaves that each series goes into. feeders: of each leaf, the places of its series.
+    leaves_of: of each series, the places of its leaves. feeders: of each leaf, the places of its series.
     """
 
     series: Sequence[Series]
@@ -66,10 +66,10 @@ class _Plan:
 
 
 class Encoder:
-    """Makes the state leaves of one switch of its canonical samples.
+    """Encodes the canonical samples of one switch as its state leaves.
 
     Samples that differ only in labels which the native path does not carry are added up. Only values that have changed
-    are converted. Belongs to one thread at a time.
+    are converted. Not thread-safe.
     """
 
     def __init__(self, telemetry: TelemetryMap, wildcard: Wildcard) -> None:
@@ -84,7 +84,7 @@ class Encoder:
         self._encoded = Encoded((), [])
 
     def encode(self, series: Sequence[Series], values: Values) -> Encoded:
-        """The leaves of these series with these values. Series that are the same object as before cost least."""
+        """The leaves of these series with these values; fastest if `series` is the same object as before."""
         plan = self._plan
         if series is not plan.series and series != plan.series:
             plan = self._plan = self._planned(series)
@@ -99,7 +99,7 @@ class Encoder:
         return self._encoded
 
     def _planned(self, series: Sequence[Series]) -> _Plan:
-        """Decide for each leaf which series feed it: the first one, a stronger one instead, and those to be added."""
+        """Choose the series of each leaf: the first one, a stronger one instead of it, and those to be summed."""
         slots_of = self._slots_of(series)
         feeders: dict[tuple[Element, ...], list[tuple[int, Slot]]] = {}
         for index, slots in enumerate(slots_of):
@@ -122,7 +122,7 @@ class Encoder:
         )
 
     def _slots_of(self, series: Sequence[Series]) -> list[tuple[Slot, ...]]:
-        """The slots of each series; those of a series that was there before are kept."""
+        """The slots of each series; those of the previous plan are used again."""
         keys = [(metric, tuple(labels.items())) for metric, labels in series]
         known = self._slots
         self._slots = {

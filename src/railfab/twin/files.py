@@ -1,4 +1,4 @@
-"""What a running twin leaves in the state directory, and that only one twin of a fabric runs there."""
+"""The files of a running twin in the state directory, and the lock that admits one twin of a fabric."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from railfab.errors import LabError
 
 @dataclass(frozen=True, slots=True)
 class TwinFiles:
-    """The files of one twin; all but `endpoints` lie beside it, under its name."""
+    """The files of one twin, all in the directory of `endpoints` and with its name."""
 
     endpoints: Path
 
@@ -44,15 +44,15 @@ class TwinFiles:
 
 
 def twin_files(state: Path, fabric: str) -> TwinFiles:
-    """Where a twin of this fabric keeps its files; paths are absolute, for readers in other directories."""
+    """The files of a twin of this fabric, with absolute paths, for readers in other directories."""
     return TwinFiles(state_file(state.resolve(), fabric, "twin"))
 
 
 @contextmanager
 def claimed(state: Path, fabric: str) -> Iterator[TwinFiles]:
-    """The files of a twin, its own as long as the context lasts; what was written is removed at the end.
+    """Lock the files of a twin while the context lasts, and remove them at the end.
 
-    What a twin that died left behind is overwritten. Raises LabError when a twin of this fabric is running.
+    Files of a twin that was killed are overwritten. Raises LabError when a twin of this fabric is running.
     """
     files = twin_files(state, fabric)
     _make_directory(files.lock.parent)
@@ -60,8 +60,8 @@ def claimed(state: Path, fabric: str) -> Iterator[TwinFiles]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            remedy = "Stop that one, or use another --state"
-            raise LabError(fabric, f"a twin is running already ({files.endpoints})", remedy) from None
+            remedy = "Stop it, or use another --state"
+            raise LabError(fabric, f"a twin is already running ({files.endpoints})", remedy) from None
         give_to_caller(files.lock)
         try:
             yield files
@@ -71,18 +71,20 @@ def claimed(state: Path, fabric: str) -> Iterator[TwinFiles]:
 
 
 def _make_directory(path: Path) -> None:
-    """The state directory, made if it is missing and readable by the user who called sudo."""
+    """Create the state directory if it is missing, readable by the user who called sudo."""
     if path.is_dir():
         return
     try:
         path.mkdir(parents=True)
     except OSError as error:
-        raise LabError(str(path), f"cannot be made ({error.strerror})", "Name another directory with --state") from None
+        raise LabError(
+            str(path), f"cannot be created ({error.strerror})", "Name another directory with --state"
+        ) from None
     give_to_caller(path)
 
 
 def _open_lock(path: Path) -> Path:
-    """The lock file, checked to be one that can be written."""
+    """The lock file. Raises LabError when it cannot be written."""
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise LabError(str(path), "cannot be written", "Name another directory with --state, or change its owner")
     return path

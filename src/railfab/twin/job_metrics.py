@@ -100,7 +100,7 @@ class JobMetrics(Collector):
 
 
 def bus_bytes(collective: Collective, ranks: int) -> float:
-    """What an allreduce moves over the link of each rank: 2 (n - 1) / n of the buffer, as nccl-tests counts it."""
+    """The bytes that an allreduce moves over the link of each rank: 2 (n - 1) / n of the buffer, as in nccl-tests."""
     return 2 * (ranks - 1) / ranks * collective.bytes
 
 
@@ -131,7 +131,7 @@ class TwinMetrics(Collector):
 
 
 def registry(*collectors: Collector) -> CollectorRegistry:
-    """A registry of these, and nothing of the process."""
+    """A registry of these collectors, without the metrics of the process."""
     made = CollectorRegistry()
     for collector in collectors:
         made.register(collector)

@@ -1,4 +1,4 @@
-"""What the twin must know of a platform beyond the platform's own folder."""
+"""Data of a platform that only the twin needs: factory configuration, keys of lists, and leaves without a metric."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ SERVED = ("srlinux",)
 class Native:
     """One platform as the twin serves it.
 
-    factory: the configuration of a switch that nobody has configured yet, by its name.
-    configured: whether a configuration says anything of the fabric; one that does not is that of a factory switch.
+    factory: the configuration of a new switch, by its name.
+    configured: whether a configuration has more than the factory configuration.
     keys_of: the names of the keys of a list entry, by the list's name.
-    wildcard: what stands for a `*` in a key of a telemetry rule: from the device, the key's name, its pattern and the
-        labels of a sample; None when the rule is not for them.
-    session_leaves: what a BGP session shows beyond metrics, by path, from the device and the session.
+    wildcard: the value for a `*` in a key of a telemetry rule, from the device, the key's name, its pattern and the
+        labels of a sample; None when the rule does not apply to them.
+    session_leaves: leaves of a BGP session that no metric carries, by path, from the device and the session.
     text: a configuration tree as the text that the platform parses.
     """
 
@@ -41,6 +41,6 @@ def native(platform: str, device: str) -> Native:
     """The platform's entry. Raises UnsupportedFeature for a platform that the twin does not serve."""
     if platform not in SERVED:
         remedy = f"Use a fabric of {' or '.join(SERVED)}, or boot it with railfab lab"
-        raise UnsupportedFeature(device, f"the twin does not speak {platform}", remedy)
+        raise UnsupportedFeature(device, f"the twin does not support {platform}", remedy)
     found: Native = import_module(f"railfab.twin.{platform}").NATIVE
     return found

@@ -1,4 +1,4 @@
-"""Serving a twin until a signal stops it."""
+"""Serve a twin until a signal stops it."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from railfab.twin.service import Twin
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 SWITCH_INTERVAL_S = 0.001
-"""How long a thread that computes keeps Python's interpreter from one that has a message to handle [s].
+"""How long a thread that computes keeps the interpreter while the servers' event loop waits for it [s].
 
-A request is handled in several turns. While one thread computes without pause, connect, TLS and Capabilities took 19 ms
-with Python's 5 ms, and 8 ms with 1 ms (5 ms while nothing happens; medians of 15, two cores at load 4).
+A request needs the interpreter several times. While a thread computes without pause, connect, TLS and Capabilities take
+19 ms with Python's default of 5 ms, 8 ms with 1 ms, and 5 ms without that thread (medians of 15, two cores, load 4).
 """
 
 

@@ -34,12 +34,12 @@ from railfab.units import NS_PER_S
 logger = logging.getLogger(__name__)
 
 BASE_PORT = 57400
-"""SR Linux's gNMI port: the first switch's; the next ones follow."""
+"""SR Linux's gNMI port, used for the first switch; the others use the following ports."""
 USERNAME = "admin"
 LOCALHOST = "127.0.0.1"
 
 COUNTERS_AGE_S = 0.05
-"""Age up to which published counters are used: making them of all links costs milliseconds [s]."""
+"""Maximum age of published counters that are used again; publishing those of all links takes milliseconds [s]."""
 
 
 class Twin:

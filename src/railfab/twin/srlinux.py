@@ -1,4 +1,4 @@
-"""What the twin must know of SR Linux beyond its platform folder: a factory switch, and keys that no label names."""
+"""SR Linux in the twin: factory configuration, keys that no label carries, and leaves without a metric."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ VERSION = "25.3.1"
 MODULES = ("interfaces", "network-instance", "bgp", "bfd", "qos", "routing-policy", "system", "lldp")
 
 MANAGEMENT = frozenset(("mgmt0", "mgmt"))
-"""Interface and network instance of management: there from the factory, and not railfab's."""
+"""Interface and network instance of management, part of the factory configuration."""
 
 
 def factory(name: str) -> dict[str, Any]:
-    """The configuration of a switch that was only given its name and its management access."""
+    """The configuration of a switch that has only its name and its management access."""
     grpc_server = {"name": "mgmt", "admin-state": "enable", "network-instance": "mgmt", "services": ["gnmi"]}
     return {
         "srl_nokia-interfaces:interface": [
@@ -40,7 +40,7 @@ def factory(name: str) -> dict[str, Any]:
 
 
 def configured(tree: Mapping[str, Any]) -> bool:
-    """Whether there is anything of the fabric: an interface, a network instance or QoS beyond management's."""
+    """Whether there is an interface or a network instance beside those of management, QoS, BFD or a policy."""
     plain = {bare(name): child for name, child in tree.items()}
     names = {entry.get("name") for part in ("interface", "network-instance") for entry in plain.get(part, [])}
     return bool(names - MANAGEMENT or {"qos", "bfd", "routing-policy"} & plain.keys())
@@ -48,13 +48,13 @@ def configured(tree: Mapping[str, Any]) -> bool:
 
 @lru_cache(maxsize=1 << 17)
 def link_local(device: str, interface: str) -> IPv6Address:
-    """A link-local address for a port: the same on every run, and another for each port."""
+    """The link-local address of a port: the same in every run, and a different one for each port."""
     tail = sha256(f"{device} {interface}".encode()).digest()[:8]
     return IPv6Address(b"\xfe\x80" + bytes(6) + tail)
 
 
 def wildcard(device: str, key: str, pattern: str, labels: Labels) -> str | None:
-    """What SR Linux would put for the `*` in this key; None when the rule is not for these labels."""
+    """The value that the twin uses for the `*` in this key; None when the rule does not apply to these labels."""
     if key == "peer-address":
         return None if _is_address(labels["peer"]) else str(link_local(device, labels["peer"]))
     if key == "local-discriminator":

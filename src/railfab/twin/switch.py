@@ -25,8 +25,8 @@ from railfab.twin.tree import Json, Names, bare, edited, found, selected
 logger = logging.getLogger(__name__)
 
 _PARSING = threading.Lock()
-"""Held by the Set that is being parsed: Sets of many switches at once would only take the interpreter from each other
-and from the servers' event loop. Only worker threads of Sets wait for it."""
+"""Held by the Set that is being parsed: Sets that are parsed at the same time would slow down each other and the event
+loop of the servers. Only worker threads of Sets wait for it."""
 
 Apply = Callable[[str, DeviceModel | None], None]
 """Hands a switch's model to the fabric and returns when it has taken effect; None is a switch without configuration.
@@ -34,7 +34,7 @@ Raises RailfabError."""
 
 
 Observe = Callable[[str], Observed]
-"""Reads the state of a switch; it waits for nothing."""
+"""Reads the state of a switch without waiting for a lock."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,7 +49,7 @@ class SwitchLayout:
 class SwitchView:
     """A switch at one moment; see `railfab.gnmi.target.View`.
 
-    read_s: when the fabric was read, monotonic [s]. change: what identified the last change before that.
+    read_s: when the fabric was read, monotonic [s]. change: the object that stood for the last change before that.
     """
 
     name: str
@@ -115,14 +115,14 @@ class VirtualSwitch:
         self._take(native.factory(name), None)
 
     def learn(self, tree: Json) -> None:
-        """Write names as this tree does: one that the platform has rendered."""
+        """Take the module prefixes of names from a rendered tree."""
         self._names.learn(tree)
 
     def models(self) -> Sequence[Model]:
         return self._native.models
 
     def load(self, tree: Json) -> DeviceModel:
-        """Merge a rendered configuration into the factory's; its model, which the caller applies.
+        """Merge a rendered configuration into the factory's; its model, for the caller to apply.
 
         Raises RailfabError when it is not valid.
         """
@@ -146,7 +146,7 @@ class VirtualSwitch:
         self.touch()
 
     def touch(self) -> None:
-        """Have the fabric read again before the next answer, however young the last view is."""
+        """Mark the last view as outdated: the fabric is read again before the next answer."""
         self._change = object()
 
     def view(self, max_age_s: float) -> SwitchView | None:
@@ -164,7 +164,7 @@ class VirtualSwitch:
         return self._view
 
     def _laid_out(self, tree: Json, encoded: Encoded, other_sessions: bool) -> SwitchLayout:
-        """The present layout: the last one if no leaf was added or removed."""
+        """The present layout; the same object while no leaf is added or removed."""
         state = self._layout.state
         if encoded.leaves is not self._encoded or other_sessions:
             self._encoded = encoded.leaves
@@ -185,7 +185,7 @@ class _SessionLeaves:
         self.values: list[Any] = []
 
     def update(self, sessions: Sequence[BgpSession]) -> bool:
-        """Follow the sessions; whether leaves were added or removed."""
+        """Set the leaves from these sessions; whether leaves were added or removed."""
         if sessions is self._sessions or sessions == self._sessions:
             return False
         self._sessions = sessions
@@ -199,7 +199,7 @@ class _SessionLeaves:
 
 
 def overlaid(config: Any, state: Any, names: Names) -> Any:
-    """A tree merged with another, list entry by list entry; the second one's leaf counts where both have it.
+    """Two trees merged, list entry by list entry; where both have a leaf, that of the second is used.
 
     Neither is changed, and the result shares their parts.
     """

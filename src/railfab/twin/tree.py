@@ -1,7 +1,7 @@
-"""A configuration as gNMI edits it: a JSON tree (RFC 7951) addressed by paths.
+"""A configuration as a JSON tree (RFC 7951) that gNMI edits by paths.
 
-Names match with and without their module prefix. A name that comes in is written as the tree already writes it, or
-as the trees it has learnt from do, so that two ways to say one thing end in one tree.
+Names match with and without their module prefix. A new name is stored with the prefix that the tree or a learnt tree
+has for it, so that requests with and without prefixes give equal trees.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Schema = tuple[str, ...]
 
 
 class Names:
-    """How names are written: with their module prefix where the learnt trees have one."""
+    """The module prefixes of names, learnt from trees."""
 
     def __init__(self, keys_of: KeysOf) -> None:
         self._keys_of = keys_of
@@ -28,7 +28,7 @@ class Names:
         self._numeric: set[Schema] = set()
 
     def learn(self, tree: Json, at: Schema = ()) -> None:
-        """Take over the prefixes of a tree, and which keys are numbers."""
+        """Learn the prefixes of a tree, and which leaves are numbers."""
         for name, child in tree.items():
             place = (*at, bare(name))
             self._written[place] = name
@@ -42,17 +42,17 @@ class Names:
         return self._written.get((*at, bare(name)), name)
 
     def adopted(self, value: Any, at: Schema) -> Any:
-        """A value that comes in, with the names below `at` as they are written here."""
+        """A client's value with the names below `at` as they are stored."""
         if isinstance(value, dict):
             return {self.written(at, name): self.adopted(child, (*at, bare(name))) for name, child in value.items()}
         return [self.adopted(child, at) for child in value] if isinstance(value, list) else value
 
     def key(self, at: Schema, name: str, value: str) -> Any:
-        """A key's value as JSON has it."""
+        """A key's value as a JSON value."""
         return int(value) if (*at, name) in self._numeric and value.isdigit() else value
 
     def keys_of(self, name: str, entry: Json) -> dict[str, str]:
-        """The keys of a list entry, as a path writes them."""
+        """The keys of a list entry, as in a path."""
         plain = {bare(key): child for key, child in entry.items()}
         return {key: _identity(_text(plain[key])) for key in self._keys_of(name, plain)}
 
@@ -76,7 +76,7 @@ def edited(root: Json, edits: Sequence[Edit], names: Names, device: str) -> Json
 
 
 def copied(value: Any) -> Any:
-    """A copy of a JSON value with no part in common; five times as fast as `deepcopy`."""
+    """A deep copy of a JSON value; five times as fast as `copy.deepcopy`."""
     if isinstance(value, dict):
         return {name: copied(child) for name, child in value.items()}
     return [copied(child) for child in value] if isinstance(value, list) else value
@@ -125,7 +125,7 @@ def _walk(node: Any, at: tuple[Element, ...], names: Names) -> Iterator[tuple[tu
 
 
 def _children(node: Any, step: Element, names: Names) -> Iterator[tuple[Element, Any]]:
-    """The children of a node that a step of a path means."""
+    """The children of a node that match a step of a path."""
     if not isinstance(node, dict):
         return
     for name, child in node.items():
@@ -144,7 +144,7 @@ def _element(name: str, entry: Json, names: Names) -> Element:
 
 
 def _fits(entry: Json, step: Element) -> bool:
-    """Whether a list entry has the keys that a step names; an identity fits with and without its module."""
+    """Whether a list entry has the keys of a step; an identity matches with and without its module."""
     if not step.keys:
         return True
     plain = {bare(name): _text(child) for name, child in entry.items() if not isinstance(child, (dict, list))}
@@ -152,7 +152,7 @@ def _fits(entry: Json, step: Element) -> bool:
 
 
 def _identity(value: str) -> str:
-    """An identity without its module; anything else as it is (an IPv6 address has more colons)."""
+    """An identity without its module; other values unchanged (an IPv6 address has more than one colon)."""
     return bare(value) if value.count(":") == 1 else value
 
 
@@ -218,19 +218,19 @@ class _Editor:
         self._merge(entry, {**keys, **value}, (*at, step.name))
 
     def _descend(self, node: Json, step: Element, at: Schema, edit: Edit) -> Json:
-        """The container or list entry of this step, made if it is missing."""
+        """The container or list entry of this step; added if it is missing."""
         if step.keys:
             return self._entry(node, step, at, edit)
         child = node.setdefault(self._name(node, step, at), {})
         if not isinstance(child, dict):
-            problem = f"has a {'list' if isinstance(child, list) else 'leaf'} at {step.name}, where it goes on"
-            raise self._refused(edit, problem, "Give a list its keys, and a leaf nothing below it")
+            problem = f"{step.name} is a {'list' if isinstance(child, list) else 'leaf'} and has no child of this name"
+            raise self._refused(edit, problem, "Name the keys of a list, and nothing below a leaf")
         return child
 
     def _entry(self, node: Json, step: Element, at: Schema, edit: Edit) -> Json:
         entries = node.setdefault(self._name(node, step, at), [])
         if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-            raise self._refused(edit, f"has keys at {step.name}, which is no list", "Leave the keys out")
+            raise self._refused(edit, f"{step.name} is not a list and has no keys", "Leave the keys out")
         for entry in entries:
             if _fits(entry, step):
                 existing: Json = entry
@@ -241,18 +241,18 @@ class _Editor:
         return made
 
     def _name(self, node: Json, step: Element, at: Schema) -> str:
-        """How this child is written: as it stands here, or as learnt."""
+        """The stored name of this child, or the learnt one if it is new."""
         return next((name for name in node if bare(name) == step.name), self._names.written(at, step.name))
 
     def _check(self, old: Any, new: Any, edit: Edit) -> None:
-        """Refuse to put a leaf where there is a container, and the other way round."""
+        """Refuse a leaf in place of a container, and a container in place of a leaf."""
         fits = isinstance(old, dict) == isinstance(new, dict) and (isinstance(new, list) or not _is_list(old))
         if old is None or fits:
             return
         raise self._refused(edit, "does not take a value of this kind", "Send what the path holds")
 
     def _merge(self, node: Json, value: Json, at: Schema) -> None:
-        """Lay a container over another: leaves replace, containers and list entries merge."""
+        """Merge a container into another: leaves are replaced, containers and list entries merged."""
         for given, child in value.items():
             name = self._name(node, Element(bare(given)), at)
             old = node.get(name)
@@ -278,7 +278,7 @@ class _Editor:
 
 
 def _delete(node: Any, path: tuple[Element, ...]) -> None:
-    """Remove what a path means; nothing when it is not there. A list without entries goes too."""
+    """Remove the nodes at a path, if any, and a list that has no entry left."""
     if not isinstance(node, dict):
         return
     if not path:
