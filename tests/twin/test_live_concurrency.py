@@ -193,6 +193,41 @@ def test_an_engine_that_fails_stops_the_job_and_keeps_the_counters() -> None:
     assert totals(running)[TRANSMITTED] > counted, "a new job runs"
 
 
+def broken_engine(*_: object) -> None:
+    raise FloatingPointError("overflow")
+
+
+@pytest.mark.parametrize("defect", ["reroute", "counters"])
+def test_an_engine_that_fails_fails_no_set_and_no_reader(defect: str) -> None:
+    """The job stops at the next step of time, which raises; the state of the fabric is published all the same."""
+    running = deployed()
+    running.start(incast())
+    running.advance(10 * MS)
+    setattr(running._engine, defect, broken_engine)
+    running.configure(SPINE, None)
+    assert running.sessions(SPINE) == ()
+    assert totals(running, LEAF)[TRANSMITTED] >= 0
+    clock = Clock(running.advance, running.recover)
+    assert clock._step() is not None
+    assert clock.failure == "FloatingPointError: overflow"
+    assert running.job_status().job is None
+    running.start(incast())
+    before = totals(running)[TRANSMITTED]
+    assert clock._step() is not None
+    assert totals(running)[TRANSMITTED] > before
+
+
+def test_a_job_can_be_started_on_an_engine_that_failed_since_the_last_step() -> None:
+    running = deployed()
+    running.start(incast())
+    running.advance(10 * MS)
+    running._engine.reroute = broken_engine  # type: ignore[method-assign, assignment]
+    running.configure(SPINE, None)
+    running.start(incast())
+    running.advance(10 * MS)
+    assert running.job_status().active_flows == 4
+
+
 def test_simulated_time_stops_when_the_simulation_fails_twice_in_a_row() -> None:
     running = deployed()
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from railfab.device import DeviceModel
@@ -115,6 +115,7 @@ class LiveFabric:
         self._engine = Engine(self._state.network, seed=seed, framing=self._framing, dcqcn=dcqcn)
         self._readings = Readings(self._engine)
         self._switches: dict[str, SwitchSamples] = {}
+        self._engine_error: Exception | None = None
         self._behind, self._read = False, False
         self._published_s = 0.0
         self._published = self._publish()
@@ -151,6 +152,8 @@ class LiveFabric:
         if not any(stage.compute_ns or stage.transfers for stage in found):
             raise IntentError(f"job {job.job}: phases", "nothing takes any time", "Use more hosts, or a compute phase")
         with self._simulation.held():
+            if self._engine_error is not None:
+                self._restart_engine()
             self._end_job()
             self._run = JobRun(job.job, found, job.repeat, self._engine, self._launch)
             self._publish()
@@ -164,17 +167,16 @@ class LiveFabric:
     def recover(self) -> None:
         """End the job and go on with an engine without flows, after the present one raised. Counters are kept."""
         with self._simulation.held():
-            self._run = None
-            self._flows.clear()
-            self._engine = self._engine.restarted(self._state.network, self._clock_ns)
-            self._readings = Readings(self._engine)
+            self._restart_engine()
             self._publish()
 
     def advance(self, dt_ns: int) -> None:
-        """Let simulated time pass. What the engine raises is passed on; `recover` is the way to go on then."""
+        """Let simulated time pass. Raises what the engine raised, here or since the last call; `recover` goes on."""
         until_ns = self._clock_ns + dt_ns
         while self._clock_ns < until_ns:
             with self._simulation.held():
+                if self._engine_error is not None:
+                    raise self._engine_error
                 to_ns = min(until_ns, self._slice_end_ns(), self._readings.next_window_ns(self._clock_ns))
                 self._pass(to_ns)
                 self._behind = True
@@ -225,7 +227,7 @@ class LiveFabric:
             self._read = True
             with self._simulation.held_if_free() as free:
                 if free:
-                    self._publish()
+                    self._keep_error(self._publish)
         return self._published
 
     # Convergence
@@ -261,7 +263,7 @@ class LiveFabric:
         ports = port_arrays(after, before, self._ports)
         with self._simulation.held():
             self._state, self._ports, self._transitions = after, ports, transitions
-            self._reroute(before)
+            self._keep_error(lambda: self._reroute(before))
             self._replace_published(self._published.counters)
             self._behind = True
 
@@ -281,6 +283,19 @@ class LiveFabric:
         return any(self._links.keys[link][0] in nodes for link in links)
 
     # The simulation; all of it with its lock held
+
+    def _keep_error(self, work: Callable[[], object]) -> None:
+        """Do work on the engine. What it raises neither fails a Set nor a reader; the next step of time raises it."""
+        try:
+            work()
+        except Exception as error:  # noqa: BLE001 - a defect of the engine stops the job, whatever it is
+            self._engine_error = error
+
+    def _restart_engine(self) -> None:
+        self._run, self._engine_error = None, None
+        self._flows.clear()
+        self._engine = self._engine.restarted(self._state.network, self._clock_ns)
+        self._readings = Readings(self._engine)
 
     def _pass(self, until_ns: int) -> None:
         if self._run is not None:
