@@ -37,6 +37,32 @@ def with_node(found: FoundTopology, name: str, **changes: Any) -> FoundTopology:
     return replace(found, nodes=nodes)
 
 
+def under_another_name(found: FoundTopology, name: str, cables: int) -> FoundTopology:
+    """The node is called other, and only its first few cables are there."""
+    links, kept = [], 0
+    for link in found.links:
+        ends = tuple(replace(end, node="other") if end.node == name else end for end in (link.a, link.z))
+        kept += "other" in (ends[0].node, ends[1].node)
+        if name not in (link.a.node, link.z.node) or kept <= cables:
+            links.append(FoundLink(*ends))
+    nodes = tuple(replace(node, name="other") if node.name == name else node for node in found.nodes)
+    return replace(found, nodes=nodes, links=tuple(links))
+
+
+def test_a_node_of_another_name_is_known_while_half_of_its_cables_are_there(
+    topology: Topology, found: FoundTopology
+) -> None:
+    cables = sum(LEAF in (link.a.node, link.z.node) for link in found.links)
+    assert cables % 2 == 0
+
+    def about_the_leaf(kept: int) -> list[str]:
+        findings = compare(topology, under_another_name(found, LEAF, kept))
+        return [finding.problem for finding in findings if finding.where == LEAF]
+
+    assert about_the_leaf(cables // 2)[0] == "is called other in lab.clab.yml"
+    assert about_the_leaf(cables // 2 - 1)[0] == "is not in lab.clab.yml"
+
+
 def with_port(found: FoundTopology, node: str, name: str, **changes: Any) -> FoundTopology:
     def changed(port: FoundPort) -> FoundPort:
         return replace(port, **changes) if (port.node, port.name) == (node, name) else port

@@ -173,6 +173,28 @@ def test_a_rule_with_a_label_that_its_metric_lacks_is_a_bug() -> None:
         compiled(rule)
 
 
+@pytest.mark.parametrize(
+    ("sent", "unix_s"),
+    [
+        (text("2026-11-20T10:13:20.5Z"), 1_795_169_600.5),
+        (text("1795169600500000000"), 1_795_169_600.5),
+        (uint(1_795_169_600_500_000_000), 1_795_169_600.5),
+    ],
+)
+def test_a_time_is_read_from_a_date_and_from_nanoseconds(sent: gnmi_pb2.TypedValue, unix_s: float) -> None:
+    """RFC 3339 of YANG's date-and-time, and OpenConfig's timeticks64."""
+    rule = TelemetryRule(
+        path="/interface[name={interface}]/last-change",
+        metric="fabric_interface_last_change_timestamp_seconds",
+        encoding="timestamp",
+        confidence=Confidence.VERIFIED,
+        labels={},
+    )
+    decoder = Decoder(PathMap(TelemetryMap(rules=(rule,), sample_paths=(), on_change_paths=())))
+    decoded = decoder.decode(said(update=updates(("/interface[name=e1]/last-change", sent))))
+    assert values(decoded) == {rule.metric: unix_s}
+
+
 def test_scale_and_fixed_labels_come_from_the_rule() -> None:
     rule = TelemetryRule(
         path="/optics[id={interface}]/mbps",
