@@ -58,9 +58,10 @@ def twin(fabric: Design, state: Path) -> Iterator[Twin]:
 
 @pytest.fixture
 def nornir(twin: Twin, fabric: Design, state: Path) -> Iterator[Nornir]:
-    """A Nornir of the twin, which runs the intent before and after each test."""
+    """A Nornir of the twin, whose switches all serve and run the intent before and after each test."""
     chosen = nornir_of(fabric, resolve_endpoints(fabric, "twin", state))
     yield chosen
+    twin.start_switch(LEAF)
     apply_all(chosen, fabric.configurations(), lambda _name: None)
 
 
