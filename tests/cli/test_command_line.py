@@ -66,7 +66,7 @@ def test_plan_for_machines_holds_the_same_and_the_cabling_plan_is_csv(tmp_path: 
 def test_a_blocking_fabric_is_planned_and_exits_with_1(tmp_path: Path) -> None:
     done = railfab("plan", changed(tmp_path, "links_per_leaf: 2", "links_per_leaf: 1"), cwd=tmp_path)
     assert done.returncode == 1
-    assert "warning pod1-seg1-leaf1 and 3 more: 3200 Gb/s of hosts share 1600 Gb/s up (2.00:1)." in done.stdout
+    assert "warning pod1-seg1-leaf1 and 3 more: 3200 Gb/s of hosts share 1600 Gb/s of uplinks (2.00:1)." in done.stdout
 
 
 def test_bad_input_is_one_clear_line_and_exit_code_2(tmp_path: Path) -> None:
@@ -75,8 +75,8 @@ def test_bad_input_is_one_clear_line_and_exit_code_2(tmp_path: Path) -> None:
     assert "hosts.gpu: unknown key. Did you mean 'gpus'?" in refused(unknown)
     spines = railfab("plan", changed(tmp_path, "count: 4", "count: 6"), cwd=tmp_path)
     assert refused(spines).endswith(
-        "pod.yml: backend.spines.count: 6 spines cannot share the 16 uplinks that a full rail switch needs evenly. "
-        "Use a divisor of 16."
+        "pod.yml: backend.spines.count: the 16 uplinks of a full rail switch do not divide evenly among 6 "
+        "spines. Use a divisor of 16."
     )
     platform = railfab("render", changed(tmp_path, "platform: srlinux", "platform: ios"), "-o", "x", cwd=tmp_path)
     assert "7220-ixr-d5 does not run platform 'ios'. Use srlinux." in refused(platform)

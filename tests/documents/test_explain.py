@@ -56,55 +56,55 @@ def number(text: str) -> int:
 def test_pod64_is_said_as_an_engineer_would_say_it() -> None:
     text = of("pod64")
     assert text["What it is"] == (
-        "The backend of pod64 has 2 tiers and 3 stages: at most, a packet passes a rail switch, a spine and a rail "
-        "switch.",
+        "The backend of pod64 has 2 tiers and 3 stages: at most, a packet passes a rail switch, a spine and a "
+        "rail switch.",
         "1 pod of 2 segments of 4 hosts: 8 hosts with 8 GPUs each, 64 GPUs.",
-        "4 rail switches (1 pod x 2 segments x 2) and 4 spines (1 pod x 4). "
-        "Cables: 128 to hosts and 32 between rail switches and spines.",
+        "4 rail switches (1 pod x 2 segments x 2) and 4 spines (1 pod x 4). Cables: 128 to hosts and 32 between "
+        "rail switches and spines.",
     )
     assert text["Rails"] == (
-        "A host has 8 NICs, one for each GPU, with 2 ports of 100 Gb/s each: 16 ports, 1.6 Tb/s a host and 200 Gb/s a "
-        "GPU.",
+        "A host has 8 NICs, one for each GPU, with 2 ports of 100 Gb/s each: 16 ports, 1.6 Tb/s a host and 200 "
+        "Gb/s a GPU.",
         "NIC r of every host is rail r: 8 rails.",
-        "The 2 ports that a NIC has go to 2 rail switches side by side, so that one may fail. A segment has 2 rail "
-        "switches, 1 such set with 8 rails on each.",
+        "The 2 ports that a NIC has go to 2 rail switches side by side, so that one may fail. A segment has 2 "
+        "rail switches, 1 such set with 8 rails on each.",
         "Rail switch 1 of every segment serves rails 1-8, by port 0 of each NIC.",
         "Rail switch 2 of every segment serves rails 1-8, by port 1 of each NIC.",
     )
     assert text["Ports of a rail switch"] == (
-        "Rail switches are 7220-ixr-d5 (Nokia, Trident 4): 32 cages of 400 Gb/s. At the 100 Gb/s of a NIC port, a cage "
-        "is split into 4 ports (breakout).",
-        "4 hosts with 8 links each to a rail switch make 32 host ports, on cages 1-8. They fill cages from the first "
-        "upwards, host by host.",
+        "Rail switches are 7220-ixr-d5 (Nokia, Trident 4): 32 cages of 400 Gb/s. At the 100 Gb/s of a NIC port, "
+        "a cage is split into 4 ports (breakout).",
+        "4 hosts with 8 links each to a rail switch make 32 host ports, on cages 1-8. They fill cages from the "
+        "first upwards, host by host.",
         "8 uplinks take cages 25-32, from the last downwards.",
     )
     assert text["Uplinks"] == (
         "Each tier may be oversubscribed 1:1 at most, as it is by default.",
-        "A full rail switch divides its cages between hosts and uplinks: 16 uplinks of 400 Gb/s carry what all other "
-        "cages let in.",
-        "The intent states 2 links between a rail switch and a spine: 4 spines with 2 links each are 8 uplinks, 8 "
-        "fewer than a full rail switch needs.",
+        "A full rail switch divides its cages between hosts and uplinks: 16 uplinks of 400 Gb/s carry what all "
+        "other cages let in.",
+        "The intent states 2 links between a rail switch and a spine: 4 spines with 2 links each are 8 uplinks, "
+        "8 fewer than a full rail switch needs.",
         "So 3.2 Tb/s of hosts now share 3.2 Tb/s up: 1:1, non-blocking.",
         "With the 12 hosts that a segment may grow to, it is 3:1.",
     )
     assert text["Spines"] == (
-        "A spine has 2 links to each of the 4 rail switches of its pod: 8 ports of 400 Gb/s down, on a 7220-ixr-d5 "
-        "with 32 cages.",
+        "A spine has 2 links to each of the 4 rail switches of its pod: 8 ports of 400 Gb/s down, on a "
+        "7220-ixr-d5 with 32 cages.",
         "The 16 uplinks of a full rail switch divide evenly among 1, 2, 4, 8 or 16 spines.",
         "A rail switch spreads over all 4, so one that fails takes 25 % of its uplinks.",
     )
     assert text["How far it may grow"] == (
-        "Hosts of a segment: 4 now, 12 at most: a rail switch has 32 cages, less 8 for uplinks: 24 of 4 ports give 96 "
-        "ports, 8 to a host.",
+        "Hosts of a segment: 4 now, 12 at most: a rail switch has 32 cages, less 8 for uplinks: 24 of 4 ports "
+        "give 96 ports, 8 to a host.",
         "Segments of a pod: 2 now, 8 at most: a spine has ports for 16 rail switches, and a segment has 2 rail "
         "switches.",
         "Pods: 1 now, 1 at most: without super-spines nothing joins further ones.",
         "So it may grow to 768 GPUs, and no name, port, address or AS number of what stands changes on the way.",
     )
     assert text["Addresses"][1:3] == (
-        "Host links of rail r on leaf l of pod p are /31s of 10.(16+r).(16(p-1)+l-1).0/24, the switch having the even "
-        "address: pod1-seg2-host4 rail8-p1 has 10.24.3.7/31, as it is on rail 8, pod 1, leaf 4: 16 + 8 = 24 and "
-        "16 x 0 + 4 - 1 = 3.",
+        "Host links of rail r on leaf l of pod p are /31s of 10.(16+r).(16(p-1)+l-1).0/24, the switch having "
+        "the even address: pod1-seg2-host4 rail8-p1 has 10.24.3.7/31, as it is on rail 8, pod 1, leaf 4: 16 + 8 "
+        "= 24 and 16 x 0 + 4 - 1 = 3.",
         "Loopbacks: 10.255.pod.leaf, 10.255.1.1 for pod1-seg1-leaf1; 10.254.pod.spine, 10.254.1.1 for pod1-spine1.",
     )
     assert text["AS numbers"][0].startswith(
@@ -119,11 +119,11 @@ def test_pod64_is_said_as_an_engineer_would_say_it() -> None:
 
 def test_thresholds_are_said_with_the_numbers_in_their_formulas() -> None:
     assert of("pod64")["Thresholds of the lossless class"][1:3] == (
-        "100G ports on 5 m: 100 Gb/s x 10 us are 125 kB. Kmin is that, at least 150 kB: 150 kB. Kmax is 3 x Kmin = 450 "
-        "kB, with 10 % marked there. XOFF is Kmax + 125 kB = 575 kB, a round trip for senders to answer a mark before "
-        "that.",
-        "Headroom of such a port: cable 2 x 5 m x 5 ns/m x 12.5 bytes/ns = 625; response 201,728 bits / 8 = 25,216; "
-        "two frames of 9,254; the pause, 84: 44,433 bytes in all.",
+        "100G ports on 5 m: 100 Gb/s x 10 us are 125 kB. Kmin is that, at least 150 kB: 150 kB. Kmax is 3 x "
+        "Kmin = 450 kB, with 10 % marked there. XOFF is Kmax + 125 kB = 575 kB, a round trip for senders to "
+        "answer a mark before that.",
+        "Headroom of such a port: cable 2 x 5 m x 5 ns/m x 12.5 bytes/ns = 625; response 201,728 bits / 8 = "
+        "25,216; two frames of 9,254; the pause, 84: 44,433 bytes in all.",
     )
 
 
@@ -149,12 +149,12 @@ def test_multi_rail_is_said_with_its_subnets_and_its_summary() -> None:
     assert text["Attachment of hosts"] == (
         "The ports of a rail on a switch are in one VLAN, and that switch alone is its gateway.",
         "Rail r has VLAN 100 + r: VLANs 101-108.",
-        "Each rail switch has a /24 from 10.0.0.0/16 by its number in the fabric, divided among its 8 rails, a /28 "
-        "each.",
-        "A /28 has 16 addresses: network, gateway and broadcast, and enough for 13 hosts. Rail 1 on pod1-seg1-leaf1: "
-        "10.0.1.0/28, gateway 10.0.1.1, first host 10.0.1.2.",
-        "Spines learn one prefix a switch in place of 8: 10.0.1.0/24 from pod1-seg1-leaf1. It is withdrawn when none "
-        "of its contributors is left, so that nothing is drawn to a switch that could only drop it.",
+        "Each rail switch has a /24 from 10.0.0.0/16 by its number in the fabric, divided among its 8 rails, a "
+        "/28 each.",
+        "A /28 has 16 addresses: network, gateway and broadcast, and enough for 13 hosts. Rail 1 on "
+        "pod1-seg1-leaf1: 10.0.1.0/28, gateway 10.0.1.1, first host 10.0.1.2.",
+        "Spines learn one prefix a switch in place of 8: 10.0.1.0/24 from pod1-seg1-leaf1. It is withdrawn when "
+        "none of its contributors is left, so that nothing is drawn to a switch that could only drop it.",
     )
     assert text["Rails"][2] == (
         "The port that a NIC has goes to one rail switch. A segment has 1 rail switch, with 8 rails on each."
@@ -169,10 +169,10 @@ def test_dual_esi_is_said_with_its_lags_and_segments() -> None:
     assert text["Attachment of hosts"][-3:] == (
         "32 LAGs, one for each NIC: bond1 of pod1-seg1-host1 is rail1-p0 and rail1-p1, on pod1-seg1-leaf1 and "
         "pod1-seg1-leaf2 port channel 1001, with the one address 10.0.1.2/27.",
-        "Its Ethernet segment is 00:00:00:01:00:01:00:01:00:01, of type 0 (RFC 7432): pod 1, segment 1, host 1, rail "
-        "1.",
-        "In VXLAN each subnet has a VNI, 10,000 + 100 x the number of its switch or pair + the place of its rail there "
-        "from 0: 10100 is 10000 + 100 x 1 + 0.",
+        "Its Ethernet segment is 00:00:00:01:00:01:00:01:00:01, of type 0 (RFC 7432): pod 1, segment 1, host 1, "
+        "rail 1.",
+        "In VXLAN each subnet has a VNI, 10,000 + 100 x the number of its switch or pair + the place of its "
+        "rail there from 0: 10100 is 10000 + 100 x 1 + 0.",
     )
     assert "A rail switch (any of 2, pod1-seg1-leaf1 for example): 32 GPUs lose 50 %" in text["When one thing fails"][2]
     assert text["How far it may grow"][-1].startswith("So a segment may grow to 120 GPUs, and no name")
@@ -185,8 +185,8 @@ def test_131072_gpus_are_explained_by_the_command_in_seconds(tmp_path: Path) -> 
     assert (done.returncode, done.stderr) == (0, "")
     text = {entry["section"]: entry["statements"] for entry in json.loads(done.stdout)}
     assert text["Which size fits how many tiers"] == [
-        "131,072 NIC ports of 400 Gb/s: two tiers of radix 128 take 8,192 without blocking (k^2/2), three take 524,288 "
-        "(k^3/4).",
+        "131,072 NIC ports of 400 Gb/s: two tiers of radix 128 take 8,192 without blocking (k^2/2), three take "
+        "524,288 (k^3/4).",
         "Two tiers would need radix 512; there are three.",
     ]
     assert text["Super-spines"] == [
@@ -196,14 +196,14 @@ def test_131072_gpus_are_explained_by_the_command_in_seconds(tmp_path: Path) -> 
         "A super-spine has 64 pods x 1 spine x 1 link: 64 ports of 800 Gb/s, on a 7060x6-64pe with 64 cages.",
     ]
     assert text["Addresses"][1:3] == [
-        "Host links: rail 3, pod 6, segment 3, host and port 5, end of the link 1; 18 bits of the 23 that 10.0.0.0/9 "
-        "has.",
-        "pod64-seg8-host32 rail8-p0 has 10.3.255.255/31: rail 7, pod 63, segment 7, host and port 31, end of the link "
-        "1.",
+        "Host links: rail 3, pod 6, segment 3, host and port 5, end of the link 1; 18 bits of the 23 that "
+        "10.0.0.0/9 has.",
+        "pod64-seg8-host32 rail8-p0 has 10.3.255.255/31: rail 7, pod 63, segment 7, host and port 31, end of "
+        "the link 1.",
     ]
     assert text["Models"][2] == (
-        "405B: 405 billion parameters x 2 bytes are 810 GB, which 11 GPUs of 80 GB hold, on 2 hosts; the fabric holds "
-        "it 11,915 times."
+        "405B: 405 billion parameters x 2 bytes are 810 GB, which 11 GPUs of 80 GB hold, on 2 hosts; the fabric "
+        "holds it 11,915 times."
     )
     assert text["Findings"] == ["`railfab plan` finds nothing to say against it."]
 
@@ -218,9 +218,9 @@ def test_the_other_networks_of_a_cluster_are_said() -> None:
         "Management",
     ]
     assert text["Networks"][2] == (
-        "Frontend: users, schedulers and the outside, a NIC's ports in a LAG over two switches (EVPN multihoming), "
-        "tenants research, production in EVPN/VXLAN; 200 Gb/s a host, 4 switches, oversubscribed 3:1 at most, reaching "
-        "enterprise."
+        "Frontend: users, schedulers and the outside, the ports of a NIC in a LAG to two switches (EVPN "
+        "multihoming), tenants research, production in EVPN/VXLAN; 200 Gb/s a host, 4 switches, oversubscribed "
+        "3:1 at most, reaching enterprise."
     )
     assert any(line.startswith("Storage: a server link") for line in text["When one thing fails"])
 
@@ -228,8 +228,8 @@ def test_the_other_networks_of_a_cluster_are_said() -> None:
 def test_planes_and_spraying_are_said() -> None:
     text = of("dual-plane")
     assert text["Planes"] == (
-        "The 2 ports of a NIC are dealt to 2 planes, port 0 in plane 1 and port 1 in plane 2, which have switches of "
-        "their own and never meet: losing a whole plane costs each GPU 50 % of its bandwidth.",
+        "The 2 ports of a NIC are dealt to 2 planes, port 0 in plane 1 and port 1 in plane 2, which have "
+        "switches of their own and never meet: losing a whole plane costs each GPU 50 % of its bandwidth.",
     )
     assert "32 rail switches (2 planes x 1 pod x 2 segments x 8)" in text["What it is"][2]
     assert text["Load balancing"][1].startswith("Each packet takes any path")
@@ -265,7 +265,7 @@ def test_stated_traffic_is_said_with_what_it_saves() -> None:
     plan = plan_of(intent, wire(intent))
     saved = plan.buffers[0].plan.saved_bytes
     assert said(plan)["Buffers"][-2] == (
-        "pod1-seg1-leaf1 and 3 more: 4 messages of 64,000 bytes in packets of 4,096 fill "
+        f"pod1-seg1-leaf1 and 3 more: 4 messages of 64,000 bytes in packets of 4,096 fill "
         f"{plan.buffers[0].plan.bound.queue_bytes:,} bytes of a queue; "  # type: ignore[union-attr]
         f"{plan.buffers[0].plan.cut.headroom_bytes / 1e6:,.1f} MB of headroom and "  # type: ignore[union-attr]
         f"{plan.buffers[0].plan.cut.lossless_bytes / 1e6:,.1f} MB shared do for that, "  # type: ignore[union-attr]
@@ -285,8 +285,8 @@ def test_stated_growth_and_rounding_are_said() -> None:
     rounded = explain(backend__oversubscription=1.5)
     assert rounded["Uplinks"][:3] == (
         "Each tier may be oversubscribed 1.5:1 at most, as the intent states.",
-        "A full rail switch divides its cages between hosts and uplinks: 13 uplinks of 400 Gb/s carry what all other "
-        "cages let in, rounded up from 12.8.",
+        "A full rail switch divides its cages between hosts and uplinks: 13 uplinks of 400 Gb/s carry what all "
+        "other cages let in, rounded up from 12.8.",
         "The intent states no number of links, so a full rail switch decides: 4 spines with 4 links each are 16 "
         "uplinks, rounded up so that every spine has as many.",
     )
@@ -325,7 +325,7 @@ def test_findings_are_said_and_are_no_failure_of_the_command(tmp_path: Path) -> 
     (tmp_path / "pod.yml").write_text(text)
     done = railfab("explain", "pod.yml", cwd=tmp_path)
     assert done.returncode == 0
-    assert "warning: pod1-seg1-leaf1 and 3 more: 3200 Gb/s of hosts share 1600 Gb/s up (2.00:1)." in done.stdout
+    assert "warning: pod1-seg1-leaf1 and 3 more: 3200 Gb/s of hosts share 1600 Gb/s of uplinks (2.00:1)." in done.stdout
     assert "So 3.2 Tb/s of hosts now share 1.6 Tb/s up: 2:1.\n" in done.stdout
 
 

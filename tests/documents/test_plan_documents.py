@@ -171,7 +171,7 @@ def test_every_design_is_documented_and_read_back(tmp_path: Path, path: Path) ->
 
 def test_all_reasons_why_a_fabric_cannot_be_built_name_the_file(tmp_path: Path) -> None:
     path = changed(tmp_path, ("count: 4", "count: 6"))
-    with pytest.raises(TopologyError, match=rf"^{re.escape(str(path))}: backend\.spines\.count: 6 spines cannot share"):
+    with pytest.raises(TopologyError, match=rf"^{re.escape(str(path))}: backend\.spines\.count: the 16 uplinks of"):
         planned(path)
 
 
@@ -206,4 +206,4 @@ def test_findings_of_all_rooms_are_said_together(tmp_path: Path) -> None:
     said = [str(finding) for finding in found]
     assert any("share" in line and ":1)" in line for line in said)
     assert sum("the lossless class has PFC without ECN" in line for line in said) == 1
-    assert any(line.startswith("hosts.per_rack: 8 hosts of 10 U are 80 U, a rack has 48.") for line in said)
+    assert any(line.startswith("hosts.per_rack: 8 hosts of 10 U need 80 U, and a rack has 48 U.") for line in said)

@@ -41,7 +41,7 @@ def test_headroom_that_exceeds_the_buffer() -> None:
     assert said([PortLoad(800, 2000, 64)], 128_000_000) == [
         (
             Severity.ERROR,
-            "pod1-spine1: headroom of 64 lossless ports is 136.60 MB, more than the 128.00 MB of the chip's buffer. "
+            "pod1-spine1: headroom of 64 lossless ports is 136.60 MB, more than the 128.00 MB of the buffer. "
             "Use shorter cables, fewer lossless ports, or a model with more buffer.",
         )
     ]
@@ -52,8 +52,8 @@ def test_headroom_that_exceeds_its_share() -> None:
         (
             Severity.WARNING,
             "pod1-spine1: headroom of 64 lossless ports is 68.90 MB, more than 24 % of the buffer of 165.20 MB, "
-            "and leaves 79.78 MB that lossless queues share. Use shorter cables, fewer lossless ports, "
-            "or a model with more buffer; or let ports share headroom where the platform can.",
+            "and leaves 79.78 MB for lossless queues. Use shorter cables, fewer lossless ports, or a model with "
+            "more buffer; or share headroom among ports if the platform supports it.",
         )
     ]
 
@@ -70,8 +70,8 @@ def test_a_buffer_too_small_for_ecn_to_act_first() -> None:
         (
             Severity.ERROR,
             "pod1-spine1: Kmax of 400G ports (1.50 MB) is not below the 1.16 MB at which the chip pauses when a "
-            "quarter of its 17 lossless ports fill, so that ECN acts too late. "
-            "Use a model with more buffer, or fewer lossless ports on this one.",
+            "quarter of its 17 lossless ports are congested, so ECN marks too late. Use a model with more "
+            "buffer, or fewer lossless ports on this one.",
         )
     ]
 
@@ -84,7 +84,9 @@ def test_several_speeds_are_one_finding() -> None:
 def test_without_pfc_the_queue_drops_where_it_would_have_paused() -> None:
     ((severity, text),) = said([PortLoad(400, 40, 16)], 9_000_000, Lossless(pfc=False))
     assert severity is Severity.ERROR
-    assert "is not below the 1.19 MB at which the chip drops when a quarter of its 16 lossless ports fill" in text
+    assert (
+        "is not below the 1.19 MB at which the chip drops when a quarter of its 16 lossless ports are congested" in text
+    )
 
 
 def test_without_ecn_there_is_no_kmax_to_compare() -> None:
@@ -97,8 +99,8 @@ def test_neither_pfc_nor_ecn() -> None:
     assert said(lossless=Lossless(pfc=False, ecn=False)) == [
         (
             Severity.WARNING,
-            "pod1-spine1: the lossless class has neither PFC nor ECN: nothing holds senders back, and its queues drop. "
-            "Turn `lossless.pfc` or `lossless.ecn` on, or write `lossless: off`.",
+            "pod1-spine1: the lossless class has neither PFC nor ECN: nothing slows the senders, and its queues "
+            "drop packets. Set `lossless.pfc: true` or `lossless.ecn: true`, or write `lossless: off`.",
         )
     ]
 
@@ -107,8 +109,8 @@ def test_pfc_without_ecn() -> None:
     assert said(lossless=Lossless(ecn=False)) == [
         (
             Severity.WARNING,
-            "pod1-spine1: the lossless class has PFC without ECN: senders are stopped, never slowed, "
-            "and pauses spread. Turn `lossless.ecn` on, unless the hosts pace their senders by other means.",
+            "pod1-spine1: the lossless class has PFC without ECN: senders are paused but not slowed, and pauses "
+            "spread. Set `lossless.ecn: true`, unless the hosts limit their senders by other means.",
         )
     ]
 
@@ -121,8 +123,8 @@ def test_packets_that_the_mtu_does_not_hold() -> None:
     assert said(lossless=Lossless(traffic=RoceTraffic(packet_bytes=9216, message_bytes=10**6))) == [
         (
             Severity.WARNING,
-            "pod1-spine1: `traffic.packet_bytes` 9216 does not fit the MTU with the headers of RoCEv2, "
-            "which leave 9136. State at most 9136, or raise `mtu`.",
+            "pod1-spine1: `traffic.packet_bytes` 9216 exceeds the 9136 bytes that the MTU leaves after the "
+            "headers of RoCEv2. Use at most 9136, or raise `mtu`.",
         )
     ]
     assert said(lossless=Lossless(traffic=RoceTraffic(packet_bytes=9136, message_bytes=10**6))) == []
@@ -133,9 +135,8 @@ def test_packets_so_small_that_cells_stay_empty() -> None:
     assert said(lossless=Lossless(traffic=small)) == [
         (
             Severity.WARNING,
-            "pod1-spine1: packets of 256 bytes take 512 bytes of buffer for frames of 358, "
-            "and headroom is counted in frames. "
-            "Send larger packets, or take headroom from the vendor's tables for small ones.",
+            "pod1-spine1: packets of 256 bytes take 512 bytes of buffer for frames of 358, but headroom is "
+            "computed from frames. Use larger packets, or the headroom tables of the vendor for small packets.",
         )
     ]
     assert said(lossless=Lossless(traffic=small, pfc=False)) == []

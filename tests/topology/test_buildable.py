@@ -27,72 +27,73 @@ def refusal(**changes: Any) -> list[str]:
         ),
         (
             {"backend__planes": 3},
-            "backend.planes: 3 planes cannot share the 2 ports of a NIC evenly. Use a divisor of 2.",
+            "backend.planes: the 2 ports of a NIC do not divide evenly among 3 planes. Use a divisor of 2.",
         ),
         (
             {"hosts__nic_ports": 1, "backend__planes": 2},
-            "backend.planes: 2 planes cannot share the 1 ports of a NIC evenly. Use NICs with more ports.",
+            "backend.planes: the 1 ports of a NIC do not divide evenly among 2 planes. Use NICs with more ports.",
         ),
         (
             {"backend__segments__rail_switches": 3},
-            "backend.segments.rail_switches: 3 rail switches cannot share the 16 NIC ports of a host evenly. "
-            "Use a divisor of 16.",
+            "backend.segments.rail_switches: the 16 NIC ports of a host do not divide evenly among 3 rail "
+            "switches. Use a divisor of 16.",
         ),
         (
             {"hosts__nic_ports": 3, "backend__segments__rail_switches": 8},
-            "backend.segments.rail_switches: 8 rail switches cannot share 8 rails of 3 ports evenly. "
-            "Use 3, or a multiple of it that divides 24.",
+            "backend.segments.rail_switches: 8 rails of 3 ports do not divide evenly among 8 rail switches. Use "
+            "3, or a multiple of it that divides 24.",
         ),
         (
             {"hosts__attach": "mlag", "hosts__nic_ports": 1},
-            "hosts.attach: mlag joins two ports of a NIC, and it has 1. Use nic_ports: 2, or another attach.",
+            "hosts.attach: mlag needs NICs with 2 ports, and nic_ports is 1. Use nic_ports: 2, or another attach.",
         ),
         (
             {"hosts__attach": "esi", "backend__segments__rail_switches": 1},
-            "backend.segments.rail_switches: esi needs pairs of rail switches, and there are 1. Use an even number.",
+            "backend.segments.rail_switches: esi needs pairs of rail switches, and a segment has 1. Use an even "
+            "number.",
         ),
         (
             {"hosts__attach": "mlag", "backend__planes": 2},
-            "hosts.attach: a LAG joins the ports of a NIC, and 2 planes keep them apart. "
-            "Use attach: routed or vlan, or one plane.",
+            "hosts.attach: the ports of a NIC are in 2 planes, and a LAG cannot span planes. Use attach: routed "
+            "or vlan, or one plane.",
         ),
         (
             {"backend__pods": 2},
-            "backend.pods: nothing joins 2 pods. Add super_spines, or use one pod.",
+            "backend.pods: 2 pods are not connected. Add super_spines, or use one pod.",
         ),
         (
             {"profile__ecmp": "packet"},
-            "profile.ecmp: packet spraying needs NICs that put packets back in order, and hosts do not say that theirs "
-            "do. Add reorder: true to hosts, or use flow or flowlet.",
+            "profile.ecmp: packet spraying needs NICs that reorder packets, and hosts.reorder is false. Set "
+            "hosts.reorder: true, or use flow or flowlet.",
         ),
         (
             {"profile__family": "ipv6", "hosts__attach": "vlan"},
-            "profile.family: attach vlan gives hosts IPv4 subnets. Use family: ipv4, or attach: routed.",
+            "profile.family: attach: vlan supports only IPv4. Use family: ipv4, or attach: routed.",
         ),
         (
             {"profile__addresses__loopbacks": "fd00::/64"},
-            "profile.addresses.loopbacks: fd00::/64 is not of the family ipv4. Give a pool of that family.",
+            "profile.addresses.loopbacks: fd00::/64 is not an ipv4 prefix. Use an ipv4 prefix.",
         ),
         (
             {"backend__segments__ports": {1: [1], 2: [2]}},
-            "backend.segments.ports: no ports are given for rails 3, 4, 5, 6, 7, 8. Add them.",
+            "backend.segments.ports: no ports are assigned to rails 3, 4, 5, 6, 7, 8. Add them.",
         ),
         (
             {"backend__segments__ports": {**RAILS, 9: [9]}},
-            "backend.segments.ports: ports are given for rail 9, and hosts have 8. Remove them.",
+            "backend.segments.ports: ports are assigned to rail 9, and hosts have 8. Remove them.",
         ),
         (
             {"backend__segments__ports": {**RAILS, 8: [40]}},
-            "backend.segments.ports: 7220-ixr-d5 has 32 ports, and port 40 is named. Name ports that it has.",
+            "backend.segments.ports: 7220-ixr-d5 has ports 1 to 32, and no port 40. Use ports that it has.",
         ),
         (
             {"backend__segments__ports": {**RAILS, 8: [7]}},
-            "backend.segments.ports: port 7 of rail switch 1 is named more than once. Give each port to one rail.",
+            "backend.segments.ports: rail switch 1 has more than one use of port 7. Assign each port to one rail.",
         ),
         (
             {"backend__segments__ports": RAILS, "backend__segments__hosts": 5},
-            "backend.segments.hosts: 5 hosts in a segment, and the ports of a rail are enough for 4. "
-            "Use fewer hosts, or give rails more ports.",
+            "backend.segments.hosts: the ports of a rail are enough for 4 hosts, and a segment has 5. Use fewer "
+            "hosts, or more ports per rail.",
         ),
         (
             {"backend__segments__platform": "eos"},
@@ -108,77 +109,78 @@ def refusal(**changes: Any) -> list[str]:
         ),
         (
             {"backend__spines__count": 6},
-            "backend.spines.count: 6 spines cannot share the 16 uplinks that a full rail switch needs evenly. "
+            "backend.spines.count: the 16 uplinks of a full rail switch do not divide evenly among 6 spines. "
             "Use a divisor of 16.",
         ),
         (
             {"backend__segments__hosts": 14},
-            "backend.segments: 44 ports are needed (28 for hosts and 16 up) and 7220-ixr-d5 has 32. "
-            "Use 8 hosts at most, more rail_switches or a larger model.",
+            "backend.segments: 44 ports are needed (28 for hosts and 16 for uplinks) and 7220-ixr-d5 has 32. "
+            "Use at most 8 hosts, more rail_switches or a larger model.",
         ),
         (
             {"backend__segments__count": 5},
-            "backend.spines: 40 ports are needed (one for each link of each leaf) and 7220-ixr-d5 has 32. "
-            "Use 8 spines, 4 segments at most, growth.hosts: 4 (if no more will come) or a larger model.",
+            "backend.spines: 40 ports are needed (one for each link of each leaf) and 7220-ixr-d5 has 32. Use 8 "
+            "spines, at most 4 segments, growth.hosts: 4 (if segments will not grow) or a larger model.",
         ),
         (
             {"hosts__attach": "mlag", "backend__segments__hosts": 16, "backend__spines": None},
-            "backend.segments: 34 ports are needed (32 for hosts and 0 up and 2 to its peer) and 7220-ixr-d5 has 32. "
-            "Use 15 hosts at most, more rail_switches or a larger model.",
+            "backend.segments: 34 ports are needed (32 for hosts and 0 for uplinks and 2 for peer links) and "
+            "7220-ixr-d5 has 32. Use at most 15 hosts, more rail_switches or a larger model.",
         ),
         (
             {
                 "backend__pods": 9,
                 "backend__super_spines": {"count": 4, "links_per_spine": 1, "rate_gbps": 400, "model": "7220-ixr-d5"},
             },
-            "backend.super_spines: 36 ports are needed (one for each link of each spine) and 7220-ixr-d5 has 32. "
-            "Use 8 pods at most or a larger model.",
+            "backend.super_spines: 36 ports are needed (one for each link of each spine) and 7220-ixr-d5 has "
+            "32. Use at most 8 pods or a larger model.",
         ),
         (
             {
                 "backend__super_spines": {"count": 40, "links_per_spine": 1, "rate_gbps": 400, "model": "7220-ixr-d5"},
                 "backend__spines__links_per_leaf": 1,
             },
-            "backend.spines: 44 ports are needed (4 for leaves and 40 up) and 7220-ixr-d5 has 32. Use a larger model.",
+            "backend.spines: 44 ports are needed (4 for leaves and 40 for uplinks) and 7220-ixr-d5 has 32. Use "
+            "a larger model.",
         ),
         (
             {"backend__spines__count": 3, "backend__segments__hosts": 6},
-            "backend.spines.count: 3 spines cannot share the 16 uplinks that a full rail switch needs evenly. "
-            "Use a divisor of 16, or say backend.growth.hosts: 6 if no more will come.",
+            "backend.spines.count: the 16 uplinks of a full rail switch do not divide evenly among 3 spines. "
+            "Use a divisor of 16, or set backend.growth.hosts: 6 if segments will not grow.",
         ),
         (
             {"hosts__attach": "vlan", "profile__addresses__hosts": "10.0.0.0/9"},
-            "profile.addresses.hosts: hosts attached by vlan have addresses of backend.subnets.pool, not of this. "
-            "Remove it, and give backend.subnets.pool.",
+            "profile.addresses.hosts: hosts with attach: vlan use backend.subnets.pool, not this pool. Remove "
+            "it, and set backend.subnets.pool.",
         ),
         (
             {"backend__growth": {"hosts": 2}},
-            "backend.growth.hosts: 4 hosts are more than the 2 that the fabric may grow to. "
-            "Raise it; addresses and ports are laid out anew.",
+            "backend.growth.hosts: 4 hosts exceed the limit of 2 hosts that the fabric may grow to. Raise the "
+            "limit; this changes addresses and ports.",
         ),
         (
             {"backend__spines": None, "backend__segments__count": 257},
-            "backend.segments.count: 257 segments are more than the 256 that the fabric may grow to. "
-            "Say backend.growth.segments: 257.",
+            "backend.segments.count: 257 segments exceed the limit of 256 segments that the fabric may grow to. "
+            "Set backend.growth.segments: 257.",
         ),
         (
             {"backend__growth": {"hosts": 19}, "backend__segments__ports": "by-rail"},
-            "backend.growth.hosts: the fabric cannot grow to 19 hosts: its switches have ports for 0. "
-            "Lower it, or use larger switches.",
+            "backend.growth.hosts: the fabric cannot grow to 19 hosts: its switches have ports for 0. Lower the "
+            "limit, or use larger switches.",
         ),
         (
             {"backend__growth": {"segments": 5}},
             "backend.growth.segments: the fabric cannot grow to 5 segments: its switches have ports for 4. "
-            "Lower it, or use larger switches.",
+            "Lower the limit, or use larger switches.",
         ),
         (
             {"profile__addresses__hosts": "10.0.0.0/24"},
-            "profile.addresses.hosts: 10.0.0.0/24 has 8 bits for addresses, and all that the fabric may grow to takes "
-            "10. Give a larger pool, or say how far it grows with backend.growth.",
+            "profile.addresses.hosts: 10.0.0.0/24 has 8 bits for addresses, and the largest size of the fabric "
+            "needs 10. Use a larger pool, or limit backend.growth.",
         ),
         (
             {"hosts__attach": "vlan", "backend__subnets__first_vlan": 4090},
-            "backend.subnets.first_vlan: the last rail has no VLAN below 4095. Begin lower.",
+            "backend.subnets.first_vlan: the VLAN of the last rail exceeds 4094. Lower it.",
         ),
         (
             {"hosts__attach": "vlan", "backend__subnets__rail_prefix": 30},
@@ -186,17 +188,17 @@ def refusal(**changes: Any) -> list[str]:
         ),
         (
             {"hosts__attach": "vlan", "backend__subnets__rail_prefix": 26},
-            "backend.subnets.rail_prefix: a /24 does not hold the /26 of each rail. "
-            "Use a longer prefix, or a shorter switch_prefix.",
+            "backend.subnets.rail_prefix: a /24 does not contain a /26 per rail. Use a longer prefix, or a "
+            "shorter switch_prefix.",
         ),
         (
             {"hosts__attach": "vlan", "backend__subnets__switch_prefix": 30},
-            "backend.subnets.switch_prefix: a /30 cannot be divided among the rails of a switch. Use a shorter one.",
+            "backend.subnets.switch_prefix: a /30 is too small for the rails of a switch. Use a shorter prefix.",
         ),
         (
             {"hosts__attach": "vlan", "backend__subnets__pool": "10.0.0.0/23"},
-            "backend.subnets.pool: 10.0.0.0/23 has no prefix left for the last rail switch. "
-            "Use a larger pool, or a longer switch_prefix.",
+            "backend.subnets.pool: 10.0.0.0/23 has no prefix left for the last rail switch. Use a larger pool, "
+            "or a longer switch_prefix.",
         ),
     ],
 )
@@ -207,8 +209,8 @@ def test_the_reason_is_said(changes: dict[str, Any], line: str) -> None:
 def test_more_leaves_than_private_as_numbers_are_refused() -> None:
     lines = refusal(backend__growth={"pods": 4096, "segments": 4096}, backend__segments__rail_switches=16)
     assert any(
-        line == "backend.growth: more leaves than private AS numbers, for all that the fabric may grow to. "
-        "Say how far it grows with backend.growth, or use ibgp."
+        line == "backend.growth: the largest size of the fabric has more leaves than there are private AS "
+        "numbers. Limit backend.growth, or use ibgp."
         for line in lines
     ), lines
 
@@ -262,7 +264,9 @@ def test_stated_links_divide_by_themselves(spines: int, links: int, hosts: int) 
 
 def test_stated_links_that_neither_today_nor_a_full_switch_would_divide_are_refused() -> None:
     (line,) = refusal(backend__spines__count=6, backend__spines__links_per_leaf=2)
-    assert line.startswith("backend.spines.count: 6 spines cannot share the 16 uplinks")
+    assert line.startswith(
+        "backend.spines.count: the 16 uplinks of a full rail switch do not divide evenly among 6 spines"
+    )
 
 
 def test_growth_that_was_said_makes_room_for_a_count_of_spines() -> None:

@@ -121,7 +121,7 @@ def test_a_platform_that_a_model_does_not_run_is_refused() -> None:
 
 def test_a_cage_that_breaks_out_nowhere_is_refused() -> None:
     with pytest.raises(
-        TopologyError, match=r"switch linux-16: breaks out no cage on frr\. Use speeds of whole cages\."
+        TopologyError, match=r"switch linux-16: breakout is not supported on frr\. Use speeds without breakout\."
     ):
         switch_model("linux-16").interface("frr", 1, 2)
 
@@ -129,7 +129,7 @@ def test_a_cage_that_breaks_out_nowhere_is_refused() -> None:
 def test_an_unknown_switch_that_resembles_a_known_one_is_asked_about() -> None:
     with pytest.raises(TopologyError) as caught:
         switch_model("SN5601")
-    text = "switch 'SN5601': is not in the catalogue. Did you mean 'sn5610'? Known: 7010tx-48, 7050dx4-32s, "
+    text = "switch 'SN5601': is not in the catalogue. Did you mean 'sn5610'? The choices are 7010tx-48, 7050dx4-32s, "
     assert str(caught.value).startswith(text)
     with pytest.raises(TopologyError, match=r"switch 'x9': is not in the catalogue\. Use 7010tx-48, 7050dx4-32s, "):
         model_named(intent_with(), "x9")
@@ -169,13 +169,13 @@ def test_every_fault_of_a_users_switches_is_said() -> None:
         models_of(intent)
     cage, lane = "{cage}, {electrical}, {port}", "{cage}, {electrical}, {first}, {lane}, {port}, {sub}"
     assert str(caught.value).splitlines() == [
-        "switches.sn5600: is in the built-in catalogue already. Give yours another name.",
-        "switches.bare.speeds_gbps: names no speed. Say what an unbroken cage runs at.",
-        "switches.bare.names: names no platform. Say how one platform calls its ports.",
-        f"switches.odd.names.eos.cage: 'Ethernet{{cages}}' is no name pattern. Use only {cage} in it.",
-        f"switches.odd.names.junos.lane: '{{lane:9}}' is no name pattern. Use only {lane} in it.",
-        "switches.odd.breakouts.8: 8 x 100 Gb/s is more than the 400 Gb/s of a cage. Use fewer lanes or a lower speed.",
-        f"switches.open.names.eos.cage: 'Ethernet{{cage' is no name pattern. Use only {cage} in it.",
+        "switches.sn5600: the built-in catalogue has a model of this name. Use another name.",
+        "switches.bare.speeds_gbps: the list is empty. Add the speeds of a cage without breakout.",
+        "switches.bare.names: the mapping is empty. Add the port names of at least one platform.",
+        f"switches.odd.names.eos.cage: 'Ethernet{{cages}}' is not a name pattern. Use only the fields {cage}.",
+        f"switches.odd.names.junos.lane: '{{lane:9}}' is not a name pattern. Use only the fields {lane}.",
+        "switches.odd.breakouts.8: 8 x 100 Gb/s exceeds the 400 Gb/s of a cage. Use fewer lanes or a lower speed.",
+        f"switches.open.names.eos.cage: 'Ethernet{{cage' is not a name pattern. Use only the fields {cage}.",
     ]
 
 
@@ -186,8 +186,8 @@ def test_patterns_that_name_two_ports_alike_are_refused(lane: str) -> None:
     with pytest.raises(TopologyError) as caught:
         model.interface_names("eos", 16)
     assert str(caught.value) == (
-        f"switch mine: {lane!r} gives two of 16 x 16 ports one name on eos. "
-        "Use {cage}, and {lane} where cages are split."
+        f"switch mine: {lane!r} gives two of 16 x 16 ports the same name on eos. Use {{cage}}, and {{lane}} for "
+        "breakout ports."
     )
 
 

@@ -31,15 +31,15 @@ def test_a_full_leaf_of_1_to_1_says_nothing() -> None:
 
 def test_alike_leaves_are_one_warning_when_no_ratio_is_stated() -> None:
     assert over(fabric(backend__spines__links_per_leaf=1)) == [
-        "warning pod1-seg1-leaf1 and 3 more: 3200 Gb/s of hosts share 1600 Gb/s up (2.00:1). "
-        "Add spines or links_per_leaf for a non-blocking fabric."
+        "warning pod1-seg1-leaf1 and 3 more: 3200 Gb/s of hosts share 1600 Gb/s of uplinks (2.00:1). Add spines "
+        "or links_per_leaf for a non-blocking fabric."
     ]
 
 
 def test_what_was_stated_and_is_not_held_is_an_error() -> None:
     assert over(fabric(backend__spines__links_per_leaf=1, backend__oversubscription=1.5)) == [
-        "error pod1-seg1-leaf1 and 3 more: 3200 Gb/s of hosts share 1600 Gb/s up (2.00:1, 1.5:1 at most). "
-        "Add spines or links_per_leaf, or state a higher backend.oversubscription."
+        "error pod1-seg1-leaf1 and 3 more: 3200 Gb/s of hosts share 1600 Gb/s of uplinks (2.00:1; the limit is "
+        "1.5:1). Add spines or links_per_leaf, or raise backend.oversubscription."
     ]
 
 
@@ -50,15 +50,15 @@ def test_a_stated_ratio_that_is_held_says_nothing(ratio: int) -> None:
 
 def test_spines_are_held_to_it_too() -> None:
     assert over(three_tiers(spine=1)) == [
-        "warning pod1-spine1 and 7 more: 3200 Gb/s of leaves share 1600 Gb/s up (2.00:1). "
-        "Add super_spines or links_per_spine for a non-blocking fabric."
+        "warning pod1-spine1 and 7 more: 3200 Gb/s of leaves share 1600 Gb/s of uplinks (2.00:1). Add "
+        "super_spines or links_per_spine for a non-blocking fabric."
     ]
 
 
 def test_tiers_that_hold_the_ratio_one_by_one_multiply_between_pods() -> None:
     assert over(three_tiers(leaf=1, spine=1, supers=2, ratio=2)) == [
-        "warning pod1 and 1 more: 12800 Gb/s of hosts share 3200 Gb/s to other pods (4.00:1), though no tier is above "
-        "2:1. Add super_spines or links_per_spine, if jobs span pods."
+        "warning pod1 and 1 more: 12800 Gb/s of hosts share 3200 Gb/s to other pods (4.00:1), although each "
+        "tier is within 2:1. Add super_spines or links_per_spine, if jobs span pods."
     ]
 
 
@@ -68,8 +68,8 @@ def test_one_switch_that_lost_links_stands_alone() -> None:
         wire(intent), lambda link: None if (link.a.node, link.z.node) == ("pod1-seg2-leaf1", "pod1-spine4") else link
     )
     assert [line for line in said(topology, intent) if " share " in line] == [
-        "warning pod1-seg2-leaf1: 3200 Gb/s of hosts share 2400 Gb/s up (1.33:1). "
-        "Add spines or links_per_leaf for a non-blocking fabric."
+        "warning pod1-seg2-leaf1: 3200 Gb/s of hosts share 2400 Gb/s of uplinks (1.33:1). Add spines or "
+        "links_per_leaf for a non-blocking fabric."
     ]
 
 
@@ -99,7 +99,7 @@ def test_what_leaves_take_in_is_what_hosts_send_and_every_finding_is_true(
     if spines := [one for one in found if one not in leaves]:
         handed = sum(min(one.down_gbps, one.up_gbps) for one in leaves)
         worst = max(worst, handed / sum(one.up_gbps for one in spines))
-    lines = [one for one in findings(topology, intent) if " up (" in one.problem]
+    lines = [one for one in findings(topology, intent) if " of uplinks (" in one.problem]
     assert bool(lines) == (worst > intent.backend.oversubscription)
 
 
@@ -112,10 +112,10 @@ def test_other_networks_have_ratios_of_their_own() -> None:
     narrow = with_links(narrow, lambda link: replace(link, rate_gbps=40) if link.z.node == "front-spine1" else link)
     found = [line for line in said(narrow, intent) if " share " in line]
     assert found == [
-        "error front-leaf1 and 1 more: 600 Gb/s of hosts share 40 Gb/s up (15.00:1, 3:1 at most). "
-        "Add spines or links_per_leaf, or state a higher frontend.oversubscription.",
-        "error store-leaf1 and 1 more: 1800 Gb/s of hosts share 800 Gb/s up (2.25:1, 2:1 at most). "
-        "Add spines or links_per_leaf, or state a higher storage.oversubscription.",
+        "error front-leaf1 and 1 more: 600 Gb/s of hosts share 40 Gb/s of uplinks (15.00:1; the limit is 3:1). "
+        "Add spines or links_per_leaf, or raise frontend.oversubscription.",
+        "error store-leaf1 and 1 more: 1800 Gb/s of hosts share 800 Gb/s of uplinks (2.25:1; the limit is 2:1). "
+        "Add spines or links_per_leaf, or raise storage.oversubscription.",
     ]
 
 
@@ -131,6 +131,6 @@ def test_a_spine_is_not_charged_with_uplinks_that_no_host_fills() -> None:
     tiers["backend__segments"]["hosts"] = 4
     full = fabric(**tiers)
     assert [shown(found) for found in findings(wire(full), full)] == [
-        "warning pod1-spine1 and 3 more: 3200 Gb/s of leaves share 1600 Gb/s up (2.00:1). "
-        "Add super_spines or links_per_spine for a non-blocking fabric."
+        "warning pod1-spine1 and 3 more: 3200 Gb/s of leaves share 1600 Gb/s of uplinks (2.00:1). Add "
+        "super_spines or links_per_spine for a non-blocking fabric."
     ]

@@ -15,6 +15,11 @@ from railfab.topology import Bond, Gateway, Topology, findings, wire
 SUPERS = {"count": 4, "links_per_spine": 2, "rate_gbps": 400, "model": "7220-ixr-d5"}
 
 
+def duplicates(topology: Topology, intent: FabricIntent) -> list[str]:
+    """The findings of duplicate addresses, as lines."""
+    return [line for line in lines(topology, intent, ": address ") if "is also used by" in line]
+
+
 def lines(topology: Topology, intent: FabricIntent, word: str) -> list[str]:
     return [line for line in said(topology, intent) if word in line]
 
@@ -23,9 +28,7 @@ def test_two_nodes_of_one_name() -> None:
     intent = fabric()
     topology = wire(intent)
     topology = replace(topology, nodes=(*topology.nodes, topology.node("pod1-spine1")))
-    assert lines(topology, intent, "have this name") == [
-        "error pod1-spine1: 2 nodes have this name. Give each its own name."
-    ]
+    assert lines(topology, intent, "have this name") == ["error pod1-spine1: 2 nodes have this name. Use unique names."]
 
 
 def test_two_cables_in_one_port() -> None:
@@ -37,11 +40,11 @@ def test_two_cables_in_one_port() -> None:
         ),
     )
     assert lines(topology, intent, "cables") == [
-        "error pod1-seg1-leaf1 ethernet-1/1/1 and 7 more: two cables are in this port. Give each cable its own port."
+        "error pod1-seg1-leaf1 ethernet-1/1/1 and 7 more: two cables use this port. Use one port per cable."
     ]
 
 
-AS_REMEDY = "Give each leaf, the spines of each pod and the super-spines a number of their own, or use ibgp."
+AS_REMEDY = "Use one AS number per leaf, one for the spines of each pod and one for the super-spines, or use ibgp."
 
 
 def as_number(topology: Topology, name: str, like: str) -> Topology:
@@ -63,8 +66,8 @@ def test_two_that_share_an_as_number_never_hear_of_each_other(name: str, like: s
     found = lines(topology, intent, "AS number")
     asn = topology.node(like).asn
     assert len(found) == 1
-    assert found[0].endswith(f"with eBGP neither takes the other's routes. {AS_REMEDY}")
-    assert f"has AS number {asn}, and so has {like}: " in found[0]
+    assert found[0].endswith(f"with eBGP each rejects the routes of the other. {AS_REMEDY}")
+    assert f"AS number {asn} is also used by {like}: " in found[0]
 
 
 def test_alike_clashes_of_as_numbers_are_one_line() -> None:
@@ -73,8 +76,8 @@ def test_alike_clashes_of_as_numbers_are_one_line() -> None:
     for name in ("pod1-seg1-leaf2", "pod1-seg2-leaf1", "pod1-seg2-leaf2"):
         topology = as_number(topology, name, "pod1-seg1-leaf1")
     assert lines(topology, intent, "AS number") == [
-        "error pod1-seg1-leaf2 and 2 more: has AS number 4200001001, and so has pod1-seg1-leaf1: with eBGP neither "
-        f"takes the other's routes. {AS_REMEDY}"
+        f"error pod1-seg1-leaf2 and 2 more: AS number 4200001001 is also used by pod1-seg1-leaf1: with eBGP "
+        f"each rejects the routes of the other. {AS_REMEDY}"
     ]
 
 
@@ -85,14 +88,14 @@ def test_one_number_for_all_is_what_ibgp_means_and_a_pair_may_share_one() -> Non
     assert lines(as_number(wire(pair), "pod1-seg1-leaf2", "pod1-seg1-leaf1"), pair, "AS number") == []
 
 
-OWN = "Give each an address of its own."
+OWN = "Use unique addresses."
 
 
 def test_duplicate_loopbacks() -> None:
     intent = fabric()
     topology = with_node(wire(intent), "pod1-seg2-leaf1", loopback=IPv4Address("10.255.1.1"))
-    assert lines(topology, intent, "has address") == [
-        f"error pod1-seg2-leaf1 loopback: has address 10.255.1.1, and so has pod1-seg1-leaf1 loopback. {OWN}"
+    assert duplicates(topology, intent) == [
+        f"error pod1-seg2-leaf1 loopback: address 10.255.1.1 is also used by pod1-seg1-leaf1 loopback. {OWN}"
     ]
 
 
@@ -102,8 +105,8 @@ def test_duplicate_host_links_are_one_line() -> None:
     topology = with_links(
         wire(intent), lambda link: end(link, a={"address": first}) if between(link, "pod1-seg1-host", "") else link
     )
-    assert lines(topology, intent, "has address") == [
-        "error pod1-seg1-host1 rail1-p1 and 62 more: has address 10.17.0.1, and so has pod1-seg1-host1 rail1-p0. " + OWN
+    assert duplicates(topology, intent) == [
+        "error pod1-seg1-host1 rail1-p1 and 62 more: address 10.17.0.1 is also used by pod1-seg1-host1 rail1-p0. " + OWN
     ]
 
 
@@ -117,7 +120,7 @@ def test_a_port_with_the_address_of_a_loopback() -> None:
         ),
     )
     assert (
-        f"error pod1-seg1-leaf2 loopback: has address 10.255.1.2, and so has pod1-spine1 ethernet-1/1. {OWN}"
+        f"error pod1-seg1-leaf2 loopback: address 10.255.1.2 is also used by pod1-spine1 ethernet-1/1. {OWN}"
         in said(topology, intent)
     )
 
@@ -153,9 +156,9 @@ def test_gateways_and_lags_share_addresses_only_where_they_may() -> None:
         ),
         bonds=(bond("pod1-seg1-host1", "10.120.0.2/24"), bond("pod1-seg1-host2", "10.120.0.2/24")),
     )
-    assert lines(topology, intent, "has address") == [
-        f"error pod1-seg1-host2 bond1: has address 10.120.0.2, and so has pod1-seg1-host1 bond1. {OWN}",
-        f"error pod1-seg2-leaf2 VLAN 8: has address 10.120.1.1, and so has pod1-seg2-leaf1 VLAN 7. {OWN}",
+    assert duplicates(topology, intent) == [
+        f"error pod1-seg1-host2 bond1: address 10.120.0.2 is also used by pod1-seg1-host1 bond1. {OWN}",
+        f"error pod1-seg2-leaf2 VLAN 8: address 10.120.1.1 is also used by pod1-seg2-leaf1 VLAN 7. {OWN}",
     ]
 
 
@@ -163,9 +166,9 @@ def test_a_vtep_is_of_one_switch_or_of_a_pair() -> None:
     intent = fabric(hosts__attach="esi", profile={"control_plane": "evpn", "data_plane": "vxlan"})
     topology, vtep = wire(intent), IPv4Address("10.255.200.1")
     pair = with_node(with_node(topology, "pod1-seg1-leaf1", vtep=vtep), "pod1-seg1-leaf2", vtep=vtep)
-    assert lines(pair, intent, "has address") == []
-    assert lines(with_node(pair, "pod1-seg2-leaf1", vtep=vtep), intent, "has address") == [
-        f"error pod1-seg2-leaf1 VTEP: has address 10.255.200.1, and so has pod1-seg1-leaf1 VTEP. {OWN}"
+    assert duplicates(pair, intent) == []
+    assert duplicates(with_node(pair, "pod1-seg2-leaf1", vtep=vtep), intent) == [
+        f"error pod1-seg2-leaf1 VTEP: address 10.255.200.1 is also used by pod1-seg1-leaf1 VTEP. {OWN}"
     ]
 
 
@@ -179,13 +182,13 @@ def test_addresses_of_two_tenants_are_apart() -> None:
         ),
         bonds=(bond("pod1-seg1-host1", "10.120.0.2/24", 101), bond("pod1-seg1-host2", "10.120.0.2/24", 102)),
     )
-    assert lines(topology, intent, "has address") == []
+    assert duplicates(topology, intent) == []
 
 
 def test_pools_of_a_user_that_overlap_make_collisions_seen() -> None:
     pool = IPv4Network("10.255.0.0/16")
     intent = fabric(profile__addresses={"hosts": str(pool), "loopbacks": str(pool)})
-    assert any("has address" in line for line in said(wire(intent), intent))
+    assert duplicates(wire(intent), intent)
 
 
 @given(fabrics(), st.data())
@@ -195,10 +198,10 @@ def test_whatever_is_wired_has_no_collision_and_any_copied_loopback_is_seen(
 ) -> None:
     intent, topology = built
     errors = [str(found) for found in findings(topology, intent) if found.severity == "error"]
-    assert not [line for line in errors if "overlap" in line or "has address" in line or "pool" in line]
-    assert not [line for line in errors if "AS number" in line or "cables" in line or "is of" in line]
+    assert not [line for line in errors if "overlap" in line or ": address " in line or "pool" in line]
+    assert not [line for line in errors if "AS number" in line or "cables" in line or "is used by" in line]
     switches = topology.switches()
     if len(switches) > 1:
         one, other = data.draw(st.sampled_from(switches)), data.draw(st.sampled_from(switches))
         copied = with_node(topology, one.name, loopback=other.loopback)
-        assert any("has address" in line for line in said(copied, intent)) == (one != other)
+        assert bool(duplicates(copied, intent)) == (one != other)

@@ -11,7 +11,7 @@ from tests.topology.fabric_intents import fabric, fabrics
 from railfab.intent import FabricIntent
 from railfab.topology import Link, Topology, wire
 
-EVENLY = "Give each the same links: traffic divides by paths, and the narrowest holds all back."
+EVENLY = "Use equal links: ECMP divides traffic evenly over paths, so the slowest path limits all."
 INTENT = fabric(backend__spines__links_per_leaf=2)
 POD = wire(INTENT)
 
@@ -46,7 +46,7 @@ def test_a_leaf_with_slower_links_to_one_spine_than_to_another() -> None:
         POD, lambda link: replace(link, rate_gbps=200) if between(link, "pod1-seg2", "pod1-spine1") else link
     )
     assert lines(slow, "to pod1-spine") == [
-        "warning pod1-seg2-leaf1 and 1 more: has 2 links (800 Gb/s) to pod1-spine2 and 2 links (400 Gb/s) to "
+        f"warning pod1-seg2-leaf1 and 1 more: has 2 links (800 Gb/s) to pod1-spine2 and 2 links (400 Gb/s) to "
         f"pod1-spine1. {EVENLY}"
     ]
 
@@ -54,11 +54,11 @@ def test_a_leaf_with_slower_links_to_one_spine_than_to_another() -> None:
 def test_a_spine_that_misses_a_leaf() -> None:
     odd = drop(POD, "pod1-seg2-leaf2", "pod1-spine4", 2)
     assert lines(odd, "no link") == [
-        "error pod1-seg2-leaf2: has no link to pod1-spine4, and other switches of its kind have. "
-        "Cable it to every spine that they meet."
+        "error pod1-seg2-leaf2: has no link to pod1-spine4, unlike other switches of its role. Connect it to "
+        "every spine that they connect to."
     ]
-    assert lines(odd, "from below") == [
-        f"warning pod1-spine4: has 2400 Gb/s from below, and pod1-spine1 has 3200. {EVENLY}"
+    assert lines(odd, "of downlinks") == [
+        f"warning pod1-spine4: has 2400 Gb/s of downlinks, and pod1-spine1 has 3200. {EVENLY}"
     ]
 
 
@@ -77,11 +77,11 @@ def test_super_spines_with_unequal_share_and_spines_that_miss_one(groups: int) -
     assert said(whole, intent) == []
     odd = drop(whole, "pod2-spine1", "super1", links)
     assert (
-        "error pod2-spine1: has no link to super1, and other switches of its kind have. "
+        "error pod2-spine1: has no link to super1, unlike other switches of its role. "
         in lines(odd, "no link", intent)[0]
     )
-    assert lines(odd, "from below", intent) == [
-        f"warning super1: has {6400 - 400 * links} Gb/s from below, and super2 has 6400. {EVENLY}"
+    assert lines(odd, "of downlinks", intent) == [
+        f"warning super1: has {6400 - 400 * links} Gb/s of downlinks, and super2 has 6400. {EVENLY}"
     ]
 
 
@@ -96,9 +96,9 @@ def test_a_nic_cabled_to_another_switch_than_its_rail() -> None:
             else link
         ),
     )
-    assert lines(stray, "the rail's other NICs", intent) == [
-        "warning pod1-seg1-host3 rail1: meets pod1-seg1-leaf2, and the rail's other NICs pod1-seg1-leaf1. "
-        "Cable a rail's NICs to the same switches, or its traffic takes a longer way."
+    assert lines(stray, "other NICs of the rail", intent) == [
+        "warning pod1-seg1-host3 rail1: connects to pod1-seg1-leaf2, but the other NICs of the rail connect to "
+        "pod1-seg1-leaf1. Connect all NICs of a rail to the same switches, so that its traffic takes the shortest path."
     ]
 
 
@@ -112,11 +112,11 @@ def test_a_link_that_joins_two_planes() -> None:
             end(link, z={"node": "plane2-pod1-spine1"}) if between(link, "pod1-seg1-leaf1", "pod1-spine1") else link
         ),
     )
-    found = lines(joined, "must never meet", PLANES)
+    found = lines(joined, "must be separate", PLANES)
     assert len(found) == 1
     assert found[0].startswith("error pod1-seg1-leaf1 ")
-    assert " and 1 more: a link to plane2-pod1-spine1 joins planes 1 and 2, which must never meet. " in found[0]
-    assert found[0].endswith("Cable it within its plane.")
+    assert " and 1 more: a link to plane2-pod1-spine1 connects planes 1 and 2, which must be separate. " in found[0]
+    assert found[0].endswith("Connect it to a switch of its plane.")
 
 
 def test_a_nic_port_in_a_plane_that_is_not_its_own() -> None:
@@ -129,10 +129,10 @@ def test_a_nic_port_in_a_plane_that_is_not_its_own() -> None:
         ),
     )
     assert lines(swapped, "port of plane", PLANES) == [
-        "error pod1-seg1-host2 rail3-p0: is a port of plane 1, and meets a switch of plane 2. "
-        "Cable it to a switch of its plane.",
-        "error pod1-seg1-host2 rail3-p1: is a port of plane 2, and meets a switch of plane 1. "
-        "Cable it to a switch of its plane.",
+        "error pod1-seg1-host2 rail3-p0: a port of plane 1 connects to a switch of plane 2. Connect it to a "
+        "switch of its plane.",
+        "error pod1-seg1-host2 rail3-p1: a port of plane 2 connects to a switch of plane 1. Connect it to a "
+        "switch of its plane.",
     ]
     assert [line for line in said(wire(PLANES), PLANES) if "plane" in line] == []
 
@@ -143,7 +143,7 @@ def test_whatever_is_wired_is_even_and_any_missing_uplink_is_seen(
     built: tuple[FabricIntent, Topology], data: st.DataObject
 ) -> None:
     intent, topology = built
-    words = ("no link", "from below", "Gb/s) to", "other NICs", "plane ", "planes ")
+    words = ("no link", "of downlinks", "Gb/s) to", "other NICs", "plane ", "planes ")
     assert [line for line in said(topology, intent) if any(word in line for word in words)] == []
     uplinks = [link for link in topology.links if "host" not in link.a.node and "leaf" not in link.z.node]
     upper = {link.z.node for link in uplinks}

@@ -24,8 +24,8 @@ def lines(**profile: Any) -> list[str]:
 )
 def test_bfd_that_is_too_quick(interval_ms: int, multiplier: int, after_ms: int) -> None:
     assert lines(bfd={"interval_ms": interval_ms, "multiplier": multiplier}) == [
-        f"warning profile.bfd: {interval_ms} ms x {multiplier} takes a session down after {after_ms} ms, as a short "
-        "congestion does too. Use an interval of 100 ms and 300 ms in all, or more."
+        f"warning profile.bfd: {interval_ms} ms x {multiplier} takes a session down after {after_ms} ms, which "
+        "short congestion can exceed. Use an interval of at least 100 ms and a detection time of at least 300 ms."
     ]
 
 
@@ -42,23 +42,23 @@ VXLAN = {"control_plane": "evpn", "data_plane": "vxlan"}
     [
         (
             VXLAN | {"mtu": 1549, "lossless": False},
-            "error profile.mtu: 1549 leaves 1499 after 50 bytes of VXLAN, less than the hosts' 1500. "
+            "error profile.mtu: 1549 leaves 1499 after 50 bytes of VXLAN, less than the 1500 that hosts expect. "
             "Raise mtu to 1550 or more.",
         ),
         (
             VXLAN | {"mtu": 1569, "lossless": False, "family": "ipv6"},
-            "error profile.mtu: 1569 leaves 1499 after 70 bytes of VXLAN, less than the hosts' 1500. "
+            "error profile.mtu: 1569 leaves 1499 after 70 bytes of VXLAN, less than the 1500 that hosts expect. "
             "Raise mtu to 1570 or more.",
         ),
         (
             VXLAN | {"mtu": 4205},
-            "warning profile.mtu: 4205 leaves 4155 after 50 bytes of VXLAN, and RoCE packets of 4156 do not fit: "
+            "warning profile.mtu: 4205 leaves 4155 after 50 bytes of VXLAN, too few for RoCE packets of 4156: "
             "NICs send smaller ones. Raise mtu to 4206 or more.",
         ),
         (
             {"mtu": 1500},
-            "warning profile.mtu: 1500 leaves 1500 for an IP packet, and RoCE packets of 4156 do not fit: "
-            "NICs send smaller ones. Raise mtu to 4156 or more.",
+            "warning profile.mtu: 1500 leaves 1500 for an IP packet, too few for RoCE packets of 4156: NICs "
+            "send smaller ones. Raise mtu to 4156 or more.",
         ),
     ],
 )
@@ -83,8 +83,8 @@ def test_an_mtu_that_suffices(profile: dict[str, Any]) -> None:
 
 def test_ultra_ethernet_with_pauses() -> None:
     assert lines(transport="uet") == [
-        "warning profile.lossless.pfc: Ultra Ethernet does not rely on a lossless network, and a pause stops what its "
-        "congestion control steers. Use pfc: false."
+        "warning profile.lossless.pfc: Ultra Ethernet does not need a lossless network, and PFC pauses "
+        "interfere with its congestion control. Use pfc: false."
     ]
     assert lines(transport="uet", lossless={"pfc": False}) == []
     assert lines(transport="uet", lossless=False) == []
@@ -95,7 +95,7 @@ def test_storage_over_roce_needs_what_ultra_ethernet_does_not() -> None:
     shared = fabric(profile={"transport": "uet", "mtu": 1500}, storage=storage)
     found = [shown(one) for one in findings(TOPOLOGY, shared) if one.where.startswith("profile.")]
     assert len(found) == 1
-    assert "RoCE packets of 4156 do not fit" in found[0]
+    assert "too few for RoCE packets of 4156" in found[0]
 
 
 SMALL = [path for path in sorted(FABRICS.glob("*.yml")) if path.stat().st_size and "gpu" not in path.stem]
@@ -110,16 +110,16 @@ def test_nobody_has_anything_to_say_of_a_committed_design(path: Path) -> None:
 def test_a_host_model_with_another_number_of_gpus() -> None:
     intent = fabric(hosts__model="gpu-server-4")
     assert [shown(found) for found in findings(wire(intent), intent)] == [
-        "warning hosts.model: gpu-server-4 has 4 GPUs, and hosts say 8. Name a model of 8 GPUs, say gpus: 4, "
-        "or give your own power_w, units and gpu_memory_gb."
+        "warning hosts.model: gpu-server-4 has 4 GPUs, but hosts.gpus is 8. Use a model with 8 GPUs, set gpus: "
+        "4, or set power_w, units and gpu_memory_gb."
     ]
 
 
 def test_a_default_host_model_of_fewer_gpus_than_hosts_have() -> None:
     intent = fabric(hosts={"gpus": 72, "nic_per": 9, "nic_ports": 2, "rate_gbps": 100})
     assert [shown(found) for found in findings(wire(intent), intent)] == [
-        "warning hosts.model: gpu-server-8 has 8 GPUs, and hosts say 72: power is counted too low. "
-        "Name a model of 72 GPUs, say gpus: 8, or give your own power_w, units and gpu_memory_gb."
+        "warning hosts.model: gpu-server-8 has 8 GPUs, but hosts.gpus is 72, so the power is underestimated. "
+        "Use a model with 72 GPUs, set gpus: 8, or set power_w, units and gpu_memory_gb."
     ]
 
 

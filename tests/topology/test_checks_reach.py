@@ -29,7 +29,7 @@ def lines(intent: FabricIntent, *words: str, topology: Topology = BACKEND) -> li
     return [line for line in said(topology, intent) if any(word in line for word in words)]
 
 
-APART = "Remove a step of this chain: the backend must carry GPU traffic alone."
+APART = "Remove one of these steps: the backend must carry only GPU traffic."
 
 
 @pytest.mark.parametrize(
@@ -50,8 +50,8 @@ APART = "Remove a step of this chain: the backend must carry GPU traffic alone."
     ],
 )
 def test_a_backend_that_carries_enterprise_traffic(reaches: dict[str, list[str]], where: str, chain: str) -> None:
-    assert lines(reaching(**reaches), "not apart") == [
-        f"error {where}.reaches: backend and enterprise are not apart: {chain}. {APART}"
+    assert lines(reaching(**reaches), "not isolated") == [
+        f"error {where}.reaches: backend and enterprise are not isolated: {chain}. {APART}"
     ]
 
 
@@ -62,16 +62,16 @@ def test_a_storage_that_both_reach_is_no_way_from_one_to_the_other() -> None:
 
 def test_management_leads_into_no_network_and_is_not_opened_to_jobs() -> None:
     into = reaching(management=["storage", "enterprise"])
-    assert lines(into, "way round") == [
-        "error management.reaches: management reaches storage (management -> storage): a way round the isolation of "
-        "every network. Let it reach nothing, or enterprise alone."
+    assert lines(into, "bypasses") == [
+        "error management.reaches: management reaches storage (management -> storage), which bypasses the "
+        "isolation of every network. Let management reach no network, or only enterprise."
     ]
     opened = reaching(backend=["storage"], storage=["management"])
     assert lines(opened, "consoles") == [
-        "warning backend.reaches: backend reaches management (backend -> storage -> management): jobs could open "
-        "consoles and BMCs. Remove it, or let only the hosts that need it through.",
-        "warning storage.reaches: storage reaches management (storage -> management): jobs could open consoles "
-        "and BMCs. Remove it, or let only the hosts that need it through.",
+        "warning backend.reaches: backend reaches management (backend -> storage -> management), so jobs can "
+        "access consoles and BMCs. Remove it, or restrict it to the hosts that need it.",
+        "warning storage.reaches: storage reaches management (storage -> management), so jobs can access consoles "
+        "and BMCs. Remove it, or restrict it to the hosts that need it.",
     ]
 
 
@@ -82,7 +82,7 @@ def test_management_and_enterprise_may_meet() -> None:
 def test_networks_that_are_not_there_or_the_same() -> None:
     assert lines(fabric(backend__reaches=["storage", "backend"]), "backend.reaches") == [
         "warning backend.reaches: this intent has no storage network. Add storage, or remove it.",
-        "warning backend.reaches: backend names itself. Remove it.",
+        "warning backend.reaches: backend lists itself. Remove it.",
     ]
 
 
@@ -95,23 +95,22 @@ def test_isolation_is_reachability(reaches: dict[str, list[str]]) -> None:
     while more := {(a, d) for a, b in pairs if b != "enterprise" for c, d in edges if c == b} - pairs:
         pairs |= more
     joined = ("backend", "enterprise") in pairs or ("enterprise", "backend") in pairs
-    assert bool(lines(reaching(**reaches), "not apart")) == joined
+    assert bool(lines(reaching(**reaches), "not isolated")) == joined
 
 
 def test_servers_that_devices_cannot_reach() -> None:
     services = {"services": {"ntp": ["10.224.32.1", "192.0.2.7"]}}
     alone, reached = (fabric(management=LEAVES | services | more) for more in ({}, {"reaches": ["enterprise"]}))
     assert lines(alone, "services") == [
-        "warning management.services.ntp: 192.0.2.7 is outside management.pool 10.224.0.0/16, and management reaches "
-        "no network. Use an address of the pool, or add enterprise to reaches."
+        "warning management.services.ntp: 192.0.2.7 is outside management.pool 10.224.0.0/16, and management "
+        "reaches no network. Use an address of the pool, or add enterprise to reaches."
     ]
     assert lines(reached, "services") == []
 
 
 def test_purposes_of_management_that_share_a_vlan() -> None:
-    assert lines(fabric(management=LEAVES | {"host_vlan": 30}), "nothing parts") == [
-        "warning management.bmc_vlan: VLAN 30 is also host_vlan, so that nothing parts them. "
-        "Give each purpose a VLAN of its own."
+    assert lines(fabric(management=LEAVES | {"host_vlan": 30}), "the two are not isolated") == [
+        "warning management.bmc_vlan: VLAN 30 is also host_vlan, so the two are not isolated. Use different VLANs."
     ]
 
 
@@ -127,15 +126,15 @@ def test_a_link_that_joins_two_networks_against_what_they_say() -> None:
     """Both networks have a spine here."""
     topology = joined(port("pod1-spine1", "ethernet-1/9"), port("pod1-spine4", "ethernet-1/9"))
     topology = with_node(topology, "pod1-spine4", net=Net.FRONTEND)
-    found = lines(reaching(), "joins backend and frontend", topology=topology)
+    found = lines(reaching(), "connects backend and frontend", topology=topology)
     assert len(found) == 1
     assert found[0].startswith("error pod1-seg1-leaf1 ethernet-1/")
     assert found[0].endswith(
-        "a link to pod1-spine4 joins backend and frontend, and neither says that it reaches the other. "
-        "Remove the link, or add frontend to backend.reaches."
+        "a link to pod1-spine4 connects backend and frontend, but neither network reaches the other. Remove the "
+        "link, or add frontend to backend.reaches."
     )
-    assert lines(reaching(backend=["frontend"]), "joins backend and frontend", topology=topology) == []
-    assert lines(reaching(frontend=["backend"]), "joins backend and frontend", topology=topology) == []
+    assert lines(reaching(backend=["frontend"]), "connects backend and frontend", topology=topology) == []
+    assert lines(reaching(frontend=["backend"]), "connects backend and frontend", topology=topology) == []
 
 
 def test_a_tenant_in_the_vlan_of_management_on_one_switch() -> None:
@@ -153,7 +152,7 @@ def test_a_tenant_in_the_vlan_of_management_on_one_switch() -> None:
     topology = replace(topology, nodes=(*topology.nodes, replace(BACKEND.node("pod1-spine1"), **_of(leaf))))
     clash = "error front-leaf1: VLAN 20 of tenant red is the management VLAN of pod1-seg1-host1 on the same switch. "
     shared = replace(topology, gateways=(red,))
-    assert lines(intent, "management VLAN", topology=shared) == [clash + "Give the tenant another VLAN."]
+    assert lines(intent, "management VLAN", topology=shared) == [clash + "Use another VLAN for the tenant."]
     assert lines(intent, "management VLAN", topology=replace(topology, gateways=(replace(red, vlan=21),))) == []
 
 

@@ -10,7 +10,7 @@ from tests.topology.fabric_intents import fabric
 from railfab.intent import FabricIntent
 from railfab.topology import Gateway, Net, Summary, Topology, findings, wire
 
-ROUTES = "Use a larger pool, or an address of this one: policies let nothing else through."
+ROUTES = "Use a larger pool, or an address in it: routing policies accept no other."
 
 
 def lines(topology: Topology, intent: FabricIntent, word: str) -> list[str]:
@@ -20,7 +20,7 @@ def lines(topology: Topology, intent: FabricIntent, word: str) -> list[str]:
 def pool_lines(**changes: object) -> list[str]:
     """Of a fabric whose pools clash; what else they bring about is asked elsewhere."""
     intent = fabric(**changes)
-    return [line for line in said(wire(intent), intent) if "prefix of its own" in line]
+    return [line for line in said(wire(intent), intent) if "Use disjoint prefixes" in line]
 
 
 FRONTEND = {"leaves": {"count": 2, "model": "7220-ixr-d5"}}
@@ -45,7 +45,7 @@ MANAGEMENT = {"leaves": {"count": 2, "model": "7220-ixr-d5"}}
     ],
 )
 def test_pools_of_the_backend_that_overlap(changes: dict[str, object], line: str) -> None:
-    assert pool_lines(**changes) == [line + "Give each a prefix of its own."]
+    assert pool_lines(**changes) == [line + "Use disjoint prefixes."]
 
 
 def test_pools_of_other_networks_that_overlap_and_tenants_in_them() -> None:
@@ -55,21 +55,20 @@ def test_pools_of_other_networks_that_overlap_and_tenants_in_them() -> None:
         frontend=FRONTEND | {"pool": "10.16.0.0/16", "tenants": {"red": {"vlan": 5, "subnet": "10.224.8.0/24"}}},
         management=MANAGEMENT,
     )
-    assert [line for line in said(topology, intent) if "prefix of its own" in line] == [
-        "error frontend.pool: 10.16.0.0/16 overlaps profile.addresses.hosts 10.16.0.0/12. "
-        "Give each a prefix of its own.",
-        "error frontend.tenants.red.subnet: 10.224.8.0/24 overlaps management.pool 10.224.0.0/16. "
-        "Give each a prefix of its own.",
+    assert [line for line in said(topology, intent) if "Use disjoint prefixes" in line] == [
+        "error frontend.pool: 10.16.0.0/16 overlaps profile.addresses.hosts 10.16.0.0/12. Use disjoint prefixes.",
+        "error frontend.tenants.red.subnet: 10.224.8.0/24 overlaps management.pool 10.224.0.0/16. Use disjoint "
+        "prefixes.",
     ]
 
 
 def test_tenants_that_overlap_are_warned_of_where_they_meet() -> None:
     tenants = {"red": {"vlan": 5, "subnet": "172.20.0.0/16"}, "blue": {"vlan": 6, "subnet": "172.20.3.0/24"}}
     intent = fabric(frontend=FRONTEND | {"tenants": tenants})
-    assert [line for line in said(wire(fabric()), intent) if "VRFs" in line] == [
-        "warning frontend.tenants.blue.subnet: 172.20.3.0/24 overlaps frontend.tenants.red.subnet 172.20.0.0/16: "
-        "apart in their VRFs, not in networks that both reach. Give each tenant a prefix of its own, or translate "
-        "addresses."
+    assert [line for line in said(wire(fabric()), intent) if "both tenants reach" in line] == [
+        "warning frontend.tenants.blue.subnet: 172.20.3.0/24 overlaps frontend.tenants.red.subnet "
+        "172.20.0.0/16, which conflicts in a network that both tenants reach. Use disjoint prefixes, or "
+        "translate addresses."
     ]
 
 
@@ -141,9 +140,10 @@ def test_a_pair_and_an_overlay_share_a_subnet() -> None:
 
 def test_two_gateways_of_one_subnet_that_are_no_pair() -> None:
     apart = [gateway(f"pod1-seg{segment}-leaf1", "10.0.1.0/24", vlan) for segment, vlan in ((1, 101), (2, 102))]
-    assert lines(*with_gateways(*apart), "gateway of") == [
-        "error pod1-seg2-leaf1 VLAN 102: is a gateway of 10.0.1.0/24, and so is pod1-seg1-leaf1 VLAN 101, and they are "
-        "neither a pair nor joined by an overlay. Give each switch a subnet of its own, or join them."
+    assert lines(*with_gateways(*apart), "neither a pair nor") == [
+        "error pod1-seg2-leaf1 VLAN 102: subnet 10.0.1.0/24 is also used by pod1-seg1-leaf1 VLAN 101, but the "
+        "switches are neither a pair nor connected by an overlay. Use a different subnet on each switch, or "
+        "connect them by an overlay."
     ]
 
 
@@ -166,12 +166,12 @@ def test_subnets_that_overlap_even_across_a_smaller_one_between() -> None:
     )
     assert found == [
         "error pod1-seg2-leaf1 VLAN 6 and 1 more: 10.0.1.0/24 overlaps 10.0.0.0/22 of pod1-seg1-leaf1 VLAN 5. "
-        "Give each VLAN a subnet of its own."
+        "Use disjoint subnets."
     ]
 
 
 def test_subnets_of_two_tenants_may_overlap() -> None:
-    """Each is in a VRF of its own."""
+    """Each tenant is in a separate VRF."""
     found = with_gateways(
         gateway("pod1-seg1-leaf1", "10.0.0.0/22", 5, tenant="blue"),
         gateway("pod1-seg2-leaf1", "10.0.1.0/24", 6, tenant="red"),
@@ -185,11 +185,11 @@ def test_a_vlan_with_two_subnets_on_a_switch_and_an_identifier_of_two() -> None:
         gateway("pod1-seg1-leaf1", "10.0.2.0/24", 101, tenant="red", vni=10),
         gateway("pod1-seg2-leaf1", "10.0.3.0/24", 101, tenant="blue", vni=10),
     )
-    assert lines(*found, "is of") == [
-        "error pod1-seg1-leaf1: VLAN 101 is of 10.0.2.0/24 (tenant red), and of 10.0.1.0/24. "
-        "Give each subnet one of its own.",
-        "error pod1-seg2-leaf1: VNI 10 is of 10.0.3.0/24 (tenant blue), and of 10.0.2.0/24 (tenant red) on "
-        "pod1-seg1-leaf1. Give each subnet one of its own.",
+    assert lines(*found, "is used by") == [
+        "error pod1-seg1-leaf1: VLAN 101 is used by 10.0.2.0/24 (tenant red) and by 10.0.1.0/24. Use a different "
+        "VLAN for each subnet.",
+        "error pod1-seg2-leaf1: VNI 10 is used by 10.0.3.0/24 (tenant blue) and by 10.0.2.0/24 (tenant red) on "
+        "pod1-seg1-leaf1. Use a different VNI for each subnet.",
     ]
 
 
@@ -224,8 +224,8 @@ def test_two_switches_that_announce_one_prefix() -> None:
         for node, prefix in ((PAIR[0], "10.0.1.0/24"), (PAIR[1], "10.0.1.0/24"), ("pod1-seg2-leaf1", "10.0.1.128/25"))
     ]
     assert lines(replace(topology, summaries=tuple(summaries)), intent, "announces") == [
-        "error pod1-seg2-leaf1: announces 10.0.1.128/25, which overlaps 10.0.1.0/24 of pod1-seg1-leaf2. "
-        "Give each switch a prefix of its own."
+        "error pod1-seg2-leaf1: announces 10.0.1.128/25, which overlaps 10.0.1.0/24 of pod1-seg1-leaf2. Use "
+        "disjoint prefixes."
     ]
 
 

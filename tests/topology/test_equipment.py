@@ -8,15 +8,15 @@ from railfab.errors import TopologyError
 from railfab.intent import Hosts
 from railfab.topology.catalogue import load_data
 from railfab.topology.equipment import Media, host_model, host_of, lane_modes, media
-from railfab.topology.signals import Gap, Joint, joint, nic_signals
+from railfab.topology.signals import LinkMatch, LinkMismatch, match_ends, nic_signals
 
 RATES = sorted({medium.rate_gbps for medium in media()})
 
 
-def between(rate_gbps: int, cable_m: float, lane_gbps: int) -> Joint | Gap:
+def between(rate_gbps: int, cable_m: float, lane_gbps: int) -> LinkMatch | LinkMismatch:
     """What joins two ports alike, of lanes of up to `lane_gbps`."""
     ends = nic_signals(rate_gbps, lane_gbps)
-    return joint(ends, ends, cable_m)
+    return match_ends(ends, ends, cable_m)
 
 
 def test_the_default_host_is_eight_gpus_of_80_gb_in_8_units_and_10_kilowatts() -> None:
@@ -35,7 +35,9 @@ def test_a_host_model_says_where_its_figures_are_from(name: str) -> None:
 def test_an_unknown_host_model_is_refused() -> None:
     with pytest.raises(TopologyError) as caught:
         host_model("dgx-h10")
-    text = "host model 'dgx-h10': is not in the catalogue. Did you mean 'dgx-h100'? Known: dgx-a100, dgx-b200, "
+    text = (
+        "host model 'dgx-h10': is not in the catalogue. Did you mean 'dgx-h100'? The choices are dgx-a100, dgx-b200, "
+    )
     assert str(caught.value).startswith(text)
 
 
@@ -71,7 +73,7 @@ def test_media_have_names_of_their_own_sources_and_whole_lanes() -> None:
 )
 def test_the_shortest_reach_that_does_is_taken(rate_gbps: int, cable_m: float, lane_gbps: int, name: str) -> None:
     found = between(rate_gbps, cable_m, lane_gbps)
-    assert isinstance(found, Joint)
+    assert isinstance(found, LinkMatch)
     assert found.media.name == name
 
 
@@ -82,7 +84,7 @@ def test_a_longer_cable_never_has_the_shorter_reach(
     reaches: list[float] = []
     for cable_m in sorted((one_m, other_m)):
         found = between(rate_gbps, cable_m, lane_gbps)
-        reaches.append(found.media.reach_m if isinstance(found, Joint) else float("inf"))
+        reaches.append(found.media.reach_m if isinstance(found, LinkMatch) else float("inf"))
         assert reaches[-1] >= cable_m
     assert reaches == sorted(reaches)
 
@@ -99,8 +101,8 @@ def test_only_a_gearbox_takes_slower_lanes() -> None:
     fields = {"name": "m", "rate_gbps": 400, "lanes": 4, "reach_m": 1, "power_w": 1, "source": "s"}
     plain = Media(**fields, pluggables_per_end=1)
     geared = Media(**fields, pluggables_per_end=1, gearbox=True)
-    assert [plain.takes(lane) for lane in (50, 100, 200)] == [False, True, False]
-    assert [geared.takes(lane) for lane in (50, 100, 200)] == [True, True, False]
+    assert [plain.supports(lane) for lane in (50, 100, 200)] == [False, True, False]
+    assert [geared.supports(lane) for lane in (50, 100, 200)] == [True, True, False]
 
 
 def test_an_intent_may_say_what_its_own_servers_are() -> None:

@@ -50,10 +50,10 @@ def test_networks_say_what_they_are_for_and_how_hosts_hang_on_them(intent: Fabri
     assert [network.about for network in networks_of(intent)] == [
         "GPUs of different hosts, each NIC port routed, with a /31",
         "GPUs of one host, over NVLink",
-        "users, schedulers and the outside, a NIC's ports in a LAG over two switches (EVPN multihoming), "
+        "users, schedulers and the outside, the ports of a NIC in a LAG to two switches (EVPN multihoming), "
         "tenants research, production in EVPN/VXLAN",
         "datasets and checkpoints by RoCE, each NIC port routed, with a /31",
-        "hosts, BMCs and switches in a VRF of its own, with ntp, ptp, aaa, syslog, telemetry",
+        "hosts, BMCs and switches in a separate VRF, with ntp, ptp, aaa, syslog, telemetry",
     ]
     assert [network.net for network in networks_of(intent)] == ["backend", None, "frontend", "storage", "management"]
     assert [network.ratio for network in networks_of(intent)] == [1, None, 3, 2, None]

@@ -55,39 +55,40 @@ CASES = {
     ),
     "no breakout": (
         {"frontend": FRONTEND | {"leaves": {"count": 2, "model": "plain"}}, "switches": {"plain": PLAIN}},
-        "frontend.leaves: plain breaks out no cage on srlinux. Use speeds of whole cages.",
+        "frontend.leaves: plain does not support breakout on srlinux. Use speeds without breakout.",
     ),
     "no pairs": (
         {"frontend": FRONTEND | {"leaves": LEAVES | {"count": 3}}},
-        "frontend.leaves.count: 3 leaves form no pairs, and NICs with several ports meet a pair. Use an even number.",
+        "frontend.leaves.count: NICs with several ports need pairs of leaves, and leaves.count is 3. Use an "
+        "even number.",
     ),
     "nothing joins a pair that shares LAGs": (
         {"frontend": FRONTEND | {"spines": None}},
-        "frontend.spines: nothing joins 2 leaves. Add spines.",
+        "frontend.spines: 2 leaves are not connected. Add spines.",
     ),
     "nothing joins leaves": (
         {"management": MANAGEMENT | {"spines": None}},
-        "management.spines: nothing joins 4 leaves. Add spines.",
+        "management.spines: 4 leaves are not connected. Add spines.",
     ),
     "spine ports": (
         {"frontend": FRONTEND | {"leaves": LEAVES | {"count": 40}}},
-        "frontend.spines: 40 ports are needed (one for each link of each leaf) and 7220-ixr-d3l has 32. "
-        "Use larger ones or fewer leaves.",
+        "frontend.spines: 40 ports are needed (one for each link of each leaf) and 7220-ixr-d3l has 32. Use a "
+        "larger model or fewer leaves.",
     ),
     "leaf ports": (
         {"frontend": FRONTEND | {"spines": SPINES | {"count": 16, "links_per_leaf": 2}}},
-        "frontend.leaves: 7220-ixr-d3l has 0 ports beside 32 uplinks, too few for what is cabled to it. "
-        "Use larger ones, faster uplinks or fewer spines.",
+        "frontend.leaves: 7220-ixr-d3l has 0 access ports besides 32 uplinks, too few for its hosts and "
+        "devices. Use a larger model, faster uplinks or fewer spines.",
     ),
     "too few leaves": (
         {"frontend": FRONTEND, "backend__growth": {"segments": 9, "hosts": 8}, "backend__segments__count": 4},
-        "frontend.leaves.count: 2 leaves are too few: with room for 9 segments of 8 places in a pod, places are taken "
-        "up to leaf 4. Use 4, or say backend.growth: {hosts: 4} if no more will come.",
+        "frontend.leaves.count: 2 leaves are too few: with 9 segments per pod with 8 slots each reserved, the "
+        "last leaf in use is 4. Use 4, or set backend.growth: {hosts: 4} if the fabric will not grow.",
     ),
     "too many servers": (
         {"storage": STORAGE | {"servers": 40, "spines": SPINES | {"rate_gbps": 400, "model": "7220-ixr-d5"}}},
-        "storage.leaves.count: 2 leaves are too few: with room for 8 segments of 4 places in a pod, places are taken "
-        "up to leaf 6. Use 6.",
+        "storage.leaves.count: 2 leaves are too few: with 8 segments per pod with 4 slots each reserved, the "
+        "last leaf in use is 6. Use 6.",
     ),
     "routed pool": (
         {"storage": STORAGE | {"pool": "10.208.0.0/26"}},
@@ -123,8 +124,8 @@ CASES = {
     ),
     "service among devices": (
         {"management": MANAGEMENT | {"services": {"ntp": ["10.224.0.3"]}}},
-        "management.services.ntp: 10.224.0.3 is among the addresses of 10.224.0.0/16 that devices get. "
-        "Use one of 10.224.32.0/19, or of another prefix.",
+        "management.services.ntp: 10.224.0.3 is in the part of 10.224.0.0/16 that is assigned to devices. Use "
+        "an address in 10.224.32.0/19, or outside 10.224.0.0/16.",
     ),
 }
 
@@ -139,10 +140,10 @@ def test_every_reason_why_a_network_cannot_be_built_is_said(case: str) -> None:
 def test_what_grows_beyond_all_bounds_is_told_to_state_them() -> None:
     beyond = {"backend__pods": 2, "backend__growth": {"hosts": 4096, "segments": 4096}}
     assert [str(error) for error in network_errors(fabric(frontend=FRONTEND, **beyond))] == [
-        "frontend.leaves.count: 2 leaves are too few: with room for 4096 segments of 4096 places in a pod, places are "
-        "taken up to leaf 1398444. Say backend.growth: {hosts: 4, segments: 2} if no more will come.",
-        "frontend.tenants.red.subnet: 172.20.0.0/22 is too small for 16781319 addresses. "
-        "Say in backend.growth how far it will really grow.",
+        "frontend.leaves.count: 2 leaves are too few: with 4096 segments per pod with 4096 slots each reserved, "
+        "the last leaf in use is 1398444. Set backend.growth: {hosts: 4, segments: 2} if the fabric will not grow.",
+        "frontend.tenants.red.subnet: 172.20.0.0/22 is too small for 16781319 addresses. Limit backend.growth "
+        "to the size that the fabric will reach.",
     ]
 
 
@@ -153,8 +154,8 @@ def test_one_leaf_for_a_small_fabric_wants_its_growth_stated() -> None:
         "management": {"leaves": {"count": 1, "model": "sn2201"}},
     }
     assert [str(error) for error in network_errors(fabric(**small))] == [
-        "management.leaves.count: 1 leaf is too few: with room for 256 segments of 17 places in a pod, places are "
-        "taken up to leaf 2. Use 2, or say backend.growth: {hosts: 8} if no more will come."
+        "management.leaves.count: 1 leaf is too few: with 256 segments per pod with 17 slots each reserved, the "
+        "last leaf in use is 2. Use 2, or set backend.growth: {hosts: 8} if the fabric will not grow."
     ]
     assert network_errors(fabric(**small, backend__growth={"hosts": 8})) == []
 

@@ -55,19 +55,19 @@ def pods(**changes: Any) -> dict[str, Any]:
         (
             {"backend__spines__count": 2},
             "backend.spines",
-            "Use 8 spines, growth.hosts: 16 (if no more will come) or a larger model.",
+            "Use 8 spines, growth.hosts: 16 (if segments will not grow) or a larger model.",
         ),
         (
             {"backend__segments__count": 60},
             "backend.spines",
-            "Use 2 segments at most or a larger model.",
+            "Use at most 2 segments or a larger model.",
         ),
         (
             {"backend__segments__count": 4, "backend__spines__links_per_leaf": 4},
             "backend.spines",
-            "Use fewer links_per_leaf, 2 segments at most or a larger model.",
+            "Use fewer links_per_leaf, at most 2 segments or a larger model.",
         ),
-        ({"backend__segments__hosts": 100}, "backend.segments", "Use 64 hosts at most or a larger model."),
+        ({"backend__segments__hosts": 100}, "backend.segments", "Use at most 64 hosts or a larger model."),
         (
             {
                 "backend__pods": 4,
@@ -75,7 +75,7 @@ def pods(**changes: Any) -> dict[str, Any]:
                 "backend__super_spines": {"count": 8, **LARGE},
             },
             "backend.super_spines",
-            "Use 16 super_spines, 2 pods at most or a larger model.",
+            "Use 16 super_spines, at most 2 pods or a larger model.",
         ),
     ],
 )

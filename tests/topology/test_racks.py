@@ -77,5 +77,5 @@ def test_a_rack_that_its_hosts_do_not_fit_is_a_finding() -> None:
         }
     )
     assert list(map(str, rack_findings(wire(full), full))) == [
-        "hosts.per_rack: 12 hosts of 10 U are 120 U, a rack has 48. Put at most 4 into a rack."
+        "hosts.per_rack: 12 hosts of 10 U need 120 U, and a rack has 48 U. Use at most 4."
     ]

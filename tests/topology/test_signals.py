@@ -15,12 +15,12 @@ from railfab.topology.equipment import Media, media
 from railfab.topology.model import Link, Net, Node, Port, Role, Topology
 from railfab.topology.signals import (
     Fec,
-    Gap,
-    Joint,
-    Joints,
+    LinkMatch,
+    LinkMatcher,
+    LinkMismatch,
     Signal,
-    joinable,
-    joint,
+    match_ends,
+    mismatch_reason,
     nic_signals,
     signals,
     switch_signals,
@@ -88,69 +88,71 @@ def test_a_model_has_the_lanes_for_the_speeds_it_is_said_to_have() -> None:
 
 
 def test_copper_joins_equal_lanes_and_equal_error_correction() -> None:
-    assert joinable(PAM4_4, PAM4_4, named("400G-CR4 DAC")) is None
-    assert joinable(PAM4_4, PAM4_8, named("400G-CR4 DAC")) == (
-        "4 x 100 Gb/s with RS(544,514) meet 8 x 50 Gb/s with RS(544,514), which 400G-CR4 DAC does not join"
+    assert mismatch_reason(PAM4_4, PAM4_4, named("400G-CR4 DAC")) is None
+    assert mismatch_reason(PAM4_4, PAM4_8, named("400G-CR4 DAC")) == (
+        "400G-CR4 DAC does not connect 4 x 100 Gb/s with RS(544,514) to 8 x 50 Gb/s with RS(544,514)"
     )
     plain = Signal(rate_gbps=100, lanes=4, fec=Fec.NONE)
-    assert joinable(NRZ_4, plain, named("100G-CR4 DAC")) == (
-        "4 x 25 Gb/s with RS(528,514) meet 4 x 25 Gb/s with no FEC, which 100G-CR4 DAC does not join"
+    assert mismatch_reason(NRZ_4, plain, named("100G-CR4 DAC")) == (
+        "100G-CR4 DAC does not connect 4 x 25 Gb/s with RS(528,514) to 4 x 25 Gb/s with no FEC"
     )
 
 
 def test_optics_join_what_their_gearboxes_take() -> None:
-    assert joinable(PAM4_4, PAM4_8, named("400GBASE-DR4")) is None
-    assert joinable(NRZ_4, PAM4_2, named("100GBASE-DR")) is None
-    assert joinable(PAM4_4, PAM4_8, named("400GBASE-SR8")) == "400GBASE-SR8 does not take lanes of 100 Gb/s"
+    assert mismatch_reason(PAM4_4, PAM4_8, named("400GBASE-DR4")) is None
+    assert mismatch_reason(NRZ_4, PAM4_2, named("100GBASE-DR")) is None
+    assert mismatch_reason(PAM4_4, PAM4_8, named("400GBASE-SR8")) == "400GBASE-SR8 does not support lanes of 100 Gb/s"
 
 
 def test_speeds_must_be_equal() -> None:
-    assert joinable(PAM4_4, NRZ_4, named("400GBASE-DR4")) == "400 Gb/s meets 100 Gb/s"
-    assert joinable(PAM4_4, PAM4_4, named("100GBASE-DR")) == "100GBASE-DR is not of 400 Gb/s"
-    assert joint((PAM4_4,), (NRZ_4,), 1) == Gap("400 Gb/s meets 100 Gb/s", "Give both ends one speed")
+    assert mismatch_reason(PAM4_4, NRZ_4, named("400GBASE-DR4")) == "the ends run at 400 Gb/s and 100 Gb/s"
+    assert mismatch_reason(PAM4_4, PAM4_4, named("100GBASE-DR")) == "100GBASE-DR does not run at 400 Gb/s"
+    assert match_ends((PAM4_4,), (NRZ_4,), 1) == LinkMismatch(
+        "the ends run at 400 Gb/s and 100 Gb/s", "Use the same speed at both ends"
+    )
 
 
 @given(ANY, ANY, st.floats(0.5, 2000))
 def test_it_does_not_matter_which_end_is_named_first(
     a: tuple[Signal, ...], z: tuple[Signal, ...], cable_m: float
 ) -> None:
-    there, back = joint(a, z, cable_m), joint(z, a, cable_m)
-    assert isinstance(there, Joint) == isinstance(back, Joint)
-    if isinstance(there, Joint) and isinstance(back, Joint):
+    there, back = match_ends(a, z, cable_m), match_ends(z, a, cable_m)
+    assert isinstance(there, LinkMatch) == isinstance(back, LinkMatch)
+    if isinstance(there, LinkMatch) and isinstance(back, LinkMatch):
         assert (there.media, there.optics_only) == (back.media, back.optics_only)
-        assert joinable(there.a, there.z, there.media) is None
+        assert mismatch_reason(there.a, there.z, there.media) is None
         assert there.a in a
         assert there.z in z
 
 
 @given(ANY, st.floats(0.5, 100))
 def test_an_end_is_joined_to_its_like_without_a_warning(a: tuple[Signal, ...], cable_m: float) -> None:
-    found = joint(a, a, cable_m)
-    assert not isinstance(found, Joint) or not found.optics_only
+    found = match_ends(a, a, cable_m)
+    assert not isinstance(found, LinkMatch) or not found.optics_only
 
 
 def test_a_cable_may_be_too_long_for_all_that_joins_its_ends() -> None:
     ends = nic_signals(200, 100)
-    assert joint(ends, ends, 900) == Gap(
-        "900 m are more than the 500 m of 200G-DR2, the longest that joins them", "Shorten the cable"
+    assert match_ends(ends, ends, 900) == LinkMismatch(
+        "900 m exceeds the 500 m of 200G-DR2, the longest medium for these ends", "Shorten the cable"
     )
 
 
 def test_ends_may_have_nothing_that_joins_them() -> None:
-    assert joint(nic_signals(50, 25), nic_signals(50, 10), 1) == Gap(
-        "one end has no lanes that make up its speed", "Use a speed and lanes that both ends have"
+    assert match_ends(nic_signals(50, 25), nic_signals(50, 10), 1) == LinkMismatch(
+        "one end has no lanes for its speed", "Use a speed that both ends support"
     )
     slow = (Signal(rate_gbps=40, lanes=1, fec=Fec.NONE),)
-    assert joint(nic_signals(40, 10), slow, 1) == Gap(
-        "4 x 10 Gb/s with no FEC meet 1 x 40 Gb/s with no FEC, and no cable or optic joins them",
-        "Use ends with equal lanes",
+    assert match_ends(nic_signals(40, 10), slow, 1) == LinkMismatch(
+        "no cable or optic connects 4 x 10 Gb/s with no FEC to 1 x 40 Gb/s with no FEC",
+        "Use ports with equal lanes",
     )
 
 
 def test_nics_whose_lanes_are_not_stated_have_those_of_their_switch() -> None:
     topology, intent = fabric("7220-ixr-d5")
     assert list(signal_findings(topology, intent)) == []
-    assert Joints(topology, intent).of(topology.links[0]) == Joint(
+    assert LinkMatcher(topology, intent).of(topology.links[0]) == LinkMatch(
         a=PAM4_2, z=PAM4_2, media=named("100G-CR2 DAC"), optics_only=False
     )
 
@@ -159,9 +161,8 @@ def test_nics_of_other_lanes_are_warned_of_once() -> None:
     (finding,) = signal_findings(*fabric("7220-ixr-d5", nic_lane_gbps=25))
     assert finding.severity is Severity.WARNING
     assert str(finding) == (
-        "pod1-seg1-host1 rail1-p0 to pod1-seg1-leaf1 ethernet-1/1/1 and 3 more: 4 x 25 Gb/s meet 2 x 50 Gb/s, "
-        "which no cable with attached ends joins: optics must, as 100GBASE-DR. "
-        "Use ends with equal lanes to save the optics."
+        "pod1-seg1-host1 rail1-p0 to pod1-seg1-leaf1 ethernet-1/1/1 and 3 more: no DAC, AEC or AOC connects 4 x "
+        "25 Gb/s to 2 x 50 Gb/s; optics such as 100GBASE-DR are needed. Use ports with equal lanes to avoid optics."
     )
 
 
@@ -169,8 +170,8 @@ def test_a_link_that_nothing_joins_is_an_error() -> None:
     (finding,) = signal_findings(*fabric("sn5600", nic_lane_gbps=10, rate_gbps=400, hosts=1))
     assert finding.severity is Severity.ERROR
     assert str(finding) == (
-        "pod1-seg1-host1 rail1-p0 to pod1-seg1-leaf1 swp1s0: one end has no lanes that make up its speed. "
-        "Use a speed and lanes that both ends have."
+        "pod1-seg1-host1 rail1-p0 to pod1-seg1-leaf1 swp1s0: one end has no lanes for its speed. Use a speed "
+        "that both ends support."
     )
 
 
@@ -178,8 +179,8 @@ def test_a_link_that_is_too_long_is_an_error() -> None:
     (finding,) = signal_findings(*fabric("sn5600", nic_lane_gbps=100, rate_gbps=200, cable_m=900, hosts=2))
     assert finding.severity is Severity.ERROR
     assert str(finding) == (
-        "pod1-seg1-host1 rail1-p0 to pod1-seg1-leaf1 swp1s0 and 1 more: 900 m are more than the 500 m of 200G-DR2, "
-        "the longest that joins them. Shorten the cable."
+        "pod1-seg1-host1 rail1-p0 to pod1-seg1-leaf1 swp1s0 and 1 more: 900 m exceeds the 500 m of 200G-DR2, "
+        "the longest medium for these ends. Shorten the cable."
     )
 
 
@@ -201,18 +202,18 @@ def test_the_management_port_of_a_switch_is_no_cage_of_it() -> None:
     )
     topology = Topology(fabric="f", nodes=nodes, links=(link,), models=catalogue())
     assert list(signal_findings(topology, intent)) == []
-    found = Joints(topology, intent).of(link)
-    assert isinstance(found, Joint)
+    found = LinkMatcher(topology, intent).of(link)
+    assert isinstance(found, LinkMatch)
     assert found.media.name == "1000BASE-T"
 
 
 def test_uplinks_of_two_makes_are_joined_over_what_both_can_send() -> None:
     leaf, spine = switch_model("7060x6-64pe"), switch_model("7060dx5-64s")
-    found = joint(switch_signals(leaf, 400, 1), switch_signals(spine, 400, 1), 3)
-    assert isinstance(found, Joint)
+    found = match_ends(switch_signals(leaf, 400, 1), switch_signals(spine, 400, 1), 3)
+    assert isinstance(found, LinkMatch)
     assert (found.a, found.media.name) == (PAM4_8, "400G-CR8 DAC")
-    broken = joint(switch_signals(leaf, 400, 2), switch_signals(spine, 400, 1), 3)
-    assert isinstance(broken, Joint)
+    broken = match_ends(switch_signals(leaf, 400, 2), switch_signals(spine, 400, 1), 3)
+    assert isinstance(broken, LinkMatch)
     assert (broken.optics_only, broken.media.name) == (True, "400GBASE-DR4")
 
 

@@ -220,15 +220,15 @@ def test_pod64_examples_by_hand() -> None:
     [
         (
             {"backend__spines__count": 6},
-            "backend.spines.count: 6 spines cannot share the 16 uplinks that a full rail switch needs evenly. Use a",
+            "backend.spines.count: the 16 uplinks of a full rail switch do not divide evenly among 6 spines. Use a",
         ),
         (
             {"backend__segments__rail_switches": 3},
-            "3 rail switches cannot share the 16 NIC ports of a host evenly. Use a divisor of 16.",
+            "the 16 NIC ports of a host do not divide evenly among 3 rail switches. Use a divisor of 16.",
         ),
         (
             {"backend__segments__hosts": 14},
-            "44 ports are needed (28 for hosts and 16 up) and 7220-ixr-d5 has 32. Use 8 hosts at most, more",
+            "44 ports are needed (28 for hosts and 16 for uplinks) and 7220-ixr-d5 has 32. Use at most 8 hosts, more",
         ),
     ],
 )
@@ -242,7 +242,7 @@ def test_a_fabric_that_cannot_be_built_is_refused_with_the_reason(change: dict[s
     ("segments", "links", "line"),
     [
         (1, 24, None),
-        (1, 25, "backend.segments: 33 ports are needed (8 for hosts and 25 up) and 7220-ixr-d5 has 32."),
+        (1, 25, "backend.segments: 33 ports are needed (8 for hosts and 25 for uplinks) and 7220-ixr-d5 has 32."),
         (2, 16, None),
         (3, 11, "backend.spines: 33 ports are needed (one for each link of each leaf) and 7220-ixr-d5 has 32."),
     ],
@@ -335,8 +335,8 @@ def test_an_oversubscribed_fabric_is_built_and_said_to_be_so() -> None:
     intent = fabric(backend__spines__links_per_leaf=1)
     found = findings(wire(intent), intent)
     assert str(found[0]) == (
-        "pod1-seg1-leaf1 and 3 more: 3200 Gb/s of hosts share 1600 Gb/s up (2.00:1). "
-        "Add spines or links_per_leaf for a non-blocking fabric."
+        "pod1-seg1-leaf1 and 3 more: 3200 Gb/s of hosts share 1600 Gb/s of uplinks (2.00:1). Add spines or "
+        "links_per_leaf for a non-blocking fabric."
     )
     assert len(found) == 1
 

@@ -1,4 +1,4 @@
-"""How the buffer of one switch is divided, and what it saves to know the packets and messages of the traffic."""
+"""Division of the buffer of one switch, and the savings if the packets and messages of the traffic are known."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from railfab.qos.thresholds import ETHERNET_HEADER_BYTES, Thresholds, lossless_t
 from railfab.qos.traffic import QueueBound, queue_bound
 
 LOSSLESS_PERCENT, HEADROOM_PERCENT, LOSSY_PERCENT = 66, 24, 10
-"""Of the buffer: what lossless queues share, the most that headroom should take, the least that is left for the other
-classes. Juniper/jvd, AI/ML multi-tenancy backend, evo/cos/rdma-rocev2-lossless.conf (QFX5240)."""
+"""Shares of the buffer: of lossless queues, largest of headroom, smallest of the other classes. Juniper/jvd, AI/ML
+multi-tenancy backend, evo/cos/rdma-rocev2-lossless.conf (QFX5240)."""
 
 ALPHA = 1.0
-"""A queue may take this many times what is still free in its pool. SONiC's dynamic_th 0 (Mellanox/SAI-Implementation,
-mlnx_sai_buffer.c: SAI_BUFFER_ALPHA_1); the rule is Choudhury and Hahne's, IEEE/ACM Transactions on Networking 1998."""
+"""Dynamic threshold: a queue may use this multiple of the free part of its pool. dynamic_th 0 of SONiC
+(Mellanox/SAI-Implementation, mlnx_sai_buffer.c: SAI_BUFFER_ALPHA_1); Choudhury and Hahne, IEEE/ACM Transactions on
+Networking 1998."""
 
 CONGESTED = 0.25
-"""Share of the ports whose queues fill at once: each of them takes the full rate of four others. Our
-choice: half of the ports, an incast of two on each, is the most that can fill at all."""
+"""Share of the ports that are congested at the same time: each receives the full rate of four others. An assumption:
+half of the ports, with an incast of two on each, is the largest possible share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class PortLoad:
 
 @dataclass(frozen=True, slots=True)
 class PortBuffers:
-    """Ports alike, and the thresholds of each of them."""
+    """Equal ports, and the thresholds of each of them."""
 
     load: PortLoad
     thresholds: Thresholds
@@ -41,10 +42,10 @@ class PortBuffers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Division:
-    """One way to divide a buffer; headroom, lossless and lossy add up to it [bytes].
+    """A division of a buffer; headroom, lossless and lossy add up to it [bytes].
 
-    needed_headroom_bytes: of all lossless ports; more than headroom_bytes where the buffer is too small.
-    granted_xoff_bytes: what the chip lets a queue hold before it pauses, whatever XOFF says, when CONGESTED ports fill.
+    needed_headroom_bytes: of all lossless ports; more than headroom_bytes if the buffer is too small.
+    granted_xoff_bytes: the dynamic threshold of the chip, whatever XOFF is, when CONGESTED ports are congested.
     """
 
     ports: tuple[PortBuffers, ...]
@@ -57,7 +58,7 @@ class Division:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BufferPlan:
-    """The buffer of one switch. uncut: sized for any traffic. cut: for the traffic that is stated; None without."""
+    """The buffer of one switch. uncut: sized for any traffic. cut: sized for the stated traffic; None without it."""
 
     buffer_bytes: int
     lossless: Lossless
@@ -67,17 +68,17 @@ class BufferPlan:
 
     @property
     def saved_bytes(self) -> int:
-        """What the cut leaves to the other classes, beyond what they have without it."""
+        """Bytes that the cut adds to the buffer of the other classes."""
         return self.cut.lossy_bytes - self.uncut.lossy_bytes if self.cut else 0
 
 
 def buffer_plan(
     ports: Sequence[PortLoad], *, buffer_bytes: int, mtu_bytes: int, lossless: Lossless, vxlan: bool = False
 ) -> BufferPlan:
-    """How one switch divides its buffer among headroom, what lossless queues share, and the other classes.
+    """Divide the buffer of one switch among headroom, lossless queues, and the other classes.
 
     ports: its lossless ports. buffer_bytes: of the chip. mtu_bytes: largest IP packet. vxlan: RoCE is in VXLAN here.
-    Without PFC there is no headroom, and XOFF is where a queue drops.
+    Without PFC there is no headroom, and a queue drops at XOFF.
     """
     sized = tuple(_uncut(load, mtu_bytes, lossless.pfc) for load in ports)
     uncut = _division(sized, buffer_bytes, None)
@@ -90,12 +91,12 @@ def buffer_plan(
 
 
 def _uncut(load: PortLoad, mtu_bytes: int, pfc: bool) -> PortBuffers:
-    found = lossless_thresholds(rate_gbps=load.rate_gbps, cable_m=load.cable_m, mtu_bytes=mtu_bytes, pfc=pfc)
-    return PortBuffers(load, found)
+    thresholds = lossless_thresholds(rate_gbps=load.rate_gbps, cable_m=load.cable_m, mtu_bytes=mtu_bytes, pfc=pfc)
+    return PortBuffers(load, thresholds)
 
 
 def _cut(port: PortBuffers, bound: QueueBound, mtu_bytes: int) -> PortBuffers:
-    """XOFF where the stated traffic ends, but above Kmax; headroom with the peer's last frame as large as stated."""
+    """Reduce XOFF to the stated traffic, but not below Kmax, and headroom to the stated frames of the peer."""
     headroom = pfc_headroom_bytes(
         rate_gbps=port.load.rate_gbps,
         cable_m=port.load.cable_m,
@@ -111,23 +112,23 @@ def _cut(port: PortBuffers, bound: QueueBound, mtu_bytes: int) -> PortBuffers:
 
 
 def _port_need(thresholds: Thresholds, bound: QueueBound) -> int:
-    """What one port may hold of the shared pool [bytes].
+    """The part of the shared pool that one port may use [bytes].
 
-    The ECN ramp wins: it follows from rate and round trip, not from messages, so a frame above Kmax is the least. Then
-    a queue beyond what was stated is still marked first, paused next, and never dropped.
+    At least a frame above Kmax: the ECN ramp depends on rate and round trip, not on messages. So a queue beyond the
+    stated traffic is still marked first, then paused, and never dropped.
     """
     return max(bound.queue_bytes, thresholds.kmax_bytes + bound.frame_bytes)
 
 
 def _shared_need(ports: Sequence[PortBuffers], bound: QueueBound) -> int:
-    """Pool in which every port holds what is stated, and one goes on to what it may: the threshold lets it [bytes]."""
+    """The pool in which every port holds the stated traffic, and one port reaches its limit [bytes]."""
     stated = bound.queue_bytes * sum(port.load.count for port in ports)
     most = max((_port_need(port.thresholds, bound) for port in ports), default=0)
     return stated + max(0, most - bound.queue_bytes) + round(most / ALPHA)
 
 
 def _division(ports: tuple[PortBuffers, ...], buffer_bytes: int, bound: QueueBound | None) -> Division:
-    """Headroom first, then the share of the lossless queues as far as they need it, the rest to the other classes."""
+    """Divide a buffer: headroom first, then the lossless queues up to their need, the rest for the other classes."""
     needed = sum(port.thresholds.headroom_bytes * port.load.count for port in ports)
     headroom = min(needed, buffer_bytes)
     beside = max(0, buffer_bytes - headroom - buffer_bytes * LOSSY_PERCENT // 100)
@@ -145,10 +146,10 @@ def _division(ports: tuple[PortBuffers, ...], buffer_bytes: int, bound: QueueBou
 
 
 def _granted_xoff_bytes(ports: Sequence[PortBuffers], pool_bytes: int, bound: QueueBound | None) -> int:
-    """The dynamic threshold of a pool when the CONGESTED share of its ports hold all they can.
+    """The dynamic threshold of a pool when the CONGESTED share of its ports have full queues.
 
-    It is ALPHA times what is free, and what is free follows from it: threshold / ALPHA + held(threshold) = pool, where
-    a port holds the least of threshold, XOFF and stated traffic. The ports that hold least are filled first.
+    The threshold is ALPHA times the free part, which depends on the threshold: threshold / ALPHA + used(threshold) =
+    pool, where a port uses the smallest of threshold, XOFF and stated traffic. Ports with the smallest use fill first.
     """
     held = sorted(
         (min(port.thresholds.xoff_bytes, bound.queue_bytes) if bound else port.thresholds.xoff_bytes, port.load.count)

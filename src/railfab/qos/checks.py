@@ -1,4 +1,4 @@
-"""What a careful colleague would say of the buffer of one switch."""
+"""Checks of the buffer of one switch."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from railfab.qos.buffers import HEADROOM_PERCENT, BufferPlan
 from railfab.qos.traffic import QueueBound, in_cells
 
 WASTE = 1.25
-"""Cells over bytes of a full packet from which headroom, counted in bytes, is too little to trust."""
+"""Ratio of buffer cells to bytes of a full packet above which headroom, computed in bytes, is too small."""
 
 MORE_BUFFER = "Use a model with more buffer, or fewer lossless ports on this one"
 
@@ -18,8 +18,8 @@ MORE_BUFFER = "Use a model with more buffer, or fewer lossless ports on this one
 def buffer_findings(where: str, plan: BufferPlan) -> Iterator[Finding]:
     """Errors and warnings about one switch.
 
-    They hold the uncut division against the chip: a cut is an offer, and nothing may rest on it. Those of the lossless
-    class and its traffic read the same on every switch.
+    They use the uncut division of the buffer: the cut for stated traffic is optional. Findings about the lossless class
+    and its traffic have the same text on every switch.
     """
     for findings in (_headroom, _marks_before_limit, _signals, _traffic):
         yield from findings(where, plan)
@@ -27,14 +27,14 @@ def buffer_findings(where: str, plan: BufferPlan) -> Iterator[Finding]:
 
 def _headroom(where: str, plan: BufferPlan) -> Iterator[Finding]:
     needed, count = plan.uncut.needed_headroom_bytes, _lossless_ports(plan)
-    told = f"headroom of {count} lossless ports is {_mb(needed)}"
+    headroom = f"headroom of {count} lossless ports is {_mb(needed)}"
     remedy = "Use shorter cables, fewer lossless ports, or a model with more buffer"
     if needed > plan.buffer_bytes:
         yield Finding(
             severity=Severity.ERROR,
             code=DesignCode.HEADROOM,
             where=where,
-            problem=f"{told}, more than the {_mb(plan.buffer_bytes)} of the chip's buffer",
+            problem=f"{headroom}, more than the {_mb(plan.buffer_bytes)} of the buffer",
             remedy=remedy,
         )
     elif 100 * needed > HEADROOM_PERCENT * plan.buffer_bytes:
@@ -42,14 +42,14 @@ def _headroom(where: str, plan: BufferPlan) -> Iterator[Finding]:
             severity=Severity.WARNING,
             code=DesignCode.HEADROOM_SHARE,
             where=where,
-            problem=f"{told}, more than {HEADROOM_PERCENT} % of the buffer of {_mb(plan.buffer_bytes)}, "
-            f"and leaves {_mb(plan.uncut.lossless_bytes)} that lossless queues share",
-            remedy=f"{remedy}; or let ports share headroom where the platform can",
+            problem=f"{headroom}, more than {HEADROOM_PERCENT} % of the buffer of {_mb(plan.buffer_bytes)}, "
+            f"and leaves {_mb(plan.uncut.lossless_bytes)} for lossless queues",
+            remedy=f"{remedy}; or share headroom among ports if the platform supports it",
         )
 
 
 def _marks_before_limit(where: str, plan: BufferPlan) -> Iterator[Finding]:
-    """Kmax, which is below XOFF, is below what the chip grants too. Where headroom leaves nothing, that says it all."""
+    """Check that Kmax is also below the dynamic threshold of the chip; not if headroom uses the whole buffer."""
     if not plan.lossless.ecn or plan.uncut.needed_headroom_bytes > plan.buffer_bytes:
         return
     limit = plan.uncut.granted_xoff_bytes
@@ -59,14 +59,14 @@ def _marks_before_limit(where: str, plan: BufferPlan) -> Iterator[Finding]:
         if port.thresholds.kmax_bytes >= limit
     }
     if late:
-        told = " and ".join(f"{rate}G ports ({_mb(kmax)})" for rate, kmax in sorted(late.items()))
+        ports = " and ".join(f"{rate}G ports ({_mb(kmax)})" for rate, kmax in sorted(late.items()))
         act = "pauses" if plan.lossless.pfc else "drops"
         yield Finding(
             severity=Severity.ERROR,
             code=DesignCode.ECN_TOO_LATE,
             where=where,
-            problem=f"Kmax of {told} is not below the {_mb(limit)} at which the chip {act} "
-            f"when a quarter of its {_lossless_ports(plan)} lossless ports fill, so that ECN acts too late",
+            problem=f"Kmax of {ports} is not below the {_mb(limit)} at which the chip {act} "
+            f"when a quarter of its {_lossless_ports(plan)} lossless ports are congested, so ECN marks too late",
             remedy=MORE_BUFFER,
         )
 
@@ -76,12 +76,12 @@ def _signals(where: str, plan: BufferPlan) -> Iterator[Finding]:
         return
     if plan.lossless.pfc:
         code = DesignCode.PFC_WITHOUT_ECN
-        problem = "the lossless class has PFC without ECN: senders are stopped, never slowed, and pauses spread"
-        remedy = "Turn `lossless.ecn` on, unless the hosts pace their senders by other means"
+        problem = "the lossless class has PFC without ECN: senders are paused but not slowed, and pauses spread"
+        remedy = "Set `lossless.ecn: true`, unless the hosts limit their senders by other means"
     else:
         code = DesignCode.NO_CONGESTION_CONTROL
-        problem = "the lossless class has neither PFC nor ECN: nothing holds senders back, and its queues drop"
-        remedy = "Turn `lossless.pfc` or `lossless.ecn` on, or write `lossless: off`"
+        problem = "the lossless class has neither PFC nor ECN: nothing slows the senders, and its queues drop packets"
+        remedy = "Set `lossless.pfc: true` or `lossless.ecn: true`, or write `lossless: off`"
     yield Finding(severity=Severity.WARNING, code=code, where=where, problem=problem, remedy=remedy)
 
 
@@ -100,9 +100,9 @@ def _too_large(where: str, traffic: RoceTraffic, bound: QueueBound) -> Finding:
         severity=Severity.WARNING,
         code=DesignCode.PACKET_SIZE,
         where=where,
-        problem=f"`traffic.packet_bytes` {traffic.packet_bytes} does not fit the MTU with the headers of RoCEv2, "
-        f"which leave {bound.payload_bytes}",
-        remedy=f"State at most {bound.payload_bytes}, or raise `mtu`",
+        problem=f"`traffic.packet_bytes` {traffic.packet_bytes} exceeds the {bound.payload_bytes} bytes "
+        "that the MTU leaves after the headers of RoCEv2",
+        remedy=f"Use at most {bound.payload_bytes}, or raise `mtu`",
     )
 
 
@@ -112,8 +112,8 @@ def _too_small(where: str, traffic: RoceTraffic, bound: QueueBound) -> Finding:
         code=DesignCode.SMALL_PACKETS,
         where=where,
         problem=f"packets of {traffic.packet_bytes} bytes take {in_cells(bound.frame_bytes)} bytes of buffer "
-        f"for frames of {bound.frame_bytes}, and headroom is counted in frames",
-        remedy="Send larger packets, or take headroom from the vendor's tables for small ones",
+        f"for frames of {bound.frame_bytes}, but headroom is computed from frames",
+        remedy="Use larger packets, or the headroom tables of the vendor for small packets",
     )
 
 

@@ -1,4 +1,4 @@
-"""Where a lossless queue marks, where it pauses, and what still arrives after a pause."""
+"""Thresholds of a lossless queue: ECN marking, PFC XOFF, and headroom for data that arrives after a pause."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from railfab.units import BITS_PER_BYTE, ETHERNET_OVERHEAD_BYTES, FIBRE_NS_PER_M
 
 PAUSE_FRAME_BYTES = 64 + ETHERNET_OVERHEAD_BYTES
 ETHERNET_HEADER_BYTES = 18
-"""Destination, source, type and frame check sequence: between an IP packet and its frame."""
+"""Destination, source, type and frame check sequence: the difference between a frame and its IP packet."""
 
 RESPONSE_BITS = {
     10: 30_720,
@@ -27,7 +27,7 @@ FABRIC_RTT_NS = 10_000
 """Round trip of a loaded two-tier fabric, for the bandwidth-delay product [ns]."""
 
 KMIN_FLOOR_BYTES = 150_000
-"""NVIDIA's and Cisco's RoCE profiles start marking here at every speed."""
+"""The RoCE profiles of NVIDIA and Cisco start marking here at every speed."""
 
 KMAX_TO_KMIN = 3
 PMAX_PERCENT = 10
@@ -35,7 +35,7 @@ PMAX_PERCENT = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thresholds:
-    """Of the lossless queue of one port [bytes]. kmin < kmax < xoff, so that ECN acts before PFC does."""
+    """Thresholds of the lossless queue of one port [bytes]. kmin < kmax < xoff, so that ECN acts before PFC."""
 
     kmin_bytes: int
     kmax_bytes: int
@@ -45,7 +45,7 @@ class Thresholds:
 
 
 def response_bits(rate_gbps: int) -> int:
-    """Bit times a port may go on sending after a pause frame has arrived."""
+    """Bit times that a port may continue to send after a pause frame has arrived."""
     known = next((bits for speed, bits in RESPONSE_BITS.items() if speed >= rate_gbps), None)
     return known or RESPONSE_BITS[400] * -(-rate_gbps // 400)
 
@@ -55,10 +55,10 @@ def pfc_headroom_bytes(
 ) -> int:
     """Ingress buffer one lossless priority needs on one port to drop nothing after XOFF [bytes].
 
-    The pause waits behind our largest frame, of any class, crosses the cable, and takes effect after the peer's
-    response time; all the while the peer sends, and then ends the frame it has begun. Source: IEEE 802.1Qbb; the sum as
-    in SONiC's `buffer_headroom` scripts, without the per-chip tile.
-    lossless_frame_bytes: the peer's largest of the lossless priority, where that is smaller; SONiC's `lossless_mtu`.
+    The pause waits for the largest frame of this port, of any class, crosses the cable, and takes effect after the
+    response time of the peer; until then the peer sends, and completes the frame it has begun. Source: IEEE 802.1Qbb;
+    the sum as in the `buffer_headroom` scripts of SONiC, without the per-chip tile.
+    lossless_frame_bytes: largest frame of the lossless priority at the peer, if smaller; `lossless_mtu` in SONiC.
     """
     ours = max_frame_bytes + ETHERNET_OVERHEAD_BYTES
     theirs = min(max_frame_bytes, lossless_frame_bytes or max_frame_bytes) + ETHERNET_OVERHEAD_BYTES
@@ -88,10 +88,10 @@ def lossless_thresholds(*, rate_gbps: int, cable_m: float, mtu_bytes: int, pfc: 
 
 
 def profile_name(rate_gbps: int, cable_m: float) -> str:
-    """`100g-5m`: what the thresholds of a port follow from."""
+    """Name of a buffer profile by speed and cable length, such as `100g-5m`."""
     return f"{rate_gbps}g-{cable_m:g}m".replace(".", "p")
 
 
 def percent_of(part_bytes: float, whole_bytes: float) -> int:
-    """A share in whole percent, as platforms are told it; rounded up: never less than what is needed."""
+    """A share in whole percent, rounded up so that it is never too small."""
     return -(-round(100 * part_bytes) // round(whole_bytes))

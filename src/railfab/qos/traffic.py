@@ -1,4 +1,4 @@
-"""What RoCEv2 traffic takes up in a buffer: frames with all their headers, in whole cells."""
+"""Buffer usage of RoCEv2 traffic: frames with all their headers, in whole cells."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ IB_BTH_BYTES, IB_ICRC_BYTES; RETH is `struct rxe_reth` of drivers/infiniband/sw/
 packet of a write has a RETH; to count it in all of them errs on the safe side."""
 
 CELL_BYTES = 256
-"""A buffer is given out in cells, and a frame begins a new one. The largest that we know is Tomahawk 5's, 254 bytes:
-every figure of SONiC's pg_profile_lookup.ini of Arista's 7060X6 is a multiple of it."""
+"""A buffer is allocated in cells, and each frame begins a new cell. The largest known cell is that of Tomahawk 5, 254
+bytes: every figure in pg_profile_lookup.ini of SONiC for the Arista 7060X6 is a multiple of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueBound:
-    """The most that stated traffic puts into a queue.
+    """The largest queue of the stated traffic.
 
-    payload_bytes: of a full packet, as the MTU allows. frame_bytes: such a packet with every header and check sequence.
-    queue_bytes: all messages that meet at one port, in cells.
+    payload_bytes: of a full packet, limited by the MTU. frame_bytes: such a packet with all headers and its check
+    sequence. queue_bytes: all messages in flight to one port, in cells.
     """
 
     payload_bytes: int
@@ -33,7 +33,7 @@ class QueueBound:
 
 
 def queue_bound(traffic: RoceTraffic, *, mtu_bytes: int, vxlan: bool = False) -> QueueBound:
-    """What one queue holds at the worst moment: the one outstanding message of each of its senders, and no more.
+    """The largest queue on one port: one message in flight of each sender.
 
     mtu_bytes: largest IP packet on the fabric's links, the outer one with VXLAN.
     """
@@ -46,5 +46,5 @@ def queue_bound(traffic: RoceTraffic, *, mtu_bytes: int, vxlan: bool = False) ->
 
 
 def in_cells(frame_bytes: int) -> int:
-    """What a frame takes of a buffer."""
+    """Buffer usage of a frame [bytes]."""
     return -(-frame_bytes // CELL_BYTES) * CELL_BYTES

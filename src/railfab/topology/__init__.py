@@ -1,4 +1,4 @@
-"""Nodes, ports, links, rails, addresses and AS numbers of a fabric; the catalogue of switches; checks and documents."""
+"""Nodes, ports, links, rails, addresses and AS numbers of a fabric; the catalogue of switches; checks."""
 
 from railfab.topology.catalogue import SwitchModel, catalogue, switch_model
 from railfab.topology.checks import Capacity, capacities, findings

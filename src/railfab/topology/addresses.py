@@ -1,9 +1,9 @@
-"""The address plan. Every number follows from a node's own place, so adding another changes none.
+"""The address plan. Every address is computed from the numbers of its node, so adding a node changes no address.
 
 Small fabrics have the classic plan: rail r, pod p, leaf l, spine s: host links 10.(16+r).(16(p-1)+l-1).0/24 in /31s;
 loopbacks 10.255.p.l (leaf) and 10.254.p.s (spine), 10.253.0.n (super-spine); numbered fabric links from 100.64.0.0/10.
-All others have the wide plan: an address is a row of bit fields (plane, rail, pod, segment, NIC port, host), each as
-wide as the fabric may grow.
+All others have the wide plan: an address is a sequence of bit fields (plane, rail, pod, segment, NIC port, host), each
+wide enough for the largest size of the fabric.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from railfab.topology.dimensions import Dimensions
 from railfab.topology.model import Address, Interface, Network, Pools, Role
 
 CLASSIC_LEAVES, CLASSIC_PODS, CLASSIC_RAILS, CLASSIC_LINKS = 16, 16, 15, 128
-"""What the classic plan has room for: leaves of a pod where there are several (a pod that stays alone has all 255
-leaves), pods, rails, and links of a rail on a leaf."""
+"""Limits of the classic plan: leaves per pod if there may be several pods (a single pod may have 255 leaves), pods,
+rails, and links of a rail per leaf."""
 OCTET = 256
 CLASSIC_POOLS = Pools(
     hosts=IPv4Network("10.16.0.0/12"),
@@ -29,7 +29,7 @@ CLASSIC_POOLS = Pools(
 CLASSIC_SUPER_POOLS = Pools(
     hosts=CLASSIC_POOLS.hosts, loopbacks=IPv4Network("10.252.0.0/14"), fabric_links=CLASSIC_POOLS.fabric_links
 )
-"""With super-spines, whose loopbacks lie below those of spines."""
+"""Pools with super-spines, whose loopbacks are below those of spines."""
 WIDE_POOLS = Pools(
     hosts=IPv4Network("10.0.0.0/9"),
     loopbacks=IPv4Network("10.128.0.0/10"),
@@ -40,38 +40,38 @@ WIDE_POOLS_V6 = Pools(
     loopbacks=IPv6Network("fd00:11::/64"),
     fabric_links=IPv6Network("fd00:12::/64"),
 )
-"""Unique local addresses (RFC 4193); a site that joins others gives pools with random global identifiers of its own."""
+"""Unique local addresses (RFC 4193); a site that connects to others uses pools with random global identifiers."""
 
 UPLINKS_PER_SWITCH = 64
 LEAVES_PER_POD = 256
-"""Strides of numbered fabric links in the classic plan."""
+"""Uplinks per switch, and leaves per pod, in the numbering of fabric links in the classic plan."""
 
 
 class AddressPlan(Protocol):
-    """Where an address comes from. Places count from 1, turns and indices from 0."""
+    """Interface of an address plan. Places count from 1, turns and indices from 0."""
 
     @property
     def pools(self) -> Pools: ...
 
     def host_base(self, place: Place) -> int:
-        """The first address of the first host link of a rail on a leaf; the links follow by twos, host by host."""
+        """The first address of the first host link of a rail on a leaf; each further link adds 2, host by host."""
 
     def pair(self, even: int) -> tuple[Interface, Interface]:
-        """Both ends of the link whose upper end has this even address: lower end, upper end."""
+        """Addresses of the lower and the upper end of a link, given the even address of the upper end."""
 
     def host_network(self, place: Place) -> Network:
-        """All host links of a rail on a leaf."""
+        """The prefix of all host links of a rail on a leaf."""
 
     def loopback(self, role: Role, switch: Switch) -> Address:
-        """Of a leaf, spine or super-spine."""
+        """The loopback of a leaf, spine or super-spine."""
 
     def link_base(self, role: Role, switch: Switch) -> int:
-        """The first address of the first uplink of a leaf or spine; its uplinks follow by twos."""
+        """The first address of the first uplink of a leaf or spine; each further uplink adds 2."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A rail on a leaf. leaf: number in its pod. slot: which of the rail's leaves in the segment, from 0."""
+    """A rail on a leaf. leaf: number in its pod. slot: number among the leaves of the rail in the segment, from 0."""
 
     plane: int
     rail: int
@@ -91,7 +91,7 @@ class Switch:
 
 
 def address_plan(plan: Dimensions) -> AddressPlan:
-    """The classic plan where the fabric cannot outgrow it, else the wide one."""
+    """The classic plan if the largest size of the fabric fits into it, else the wide plan."""
     return ClassicPlan(plan) if _is_classic(plan) else WidePlan(plan)
 
 
@@ -113,13 +113,13 @@ def _is_classic(plan: Dimensions) -> bool:
 
 
 def _numbered_uplinks(plan: Dimensions) -> int:
-    """Uplinks of a switch that need addresses."""
+    """Uplinks per switch that need addresses."""
     return max(plan.uplinks, plan.spine_uplinks) if plan.intent.profile.underlay == "numbered" else 0
 
 
 @dataclass(frozen=True)
 class ClassicPlan:
-    """Addresses that people read: pod and leaf are octets."""
+    """Address plan of small fabrics: pod and leaf are readable as octets."""
 
     plan: Dimensions
 
@@ -148,7 +148,7 @@ class ClassicPlan:
 
 
 def _pair_v4(even: int) -> tuple[IPv4Interface, IPv4Interface]:
-    """Both ends of a /31 (RFC 3021): odd, even. They share their network, which takes longest to make."""
+    """Both ends of a /31 (RFC 3021): odd, even. They share one network object, whose creation is slow."""
     lower, upper = IPv4Interface.__new__(IPv4Interface), IPv4Interface((even, 31))
     IPv4Address.__init__(lower, even + 1)
     vars(lower).update(vars(upper))
@@ -162,7 +162,7 @@ def _pair_v6(even: int) -> tuple[IPv6Interface, IPv6Interface]:
 
 @dataclass(frozen=True)
 class Fields:
-    """Bit fields in a row below a prefix. widths: of each field, the first the highest [bits]."""
+    """Consecutive bit fields after a prefix. widths: of each field, the most significant first [bits]."""
 
     pool: Network
     widths: tuple[int, ...]
@@ -189,7 +189,7 @@ def width(count: int) -> int:
 
 @dataclass(frozen=True)
 class WidePlan:
-    """Addresses of large fabrics, of planes, of IPv6, and of a user's own pools."""
+    """Address plan of large fabrics, of planes, of IPv6, and of pools in the intent."""
 
     plan: Dimensions
 

@@ -1,8 +1,8 @@
-"""How hosts hang on rail switches: routed, in a VLAN a rail, or by a LAG over a pair of switches.
+"""Attachment of hosts to rail switches: routed, in a VLAN per rail, or by a LAG to a pair of switches.
 
-VLANs of rails: rail r has first_vlan + r - 1 (and 100 more on the second of two switches without a LAG). A rail
-switch, or a pair of them, has a prefix of its own from the pool, by its number; the first address of a subnet is the
-gateway, the next ones are the hosts'.
+VLANs: rail r has first_vlan + r - 1 (and 100 more on the second of two switches without a LAG). Each rail switch, or
+pair, has a prefix from the pool, by its number; the first address of a subnet is the gateway, the next ones are for
+hosts.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from railfab.topology.model import Bond, Gateway, Summary
 from railfab.topology.rails import NicPort
 
 FIRST_HOST_BUNDLE = 1001
-"""Port channels of hosts; those between switches are numbered below."""
+"""First number of the port channels of hosts; those between switches have lower numbers."""
 PEER_BUNDLE = 1000
 VNI_BASE, VNIS_PER_LEAF = 10_000, 100
 
@@ -37,7 +37,7 @@ class Leaf:
 
 @dataclass(frozen=True)
 class Attachment:
-    """VLANs, subnets and bundles of the hosts of a fabric that is not attached routed."""
+    """VLANs, subnets and LAGs of hosts that are not attached routed."""
 
     plan: Dimensions
 
@@ -47,7 +47,7 @@ class Attachment:
 
     @cached_property
     def paired(self) -> bool:
-        """A host's ports form one LAG over two switches."""
+        """Whether the ports of a NIC form one LAG to two switches."""
         return self.plan.intent.hosts.attach in ("mlag", "esi")
 
     @cached_property
@@ -60,7 +60,7 @@ class Attachment:
 
     @cached_property
     def rail_bits(self) -> int:
-        """Bits of a switch's prefix that tell its rails apart."""
+        """Bits that number the rails inside the prefix of a switch."""
         return self.rail_prefix - self.subnets.switch_prefix
 
     @cached_property
@@ -69,7 +69,7 @@ class Attachment:
 
     @cached_property
     def pool_used(self) -> int:
-        """Addresses of the pool up to the end of the last switch's prefix."""
+        """Addresses of the pool up to the end of the prefix of the last switch."""
         backend = self.plan.intent.backend
         last = Leaf(backend.planes, backend.pods, backend.segments.count, backend.segments.rail_switches, "")
         first = 0 if self.subnets.rails == "own" else 1
@@ -84,7 +84,7 @@ class Attachment:
         return own << width(max(len(rails) for rails in self.plan.rails_of.values()) + 1)
 
     def owner(self, leaf: Leaf) -> int:
-        """Number of the switch, or of the pair, that a prefix belongs to: from 1, unique in the fabric."""
+        """Number of the switch, or pair, of a prefix: from 1, unique in the fabric."""
         plan, switches = self.plan, self.plan.segments.rail_switches
         size = 2 if self.paired else 1
         pods = (leaf.plane - 1) * plan.growth_pods + leaf.pod - 1
@@ -92,7 +92,7 @@ class Attachment:
         return (pods * plan.growth_leaves) // size + in_pod + 1
 
     def covering(self, leaf: Leaf) -> IPv4Network:
-        """What a rail switch announces for all its rails."""
+        """The prefix that a rail switch announces for all its rails."""
         return IPv4Network((self._base(leaf), 33 - self.stride.bit_length()))
 
     def _base(self, leaf: Leaf) -> int:
@@ -100,7 +100,7 @@ class Attachment:
         return int(self.subnets.pool.network_address) + (self.owner(leaf) - 1 + first) * self.stride
 
     def subnet(self, leaf: Leaf, block: int) -> IPv4Network:
-        """The subnet of the block-th (from 0) rail of a switch."""
+        """The subnet of a rail of a switch. block: number of the rail on the switch, from 0."""
         if self.subnets.rails == "own":
             offset = (block + 1) << 32 - self.subnets.switch_prefix
         else:
@@ -108,17 +108,17 @@ class Attachment:
         return IPv4Network((self._base(leaf) + offset, self.rail_prefix))
 
     def vlan(self, rail: int, slot: int) -> int:
-        """slot: which of the rail's switches, from 0; a pair shares its VLANs."""
+        """The VLAN of a rail. slot: number of the switch among those of the rail, from 0; a pair shares its VLANs."""
         return self.subnets.first_vlan + rail - 1 + (0 if self.paired else 100 * slot)
 
     def host_address(self, subnet: IPv4Network, host: int, turn: int) -> IPv4Interface:
-        """turn: of the NIC's ports on the switch; a LAG has one address."""
+        """The address of a host. turn: number among the ports of the NIC on the switch; a LAG has one address."""
         per_nic = 1 if self.paired else self.plan.links_per_nic_and_leaf
         number = int(subnet.network_address) + 2 + (host - 1) * per_nic + turn
         return IPv4Interface((number, subnet.prefixlen))
 
     def hosts_of_subnet(self) -> int:
-        """Hosts that a rail's subnet has addresses for, beside network, gateway and broadcast."""
+        """Hosts that fit into the subnet of a rail, in addition to network, gateway and broadcast address."""
         per_nic = 1 if self.paired else self.plan.links_per_nic_and_leaf
         return ((1 << 32 - self.rail_prefix) - 3) // per_nic
 
@@ -128,7 +128,7 @@ class Attachment:
         return VNI_BASE + self.owner(leaf) * VNIS_PER_LEAF + block
 
     def gateways(self, leaf: Leaf) -> Iterator[Gateway]:
-        """One a rail. A pair's are alike."""
+        """One gateway per rail, the same on both switches of a pair."""
         slots = {port.rail: port.slot for port in self.plan.nic_ports if port.switch == leaf.switch}
         for block, rail in enumerate(self.plan.rails_of[leaf.switch]):
             subnet = self.subnet(leaf, block)
@@ -143,7 +143,7 @@ class Attachment:
             )
 
     def summary(self, leaf: Leaf) -> Summary | None:
-        """What it announces to spines for its rails together; nothing to sum up where it has one, or no spine."""
+        """The summary of all rails of a switch for spines; None with one rail, or without spines."""
         rails = self.plan.rails_of[leaf.switch]
         if self.plan.spines is None or len(rails) == 1:
             return None
@@ -151,13 +151,13 @@ class Attachment:
         return Summary(node=leaf.name, prefix=self.covering(leaf), contributors=contributors)
 
     def bundle(self, host: int, port: NicPort) -> int | None:
-        """Number of a host's LAG on both switches of its pair."""
+        """Number of the LAG of a host on both switches of its pair."""
         if not self.paired:
             return None
         return FIRST_HOST_BUNDLE + (host - 1) * len(self.plan.rails_of[port.switch]) + port.block
 
     def bonds(self, place: tuple[int, int, int], host_name: str, leaf_names: dict[int, str]) -> Iterator[Bond]:
-        """The LAGs of a host. place: pod, segment and host. leaf_names: of its segment's switches, plane 1."""
+        """The LAGs of a host. place: pod, segment and host. leaf_names: of the switches of its segment, plane 1."""
         pod, segment, host = place
         for port in self.plan.nic_ports:
             if port.slot:

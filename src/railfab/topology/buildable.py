@@ -1,4 +1,4 @@
-"""Whether a fabric can be built of its switches: asked of its dimensions, before anything is wired."""
+"""Check that a fabric can be built with its switches, before its topology is computed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from railfab.intent import Spines, SuperSpines
 from railfab.topology.addresses import Fields, WidePlan, address_plan
 from railfab.topology.attachment import Attachment
 from railfab.topology.catalogue import SwitchModel, no_speed
-from railfab.topology.dimensions import ISLANDS, Dimensions
+from railfab.topology.dimensions import MAX_UNCONNECTED, Dimensions
 from railfab.topology.networks import network_errors
 from railfab.topology.numbering import AsPlan
 from railfab.topology.port_budget import ports_suffice
@@ -18,11 +18,11 @@ from railfab.topology.shape import SHAPE, Errors, listed
 
 LAST_VLAN = 4094
 LONGEST_SUBNET = 30
-"""Of a rail: a gateway and a host, beside network and broadcast."""
+"""Longest prefix of a rail: a gateway and a host, in addition to network and broadcast address."""
 
 
 def check_buildable(plan: Dimensions) -> None:
-    """Raise TopologyError, or Problems, with every reason why this fabric cannot be wired."""
+    """Raise TopologyError, or Problems, with every reason why this fabric cannot be built."""
     raise_all([error for check in SHAPE for error in check(plan.intent)])
     raise_all([error for check in CHECKS for error in check(plan)] + network_errors(plan.intent))
 
@@ -64,16 +64,16 @@ def _ports_have_their_speed(plan: Dimensions) -> Errors:
 
 
 def _runs(model: SwitchModel, tier: Spines | SuperSpines) -> bool:
-    """Whether a switch has ports of a tier's speed, of whole cages unless the tier says they may be split."""
+    """Whether a switch has ports of the speed of a tier: without breakout, unless the tier allows it."""
     whole = tier.rate_gbps in model.speeds_gbps
     return whole or (tier.breakout and model.lanes_for(tier.rate_gbps) is not None)
 
 
 def _spines_share_uplinks(plan: Dimensions) -> Errors:
-    """Of a rail switch whose ports are divided exactly between hosts and uplinks; other divisions are rounded up.
+    """Check that spines divide the uplinks of a full rail switch, if hosts and uplinks use exactly all of its ports.
 
-    Links that are stated always divide; they are refused where there are more of them than today's hosts need, and
-    neither those nor a full rail switch's would divide.
+    Otherwise the uplinks are rounded up. Links that the intent states always divide; they are an error only if there
+    are more than the current hosts need, and spines divide neither the needed number nor that of a full rail switch.
     """
     if plan.spines is None:
         return
@@ -83,68 +83,68 @@ def _spines_share_uplinks(plan: Dimensions) -> Errors:
     if uneven and (plan.spines.links_per_leaf is None or (spare and _uneven_now(plan))):
         yield TopologyError(
             "backend.spines.count",
-            f"{spines} spines cannot share the {int(full)} uplinks that a full rail switch needs evenly",
+            f"the {int(full)} uplinks of a full rail switch do not divide evenly among {spines} spines",
             f"Use a divisor of {int(full)}{_or_no_growth(plan)}",
         )
 
 
 def _uneven_now(plan: Dimensions) -> bool:
-    """Whether spines do not divide what the hosts of today need."""
+    """Whether spines do not divide the uplinks that the current hosts need."""
     assert plan.spines is not None
     needed, spines = plan.exact_uplinks_of_today, plan.spines.count
     return needed > spines and needed % spines != 0
 
 
 def _or_no_growth(plan: Dimensions) -> str:
-    """What else helps where spines divide what the hosts of today need."""
+    """The second remedy, if spines divide the uplinks that the current hosts need."""
     helps = plan.intent.backend.growth.hosts is None and not _uneven_now(plan)
-    return f", or say backend.growth.hosts: {plan.segments.hosts} if no more will come" if helps else ""
+    return f", or set backend.growth.hosts: {plan.segments.hosts} if segments will not grow" if helps else ""
 
 
-def _explicit_ports_are_there(plan: Dimensions) -> Errors:
+def _explicit_ports_exist(plan: Dimensions) -> Errors:
     ports, where = plan.segments.ports, "backend.segments.ports"
     if isinstance(ports, str):
         return
     if beyond := sorted({cage for cages in ports.values() for cage in cages if cage > plan.leaf_model.cages}):
-        problem = f"{plan.leaf_model.name} has {plan.leaf_model.cages} ports, and {listed('port', beyond)} is named"
-        yield TopologyError(where, problem, "Name ports that it has")
+        problem = f"{plan.leaf_model.name} has ports 1 to {plan.leaf_model.cages}, and no {listed('port', beyond)}"
+        yield TopologyError(where, problem, "Use ports that it has")
     for switch, rails in plan.rails_of.items():
         cages = Counter(cage for rail in rails for cage in ports[rail])
         if doubled := sorted(cage for cage, count in cages.items() if count > 1):
-            problem = f"{listed('port', doubled)} of rail switch {switch} is named more than once"
-            yield TopologyError(where, problem, "Give each port to one rail")
+            problem = f"rail switch {switch} has more than one use of {listed('port', doubled)}"
+            yield TopologyError(where, problem, "Assign each port to one rail")
 
 
 def _hosts_have_room(plan: Dimensions) -> Errors:
-    """Where each rail has ports of its own: others are counted by cages."""
+    """Check the hosts of a segment, if each rail has its own ports; other layouts are checked by cages."""
     hosts, room, by_rail = plan.segments.hosts, plan.host_room, plan.segments.ports != "by-host"
     if by_rail and hosts > room:
-        problem = f"{hosts} hosts in a segment, and the ports of a rail are enough for {room}"
-        yield TopologyError("backend.segments.hosts", problem, "Use fewer hosts, or give rails more ports")
+        problem = f"the ports of a rail are enough for {room} hosts, and a segment has {hosts}"
+        yield TopologyError("backend.segments.hosts", problem, "Use fewer hosts, or more ports per rail")
 
 
 COUNTS = {"hosts": "backend.segments.hosts", "segments": "backend.segments.count", "pods": "backend.pods"}
-"""Where an intent says how many there are."""
+"""The keys of the intent with the current numbers."""
 
 
 def _growth_is_enough(plan: Dimensions) -> Errors:
     growth, backend = plan.intent.backend.growth, plan.intent.backend
-    unjoined = ISLANDS if plan.leaf_room is None else None
+    unjoined = MAX_UNCONNECTED if plan.leaf_room is None else None
     for what, bound, present in (
         ("hosts", growth.hosts, backend.segments.hosts),
         ("segments", growth.segments or unjoined, backend.segments.count),
         ("pods", growth.pods, backend.pods),
     ):
         if bound is not None and present > bound:
-            said = getattr(growth, what) is not None
-            problem = f"{present} {what} are more than the {bound} that the fabric may grow to"
-            anew = "Raise it; addresses and ports are laid out anew"
-            remedy = anew if said else f"Say backend.growth.{what}: {present}"
-            yield TopologyError(f"backend.growth.{what}" if said else COUNTS[what], problem, remedy)
+            stated = getattr(growth, what) is not None
+            problem = f"{present} {what} exceed the limit of {bound} {what} that the fabric may grow to"
+            raise_it = "Raise the limit; this changes addresses and ports"
+            remedy = raise_it if stated else f"Set backend.growth.{what}: {present}"
+            yield TopologyError(f"backend.growth.{what}" if stated else COUNTS[what], problem, remedy)
 
 
 def _growth_has_ports(plan: Dimensions) -> Errors:
-    """A fabric may not count on more than its switches have ports for; what nothing joins yet has no bound."""
+    """Check that the switches have ports for `growth`; parts that are not connected have no limit."""
     growth, leaf_room = plan.intent.backend.growth, plan.leaf_room
     segment_room = None if leaf_room is None else leaf_room // plan.segments.rail_switches
     for what, bound, room in (
@@ -154,13 +154,13 @@ def _growth_has_ports(plan: Dimensions) -> Errors:
     ):
         if bound is not None and room is not None and bound > room:
             problem = f"the fabric cannot grow to {bound} {what}: its switches have ports for {room}"
-            yield TopologyError(f"backend.growth.{what}", problem, "Lower it, or use larger switches")
+            yield TopologyError(f"backend.growth.{what}", problem, "Lower the limit, or use larger switches")
 
 
 def _pools_are_used(plan: Dimensions) -> Errors:
     if plan.intent.profile.addresses.hosts is not None and plan.intent.hosts.attach != "routed":
-        problem = f"hosts attached by {plan.intent.hosts.attach} have addresses of backend.subnets.pool, not of this"
-        yield TopologyError("profile.addresses.hosts", problem, "Remove it, and give backend.subnets.pool")
+        problem = f"hosts with attach: {plan.intent.hosts.attach} use backend.subnets.pool, not this pool"
+        yield TopologyError("profile.addresses.hosts", problem, "Remove it, and set backend.subnets.pool")
 
 
 def _pools_suffice(plan: Dimensions) -> Errors:
@@ -177,17 +177,14 @@ def _pools_suffice(plan: Dimensions) -> Errors:
 def _exhausted(pool: str, fields: Fields) -> Errors:
     if not fields.fits():
         room = fields.pool.max_prefixlen - fields.pool.prefixlen
-        problem = (
-            f"{fields.pool} has {room} bits for addresses, and all that the fabric may grow to takes {fields.bits}"
-        )
-        remedy = "Give a larger pool, or say how far it grows with backend.growth"
-        yield TopologyError(f"profile.addresses.{pool}", problem, remedy)
+        problem = f"{fields.pool} has {room} bits for addresses, and the largest size of the fabric needs {fields.bits}"
+        yield TopologyError(f"profile.addresses.{pool}", problem, "Use a larger pool, or limit backend.growth")
 
 
 def _as_numbers_suffice(plan: Dimensions) -> Errors:
     if not AsPlan(plan).suffices:
-        problem = "more leaves than private AS numbers, for all that the fabric may grow to"
-        yield TopologyError("backend.growth", problem, "Say how far it grows with backend.growth, or use ibgp")
+        problem = "the largest size of the fabric has more leaves than there are private AS numbers"
+        yield TopologyError("backend.growth", problem, "Limit backend.growth, or use ibgp")
 
 
 def _subnets_suffice(plan: Dimensions) -> Errors:
@@ -196,16 +193,16 @@ def _subnets_suffice(plan: Dimensions) -> Errors:
     attachment, where = Attachment(plan), "backend.subnets"
     last_rail = attachment.subnets.first_vlan + plan.intent.hosts.nics - 1
     if last_rail + (0 if attachment.paired else 100 * max(port.slot for port in plan.nic_ports)) > LAST_VLAN:
-        yield TopologyError(f"{where}.first_vlan", "the last rail has no VLAN below 4095", "Begin lower")
+        yield TopologyError(f"{where}.first_vlan", f"the VLAN of the last rail exceeds {LAST_VLAN}", "Lower it")
     if attachment.rail_prefix > LONGEST_SUBNET:
-        problem = f"a /{attachment.subnets.switch_prefix} cannot be divided among the rails of a switch"
-        yield TopologyError(f"{where}.switch_prefix", problem, "Use a shorter one")
+        problem = f"a /{attachment.subnets.switch_prefix} is too small for the rails of a switch"
+        yield TopologyError(f"{where}.switch_prefix", problem, "Use a shorter prefix")
     elif plan.segments.hosts > attachment.hosts_of_subnet():
         problem = f"a /{attachment.rail_prefix} has addresses for {max(0, attachment.hosts_of_subnet())} hosts, "
         problem += f"and a segment has {plan.segments.hosts}"
         yield TopologyError(f"{where}.rail_prefix", problem, "Use a shorter prefix")
     if attachment.rail_bits < attachment.rail_bits_needed:
-        problem = f"a /{attachment.subnets.switch_prefix} does not hold the /{attachment.rail_prefix} of each rail"
+        problem = f"a /{attachment.subnets.switch_prefix} does not contain a /{attachment.rail_prefix} per rail"
         yield TopologyError(f"{where}.rail_prefix", problem, "Use a longer prefix, or a shorter switch_prefix")
     if attachment.pool_used > attachment.subnets.pool.num_addresses:
         problem = f"{attachment.subnets.pool} has no prefix left for the last rail switch"
@@ -217,7 +214,7 @@ CHECKS: tuple[Callable[[Dimensions], Errors], ...] = (
     _ports_have_their_speed,
     _spines_share_uplinks,
     ports_suffice,
-    _explicit_ports_are_there,
+    _explicit_ports_exist,
     _hosts_have_room,
     _growth_is_enough,
     _growth_has_ports,

@@ -17,19 +17,19 @@ from railfab.intent import FabricIntent
 from railfab.intent.catalogue import SwitchEntry
 
 CAGE_FIELDS = {"cage", "port", "electrical"}
-"""What a name pattern may say of a cage: counted from 1, from 0; its first electrical lane on the switch, from 0."""
+"""Fields of a name pattern for a cage: number from 1, from 0; its first electrical lane on the switch, from 0."""
 LANE_FIELDS = {*CAGE_FIELDS, "lane", "sub", "first"}
-"""And of a port of a broken-out cage: counted from 1, from 0, and its first electrical lane in the cage, from 1."""
+"""More fields for a breakout port: number from 1, from 0, and its first electrical lane in the cage, from 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SwitchModel:
     """One switch model.
 
-    breakouts: lanes to the speeds of a lane. at_most: speeds [Gb/s] that fewer cages run, and how many do.
-    names: platform to the name patterns of cage and lane.
-    lane_gbps: fastest electrical lane of a cage. cage: form of a cage (osfp, qsfp-dd). power_w: the most, with optics.
-    units: height in a rack.
+    breakouts: ports per cage to the speeds of a port. at_most: speeds [Gb/s] that only some cages support, and the
+    number of those cages. names: platform to the name patterns of cage and breakout port.
+    lane_gbps: largest speed of an electrical lane. cage: form factor of a cage (osfp, qsfp-dd). power_w: largest power,
+    with optics. units: height in a rack.
     """
 
     name: str
@@ -49,16 +49,16 @@ class SwitchModel:
 
     @property
     def platform(self) -> str:
-        """What it runs unless an intent says otherwise."""
+        """The default platform."""
         return next(iter(self.names))
 
     @property
     def electrical_lanes(self) -> int:
-        """Electrical lanes of a cage: as many as its fastest speed and its finest breakout need."""
+        """Electrical lanes of a cage: enough for its fastest speed and for its breakout with the most ports."""
         return max(1, max(self.speeds_gbps) // self.lane_gbps, *self.breakouts)
 
     def lanes_for(self, rate_gbps: int) -> int | None:
-        """How many ports of this speed a cage gives: 1 unbroken, more by breakout, None when it cannot."""
+        """Number of ports of this speed per cage: 1 without breakout, more with it, None if it is not supported."""
         if rate_gbps in self.speeds_gbps and rate_gbps == max(self.speeds_gbps):
             return 1
         broken = [lanes for lanes, speeds in self.breakouts.items() if rate_gbps in speeds]
@@ -67,26 +67,25 @@ class SwitchModel:
         return 1 if rate_gbps in self.speeds_gbps else None
 
     def interface(self, platform: str, cage: int, lane: int | None, lanes: int | None = None) -> str:
-        """The canonical name of a port on this platform. Raises TopologyError when the model does not run it.
+        """The canonical name of a port on this platform. Raises TopologyError if the model does not run it.
 
-        lanes: how many ports the cage is split into, for platforms that number them by electrical lane; by default
-        a port for every electrical lane.
+        lanes: ports per cage, for platforms that number them by electrical lane; by default one per electrical lane.
         """
         pattern = self._pattern(platform, broken=lane is not None)
         return self._named(pattern, cage, lane or 1, lanes or self.electrical_lanes)
 
     def interface_names(self, platform: str, lanes: int) -> tuple[str, ...]:
-        """Names of all ports in front-panel order, when every cage is broken out to `lanes` ports (1: unbroken).
+        """Names of all ports in front-panel order, with every cage split into `lanes` ports (1: no breakout).
 
-        Raises TopologyError when the model does not run the platform, when no cage of it breaks out there, and when
-        the patterns give two ports one name.
+        Raises TopologyError if the model does not run the platform, has no breakout there, or if its patterns give two
+        ports the same name.
         """
         pattern = self._pattern(platform, broken=lanes > 1)
         cages, ports = range(1, self.cages + 1), range(1, lanes + 1)
         names = tuple(self._named(pattern, cage, lane, lanes) for cage in cages for lane in ports)
         if len(set(names)) < len(names):
-            problem = f"{pattern!r} gives two of {lanes} x {self.cages} ports one name on {platform}"
-            raise TopologyError(f"switch {self.name}", problem, "Use {cage}, and {lane} where cages are split")
+            problem = f"{pattern!r} gives two of {lanes} x {self.cages} ports the same name on {platform}"
+            raise TopologyError(f"switch {self.name}", problem, "Use {cage}, and {lane} for breakout ports")
         return names
 
     def _pattern(self, platform: str, *, broken: bool) -> str:
@@ -95,7 +94,8 @@ class SwitchModel:
             raise TopologyError(f"switch {self.name}", f"does not run platform {platform!r}", f"Use {known}")
         pattern = self.names[platform].get("lane" if broken else "cage")
         if pattern is None:
-            raise TopologyError(f"switch {self.name}", f"breaks out no cage on {platform}", "Use speeds of whole cages")
+            problem = f"breakout is not supported on {platform}"
+            raise TopologyError(f"switch {self.name}", problem, "Use speeds without breakout")
         return pattern
 
     def _named(self, pattern: str, cage: int, lane: int, lanes: int) -> str:
@@ -117,37 +117,37 @@ def catalogue() -> Mapping[str, SwitchModel]:
 
 
 def load_data(name: str) -> dict[str, Any]:
-    """A data file of this room, by the fastest parser there is."""
+    """A data file of this package, read by the fastest available parser."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     document: dict[str, Any] = yaml.load(files(__package__).joinpath(name).read_text(), Loader=loader)
     return document
 
 
 def switch_model(name: str) -> SwitchModel:
-    """The built-in model of that name. Raises TopologyError."""
-    return _named_in(catalogue(), name)
+    """The built-in model of this name. Raises TopologyError."""
+    return _lookup(catalogue(), name)
 
 
 def models_of(intent: FabricIntent) -> Mapping[str, SwitchModel]:
-    """The switch models an intent may name: the built-in ones and its own. Raises TopologyError, or Problems."""
-    own, faults = {}, list[RailfabError]()
+    """The switch models for an intent: the built-in ones and those of the intent. Raises TopologyError, or Problems."""
+    added, faults = {}, list[RailfabError]()
     for name, entry in intent.switches.items():
         try:
-            own[name] = _own_model(name, entry.model_dump_json())
+            added[name] = _added_model(name, entry.model_dump_json())
         except RailfabError as error:
             faults += each(error)
     raise_all(faults)
-    return {**catalogue(), **own} if own else catalogue()
+    return {**catalogue(), **added} if added else catalogue()
 
 
 def model_named(intent: FabricIntent, name: str) -> SwitchModel:
-    """The model of that name, built-in or the intent's own. Raises TopologyError."""
-    return _named_in(models_of(intent), name)
+    """The model of this name, built-in or of the intent. Raises TopologyError."""
+    return _lookup(models_of(intent), name)
 
 
 @lru_cache(maxsize=256)
-def _own_model(name: str, entry_json: str) -> SwitchModel:
-    """A user's entry as a model: looked at once, however often it is asked for."""
+def _added_model(name: str, entry_json: str) -> SwitchModel:
+    """A switch entry of an intent as a model; cached, since it is used often."""
     entry = SwitchEntry.model_validate_json(entry_json).model_dump()
     raise_all(list(_faults(name, entry)))
     return switch_entry(name, entry)
@@ -165,35 +165,35 @@ def switch_entry(name: str, entry: Mapping[str, Any]) -> SwitchModel:
     return SwitchModel(name=name, breakouts=breakouts, speeds_gbps=speeds_gbps, names=names, **fields)
 
 
-def _named_in(models: Mapping[str, SwitchModel], name: str) -> SwitchModel:
+def _lookup(models: Mapping[str, SwitchModel], name: str) -> SwitchModel:
     if name in models:
         return models[name]
     raise TopologyError(f"switch {name!r}", "is not in the catalogue", nearest(name, models))
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """What a user who wrote `name` may have meant, and all that is known."""
+    """The remedy for an unknown name: the most similar known name, and all of them."""
     names = sorted(known)
-    guess = difflib.get_close_matches(name.lower(), names, n=1)
-    return f"Did you mean {guess[0]!r}? Known: {', '.join(names)}" if guess else f"Use {', '.join(names)}"
+    similar = difflib.get_close_matches(name.lower(), names, n=1)
+    return f"Did you mean {similar[0]!r}? The choices are {', '.join(names)}" if similar else f"Use {', '.join(names)}"
 
 
 def no_speed(where: str, model: SwitchModel, rate_gbps: int) -> TopologyError:
-    """That no port of a model runs at a speed, whole or broken out."""
+    """The error that a model does not support a speed, with or without breakout."""
     speeds = {*model.speeds_gbps, *(speed for broken in model.breakouts.values() for speed in broken)}
     choice = ", ".join(str(speed) for speed in sorted(speeds))
     return TopologyError(where, f"{model.name} has no port of {rate_gbps} Gb/s", f"Use one of {choice}")
 
 
 def _faults(name: str, entry: Mapping[str, Any]) -> Iterator[RailfabError]:
-    """What is wrong with a user's entry that its types do not tell."""
+    """Faults of a switch entry that its types do not express."""
     where = f"switches.{name}"
     if name in catalogue():
-        yield TopologyError(where, "is in the built-in catalogue already", "Give yours another name")
+        yield TopologyError(where, "the built-in catalogue has a model of this name", "Use another name")
     if not entry["speeds_gbps"]:
-        yield TopologyError(f"{where}.speeds_gbps", "names no speed", "Say what an unbroken cage runs at")
+        yield TopologyError(f"{where}.speeds_gbps", "the list is empty", "Add the speeds of a cage without breakout")
     if not entry["names"]:
-        yield TopologyError(f"{where}.names", "names no platform", "Say how one platform calls its ports")
+        yield TopologyError(f"{where}.names", "the mapping is empty", "Add the port names of at least one platform")
     for platform, patterns in entry["names"].items():
         yield from _pattern_faults(f"{where}.names.{platform}", patterns)
     for lanes, speeds in entry["breakouts"].items():
@@ -203,7 +203,7 @@ def _faults(name: str, entry: Mapping[str, Any]) -> Iterator[RailfabError]:
 def _breakout_faults(where: str, lanes: int, speeds: Iterable[int], cage: tuple[int, ...]) -> Iterator[RailfabError]:
     for speed in speeds:
         if cage and lanes * speed > max(cage):
-            problem = f"{lanes} x {speed} Gb/s is more than the {max(cage)} Gb/s of a cage"
+            problem = f"{lanes} x {speed} Gb/s exceeds the {max(cage)} Gb/s of a cage"
             yield TopologyError(where, problem, "Use fewer lanes or a lower speed")
 
 
@@ -212,11 +212,11 @@ def _pattern_faults(where: str, patterns: Mapping[str, str | None]) -> Iterator[
         pattern = patterns[key]
         if pattern is not None and not _is_pattern(pattern, known):
             choice = ", ".join(f"{{{field}}}" for field in sorted(known))
-            yield TopologyError(f"{where}.{key}", f"{pattern!r} is no name pattern", f"Use only {choice} in it")
+            yield TopologyError(f"{where}.{key}", f"{pattern!r} is not a name pattern", f"Use only the fields {choice}")
 
 
 def _is_pattern(pattern: str, known: Collection[str]) -> bool:
-    """Whether the braces of a pattern are plain fields that are known."""
+    """Whether all fields of a pattern are known, without format or conversion."""
     try:
         parsed = list(Formatter().parse(pattern))
     except ValueError:

@@ -1,4 +1,4 @@
-"""The numbers of a backend that wiring, addresses and checks ask for again and again."""
+"""The dimensions of a backend: counts of hosts, switches, ports and links, used by wiring, addresses and checks."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from railfab.intent import FabricIntent, Segments, Spines, SuperSpines
 from railfab.topology.catalogue import SwitchModel, model_named
 from railfab.topology.rails import NicPort, nic_ports
 
-ISLANDS = 256
-"""Segments that a fabric without spines, or pods that one without super-spines, is numbered for."""
+MAX_UNCONNECTED = 256
+"""Segments that a fabric without spines has numbers for."""
 
 
 @dataclass(frozen=True)
 class Dimensions:
-    """How many of everything, and who meets whom. Cages and ports are those of one switch."""
+    """Counts computed from an intent. Cages and ports are those of one switch."""
 
     intent: FabricIntent
 
@@ -52,10 +52,10 @@ class Dimensions:
     @cached_property
     def rails_of(self) -> Mapping[int, tuple[int, ...]]:
         """The rails that each rail switch of a segment serves (the same in every plane)."""
-        met: dict[int, dict[int, None]] = {}
+        rails_of: dict[int, dict[int, None]] = {}
         for port in self.nic_ports:
-            met.setdefault(port.switch, {})[port.rail] = None
-        return {switch: tuple(rails) for switch, rails in sorted(met.items())}
+            rails_of.setdefault(port.switch, {})[port.rail] = None
+        return {switch: tuple(rails) for switch, rails in sorted(rails_of.items())}
 
     @cached_property
     def links_per_host_and_leaf(self) -> int:
@@ -65,47 +65,47 @@ class Dimensions:
 
     @cached_property
     def links_per_nic_and_leaf(self) -> int:
-        """Ports of one NIC that meet the same rail switch."""
+        """Ports of one NIC on the same rail switch."""
         return max(port.turn for port in self.nic_ports) + 1
 
     @cached_property
     def host_lanes(self) -> int:
-        """Host ports that one cage of a rail switch gives; 1 when it is not broken out."""
+        """Host ports per cage of a rail switch; 1 without breakout."""
         return self.leaf_model.lanes_for(self.intent.hosts.rate_gbps) or 1
 
     @cached_property
     def host_cages(self) -> tuple[int, ...] | None:
-        """The cages that an intent names for hosts; None when they fill up from the first."""
+        """The cages that the intent assigns to hosts; None if hosts use cages from the first upwards."""
         ports = self.segments.ports
         return None if isinstance(ports, str) else tuple(cage for cages in ports.values() for cage in cages)
 
     @cached_property
     def host_cages_used(self) -> int:
-        """Cages of a rail switch that the hosts of a segment take."""
+        """Cages of a rail switch that the hosts of a segment use."""
         if self.host_cages is not None:
             return len(set(self.host_cages))
         return self._cages_of(self.segments.hosts)
 
     def _cages_of(self, hosts: int) -> int:
-        """Cages of a rail switch that so many hosts fill."""
+        """Cages of a rail switch that this number of hosts uses."""
         return -(-hosts * self.links_per_host_and_leaf // self.host_lanes)
 
     @cached_property
     def peer_links(self) -> int:
-        """Links between the two switches of a pair, on as many cages."""
+        """Links between the two switches of a pair, one per cage."""
         attach = self.intent.hosts.attach
         paired = attach == "mlag" or (attach == "esi" and self.spines is None)
         return self.segments.peer_links if paired else 0
 
     @cached_property
     def spare_cages(self) -> tuple[int, ...]:
-        """Cages of a rail switch that may lead to other switches, from the last downwards."""
+        """Cages of a rail switch for links to other switches, from the last downwards."""
         named = set(self.host_cages or ())
         return tuple(cage for cage in range(self.leaf_model.cages, 0, -1) if cage not in named)
 
     @cached_property
     def uplink_lanes(self) -> int:
-        """Uplinks that one cage of a rail switch gives."""
+        """Uplinks per cage of a rail switch."""
         return _lanes(self.leaf_model, self.spines)
 
     @cached_property
@@ -117,22 +117,22 @@ class Dimensions:
 
     @cached_property
     def uplinks_of_full_leaf(self) -> int:
-        """The fewest uplinks that carry what all host ports left beside them can send, at the stated ratio."""
+        """The smallest number of uplinks that carry the traffic of all other ports at the stated ratio, whole cages."""
         return ceil(self.exact_uplinks / self.uplink_lanes) * self.uplink_lanes
 
     @cached_property
     def exact_uplinks(self) -> float:
-        """Uplinks that carry just what all host ports left beside them can send, at the stated ratio."""
+        """Uplinks that exactly carry the traffic of all other ports at the stated ratio; may be a fraction."""
         return self._exact_uplinks(self.leaf_model.cages - self.peer_links)
 
     @cached_property
     def exact_uplinks_without_peers(self) -> float:
-        """As if no port led to the other switch of a pair: what spines should divide."""
+        """The same without peer links: the number that spines should divide."""
         return self._exact_uplinks(self.leaf_model.cages)
 
     @cached_property
     def exact_uplinks_of_today(self) -> float:
-        """Uplinks that carry just what the hosts of today can send, at the stated ratio."""
+        """Uplinks that exactly carry the traffic of the current hosts at the stated ratio."""
         return self._cages_of(self.segments.hosts) * self._cage_gbps / self._uplink_gbps
 
     def _exact_uplinks(self, cages: int) -> float:
@@ -144,18 +144,18 @@ class Dimensions:
 
     @property
     def _cage_gbps(self) -> int:
-        """What a cage lets in from hosts."""
+        """Host bandwidth per cage of a rail switch."""
         return self.host_lanes * self.intent.hosts.rate_gbps
 
     @property
     def _uplink_gbps(self) -> float:
-        """What an uplink is charged with, at the stated ratio."""
+        """Host bandwidth per uplink at the stated ratio."""
         assert self.spines is not None
         return self.spines.rate_gbps * self.intent.backend.oversubscription
 
     @cached_property
     def _host_cages_bound(self) -> int | None:
-        """Cages of a rail switch that hosts may take at most, where the intent says so."""
+        """Largest number of cages for hosts, if the intent limits it."""
         ports, hosts = self.segments.ports, self.intent.backend.growth.hosts
         if not isinstance(ports, str):
             return max(sum(len(ports[rail]) for rail in rails) for rails in self.rails_of.values())
@@ -172,7 +172,7 @@ class Dimensions:
 
     @cached_property
     def host_room(self) -> int:
-        """Hosts that a segment's rail switches have ports for."""
+        """Largest number of hosts per segment for which the rail switches have ports."""
         ports, per_nic = self.segments.ports, self.links_per_nic_and_leaf
         if not isinstance(ports, str):
             return min(len(cages) * self.host_lanes // per_nic for cages in ports.values())
@@ -181,7 +181,7 @@ class Dimensions:
 
     @cached_property
     def block_ports(self) -> int:
-        """Ports of a rail switch that each of its rails has, laid out by rail."""
+        """Ports per rail on a rail switch with the port layout by-rail."""
         return self.growth_hosts * self.links_per_nic_and_leaf
 
     @cached_property
@@ -198,12 +198,12 @@ class Dimensions:
 
     @cached_property
     def supers_per_group(self) -> int:
-        """Super-spines that each spine meets."""
+        """Super-spines that each spine connects to."""
         return self.supers.count // self.supers.groups if self.supers else 0
 
     @cached_property
     def spines_per_group(self) -> int:
-        """Spines of a pod that meet the same super-spines."""
+        """Spines of a pod that connect to the same super-spines."""
         return self.spines.count // self.supers.groups if self.supers and self.spines else 0
 
     @cached_property
@@ -215,7 +215,7 @@ class Dimensions:
 
     @cached_property
     def uplinks_of_full_spine(self) -> int:
-        """The fewest uplinks that carry what all leaf ports left beside them can send, at the stated ratio."""
+        """The smallest number of uplinks of a spine that carry the traffic of its other ports at the stated ratio."""
         assert self.supers is not None
         assert self.spines is not None
         assert self.spine_model is not None
@@ -242,27 +242,27 @@ class Dimensions:
 
     @cached_property
     def leaf_room(self) -> int | None:
-        """Rail switches of a pod that a spine has ports for; None without spines."""
+        """Largest number of rail switches per pod for which a spine has ports; None without spines."""
         if self.spine_model is None:
             return None
         return max(0, self.spine_model.cages - self.spine_up_cages) * self.spine_down_lanes // self.links_per_leaf
 
     @cached_property
     def pod_room(self) -> int | None:
-        """Pods that a super-spine has ports for; None without super-spines."""
+        """Largest number of pods for which a super-spine has ports; None without super-spines."""
         if self.super_model is None:
             return None
         return self.super_model.cages * self.super_lanes // max(1, self.spines_per_group * self.links_per_spine)
 
     @cached_property
     def growth_hosts(self) -> int:
-        """Hosts of a segment that ports and addresses are laid out for."""
+        """Largest number of hosts per segment, for which ports and addresses are reserved."""
         return self.intent.backend.growth.hosts or self.host_room
 
     @cached_property
     def growth_segments(self) -> int:
-        """Segments of a pod that addresses and AS numbers are laid out for."""
-        room = ISLANDS if self.leaf_room is None else self.leaf_room // self.segments.rail_switches
+        """Largest number of segments per pod, for which addresses and AS numbers are reserved."""
+        room = MAX_UNCONNECTED if self.leaf_room is None else self.leaf_room // self.segments.rail_switches
         return self.intent.backend.growth.segments or room
 
     @cached_property
@@ -271,11 +271,11 @@ class Dimensions:
 
     @cached_property
     def growth_pods(self) -> int:
-        """Pods that addresses and AS numbers are laid out for."""
+        """Largest number of pods, for which addresses and AS numbers are reserved."""
         return self.intent.backend.growth.pods or (1 if self.pod_room is None else self.pod_room)
 
     def leaf_number(self, segment: int, switch: int) -> int:
-        """A rail switch's number in its pod (and plane)."""
+        """The number of a rail switch in its pod (and plane)."""
         return (segment - 1) * self.segments.rail_switches + switch
 
     @property
@@ -284,15 +284,15 @@ class Dimensions:
 
 
 def _lanes(model: SwitchModel | None, tier: Spines | SuperSpines | None) -> int:
-    """Links of a tier above that one cage of this model gives."""
+    """Links to the tier above per cage of this model."""
     if model is None or tier is None or not tier.breakout:
         return 1
     return model.lanes_for(tier.rate_gbps) or 1
 
 
 def exact_uplinks(*, cages: int, down_gbps: float, up_gbps: float, up_lanes: int) -> float:
-    """Uplinks that carry just what the other cages of a switch let in.
+    """Uplinks that exactly carry the traffic of the other cages of a switch; may be a fraction.
 
-    down_gbps: of a cage from below. up_gbps: of an uplink, times the oversubscription that is allowed.
+    down_gbps: per cage from below. up_gbps: per uplink, times the allowed oversubscription.
     """
     return cages * down_gbps / (down_gbps + up_lanes * up_gbps) * up_lanes

@@ -1,4 +1,4 @@
-"""What a fabric is made of besides switches: host models, cables and optics, as data with its sources."""
+"""Host models, cables and optics, as data with its sources."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from railfab.intent import Hosts
 from railfab.topology.catalogue import load_data, nearest
 
 LANES_GBPS = (200, 100, 50, 25, 10, 1)
-"""Speeds that an electrical or optical lane runs at, the fastest first."""
+"""Speeds of an electrical or optical lane, the fastest first."""
 LANE_COUNTS = (1, 2, 4, 8)
-"""Lanes that a port is made of."""
+"""Numbers of lanes that a port can have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostModel:
-    """One GPU server model. gpu_memory_gb: of one GPU. power_w: the most. units: height in a rack."""
+    """One GPU server model. gpu_memory_gb: of one GPU. power_w: largest power. units: height in a rack."""
 
     name: str
     gpus: int
@@ -33,8 +33,8 @@ class HostModel:
 class Media:
     """A cable or optic of one rate.
 
-    lanes: in each direction, on the medium. pluggables_per_end: 0 for a cable with its ends attached, 1 for optics.
-    power_w: of one end. gearbox: modules of it exist that take slower electrical lanes than those on the fibre.
+    lanes: in each direction, on the medium. pluggables_per_end: 0 for a DAC, AEC or AOC, 1 for optics. power_w: of one
+    end. gearbox: there are modules that accept slower electrical lanes than those on the fibre.
     """
 
     name: str
@@ -50,8 +50,8 @@ class Media:
     def lane_gbps(self) -> int:
         return self.rate_gbps // self.lanes
 
-    def takes(self, lane_gbps: int) -> bool:
-        """Whether a port with electrical lanes of this speed can drive it."""
+    def supports(self, lane_gbps: int) -> bool:
+        """Whether it accepts electrical lanes of this speed."""
         return lane_gbps == self.lane_gbps or (self.gearbox and lane_gbps < self.lane_gbps)
 
 
@@ -61,7 +61,7 @@ def host_models() -> tuple[HostModel, ...]:
 
 
 def host_model(name: str) -> HostModel:
-    """The host model of that name. Raises TopologyError."""
+    """The host model of this name. Raises TopologyError."""
     hosts = _equipment()["hosts"]
     if name not in hosts:
         raise TopologyError(f"host model {name!r}", "is not in the catalogue", nearest(name, hosts))
@@ -69,7 +69,7 @@ def host_model(name: str) -> HostModel:
 
 
 def host_of(hosts: Hosts) -> HostModel:
-    """The model that an intent names, with what the intent says of its own servers. Raises TopologyError."""
+    """The host model of an intent, with the power, height and memory that the intent states. Raises TopologyError."""
     model = host_model(hosts.model)
     return replace(
         model,
@@ -88,14 +88,14 @@ def media() -> tuple[Media, ...]:
 
 @cache
 def media_of_rate(rate_gbps: int) -> tuple[Media, ...]:
-    """Cables and optics of one rate, by reach; among equals the ones of most, slowest lanes first."""
+    """Cables and optics of one rate, sorted by reach, then by number of lanes, most first."""
     return tuple(sorted((m for m in media() if m.rate_gbps == rate_gbps), key=lambda m: (m.reach_m, -m.lanes)))
 
 
 def lane_modes(rate_gbps: int, lane_gbps: int, lanes: int) -> Iterator[int]:
-    """Lane speeds at which a port of `lanes` lanes, none faster than `lane_gbps`, makes up a rate; the fastest first.
+    """Lane speeds, up to `lane_gbps`, at which a port of up to `lanes` lanes reaches a rate; the fastest first.
 
-    Assumes that a lane runs at every slower standard speed too (general knowledge of switch SerDes).
+    Assumes that a lane also supports every slower standard speed (general knowledge of switch SerDes).
     """
     for lane in LANES_GBPS:
         count, rest = divmod(rate_gbps, lane)

@@ -1,22 +1,22 @@
 """Failure domains: for each switch, link and NIC, how many GPUs lose how much of their bandwidth.
 
-What is counted. A GPU's bandwidth in a network is the sum of the ports that serve it: those of its NIC on the backend
-(a shared NIC divided evenly among its GPUs, which changes no share), those of its host on the other networks. Each
-failure is measured on the traffic that it stands between, said by `towards`:
+Definition. The bandwidth of a GPU in a network is the sum of its ports: those of its NIC on the backend (a shared NIC
+is divided evenly among its GPUs, which changes no share), those of its host on the other networks. Each failure is
+measured on the traffic that it affects, stated by `towards`:
 
-- a NIC, a host link or a leaf takes ports away: shares of the bandwidth towards every GPU;
-- a leaf-spine link or a spine takes uplinks of leaves away: shares of the bandwidth towards GPUs behind other leaves,
-  when every host sends at once. A leaf hands up min(1, up / down) of what its hosts send; the loss is by how much that
-  falls. Losing one of n spines costs 1/n on a leaf that is fully used, and less where uplinks are spare;
-- a spine-super link or a super-spine takes uplinks of spines away: likewise, towards GPUs of other pods.
+- a NIC, a host link or a leaf removes ports: shares of the bandwidth to every GPU;
+- a leaf-spine link or a spine removes uplinks of leaves: shares of the bandwidth to GPUs behind other leaves, when all
+  hosts send at the same time. A leaf carries min(1, up / down) of the traffic of its hosts upwards; the loss is the
+  decrease of this share. Losing one of n spines costs 1/n on a fully used leaf, and less with spare uplinks;
+- a spine-super link or a super-spine removes uplinks of spines: in the same way, to GPUs of other pods.
 
-A loss is relative to what there was before the failure, so that an oversubscribed fabric is not counted twice. Traffic
-is assumed to spread over all remaining links by their rates, and to use a NIC's remaining ports. A failure far away
-(the other pod's spine) is counted for the GPUs behind it, not for those that talk to them. Peer links carry nothing
-while all is well; a storage server's link and a switch's link to the management network serve no GPU.
+A loss is relative to the bandwidth before the failure, so that oversubscription is not counted twice. Traffic is
+assumed to spread over all remaining links by their rates, and to use the remaining ports of a NIC. A remote failure
+(the spine of another pod) is counted for the GPUs behind it, not for those that communicate with them. Peer links carry
+no traffic without a failure; the link of a storage server, and of a switch to the management network, serve no GPU.
 
-A GPU is cut off where its share is all there was. With a scale-up network it may still be reached over the other GPUs
-of its host; that is software's choice, and not counted.
+A GPU is cut off if it loses all of its bandwidth. With a scale-up network it may still be reached over the other GPUs
+of its host; this depends on software and is not counted.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from railfab.intent import FabricIntent
-from railfab.topology.exposure import NOTHING, Effect, Exposure, exposure, loss
+from railfab.topology.exposure import NO_EFFECT, Effect, Exposure, exposure, loss
+from railfab.topology.links_by_tier import links_by_tier
 from railfab.topology.model import Link, Net, Node, Role, Topology
-from railfab.topology.sorted_links import sort_links
 
 
 class FailureKind(StrEnum):
-    """What fails, in the order of the table."""
+    """The element that fails, in the order of the table."""
 
     NIC = "NIC"
     HOST_LINK = "host link"
@@ -57,11 +57,11 @@ class Towards(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailureDomain:
-    """What one failure costs, for all elements of a network that cost the same.
+    """The effect of one failure, for all elements of a network with the same effect.
 
-    example: the first of them; a switch, `HOST railR` or `NODE:PORT--NODE:PORT`. count: how many there are.
-    gpus: GPUs that lose bandwidth in this network. lost_percent: of theirs, on average [%]. cut_off: GPUs losing all.
-    towards: the traffic that this is a share of.
+    example: the first element; a switch, `HOST railR` or `NODE:PORT--NODE:PORT`. count: number of elements.
+    gpus: GPUs that lose bandwidth in this network. lost_percent: their average loss [%]. cut_off: GPUs that lose all.
+    towards: the traffic that is measured.
     """
 
     net: Net
@@ -75,7 +75,7 @@ class FailureDomain:
 
 
 Failure = tuple[FailureKind, str, Effect]
-"""What fails, its name, what it costs."""
+"""Kind, name and effect of a failing element."""
 
 TOWARDS = {
     FailureKind.LEAF_LINK: Towards.OTHER_LEAVES,
@@ -83,12 +83,12 @@ TOWARDS = {
     FailureKind.SPINE_LINK: Towards.OTHER_PODS,
     FailureKind.SUPER: Towards.OTHER_PODS,
 }
-"""Where it is not every GPU."""
+"""The measured traffic of each kind of failure, if it is not the traffic to every GPU."""
 
 
 def failure_domains(topology: Topology, intent: FabricIntent) -> tuple[FailureDomain, ...]:
-    """Every switch, link and NIC of every network, alike ones in one row."""
-    found, hosts = sort_links(topology), intent.hosts
+    """Failure domains of every switch, link and NIC of every network, equal ones merged."""
+    found, hosts = links_by_tier(topology), intent.hosts
     networks = dict.fromkeys(node.net for node in topology.switches())
     return tuple(
         domain
@@ -101,7 +101,7 @@ def failure_domains(topology: Topology, intent: FabricIntent) -> tuple[FailureDo
 
 
 def _rows(net: Net, failures: Iterable[Failure]) -> Iterator[FailureDomain]:
-    """One row for each kind and effect, in the order in which they were first met."""
+    """One row for each kind and effect, in the order of their first elements."""
     first: dict[tuple[FailureKind, int, float, int], str] = {}
     count: Counter[tuple[FailureKind, int, float, int]] = Counter()
     for kind, name, effect in failures:
@@ -129,7 +129,7 @@ def _failures(network: Exposure) -> Iterator[Failure]:
 
 
 def _nics(network: Exposure) -> Iterator[Failure]:
-    """None on the management network, whose ports are of several devices: a host's own and its BMC's."""
+    """Failures of NICs; none on the management network, where the ports of a host belong to host and BMC."""
     if network.net is not Net.MANAGEMENT:
         for nic in network.nics:
             host, rail = nic
@@ -165,10 +165,10 @@ def _spine_links(network: Exposure) -> Iterator[Failure]:
 
 
 def _supers(network: Exposure) -> Iterator[Failure]:
-    """Super-spines that serve the same spines of a pod cost that pod the same."""
+    """Failures of super-spines; those with the same spines of a pod have the same effect on the pod."""
     known: dict[tuple[tuple[str, int], ...], Effect] = {}
     for node in _switches(network, Role.SUPER):
-        effect = NOTHING
+        effect = NO_EFFECT
         for spines in network.spines_by_pod(node.name):
             if spines not in known:
                 known[spines] = network.without_spine_uplinks(spines)
@@ -177,14 +177,14 @@ def _supers(network: Exposure) -> Iterator[Failure]:
 
 
 def _harmless(network: Exposure) -> Iterator[Failure]:
-    """Links without which no GPU loses bandwidth."""
-    for link in network.level:
-        yield FailureKind.PEER_LINK, _label(link), NOTHING
+    """Failures of links that carry no traffic of GPUs."""
+    for link in network.peer_links:
+        yield FailureKind.PEER_LINK, _label(link), NO_EFFECT
     for link in network.hosts:
         if network.nodes[link.a.node].role is Role.SERVER:
-            yield FailureKind.SERVER_LINK, _label(link), NOTHING
+            yield FailureKind.SERVER_LINK, _label(link), NO_EFFECT
     for link in network.managed:
-        yield FailureKind.MANAGED_LINK, _label(link), NOTHING
+        yield FailureKind.MANAGED_LINK, _label(link), NO_EFFECT
 
 
 FAILURES: tuple[Callable[[Exposure], Iterator[Failure]], ...] = (
@@ -204,10 +204,10 @@ def _switches(network: Exposure, role: Role) -> Iterator[Node]:
 
 
 def _uplinks(network: Exposure, role: Role, kind: FailureKind, cost: Callable[[str, int], Effect]) -> Iterator[Failure]:
-    """The links upwards of switches of a role; those of one switch and speed cost the same."""
+    """Failures of uplinks of switches of a role; those of one switch and speed have the same effect."""
     known: dict[tuple[str, int], Effect] = {}
     lower = {node.name for node in _switches(network, role)}
-    for link in network.rising:
+    for link in network.uplinks:
         if link.a.node in lower:
             key = link.a.node, link.rate_gbps
             if key not in known:

@@ -1,4 +1,4 @@
-"""Grouping of things by a key."""
+"""Group elements by a key."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def grouped(things: Iterable[T], key: Callable[[T], Hashable]) -> list[list[T]]:
-    """Lists of the things with equal keys, in the order of the first of each."""
-    found: dict[Hashable, list[T]] = {}
-    for thing in things:
-        found.setdefault(key(thing), []).append(thing)
-    return list(found.values())
+def grouped(elements: Iterable[T], key: Callable[[T], Hashable]) -> list[list[T]]:
+    """Lists of the elements with equal keys, in the order of the first element of each."""
+    groups: dict[Hashable, list[T]] = {}
+    for element in elements:
+        groups.setdefault(key(element), []).append(element)
+    return list(groups.values())

@@ -1,4 +1,4 @@
-"""The links between hosts and rail switches, whatever way hosts are attached, and those between the two of a pair."""
+"""The links between hosts and rail switches, for every `attach`, and the peer links of pairs."""
 
 from __future__ import annotations
 
@@ -9,62 +9,62 @@ from itertools import product
 from railfab.topology.addresses import AddressPlan, Place
 from railfab.topology.attachment import PEER_BUNDLE, Attachment, Leaf
 from railfab.topology.dimensions import Dimensions
+from railfab.topology.front_panel import Panel, PanelPort, host_panel_positions, peer_cages
 from railfab.topology.model import Interface, Link, Port
 from railfab.topology.nodes import host_name, leaf_name, numbers, planes, pods, segments
-from railfab.topology.places import Panel, Spot, host_places, peer_cages
 from railfab.topology.rails import NicPort
 
 Ends = tuple[Interface | None, Interface | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Strand:
-    """One NIC port, and where it arrives: the port of its rail switch for each host of a segment in turn."""
+class NicPortLinks:
+    """One NIC port, and its port on the rail switch for each host of a segment in turn."""
 
     port: NicPort
     name: str
-    spots: tuple[Spot, ...]
+    switch_ports: tuple[PanelPort, ...]
 
 
-def strands(plan: Dimensions) -> tuple[Strand, ...]:
+def nic_port_links(plan: Dimensions) -> tuple[NicPortLinks, ...]:
     panel = Panel(plan.leaf_model, plan.segments.platform or plan.leaf_model.platform, plan.host_lanes)
     return tuple(
-        Strand(
+        NicPortLinks(
             port=port,
             name=f"rail{port.rail}-p{port.port}",
-            spots=tuple(panel.at(cage, lane) for cage, lane in host_places(plan, port)),
+            switch_ports=tuple(panel.at(cage, lane) for cage, lane in host_panel_positions(plan, port)),
         )
         for port in plan.nic_ports
     )
 
 
 def host_links(plan: Dimensions, addresses: AddressPlan, attachment: Attachment) -> Iterator[Link]:
-    """By host, rail and NIC port."""
-    own = strands(plan)
+    """Links between hosts and rail switches, ordered by host, rail and NIC port."""
+    nic_links = nic_port_links(plan)
     for pod, segment in product(pods(plan), segments(plan)):
-        ends = [_addressing(plan, addresses, attachment, (pod, segment), strand.port) for strand in own]
-        vlans = [_vlan(plan, attachment, strand.port) for strand in own]
-        leaves = [leaf_name(strand.port.plane, pod, segment, strand.port.switch) for strand in own]
+        ends = [_addressing(plan, addresses, attachment, (pod, segment), links.port) for links in nic_links]
+        vlans = [_vlan(plan, attachment, links.port) for links in nic_links]
+        leaves = [leaf_name(links.port.plane, pod, segment, links.port.switch) for links in nic_links]
         for host in numbers(plan.segments.hosts):
             name = host_name(pod, segment, host)
-            for strand, leaf, end, vlan in zip(own, leaves, ends, vlans, strict=True):
-                bundle = attachment.bundle(host, strand.port)
-                yield _host_link(plan, strand, (name, leaf), host, end(host), vlan, bundle)
+            for links, leaf, end, vlan in zip(nic_links, leaves, ends, vlans, strict=True):
+                bundle = attachment.bundle(host, links.port)
+                yield _host_link(plan, links, (name, leaf), host, end(host), vlan, bundle)
 
 
 def _host_link(
     plan: Dimensions,
-    strand: Strand,
+    links: NicPortLinks,
     nodes: tuple[str, str],
     host: int,
     addresses: Ends,
     vlan: int | None,
     bundle: int | None,
 ) -> Link:
-    rate, rail, spot = plan.intent.hosts.rate_gbps, strand.port.rail, strand.spots[host - 1]
+    rate, rail, switch_port = plan.intent.hosts.rate_gbps, links.port.rail, links.switch_ports[host - 1]
     host_end = Port(
         node=nodes[0],
-        name=strand.name,
+        name=links.name,
         cage=0,
         lane=None,
         rate_gbps=rate,
@@ -74,9 +74,9 @@ def _host_link(
     )
     leaf_end = Port(
         node=nodes[1],
-        name=spot.name,
-        cage=spot.cage,
-        lane=spot.lane,
+        name=switch_port.name,
+        cage=switch_port.cage,
+        lane=switch_port.lane,
         rate_gbps=rate,
         rail=rail,
         address=addresses[1],
@@ -93,7 +93,7 @@ def _vlan(plan: Dimensions, attachment: Attachment, port: NicPort) -> int | None
 def _addressing(
     plan: Dimensions, addresses: AddressPlan, attachment: Attachment, place: tuple[int, int], port: NicPort
 ) -> Callable[[int], Ends]:
-    """Host's and switch's address on a NIC port, by host. place: pod and segment."""
+    """A function from a host to the addresses of both ends of its link. place: pod and segment."""
     pod, segment = place
     if plan.intent.hosts.attach == "routed":
         leaf = plan.leaf_number(segment, port.switch)
@@ -107,7 +107,7 @@ def _addressing(
 
 
 def peer_links(plan: Dimensions) -> Iterator[Link]:
-    """Between the switches of each pair: the first with the second, the third with the fourth."""
+    """Links between the switches of each pair: the first with the second, the third with the fourth."""
     if not plan.peer_links:
         return
     panel = Panel(plan.leaf_model, plan.segments.platform or plan.leaf_model.platform, 1)
@@ -125,12 +125,12 @@ def _peer_gbps(plan: Dimensions) -> int:
     return max(plan.leaf_model.speeds_gbps)
 
 
-def _peer_port(plan: Dimensions, node: str, spot: Spot) -> Port:
+def _peer_port(plan: Dimensions, node: str, switch_port: PanelPort) -> Port:
     return Port(
         node=node,
-        name=spot.name,
-        cage=spot.cage,
-        lane=spot.lane,
+        name=switch_port.name,
+        cage=switch_port.cage,
+        lane=switch_port.lane,
         rate_gbps=_peer_gbps(plan),
         rail=None,
         address=None,

@@ -1,4 +1,4 @@
-"""What a cluster is made of: nodes, ports and links with their addresses and AS numbers. Plain and immutable."""
+"""The topology of a cluster: nodes, ports and links with their addresses and AS numbers, as frozen dataclasses."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class Role(StrEnum):
 
 
 TIERS = {Role.HOST: 0, Role.SERVER: 0, Role.LEAF: 1, Role.SPINE: 2, Role.SUPER: 3}
-"""Height of each role: a link leads from a lower tier to a higher one, or joins two switches of a pair."""
+"""Tier of each role: a link connects a lower tier to a higher one, or two switches of a pair."""
 
 
 class LinkKind(StrEnum):
-    """What a switch port leads to; the label `link` of `fabric_interface_info`."""
+    """The role of a switch port by its peer; the label `link` of `fabric_interface_info`."""
 
     HOST = "host"
     UPLINK = "uplink"
@@ -48,20 +48,20 @@ class LinkKind(StrEnum):
 
 
 PortKey = tuple[str, str]
-"""Node and interface: names one port of a fabric."""
+"""Node and interface: the key of a port of a fabric."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Port:
     """One end of a link.
 
-    name: the interface's canonical name on its platform (`ethernet-1/1/1`, `swp1`); on a host `rail1-p0`.
+    name: canonical interface name on its platform (`ethernet-1/1/1`, `swp1`); on a host `rail1-p0`.
     cage: front-panel position on a switch, from 1; 0 on a host.
     lane: breakout position in the cage, from 1; None when the cage is not broken out.
     rail: the rail this port serves, from 1; None between switches and on other networks.
     address: None on an unnumbered port, on a switch port in a VLAN (see Gateway) and on a port of a bundle (see Bond).
-    vlan: the VLAN a switch port is an access port of.
-    bundle: LAG number on this node; None for a link that stands alone.
+    vlan: the access VLAN of a switch port.
+    bundle: LAG number on this node; None for a link outside LAGs.
     """
 
     node: str
@@ -85,13 +85,13 @@ class Link:
     cable_m: float
 
     def ends(self) -> tuple[tuple[Port, Port], tuple[Port, Port]]:
-        """Each end beside its peer."""
+        """Each end with its peer."""
         return (self.a, self.z), (self.z, self.a)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Breakout:
-    """A cage split into `lanes` ports of `rate_gbps` each. cage_name: the parent interface's name."""
+    """A cage split into `lanes` ports of `rate_gbps` each. cage_name: name of the parent interface."""
 
     cage_name: str
     lanes: int
@@ -104,7 +104,7 @@ class Node:
     pod is 0 for super-spines and for switches of other networks.
 
     platform, model, asn and loopback are None on a host. reflector: a BGP route reflector (route server with eBGP).
-    vtep: source of VXLAN, where there is an overlay.
+    vtep: source address of VXLAN, with an overlay.
     """
 
     name: str
@@ -124,15 +124,15 @@ class Node:
 
     @property
     def router_id(self) -> IPv4Address | None:
-        """The BGP identifier, of 32 bits (RFC 6286): the loopback, or the end of an IPv6 one."""
+        """The BGP identifier of 32 bits (RFC 6286): the loopback, or the low 32 bits of an IPv6 loopback."""
         return None if self.loopback is None else IPv4Address(int(self.loopback) & 0xFFFF_FFFF)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gateway:
-    """A switch's address in a VLAN. anycast: the other switch of a pair has the same one. vni: with an overlay.
+    """The address of a switch in a VLAN. anycast: the other switch of a pair has the same one. vni: with an overlay.
 
-    tenant: VRF it is in; None is the default one.
+    tenant: its VRF; None for the default VRF.
     """
 
     node: str
@@ -147,7 +147,7 @@ class Gateway:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """A prefix that a switch announces instead of its parts; withdrawn when none of the contributors is there."""
+    """A prefix that a switch announces instead of its contributors; withdrawn when it has no route to any of them."""
 
     node: str
     prefix: Network
@@ -156,7 +156,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bond:
-    """A host's LAG: ports by name, over one switch or over a pair. esi: its Ethernet segment, on EVPN multihoming."""
+    """The LAG of a host: ports by name, to one switch or to a pair. esi: its Ethernet segment with EVPN multihoming."""
 
     host: str
     name: str
@@ -171,7 +171,7 @@ class Bond:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pools:
-    """Where the backend's addresses are from, as routing policies let them through."""
+    """The address pools of the backend, which routing policies accept."""
 
     hosts: Network
     loopbacks: Network
@@ -180,8 +180,8 @@ class Pools:
 
 @dataclass(frozen=True, kw_only=True)
 class Topology:
-    """A wired cluster. nodes: hosts, then leaves, spines and super-spines, plane by plane, in the order of their names'
-    numbers; then the other networks. models: the switch models that nodes name."""
+    """A wired cluster. nodes: hosts, then leaves, spines and super-spines, plane by plane, in the order of the numbers
+    in their names; then the other networks. models: the switch models that the nodes use."""
 
     fabric: str
     nodes: tuple[Node, ...]
@@ -203,7 +203,7 @@ class Topology:
         return self.by_name[name]
 
     def model_of(self, node: Node) -> SwitchModel:
-        """The switch model of a node that is a switch."""
+        """The switch model of a switch."""
         assert node.model is not None
         return self.models[node.model]
 
@@ -223,22 +223,22 @@ class Topology:
 
     @cached_property
     def _ports_by_node(self) -> Mapping[str, tuple[tuple[Port, Port, Link], ...]]:
-        found: dict[str, list[tuple[Port, Port, Link]]] = {node.name: [] for node in self.nodes}
-        for wired in self.ports():
-            found[wired[0].node].append(wired)
+        by_node: dict[str, list[tuple[Port, Port, Link]]] = {node.name: [] for node in self.nodes}
+        for connected in self.ports():
+            by_node[connected[0].node].append(connected)
         return {
-            name: tuple(sorted(ports, key=lambda wired: (wired[0].cage, wired[0].lane or 0, wired[0].name)))
-            for name, ports in found.items()
+            name: tuple(sorted(ports, key=lambda entry: (entry[0].cage, entry[0].lane or 0, entry[0].name)))
+            for name, ports in by_node.items()
         }
 
 
 def link_network(a: Node, z: Node) -> Net:
-    """The network that a cable between two nodes belongs to: a host is in all, and management goes to every switch."""
+    """The network of a cable between two nodes: management for a link to a management switch, else that of node z."""
     return Net.MANAGEMENT if a.net is Net.MANAGEMENT else z.net
 
 
 def link_kind(role: Role, peer_role: Role) -> LinkKind:
-    """What a port of a switch of this role leads to, by the role of its peer."""
+    """The kind of link on a port of a switch, by its role and the role of the peer."""
     tier, peer_tier = TIERS[role], TIERS[peer_role]
     if peer_tier == 0:
         return LinkKind.HOST

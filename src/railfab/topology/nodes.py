@@ -7,13 +7,13 @@ from itertools import product
 
 from railfab.topology.addresses import AddressPlan, Switch
 from railfab.topology.dimensions import Dimensions
+from railfab.topology.front_panel import broken_out
 from railfab.topology.model import Breakout, Node, Role
 from railfab.topology.numbering import AsPlan
-from railfab.topology.places import broken_out
 
 
 def prefix(plane: int) -> str:
-    """What names of a plane begin with: nothing in the first, so that adding a second renames none."""
+    """Name prefix of a plane: empty for the first, so that adding a second renames no node."""
     return "" if plane == 1 else f"plane{plane}-"
 
 
@@ -119,13 +119,13 @@ def super_spines(plan: Dimensions, addresses: AddressPlan) -> Iterator[Node]:
 
 
 def _reflects(plan: Dimensions, number: int) -> bool:
-    """The first few of a pod's spines, and of the super-spines, where a control plane has reflectors."""
+    """Whether a spine or super-spine is a route reflector: the first few are, with ibgp and evpn."""
     profile = plan.intent.profile
     return profile.control_plane != "ebgp" and number <= profile.reflectors
 
 
 def _breakouts(plan: Dimensions, role: Role) -> tuple[Breakout, ...]:
-    """The cages that are split, in front-panel order; the same on all switches of a role."""
+    """The cages with breakout, in front-panel order; the same on all switches of a role."""
     model, platform = {
         Role.LEAF: (plan.leaf_model, plan.segments.platform),
         Role.SPINE: (plan.spine_model, plan.spines and plan.spines.platform),

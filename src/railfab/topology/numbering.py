@@ -1,5 +1,5 @@
 """The AS plan, after RFC 7938 section 5.2: one number for all super-spines of a plane, one for the spines of a pod, one
-for each leaf; with iBGP one for all. Private numbers of RFC 6996, each from a node's own place."""
+for each leaf; with iBGP one for all. Private numbers of RFC 6996, each computed from the numbers of its node."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from functools import cached_property
 from railfab.topology.dimensions import Dimensions
 
 FIRST_LEAF, LAST = 4_200_000_000, 4_294_967_294
-"""Of the private numbers of four bytes, the first and the last."""
+"""First and last private AS number of four bytes."""
 SPINES = 65_000
 """The spines of pod p have 65000 + p, the super-spines 65000."""
 TWO_BYTE_PODS = 500
 WIDE_SPINES = 4_290_000_000
-"""In place of 65000 where there are more pods than two-byte numbers. Above them, other networks have theirs."""
+"""Used instead of 65000 if there are more pods than two-byte numbers. The AS numbers of other networks are higher."""
 
 
 @dataclass(frozen=True)
 class AsPlan:
-    """AS numbers by place; all places count from 1."""
+    """AS numbers by plane, pod and leaf, which all count from 1."""
 
     plan: Dimensions
 
     @cached_property
     def pod_width(self) -> int:
-        """Numbers between one pod and the next: a power of ten, 1000 at least, wider than a pod may grow."""
+        """Numbers reserved per pod: a power of ten, at least 1000, more than the largest number of leaves."""
         digits = max(3, len(str(self.plan.growth_leaves)))
         return int(10**digits)
 
@@ -43,7 +43,7 @@ class AsPlan:
         return self._ibgp or FIRST_LEAF + self._pod(plane, pod) * self.pod_width + leaf
 
     def spine(self, plane: int, pod: int) -> int:
-        """All spines of a pod share one: what came from a spine is never sent to another spine by a leaf."""
+        """AS number of all spines of a pod: they share one, so that leaves do not send routes from spine to spine."""
         return self._ibgp or self._spines + self._pod(plane, pod)
 
     def super_spine(self, plane: int) -> int:
@@ -54,10 +54,10 @@ class AsPlan:
 
     @property
     def suffices(self) -> bool:
-        """Whether all leaves that the fabric may grow to have a number, below those that others have."""
+        """Whether all leaves of the largest size have a number below those of spines and other networks."""
         return self._ibgp is not None or self.last_leaf <= WIDE_SPINES - self.plan.intent.backend.planes
 
     @cached_property
     def last_leaf(self) -> int:
-        """The highest number that a leaf of this fabric may come to have."""
+        """The AS number of the last leaf at the largest size of the fabric."""
         return self.leaf(self.plan.intent.backend.planes, self.plan.growth_pods, self.plan.growth_leaves)

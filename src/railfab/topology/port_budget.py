@@ -1,6 +1,6 @@
-"""Whether the switches of each tier have ports enough, and what would help where they have not.
+"""Check that the switches of each tier have enough ports, and compute remedies.
 
-A remedy with a number is one that was tried: with it, the tier has ports enough.
+Every remedy with a number is verified: with it, the tier has enough ports.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ def ports_suffice(plan: Dimensions) -> Iterator[RailfabError]:
     """An error for each tier that needs more cages than its model has."""
     if _leaf_cages(plan) > plan.leaf_model.cages:
         hosts, peers, uplinks = plan.host_cages_used, plan.peer_links, plan.uplink_cages
-        what = f"{hosts} for hosts and {uplinks} up" + (f" and {peers} to its peer" if peers else "")
+        uses = f"{hosts} for hosts and {uplinks} for uplinks" + (f" and {peers} for peer links" if peers else "")
         problem = (
-            f"{_leaf_cages(plan)} ports are needed ({what}) and {plan.leaf_model.name} has {plan.leaf_model.cages}"
+            f"{_leaf_cages(plan)} ports are needed ({uses}) and {plan.leaf_model.name} has {plan.leaf_model.cages}"
         )
         yield TopologyError("backend.segments", problem, _use(_leaf_remedies(plan)))
     if plan.spine_model and _spine_cages(plan) > plan.spine_model.cages:
         up = plan.spine_up_cages
-        what = f"{_spine_down_cages(plan)} for leaves and {up} up" if up else "one for each link of each leaf"
+        uses = f"{_spine_down_cages(plan)} for leaves and {up} for uplinks" if up else "one for each link of each leaf"
         problem = (
-            f"{_spine_cages(plan)} ports are needed ({what}) and {plan.spine_model.name} has {plan.spine_model.cages}"
+            f"{_spine_cages(plan)} ports are needed ({uses}) and {plan.spine_model.name} has {plan.spine_model.cages}"
         )
         yield TopologyError("backend.spines", problem, _use(_spine_remedies(plan)))
     if plan.super_model and _super_cages(plan) > plan.super_model.cages:
-        what = "one for each link of each spine"
+        uses = "one for each link of each spine"
         problem = (
-            f"{_super_cages(plan)} ports are needed ({what}) and {plan.super_model.name} has {plan.super_model.cages}"
+            f"{_super_cages(plan)} ports are needed ({uses}) and {plan.super_model.name} has {plan.super_model.cages}"
         )
         yield TopologyError("backend.super_spines", problem, _use(_super_remedies(plan)))
 
@@ -56,13 +56,13 @@ def _super_cages(plan: Dimensions) -> int:
 
 
 def _use(remedies: Iterator[str]) -> str:
-    found = [*remedies, LARGER]
-    return f"Use {', '.join(found[:-1])} or {found[-1]}" if len(found) > 1 else f"Use {LARGER}"
+    choices = [*remedies, LARGER]
+    return f"Use {', '.join(choices[:-1])} or {choices[-1]}" if len(choices) > 1 else f"Use {LARGER}"
 
 
 def _leaf_remedies(plan: Dimensions) -> Iterator[str]:
     if plan.host_room:
-        yield f"{_counted(plan.host_room, 'host')} at most"
+        yield f"at most {_counted(plan.host_room, 'host')}"
     if plan.links_per_host_and_leaf > 1:
         yield "more rail_switches"
 
@@ -73,14 +73,14 @@ def _spine_remedies(plan: Dimensions) -> Iterator[str]:
         yield "fewer links_per_leaf"
     exact = plan.exact_uplinks_without_peers
     for count in range(2 * plan.spines.count, plan.uplinks_of_full_leaf + 1, plan.spines.count):
-        if (exact % count == 0 or exact != int(exact)) and _joins_leaves(_changed(plan, "spines", count=count)):
+        if (exact % count == 0 or exact != int(exact)) and _has_ports_for_leaves(_changed(plan, "spines", count=count)):
             yield f"{count} spines"
             break
     if room := (plan.leaf_room or 0) // plan.segments.rail_switches:
-        yield f"{_counted(room, 'segment')} at most"
+        yield f"at most {_counted(room, 'segment')}"
     hosts = plan.segments.hosts
-    if not plan.intent.backend.growth.hosts and _joins_leaves(_changed(plan, "growth", hosts=hosts)):
-        yield f"growth.hosts: {hosts} (if no more will come)"
+    if not plan.intent.backend.growth.hosts and _has_ports_for_leaves(_changed(plan, "growth", hosts=hosts)):
+        yield f"growth.hosts: {hosts} (if segments will not grow)"
 
 
 def _super_remedies(plan: Dimensions) -> Iterator[str]:
@@ -89,19 +89,19 @@ def _super_remedies(plan: Dimensions) -> Iterator[str]:
         yield "fewer links_per_spine"
     most = plan.uplinks_of_full_spine * plan.supers.groups
     for count in range(2 * plan.supers.count, most + 1, plan.supers.count):
-        if _joins_spines(_changed(plan, "super_spines", count=count)):
+        if _has_ports_for_spines(_changed(plan, "super_spines", count=count)):
             yield f"{count} super_spines"
             break
     if plan.pod_room:
-        yield f"{_counted(plan.pod_room, 'pod')} at most"
+        yield f"at most {_counted(plan.pod_room, 'pod')}"
 
 
-def _joins_leaves(plan: Dimensions) -> bool:
+def _has_ports_for_leaves(plan: Dimensions) -> bool:
     assert plan.spine_model is not None
     return _spine_cages(plan) <= plan.spine_model.cages and _leaf_cages(plan) <= plan.leaf_model.cages
 
 
-def _joins_spines(plan: Dimensions) -> bool:
+def _has_ports_for_spines(plan: Dimensions) -> bool:
     assert plan.super_model is not None
     assert plan.spine_model is not None
     return _super_cages(plan) <= plan.super_model.cages and _spine_cages(plan) <= plan.spine_model.cages

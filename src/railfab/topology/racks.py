@@ -1,13 +1,13 @@
-"""Where everything stands: rack and unit of each host and switch.
+"""Rack elevation: rack and unit of each host and switch.
 
-A node's place follows from its own numbers alone, so adding a host, a segment or a pod moves nothing:
+The position of a node depends only on its own numbers, so adding a host, a segment or a pod moves no node:
 
-- hosts fill racks of their segment, `hosts.per_rack` to a rack: `pod1-seg1-r1`;
-- rail switches stand in the middle of the row of their segment, so that host cables are short: `pod1-seg1-net1`;
-- spines stand at the end of the rows of their pod: `pod1-net1`; super-spines between the pods: `super-net1`;
-- each further plane has racks of its own, so that no rack holds two: `plane2-pod1-seg1-net1`;
-- in the racks of another network, leaves fill the lower half and spines the upper one: `front-net1`;
-- storage servers have racks of their own: `store-r1`.
+- hosts are in racks of their segment, `hosts.per_rack` per rack: `pod1-seg1-r1`;
+- rail switches are in the middle of the row of their segment, so that host cables are short: `pod1-seg1-net1`;
+- spines are at the end of the rows of their pod: `pod1-net1`; super-spines between the pods: `super-net1`;
+- each further plane has separate racks: `plane2-pod1-seg1-net1`;
+- in the racks of another network, leaves use the lower half and spines the upper half: `front-net1`;
+- storage servers have separate racks: `store-r1`.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from railfab.topology.optics import SERVER_UNITS
 RACK_UNITS = 48
 """Height of a rack [U]."""
 SWITCH_UNITS = 32
-"""Of a network rack, for switches; the rest is for patch panels and the bends of cables [U]."""
+"""Units of a network rack for switches; the rest is for patch panels and cable bends [U]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """unit: the lowest that it takes, from 1. units: how many it takes."""
+    """Position in a rack. unit: the lowest unit, from 1. units: height."""
 
     rack: str
     unit: int
@@ -38,7 +38,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Row:
-    """Racks that are filled one after another. first_unit: from 0; in_rack: how many a rack takes."""
+    """A row of racks that are filled one after another. first_unit: from 0; in_rack: nodes per rack."""
 
     name: str
     in_rack: int
@@ -52,12 +52,12 @@ class _Row:
 
 
 def racks(topology: Topology, intent: FabricIntent) -> dict[str, Position]:
-    """Where each node stands, by its name. Raises TopologyError for a host model that nobody knows."""
+    """The position of each node, by name. Raises TopologyError for an unknown host model."""
     return {node.name: _ROWS[node.role](topology, intent, node).position(node.index) for node in topology.nodes}
 
 
 def rack_findings(topology: Topology, intent: FabricIntent) -> Iterator[Finding]:
-    """Whether a rack takes as many hosts as it is said to."""
+    """Check that the hosts of a rack fit into it."""
     units, per_rack = host_of(intent.hosts).units, intent.hosts.per_rack
     in_segment = max((node.index for node in topology.hosts()), default=0)
     needed = min(per_rack, in_segment) * units
@@ -66,8 +66,8 @@ def rack_findings(topology: Topology, intent: FabricIntent) -> Iterator[Finding]
             severity=Severity.WARNING,
             code=DesignCode.RACK_SPACE,
             where="hosts.per_rack",
-            problem=f"{min(per_rack, in_segment)} hosts of {units} U are {needed} U, a rack has {RACK_UNITS}",
-            remedy=f"Put at most {RACK_UNITS // units} into a rack",
+            problem=f"{min(per_rack, in_segment)} hosts of {units} U need {needed} U, and a rack has {RACK_UNITS} U",
+            remedy=f"Use at most {RACK_UNITS // units}",
         )
 
 
@@ -103,8 +103,8 @@ def _switches(topology: Topology, node: Node, name: str) -> _Row:
 
 
 def _half(topology: Topology, node: Node, first_unit: int) -> _Row:
-    """Of a rack of another network, whose name is the first word of its switches' names; a chassis that is higher than
-    half a rack has one to itself."""
+    """A row of half racks of another network, named by the first word of its switch names; a chassis higher than half a
+    rack has a whole rack."""
     units, network = max(1, topology.model_of(node).units), node.name.partition("-")[0]
     if units > RACK_UNITS // 2:
         return _Row(name=f"{network}-{node.role}-net", in_rack=1, units=units)

@@ -1,4 +1,4 @@
-"""Which port of which NIC meets which rail switch. All hosts are wired alike, so one host's ports say it all."""
+"""Assignment of NIC ports to rail switches. All hosts are cabled in the same way, so one host represents all."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from railfab.intent import FabricIntent
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NicPort:
-    """One port of one NIC of a host, and its place on the rail switch that it meets.
+    """One port of one NIC of a host, and its position on its rail switch.
 
-    rail, plane, switch: from 1; the switch is of the host's segment and of the port's plane. port: of the NIC, from 0.
-    nth: place among the host's links to that switch. block: place of its rail among those of that switch. turn: place
-    among the ports of its NIC on that switch. slot: which of its rail's switches this is. All from 0.
+    rail, plane, switch: from 1; the switch is in the segment of the host and in the plane of the port. port: of the
+    NIC, from 0. nth: number among the links of the host to this switch. block: number of its rail among the rails of
+    this switch. turn: number among the ports of its NIC on this switch. slot: number of this switch among the switches
+    of its rail. All from 0.
     """
 
     rail: int
@@ -30,38 +31,38 @@ class NicPort:
 
 
 def nic_ports(intent: FabricIntent) -> tuple[NicPort, ...]:
-    """The ports of one host, by rail and port. The intent's numbers must divide (see `buildable`).
+    """The ports of one host, by rail and port. The numbers of the intent must divide (see `buildable`).
 
-    The ports of a NIC are dealt to planes, and in a plane to switches side by side; rails that share a switch are
-    neighbours: of 8 rails on 4 switches, rails 1 and 2 meet the first.
+    The ports of a NIC are divided among planes, and in a plane among adjacent switches; adjacent rails share a switch:
+    of 8 rails on 4 switches, rails 1 and 2 connect to the first.
     """
     links: Counter[tuple[int, int]] = Counter()
     turns: Counter[tuple[int, int, int]] = Counter()
     rails: dict[tuple[int, int], list[int]] = {}
-    found = []
-    for rail, port, plane, switch, slot in _met(intent):
-        met = rails.setdefault((plane, switch), [])
-        if rail not in met:
-            met.append(rail)
-        found.append(
+    ports = []
+    for rail, port, plane, switch, slot in _assignments(intent):
+        switch_rails = rails.setdefault((plane, switch), [])
+        if rail not in switch_rails:
+            switch_rails.append(rail)
+        ports.append(
             NicPort(
                 rail=rail,
                 port=port,
                 plane=plane,
                 switch=switch,
                 nth=links[plane, switch],
-                block=met.index(rail),
+                block=switch_rails.index(rail),
                 turn=turns[plane, switch, rail],
                 slot=slot,
             )
         )
         links[plane, switch] += 1
         turns[plane, switch, rail] += 1
-    return tuple(found)
+    return tuple(ports)
 
 
-def _met(intent: FabricIntent) -> Iterator[tuple[int, int, int, int, int]]:
-    """(rail, port of the NIC, plane, switch, slot)"""
+def _assignments(intent: FabricIntent) -> Iterator[tuple[int, int, int, int, int]]:
+    """(rail, port of the NIC, plane, switch, slot) of each NIC port of a host."""
     hosts, switches, planes = intent.hosts, intent.backend.segments.rail_switches, intent.backend.planes
     in_plane = hosts.nic_ports // planes
     side_by_side = min(in_plane, switches)

@@ -1,7 +1,7 @@
-"""How many NIC ports a folded Clos takes: which sizes fit two tiers, at which radix.
+"""Largest number of NIC ports of a folded Clos with two and three tiers, by switch radix.
 
 Source: Al-Fares, Loukissas and Vahdat, "A Scalable, Commodity Data Center Network Architecture", SIGCOMM 2008,
-section 3: k^3/4 hosts on three tiers of k-port switches; by the same count k^2/2 on two. Non-blocking, one plane.
+section 3: k^3/4 hosts on three tiers of k-port switches; in the same way k^2/2 on two. Non-blocking, one plane.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from railfab.topology.dimensions import Dimensions
 
 
 def two_tiers(radix: int) -> int:
-    """NIC ports that leaves and spines of this many ports take."""
+    """Largest number of NIC ports with leaves and spines of this radix."""
     return radix * radix // 2
 
 
 def three_tiers(radix: int) -> int:
-    """NIC ports that leaves, spines and super-spines of this many ports take."""
+    """Largest number of NIC ports with leaves, spines and super-spines of this radix."""
     return radix**3 // 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """The size of one plane against what its switches can take.
+    """The size of one plane, and the radix that two tiers need for it.
 
     ports: NIC ports of a plane. radix: ports of a rail switch at the speed of a NIC port. two_tier_radix: the smallest
-    power of two at which two tiers take all of them.
+    power of two at which two tiers connect all of them.
     """
 
     ports: int
@@ -40,7 +40,7 @@ class Scale:
 
 
 def scale(plan: Dimensions) -> Scale:
-    """Of the backend of a fabric."""
+    """The scale of the backend of a fabric."""
     hosts, backend = plan.intent.hosts, plan.intent.backend
     count = backend.pods * backend.segments.count * backend.segments.hosts
     ports = count * hosts.nics * hosts.nic_ports // backend.planes

@@ -1,8 +1,8 @@
-"""Whether two ends can be joined: the speed, lanes and forward error correction of ports, and the media between them.
+"""Match the two ends of a link: speed, lanes and forward error correction of the ports, and the medium between them.
 
-What is assumed of equipment, from general knowledge: a switch's lane runs at every slower standard speed too; a cable
-with its ends attached (DAC, AEC, AOC) is the same at both, so it joins equal lanes only; optics of 100 Gb/s and more a
-lane exist with a gearbox that takes slower electrical lanes and does the error correction of the fibre itself.
+Assumptions about equipment, from general knowledge: a switch lane also supports every slower standard speed; a DAC, AEC
+or AOC has equal ends, so it connects only equal lanes; optics of 100 Gb/s and more per lane exist with a gearbox that
+accepts slower electrical lanes and terminates the error correction of the fibre.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Fec(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signal:
-    """What an end sends: a rate over so many electrical lanes, with its error correction."""
+    """The electrical signal of an end: rate, number of lanes, error correction."""
 
     rate_gbps: int
     lanes: int
@@ -50,16 +50,17 @@ class Signal:
         return f"{self.lanes} x {self.lane_gbps} Gb/s"
 
 
-class Gap(NamedTuple):
-    """Why two ends cannot be joined."""
+class LinkMismatch(NamedTuple):
+    """The reason why no medium connects two ends."""
 
     problem: str
     remedy: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Joint:
-    """How two ends are joined. optics_only: no cable joins them at a length that either end alone has a cable for."""
+class LinkMatch:
+    """The signals and the medium of a link. optics_only: optics are needed, although a cable of this length exists
+    between two ends like one of them."""
 
     a: Signal
     z: Signal
@@ -68,7 +69,7 @@ class Joint:
 
 
 def signals(rate_gbps: int, *, lane_gbps: int, lanes: int) -> tuple[Signal, ...]:
-    """What a port of so many lanes, none faster than `lane_gbps`, can send at a rate; the fastest lanes first."""
+    """The signals of a port with up to `lanes` lanes of up to `lane_gbps` at a rate; the fastest lanes first."""
     return tuple(
         Signal(rate_gbps=rate_gbps, lanes=rate_gbps // lane, fec=fec_of(lane))
         for lane in lane_modes(rate_gbps, lane_gbps, lanes)
@@ -76,16 +77,16 @@ def signals(rate_gbps: int, *, lane_gbps: int, lanes: int) -> tuple[Signal, ...]
 
 
 def fec_of(lane_gbps: int) -> Fec:
-    """The error correction that lanes of this speed are run with."""
+    """The error correction of lanes of this speed."""
     if lane_gbps > 25:
         return Fec.RS544
     return Fec.RS528 if lane_gbps == 25 else Fec.NONE
 
 
 def switch_signals(model: SwitchModel, rate_gbps: int, breakout: int) -> tuple[Signal, ...]:
-    """What a port of a switch can send at a rate, its cage being split into `breakout` ports (1: unbroken).
+    """The signals of a switch port at a rate, with its cage split into `breakout` ports (1: no breakout).
 
-    A model whose entry gives it the speed has the lanes for it, whatever is stated of its cages.
+    A model with the speed in its entry has the lanes for it, whatever its other figures are.
     """
     speeds = model.speeds_gbps if breakout == 1 else model.breakouts.get(breakout, ())
     if rate_gbps not in speeds:
@@ -95,81 +96,85 @@ def switch_signals(model: SwitchModel, rate_gbps: int, breakout: int) -> tuple[S
 
 
 def nic_signals(rate_gbps: int, lane_gbps: int) -> tuple[Signal, ...]:
-    """What a NIC port can send: it has no more lanes than its rate needs, so there is one way or none."""
+    """The signal of a NIC port, which has just the lanes that its rate needs; empty if there is none."""
     return signals(rate_gbps, lane_gbps=lane_gbps, lanes=LANE_COUNTS[-1])[:1]
 
 
-def joinable(a: Signal, z: Signal, media: Media) -> str | None:
-    """Why two ends cannot be joined by a cable or optic; None when they can."""
+def mismatch_reason(a: Signal, z: Signal, media: Media) -> str | None:
+    """The reason why a cable or optic does not connect two ends; None if it does."""
     if a.rate_gbps != z.rate_gbps:
-        return f"{a.rate_gbps} Gb/s meets {z.rate_gbps} Gb/s"
+        return f"the ends run at {a.rate_gbps} Gb/s and {z.rate_gbps} Gb/s"
     if media.rate_gbps != a.rate_gbps:
-        return f"{media.name} is not of {a.rate_gbps} Gb/s"
+        return f"{media.name} does not run at {a.rate_gbps} Gb/s"
     if not media.pluggables_per_end and a != z:
-        return f"{_said(a)} meet {_said(z)}, which {media.name} does not join"
+        return f"{media.name} does not connect {_with_fec(a)} to {_with_fec(z)}"
     for end in (a, z):
-        if not media.takes(end.lane_gbps):
-            return f"{media.name} does not take lanes of {end.lane_gbps} Gb/s"
+        if not media.supports(end.lane_gbps):
+            return f"{media.name} does not support lanes of {end.lane_gbps} Gb/s"
     return None
 
 
-def _said(signal: Signal) -> str:
+def _with_fec(signal: Signal) -> str:
     return f"{signal} with {signal.fec}"
 
 
-def joint(
+def match_ends(
     a: tuple[Signal, ...], z: tuple[Signal, ...], cable_m: float, *, by: tuple[Media, ...] | None = None
-) -> Joint | Gap:
-    """How two ends, each able to send one of several signals, are joined over a length; or why they cannot be.
+) -> LinkMatch | LinkMismatch:
+    """The signals and medium that connect two ends over a length; or the reason why none do.
 
-    The medium of the shortest reach that does, of those in `by`; by default of all that have the rate.
+    The medium of the shortest reach among those in `by`; by default among all of the rate.
     """
     if not a or not z:
-        return Gap("one end has no lanes that make up its speed", "Use a speed and lanes that both ends have")
+        return LinkMismatch("one end has no lanes for its speed", "Use a speed that both ends support")
     if a[0].rate_gbps != z[0].rate_gbps:
-        return Gap(f"{a[0].rate_gbps} Gb/s meets {z[0].rate_gbps} Gb/s", "Give both ends one speed")
+        problem = f"the ends run at {a[0].rate_gbps} Gb/s and {z[0].rate_gbps} Gb/s"
+        return LinkMismatch(problem, "Use the same speed at both ends")
     media = media_of_rate(a[0].rate_gbps) if by is None else by
     long_enough = [medium for medium in media if medium.reach_m >= cable_m]
     for medium in long_enough:
-        for mine, theirs in product(a, z):
-            if joinable(mine, theirs, medium) is None:
+        for a_signal, z_signal in product(a, z):
+            if mismatch_reason(a_signal, z_signal, medium) is None:
                 optics_only = bool(medium.pluggables_per_end) and _has_cable((*a, *z), long_enough)
-                return Joint(a=mine, z=theirs, media=medium, optics_only=optics_only)
-    return _gap(a, z, cable_m, media)
+                return LinkMatch(a=a_signal, z=z_signal, media=medium, optics_only=optics_only)
+    return _mismatch(a, z, cable_m, media)
 
 
 def _has_cable(ends: tuple[Signal, ...], media: list[Media]) -> bool:
-    """Whether an end would have a cable of that length to an end like itself."""
-    return any(not medium.pluggables_per_end and joinable(end, end, medium) is None for end in ends for medium in media)
+    """Whether a cable of this length connects one of the ends to an equal end."""
+    cables = [medium for medium in media if not medium.pluggables_per_end]
+    return any(mismatch_reason(end, end, cable) is None for end in ends for cable in cables)
 
 
-def _gap(a: tuple[Signal, ...], z: tuple[Signal, ...], cable_m: float, media: tuple[Media, ...]) -> Gap:
-    reaching = [
-        medium for medium in media if any(joinable(mine, theirs, medium) is None for mine, theirs in product(a, z))
-    ]
-    if not reaching:
-        problem = f"{_said(a[0])} meet {_said(z[0])}, and no cable or optic joins them"
-        return Gap(problem, "Use ends with equal lanes")
-    longest = max(reaching, key=lambda medium: medium.reach_m)
-    problem = f"{cable_m:g} m are more than the {longest.reach_m:g} m of {longest.name}, the longest that joins them"
-    return Gap(problem, "Shorten the cable")
+def _mismatch(a: tuple[Signal, ...], z: tuple[Signal, ...], cable_m: float, media: tuple[Media, ...]) -> LinkMismatch:
+    pairs = list(product(a, z))
+    matching = [medium for medium in media if any(mismatch_reason(*pair, medium) is None for pair in pairs)]
+    if not matching:
+        problem = f"no cable or optic connects {_with_fec(a[0])} to {_with_fec(z[0])}"
+        return LinkMismatch(problem, "Use ports with equal lanes")
+    longest = max(matching, key=lambda medium: medium.reach_m)
+    problem = f"{cable_m:g} m exceeds the {longest.reach_m:g} m of {longest.name}, the longest medium for these ends"
+    return LinkMismatch(problem, "Shorten the cable")
 
 
 End = tuple[str, int, int]
-"""What decides what an end can send: model, rate and breakout; on a NIC no model, and the speed of its lanes or 0."""
-Kind = tuple[End, End, float, bool]
-"""What decides how a link is joined: its ends, its length [m], and whether only optics can lead its lanes apart."""
+"""The properties that determine the signals of an end: model, rate and breakout; for a NIC no model, rate, and the
+speed of its lanes or 0."""
+LinkType = tuple[End, End, float, bool]
+"""The properties that determine the medium of a link: its ends, its length [m], and whether the lanes of a cage lead to
+several cages, which needs optics."""
 Cage = tuple[str, int]
 """A switch and one of its cages."""
 
 
-class Joints:
-    """How the links of a cluster are joined; links of one kind are looked at once.
+class LinkMatcher:
+    """Signals and media of the links of a cluster; links of one type are matched once.
 
-    A NIC whose lanes the intent does not state has those of its switch port; so has every port of other networks.
+    If the intent does not state the lanes of a NIC, it has those of its switch port; so has every port of other
+    networks.
 
-    A cage takes one plug. Where both ends of a link are broken out, a cable with attached ends joins all lanes of two
-    cages one to one; lanes of a cage that lead to several cages are led apart by fibres between optics.
+    A cage has one plug. If both ends of a link are breakout ports, a DAC, AEC or AOC connects all lanes of two cages
+    one to one; lanes of a cage that lead to several cages need optics and separate fibres.
     """
 
     def __init__(self, topology: Topology, intent: FabricIntent) -> None:
@@ -177,27 +182,27 @@ class Joints:
         self._nic_lane_gbps = intent.hosts.lane_gbps or 0
         self._nodes = topology.by_name
         self._lanes: dict[str, Mapping[int, int]] = {}
-        self._known: dict[Kind, Joint | Gap] = {}
+        self._known: dict[LinkType, LinkMatch | LinkMismatch] = {}
 
-    def kind(self, link: Link) -> Kind:
+    def type_of(self, link: Link) -> LinkType:
         apart = link.a.lane is not None and link.z.lane is not None and not self._paired(link)
         return self._end(link.a, link.z), self._end(link.z, link.a), link.cable_m, apart
 
-    def of(self, link: Link) -> Joint | Gap:
-        """How this link is joined, or why it cannot be."""
-        kind = self.kind(link)
-        if kind not in self._known:
-            self._known[kind] = self._joint(kind)
-        return self._known[kind]
+    def of(self, link: Link) -> LinkMatch | LinkMismatch:
+        """The signals and medium of this link, or the reason why there are none."""
+        link_type = self.type_of(link)
+        if link_type not in self._known:
+            self._known[link_type] = self._match(link_type)
+        return self._known[link_type]
 
     def _paired(self, link: Link) -> bool:
-        """Whether all lanes of the two cages of a link, broken out at both ends, join each other in their order."""
+        """Whether all lanes of two breakout cages connect to each other in their order."""
         ports = [self._breakout(self._nodes[end.node], end.rate_gbps) for end in (link.a, link.z)]
         return ports[0] == ports[1] == self._lanes_between[_cage(link.a), _cage(link.z)]
 
     @cached_property
     def _lanes_between(self) -> Counter[tuple[Cage, Cage]]:
-        """How many lanes of a cage have links to the same lanes of another."""
+        """Number of lanes of a cage that connect to the same lanes of another cage."""
         both = (link for link in self._topology.links if link.a.lane is not None and link.a.lane == link.z.lane)
         return Counter((_cage(link.a), _cage(link.z)) for link in both)
 
@@ -209,15 +214,15 @@ class Joints:
         return node.model, port.rate_gbps, 1 if port.lane is None else self._breakout(node, port.rate_gbps)
 
     def _breakout(self, node: Node, rate_gbps: int) -> int:
-        """How many ports of this speed the broken-out cages of a switch give."""
+        """Ports per cage of the breakout cages of this speed on a switch."""
         if node.name not in self._lanes:
             self._lanes[node.name] = {breakout.rate_gbps: breakout.lanes for breakout in node.breakouts}
         return self._lanes[node.name][rate_gbps]
 
-    def _joint(self, kind: Kind) -> Joint | Gap:
-        a, z, cable_m, apart = kind
+    def _match(self, link_type: LinkType) -> LinkMatch | LinkMismatch:
+        a, z, cable_m, apart = link_type
         optics = tuple(medium for medium in media_of_rate(a[1]) if medium.pluggables_per_end) if apart else None
-        return joint(self._signals(a, z), self._signals(z, a), cable_m, by=optics)
+        return match_ends(self._signals(a, z), self._signals(z, a), cable_m, by=optics)
 
     def _signals(self, end: End, peer: End) -> tuple[Signal, ...]:
         model, rate_gbps, detail = end

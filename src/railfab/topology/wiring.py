@@ -1,9 +1,9 @@
-"""Intent to topology: which port meets which. Pure and deterministic.
+"""Compute the topology of an intent: which port connects to which. Pure and deterministic.
 
-A port's place follows from its own numbers alone: hosts fill the cages of a rail switch from the first upwards (or the
-blocks, or the cages that the intent gives their rail), links to other switches take cages from the last downwards, so
-that a further host, segment or pod moves no cable; nor does a further spine where its links, and with blocks the hosts
-of a segment, are stated.
+The position of a port depends only on its own numbers: hosts fill the cages of a rail switch from the first upwards (or
+the blocks, or the cages that the intent assigns to their rail), links to other switches use cages from the last
+downwards. So one more host, segment or pod moves no cable; nor does one more spine, if its links are stated, and with
+blocks also the hosts of a segment.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ from railfab.topology.nodes import (
 
 
 def wire(intent: FabricIntent) -> Topology:
-    """The cluster of an intent: hosts and switches, every port, cable, address and AS number.
+    """The topology of an intent: hosts and switches, every port, cable, address and AS number.
 
-    Raises TopologyError, or Problems, when it cannot be built of these switches.
+    Raises TopologyError, or Problems, if it cannot be built with these switches.
     """
     plan = Dimensions(intent)
     check_buildable(plan)
@@ -60,14 +60,14 @@ def _backend(plan: Dimensions) -> Topology:
 
 
 def _attached(plan: Dimensions, topology: Topology, attachment: Attachment) -> Topology:
-    """With the VLANs, gateways, summaries and bonds of hosts that are not attached routed."""
-    own = tuple(_leaves(plan))
+    """The topology with VLANs, gateways, summaries and bonds of hosts that are not attached routed."""
+    leaf_switches = tuple(_leaves(plan))
     assert topology.pools is not None
     return replace(
         topology,
         pools=replace(topology.pools, hosts=attachment.subnets.pool),
-        gateways=tuple(gateway for leaf in own for gateway in attachment.gateways(leaf)),
-        summaries=tuple(summary for leaf in own if (summary := attachment.summary(leaf))),
+        gateways=tuple(gateway for leaf in leaf_switches for gateway in attachment.gateways(leaf)),
+        summaries=tuple(summary for leaf in leaf_switches if (summary := attachment.summary(leaf))),
         bonds=tuple(_bonds(plan, attachment)) if attachment.paired else (),
     )
 

@@ -8,7 +8,7 @@ from itertools import islice
 from railfab.documents.explain.subject import Subject
 from railfab.documents.explain.words import capacity, counted, joined, listed, ranges
 from railfab.topology import Role
-from railfab.topology.places import host_places, peer_cages, uplink_place
+from railfab.topology.front_panel import host_panel_positions, peer_cages, uplink_position
 
 PATHS = {
     1: "a rail switch",
@@ -129,7 +129,9 @@ def ports(subject: Subject) -> Iterator[str]:
         f"{capacity(max(model.speeds_gbps))}. At the {capacity(hosts.rate_gbps)} of a NIC port, a cage {split}."
     )
     count = plan.segments.hosts * plan.links_per_host_and_leaf
-    cages = sorted({cage for port in plan.nic_ports if port.switch == 1 for cage, _ in host_places(plan, port)})
+    cages = sorted(
+        {cage for port in plan.nic_ports if port.switch == 1 for cage, _ in host_panel_positions(plan, port)}
+    )
     yield (
         f"{counted(plan.segments.hosts, 'host')} with {counted(plan.links_per_host_and_leaf, 'link')} each to a rail "
         f"switch make {counted(count, 'host port')}, on {listed('cage', cages)}. {_order(subject)}"
@@ -140,7 +142,7 @@ def ports(subject: Subject) -> Iterator[str]:
             f"{listed('cage', peer_cages(plan))}, carry what a host with one port left sends to the other switch."
         )
     if plan.uplinks:
-        up = [uplink_place(plan, uplink)[0] for uplink in range(plan.uplinks)]
+        up = [uplink_position(plan, uplink)[0] for uplink in range(plan.uplinks)]
         yield f"{counted(plan.uplinks, 'uplink')} take {listed('cage', up)}, from the last downwards."
 
 

@@ -1,4 +1,4 @@
-"""What a careful colleague would say of a fabric that can be built."""
+"""Checks of a design that can be built: their findings are errors and warnings."""
 
 from railfab.topology.checks.capacity import Capacity, capacities
 from railfab.topology.checks.run import findings

@@ -1,4 +1,4 @@
-"""Names, ports, AS numbers and addresses that stand for two things at once."""
+"""Checks for duplicate names, ports, AS numbers and addresses."""
 
 from __future__ import annotations
 
@@ -8,59 +8,60 @@ from ipaddress import IPv4Interface, IPv6Interface
 
 from railfab.findings import DesignCode, Finding, error
 from railfab.intent import FabricIntent
-from railfab.topology.checks.deduplicate import alike_by
+from railfab.topology.checks.deduplicate import deduplicate_by
+from railfab.topology.links_by_tier import IndexedTopology
 from railfab.topology.model import Address, Bond, Gateway, Interface, Node, Port, Role
-from railfab.topology.sorted_links import Wired
 
 Holder = Port | Node | Gateway | Bond | str
-"""What can have an address; a name for what is no object of its own."""
+"""Owner of an address; a text for a VTEP."""
 
 INTERFACES = (IPv4Interface, IPv6Interface)
 
 
-def names(wired: Wired) -> Iterator[Finding]:
-    counts = Counter(node.name for node in wired.topology.nodes)
+def names(indexed: IndexedTopology) -> Iterator[Finding]:
+    counts = Counter(node.name for node in indexed.topology.nodes)
     for name, count in counts.items():
         if count > 1:
-            yield error(DesignCode.DUPLICATE_NAME, name, f"{count} nodes have this name", "Give each its own name")
+            yield error(DesignCode.DUPLICATE_NAME, name, f"{count} nodes have this name", "Use unique names")
 
 
-def ports(wired: Wired) -> Iterator[Finding]:
-    """A port in two cables."""
-    return alike_by(("port", found) for found in _ports(wired))
+def ports(indexed: IndexedTopology) -> Iterator[Finding]:
+    """Check that no port is used by two cables."""
+    return deduplicate_by(("port", found) for found in _ports(indexed))
 
 
-def _ports(wired: Wired) -> Iterator[Finding]:
+def _ports(indexed: IndexedTopology) -> Iterator[Finding]:
     seen: set[tuple[str, str]] = set()
-    for link in wired.topology.links:
+    for link in indexed.topology.links:
         for port in (link.a, link.z):
             end = port.node, port.name
             if end in seen:
-                where, remedy = f"{port.node} {port.name}", "Give each cable its own port"
-                yield error(DesignCode.DUPLICATE_PORT, where, "two cables are in this port", remedy)
+                where, remedy = f"{port.node} {port.name}", "Use one port per cable"
+                yield error(DesignCode.DUPLICATE_PORT, where, "two cables use this port", remedy)
             seen.add(end)
 
 
-def as_numbers(wired: Wired, intent: FabricIntent) -> Iterator[Finding]:
-    """With eBGP, a router drops a route whose path has its own number: two that share one never hear of each other.
+def as_numbers(indexed: IndexedTopology, intent: FabricIntent) -> Iterator[Finding]:
+    """Check that AS numbers are unique with eBGP, where a router rejects a path that contains its own AS number.
+
     The spines of a pod, and all super-spines, share one on purpose; a pair of leaves may (general knowledge).
     """
     if intent.profile.control_plane == "ibgp":
         return
-    groups = _pairs(wired)
+    groups = _pairs(indexed)
     found: dict[tuple[object, ...], tuple[Node, str]] = {}
     clashes = []
-    for node in wired.topology.nodes:
+    for node in indexed.topology.nodes:
         if node.asn is not None:
             place = _place(node, groups)
             first, its_place = found.setdefault((node.net, node.plane, node.asn), (node, place))
             if place != its_place:
                 clashes.append((first, node))
-    yield from alike_by((("AS", first.role, node.role), _shared_as(first, node)) for first, node in clashes)
+    yield from deduplicate_by((("AS", first.role, node.role), _shared_as(first, node)) for first, node in clashes)
 
 
 def _place(node: Node, groups: dict[str, str]) -> str:
-    """What may have one AS number."""
+    """A name for the switches that may share an AS number with this one."""
     if node.role is Role.LEAF:
         return groups.get(node.name, node.name)
     return f"{node.role} {node.pod}"
@@ -70,61 +71,61 @@ def _shared_as(first: Node, node: Node) -> Finding:
     return error(
         DesignCode.DUPLICATE_ASN,
         node.name,
-        f"has AS number {node.asn}, and so has {first.name}: with eBGP neither takes the other's routes",
-        "Give each leaf, the spines of each pod and the super-spines a number of their own, or use ibgp",
+        f"AS number {node.asn} is also used by {first.name}: with eBGP each rejects the routes of the other",
+        "Use one AS number per leaf, one for the spines of each pod and one for the super-spines, or use ibgp",
     )
 
 
-def _pairs(wired: Wired) -> dict[str, str]:
-    """Switches of a pair, each with one name for both."""
-    return {name: min(pair) for pair in wired.pairs for name in pair}
+def _pairs(indexed: IndexedTopology) -> dict[str, str]:
+    """Switches of pairs, each with a name for its pair."""
+    return {name: min(pair) for pair in indexed.pairs for name in pair}
 
 
-def addresses(wired: Wired) -> Iterator[Finding]:
-    """Two ports, loopbacks, gateways or LAGs with one address. Tenants' addresses are counted apart."""
-    return alike_by(_addresses(wired))
+def addresses(indexed: IndexedTopology) -> Iterator[Finding]:
+    """Check that ports, loopbacks, gateways and LAGs have unique addresses, separately for each tenant."""
+    return deduplicate_by(_addresses(indexed))
 
 
-def _addresses(wired: Wired) -> Iterator[tuple[tuple[type, type], Finding]]:
+def _addresses(indexed: IndexedTopology) -> Iterator[tuple[tuple[type, type], Finding]]:
     seen: dict[Hashable, Holder] = {}
-    for key, holder, address in _held(wired):
+    for key, holder, address in _held(indexed):
         first = seen.setdefault(key, holder)
         if first is not holder:
-            problem = f"has address {address.ip if isinstance(address, INTERFACES) else address}"
-            problem, remedy = f"{problem}, and so has {_label(first)}", "Give each an address of its own"
-            found = error(DesignCode.DUPLICATE_ADDRESS, _label(holder), problem, remedy)
-            yield (type(first), type(holder)), found
+            plain = address.ip if isinstance(address, INTERFACES) else address
+            problem = f"address {plain} is also used by {_label(first)}"
+            finding = error(DesignCode.DUPLICATE_ADDRESS, _label(holder), problem, "Use unique addresses")
+            yield (type(first), type(holder)), finding
 
 
-def _held(wired: Wired) -> Iterator[tuple[Hashable, Holder, Address | Interface]]:
-    """Everything that has an address, with a key that nothing else may have."""
-    tenants = wired.tenants
-    for link in wired.topology.links:
+def _held(indexed: IndexedTopology) -> Iterator[tuple[Hashable, Holder, Address | Interface]]:
+    """Every address with its owner, and with a key that must be unique."""
+    tenants = indexed.tenants
+    for link in indexed.topology.links:
         a, z = link.a, link.z
         if z.address is not None:
             yield int(z.address), z, z.address
         if a.address is not None:
             tenant = tenants.get((z.node, z.vlan)) if z.vlan else None
             yield _key(tenant, a.address), a, a.address
-    for bond in wired.topology.bonds:
+    for bond in indexed.topology.bonds:
         if bond.address is not None:
             tenant = tenants.get((bond.switches[0], bond.vlan)) if bond.vlan else None
             yield _key(tenant, bond.address), bond, bond.address
-    for node in wired.topology.nodes:
+    for node in indexed.topology.nodes:
         if node.loopback is not None:
             yield int(node.loopback), node, node.loopback
-    yield from _gateways(wired)
-    yield from _vteps(wired)
+    yield from _gateways(indexed)
+    yield from _vteps(indexed)
 
 
 def _key(tenant: str | None, address: Address | Interface) -> Hashable:
     return int(address) if tenant is None else (tenant, int(address))
 
 
-def _gateways(wired: Wired) -> Iterator[tuple[Hashable, Holder, Interface]]:
-    """One address of a subnet that several switches share is there once."""
+def _gateways(indexed: IndexedTopology) -> Iterator[tuple[Hashable, Holder, Interface]]:
+    """The addresses of gateways; an anycast address counts once."""
     shared: set[tuple[str | None, Interface]] = set()
-    for gateway in wired.topology.gateways:
+    for gateway in indexed.topology.gateways:
         if gateway.anycast or gateway.vni is not None:
             if (gateway.tenant, gateway.address) in shared:
                 continue
@@ -132,10 +133,10 @@ def _gateways(wired: Wired) -> Iterator[tuple[Hashable, Holder, Interface]]:
         yield _key(gateway.tenant, gateway.address), gateway, gateway.address
 
 
-def _vteps(wired: Wired) -> Iterator[tuple[Hashable, Holder, Address]]:
-    """Where they are no loopbacks; a pair may have one for both."""
-    groups, shared = _pairs(wired), set[tuple[str, Address]]()
-    for node in wired.topology.nodes:
+def _vteps(indexed: IndexedTopology) -> Iterator[tuple[Hashable, Holder, Address]]:
+    """The addresses of VTEPs that are not loopbacks; a pair may share one."""
+    groups, shared = _pairs(indexed), set[tuple[str, Address]]()
+    for node in indexed.topology.nodes:
         if node.vtep is not None and node.vtep != node.loopback:
             place = groups.get(node.name, node.name), node.vtep
             if place not in shared:

@@ -1,4 +1,4 @@
-"""Findings that are alike are one line: the first place, and how many more."""
+"""Merge findings that repeat: one finding with the first place and the number of further places."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from dataclasses import replace
 from railfab.findings import Finding
 
 
-def alike(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """Findings whose text differs in nothing but the place, as one."""
-    return alike_by(((found.severity, found.problem, found.remedy), found) for found in findings)
+def deduplicate(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Merge findings that differ only in their place."""
+    return deduplicate_by(((finding.severity, finding.problem, finding.remedy), finding) for finding in findings)
 
 
-def alike_by(keyed: Iterable[tuple[Hashable, Finding]]) -> Iterator[Finding]:
-    """Findings of one key as one: the first of them stands for all."""
+def deduplicate_by(keyed: Iterable[tuple[Hashable, Finding]]) -> Iterator[Finding]:
+    """Merge findings with equal keys: the first one, with the number of the others in its place."""
     first: dict[Hashable, Finding] = {}
     more: dict[Hashable, int] = {}
-    for key, found in keyed:
+    for key, finding in keyed:
         if key in first:
             more[key] = more.get(key, 0) + 1
         else:
-            first[key] = found
-    for key, found in first.items():
-        yield replace(found, where=f"{found.where} and {more[key]} more") if key in more else found
+            first[key] = finding
+    for key, finding in first.items():
+        yield replace(finding, where=f"{finding.where} and {more[key]} more") if key in more else finding

@@ -1,4 +1,4 @@
-"""Whether the inventory names switches that there are."""
+"""Check of the names in the inventory."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Iterator, Sequence
 
 from railfab.findings import DesignCode, Finding, error
 from railfab.intent import FabricIntent
-from railfab.topology.checks.deduplicate import alike_by
-from railfab.topology.sorted_links import Wired
+from railfab.topology.checks.deduplicate import deduplicate_by
+from railfab.topology.links_by_tier import IndexedTopology
 
 
-def unknown_switches(wired: Wired, intent: FabricIntent) -> Iterator[Finding]:
-    """Addresses of switches that the fabric has not: the one that was meant, under another name, goes without."""
-    switches = [node.name for node in wired.topology.switches()]
+def unknown_switches(indexed: IndexedTopology, intent: FabricIntent) -> Iterator[Finding]:
+    """Check that the inventory contains only switches of the fabric; a misspelt one would have no address."""
+    switches = [node.name for node in indexed.topology.switches()]
     unknown = sorted((intent.inventory or {}).keys() - set(switches))
-    yield from alike_by(("unknown", _unknown(name, switches)) for name in unknown)
+    yield from deduplicate_by(("unknown", _unknown(name, switches)) for name in unknown)
 
 
 def _unknown(name: str, switches: Sequence[str]) -> Finding:
-    guess = difflib.get_close_matches(name, switches, n=1)
-    remedy = f"Use names as {(guess or switches)[0]!r}"
-    return error(DesignCode.UNKNOWN_SWITCH, f"inventory.{name}", "is no switch of this fabric", remedy)
+    similar = difflib.get_close_matches(name, switches, n=1)
+    remedy = f"Use a name such as {(similar or switches)[0]!r}"
+    return error(DesignCode.UNKNOWN_SWITCH, f"inventory.{name}", "is not a switch of this fabric", remedy)

@@ -1,4 +1,4 @@
-"""Choices of the profile that do not go together."""
+"""Checks of the profile: BFD timers, MTU, transport, and the host model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROCE_BYTES = 8 + 12 + 16 + 4
 ROCE_PATH_MTU_BYTES = 4096
 """The largest payload of a RoCE packet (general knowledge)."""
 SMALLEST_MTU_BYTES = 1500
-"""What every host expects of an Ethernet."""
+"""The MTU that every host expects of an Ethernet."""
 
 FASTEST_BFD_MS = 100
 SHORTEST_DETECTION_MS = 300
@@ -24,9 +24,9 @@ SHORTEST_DETECTION_MS = 300
 
 
 def host_model(intent: FabricIntent) -> Iterator[Finding]:
-    """A host model with another number of GPUs: memory and power would be counted wrong.
+    """Check that the host model has as many GPUs as the hosts: its memory and power are used in the plan.
 
-    The default stands for smaller servers too, for whose power it is on the safe side; not for larger ones.
+    The default model is also used for smaller servers, whose power it overestimates; not for larger ones.
     """
     hosts, gpus = intent.hosts, equipment.host_model(intent.hosts.model).gpus
     named = "model" in hosts.model_fields_set
@@ -34,14 +34,14 @@ def host_model(intent: FabricIntent) -> Iterator[Finding]:
         yield warning(
             DesignCode.HOST_MODEL,
             "hosts.model",
-            f"{hosts.model} has {gpus} GPUs, and hosts say {hosts.gpus}"
-            + ("" if named else ": power is counted too low"),
-            f"Name a model of {hosts.gpus} GPUs, say gpus: {gpus}, or give your own power_w, units and gpu_memory_gb",
+            f"{hosts.model} has {gpus} GPUs, but hosts.gpus is {hosts.gpus}"
+            + ("" if named else ", so the power is underestimated"),
+            f"Use a model with {hosts.gpus} GPUs, set gpus: {gpus}, or set power_w, units and gpu_memory_gb",
         )
 
 
 def bfd(intent: FabricIntent) -> Iterator[Finding]:
-    """Detection so quick that a busy switch or a full queue takes sessions down."""
+    """Check that BFD does not take sessions down when a switch is busy or a queue is full."""
     if (timers := intent.profile.bfd) is None:
         return
     detection_ms = timers.interval_ms * timers.multiplier
@@ -50,40 +50,41 @@ def bfd(intent: FabricIntent) -> Iterator[Finding]:
             DesignCode.BFD_TIMERS,
             "profile.bfd",
             f"{timers.interval_ms} ms x {timers.multiplier} takes a session down after {detection_ms} ms, "
-            "as a short congestion does too",
-            f"Use an interval of {FASTEST_BFD_MS} ms and {SHORTEST_DETECTION_MS} ms in all, or more",
+            "which short congestion can exceed",
+            f"Use an interval of at least {FASTEST_BFD_MS} ms and a detection time of at least "
+            f"{SHORTEST_DETECTION_MS} ms",
         )
 
 
 def mtu(intent: FabricIntent) -> Iterator[Finding]:
-    """What VXLAN leaves of the MTU: VTEPs must not fragment (RFC 7348 section 4.3), so that what is larger is lost."""
+    """Check the MTU that VXLAN leaves: VTEPs must not fragment (RFC 7348 section 4.3), so larger packets are lost."""
     profile, left = intent.profile, host_mtu_bytes(intent)
     after = f"after {profile.mtu - left} bytes of VXLAN" if left < profile.mtu else "for an IP packet"
     if left < SMALLEST_MTU_BYTES:
         remedy = f"Raise mtu to {SMALLEST_MTU_BYTES + profile.mtu - left} or more"
-        problem = f"{profile.mtu} leaves {left} {after}, less than the hosts' 1500"
+        problem = f"{profile.mtu} leaves {left} {after}, less than the {SMALLEST_MTU_BYTES} that hosts expect"
         yield error(DesignCode.HOST_MTU, "profile.mtu", problem, remedy)
     elif (needed := _roce_bytes(intent)) > left:
         yield warning(
             DesignCode.ROCE_MTU,
             "profile.mtu",
-            f"{profile.mtu} leaves {left} {after}, and RoCE packets of {needed} do not fit: NICs send smaller ones",
+            f"{profile.mtu} leaves {left} {after}, too few for RoCE packets of {needed}: NICs send smaller ones",
             f"Raise mtu to {needed + profile.mtu - left} or more",
         )
 
 
 def host_mtu_bytes(intent: FabricIntent) -> int:
-    """The largest IP packet that hosts may send."""
+    """The largest IP packet that hosts may send [bytes]."""
     profile = intent.profile
     return profile.mtu - (VXLAN_BYTES[profile.family] if profile.data_plane == "vxlan" else 0)
 
 
 def _roce_bytes(intent: FabricIntent) -> int:
-    """An IP packet of RoCEv2 with the largest payload; 0 where there is none, or where QoS holds what is stated of the
-    traffic against the MTU itself.
+    """The size of an IP packet of RoCEv2 with the largest payload [bytes]; 0 without RoCE, or where the buffer checks
+    compare the stated packets with the MTU.
     """
     profile = intent.profile
-    if profile.lossless is None or not _speaks_roce(intent):
+    if profile.lossless is None or not _uses_roce(intent):
         return 0
     traffic = profile.lossless.traffic
     if traffic and profile.data_plane == "ethernet":
@@ -91,21 +92,23 @@ def _roce_bytes(intent: FabricIntent) -> int:
     return IP_BYTES[profile.family] + ROCE_BYTES + (traffic.packet_bytes if traffic else ROCE_PATH_MTU_BYTES)
 
 
-def _speaks_roce(intent: FabricIntent) -> bool:
-    """The GPUs do, or the storage does in the same class."""
+def _uses_roce(intent: FabricIntent) -> bool:
+    """Whether the GPUs, or the storage, use RoCE in the lossless class."""
     return intent.profile.transport == "rocev2" or (intent.storage is not None and intent.storage.protocol == "roce")
 
 
 def uet_pauses(intent: FabricIntent) -> Iterator[Finding]:
-    """Ultra Ethernet's congestion control does not rely on a lossless network (J. Metz, chair of the consortium, quoted
-    in "Ultra Ethernet Consortium publishes 1.0 specification, readies Ethernet for HPC, AI", onmine.io, 2025): PFC is
-    an option, and costs headroom.
+    """Check that Ultra Ethernet is used without PFC.
+
+    Its congestion control does not rely on a lossless network (J. Metz, chair of the consortium, quoted in "Ultra
+    Ethernet Consortium publishes 1.0 specification, readies Ethernet for HPC, AI", onmine.io, 2025): PFC is optional,
+    and costs headroom.
     """
     profile = intent.profile
-    if profile.lossless is not None and profile.lossless.pfc and not _speaks_roce(intent):
+    if profile.lossless is not None and profile.lossless.pfc and not _uses_roce(intent):
         yield warning(
             DesignCode.UET_PFC,
             "profile.lossless.pfc",
-            "Ultra Ethernet does not rely on a lossless network, and a pause stops what its congestion control steers",
+            "Ultra Ethernet does not need a lossless network, and PFC pauses interfere with its congestion control",
             "Use pfc: false",
         )

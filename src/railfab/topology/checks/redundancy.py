@@ -1,4 +1,4 @@
-"""Redundancy: what is claimed and not built, and what hangs on one switch."""
+"""Checks of redundancy: `backend.survives`, single-homed NICs, and LAGs."""
 
 from __future__ import annotations
 
@@ -6,35 +6,35 @@ from collections.abc import Iterator
 
 from railfab.findings import DesignCode, Finding, error, warning
 from railfab.intent import FabricIntent
-from railfab.topology.checks.deduplicate import alike, alike_by
+from railfab.topology.checks.deduplicate import deduplicate, deduplicate_by
 from railfab.topology.failures import FailureDomain, FailureKind, failure_domains
+from railfab.topology.links_by_tier import IndexedTopology
 from railfab.topology.model import Net
-from railfab.topology.sorted_links import Wired
 
 LINKS = {FailureKind.HOST_LINK, FailureKind.LEAF_LINK, FailureKind.SPINE_LINK}
 SWITCHES = {FailureKind.LEAF, FailureKind.SPINE, FailureKind.SUPER}
 CLAIMS = {"nothing": frozenset[FailureKind](), "link": frozenset(LINKS), "switch": frozenset(LINKS | SWITCHES)}
-"""What the backend says to survive. Who survives a switch survives each of its links."""
+"""Failures that the backend survives by its claim. Surviving a switch includes surviving each of its links."""
 
 
-def claims(wired: Wired, intent: FabricIntent) -> Iterator[Finding]:
-    """`backend.survives`, held against the failure domains."""
+def claims(indexed: IndexedTopology, intent: FabricIntent) -> Iterator[Finding]:
+    """Check `backend.survives` with the failure domains."""
     survives = intent.backend.survives
     if survives == "nothing":
         return
-    for domain in failure_domains(wired.topology, intent):
+    for domain in failure_domains(indexed.topology, intent):
         if domain.net is Net.BACKEND and domain.kind in CLAIMS[survives] and domain.cut_off:
             yield _not_survived(survives, domain)
 
 
 def _not_survived(survives: str, domain: FailureDomain) -> Finding:
-    alike_ones = f" and {domain.count - 1} more" if domain.count > 1 else ""
+    others = f" and {domain.count - 1} more" if domain.count > 1 else ""
     return error(
         DesignCode.REDUNDANCY,
-        f"{domain.example}{alike_ones}",
-        f"the loss of this {domain.kind} cuts {_gpus(domain.cut_off)} off from {domain.towards}, "
-        f"and backend.survives says {survives}",
-        f"Add {_remedy(domain.kind)}, or claim less",
+        f"{domain.example}{others}",
+        f"the loss of this {domain.kind} disconnects {_gpus(domain.cut_off)} from {domain.towards}, "
+        f"but backend.survives is {survives}",
+        f"Add {_remedy(domain.kind)}, or lower backend.survives",
     )
 
 
@@ -48,35 +48,37 @@ def _remedy(kind: FailureKind) -> str:
             return "spines"
         case FailureKind.SPINE_LINK | FailureKind.SUPER:
             return "super-spines"
-    return "NIC ports that meet two rail switches"
+    return "NIC ports to a second rail switch"
 
 
-def single_homes(wired: Wired) -> Iterator[Finding]:
-    """NICs of several ports that all meet one switch."""
+def single_homes(indexed: IndexedTopology) -> Iterator[Finding]:
+    """Check that a NIC with several ports connects to more than one switch."""
     switches: dict[tuple[Net, str, int | None], dict[str, int]] = {}
-    nets = {node.name: node.net for node in wired.topology.nodes}
-    for link in wired.links.hosts:
-        met = switches.setdefault((nets[link.z.node], link.a.node, link.a.rail), {})
-        met[link.z.node] = met.get(link.z.node, 0) + 1
-    found = (
-        (_home(net, host, rail), next(iter(met.items())))
-        for (net, host, rail), met in switches.items()
-        if len(met) == 1 and net is not Net.MANAGEMENT
+    nets = {node.name: node.net for node in indexed.topology.nodes}
+    for link in indexed.links.hosts:
+        ports_to = switches.setdefault((nets[link.z.node], link.a.node, link.a.rail), {})
+        ports_to[link.z.node] = ports_to.get(link.z.node, 0) + 1
+    single = (
+        (_nic(net, host, rail), *next(iter(ports_to.items())))
+        for (net, host, rail), ports_to in switches.items()
+        if len(ports_to) == 1 and net is not Net.MANAGEMENT
     )
-    yield from alike_by(((nic[1], ports), _single(nic, *met)) for nic, met in found if (ports := met[1]) > 1)
+    yield from deduplicate_by(
+        ((nic[1], ports), _single_homed(nic, switch, ports)) for nic, switch, ports in single if ports > 1
+    )
 
 
-def _home(net: Net, host: str, rail: int | None) -> tuple[str, Net]:
+def _nic(net: Net, host: str, rail: int | None) -> tuple[str, Net]:
     return (host if rail is None else f"{host} rail{rail}"), net
 
 
-def _single(nic: tuple[str, Net], switch: str, ports: int) -> Finding:
+def _single_homed(nic: tuple[str, Net], switch: str, ports: int) -> Finding:
     where, net = nic
     return warning(
         DesignCode.SINGLE_HOMED_NIC,
         where,
-        f"all {ports} {net} ports of this NIC meet {switch}, which cuts it off when it fails",
-        f"Use {_more_switches(net)} so that they meet two",
+        f"all {ports} {net} ports of this NIC connect to {switch}, whose failure disconnects it",
+        f"Use {_more_switches(net)}, so that they connect to two switches",
     )
 
 
@@ -84,20 +86,21 @@ def _more_switches(net: Net) -> str:
     return "more rail_switches" if net is Net.BACKEND else f"more {net}.leaves"
 
 
-def bonds(wired: Wired) -> Iterator[Finding]:
-    """LAGs that are there against the loss of a switch or a link, and are not over two of them."""
-    level = {frozenset((link.a.node, link.z.node)) for link in wired.links.level}
+def bonds(indexed: IndexedTopology) -> Iterator[Finding]:
+    """Check that LAGs survive the loss of a link and of a switch."""
+    peers = {frozenset((link.a.node, link.z.node)) for link in indexed.links.peer_links}
     found = []
-    for bond in wired.topology.bonds:
+    for bond in indexed.topology.bonds:
         where = f"{bond.host} {bond.name}"
         if len(bond.ports) < 2:
-            problem, remedy = "a LAG of one port survives nothing", "Give it a port on another switch"
+            problem, remedy = "a LAG with one port survives no failure", "Add a port on another switch"
             found.append(warning(DesignCode.ONE_PORT_LAG, where, problem, remedy))
         elif len(set(bond.switches)) < 2:
-            problem = f"all {len(bond.ports)} ports of a LAG meet {bond.switches[0]}, so that it does not survive it"
-            found.append(warning(DesignCode.ONE_SWITCH_LAG, where, problem, "Spread them over a pair of switches"))
-        elif bond.esi is None and frozenset(bond.switches) not in level:
-            problem = f"a LAG over {' and '.join(bond.switches)}, which no peer link joins, is no MLAG"
+            switch = bond.switches[0]
+            problem = f"all {len(bond.ports)} ports of the LAG connect to {switch}, so it does not survive its failure"
+            found.append(warning(DesignCode.ONE_SWITCH_LAG, where, problem, "Connect them to two switches"))
+        elif bond.esi is None and frozenset(bond.switches) not in peers:
+            problem = f"the LAG connects to {' and '.join(bond.switches)}, which have no peer link for MLAG"
             remedy = "Add peer links, or an Ethernet segment (attach: esi)"
             found.append(error(DesignCode.LAG_WITHOUT_PEER_LINK, where, problem, remedy))
-    yield from alike(found)
+    yield from deduplicate(found)

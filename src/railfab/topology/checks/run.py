@@ -1,4 +1,4 @@
-"""All checks, one after the other."""
+"""Run all checks."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from railfab.topology.checks import (
     redundancy,
     subnets,
 )
-from railfab.topology.checks.few_ports import few_ports
+from railfab.topology.checks.port_limits import port_limits
 from railfab.topology.checks.signals import signal_findings
+from railfab.topology.links_by_tier import IndexedTopology
 from railfab.topology.model import Topology
-from railfab.topology.sorted_links import Wired
 
-CHOSEN: tuple[Callable[[FabricIntent], Iterator[Finding]], ...] = (
+OF_INTENT: tuple[Callable[[FabricIntent], Iterator[Finding]], ...] = (
     profile.host_model,
     profile.bfd,
     profile.mtu,
@@ -32,9 +32,9 @@ CHOSEN: tuple[Callable[[FabricIntent], Iterator[Finding]], ...] = (
     reach.services,
     reach.management_vlans,
 )
-"""Asked of the intent alone."""
+"""Checks of the intent alone."""
 
-WIRED: tuple[Callable[[Wired], Iterator[Finding]], ...] = (
+OF_TOPOLOGY: tuple[Callable[[IndexedTopology], Iterator[Finding]], ...] = (
     collisions.names,
     collisions.ports,
     collisions.addresses,
@@ -45,17 +45,17 @@ WIRED: tuple[Callable[[Wired], Iterator[Finding]], ...] = (
     redundancy.bonds,
     evenness.uneven_uplinks,
     evenness.missing_uplinks,
-    evenness.uneven_supers,
-    evenness.stray_rails,
-    few_ports,
+    evenness.uneven_downlinks,
+    evenness.crossed_rails,
+    port_limits,
 )
-"""Asked of what is wired, whatever was meant."""
+"""Checks of the topology alone."""
 
-HELD: tuple[Callable[[Wired, FabricIntent], Iterator[Finding]], ...] = (
+OF_BOTH: tuple[Callable[[IndexedTopology, FabricIntent], Iterator[Finding]], ...] = (
     capacity.oversubscription,
     redundancy.claims,
     islands.islands,
-    evenness.meeting_planes,
+    evenness.connected_planes,
     reach.crossing_links,
     reach.shared_vlans,
     collisions.as_numbers,
@@ -63,19 +63,19 @@ HELD: tuple[Callable[[Wired, FabricIntent], Iterator[Finding]], ...] = (
     subnets.outside_pools,
     inventory.unknown_switches,
 )
-"""What is wired, held against what was meant."""
+"""Checks that compare the topology with the intent."""
 
 
 def findings(topology: Topology, intent: FabricIntent) -> tuple[Finding, ...]:
-    """Every finding of every check, all reported together; alike ones as one."""
-    return tuple(_findings(Wired(topology), intent))
+    """Every finding of every check; equal findings are merged."""
+    return tuple(_findings(IndexedTopology(topology), intent))
 
 
-def _findings(wired: Wired, intent: FabricIntent) -> Iterator[Finding]:
-    for held in HELD:
-        yield from held(wired, intent)
-    for laid in WIRED:
-        yield from laid(wired)
-    yield from signal_findings(wired.topology, intent)
-    for chosen in CHOSEN:
-        yield from chosen(intent)
+def _findings(indexed: IndexedTopology, intent: FabricIntent) -> Iterator[Finding]:
+    for compare in OF_BOTH:
+        yield from compare(indexed, intent)
+    for inspect in OF_TOPOLOGY:
+        yield from inspect(indexed)
+    yield from signal_findings(indexed.topology, intent)
+    for validate in OF_INTENT:
+        yield from validate(intent)

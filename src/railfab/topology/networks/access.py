@@ -1,10 +1,9 @@
-"""What frontend, storage and management have in common: leaves that hosts are cabled to, and spines that join them.
+"""Access networks: the common structure of frontend, storage and management, with leaves for members, and spines.
 
-A member (host, storage server, managed switch) is cabled to a group of leaves: two where it has several ports, so that
-its ports meet two different leaves (1 and 2, 3 and 4, ...), else one. Its place there follows from its own numbers:
-segments stand one behind the other, each with room for the hosts that it may grow to, and what belongs to no pod
-fills a third of the ports from the end. How many leaves there are decides nothing, so that a further one moves
-no cable.
+A member (host, storage server, managed switch) connects to a group of leaves: a pair (1 and 2, 3 and 4, ...) if it has
+several ports, else one leaf. Its position there depends only on its own numbers: segments follow each other, each with
+ports for the largest number of its hosts, and members outside pods use a third of the ports from the end. The position
+does not depend on the number of leaves, so one more leaf moves no cable.
 """
 
 from __future__ import annotations
@@ -19,26 +18,27 @@ from typing import NamedTuple
 from railfab.intent import AccessLeaves, AccessSpines
 from railfab.topology.catalogue import SwitchModel
 from railfab.topology.dimensions import exact_uplinks
+from railfab.topology.front_panel import Panel
 from railfab.topology.model import Net
 from railfab.topology.networks.pools import NetworkPools
-from railfab.topology.places import Panel
 
 FIRST_ASN = {Net.FRONTEND: 4_294_100_000, Net.STORAGE: 4_294_200_000, Net.MANAGEMENT: 4_294_300_000}
-"""Private 4-byte AS numbers (RFC 6996), above any backend's: a network's spines have the first, leaf l has l more."""
+"""Private 4-byte AS numbers (RFC 6996), above those of any backend: the spines of a network have the first, leaf l has
+l more."""
 
 FIXED_CAGES, BOX_CAGES = 48, range(49, 64)
-"""A switch of 48 cages and a few more has the few for uplinks: they take other cables."""
+"""A switch with 48 cages and a few more uses only the few for uplinks: they have another form factor."""
 
 
 class Place(NamedTuple):
-    """A member's place: the group of leaves, and which of the group's places from either end; all from 0."""
+    """Position of a member: group of leaves, and slot in the group, from the first or the last port; all from 0."""
 
     group: int
     slot: int
 
 
 class Socket(NamedTuple):
-    """An access port: of which leaf, from 1, and which of its access ports, from 0."""
+    """An access port: number of the leaf, from 1, and of the access port on it, from 0."""
 
     leaf: int
     position: int
@@ -46,13 +46,12 @@ class Socket(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class AccessNetwork:
-    """One of the networks beside the backend.
+    """Frontend, storage or management.
 
-    prefix: of its switches' names. host_ports: a host's ports on it.
-    ratio: oversubscription that a full leaf has at most. group: leaves that a member's ports are dealt to.
-    segment_members: places (of as many links as a host has) that a segment may come to need. pod_members: that a pod
-    needs beside them. segments: that a pod may grow to. spare_links: of each member that belongs to no pod; 0 where
-    there are none. alone: leaves that may do without spines.
+    prefix: of the names of its switches. host_ports: the ports of a host. ratio: largest oversubscription of a full
+    leaf. group: leaves per member. segment_members: slots (with as many links as a host has) reserved per segment.
+    pod_members: slots reserved per pod in addition. segments: largest number per pod. spare_links: links of each member
+    outside pods; 0 if there are none. max_without_spines: largest number of leaves without spines.
     """
 
     net: Net
@@ -69,16 +68,16 @@ class AccessNetwork:
     pod_members: int
     segments: int
     spare_links: int
-    alone: int
+    max_without_spines: int
 
     @property
     def key(self) -> str:
-        """Its part of the intent."""
+        """Its key in the intent."""
         return self.net.value
 
     @property
     def first_asn(self) -> int:
-        """The spines' AS number; leaf l has l more."""
+        """The AS number of the spines; leaf l has l more."""
         return FIRST_ASN[self.net]
 
     @property
@@ -106,27 +105,27 @@ class AccessNetwork:
 
     @cached_property
     def lanes(self) -> int:
-        """Access ports of one cage."""
+        """Access ports per cage."""
         return self.leaf_model.lanes_for(self.rate_gbps) or 1
 
     @cached_property
     def uplink_lanes(self) -> int:
-        """Uplinks of one cage of a leaf: whole cages where they run at the speed."""
+        """Uplinks per cage of a leaf: 1 if a cage supports the speed without breakout."""
         return _fabric_lanes(self.leaf_model, self.spines)
 
     @cached_property
     def spine_lanes(self) -> int:
-        """Links to leaves of one cage of a spine."""
+        """Links to leaves per cage of a spine."""
         return _fabric_lanes(self.spine_model, self.spines) if self.spine_model else 1
 
     @cached_property
     def uplinks(self) -> int:
-        """Of each leaf, as stated."""
+        """Uplinks per leaf, as stated."""
         return self.spines.count * self.spines.links_per_leaf if self.spines else 0
 
     @cached_property
     def uplink_room(self) -> int:
-        """Uplinks that a leaf has ports for: those stated, and what a full leaf needs for the stated ratio."""
+        """Uplinks per leaf that ports are reserved for: enough for a full leaf at the stated ratio."""
         if self.spines is None:
             return 0
         full = exact_uplinks(
@@ -139,7 +138,7 @@ class AccessNetwork:
 
     @cached_property
     def access_ports(self) -> int:
-        """Of a leaf, for members."""
+        """Access ports per leaf."""
         cages = self.leaf_model.cages - -(-self.uplink_room // self.uplink_lanes)
         if self.leaf_model.cages in BOX_CAGES:
             cages = min(cages, FIXED_CAGES)
@@ -147,36 +146,36 @@ class AccessNetwork:
 
     @cached_property
     def slots(self) -> int:
-        """Places on a group of leaves for members of pods and segments."""
+        """Slots per group of leaves for members of pods and segments."""
         ports = self.group * self.access_ports
         return (ports - ports // 3 if self.spare_links else ports) // len(self.host_ports)
 
     @cached_property
     def spare_ports(self) -> int:
-        """Access ports of a group of leaves for members that belong to no pod."""
+        """Access ports per group of leaves for members outside pods."""
         return (self.access_ports - -(-self.slots * len(self.host_ports) // self.group)) * self.group
 
     def member_number(self, pod: int, segment: int, member: int) -> int:
-        """Of a member of a segment among all that may come to be, from 0. pod, segment: from 1. member: from 0."""
+        """Number of a member of a segment among all reserved slots, from 0. pod, segment: from 1. member: from 0."""
         return self._pod_number(pod) + self.pod_members + (segment - 1) * self.segment_members + member
 
     def _pod_number(self, pod: int) -> int:
         return (pod - 1) * (self.pod_members + self.segments * self.segment_members)
 
     def place(self, pod: int, segment: int, member: int) -> Place:
-        """Of a member of a segment; hosts are its first members."""
+        """Position of a member of a segment; hosts are its first members."""
         return Place(*divmod(self.member_number(pod, segment, member), self.slots))
 
     def pod_place(self, pod: int, member: int) -> Place:
-        """Of a member of a pod, which come before its segments."""
+        """Position of a member of a pod; these come before its segments."""
         return Place(*divmod(self._pod_number(pod) + member, self.slots))
 
     def spare_place(self, member: int) -> Place:
-        """Of the member-th (from 0) of those that belong to no pod."""
+        """Position of a member outside pods. member: from 0."""
         return Place(*divmod(member, self.spare_ports // self.spare_links))
 
     def socket(self, place: Place, link: int) -> Socket:
-        """Where the link-th (from 0) of a member's links arrives: they take the leaves of its group in turn."""
+        """The access port of a link (from 0) of a member: its links use the leaves of the group in turn."""
         return self._socket(place, len(self.host_ports), link)
 
     def _socket(self, place: Place, links: int, link: int) -> Socket:
@@ -184,7 +183,7 @@ class AccessNetwork:
         return Socket(place.group * self.group + turn + 1, position)
 
     def spare_socket(self, place: Place, link: int) -> Socket:
-        """The same for a member that belongs to no pod: from the last access port downwards."""
+        """The access port of a link of a member outside pods: from the last access port downwards."""
         leaf, position = self._socket(place, self.spare_links, link)
         return Socket(leaf, self.access_ports - 1 - position)
 
@@ -198,7 +197,7 @@ class AccessNetwork:
 
     @cached_property
     def spine_panel(self) -> Panel:
-        """Of a network with spines."""
+        """The ports of a spine."""
         assert self.spine_model is not None
         assert self.spine_platform is not None
         return Panel(self.spine_model, self.spine_platform, self.spine_lanes)

@@ -1,4 +1,4 @@
-"""The frontend, storage and management of an intent as access networks."""
+"""Build the access networks (frontend, storage, management) of an intent."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from railfab.topology.model import Net
 from railfab.topology.networks.access import AccessNetwork
 
 MANAGEMENT_RATIO = 4.0
-"""Oversubscription of a full management leaf, which nothing states."""
+"""Oversubscription of a full management leaf; the intent has no key for it."""
 MANAGED_PORTS = ("mgmt0", "bmc")
-"""Of a host or storage server; a switch has the first."""
+"""Management ports of a host or storage server; a switch has only the first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What the places on other networks follow from: the switch models, and what the backend may grow to.
+    """The switch models, and the largest size of the backend, which determine the positions on other networks.
 
-    hosts: of a segment. segments: of a pod. rail_switches, spines: of a segment and of a pod, in all planes.
+    hosts: per segment. segments: per pod. rail_switches, spines: per segment and per pod, in all planes.
     """
 
     models: Mapping[str, SwitchModel]
@@ -43,79 +43,79 @@ def _site(intent: FabricIntent) -> Site:
 
 
 def access_networks(intent: FabricIntent) -> tuple[AccessNetwork, ...]:
-    """Those that the intent has: frontend, storage, management."""
+    """The frontend, storage and management of the intent, if it has them."""
     if not (intent.frontend or intent.storage or intent.management):
         return ()
-    place = _site(intent)
-    found = (
-        intent.frontend and _frontend(intent.frontend, place),
-        intent.storage and _storage(intent.storage, place),
-        intent.management and _management(intent.management, place),
+    site = _site(intent)
+    networks = (
+        intent.frontend and _frontend(intent.frontend, site),
+        intent.storage and _storage(intent.storage, site),
+        intent.management and _management(intent.management, site),
     )
-    return tuple(network for network in found if network)
+    return tuple(network for network in networks if network)
 
 
-def _frontend(own: Frontend, place: Site) -> AccessNetwork:
+def _frontend(frontend: Frontend, site: Site) -> AccessNetwork:
     return AccessNetwork(
         net=Net.FRONTEND,
         prefix="front",
-        host_ports=tuple(f"front-p{port}" for port in range(own.nic_ports)),
-        rate_gbps=own.rate_gbps,
-        ratio=own.oversubscription,
-        pool=own.pool,
-        leaves=own.leaves,
-        spines=own.spines,
-        models=place.models,
-        group=min(2, own.nic_ports),
-        segment_members=place.hosts,
+        host_ports=tuple(f"front-p{port}" for port in range(frontend.nic_ports)),
+        rate_gbps=frontend.rate_gbps,
+        ratio=frontend.oversubscription,
+        pool=frontend.pool,
+        leaves=frontend.leaves,
+        spines=frontend.spines,
+        models=site.models,
+        group=min(2, frontend.nic_ports),
+        segment_members=site.hosts,
         pod_members=0,
-        segments=place.segments,
+        segments=site.segments,
         spare_links=0,
-        alone=1 if own.attach == "esi" else min(2, own.nic_ports),
+        max_without_spines=1 if frontend.attach == "esi" else min(2, frontend.nic_ports),
     )
 
 
-def _storage(own: Storage, place: Site) -> AccessNetwork:
+def _storage(storage: Storage, site: Site) -> AccessNetwork:
     return AccessNetwork(
         net=Net.STORAGE,
         prefix="store",
-        host_ports=tuple(f"store-p{port}" for port in range(own.nic_ports)),
-        rate_gbps=own.rate_gbps,
-        ratio=own.oversubscription,
-        pool=own.pool,
-        leaves=own.leaves,
-        spines=own.spines,
-        models=place.models,
-        group=min(2, max(own.nic_ports, own.server_ports)),
-        segment_members=place.hosts,
+        host_ports=tuple(f"store-p{port}" for port in range(storage.nic_ports)),
+        rate_gbps=storage.rate_gbps,
+        ratio=storage.oversubscription,
+        pool=storage.pool,
+        leaves=storage.leaves,
+        spines=storage.spines,
+        models=site.models,
+        group=min(2, max(storage.nic_ports, storage.server_ports)),
+        segment_members=site.hosts,
         pod_members=0,
-        segments=place.segments,
-        spare_links=own.server_ports,
-        alone=min(2, max(own.nic_ports, own.server_ports)),
+        segments=site.segments,
+        spare_links=storage.server_ports,
+        max_without_spines=min(2, max(storage.nic_ports, storage.server_ports)),
     )
 
 
-def _management(own: Management, place: Site) -> AccessNetwork:
-    """A segment has its hosts and its rail switches on it, a pod its spines."""
+def _management(management: Management, site: Site) -> AccessNetwork:
+    """The management network: members of a segment are its hosts and rail switches, members of a pod its spines."""
     return AccessNetwork(
         net=Net.MANAGEMENT,
         prefix="mgmt",
         host_ports=MANAGED_PORTS,
-        rate_gbps=own.rate_gbps,
+        rate_gbps=management.rate_gbps,
         ratio=MANAGEMENT_RATIO,
-        pool=own.pool,
-        leaves=own.leaves,
-        spines=own.spines,
-        models=place.models,
+        pool=management.pool,
+        leaves=management.leaves,
+        spines=management.spines,
+        models=site.models,
         group=1,
-        segment_members=place.hosts + switch_places(place.rail_switches),
-        pod_members=switch_places(place.spines),
-        segments=place.segments,
+        segment_members=site.hosts + switch_places(site.rail_switches),
+        pod_members=switch_places(site.spines),
+        segments=site.segments,
         spare_links=1,
-        alone=1,
+        max_without_spines=1,
     )
 
 
 def switch_places(switches: int) -> int:
-    """Places of so many switches: each needs one link, and a host's place has one for each of its management ports."""
+    """Slots for a number of switches: each needs one link, and a slot has one link per management port of a host."""
     return -(-switches // len(MANAGED_PORTS))

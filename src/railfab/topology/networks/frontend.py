@@ -1,7 +1,7 @@
-"""The frontend: a routed Clos of leaves and spines, and above it an EVPN/VXLAN overlay with a VRF for each tenant.
+"""The frontend: a routed Clos of leaves and spines, with an EVPN/VXLAN overlay and a VRF for each tenant.
 
-Hosts of `attach: esi` are in the first tenant, untagged, by one LAG over the two leaves of their pair; the VLANs of
-further tenants are tagged on it. Without tenants there is one, of all hosts.
+With `attach: esi`, a host connects by one LAG to the two leaves of its pair; the first tenant is untagged, the VLANs of
+further tenants are tagged. If the intent has no tenants, one tenant contains all hosts.
 """
 
 from __future__ import annotations
@@ -17,71 +17,73 @@ from railfab.topology.networks.members import Cable, host_cables
 from railfab.topology.networks.parts import Ends, Part, access_links, routed, switches, uplinks
 
 VNI_BASE = 10_000
-"""Added to a VLAN for its VNI."""
+"""Added to a VLAN to get its VNI."""
 ONLY_TENANT, ONLY_VLAN = "hosts", 100
-"""The tenant, and its VLAN, of a frontend that has LAGs and names no tenant."""
+"""The default tenant and its VLAN, for a frontend with LAGs and without tenants."""
 BOND, HOST_BUNDLE = "front-bond", 100
-"""A host's LAG; its number there is above those of the rails."""
+"""Name and number of the LAG of a host; the number is above those of rails."""
 ESI_FRONTEND = 1
-"""The second octet of a frontend's Ethernet segment identifiers; the backend's have 0."""
+"""The second octet of Ethernet segment identifiers of the frontend; those of the backend have 0."""
 
 
 def frontend_part(
-    network: AccessNetwork, own: Frontend, hosts: Sequence[Node], *, numbered: bool, reflectors: int
+    network: AccessNetwork, frontend: Frontend, hosts: Sequence[Node], *, numbered: bool, reflectors: int
 ) -> Part:
-    """reflectors: spines that hand EVPN routes on."""
-    tenants, cables = tenants_of(network, own), tuple(host_cables(network, hosts))
-    links = (*access_links(network, cables, _ends(network, own, hosts)), *uplinks(network, numbered=numbered))
+    """The nodes, links, gateways and LAGs of the frontend. reflectors: spines that reflect EVPN routes."""
+    tenants, cables = tenants_of(network, frontend), tuple(host_cables(network, hosts))
+    links = (*access_links(network, cables, _ends(network, frontend, hosts)), *uplinks(network, numbered=numbered))
     return Part(
         nodes=switches(network, links, reflectors=reflectors if tenants else None),
         links=links,
         gateways=tuple(_gateways(network, tenants)),
-        bonds=tuple(_bonds(network, own, hosts, cables)),
+        bonds=tuple(_bonds(network, frontend, hosts, cables)),
     )
 
 
-def tenants_of(network: AccessNetwork, own: Frontend) -> Mapping[str, Tenant]:
-    """By name; the first is the hosts' own."""
-    if own.tenants or own.attach == "routed":
-        return own.tenants
+def tenants_of(network: AccessNetwork, frontend: Frontend) -> Mapping[str, Tenant]:
+    """The tenants by name; hosts are in the first one."""
+    if frontend.tenants or frontend.attach == "routed":
+        return frontend.tenants
     return {ONLY_TENANT: Tenant(vlan=ONLY_VLAN, subnet=network.pools.members)}
 
 
-def _ends(network: AccessNetwork, own: Frontend, hosts: Sequence[Node]) -> Callable[[Cable], Ends]:
-    """Routed, in a LAG, or with one port in the hosts' VLAN."""
-    if own.attach == "routed":
+def _ends(network: AccessNetwork, frontend: Frontend, hosts: Sequence[Node]) -> Callable[[Cable], Ends]:
+    """The settings of access links: routed, in a LAG, or one port in the VLAN of the first tenant."""
+    if frontend.attach == "routed":
         return routed(network)
-    tenant = _first(network, own)
-    if own.nic_ports > 1:
+    tenant = _first(network, frontend)
+    if frontend.nic_ports > 1:
         none = (None, None)
         return lambda cable: Ends(none, tenant.vlan, (HOST_BUNDLE, FIRST_HOST_BUNDLE + cable.place.slot))
     addresses = {host.name: _host_address(network, tenant, host) for host in hosts}
     return lambda cable: Ends((addresses[cable.node], None), tenant.vlan)
 
 
-def _first(network: AccessNetwork, own: Frontend) -> Tenant:
-    return next(iter(tenants_of(network, own).values()))
+def _first(network: AccessNetwork, frontend: Frontend) -> Tenant:
+    return next(iter(tenants_of(network, frontend).values()))
 
 
 def _host_address(network: AccessNetwork, tenant: Tenant, host: Node) -> IPv4Interface:
-    """After the subnet's gateway, by the host's own numbers."""
+    """The address of a host: after the gateway of the subnet, by the number of the host."""
     number = network.member_number(host.pod, host.segment or 1, host.index - 1)
     return IPv4Interface((int(tenant.subnet.network_address) + 2 + number, tenant.subnet.prefixlen))
 
 
-def _bonds(network: AccessNetwork, own: Frontend, hosts: Sequence[Node], cables: Sequence[Cable]) -> Iterator[Bond]:
-    """One a host. cables: of the hosts in their order."""
-    if own.attach == "routed" or (ports := own.nic_ports) == 1:
+def _bonds(
+    network: AccessNetwork, frontend: Frontend, hosts: Sequence[Node], cables: Sequence[Cable]
+) -> Iterator[Bond]:
+    """One LAG per host. cables: of the hosts in their order."""
+    if frontend.attach == "routed" or (ports := frontend.nic_ports) == 1:
         return
-    tenant = _first(network, own)
+    tenant = _first(network, frontend)
     for place, host in enumerate(hosts):
-        mine = cables[place * ports : (place + 1) * ports]
+        bond_cables = cables[place * ports : (place + 1) * ports]
         yield Bond(
             host=host.name,
             name=BOND,
             ports=network.host_ports,
-            switches=tuple(network.leaf_name(cable.socket.leaf) for cable in mine),
-            bundle=FIRST_HOST_BUNDLE + mine[0].place.slot,
+            switches=tuple(network.leaf_name(cable.socket.leaf) for cable in bond_cables),
+            bundle=FIRST_HOST_BUNDLE + bond_cables[0].place.slot,
             rail=None,
             vlan=tenant.vlan,
             address=_host_address(network, tenant, host),
@@ -97,7 +99,7 @@ def _esi(host: Node) -> str:
 
 
 def _gateways(network: AccessNetwork, tenants: Mapping[str, Tenant]) -> Iterator[Gateway]:
-    """Of every tenant on every leaf, all alike."""
+    """The gateways of every tenant, with the same addresses on every leaf."""
     for leaf in range(1, network.leaves.count + 1):
         for name, tenant in tenants.items():
             yield Gateway(

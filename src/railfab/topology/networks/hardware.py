@@ -1,4 +1,4 @@
-"""Whether a network's switches can do what it asks of them."""
+"""Check that the switches of an access network support its platforms, speeds and number of ports."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ Errors = Iterator[RailfabError]
 
 
 def models_are_known(network: AccessNetwork) -> Errors:
-    for tier, own in (("leaves", network.leaves), ("spines", network.spines)):
-        if own and own.model not in network.models:
-            problem, known = f"switch {own.model!r} is not in the catalogue", ", ".join(sorted(network.models))
+    for tier, stated in (("leaves", network.leaves), ("spines", network.spines)):
+        if stated and stated.model not in network.models:
+            problem, known = f"switch {stated.model!r} is not in the catalogue", ", ".join(sorted(network.models))
             yield TopologyError(f"{network.key}.{tier}.model", problem, f"Use {known}")
 
 
@@ -45,19 +45,20 @@ def cages_can_be_split(network: AccessNetwork) -> Errors:
     lanes = {"leaves": max(network.lanes, network.uplink_lanes), "spines": network.spine_lanes}
     for tier, model, platform in _tiers(network):
         if lanes[tier] > 1 and "lane" not in model.names[platform]:
-            problem = f"{model.name} breaks out no cage on {platform}"
-            yield TopologyError(f"{network.key}.{tier}", problem, "Use speeds of whole cages")
+            problem = f"{model.name} does not support breakout on {platform}"
+            yield TopologyError(f"{network.key}.{tier}", problem, "Use speeds without breakout")
 
 
 def leaves_form_pairs(network: AccessNetwork) -> Errors:
     if network.leaves.count % network.group:
-        problem = f"{network.leaves.count} leaves form no pairs, and NICs with several ports meet a pair"
+        problem = f"NICs with several ports need pairs of leaves, and leaves.count is {network.leaves.count}"
         yield TopologyError(f"{network.key}.leaves.count", problem, "Use an even number")
 
 
-def leaves_are_joined(network: AccessNetwork) -> Errors:
-    if network.spines is None and network.leaves.count > network.alone:
-        yield TopologyError(f"{network.key}.spines", f"nothing joins {network.leaves.count} leaves", "Add spines")
+def leaves_are_connected(network: AccessNetwork) -> Errors:
+    if network.spines is None and network.leaves.count > network.max_without_spines:
+        problem = f"{network.leaves.count} leaves are not connected"
+        yield TopologyError(f"{network.key}.spines", problem, "Add spines")
 
 
 def spines_have_ports(network: AccessNetwork) -> Errors:
@@ -67,14 +68,14 @@ def spines_have_ports(network: AccessNetwork) -> Errors:
     if needed > model.cages * network.spine_lanes:
         ports = model.cages * network.spine_lanes
         problem = f"{needed} ports are needed (one for each link of each leaf) and {model.name} has {ports}"
-        yield TopologyError(f"{network.key}.spines", problem, "Use larger ones or fewer leaves")
+        yield TopologyError(f"{network.key}.spines", problem, "Use a larger model or fewer leaves")
 
 
 def leaves_have_ports(network: AccessNetwork) -> Errors:
     if network.slots and network.spare_ports >= network.spare_links:
         return
     problem = (
-        f"{network.leaf_model.name} has {network.access_ports} ports beside {network.uplink_room} uplinks, "
-        "too few for what is cabled to it"
+        f"{network.leaf_model.name} has {network.access_ports} access ports besides {network.uplink_room} uplinks, "
+        "too few for its hosts and devices"
     )
-    yield TopologyError(f"{network.key}.leaves", problem, "Use larger ones, faster uplinks or fewer spines")
+    yield TopologyError(f"{network.key}.leaves", problem, "Use a larger model, faster uplinks or fewer spines")

@@ -1,8 +1,8 @@
-"""Management: the way to every host, BMC and switch that needs no other network.
+"""Management: the out-of-band network to every host, BMC and switch.
 
-Each purpose (switches, hosts, BMCs) has a VLAN. `vrf`: a leaf's VLANs end on it, and one VRF routes between leaves;
-`vlans`: each is one over all leaves, by VXLAN where there are several. Addresses are the same in both. Switches of this
-network itself are reached at their loopbacks.
+Each purpose (switches, hosts, BMCs) has a VLAN. `vrf`: the VLANs are local to a leaf, and one VRF routes between
+leaves; `vlans`: each VLAN spans all leaves, by VXLAN if there are several. Addresses are the same in both. The switches
+of this network are reached at their loopbacks.
 """
 
 from __future__ import annotations
@@ -23,56 +23,60 @@ VRF = "management"
 
 
 class Purpose(IntEnum):
-    """What a management port is for; the number is its part of the pool."""
+    """Purpose of a management port; the number is its part of the pool."""
 
     SWITCH = 0
     HOST = 1
     BMC = 2
 
 
-def management_part(network: AccessNetwork, own: Management, intent: FabricIntent, cluster: Topology) -> Part:
-    """cluster: all other networks, wired."""
+def management_part(network: AccessNetwork, management: Management, intent: FabricIntent, cluster: Topology) -> Part:
+    """The nodes, links and gateways of the management network. cluster: the topology of all other networks."""
     cables = chain(
         host_cables(network, cluster.hosts()),
         pod_switch_cables(network, cluster.nodes, intent),
         spare_cables(network, cluster.nodes, intent),
     )
     numbered, reflectors = intent.profile.underlay == "numbered", intent.profile.reflectors
-    ends = _ends(network, own, frozenset(node.name for node in cluster.switches()))
+    ends = _ends(network, management, frozenset(node.name for node in cluster.switches()))
     links = (*access_links(network, cables, ends), *uplinks(network, numbered=numbered))
     return Part(
-        nodes=switches(network, links, reflectors=reflectors if _stretched(own) else None),
+        nodes=switches(network, links, reflectors=reflectors if _stretched(management) else None),
         links=links,
-        gateways=tuple(_gateways(network, own)),
+        gateways=tuple(_gateways(network, management)),
     )
 
 
-def vlan_of(own: Management, purpose: Purpose) -> int:
-    return {Purpose.SWITCH: own.switch_vlan, Purpose.HOST: own.host_vlan, Purpose.BMC: own.bmc_vlan}[purpose]
+def vlan_of(management: Management, purpose: Purpose) -> int:
+    return {
+        Purpose.SWITCH: management.switch_vlan,
+        Purpose.HOST: management.host_vlan,
+        Purpose.BMC: management.bmc_vlan,
+    }[purpose]
 
 
-def _stretched(own: Management) -> bool:
-    """VLANs span several leaves."""
-    return own.isolation == "vlans" and own.leaves.count > 1
+def _stretched(management: Management) -> bool:
+    """Whether VLANs span several leaves."""
+    return management.isolation == "vlans" and management.leaves.count > 1
 
 
-def _subnet(network: AccessNetwork, own: Management, purpose: Purpose, leaf: int) -> IPv4Network:
-    """That a port of this purpose on this leaf is in."""
-    if own.isolation == "vrf":
+def _subnet(network: AccessNetwork, management: Management, purpose: Purpose, leaf: int) -> IPv4Network:
+    """The subnet of a port of this purpose on this leaf."""
+    if management.isolation == "vrf":
         return network.pools.leaf_subnet(purpose, leaf)
     return network.pools.purpose_subnet(purpose)
 
 
-def _ends(network: AccessNetwork, own: Management, managed: frozenset[str]) -> Callable[[Cable], Ends]:
-    """managed: names of switches."""
+def _ends(network: AccessNetwork, management: Management, managed: frozenset[str]) -> Callable[[Cable], Ends]:
+    """The settings of access links. managed: names of switches."""
     leaves = range(1, network.leaves.count + 1)
-    vlans = {purpose: vlan_of(own, purpose) for purpose in Purpose}
+    vlans = {purpose: vlan_of(management, purpose) for purpose in Purpose}
     first = {
         (purpose, leaf): int(network.pools.leaf_subnet(purpose, leaf).network_address) + 2
         for purpose in Purpose
         for leaf in leaves
     }
-    lengths = {purpose: _subnet(network, own, purpose, 1).prefixlen for purpose in Purpose}
+    lengths = {purpose: _subnet(network, management, purpose, 1).prefixlen for purpose in Purpose}
 
     def ends(cable: Cable) -> Ends:
         on_host = Purpose.BMC if cable.port == "bmc" else Purpose.HOST
@@ -83,17 +87,17 @@ def _ends(network: AccessNetwork, own: Management, managed: frozenset[str]) -> C
     return ends
 
 
-def _gateways(network: AccessNetwork, own: Management) -> Iterator[Gateway]:
-    """Of every VLAN on every leaf: the first address."""
+def _gateways(network: AccessNetwork, management: Management) -> Iterator[Gateway]:
+    """The gateway of every VLAN on every leaf, with the first address."""
     for leaf in range(1, network.leaves.count + 1):
         for purpose in Purpose:
-            subnet, vlan = _subnet(network, own, purpose, leaf), vlan_of(own, purpose)
+            subnet, vlan = _subnet(network, management, purpose, leaf), vlan_of(management, purpose)
             yield Gateway(
                 node=network.leaf_name(leaf),
                 vlan=vlan,
                 subnet=subnet,
                 address=IPv4Interface((int(subnet.network_address) + 1, subnet.prefixlen)),
-                anycast=_stretched(own),
-                vni=VNI_BASE + vlan if _stretched(own) else None,
-                tenant=VRF if own.isolation == "vrf" else None,
+                anycast=_stretched(management),
+                vni=VNI_BASE + vlan if _stretched(management) else None,
+                tenant=VRF if management.isolation == "vrf" else None,
             )

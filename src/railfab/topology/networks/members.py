@@ -1,4 +1,4 @@
-"""Who hangs on a network, and where: hosts, storage servers, and on management every switch of the others."""
+"""Members of an access network and their ports: hosts, storage servers, and on management every other switch."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from railfab.topology.networks.describe import MANAGED_PORTS, switch_places
 
 
 class Cable(NamedTuple):
-    """An access link to be: a member's port, and where it arrives."""
+    """A cable of a member: its port, its position, and its access port."""
 
     node: str
     port: str
@@ -22,7 +22,7 @@ class Cable(NamedTuple):
 
 
 def host_cables(network: AccessNetwork, hosts: Iterable[Node]) -> Iterator[Cable]:
-    """By host and port."""
+    """The cables of hosts, ordered by host and port."""
     ports = tuple(enumerate(network.host_ports))
     for host in hosts:
         place = network.place(host.pod, host.segment or 1, host.index - 1)
@@ -38,7 +38,7 @@ def server_cables(network: AccessNetwork, servers: Iterable[Node], ports: tuple[
 
 
 def pod_switch_cables(network: AccessNetwork, nodes: Iterable[Node], intent: FabricIntent) -> Iterator[Cable]:
-    """Of rail switches, beside the hosts of their segment, and of spines: two of them take a host's place."""
+    """The management cables of rail switches, after the hosts of their segment, and of spines; a slot has two."""
     backend = intent.backend
     switches = backend.segments.rail_switches
     hosts = network.segment_members - switch_places(switches * backend.planes)
@@ -56,8 +56,8 @@ def pod_switch_cables(network: AccessNetwork, nodes: Iterable[Node], intent: Fab
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
-    """Nodes that management reaches and that stand in no pod. count: how many there are."""
+class SpareGroup:
+    """Nodes of one role outside pods that connect to the management network. count: number of nodes."""
 
     net: Net
     role: Role
@@ -65,21 +65,21 @@ class Kind:
     count: int
 
 
-def kinds(intent: FabricIntent) -> tuple[Kind, ...]:
-    """In the order in which they share the spare places: the first of each kind, then the second of each, and so on.
+def spare_groups(intent: FabricIntent) -> tuple[SpareGroup, ...]:
+    """The groups in the order of their spare ports: the first node of each group, then the second of each, and so on.
 
-    All kinds are there, since a network or tier that comes later must move nothing.
+    Every group is listed, since a network or tier that is added later must move no cable.
     """
     frontend, storage, switch = intent.frontend, intent.storage, MANAGED_PORTS[0]
     supers, planes = intent.backend.super_spines, intent.backend.planes
     servers = storage.servers if storage else 0
     return (
-        *(Kind(Net.STORAGE, Role.SERVER, port, servers) for port in MANAGED_PORTS),
-        Kind(Net.FRONTEND, Role.LEAF, switch, _count(frontend.leaves if frontend else None)),
-        Kind(Net.FRONTEND, Role.SPINE, switch, _count(frontend.spines if frontend else None)),
-        Kind(Net.STORAGE, Role.LEAF, switch, _count(storage.leaves if storage else None)),
-        Kind(Net.STORAGE, Role.SPINE, switch, _count(storage.spines if storage else None)),
-        Kind(Net.BACKEND, Role.SUPER, switch, planes * _count(supers)),
+        *(SpareGroup(Net.STORAGE, Role.SERVER, port, servers) for port in MANAGED_PORTS),
+        SpareGroup(Net.FRONTEND, Role.LEAF, switch, _count(frontend.leaves if frontend else None)),
+        SpareGroup(Net.FRONTEND, Role.SPINE, switch, _count(frontend.spines if frontend else None)),
+        SpareGroup(Net.STORAGE, Role.LEAF, switch, _count(storage.leaves if storage else None)),
+        SpareGroup(Net.STORAGE, Role.SPINE, switch, _count(storage.spines if storage else None)),
+        SpareGroup(Net.BACKEND, Role.SUPER, switch, planes * _count(supers)),
     )
 
 
@@ -88,19 +88,19 @@ def _count(tier: AccessLeaves | AccessSpines | SuperSpines | None) -> int:
 
 
 def spare_cables(network: AccessNetwork, nodes: Iterable[Node], intent: FabricIntent) -> Iterator[Cable]:
-    """Of all that stand in no pod, to management."""
-    own = kinds(intent)
+    """The management cables of nodes outside pods."""
+    groups = spare_groups(intent)
     ports: dict[tuple[Net, Role], list[tuple[int, str]]] = {}
-    for turn, kind in enumerate(own):
-        ports.setdefault((kind.net, kind.role), []).append((turn, kind.port))
+    for turn, group in enumerate(groups):
+        ports.setdefault((group.net, group.role), []).append((turn, group.port))
     for node in nodes:
         for turn, port in ports.get((node.net, node.role), ()):
-            place = network.spare_place(_number(node, intent) * len(own) + turn)
+            place = network.spare_place(_number(node, intent) * len(groups) + turn)
             yield Cable(node.name, port, place, network.spare_socket(place, 0))
 
 
 def _number(node: Node, intent: FabricIntent) -> int:
-    """Of a node among its kind, from 0."""
+    """Number of a node in its group, from 0."""
     supers = intent.backend.super_spines
     before = (node.plane - 1) * supers.count if node.role is Role.SUPER and supers else 0
     return before + node.index - 1

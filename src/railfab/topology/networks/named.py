@@ -1,4 +1,4 @@
-"""The networks of a cluster as people name them, for summaries and explanations."""
+"""The networks of a cluster with their purposes and bandwidths, for summaries and explanations."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from railfab.topology.model import Net
 class NamedNetwork:
     """One network of a cluster.
 
-    net: None for scale-up, whose switches are inside the hosts. about: what it is for, and how hosts hang on it.
-    ports: of a host. gpus: of a host. gbps_per_host: into it [Gb/s]. lossless: the RoCE class is on its links.
-    ratio: down to up at most; None where nothing is stated. reaches: networks that it may reach.
+    net: None for scale-up, whose switches are inside the hosts. about: its purpose, and the attachment of hosts.
+    ports: of a host. gpus: of a host. gbps_per_host: bandwidth of a host [Gb/s]. lossless: its links carry the RoCE
+    class. ratio: largest oversubscription; None if none is stated. reaches: networks that it may reach.
     """
 
     name: str
@@ -29,12 +29,12 @@ class NamedNetwork:
 
     @property
     def gbps_per_gpu(self) -> float:
-        """A GPU's share [Gb/s]."""
+        """Bandwidth per GPU [Gb/s]."""
         return self.gbps_per_host / self.gpus
 
 
 def networks_of(intent: FabricIntent) -> tuple[NamedNetwork, ...]:
-    """Scale-out, scale-up, frontend, storage and management: those that the intent has, in this order."""
+    """Scale-out, scale-up, frontend, storage and management, if the intent has them, in this order."""
     gpus, lossless = intent.hosts.gpus, intent.profile.lossless is not None
     found = (
         _scale_out(intent, lossless=lossless),
@@ -48,9 +48,9 @@ def networks_of(intent: FabricIntent) -> tuple[NamedNetwork, ...]:
 
 ATTACHED = {
     "routed": "each NIC port routed, with a /31",
-    "vlan": "a VLAN for each rail",
-    "mlag": "a NIC's ports in a LAG over two switches (MLAG)",
-    "esi": "a NIC's ports in a LAG over two switches (EVPN multihoming)",
+    "vlan": "a VLAN per rail",
+    "mlag": "the ports of a NIC in a LAG to two switches (MLAG)",
+    "esi": "the ports of a NIC in a LAG to two switches (EVPN multihoming)",
 }
 
 
@@ -105,7 +105,7 @@ def _storage(own: Storage, gpus: int, *, lossless: bool) -> NamedNetwork:
 
 
 def _management(own: Management, gpus: int) -> NamedNetwork:
-    isolation = {"vrf": "in a VRF of its own", "vlans": "in a VLAN for each purpose"}[own.isolation]
+    isolation = {"vrf": "in a separate VRF", "vlans": "in a VLAN per purpose"}[own.isolation]
     services = [name for name, servers in own.services if servers]
     offered = f", with {', '.join(services)}" if services else ""
     return NamedNetwork(

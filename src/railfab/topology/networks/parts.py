@@ -1,4 +1,4 @@
-"""The parts that every network is put together from: switches, access links and uplinks."""
+"""Switches, access links and uplinks of an access network."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple
 
+from railfab.topology.front_panel import Panel
 from railfab.topology.model import Bond, Breakout, Gateway, Interface, Link, Node, Port, Role
 from railfab.topology.networks.access import AccessNetwork
 from railfab.topology.networks.members import Cable
-from railfab.topology.places import Panel
 
 Broken = Mapping[str, Mapping[int, int]]
-"""The cages in use that are split, by switch, with the speed of their ports [Gb/s]."""
+"""The cages in use with breakout, by switch, with the speed of their ports [Gb/s]."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """What a network adds to a topology."""
+    """The nodes, links, gateways and LAGs that a network adds to a topology."""
 
     nodes: tuple[Node, ...]
     links: tuple[Link, ...]
@@ -27,7 +27,7 @@ class Part:
 
 
 class Ends(NamedTuple):
-    """What the two ports of an access link are set to: the member's, then the leaf's. vlan: of the leaf's."""
+    """Settings of the two ports of an access link: of the member, then of the leaf. vlan: of the leaf port."""
 
     addresses: tuple[Interface | None, Interface | None]
     vlan: int | None = None
@@ -35,14 +35,14 @@ class Ends(NamedTuple):
 
 
 def routed(network: AccessNetwork) -> Callable[[Cable], Ends]:
-    """A /31 on each link."""
+    """Settings of routed access links: a /31 each."""
     link = network.pools.link
     return lambda cable: Ends(link(*cable.socket))
 
 
 def access_links(network: AccessNetwork, cables: Iterable[Cable], ends: Callable[[Cable], Ends]) -> Iterator[Link]:
     """The link of each cable."""
-    spots, rate, cable_m = network.access_panel.spots, network.rate_gbps, network.leaves.cable_m
+    spots, rate, cable_m = network.access_panel.ports, network.rate_gbps, network.leaves.cable_m
     leaves = [network.leaf_name(leaf) for leaf in range(network.leaves.count + 1)]
     for cable in cables:
         (leaf, position), (addresses, vlan, bundles) = cable.socket, ends(cable)
@@ -72,7 +72,7 @@ def access_links(network: AccessNetwork, cables: Iterable[Cable], ends: Callable
 
 
 def uplinks(network: AccessNetwork, *, numbered: bool) -> Iterator[Link]:
-    """Every leaf to every spine: on leaves from the last cage downwards, on spines from the first upwards."""
+    """Links from every leaf to every spine: on leaves from the last cage down, on spines from the first cage up."""
     if (spines := network.spines) is None:
         return
     per_spine = range(spines.links_per_leaf)
@@ -95,7 +95,7 @@ def uplinks(network: AccessNetwork, *, numbered: bool) -> Iterator[Link]:
 
 
 def _fabric_port(network: AccessNetwork, node: str, panel: Panel, position: int, address: Interface | None) -> Port:
-    spot = panel.spots[position]
+    spot = panel.ports[position]
     return Port(
         node=node,
         name=spot.name,
@@ -108,7 +108,7 @@ def _fabric_port(network: AccessNetwork, node: str, panel: Panel, position: int,
 
 
 def switches(network: AccessNetwork, links: Iterable[Link], *, reflectors: int | None) -> tuple[Node, ...]:
-    """Its leaves and spines, given their links. reflectors: of an overlay between leaves; None without one."""
+    """The leaves and spines of a network. reflectors: number of route reflectors; None without overlay."""
     broken = _broken_out(links)
     return (*_leaves(network, broken, overlay=reflectors is not None), *_spines(network, broken, reflectors or 0))
 
@@ -157,7 +157,7 @@ def _spines(network: AccessNetwork, broken: Broken, reflectors: int) -> Iterator
 
 
 def _breakouts(panel: Panel, cages: Mapping[int, int], lanes: Mapping[int, int]) -> tuple[Breakout, ...]:
-    """In front-panel order. cages: to the speed of their ports. lanes: of a cage, by speed."""
+    """Breakouts in front-panel order. cages: to the speed of their ports. lanes: ports per cage, by speed."""
     names = panel.model.interface_names(panel.platform, 1) if cages else ()
     return tuple(
         Breakout(cage_name=names[cage - 1], lanes=lanes[rate_gbps], rate_gbps=rate_gbps)

@@ -1,5 +1,5 @@
-"""How the one pool of a network is divided: an eighth for loopbacks, an eighth for the site's own servers, a quarter
-for links between switches, the upper half for members. Every address follows from the numbers of a leaf or spine."""
+"""Division of the pool of an access network: an eighth for loopbacks, an eighth for servers of the site, a quarter for
+links between switches, the upper half for members. Every address is computed from the number of a leaf or spine."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from functools import cached_property
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 
 PURPOSES = 4
-"""Parts of the upper half where members are in VLANs by purpose."""
+"""Parts of the upper half, if members are in VLANs by purpose."""
 
 
 @dataclass(frozen=True)
 class NetworkPools:
-    """access_ports, uplinks: that a leaf has at most."""
+    """The parts of a pool. access_ports, uplinks: largest number per leaf."""
 
     pool: IPv4Network
     access_ports: int
@@ -25,7 +25,7 @@ class NetworkPools:
 
     @cached_property
     def servers(self) -> IPv4Network:
-        """Nothing here is given an address of these."""
+        """Addresses for servers of the site; railfab assigns none of them."""
         return IPv4Network((self._base + self.pool.num_addresses // 8, self.pool.prefixlen + 3))
 
     @cached_property
@@ -46,7 +46,7 @@ class NetworkPools:
 
     @cached_property
     def link_stride(self) -> int:
-        """Addresses of a leaf's links to members, a /31 each."""
+        """Addresses per leaf for its routed access links, a /31 each."""
         return _power(2 * self.access_ports)
 
     @cached_property
@@ -55,31 +55,31 @@ class NetworkPools:
 
     @cached_property
     def port_stride(self) -> int:
-        """Addresses of a leaf's members in one VLAN, beside network, gateway and broadcast."""
+        """Addresses per leaf and VLAN for its members, with network, gateway and broadcast address."""
         return _power(self.access_ports + 3)
 
     def leaf_loopback(self, leaf: int) -> IPv4Address:
         return IPv4Address(self._base + leaf)
 
     def spine_loopback(self, spine: int) -> IPv4Address:
-        """From the end of the loopbacks downwards; the last is left out, since it looks like a broadcast address."""
+        """The loopback of a spine: from the end downwards, without the last, which looks like a broadcast address."""
         return IPv4Address(self._base + self.pool.num_addresses // 8 - 1 - spine)
 
     def link(self, leaf: int, position: int) -> tuple[IPv4Interface, IPv4Interface]:
-        """Member's and leaf's address of a routed access port: a /31 (RFC 3021), the leaf even."""
+        """Addresses of member and leaf on a routed access link: a /31 (RFC 3021), the leaf even."""
         return pair(self._base + self._half + (leaf - 1) * self.link_stride + 2 * position)
 
     def uplink(self, leaf: int, uplink: int) -> tuple[IPv4Interface, IPv4Interface]:
-        """Leaf's and spine's address of an uplink: a /31, the spine even."""
+        """Addresses of leaf and spine on an uplink: a /31, the spine even."""
         return pair(int(self.fabric_links.network_address) + (leaf - 1) * self.uplink_stride + 2 * uplink)
 
     def leaf_subnet(self, purpose: int, leaf: int) -> IPv4Network:
-        """A leaf's part of a purpose (from 0)."""
+        """The subnet of a leaf for a purpose (from 0)."""
         base = int(self.purpose_subnet(purpose).network_address) + (leaf - 1) * self.port_stride
         return IPv4Network((base, 33 - self.port_stride.bit_length()))
 
     def purpose_subnet(self, purpose: int) -> IPv4Network:
-        """A quarter of the members' half."""
+        """The subnet of a purpose: a quarter of the upper half."""
         return IPv4Network((self._base + self._half + purpose * (self._half // PURPOSES), self.pool.prefixlen + 3))
 
 

@@ -1,4 +1,4 @@
-"""Why the other networks cannot be built of their switches, leaves and pools: all reasons together."""
+"""Check that the other networks can be built with their switches, leaves and pools."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ from railfab.topology.model import Net
 from railfab.topology.networks import hardware
 from railfab.topology.networks.access import AccessNetwork
 from railfab.topology.networks.describe import access_networks
-from railfab.topology.networks.members import kinds
+from railfab.topology.networks.members import spare_groups
 
 Errors = Iterator[RailfabError]
 SMALLEST_POOL = 16
-"""Addresses that a pool has at least, to be divided."""
+"""Smallest number of addresses of a pool, which is divided into parts."""
 SHORTEST = 8
-"""Length of the largest prefix that anybody has for a network."""
-MOST_LEAVES = 4096
-"""That an intent may state."""
-REALLY = "in backend.growth how far it will really grow"
+"""Length of the largest prefix that a remedy suggests."""
+MAX_LEAVES = 4096
+"""Largest number of leaves in an intent."""
+LIMIT_GROWTH = "Limit backend.growth to the size that the fabric will reach"
 FIXED = 3
-"""Addresses of a subnet that are no host's: network, gateway and broadcast."""
+"""Addresses of a subnet that are not for hosts: network, gateway and broadcast."""
 
 
 def network_errors(intent: FabricIntent) -> list[RailfabError]:
     """Every reason why a frontend, storage or management cannot be wired.
 
-    The intent's numbers divide and its backend's switch models exist (see `buildable`), or this raises TopologyError.
+    Raises TopologyError if the numbers of the intent do not divide or its switch models do not exist (see `buildable`).
     """
     return [error for network in access_networks(intent) for error in _errors(network, intent)]
 
 
 def _errors(network: AccessNetwork, intent: FabricIntent) -> list[RailfabError]:
-    """Of one network: each step stands on those before it."""
+    """Errors of one network: a step runs only if the steps before it found none."""
     for checks in STEPS:
-        if found := [error for check in checks for error in check(network)]:
-            return found
+        if errors := [error for check in checks for error in check(network)]:
+            return errors
     return [error for check in LAST for error in check(network, intent)]
 
 
@@ -46,7 +46,7 @@ STEPS = (
         hardware.models_run_their_platforms,
         hardware.ports_have_their_speed,
         hardware.leaves_form_pairs,
-        hardware.leaves_are_joined,
+        hardware.leaves_are_connected,
     ),
     (hardware.cages_can_be_split, hardware.spines_have_ports),
     (hardware.leaves_have_ports,),
@@ -56,15 +56,15 @@ STEPS = (
 def _leaves_suffice(network: AccessNetwork, intent: FabricIntent) -> Errors:
     needed, there = _leaves_needed(network, intent), network.leaves.count
     if needed > there:
-        few = "1 leaf is" if there == 1 else f"{there} leaves are"
+        leaves = "1 leaf is" if there == 1 else f"{there} leaves are"
         segments = "1 segment" if network.segments == 1 else f"{network.segments} segments"
-        room = f"{segments} of {network.segment_members} places in a pod"
-        problem = f"{few} too few: with room for {room}, places are taken up to leaf {needed}"
+        reserved = f"{segments} per pod with {network.segment_members} slots each"
+        problem = f"{leaves} too few: with {reserved} reserved, the last leaf in use is {needed}"
         yield TopologyError(f"{network.key}.leaves.count", problem, _enough_leaves(network, intent, needed))
 
 
 def _enough_leaves(network: AccessNetwork, intent: FabricIntent, needed: int) -> str:
-    """As many as are needed, or no more room than would do with those that are there."""
+    """The remedy: the number of leaves, or a smaller growth that the present leaves are enough for."""
     backend = intent.backend
     present = {"hosts": backend.segments.hosts, "segments": backend.segments.count}
     for keys in (("hosts",), ("segments",), ("hosts", "segments")):
@@ -74,13 +74,13 @@ def _enough_leaves(network: AccessNetwork, intent: FabricIntent, needed: int) ->
         same = next(other for other in access_networks(bounded) if other.net is network.net)
         if same.slots and _leaves_needed(same, bounded) <= network.leaves.count:
             stated = ", ".join(f"{key}: {bound}" for key, bound in bounds.items())
-            less = f"say backend.growth: {{{stated}}} if no more will come"
-            return f"Use {needed}, or {less}" if needed <= MOST_LEAVES else f"{less[0].upper()}{less[1:]}"
-    return f"Use {needed}" if needed <= MOST_LEAVES else f"Say {REALLY}"
+            limit = f"et backend.growth: {{{stated}}} if the fabric will not grow"
+            return f"Use {needed}, or s{limit}" if needed <= MAX_LEAVES else f"S{limit}"
+    return f"Use {needed}" if needed <= MAX_LEAVES else LIMIT_GROWTH
 
 
 def _leaves_needed(network: AccessNetwork, intent: FabricIntent) -> int:
-    """The last leaf that something is cabled to, or its partner."""
+    """Number of the last leaf in use, or of the other leaf of its pair."""
     backend = intent.backend
     last = network.segment_members if network.net is Net.MANAGEMENT else backend.segments.hosts
     groups = [network.place(backend.pods, backend.segments.count, last - 1).group]
@@ -89,12 +89,12 @@ def _leaves_needed(network: AccessNetwork, intent: FabricIntent) -> int:
 
 
 def _last_spares(network: AccessNetwork, intent: FabricIntent) -> Iterator[int]:
-    """The last of each kind that belongs to no pod."""
+    """Number of the last member of each group outside pods."""
     if network.net is Net.STORAGE and intent.storage and intent.storage.servers:
         yield intent.storage.servers - 1
     elif network.net is Net.MANAGEMENT:
-        own = kinds(intent)
-        yield from ((kind.count - 1) * len(own) + turn for turn, kind in enumerate(own) if kind.count)
+        groups = spare_groups(intent)
+        yield from ((group.count - 1) * len(groups) + turn for turn, group in enumerate(groups) if group.count)
 
 
 def _pool_suffices(network: AccessNetwork, intent: FabricIntent) -> Errors:
@@ -105,7 +105,7 @@ def _pool_suffices(network: AccessNetwork, intent: FabricIntent) -> Errors:
 
 
 def _addresses_needed(network: AccessNetwork, intent: FabricIntent) -> Iterator[int]:
-    """The size that the pool has to have for each of its parts."""
+    """The size that each part of the pool requires."""
     pools, leaves = network.pools, network.leaves.count
     yield 8 * (2 + leaves + (network.spines.count if network.spines else 0))
     if intent.profile.underlay == "numbered":
@@ -119,7 +119,7 @@ def _addresses_needed(network: AccessNetwork, intent: FabricIntent) -> Iterator[
 
 
 def _hosts_subnet(network: AccessNetwork, intent: FabricIntent) -> int:
-    """Addresses of a subnet that all hosts are in."""
+    """Addresses of a subnet with all hosts."""
     backend = intent.backend
     return network.member_number(backend.pods, backend.segments.count, backend.segments.hosts) + FIXED
 
@@ -129,32 +129,33 @@ def _subnets_suffice(network: AccessNetwork, intent: FabricIntent) -> Errors:
         yield from _tenants_suffice(network, intent, intent.frontend)
 
 
-def _tenants_suffice(network: AccessNetwork, intent: FabricIntent, own: Frontend) -> Errors:
-    """The first tenant has addresses for all hosts; the others for a gateway at least."""
-    needed = _hosts_subnet(network, intent) if own.attach == "esi" else FIXED
-    for name, tenant in own.tenants.items():
+def _tenants_suffice(network: AccessNetwork, intent: FabricIntent, frontend: Frontend) -> Errors:
+    """Check that the first tenant has addresses for all hosts, and the others for a gateway."""
+    needed = _hosts_subnet(network, intent) if frontend.attach == "esi" else FIXED
+    for name, tenant in frontend.tenants.items():
         if tenant.subnet.num_addresses < needed:
             problem = f"{tenant.subnet} is too small for {needed} addresses"
             yield TopologyError(f"frontend.tenants.{name}.subnet", problem, _larger(needed))
         needed = FIXED
 
 
-def _services_are_elsewhere(network: AccessNetwork, intent: FabricIntent) -> Errors:
-    """Servers have addresses that no switch, host or link is given."""
+def _services_have_free_addresses(network: AccessNetwork, intent: FabricIntent) -> Errors:
+    """Check that servers have addresses that are not assigned to devices."""
     if network.net is not Net.MANAGEMENT or intent.management is None or network.pool.num_addresses < SMALLEST_POOL:
         return
     free = network.pools.servers
     for name, servers in intent.management.services:
         for server in servers:
             if server in network.pool and server not in free:
-                where, problem = f"management.services.{name}", f"{server} is among the addresses of {network.pool}"
-                yield TopologyError(where, f"{problem} that devices get", f"Use one of {free}, or of another prefix")
+                where = f"management.services.{name}"
+                problem = f"{server} is in the part of {network.pool} that is assigned to devices"
+                yield TopologyError(where, problem, f"Use an address in {free}, or outside {network.pool}")
 
 
 def _larger(addresses: int) -> str:
-    """What to do about a prefix that has not so many."""
+    """The remedy for a prefix with fewer addresses."""
     length = 32 - (addresses - 1).bit_length()
-    return f"Use a /{length}" if length >= SHORTEST else f"Say {REALLY}"
+    return f"Use a /{length}" if length >= SHORTEST else LIMIT_GROWTH
 
 
-LAST = (_leaves_suffice, _pool_suffices, _subnets_suffice, _services_are_elsewhere)
+LAST = (_leaves_suffice, _pool_suffices, _subnets_suffice, _services_have_free_addresses)

@@ -1,4 +1,4 @@
-"""Storage: hosts and storage servers on the same leaves, each NIC port routed with a /31 of its own."""
+"""Storage: hosts and storage servers on the same leaves, each NIC port routed with a /31."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from railfab.topology.networks.members import host_cables, server_cables
 from railfab.topology.networks.parts import Part, access_links, routed, switches, uplinks
 
 
-def storage_part(network: AccessNetwork, own: Storage, hosts: Sequence[Node], *, numbered: bool) -> Part:
-    servers = tuple(_servers(own))
-    ports = tuple(f"store-p{port}" for port in range(own.server_ports))
+def storage_part(network: AccessNetwork, storage: Storage, hosts: Sequence[Node], *, numbered: bool) -> Part:
+    servers = tuple(_servers(storage))
+    ports = tuple(f"store-p{port}" for port in range(storage.server_ports))
     cables = chain(host_cables(network, hosts), server_cables(network, servers, ports))
     links = (*access_links(network, cables, routed(network)), *uplinks(network, numbered=numbered))
     return Part(nodes=(*servers, *switches(network, links, reflectors=None)), links=links)
 
 
-def _servers(own: Storage) -> Iterator[Node]:
-    for server in range(1, own.servers + 1):
+def _servers(storage: Storage) -> Iterator[Node]:
+    for server in range(1, storage.servers + 1):
         name = f"store-server{server}"
         yield Node(name=name, role=Role.SERVER, pod=0, segment=None, index=server, net=Net.STORAGE)

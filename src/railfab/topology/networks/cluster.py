@@ -1,4 +1,4 @@
-"""The other networks, put beside the backend."""
+"""Add the other networks to the topology of the backend."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from railfab.topology.networks.storage import storage_part
 
 
 def add_networks(intent: FabricIntent, backend: Topology) -> Topology:
-    """The whole cluster: the backend with the frontend, storage and management of the intent, where it has them.
+    """The whole cluster: the backend with the frontend, storage and management of the intent, if it has them.
 
-    The intent can be built (see `network_errors`).
+    `network_errors` must be empty for the intent.
     """
     cluster = backend
     for network in access_networks(intent):
-        cluster = _beside(cluster, network, _part(network, intent, cluster))
+        cluster = _merged(cluster, network, _part(network, intent, cluster))
     return cluster
 
 
@@ -36,7 +36,7 @@ def _part(network: AccessNetwork, intent: FabricIntent, cluster: Topology) -> Pa
     return management_part(network, intent.management, intent, cluster)
 
 
-def _beside(cluster: Topology, network: AccessNetwork, part: Part) -> Topology:
+def _merged(cluster: Topology, network: AccessNetwork, part: Part) -> Topology:
     models = [model for model in (network.leaf_model, network.spine_model) if model]
     return replace(
         cluster,

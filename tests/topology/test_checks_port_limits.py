@@ -14,7 +14,7 @@ def pod(uplinks: int) -> list[str]:
         backend__segments={"hosts": 1, "rail_switches": 2, "model": "7220-ixr-d2l"},
         backend__spines={"count": 1, "links_per_leaf": uplinks, "rate_gbps": 100, "model": "7060dx5-64s"},
     )
-    return [line for line in said(wire(intent), intent) if "such ports" in line]
+    return [line for line in said(wire(intent), intent) if "ports of this speed" in line]
 
 
 def test_as_many_links_as_there_are_fast_ports() -> None:
@@ -23,8 +23,8 @@ def test_as_many_links_as_there_are_fast_ports() -> None:
 
 def test_more_links_than_there_are_fast_ports() -> None:
     assert pod(9) == [
-        "error pod1-seg1-leaf1 and 1 more: 9 links of 100 Gb/s, and 7220-ixr-d2l has 8 such ports. "
-        "Use fewer links of that speed, or another model."
+        "error pod1-seg1-leaf1 and 1 more: 9 links of 100 Gb/s exceed the 8 ports of this speed on "
+        "7220-ixr-d2l. Use fewer links of this speed, or another model."
     ]
 
 

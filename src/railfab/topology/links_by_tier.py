@@ -1,4 +1,4 @@
-"""The links of a topology sorted by what they join: what checks, failure domains and capacities begin with."""
+"""The links of a topology, classified by the tiers that they connect."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from railfab.topology.model import TIERS, Link, Net, Topology
 
 
 @dataclass(frozen=True, slots=True)
-class SortedLinks:
+class LinksByTier:
     """Every link once, lower end first, in the order of the topology.
 
     hosts: from a host or a storage server to a switch. managed: from a switch to the management network.
-    rising: from a switch to one of a higher tier of its network. level: between two of one tier (a pair's peer links).
-    crossing: between switches of two networks, neither of them management.
+    uplinks: from a switch to a switch of a higher tier of its network. peer_links: between two switches of one tier (an
+    MLAG or ESI pair). crossing: between switches of two networks, neither of them management.
     """
 
     hosts: tuple[Link, ...]
     managed: tuple[Link, ...]
-    rising: tuple[Link, ...]
-    level: tuple[Link, ...]
+    uplinks: tuple[Link, ...]
+    peer_links: tuple[Link, ...]
     crossing: tuple[Link, ...]
 
 
-def sort_links(topology: Topology) -> SortedLinks:
-    """Sort every link, in one pass."""
+def links_by_tier(topology: Topology) -> LinksByTier:
+    """Classify every link, in one pass."""
     hosts: list[Link] = []
     managed: list[Link] = []
-    rising: list[Link] = []
-    level: list[Link] = []
+    uplinks: list[Link] = []
+    peer_links: list[Link] = []
     crossing: list[Link] = []
     heights = {node.name: _height(TIERS[node.role], node.net) for node in topology.nodes}
     for link in topology.links:
@@ -40,40 +40,40 @@ def sort_links(topology: Topology) -> SortedLinks:
         if low[1] == 0:
             hosts.append(link)
         elif low[0] == high[0]:
-            (level if low[1] == high[1] else rising).append(link)
+            (peer_links if low[1] == high[1] else uplinks).append(link)
         else:
-            (managed if high[1] >= MANAGEMENT_HEIGHT else crossing).append(link)
-    return SortedLinks(*(tuple(links) for links in (hosts, managed, rising, level, crossing)))
+            (managed if high[1] >= MANAGEMENT_TIER else crossing).append(link)
+    return LinksByTier(*(tuple(links) for links in (hosts, managed, uplinks, peer_links, crossing)))
 
 
-MANAGEMENT_HEIGHT = 10
-"""Added to the tier of a switch of the management network: to any other switch it is what that hangs on."""
+MANAGEMENT_TIER = 10
+"""Added to the tier of a switch of the management network, since every other switch connects to it as a member."""
 
 
 def _height(tier: int, net: Net) -> tuple[str, int]:
     """Network and height of a node."""
-    above = MANAGEMENT_HEIGHT if net is Net.MANAGEMENT and tier else 0
+    above = MANAGEMENT_TIER if net is Net.MANAGEMENT and tier else 0
     return net.value, tier + above
 
 
 @dataclass(frozen=True)
-class Wired:
-    """A topology with what its checks ask of it again and again."""
+class IndexedTopology:
+    """A topology with indices that several checks use."""
 
     topology: Topology
 
     @cached_property
-    def links(self) -> SortedLinks:
-        return sort_links(self.topology)
+    def links(self) -> LinksByTier:
+        return links_by_tier(self.topology)
 
     @cached_property
     def pairs(self) -> frozenset[frozenset[str]]:
-        """Switches that stand in for each other: joined by a peer link, or by a host's LAG."""
-        peers = {frozenset((link.a.node, link.z.node)) for link in self.links.level}
+        """Redundant pairs of switches: connected by a peer link, or by the LAG of a host."""
+        peers = {frozenset((link.a.node, link.z.node)) for link in self.links.peer_links}
         bonds = {frozenset(bond.switches) for bond in self.topology.bonds}
         return frozenset(pair for pair in peers | bonds if len(pair) == 2)
 
     @cached_property
     def tenants(self) -> Mapping[tuple[str, int], str]:
-        """Whose a VLAN of a switch is."""
+        """The tenant of each VLAN of a switch."""
         return {(gateway.node, gateway.vlan): gateway.tenant for gateway in self.topology.gateways if gateway.tenant}
