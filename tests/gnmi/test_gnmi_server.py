@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from itertools import pairwise
 
 import grpc
@@ -17,7 +18,7 @@ from railfab.errors import DeviceError, Problems
 from railfab.gnmi import paths, values
 from railfab.gnmi.certificates import Authority
 from railfab.gnmi.leaves import Leaves
-from railfab.gnmi.server import GnmiServer, ServerLoop
+from railfab.gnmi.server import GRACE_S, GnmiServer, ServerLoop
 from railfab.gnmi.target import Edit, Model, Operation, RequestRefused, View
 from railfab.gnmi.values import Uint64
 
@@ -327,6 +328,17 @@ def test_a_server_stops_and_starts_again_on_its_port(server: GnmiServer, client:
     assert not server.running
     assert server.start() == port
     assert client.capabilities()["supported_models"]
+
+
+def test_leaving_the_loop_stops_all_servers_at_the_same_time(box: Box) -> None:
+    with ExitStack() as channels:
+        with ServerLoop() as own_loop:
+            for _ in range(30):
+                server = GnmiServer(box, own_loop, credentials=None, identity=None)
+                channel = channels.enter_context(grpc.insecure_channel(f"127.0.0.1:{server.start()}"))
+                until_sync(gnmi_pb2_grpc.gNMIStub(channel).Subscribe(iter([request(entry("/"))])))
+            left_s = time.monotonic()
+        assert time.monotonic() - left_s < 15 * GRACE_S
 
 
 def test_once_sends_everything_and_ends(plain: gnmi_pb2_grpc.gNMIStub) -> None:

@@ -24,6 +24,7 @@ class Port:
     """A target with one leaf."""
 
     name = "box"
+    change_age_s = 1.0
 
     def __init__(self) -> None:
         self._leaves = Leaves(self.name)

@@ -61,11 +61,15 @@ T = TypeVar("T")
 
 
 class ServerLoop:
-    """The event loop that servers run on, in its own thread, and their worker threads; a context manager."""
+    """The event loop that servers run on, in its own thread, and their worker threads.
+
+    A context manager; leaving it stops the servers that still run.
+    """
 
     def __init__(self) -> None:
         self.reading: Executor = ThreadPoolExecutor(READING_THREADS, "railfab-gnmi-read")
         self.setting: Executor = ThreadPoolExecutor(SET_THREADS, "railfab-gnmi-set")
+        self._servers: set[Any] = set()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="railfab-gnmi", daemon=True)
 
@@ -76,11 +80,26 @@ class ServerLoop:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.run(self._stop_all())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         for workers in (self.reading, self.setting):
             workers.shutdown(wait=False, cancel_futures=True)
         self._loop.close()
+
+    async def started(self, server: Any) -> None:
+        """Start a gRPC server, which ends with the loop unless it is stopped before."""
+        await server.start()
+        self._servers.add(server)
+
+    async def stopped(self, server: Any, grace_s: float) -> None:
+        """Stop a gRPC server."""
+        self._servers.discard(server)
+        await server.stop(grace_s)
+
+    async def _stop_all(self) -> None:
+        """Stop the remaining servers at the same time: each waits for its streams."""
+        await asyncio.gather(*[self.stopped(server, GRACE_S) for server in tuple(self._servers)])
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine on the loop and wait for its result; from any other thread."""
@@ -124,7 +143,7 @@ class GnmiServer:
         """Refuse new calls, cancel those that still run after `grace_s`, and end; nothing when it is not running."""
         server, self._server = self._server, None
         if server is not None:
-            self._loop.run(server.stop(grace_s))
+            self._loop.run(self._loop.stopped(server, grace_s))
 
     async def _start(self) -> None:
         server = grpc.aio.server(options=_OPTIONS)
@@ -135,7 +154,7 @@ class GnmiServer:
         except RuntimeError:
             remedy = "End what uses the port, or choose another"
             raise DeviceError(self.target.name, f"cannot listen on {address}, {self._obstacle()}", remedy) from None
-        await server.start()
+        await self._loop.started(server)
         self._server = server
 
     def _obstacle(self) -> str:

@@ -48,21 +48,24 @@ class Slot(NamedTuple):
 class _Plan:
     """The leaves of a set of series, computed once for all values.
 
-    leaves_of: of each series, the places of its leaves. feeders: of each leaf, the places of its series.
+    leaves_of: of each series, the places of its leaves. series_of, converters: of each leaf, the place of its series
+    and the conversion of its value. sums: of the few leaves with several series, the places of the others.
     """
 
     series: Sequence[Series]
     leaves: tuple[Leaf, ...]
     leaves_of: tuple[tuple[int, ...], ...]
-    feeders: tuple[tuple[tuple[int, Slot], ...], ...]
+    series_of: tuple[int, ...]
+    converters: tuple[Callable[[float], Any], ...]
+    sums: Mapping[int, tuple[int, ...]]
 
     def value(self, place: int, values: Values) -> Any:
         """The value of a leaf; that of several series is their sum."""
-        (first, slot), *others = self.feeders[place]
-        value = slot.convert(float(values[first]))
-        if not others:
+        convert = self.converters[place]
+        value = convert(float(values[self.series_of[place]]))
+        if place not in self.sums:
             return value
-        return type(value)(value + sum(slot.convert(float(values[other])) for other, slot in others))
+        return type(value)(value + sum(convert(float(values[other])) for other in self.sums[place]))
 
 
 class Encoder:
@@ -79,7 +82,7 @@ class Encoder:
             self._rules.setdefault(rule.metric, []).append(rule)
         self._converters = {id(rule): converter(rule) for rule in telemetry.rules}
         self._slots: dict[tuple[str, tuple[tuple[str, str], ...]], tuple[Slot, ...]] = {}
-        self._plan = _Plan((), (), (), ())
+        self._plan = _Plan((), (), (), (), (), {})
         self._before: Values = np.empty(0)
         self._encoded = Encoded((), [])
 
@@ -118,7 +121,9 @@ class Encoder:
             series,
             self._plan.leaves if leaves == self._plan.leaves else leaves,
             tuple(map(tuple, leaves_of)),
-            tuple(map(tuple, feeders.values())),
+            tuple([held[0][0] for held in feeders.values()]),
+            tuple([held[0][1].convert for held in feeders.values()]),
+            {place: tuple([at for at, _ in held[1:]]) for place, held in enumerate(feeders.values()) if held[1:]},
         )
 
     def _slots_of(self, series: Sequence[Series]) -> list[tuple[Slot, ...]]:

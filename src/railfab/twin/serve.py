@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 import threading
@@ -20,10 +21,20 @@ A request needs the interpreter several times. While a thread computes without p
 """
 
 
+COLLECTION_THRESHOLDS = (10_000, 100, 100)
+"""Python's cyclic garbage collector, made to look at old objects a hundred times more rarely.
+
+A twin of 256 switches with a stream each has 5 million objects that stay, and all threads wait for a second while the
+collector looks at them. In opening those streams it did so 23 times and found 10 objects to free.
+"""
+
+
 def serve(twin: Twin, *, started: Callable[[], None]) -> None:
-    """Start a twin, call `started`, and serve until SIGINT or SIGTERM; from the main thread."""
+    """Start a twin, call `started`, and serve until SIGINT or SIGTERM; from the main thread of its own process."""
     sys.setswitchinterval(SWITCH_INTERVAL_S)
+    gc.set_threshold(*COLLECTION_THRESHOLDS)
     with ending() as ended, twin:
+        gc.freeze()
         started()
         ended.wait()
 

@@ -202,7 +202,6 @@ class Twin:
                 switch, loop, host=self._host, port=port, credentials=self.credentials, identity=identity
             )
             server.start()
-            stack.callback(server.stop)
             self._servers[name] = server
         write_credentials(files.credentials, self.credentials)
         write_private(files.ca, authority.certificate.decode())
