@@ -1,4 +1,4 @@
-"""Does to a running twin of pod64 what no configuration does: cut a cable, end a switch's gNMI server.
+"""Cuts links and stops gNMI servers of a running twin of pod64.
 
 python docs/examples/control.py status
 python docs/examples/control.py cut | mend SWITCH INTERFACE
@@ -18,7 +18,7 @@ def main(verb, *names):
         status = twin.status()
         print(f"job {status.job}, {status.sessions_up} of {status.sessions} BGP session ends up")
         for reason in status.stalled:
-            print(f"flows wait: {reason}")
+            print(f"flows without path: {reason}")
     elif verb in ("cut", "mend"):
         twin.set_link(*names, up=verb == "mend")
     elif verb == "stop":

@@ -1,7 +1,7 @@
-"""Reads and changes a switch of a running twin over gNMI, with pygnmi and nothing of railfab's.
+"""Reads and changes a switch of a running twin over gNMI, with pygnmi and without railfab.
 
-python docs/examples/gnmi.py SWITCH get PATH              print what is there
-python docs/examples/gnmi.py SWITCH growth SECONDS PATH   print which counters below a path grow, and by how much
+python docs/examples/gnmi.py SWITCH get PATH              print the values
+python docs/examples/gnmi.py SWITCH growth SECONDS PATH   print the counters below a path that grow
 python docs/examples/gnmi.py SWITCH set PATH VALUE        VALUE as JSON
 python docs/examples/gnmi.py SWITCH delete PATH
 """
@@ -19,7 +19,7 @@ STATE = Path(".railfab")
 
 
 def client(switch):
-    """A connection to a switch: address, authority and credentials as the endpoints file names them."""
+    """A connection to a switch: address, CA and credentials from the endpoints file."""
     twin = json.loads(next(STATE.glob("*.twin.json")).read_text())
     node = next(node for node in twin["nodes"] if node["name"] == switch)
     login = yaml.safe_load(Path(node["credentials"]).read_text())
@@ -32,7 +32,7 @@ def read(switch, path):
 
 
 def counters(value, name=""):
-    """Every 64-bit counter of an answer by name: JSON_IETF writes them as strings of digits."""
+    """Every 64-bit counter of a response by name; JSON_IETF writes them as strings."""
     if isinstance(value, dict):
         return {key: n for inner, v in value.items() for key, n in counters(v, f"{name}/{inner}").items()}
     if isinstance(value, list):
@@ -42,20 +42,20 @@ def counters(value, name=""):
 
 
 def label(entry):
-    """The key of a list entry, as far as it is one of these."""
+    """The key of a list entry."""
     return next((entry[key] for key in ("index", "queue-name", "name") if key in entry), "")
 
 
 def growth(switch, path, seconds):
-    """(counter, by how much it grew) of those that grew; a path with wildcards names the paths that it matched."""
+    """Counters that grew, and their increase; with wildcards, names contain the matched path."""
     before = read(switch, path)
     time.sleep(seconds)
-    for place, value in read(switch, path).items():
-        former = counters(before[place])
-        prefix = f"{place}/" if len(before) > 1 else ""
+    for found, value in read(switch, path).items():
+        former = counters(before[found])
+        prefix = f"{found}/" if len(before) > 1 else ""
         for name, number in sorted(counters(value).items()):
             if number > former[name]:
-                yield (prefix + name).rstrip("/") or place.rpartition("/")[2], number - former[name]
+                yield (prefix + name).rstrip("/") or found.rpartition("/")[2], number - former[name]
 
 
 def main(name, verb, *arguments):

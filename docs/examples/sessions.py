@@ -1,4 +1,4 @@
-"""Prints how many BGP sessions are up on each spine, with Nornir: a script of your own begins like this."""
+"""Prints the number of established BGP sessions of each spine, with Nornir."""
 
 from nornir import InitNornir
 from nornir.core.filter import F

@@ -1,4 +1,4 @@
-"""lab render: the files that containerlab boots a fabric from, for use with containerlab alone."""
+"""lab render: write the files with which containerlab boots a fabric."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from railfab.fabric import design
 
 FolderOption = Annotated[
     Path | None,
-    typer.Option("-o", "--out", metavar="DIR", help="Where to; by default beside the intent.", show_default=False),
+    typer.Option(
+        "-o", "--out", metavar="DIR", help="Output directory; by default that of the intent.", show_default=False
+    ),
 ]
-EmptyOption = Annotated[bool, typer.Option("--empty", metavar="", help="Boot switches without their configurations.")]
+EmptyOption = Annotated[bool, typer.Option("--empty", metavar="", help="Boot switches unconfigured.")]
 
 
 def render(
@@ -24,7 +26,7 @@ def render(
     empty: EmptyOption = False,
     output: OutputOption = Output.TABLE,
 ) -> None:
-    """Write a containerlab topology with its configurations; `containerlab deploy` boots it as it is."""
+    """Write a containerlab topology and its startup configurations, for `containerlab deploy`."""
     from railfab.errors import raise_all
     from railfab.lab import LabPlace, LabPlan
     from railfab.lab.containerlab import check, lab_files, load_settings

@@ -142,7 +142,7 @@ def _report(outcomes: list[Outcome], *, plan: bool, output: Output) -> None:
 
 def _verdict(outcome: Outcome, *, plan: bool) -> str:
     if outcome.failed:
-        return "failed, look at it" if outcome.unsettled else "failed, as it was before"
+        return "failed, check it" if outcome.unsettled else "failed, unchanged"
     if not outcome.changed:
         return "no change"
     return "would change" if plan else "changed"

@@ -1,4 +1,4 @@
-"""lab up, status, down and doctor: a fabric on this machine."""
+"""lab up, status, down and doctor: run a fabric on this machine."""
 
 from __future__ import annotations
 
@@ -37,13 +37,14 @@ class BackendName(StrEnum):
 
 BackendOption = Annotated[
     BackendName | None,
-    typer.Option(help="How it runs; by default netns, or whatever a running lab was started with.", show_default=False),
+    typer.Option(help="Backend; by default that of the running lab, else netns.", show_default=False),
 ]
 ConfiguredOption = Annotated[
     bool, typer.Option("--configured", metavar="", help="Boot switches with their configurations.")
 ]
 OptionalIntent = Annotated[
-    Path | None, typer.Argument(metavar="[FILE]", help="A fabric's intent, to check for it too.", show_default=False)
+    Path | None,
+    typer.Argument(metavar="[FILE]", help="Intent of a fabric, to check its requirements too.", show_default=False),
 ]
 
 lab_app = typer.Typer(
@@ -59,16 +60,16 @@ def up(
     state: StateOption = STATE_DEFAULT,
     output: OutputOption = Output.TABLE,
 ) -> None:
-    """Boot a lab; switches come up empty, for `railfab deploy --on lab`, unless --configured."""
+    """Boot a lab; switches boot unconfigured, for `railfab deploy --on lab`, unless --configured."""
     from railfab.lab import backend as lab_backend
 
     wanted = _plan(intent, state, configured=configured)
-    running = lab_backend(_backend_name(backend, wanted.place)).up(wanted, _say)
+    running = lab_backend(_backend_name(backend, wanted.place)).up(wanted, _print_progress)
     if output is Output.JSON:
         print_json(asdict(running))
     else:
         _print_endpoints(running)
-        _say(f"endpoints in {wanted.place.endpoints_file}")
+        _print_progress(f"endpoints in {wanted.place.endpoints_file}")
 
 
 @lab_app.command()
@@ -78,7 +79,7 @@ def status(
     state: StateOption = STATE_DEFAULT,
     output: OutputOption = Output.TABLE,
 ) -> None:
-    """Show a lab as it is now; exit code 1 unless all of it runs."""
+    """Show the state of a lab; exit code 1 unless every node is running."""
     from railfab.lab import backend as lab_backend
 
     place = _place(intent, state)
@@ -98,15 +99,15 @@ def down(
     state: StateOption = STATE_DEFAULT,
     output: OutputOption = Output.TABLE,
 ) -> None:
-    """Remove a lab, also one that crashed; nothing else is touched."""
+    """Remove a lab, also after a crash, and nothing else."""
     from railfab.lab import backend as lab_backend
 
     place = _place(intent, state)
-    removed = lab_backend(_backend_name(backend, place)).down(place, _say)
+    removed = lab_backend(_backend_name(backend, place)).down(place, _print_progress)
     if output is Output.JSON:
         print_json({"fabric": place.fabric, "removed": removed})
     else:
-        _say(f"lab {place.fabric} is down" if removed else f"lab {place.fabric} was not up")
+        _print_progress(f"lab {place.fabric} is down" if removed else f"lab {place.fabric} was not up")
 
 
 @lab_app.command()
@@ -116,23 +117,23 @@ def doctor(
     state: StateOption = STATE_DEFAULT,
     output: OutputOption = Output.TABLE,
 ) -> None:
-    """Say in one line each what this machine lacks; exit code 2 when a lab cannot run."""
+    """Check the requirements of this machine, one line each; exit code 2 when a lab cannot run."""
     from railfab.lab import backend as lab_backend
 
     wanted = _plan(intent, state, configured=False) if intent is not None else None
     name = backend or BackendName.NETNS
     found = lab_backend(name if wanted is None else _backend_name(backend, wanted.place)).doctor(wanted)
     if output is Output.JSON:
-        print_json([{**asdict(finding), "ok": finding.ok} for finding in found])
+        print_json([{**asdict(requirement), "ok": requirement.ok} for requirement in found])
     else:
-        for finding in found:
-            typer.echo(str(finding))
-    if any(finding.fatal and not finding.ok for finding in found):
+        for requirement in found:
+            typer.echo(str(requirement))
+    if any(requirement.fatal and not requirement.ok for requirement in found):
         raise typer.Exit(CANNOT)
 
 
 def _plan(intent: Path, state: Path, *, configured: bool) -> LabPlan:
-    """What to boot. The models are as planned: the lab sets what the platform leaves to the operating system."""
+    """The lab to boot. Its models include settings that the platform leaves to the operating system."""
     from railfab.lab import LabPlan
 
     fabric = design(intent)
@@ -155,14 +156,14 @@ def _place_of(fabric: str, intent: Path, state: Path) -> LabPlace:
 
 
 def _backend_name(wanted: BackendName | None, place: LabPlace) -> str:
-    """The backend asked for, else the one of the lab that runs, else the embedded one."""
+    """The requested backend, else that of the running lab, else netns."""
     if wanted is not None or not place.endpoints_file.exists():
         return wanted or BackendName.NETNS
     return load_endpoints(place.endpoints_file).backend
 
 
-def _say(line: str) -> None:
-    """Progress, as it is: names in it may look like markup."""
+def _print_progress(line: str) -> None:
+    """Print a line on stderr, without interpreting it as markup."""
     typer.echo(line, err=True)
 
 
