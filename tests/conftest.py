@@ -32,6 +32,8 @@ def oracle_folder() -> Path:
 def _lab() -> str | None:
     if os.geteuid() != 0:
         return "needs root; run the tests with sudo"
+    if namespaces.ENTERED not in os.environ and not namespaces.available():
+        return "needs network, mount and PID namespaces; start the container with --privileged"
     missing = [command for command in LAB_COMMANDS if shutil.which(command) is None]
     if missing or not (FRR_DAEMONS / "bgpd").exists() or not (FRR_DAEMONS / "frr-reload.py").exists():
         return "needs FRR and iproute2; run: sudo make lab-deps"
@@ -58,6 +60,9 @@ LONGEST = ("integration", "docs", "lab", "app", "twin")
 ON_ONE_LAB = ("tests/integration/test_embedded_lab.py", "tests/integration/test_deploy_on_frr.py")
 """Files whose tests share one lab, which a worker boots once."""
 
+ONE_BY_ONE = "tests/docs/test_docs_examples.py"
+"""A file whose tests take long and share nothing: each goes to whichever worker is free."""
+
 
 def _required() -> set[str]:
     return {name for name in os.environ.get("RAILFAB_REQUIRE", "").split(",") if name}
@@ -68,6 +73,8 @@ class ByFile(LoadScopeScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.partition("::")[0]
+        if file == ONE_BY_ONE:
+            return nodeid
         return ON_ONE_LAB[0] if file in ON_ONE_LAB else file
 
 

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 from tests.platforms.srlinux.switches import CLASSES, rail_switch, spine
 
-from railfab.device import DeviceModel, PrefixRange
-from railfab.errors import ConfigError, Problems, RailfabError
+from railfab.device import DeviceModel, PfcWatchdog, PrefixRange
+from railfab.errors import ConfigError, Problems, RailfabError, UnsupportedFeature
 from railfab.platforms import platform
+from railfab.platforms.admission import admit
 from railfab.platforms.srlinux import difference, lines, startup
 from railfab.platforms.srlinux.set_request import set_request
 from railfab.platforms.srlinux.tree import Json, stripped, text
@@ -155,6 +156,16 @@ def test_a_configuration_without_a_host_name_does_not_delete_the_switchs() -> No
     named = tree()
     request = set_request(named, {key: value for key, value in named.items() if "system" not in key})
     assert [path for path in request.delete if "/system" in path] == ["/system/lldp/admin-state"]
+
+
+@pytest.mark.parametrize(
+    "watchdog", [PfcWatchdog(detect_ms=1501, recover_ms=100), PfcWatchdog(detect_ms=200, recover_ms=1501)]
+)
+def test_both_times_of_the_watchdog_have_the_limit_of_the_platform(watchdog: PfcWatchdog) -> None:
+    model = rail_switch()
+    assert model.qos is not None
+    with pytest.raises(UnsupportedFeature, match=r"watchdog_ms 1501 is above platform srlinux's limit of 1500\."):
+        admit(replace(model, qos=replace(model.qos, watchdog=watchdog)), SRLINUX)
 
 
 def test_a_port_outside_the_network_instance_routes_nothing() -> None:
