@@ -13,7 +13,7 @@ import pytest
 from tests.topology.fabric_intents import fabric
 
 from railfab.findings import Finding, Severity
-from railfab.imports import FoundLink, FoundNode, FoundPort, FoundTopology, as_found
+from railfab.imports import ExistingLink, ExistingNode, ExistingPort, ExistingTopology, existing_topology
 from railfab.imports.compare import LISTED, align, compare
 from railfab.intent import load_intent
 from railfab.topology import Role, Topology, wire
@@ -28,29 +28,29 @@ def topology() -> Topology:
 
 
 @pytest.fixture
-def found(topology: Topology) -> FoundTopology:
-    return as_found(topology, "lab.clab.yml")
+def found(topology: Topology) -> ExistingTopology:
+    return existing_topology(topology, "lab.clab.yml")
 
 
-def with_node(found: FoundTopology, name: str, **changes: Any) -> FoundTopology:
+def with_node(found: ExistingTopology, name: str, **changes: Any) -> ExistingTopology:
     nodes = tuple(replace(node, **changes) if node.name == name else node for node in found.nodes)
     return replace(found, nodes=nodes)
 
 
-def under_another_name(found: FoundTopology, name: str, cables: int) -> FoundTopology:
+def under_another_name(found: ExistingTopology, name: str, cables: int) -> ExistingTopology:
     """The node is called other, and only its first few cables are there."""
     links, kept = [], 0
     for link in found.links:
         ends = tuple(replace(end, node="other") if end.node == name else end for end in (link.a, link.z))
         kept += "other" in (ends[0].node, ends[1].node)
         if name not in (link.a.node, link.z.node) or kept <= cables:
-            links.append(FoundLink(*ends))
+            links.append(ExistingLink(*ends))
     nodes = tuple(replace(node, name="other") if node.name == name else node for node in found.nodes)
     return replace(found, nodes=nodes, links=tuple(links))
 
 
 def test_a_node_of_another_name_is_known_while_half_of_its_cables_are_there(
-    topology: Topology, found: FoundTopology
+    topology: Topology, found: ExistingTopology
 ) -> None:
     cables = sum(LEAF in (link.a.node, link.z.node) for link in found.links)
     assert cables % 2 == 0
@@ -63,19 +63,19 @@ def test_a_node_of_another_name_is_known_while_half_of_its_cables_are_there(
     assert about_the_leaf(cables // 2 - 1)[0] == "is not in lab.clab.yml"
 
 
-def with_port(found: FoundTopology, node: str, name: str, **changes: Any) -> FoundTopology:
-    def changed(port: FoundPort) -> FoundPort:
+def with_port(found: ExistingTopology, node: str, name: str, **changes: Any) -> ExistingTopology:
+    def changed(port: ExistingPort) -> ExistingPort:
         return replace(port, **changes) if (port.node, port.name) == (node, name) else port
 
-    return replace(found, links=tuple(FoundLink(changed(link.a), changed(link.z)) for link in found.links))
+    return replace(found, links=tuple(ExistingLink(changed(link.a), changed(link.z)) for link in found.links))
 
 
-def with_link(found: FoundTopology, a: tuple[str, str], z: tuple[str, str]) -> FoundTopology:
-    ends = (FoundPort(node=node, name=name) for node, name in (a, z))
-    return replace(found, links=(*found.links, FoundLink(*ends)))
+def with_link(found: ExistingTopology, a: tuple[str, str], z: tuple[str, str]) -> ExistingTopology:
+    ends = (ExistingPort(node=node, name=name) for node, name in (a, z))
+    return replace(found, links=(*found.links, ExistingLink(*ends)))
 
 
-CASES: dict[str, tuple[Callable[[FoundTopology], FoundTopology], str]] = {
+CASES: dict[str, tuple[Callable[[ExistingTopology], ExistingTopology], str]] = {
     "role": (
         lambda found: with_node(found, LEAF, role=Role.SPINE),
         "pod1-seg1-leaf1: is a spine in lab.clab.yml, and a leaf in the intent. "
@@ -99,7 +99,7 @@ CASES: dict[str, tuple[Callable[[FoundTopology], FoundTopology], str]] = {
         "pod1-seg1-leaf1: has loopback 10.0.0.1, not 10.255.1.1. Correct it there.",
     ),
     "node too many": (
-        lambda found: replace(found, nodes=(*found.nodes, FoundNode(name="probe"))),
+        lambda found: replace(found, nodes=(*found.nodes, ExistingNode(name="probe"))),
         "probe: is in lab.clab.yml and not in the intent. Take it out there, or add it to the intent.",
     ),
     "link too many": (
@@ -130,20 +130,20 @@ CASES: dict[str, tuple[Callable[[FoundTopology], FoundTopology], str]] = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_each_difference_is_said_once_in_these_words(case: str, topology: Topology, found: FoundTopology) -> None:
+def test_each_difference_is_said_once_in_these_words(case: str, topology: Topology, found: ExistingTopology) -> None:
     edit, said = CASES[case]
     assert [str(finding) for finding in compare(topology, edit(found))] == [said]
 
 
 def test_what_is_too_much_is_a_warning_and_what_is_missing_or_otherwise_an_error(
-    topology: Topology, found: FoundTopology
+    topology: Topology, found: ExistingTopology
 ) -> None:
     severities = {case: compare(topology, edit(found))[0].severity for case, (edit, _) in CASES.items()}
     warnings = {case for case, severity in severities.items() if severity is Severity.WARNING}
     assert warnings == {"node too many", "link too many", "a second cable in a port"}
 
 
-def test_a_swap_is_said_of_the_switch_that_both_cables_are_on(topology: Topology, found: FoundTopology) -> None:
+def test_a_swap_is_said_of_the_switch_that_both_cables_are_on(topology: Topology, found: ExistingTopology) -> None:
     """Spines 1 and 2 of one leaf; then one spine's ports to two leaves."""
     one, other = uplink(found, LEAF, "ethernet-1/32"), uplink(found, LEAF, "ethernet-1/31")
     assert str(swapped(topology, found, one, other)) == (
@@ -157,19 +157,19 @@ def test_a_swap_is_said_of_the_switch_that_both_cables_are_on(topology: Topology
     )
 
 
-def uplink(found: FoundTopology, node: str, name: str) -> FoundLink:
+def uplink(found: ExistingTopology, node: str, name: str) -> ExistingLink:
     return next(link for link in found.links if (link.a.node, link.a.name) == (node, name))
 
 
-def swapped(topology: Topology, found: FoundTopology, one: FoundLink, other: FoundLink) -> Finding:
-    crossed = {one: FoundLink(one.a, other.z), other: FoundLink(other.a, one.z)}
+def swapped(topology: Topology, found: ExistingTopology, one: ExistingLink, other: ExistingLink) -> Finding:
+    crossed = {one: ExistingLink(one.a, other.z), other: ExistingLink(other.a, one.z)}
     (finding,) = compare(topology, replace(found, links=tuple(crossed.get(link, link) for link in found.links)))
     return finding
 
 
-def test_a_cable_that_took_anothers_port_says_whose_it_is(topology: Topology, found: FoundTopology) -> None:
+def test_a_cable_that_took_anothers_port_says_whose_it_is(topology: Topology, found: ExistingTopology) -> None:
     one, other = uplink(found, LEAF, "ethernet-1/32"), uplink(found, LEAF, "ethernet-1/30")
-    links = tuple(FoundLink(one.a, other.z) if link == one else link for link in found.links if link != other)
+    links = tuple(ExistingLink(one.a, other.z) if link == one else link for link in found.links if link != other)
     (finding,) = compare(topology, replace(found, links=links))
     assert str(finding) == (
         "pod1-seg1-leaf1 ethernet-1/32: is cabled to pod1-spine1 ethernet-1/3, not to pod1-spine1 ethernet-1/1, "
@@ -178,7 +178,7 @@ def test_a_cable_that_took_anothers_port_says_whose_it_is(topology: Topology, fo
 
 
 def test_an_unregistered_as_number_is_said_where_the_source_registers_any(
-    topology: Topology, found: FoundTopology
+    topology: Topology, found: ExistingTopology
 ) -> None:
     unknown = with_node(found, LEAF, asn=None)
     assert compare(topology, unknown) == ()
@@ -189,7 +189,7 @@ def test_an_unregistered_as_number_is_said_where_the_source_registers_any(
 
 def test_link_local_addresses_are_nobodys_plan() -> None:
     topology = wire(fabric())
-    found = with_port(as_found(topology), LEAF, "ethernet-1/32", addresses=(ip_interface("fe80::1/64"),))
+    found = with_port(existing_topology(topology), LEAF, "ethernet-1/32", addresses=(ip_interface("fe80::1/64"),))
     assert compare(topology, found) == ()
     (finding,) = compare(topology, with_port(found, LEAF, "ethernet-1/32", addresses=(ip_interface("10.1.1.1/31"),)))
     assert finding.problem == "has address 10.1.1.1/31, not none"
@@ -206,25 +206,25 @@ def test_link_local_addresses_are_nobodys_plan() -> None:
     ],
 )
 def test_a_model_is_known_however_it_is_spelled(
-    spelled: str, same: bool, topology: Topology, found: FoundTopology
+    spelled: str, same: bool, topology: Topology, found: ExistingTopology
 ) -> None:
     assert (compare(topology, with_node(found, LEAF, model=spelled)) == ()) is same
 
 
-def test_ports_may_be_given_by_their_place(topology: Topology, found: FoundTopology) -> None:
+def test_ports_may_be_given_by_their_place(topology: Topology, found: ExistingTopology) -> None:
     ports = {(port.node, port.name): (port.cage, port.lane) for port, _, _ in topology.ports() if port.cage}
 
-    def counted(port: FoundPort) -> FoundPort:
+    def counted(port: ExistingPort) -> ExistingPort:
         position = ports.get((port.node, port.name))
         return port if position is None else replace(port, name=f"x{position}", position=position)
 
-    links = tuple(FoundLink(counted(link.a), counted(link.z)) for link in found.links)
+    links = tuple(ExistingLink(counted(link.a), counted(link.z)) for link in found.links)
     assert compare(topology, replace(found, links=links)) == ()
 
 
 def test_of_many_alike_a_few_are_said_and_the_rest_is_counted() -> None:
     topology = wire(fabric(backend__segments__hosts=8, backend__spines__count=8))
-    found = as_found(topology, "lab.clab.yml")
+    found = existing_topology(topology, "lab.clab.yml")
     findings = compare(topology, replace(found, links=()))
     assert len(findings) == LISTED
     assert findings[0].problem == "is not cabled to pod1-seg1-leaf1 ethernet-1/1/1"
@@ -241,7 +241,9 @@ def place(topology: Topology, index: int) -> str:
 
 
 def test_nothing_in_common_is_said_of_every_switch_and_every_stranger(topology: Topology) -> None:
-    stranger = FoundTopology(source="other.clab.yml", nodes=(FoundNode(name="r1"), FoundNode(name="r2")), links=())
+    stranger = ExistingTopology(
+        source="other.clab.yml", nodes=(ExistingNode(name="r1"), ExistingNode(name="r2")), links=()
+    )
     findings = compare(topology, stranger)
     assert [finding.where for finding in findings] == [*(node.name for node in topology.switches()), "r1", "r2"]
     assert align(topology, stranger).not_compared == ("hosts",)
@@ -252,8 +254,8 @@ def test_time_grows_with_the_links_and_not_with_their_square() -> None:
 
     def seconds(name: str) -> float:
         topology = wire(load_intent(FABRICS / name))
-        found = as_found(topology)
-        found = replace(found, links=tuple(FoundLink(link.z, link.a) for link in found.links[1:]))
+        found = existing_topology(topology)
+        found = replace(found, links=tuple(ExistingLink(link.z, link.a) for link in found.links[1:]))
         took = []
         for _ in range(2):
             began = time.process_time()

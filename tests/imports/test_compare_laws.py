@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.topology.fabric_intents import fabric, fabrics
 
-from railfab.imports import FoundLink, FoundPort, FoundTopology, as_found
+from railfab.imports import ExistingLink, ExistingPort, ExistingTopology, existing_topology
 from railfab.imports.compare import align, compare
 from railfab.intent import FabricIntent, load_intent
 from railfab.topology import Net, Role, Topology, wire
@@ -20,30 +20,30 @@ FABRICS = Path(__file__).resolve().parents[2] / "inventory" / "fabrics"
 Built = tuple[FabricIntent, Topology]
 
 
-def place(port: FoundPort) -> str:
+def place(port: ExistingPort) -> str:
     return f"{port.node} {port.name}"
 
 
-def places(link: FoundLink) -> set[str]:
+def places(link: ExistingLink) -> set[str]:
     return {place(link.a), place(link.z)}
 
 
-def named(text: str, found: FoundTopology) -> set[str]:
+def named(text: str, found: ExistingTopology) -> set[str]:
     """The ports that a text names, and no others: a name that begins like another is not taken for it."""
     words = [word.rstrip(",.:") for word in text.split()]
     known = {(port.node, port.name) for port in found.all_ports()}
     return {f"{node} {name}" for node, name in pairwise(words) if (node, name) in known}
 
 
-def with_links(found: FoundTopology, *links: FoundLink | None, at: tuple[int, ...]) -> FoundTopology:
+def with_links(found: ExistingTopology, *links: ExistingLink | None, at: tuple[int, ...]) -> ExistingTopology:
     """What was found, with the links at these indices replaced; None takes one out."""
-    every: list[FoundLink | None] = list(found.links)
+    every: list[ExistingLink | None] = list(found.links)
     for index, link in zip(at, links, strict=True):
         every[index] = link
     return replace(found, links=tuple(link for link in every if link is not None))
 
 
-def edited(found: FoundTopology, draw: st.DataObject) -> int:
+def edited(found: ExistingTopology, draw: st.DataObject) -> int:
     return draw.draw(st.integers(0, len(found.links) - 1), label="link")
 
 
@@ -51,7 +51,7 @@ def edited(found: FoundTopology, draw: st.DataObject) -> int:
 @settings(max_examples=40)
 def test_what_is_as_intended_has_no_difference(built: Built) -> None:
     _, topology = built
-    found = as_found(topology)
+    found = existing_topology(topology)
     assert compare(topology, found) == ()
     assert align(topology, found).not_compared == ()
 
@@ -60,8 +60,8 @@ def test_what_is_as_intended_has_no_difference(built: Built) -> None:
 @settings(max_examples=40)
 def test_the_order_of_nodes_and_links_and_the_direction_of_cables_do_not_matter(built: Built, random: object) -> None:
     _, topology = built
-    found = as_found(topology)
-    nodes, links = list(found.nodes), [FoundLink(link.z, link.a) for link in found.links]
+    found = existing_topology(topology)
+    nodes, links = list(found.nodes), [ExistingLink(link.z, link.a) for link in found.links]
     random.shuffle(nodes)  # type: ignore[attr-defined]
     random.shuffle(links)  # type: ignore[attr-defined]
     assert compare(topology, replace(found, nodes=tuple(nodes), links=tuple(links))) == ()
@@ -71,7 +71,7 @@ def test_the_order_of_nodes_and_links_and_the_direction_of_cables_do_not_matter(
 @settings(max_examples=40)
 def test_a_link_that_is_gone_is_said_once_with_both_its_ends(built: Built, draw: st.DataObject) -> None:
     _, topology = built
-    found = as_found(topology)
+    found = existing_topology(topology)
     index = edited(found, draw)
     (finding,) = compare(topology, with_links(found, None, at=(index,)))
     assert named(str(finding), found) == places(found.links[index])
@@ -82,11 +82,11 @@ def test_a_link_that_is_gone_is_said_once_with_both_its_ends(built: Built, draw:
 @settings(max_examples=60)
 def test_two_links_that_are_swapped_are_said_as_one_swap_with_all_four_ends(built: Built, draw: st.DataObject) -> None:
     _, topology = built
-    found = as_found(topology)
+    found = existing_topology(topology)
     one, other = edited(found, draw), edited(found, draw)
     assume(one != other)
     first, second = found.links[one], found.links[other]
-    crossed = FoundLink(first.a, second.z), FoundLink(second.a, first.z)
+    crossed = ExistingLink(first.a, second.z), ExistingLink(second.a, first.z)
     (finding,) = compare(topology, with_links(found, *crossed, at=(one, other)))
     assert named(str(finding), found) == places(first) | places(second)
     assert "are swapped" in finding.problem
@@ -96,10 +96,10 @@ def test_two_links_that_are_swapped_are_said_as_one_swap_with_all_four_ends(buil
 @settings(max_examples=40)
 def test_a_cable_in_a_free_port_is_said_once_with_both_ports(built: Built, draw: st.DataObject) -> None:
     _, topology = built
-    found = as_found(topology)
+    found = existing_topology(topology)
     index = edited(found, draw)
     link = found.links[index]
-    moved = FoundLink(link.a, replace(link.z, name="free"))
+    moved = ExistingLink(link.a, replace(link.z, name="free"))
     wrong = with_links(found, moved, at=(index,))
     (finding,) = compare(topology, wrong)
     assert finding.where == place(link.a)
@@ -111,11 +111,11 @@ def test_a_cable_in_a_free_port_is_said_once_with_both_ports(built: Built, draw:
 def test_cables_moved_round_are_said_one_by_one_where_each_is(built: Built, draw: st.DataObject) -> None:
     """Three cables that each took the next one's place: no two of them are a swap."""
     _, topology = built
-    found = as_found(topology)
+    found = existing_topology(topology)
     assume(len(found.links) >= 3)
     at = tuple(draw.draw(st.lists(st.integers(0, len(found.links) - 1), min_size=3, max_size=3, unique=True)))
     links = [found.links[index] for index in at]
-    moved = [FoundLink(links[k].a, links[(k + 1) % 3].z) for k in range(3)]
+    moved = [ExistingLink(links[k].a, links[(k + 1) % 3].z) for k in range(3)]
     findings = compare(topology, with_links(found, *moved, at=at))
     assert sorted(finding.where for finding in findings) == sorted(place(link.a) for link in links)
     assert set().union(*(named(str(finding), found) for finding in findings)) == set().union(*map(places, links))
@@ -125,10 +125,10 @@ def test_cables_moved_round_are_said_one_by_one_where_each_is(built: Built, draw
 @settings(max_examples=40)
 def test_another_speed_is_said_of_the_ports_that_have_it(built: Built, draw: st.DataObject, side: str) -> None:
     _, topology = built
-    found = as_found(topology)
+    found = existing_topology(topology)
     index = edited(found, draw)
     link = found.links[index]
-    slow = FoundLink(
+    slow = ExistingLink(
         replace(link.a, rate_gbps=7) if side != "z" else link.a, replace(link.z, rate_gbps=7) if side != "a" else link.z
     )
     (finding,) = compare(topology, with_links(found, slow, at=(index,)))
@@ -141,15 +141,15 @@ def test_another_speed_is_said_of_the_ports_that_have_it(built: Built, draw: st.
 @settings(max_examples=40)
 def test_a_node_of_another_name_is_known_by_its_cables(built: Built, draw: st.DataObject) -> None:
     _, topology = built
-    found = as_found(topology, "the lab")
+    found = existing_topology(topology, "the lab")
     wired = sorted({port.node for port in found.all_ports()})
     name = draw.draw(st.sampled_from(wired))
 
-    def renamed(port: FoundPort) -> FoundPort:
+    def renamed(port: ExistingPort) -> ExistingPort:
         return replace(port, node="other") if port.node == name else port
 
     nodes = tuple(replace(node, name="other") if node.name == name else node for node in found.nodes)
-    links = tuple(FoundLink(renamed(link.a), renamed(link.z)) for link in found.links)
+    links = tuple(ExistingLink(renamed(link.a), renamed(link.z)) for link in found.links)
     (finding,) = compare(topology, replace(found, nodes=nodes, links=links))
     assert (finding.where, finding.problem) == (name, "is called other in the lab")
 
@@ -158,7 +158,7 @@ def test_a_node_of_another_name_is_known_by_its_cables(built: Built, draw: st.Da
 @settings(max_examples=40)
 def test_a_switch_that_is_gone_with_its_cables_is_said_once(built: Built, draw: st.DataObject) -> None:
     _, topology = built
-    found = as_found(topology, "the lab")
+    found = existing_topology(topology, "the lab")
     name = draw.draw(st.sampled_from([node.name for node in topology.switches()]))
     nodes = tuple(node for node in found.nodes if node.name != name)
     links = tuple(link for link in found.links if name not in (link.a.node, link.z.node))
@@ -170,7 +170,7 @@ def test_a_switch_that_is_gone_with_its_cables_is_said_once(built: Built, draw: 
 @settings(max_examples=40)
 def test_a_source_that_has_no_hosts_differs_in_nothing_and_that_is_said(built: Built) -> None:
     _, topology = built
-    found = as_found(topology)
+    found = existing_topology(topology)
     hosts = {node.name for node in topology.hosts()}
     bare = replace(
         found,
@@ -185,8 +185,10 @@ def test_a_source_that_has_no_hosts_differs_in_nothing_and_that_is_said(built: B
 @settings(max_examples=40)
 def test_a_source_that_knows_names_and_cables_only_differs_in_nothing(built: Built) -> None:
     _, topology = built
-    found = as_found(topology)
-    links = tuple(FoundLink(*(FoundPort(node=p.node, name=p.name) for p in (link.a, link.z))) for link in found.links)
+    found = existing_topology(topology)
+    links = tuple(
+        ExistingLink(*(ExistingPort(node=p.node, name=p.name) for p in (link.a, link.z))) for link in found.links
+    )
     nodes = tuple(replace(node, role=None, model=None, platform=None, asn=None, loopbacks=()) for node in found.nodes)
     assert compare(topology, replace(found, nodes=nodes, links=links)) == ()
 
@@ -196,13 +198,13 @@ def test_a_source_that_knows_names_and_cables_only_differs_in_nothing(built: Bui
 def test_nics_of_other_names_are_known_by_the_switch_ports_they_meet_and_that_is_said(built: Built) -> None:
     """A NIC is called as its operating system calls it."""
     _, topology = built
-    found = as_found(topology)
+    found = existing_topology(topology)
     hosts = [node.name for node in topology.hosts()]
 
-    def nic(port: FoundPort) -> FoundPort:
+    def nic(port: ExistingPort) -> ExistingPort:
         return replace(port, name=f"ens-{port.name}") if port.node in hosts else port
 
-    links = tuple(FoundLink(nic(link.a), nic(link.z)) for link in found.links)
+    links = tuple(ExistingLink(nic(link.a), nic(link.z)) for link in found.links)
     other = replace(found, links=links)
     assert compare(topology, other) == ()
     (words,) = align(topology, other).not_compared
@@ -211,7 +213,7 @@ def test_nics_of_other_names_are_known_by_the_switch_ports_they_meet_and_that_is
 
 def test_a_moved_cable_of_a_host_with_names_of_its_own_is_still_found() -> None:
     topology = wire(fabric())
-    found = as_found(topology)
+    found = existing_topology(topology)
     hosts = {node.name for node in topology.hosts()}
     one, other = (
         next(link for link in found.links if link.a.node == host) for host in ("pod1-seg1-host1", "pod1-seg1-host2")
@@ -219,7 +221,7 @@ def test_a_moved_cable_of_a_host_with_names_of_its_own_is_still_found() -> None:
     links = []
     for link in found.links:
         z = {place(one.z): other.z, place(other.z): one.z}.get(place(link.z), link.z)
-        links.append(FoundLink(replace(link.a, name=f"ens-{link.a.name}") if link.a.node in hosts else link.a, z))
+        links.append(ExistingLink(replace(link.a, name=f"ens-{link.a.name}") if link.a.node in hosts else link.a, z))
     findings = compare(topology, replace(found, links=tuple(links)))
     assert [(finding.where, finding.problem) for finding in findings] == [
         (
@@ -241,7 +243,7 @@ def cluster() -> Topology:
 @pytest.mark.parametrize("name", [path.name for path in sorted(FABRICS.glob("*.yml")) if "gpu" not in path.name])
 def test_every_design_is_as_intended(name: str) -> None:
     topology = wire(load_intent(FABRICS / name))
-    found = as_found(topology)
+    found = existing_topology(topology)
     assert (compare(topology, found), align(topology, found).not_compared) == ((), ())
 
 
@@ -256,7 +258,7 @@ def test_every_design_is_as_intended(name: str) -> None:
 def test_a_source_that_leaves_a_network_out_differs_in_nothing_and_that_is_said(
     cluster: Topology, net: Net, words: tuple[str, ...]
 ) -> None:
-    found = as_found(cluster)
+    found = existing_topology(cluster)
     gone = {node.name for node in cluster.nodes if node.net is net and node.role is not Role.HOST}
     bare = replace(
         found,
@@ -268,12 +270,12 @@ def test_a_source_that_leaves_a_network_out_differs_in_nothing_and_that_is_said(
 
 def test_a_host_may_have_the_intents_names_for_one_network_and_its_own_for_another(cluster: Topology) -> None:
     """`bmc` is called so everywhere; a NIC seldom is."""
-    found = as_found(cluster)
+    found = existing_topology(cluster)
 
-    def nic(port: FoundPort) -> FoundPort:
+    def nic(port: ExistingPort) -> ExistingPort:
         return replace(port, name=f"ens-{port.name}") if port.name.startswith("rail") else port
 
-    links = tuple(FoundLink(nic(link.a), link.z) for link in found.links)
+    links = tuple(ExistingLink(nic(link.a), link.z) for link in found.links)
     other = replace(found, links=links)
     assert compare(cluster, other) == ()
     (words,) = align(cluster, other).not_compared
@@ -281,10 +283,10 @@ def test_a_host_may_have_the_intents_names_for_one_network_and_its_own_for_anoth
 
 
 def test_a_wrong_name_among_right_ones_is_a_wrong_port(cluster: Topology) -> None:
-    found = as_found(cluster)
+    found = existing_topology(cluster)
     index = next(k for k, link in enumerate(found.links) if place(link.a) == "pod1-seg1-host1 rail1-p0")
     link = found.links[index]
-    wrong = FoundLink(replace(link.a, name="rail1-p9"), link.z)
+    wrong = ExistingLink(replace(link.a, name="rail1-p9"), link.z)
     (finding,) = compare(cluster, with_links(found, wrong, at=(index,)))
     assert (finding.where, finding.problem) == (
         "pod1-seg1-leaf1 ethernet-1/1/1",

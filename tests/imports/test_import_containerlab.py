@@ -17,7 +17,7 @@ from tests.topology.fabric_intents import documents, fabric, wired
 
 from railfab.device import plan
 from railfab.errors import Problems, RailfabError
-from railfab.imports import FoundTopology, SourceError, read_containerlab
+from railfab.imports import ExistingTopology, SourceError, read_containerlab
 from railfab.imports.compare import align, compare
 from railfab.intent import FabricIntent, load_intent
 from railfab.lab import LabPlace, LabPlan
@@ -30,7 +30,7 @@ RECORDED = ROOT / "tests" / "lab" / "containerlab" / "recorded" / "rail.clab.yml
 HEAD = "name: lab\ntopology:\n  defaults: {kind: linux}\n  nodes: {a: , b: }\n"
 
 
-def read(folder: Path, text: str, environment: Mapping[str, str] | None = None) -> FoundTopology:
+def read(folder: Path, text: str, environment: Mapping[str, str] | None = None) -> ExistingTopology:
     path = folder / "lab.clab.yml"
     path.write_text(text)
     return read_containerlab(path, environment or {})
@@ -42,7 +42,7 @@ def refused(folder: Path, text: str) -> str:
     return str(error.value).replace(str(folder) + "/", "")
 
 
-def read_or_refused(folder: Path, text: str) -> FoundTopology | None:
+def read_or_refused(folder: Path, text: str) -> ExistingTopology | None:
     """None when it is refused; every line of the refusal names the file."""
     try:
         return read(folder, text)
@@ -52,7 +52,7 @@ def read_or_refused(folder: Path, text: str) -> FoundTopology | None:
     return None
 
 
-def wires(found: FoundTopology) -> list[str]:
+def wires(found: ExistingTopology) -> list[str]:
     return [f"{link.a.node}:{link.a.name} {link.z.node}:{link.z.name}" for link in found.links]
 
 

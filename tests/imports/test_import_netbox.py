@@ -34,7 +34,7 @@ from tests.topology.fabric_intents import fabric
 
 from railfab.errors import RailfabError
 from railfab.gnmi.certificates import Authority
-from railfab.imports import FoundTopology, NetBox, SourceError, read_netbox
+from railfab.imports import ExistingTopology, NetBox, SourceError, read_netbox
 from railfab.imports.compare import align, compare
 from railfab.imports.netbox import AT_ONCE
 from railfab.imports.netbox_client import _ReadOnly
@@ -63,7 +63,7 @@ def world(topology: Topology) -> Iterator[World]:
     assert made.refused == []
 
 
-def read(world: World, **options: Any) -> FoundTopology:
+def read(world: World, **options: Any) -> ExistingTopology:
     with served(world) as url:
         return read_netbox(NetBox(**{"url": url, "token": TOKEN, **options}))
 

@@ -15,7 +15,7 @@ from railfab.errors import RailfabError
 from railfab.findings import Finding
 
 if TYPE_CHECKING:
-    from railfab.imports import FoundTopology
+    from railfab.imports import ExistingTopology
     from railfab.imports.compare import Alignment
     from railfab.topology import Topology
 
@@ -82,7 +82,7 @@ def compare(
 
 
 def _document(
-    topology: Topology, found: FoundTopology, beside: Alignment, findings: tuple[Finding, ...]
+    topology: Topology, found: ExistingTopology, beside: Alignment, findings: tuple[Finding, ...]
 ) -> dict[str, Any]:
     """The same for machines."""
     return {
@@ -95,7 +95,7 @@ def _document(
     }
 
 
-def _print(topology: Topology, found: FoundTopology, beside: Alignment, findings: tuple[Finding, ...]) -> None:
+def _print(topology: Topology, found: ExistingTopology, beside: Alignment, findings: tuple[Finding, ...]) -> None:
     print_findings(findings)
     for words in beside.not_compared:
         stdout().print(f"not compared: {words}", soft_wrap=True, markup=False)

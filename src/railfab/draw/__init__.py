@@ -1,7 +1,5 @@
-"""Pictures of fabrics and of what terminals show, as text."""
+"""Pictures of topologies as SVG: no fonts, scripts or addresses inside, so that they look the same everywhere."""
 
-from railfab.draw.recording import Frame, recording_svg
-from railfab.draw.terminal import Screen
 from railfab.draw.topology import topology_svg
 
-__all__ = ["Frame", "Screen", "recording_svg", "topology_svg"]
+__all__ = ["topology_svg"]

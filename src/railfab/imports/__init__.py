@@ -1,17 +1,25 @@
-"""What exists, read from where it is kept: containerlab's topology files, and NetBox."""
+"""Existing topologies, read from containerlab topology files and from NetBox, and their comparison with an intent."""
 
 from railfab.imports.containerlab import read_containerlab
-from railfab.imports.found import FoundLink, FoundNode, FoundPort, FoundTopology, SourceError, as_found
-from railfab.imports.netbox import NetBox, read_netbox
+from railfab.imports.existing import (
+    ExistingLink,
+    ExistingNode,
+    ExistingPort,
+    ExistingTopology,
+    SourceError,
+    existing_topology,
+)
+from railfab.imports.netbox import read_netbox
+from railfab.imports.netbox_source import NetBox
 
 __all__ = [
-    "FoundLink",
-    "FoundNode",
-    "FoundPort",
-    "FoundTopology",
+    "ExistingLink",
+    "ExistingNode",
+    "ExistingPort",
+    "ExistingTopology",
     "NetBox",
     "SourceError",
-    "as_found",
+    "existing_topology",
     "read_containerlab",
     "read_netbox",
 ]

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from railfab.imports.found import FoundNode, FoundPort, FoundTopology, Position
+from railfab.imports.existing import ExistingNode, ExistingPort, ExistingTopology, Position
 from railfab.topology.model import TIERS, Net, Node, Role, Topology
 
 End = tuple[str, str]
@@ -26,14 +26,14 @@ class Alignment:
     would have there. links: in the source's order.
     """
 
-    nodes: Mapping[str, FoundNode]
+    nodes: Mapping[str, ExistingNode]
     called: Mapping[str, str]
     left_out: frozenset[str]
     not_compared: tuple[str, ...]
     peers: Mapping[End, tuple[End, ...]]
     meant: Mapping[End, End]
     links: tuple[tuple[End, End], ...]
-    ports: Mapping[End, FoundPort]
+    ports: Mapping[End, ExistingPort]
 
 
 def _intended_peers(intended: Topology) -> dict[End, End]:
@@ -45,14 +45,14 @@ def _intended_peers(intended: Topology) -> dict[End, End]:
     return peers
 
 
-def align(intended: Topology, found: FoundTopology) -> Alignment:
+def align(intended: Topology, found: ExistingTopology) -> Alignment:
     """What was found beside what is intended."""
     peers, resolve = _intended_peers(intended), _Ports(intended)
     called = _called(intended, found, peers, resolve)
     intended_name = {theirs: ours for ours, theirs in called.items()}
     nodes = {intended_name.get(node.name, node.name): node for node in found.nodes}
 
-    def end(port: FoundPort) -> End:
+    def end(port: ExistingPort) -> End:
         return resolve.end(intended_name.get(port.node, port.node), port)
 
     ends = [(end(link.a), end(link.z)) for link in found.links]
@@ -85,7 +85,7 @@ class _Ports:
             if port.cage:
                 self._by_position[port.node, (port.cage, port.lane)] = port.name
 
-    def end(self, node: str, port: FoundPort) -> End:
+    def end(self, node: str, port: ExistingPort) -> End:
         if (node, port.name) in self._names or port.position is None:
             return node, port.name
         cage, lane = port.position
@@ -94,7 +94,7 @@ class _Ports:
         return node, name or port.name
 
 
-def _called(intended: Topology, found: FoundTopology, peers: Mapping[End, End], resolve: _Ports) -> dict[str, str]:
+def _called(intended: Topology, found: ExistingTopology, peers: Mapping[End, End], resolve: _Ports) -> dict[str, str]:
     """The source's names, by intended name, of nodes that it calls otherwise.
 
     A missing node is one of another name when all cables of that are its cables, and at least half of them are there.
@@ -142,7 +142,7 @@ def _net(intended: Topology, end: End) -> Net | None:
     return node.net if node else None
 
 
-def _left_out(intended: Topology, nodes: Mapping[str, FoundNode]) -> tuple[frozenset[str], tuple[str, ...]]:
+def _left_out(intended: Topology, nodes: Mapping[str, ExistingNode]) -> tuple[frozenset[str], tuple[str, ...]]:
     """Intended nodes of a sort of which the source has none, and those sorts in words; backend switches are never."""
     by_sort: dict[str, list[str]] = {}
     for node in intended.nodes:

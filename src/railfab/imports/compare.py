@@ -12,8 +12,8 @@ from itertools import chain
 
 from railfab.findings import DifferenceCode, Finding, Severity
 from railfab.imports.alignment import Alignment, End, align
-from railfab.imports.found import FoundNode, FoundPort, FoundTopology
-from railfab.imports.spelling import is_model
+from railfab.imports.existing import ExistingNode, ExistingPort, ExistingTopology
+from railfab.imports.naming import is_model
 from railfab.topology.model import Link, Node, Port, Topology
 
 __all__ = ["Alignment", "align", "compare", "differences"]
@@ -62,12 +62,12 @@ Difference = tuple[Sort, str, str]
 """A sort, where it is, and what is otherwise there."""
 
 
-def compare(intended: Topology, found: FoundTopology) -> tuple[Finding, ...]:
+def compare(intended: Topology, found: ExistingTopology) -> tuple[Finding, ...]:
     """Every difference, nodes first; none when what exists is as intended as far as its source knows."""
     return differences(intended, found, align(intended, found))
 
 
-def differences(intended: Topology, found: FoundTopology, beside: Alignment) -> tuple[Finding, ...]:
+def differences(intended: Topology, found: ExistingTopology, beside: Alignment) -> tuple[Finding, ...]:
     """The same, of what was aligned before."""
     every = (
         _node_differences(intended, found, beside),
@@ -95,7 +95,7 @@ def _finding(sort: Sort, where: str, problem: str) -> Finding:
     return Finding(severity=sort.severity, code=sort.code, where=where, problem=problem, remedy=sort.remedy)
 
 
-def _node_differences(intended: Topology, found: FoundTopology, beside: Alignment) -> Iterator[Difference]:
+def _node_differences(intended: Topology, found: ExistingTopology, beside: Alignment) -> Iterator[Difference]:
     for node in intended.nodes:
         there = beside.nodes.get(node.name)
         if there is not None:
@@ -107,7 +107,7 @@ def _node_differences(intended: Topology, found: FoundTopology, beside: Alignmen
             yield UNEXPECTED, name, f"is in {found.source} and not in the intent"
 
 
-def _one_node(node: Node, there: FoundNode, found: FoundTopology) -> Iterator[Difference]:
+def _one_node(node: Node, there: ExistingNode, found: ExistingTopology) -> Iterator[Difference]:
     if there.name != node.name:
         yield RENAMED, node.name, f"is called {there.name} in {found.source}"
     if there.role not in (None, node.role):
@@ -190,7 +190,7 @@ def _port_differences(intended: Topology, beside: Alignment) -> Iterator[Differe
                 yield from _address(port, there)
 
 
-def _rate(link: Link, a: FoundPort | None, z: FoundPort | None) -> Iterator[Difference]:
+def _rate(link: Link, a: ExistingPort | None, z: ExistingPort | None) -> Iterator[Difference]:
     """Said once where both ends differ alike."""
     ends = [(port, _slower(port, there)) for port, there in ((link.a, a), (link.z, z)) if there is not None]
     wrong = [(port, problem) for port, problem in ends if problem]
@@ -200,7 +200,7 @@ def _rate(link: Link, a: FoundPort | None, z: FoundPort | None) -> Iterator[Diff
         yield from ((RATE, _words_of(port), problem) for port, problem in wrong)
 
 
-def _slower(port: Port, there: FoundPort) -> str:
+def _slower(port: Port, there: ExistingPort) -> str:
     if there.rate_gbps not in (None, port.rate_gbps):
         return f"{there.rate_gbps} Gb/s there, {port.rate_gbps} Gb/s in the intent"
     if there.rate_gbps is None and there.most_gbps is not None and there.most_gbps < port.rate_gbps:
@@ -208,7 +208,7 @@ def _slower(port: Port, there: FoundPort) -> str:
     return ""
 
 
-def _address(port: Port, there: FoundPort) -> Iterator[Difference]:
+def _address(port: Port, there: ExistingPort) -> Iterator[Difference]:
     """Link-local addresses are nobody's plan."""
     addresses = [address for address in there.addresses if not address.is_link_local]
     if not addresses or port.address in addresses:

@@ -12,10 +12,10 @@ from ipaddress import ip_interface
 from pathlib import Path
 
 from railfab.errors import raise_all
+from railfab.imports.containerlab_kinds import WITHOUT_SWITCHING, platform_of, position
+from railfab.imports.containerlab_variables import expanded
 from railfab.imports.document import Keyed, Listed, Text, Tree, read_tree, words
-from railfab.imports.environment import expanded
-from railfab.imports.found import FoundLink, FoundNode, FoundPort, FoundTopology, SourceError
-from railfab.imports.kinds import WITHOUT_SWITCHING, platform_of, position
+from railfab.imports.existing import ExistingLink, ExistingNode, ExistingPort, ExistingTopology, SourceError
 from railfab.topology.model import Interface, Role
 
 MAX_BYTES = 200_000_000
@@ -39,7 +39,7 @@ class _End:
     addresses: tuple[Interface, ...] = ()
 
 
-def read_containerlab(path: Path, environment: Mapping[str, str]) -> FoundTopology:
+def read_containerlab(path: Path, environment: Mapping[str, str]) -> ExistingTopology:
     """The topology in a file. environment: what its variables stand for.
 
     Raises SourceError, or Problems, with file and line of what containerlab would not take either.
@@ -81,7 +81,7 @@ class _Lab:
         self._levels = {level: self._keyed(topology, level) for level in ("kinds", "groups", "nodes")}
         self._links = self._listed(topology, "links")
 
-    def found(self) -> FoundTopology:
+    def found(self) -> ExistingTopology:
         if not isinstance(self._name, Text) or self._name.is_null:
             self._say(self._name.line if self._name else 1, "the lab has no name", "Give it one under `name`")
         kinds: dict[str, str | None] = {}
@@ -92,10 +92,10 @@ class _Lab:
             levels = self._definitions(name)
             kinds[name] = self._kind(name, levels)
             if kinds[name] not in WITHOUT_SWITCHING:
-                nodes.append(FoundNode(name=name, role=_role(levels), platform=platform_of(kinds[name])))
+                nodes.append(ExistingNode(name=name, role=_role(levels), platform=platform_of(kinds[name])))
         links = tuple(self._wired(kinds))
         raise_all(self._faults[:SAID])
-        return FoundTopology(source=Path(self._where).name, nodes=tuple(nodes), links=links)
+        return ExistingTopology(source=Path(self._where).name, nodes=tuple(nodes), links=links)
 
     def _definitions(self, name: str) -> tuple[Keyed, Keyed, Keyed]:
         """A node's own definition, its group's and its kind's: the nearest first. A group need not be defined."""
@@ -112,7 +112,7 @@ class _Lab:
             self._say(line, f"node {name} has no kind", "Give it one, or its group, or the defaults")
         return kind
 
-    def _wired(self, kinds: Mapping[str, str | None]) -> Iterator[FoundLink]:
+    def _wired(self, kinds: Mapping[str, str | None]) -> Iterator[ExistingLink]:
         """Links between two nodes of the fabric."""
         taken: dict[tuple[str, str], int] = {}
         for link in self._links.entries:
@@ -123,7 +123,7 @@ class _Lab:
                     problem = f"{end.node}:{end.interface} is an end of the link of line {before} too"
                     self._say(end.line, problem, "Give each link interfaces of its own")
             if len(ends) == 2 and not {kinds[end.node] for end in ends} & WITHOUT_SWITCHING:
-                yield FoundLink(_port(ends[0], kinds), _port(ends[1], kinds))
+                yield ExistingLink(_port(ends[0], kinds), _port(ends[1], kinds))
 
     def _is_known(self, end: _End, kinds: Mapping[str, str | None]) -> bool:
         if end.node not in kinds:
@@ -199,8 +199,8 @@ class _Lab:
             self._faults.append(fault)
 
 
-def _port(end: _End, kinds: Mapping[str, str | None]) -> FoundPort:
-    return FoundPort(
+def _port(end: _End, kinds: Mapping[str, str | None]) -> ExistingPort:
+    return ExistingPort(
         node=end.node,
         name=end.interface,
         position=position(kinds[end.node], end.interface),

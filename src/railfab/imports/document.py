@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from railfab.imports.found import SourceError
+from railfab.imports.existing import SourceError
 
 DEEPEST = 60
 """Levels of nesting; a topology has about eight."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from railfab.imports import netbox_records as records
-from railfab.imports.found import FoundTopology, SourceError
+from railfab.imports.existing import ExistingTopology, SourceError
 from railfab.imports.netbox_records import Record
+from railfab.imports.netbox_source import NetBox
 
 if TYPE_CHECKING:
     from railfab.imports.netbox_client import Client
@@ -18,35 +18,7 @@ AT_ONCE = 100
 """Devices that one request asks for: their ids stand in its URL."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NetBox:
-    """Where a NetBox is, and what of it to read.
-
-    site, tag: slugs; None is any. ca: PEM file of the authority that signed its certificate; None is the system's trust
-    store. timeout_s: how long it may take to answer.
-    """
-
-    url: str
-    token: str | None = field(default=None, repr=False)
-    site: str | None = None
-    tag: str | None = None
-    ca: str | None = None
-    skip_verify: bool = False
-    timeout_s: float = 30.0
-
-    @property
-    def devices(self) -> str:
-        """Its devices, in words."""
-        site, tag = f" of site {self.site}" if self.site else "", f" with tag {self.tag}" if self.tag else ""
-        return f"device{site}{tag}"
-
-    def filters(self) -> dict[str, str]:
-        """What selects its devices. Config contexts are left out: they are large, and nothing here needs them."""
-        chosen = {"site": self.site, "tag": self.tag}
-        return {"exclude": "config_context", **{name: slug for name, slug in chosen.items() if slug}}
-
-
-def read_netbox(netbox: NetBox) -> FoundTopology:
+def read_netbox(netbox: NetBox) -> ExistingTopology:
     """What a NetBox holds of a site, of what has a tag, or of everything.
 
     Raises SourceError for all that can go wrong on the way, in one line.
@@ -59,7 +31,7 @@ def read_netbox(netbox: NetBox) -> FoundTopology:
         interfaces = records.interfaces(_of(devices, client, "dcim.interfaces"), addresses)
         links = records.links(_of(devices, client, "dcim.cables"), interfaces)
         site = {"site": netbox.site} if netbox.site else {}
-        return FoundTopology(
+        return ExistingTopology(
             source=netbox.url,
             nodes=records.nodes(devices.values(), interfaces.values()),
             links=links,

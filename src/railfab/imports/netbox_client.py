@@ -15,9 +15,9 @@ import pynetbox
 import requests
 from urllib3.exceptions import InsecureRequestWarning
 
-from railfab.imports.found import SourceError
-from railfab.imports.netbox import NetBox
+from railfab.imports.existing import SourceError
 from railfab.imports.netbox_records import Record
+from railfab.imports.netbox_source import NetBox
 
 E = TypeVar("E", bound=BaseException)
 

@@ -13,8 +13,8 @@ from ipaddress import ip_interface
 from itertools import product
 from typing import Any, TypeVar
 
-from railfab.imports.found import FoundLink, FoundNode, FoundPort, SourceError
-from railfab.imports.spelling import platform_called, role_called
+from railfab.imports.existing import ExistingLink, ExistingNode, ExistingPort, SourceError
+from railfab.imports.naming import platform_named, role_named
 from railfab.topology.model import Address, Interface
 
 INTERFACE = "dcim.interface"
@@ -34,8 +34,8 @@ class FoundInterface:
     """An interface with its id. peers: what NetBox has traced at the other end of its cable, through patch panels."""
 
     key: int
-    port: FoundPort
-    peers: Mapping[int, FoundPort]
+    port: ExistingPort
+    peers: Mapping[int, ExistingPort]
 
 
 def devices(found: Iterable[Record]) -> Iterator[tuple[int, Record]]:
@@ -63,18 +63,18 @@ def interfaces(
     return {interface.key: interface for interface in all_}
 
 
-def links(found: Iterable[Record], by_key: Mapping[int, FoundInterface]) -> tuple[FoundLink, ...]:
+def links(found: Iterable[Record], by_key: Mapping[int, FoundInterface]) -> tuple[ExistingLink, ...]:
     """Cables between interfaces; one that ends in a patch panel, as far as NetBox has traced it."""
-    made: dict[tuple[tuple[str, str], tuple[str, str]], FoundLink] = {}
+    made: dict[tuple[tuple[str, str], tuple[str, str]], ExistingLink] = {}
     for record in found:
         if _is_there(record):
             for a, z in _shaped("cable", record, lambda cable: list(_pairs(cable, by_key))):
                 ends = sorted(((a.node, a.name), (z.node, z.name)))
-                made.setdefault((ends[0], ends[1]), FoundLink(a, z))
+                made.setdefault((ends[0], ends[1]), ExistingLink(a, z))
     return tuple(made.values())
 
 
-def nodes(found: Iterable[Record], all_interfaces: Iterable[FoundInterface]) -> tuple[FoundNode, ...]:
+def nodes(found: Iterable[Record], all_interfaces: Iterable[FoundInterface]) -> tuple[ExistingNode, ...]:
     """Devices with the addresses of their loopback interfaces."""
     loopbacks: dict[str, tuple[Address, ...]] = {}
     for interface in all_interfaces:
@@ -127,7 +127,7 @@ def _interface(record: Record, by_interface: Mapping[int, tuple[Interface, ...]]
     key, type_ = int(record["id"]), record.get("type") or {}
     speed = int(record.get("speed") or 0) // KBPS_PER_GBPS
     most = TYPE_RATE.match(str(type_.get("value")))
-    port = FoundPort(
+    port = ExistingPort(
         node=_name(record["device"]),
         name=_name(record),
         rate_gbps=speed or None,
@@ -138,12 +138,12 @@ def _interface(record: Record, by_interface: Mapping[int, tuple[Interface, ...]]
     return FoundInterface(key, port, dict(_far(peer) for peer in traced or ()))
 
 
-def _far(record: Record) -> tuple[int, FoundPort]:
+def _far(record: Record) -> tuple[int, ExistingPort]:
     """An interface as another record names it."""
-    return int(record["id"]), FoundPort(node=_name(record["device"]), name=_name(record))
+    return int(record["id"]), ExistingPort(node=_name(record["device"]), name=_name(record))
 
 
-def _pairs(cable: Record, by_key: Mapping[int, FoundInterface]) -> Iterator[tuple[FoundPort, FoundPort]]:
+def _pairs(cable: Record, by_key: Mapping[int, FoundInterface]) -> Iterator[tuple[ExistingPort, ExistingPort]]:
     """The interfaces that meet over a cable: as traced, else in their order, else each with each."""
     a, z = (dict(_terminations(cable[side])) for side in ("a_terminations", "b_terminations"))
     if not (a and z):
@@ -160,26 +160,26 @@ def _pairs(cable: Record, by_key: Mapping[int, FoundInterface]) -> Iterator[tupl
         yield _own(one, a[one], by_key), _own(other, z[other], by_key)
 
 
-def _terminations(ends: Iterable[Record]) -> Iterator[tuple[int, FoundPort]]:
+def _terminations(ends: Iterable[Record]) -> Iterator[tuple[int, ExistingPort]]:
     """The interfaces among what a side of a cable ends in."""
     for end in ends:
         if end["object_type"] == INTERFACE:
             yield _far(end["object"])
 
 
-def _own(key: int, named: FoundPort, by_key: Mapping[int, FoundInterface]) -> FoundPort:
+def _own(key: int, named: ExistingPort, by_key: Mapping[int, FoundInterface]) -> ExistingPort:
     """The port with all that is known of it; of a device that was not chosen, its name."""
     return by_key[key].port if key in by_key else named
 
 
-def _node(device: Record, loopbacks: Mapping[str, tuple[Address, ...]]) -> FoundNode:
+def _node(device: Record, loopbacks: Mapping[str, tuple[Address, ...]]) -> ExistingNode:
     role = device.get("role") or device.get("device_role") or {}  # device_role: before NetBox 3.6
     platform = device.get("platform") or {}
-    return FoundNode(
+    return ExistingNode(
         name=_name(device),
-        role=role_called(str(role.get("slug", ""))),
+        role=role_named(str(role.get("slug", ""))),
         model=str(device["device_type"]["model"]),
-        platform=platform_called(str(platform.get("slug", ""))),
+        platform=platform_named(str(platform.get("slug", ""))),
         asn=_as_number((device.get("custom_fields") or {}).get(AS_FIELD)),
         loopbacks=loopbacks.get(device["name"], ()),
     )

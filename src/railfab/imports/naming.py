@@ -1,4 +1,4 @@
-"""Sources spell models, roles and platforms in their own ways."""
+"""Recognize models, roles and platforms by the names that sources use for them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROLES = {
     **dict.fromkeys(("spine-switch",), Role.SPINE),
     **dict.fromkeys(("super-spine", "superspine"), Role.SUPER),
 }
-"""Roles by what people call them; a name that is not here says nothing."""
+"""Roles by common names; other names are ignored."""
 PLATFORMS = {
     **dict.fromkeys(("srlinux", "sr-linux", "nokia-srlinux", "nokia-sr-linux", "srl"), "srlinux"),
     **dict.fromkeys(("eos", "arista-eos"), "eos"),
@@ -24,14 +24,14 @@ PLATFORMS = {
     **dict.fromkeys(("cumulus", "cumulus-linux", "nvidia-cumulus"), "cumulus"),
     **dict.fromkeys(("frr", "frrouting", "free-range-routing"), "frr"),
 }
-"""Platforms by the slugs that people give them."""
+"""Platforms by common slugs."""
 
 
-def role_called(name: str) -> Role | None:
+def role_named(name: str) -> Role | None:
     return ROLES.get(slug(name))
 
 
-def platform_called(name: str) -> str | None:
+def platform_named(name: str) -> str | None:
     return PLATFORMS.get(slug(name))
 
 
@@ -40,6 +40,7 @@ def slug(name: str) -> str:
     return "-".join(re.findall(r"[a-z0-9]+", name.lower()))
 
 
-def is_model(spelled: str, model: str) -> bool:
-    """Whether a source's model is ours: its words hold ours side by side, as `Nokia 7220 IXR-D5` does `7220-ixr-d5`."""
-    return f"-{slug(model)}-" in f"-{slug(spelled)}-"
+def is_model(name: str, model: str) -> bool:
+    """Whether the name of a model in a source contains the words of a catalogue model, as `Nokia 7220 IXR-D5` does
+    `7220-ixr-d5`."""
+    return f"-{slug(model)}-" in f"-{slug(name)}-"

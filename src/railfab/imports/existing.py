@@ -1,4 +1,4 @@
-"""What exists, as far as a source knows it: a topology in which any field may be unknown. Plain and immutable."""
+"""An existing topology as a source describes it: any field may be unknown. Frozen dataclasses."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from railfab.errors import RailfabError
 from railfab.topology.model import Address, Interface, Port, Role, Topology
 
 Position = tuple[int, int | None]
-"""Cage, from 1, and lane in it, from 1; None when the cage is not broken out."""
+"""Cage, from 1, and lane in it, from 1; None without breakout."""
 
 
 class SourceError(RailfabError):
-    """What exists could not be read."""
+    """A source could not be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FoundPort:
+class ExistingPort:
     """A port. Every field but node and name may be unknown.
 
-    position: where it is on the front panel, for a source that counts ports instead of naming them.
-    rate_gbps: what it runs at. most_gbps: the most that it can. addresses: empty when the source knows none.
+    position: on the front panel, for a source that numbers ports instead of naming them.
+    rate_gbps: its speed. most_gbps: its largest speed. addresses: empty if the source has none.
     """
 
     node: str
@@ -33,16 +33,16 @@ class FoundPort:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundLink:
-    """A cable, in no order."""
+class ExistingLink:
+    """A cable; the order of its ends has no meaning."""
 
-    a: FoundPort
-    z: FoundPort
+    a: ExistingPort
+    z: ExistingPort
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FoundNode:
-    """A host or a switch; None and empty are unknown. model: as the source spells it. platform: railfab's name."""
+class ExistingNode:
+    """A host or a switch; None and empty are unknown. model: name in the source. platform: name in railfab."""
 
     name: str
     role: Role | None = None
@@ -53,19 +53,19 @@ class FoundNode:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FoundTopology:
-    """What a source holds. source: its name, for people. ports: those that are in no link.
+class ExistingTopology:
+    """The content of a source. source: its name, for messages. ports: those without a link.
 
-    asns: every AS number that the source has registered, whoever uses it; empty when it keeps none.
+    asns: every AS number that is registered in the source; empty if it does not register any.
     """
 
     source: str
-    nodes: tuple[FoundNode, ...]
-    links: tuple[FoundLink, ...]
-    ports: tuple[FoundPort, ...] = ()
+    nodes: tuple[ExistingNode, ...]
+    links: tuple[ExistingLink, ...]
+    ports: tuple[ExistingPort, ...] = ()
     asns: frozenset[int] = frozenset()
 
-    def all_ports(self) -> Iterator[FoundPort]:
+    def all_ports(self) -> Iterator[ExistingPort]:
         """Every port, with a link or without."""
         for link in self.links:
             yield link.a
@@ -73,12 +73,12 @@ class FoundTopology:
         yield from self.ports
 
 
-def as_found(topology: Topology, source: str = "what exists") -> FoundTopology:
-    """A topology as a source would hold it that knows everything."""
-    return FoundTopology(
+def existing_topology(topology: Topology, source: str = "existing topology") -> ExistingTopology:
+    """A topology as a source with complete knowledge would describe it."""
+    return ExistingTopology(
         source=source,
         nodes=tuple(
-            FoundNode(
+            ExistingNode(
                 name=node.name,
                 role=node.role,
                 model=node.model,
@@ -88,12 +88,12 @@ def as_found(topology: Topology, source: str = "what exists") -> FoundTopology:
             )
             for node in topology.nodes
         ),
-        links=tuple(FoundLink(_port(link.a), _port(link.z)) for link in topology.links),
+        links=tuple(ExistingLink(_port(link.a), _port(link.z)) for link in topology.links),
     )
 
 
-def _port(port: Port) -> FoundPort:
-    return FoundPort(
+def _port(port: Port) -> ExistingPort:
+    return ExistingPort(
         node=port.node,
         name=port.name,
         rate_gbps=port.rate_gbps,

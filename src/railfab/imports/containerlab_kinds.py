@@ -1,4 +1,4 @@
-"""containerlab's kinds of nodes: which platform each runs, and which port its interfaces' names stand for.
+"""Node kinds of containerlab: the platform of each, and the front-panel ports of its interface names.
 
 Sources, in containerlab's repository as of August 2026: the kind names and InterfaceRegexp, InterfaceOffset of
 nodes/{srl,ceos,sonic,sonic_vm,nvidia_cumulusvx,vr_n9kv,vr_vjunosevolved,cjunosevolved}, and docs/manual/kinds.
@@ -10,15 +10,15 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from railfab.imports.found import Position
+from railfab.imports.existing import Position
 
 WITHOUT_SWITCHING = frozenset(("bridge", "ovs-bridge", "host", "ext-container", "k8s-kind"))
-"""Kinds that are nothing a fabric is made of: parts of the machine that the lab runs on."""
+"""Kinds that are not nodes of a fabric: parts of the machine that runs the lab."""
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
-    """names: patterns of interface names to what is added to their cage, so that cages count from 1."""
+class KindNames:
+    """A kind. names: patterns of interface names to the offset of their cage, so that cages count from 1."""
 
     platform: str | None
     names: Mapping[str, int] = field(default_factory=dict)
@@ -26,17 +26,17 @@ class Kind:
 
 ETH = r"eth(?P<cage>[1-9]\d*)"
 LANES = r"(?P<cage>[1-9]\d*)(?:[_/](?P<lane>[1-9]\d*))?"
-SRLINUX = Kind(
+SRLINUX = KindNames(
     "srlinux", {r"e1-(?P<cage>\d+)(?:-(?P<lane>\d+))?": 0, r"ethernet-1/(?P<cage>\d+)(?:/(?P<lane>\d+))?": 0}
 )
-EOS = Kind("eos", {rf"(?:eth|et|Et|Ethernet){LANES}": 0})
-SONIC = Kind("sonic", {ETH: 0})
-CUMULUS = Kind("cumulus", {ETH: 0, r"swp(?P<cage>[1-9]\d*)(?:s(?P<breakout>\d+))?": 0})
-NXOS = Kind("nxos", {ETH: 0, r"(?:Ethernet|Eth|Et)1/(?P<cage>[1-9]\d*)(?:/(?P<lane>[1-9]\d*))?": 0})
-JUNOS_VM = Kind("junos", {ETH: 0, r"(?:et|xe|ge)-0/0/(?P<cage>\d+)(?::(?P<breakout>\d+))?": 1})
-JUNOS = Kind("junos", {ETH: -3, r"(?:et|xe|ge)-0/0/(?P<cage>\d+)(?::(?P<breakout>\d+))?": 1})
+EOS = KindNames("eos", {rf"(?:eth|et|Et|Ethernet){LANES}": 0})
+SONIC = KindNames("sonic", {ETH: 0})
+CUMULUS = KindNames("cumulus", {ETH: 0, r"swp(?P<cage>[1-9]\d*)(?:s(?P<breakout>\d+))?": 0})
+NXOS = KindNames("nxos", {ETH: 0, r"(?:Ethernet|Eth|Et)1/(?P<cage>[1-9]\d*)(?:/(?P<lane>[1-9]\d*))?": 0})
+JUNOS_VM = KindNames("junos", {ETH: 0, r"(?:et|xe|ge)-0/0/(?P<cage>\d+)(?::(?P<breakout>\d+))?": 1})
+JUNOS = KindNames("junos", {ETH: -3, r"(?:et|xe|ge)-0/0/(?P<cage>\d+)(?::(?P<breakout>\d+))?": 1})
 
-KINDS: Mapping[str, Kind] = {
+KINDS: Mapping[str, KindNames] = {
     "nokia_srlinux": SRLINUX,
     "srl": SRLINUX,
     "arista_ceos": EOS,
@@ -53,21 +53,21 @@ KINDS: Mapping[str, Kind] = {
     "juniper_cjunosevolved": JUNOS,
     "cjunosevolved": JUNOS,
 }
-"""Kinds whose names say a port; `linux` is not among them: its interfaces are called as the file says."""
+"""Kinds whose interface names identify a port; not `linux`, whose interface names are free."""
 
 
 def position(kind: str | None, interface: str) -> Position | None:
-    """The front-panel port that a name stands for on a kind; None where it is just a name."""
+    """The front-panel port of an interface name on a kind; None if the name identifies none."""
     known = KINDS.get(kind or "")
     for pattern, offset in known.names.items() if known else ():
-        if found := re.fullmatch(pattern, interface):
-            parts = found.groupdict()
+        if match := re.fullmatch(pattern, interface):
+            parts = match.groupdict()
             lane = parts.get("lane") or (None if parts.get("breakout") is None else int(parts["breakout"]) + 1)
             return int(parts["cage"]) + offset, None if lane is None else int(lane)
     return None
 
 
 def platform_of(kind: str | None) -> str | None:
-    """The platform that a kind runs; None for kinds that may run anything."""
+    """The platform of a kind; None for kinds that may run any."""
     known = KINDS.get(kind or "")
     return known.platform if known else None

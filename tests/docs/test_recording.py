@@ -1,0 +1,132 @@
+"""The recorder of docs/ records a command on a terminal, and its SVG shows every frame for its time."""
+
+from __future__ import annotations
+
+import io
+import re
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pyte
+import pytest
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+from tests.signals import interruptible
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(autouse=True)
+def docs_on_path(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(repository / "docs"))
+
+
+def screen(written: str, columns: int = 12, rows: int = 3) -> pyte.Screen:
+    terminal = pyte.Screen(columns, rows)
+    pyte.Stream(terminal).feed(written)
+    return terminal
+
+
+def picture(name: str = "x") -> str:
+    """The SVG of three frames, at 2, 3.5 and 5 s."""
+    from terminal_svg import Frame, recording_svg, screen_rows
+
+    texts = (
+        "\x1b[32mone\x1b[0m\r\nsame <&>",
+        "\x1b[7mtwo\x1b[0m\r\nsame <&>",
+        "end\r\n\x1b[48;5;196m  \x1b[0m\x1b[1;3;4;93mbold",
+    )
+    frames = [Frame(2.0 + 1.5 * place, screen_rows(screen(text))) for place, text in enumerate(texts)]
+    return recording_svg(frames, columns=12, name=name)
+
+
+def test_a_live_table_of_rich_leaves_its_last_state() -> None:
+    from terminal_svg import screen_rows
+
+    file = io.StringIO()
+    console = Console(
+        file=file, force_terminal=True, width=40, height=10, color_system="truecolor", legacy_windows=False
+    )
+    with Live(console=console, auto_refresh=False) as live:
+        for step in range(4):
+            table = Table("rail", "Gb/s")
+            for rail in range(2):
+                table.add_row(str(rail), f"[green]{step * 100 + rail}[/green]")
+            live.update(table, refresh=True)
+    rows = screen_rows(screen(file.getvalue().replace("\n", "\r\n"), columns=40, rows=10))
+    text = "\n".join("".join(run.text for run in row) for row in rows)
+    assert "300" in text
+    assert "301" in text
+    assert "200" not in text
+    assert text.count("rail") == 1
+
+
+def test_a_recording_is_well_formed_and_stores_a_row_once() -> None:
+    tree = ElementTree.fromstring(picture("railfab <up>"))
+    texts = [element.text for element in tree.iter(f"{SVG}text")]
+    assert texts.count("same\N{NO-BREAK SPACE}<&>") == 1
+    assert texts[0] == "railfab <up>"
+    rows = {element.get("id") for element in tree.iter(f"{SVG}g") if element.get("id")}
+    used = [element.get("href") for element in tree.iter(f"{SVG}use")]
+    assert {f"#{row}" for row in rows} == set(used)
+    assert len(used) == 6
+
+
+def test_every_frame_is_shown_for_its_time_and_the_last_one_is_held() -> None:
+    """1.5 s, 1.5 s and 3 s of 6 s; with reduced motion the last frame is shown."""
+    style = picture()
+    stops = re.findall(r"([\d.]+)%\{transform:translateX\((-?[\d.]+)px\)\}", style.replace("-0px", "0px"))
+    width = -float(stops[1][1])
+    assert [(float(at), float(place)) for at, place in stops] == [
+        (0, 0),
+        (25, -width),
+        (50, -2 * width),
+        (100, -2 * width),
+    ]
+    assert "animation:play 6.00s step-end infinite" in style
+    assert re.search(
+        rf"prefers-reduced-motion:reduce\){{\.film{{animation:none;transform:translateX\(-{2 * width:g}px", style
+    )
+
+
+@pytest.mark.parametrize(
+    "attribute",
+    [
+        'fill="#3fb950"',
+        'fill="#ff0000"',
+        'fill="#e3b341"',
+        'fill="#0d1117"',
+        'font-weight="bold"',
+        'font-style="italic"',
+        'text-decoration="underline"',
+    ],
+)
+def test_colours_and_styles_of_the_terminal_are_kept(attribute: str) -> None:
+    assert attribute in picture()
+
+
+def test_a_command_is_recorded_from_a_terminal(tmp_path: Path, repository: Path) -> None:
+    code = (
+        "import shutil, time; print('\\033[31m', shutil.get_terminal_size(), flush=True); time.sleep(.3); print('bye')"
+    )
+    command = [sys.executable, repository / "docs" / "record.py", "-o", tmp_path / "out.svg", "--every", "0.1"]
+    subprocess.run(
+        [*command, "--columns", "64", "--rows", "5", "--", sys.executable, "-c", code], check=True, timeout=60
+    )
+    recorded = (tmp_path / "out.svg").read_text()
+    assert "columns=64,\N{NO-BREAK SPACE}lines=5" in recorded
+    assert "bye" in recorded
+    assert 'fill="#ff7b72"' in recorded
+
+
+def test_a_command_that_does_not_end_is_interrupted(tmp_path: Path, repository: Path) -> None:
+    code = (
+        "import time\ntry:\n    print('on', flush=True); time.sleep(60)\n"
+        "except KeyboardInterrupt:\n    print('interrupted')"
+    )
+    command = [sys.executable, repository / "docs" / "record.py", "-o", tmp_path / "out.svg", "--seconds", "0.7"]
+    subprocess.run(interruptible([*command, "--", sys.executable, "-c", code]), check=True, timeout=60)
+    assert "interrupted" in (tmp_path / "out.svg").read_text()
