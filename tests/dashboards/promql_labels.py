@@ -1,4 +1,4 @@
-"""Which labels an expression's series carry, by PromQL's rules; an expression that cannot work is an AssertionError.
+"""Labels of the series of an expression by PromQL's rules; an invalid expression raises AssertionError.
 
 The parser has checked the types (instant or range vector, scalar); this adds what the catalogue knows: that the
 metrics exist, that functions fit their kinds, and that every label that is matched, grouped or joined on is there.

@@ -88,7 +88,7 @@ def test_a_duplicate_switch_is_an_error(tmp_path: Path) -> None:
         load_endpoints(tmp_path / "f.json")
 
 
-def test_a_list_without_switches_is_said_so(repository: Path, tmp_path: Path) -> None:
+def test_a_list_without_switches_is_an_error(repository: Path, tmp_path: Path) -> None:
     save_endpoints(tmp_path / "f.json", Endpoints(fabric="pod64", backend="twin", nodes=()))
     with pytest.raises(EndpointError, match=r"f\.json: lists no switch\. Name a file with switches in it\."):
         resolve_endpoints(
@@ -105,7 +105,7 @@ def test_switches_of_another_fabric_are_not_touched_though_their_names_are_ours(
         resolve_endpoints(design(repository / "labs" / "frr-pod" / "intent.yml"), str(tmp_path / "f.json"), tmp_path)
 
 
-def test_a_twin_that_was_killed_is_said_to_have_ended(repository: Path, tmp_path: Path) -> None:
+def test_the_state_file_of_a_killed_twin_is_an_error(repository: Path, tmp_path: Path) -> None:
     node = Endpoint(name="pod1-spine1", platform="srlinux", host="127.0.0.1", gnmi_port=1)
     save_endpoints(tmp_path / "pod64.twin.json", Endpoints(fabric="pod64", backend="twin", nodes=(node,)))
     with pytest.raises(

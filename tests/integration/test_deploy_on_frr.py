@@ -52,7 +52,7 @@ def deployed(frr_fabric: RunningLab, railfab: Railfab) -> RunningLab:
 
 @pytest.fixture
 def mended(railfab: Railfab) -> Iterator[None]:
-    """For tests that change a switch: the intent is back after them."""
+    """For tests that change a switch: deploy the intent after them."""
     yield
     assert railfab("deploy", "--yes").returncode == 0
     assert railfab("verify").returncode == 0
@@ -130,7 +130,7 @@ def test_a_broken_line_is_refused_by_name_and_every_session_stays_up(
 
 
 @pytest.mark.usefixtures("mended")
-def test_rollback_returns_to_what_ran_before_the_last_deploy(deployed: RunningLab, railfab: Railfab) -> None:
+def test_rollback_restores_the_configurations_before_the_last_deploy(deployed: RunningLab, railfab: Railfab) -> None:
     deployed.vtysh(LEAF, "-c", "configure terminal", "-c", "router bgp 4200001001", "-c", "no neighbor swp15 interface")
     handmade = deployed.vtysh(LEAF, "-c", "show running-config no-header")
     assert outcomes(railfab("deploy", "--yes", "--output", "json"))[LEAF]["changed"]
@@ -154,7 +154,7 @@ def test_a_cut_cable_is_found_at_both_ends(deployed: RunningLab, railfab: Railfa
     assert f"{LEAF} swp16: is down, its link to {SPINE} does not work." in verified.stdout
 
 
-def test_a_wrong_password_is_one_line_and_nothing_is_changed(
+def test_a_wrong_password_is_a_one_line_error_and_changes_nothing(
     deployed: RunningLab, fabric: Design, frr_lab: tuple[Path, Path], repository: Path, tmp_path: Path
 ) -> None:
     intent, state = frr_lab

@@ -92,9 +92,7 @@ def test_groups_select_by_role_pod_segment_platform_and_rail(control: Control, p
     assert str(host.password) not in repr(host)
 
 
-def test_a_cut_link_is_found_by_verify_at_both_ends_and_forgotten_when_mended(
-    control: Control, railfab: Railfab
-) -> None:
+def test_a_cut_link_is_found_by_verify_at_both_ends_until_it_is_repaired(control: Control, railfab: Railfab) -> None:
     railfab("deploy", "--yes")
     control.set_link(SPINE, "ethernet-1/1", up=False)
     found = railfab("verify", "--wait", "0")
@@ -124,7 +122,7 @@ def test_an_unreachable_switch_stops_a_deploy_before_anything_is_touched(control
     assert railfab("deploy", "--yes").returncode == 0
 
 
-def test_rollback_returns_the_twin_to_what_it_ran_before(control: Control, railfab: Railfab, state: Path) -> None:
+def test_rollback_restores_the_configurations_of_the_twin(control: Control, railfab: Railfab, state: Path) -> None:
     railfab("deploy", "--yes")
     before = railfab("deploy", "--plan", "--output", "json", "--limit", LEAF)
     assert json.loads(before.stdout)[0]["changed"] is False

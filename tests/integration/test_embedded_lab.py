@@ -75,11 +75,11 @@ def test_every_node_runs(frr_fabric: RunningLab) -> None:
 
 
 def test_a_second_up_says_that_it_is_up_and_changes_nothing(frr_fabric: RunningLab) -> None:
-    said: list[str] = []
+    progress: list[str] = []
     plan = lab_plan(frr_fabric.intent, frr_fabric.place.state)
     before = frr_fabric.state
-    endpoints = backend("netns").up(plan, said.append)
-    assert said == ["lab frr-pod is up already"]
+    endpoints = backend("netns").up(plan, progress.append)
+    assert progress == ["lab frr-pod is up already"]
     assert endpoints == load_endpoints(frr_fabric.place.endpoints_file)
     assert frr_fabric.state == before
 
@@ -141,14 +141,14 @@ def test_a_leaf_spreads_over_both_spines(frr_fabric: RunningLab) -> None:
 
 def test_ssh_answers_as_the_switch_with_the_known_host_key(frr_fabric: RunningLab) -> None:
     """A session sees the switch's hostname and FRR, and no other namespaces."""
-    said = asyncio.run(over_ssh(endpoint(frr_fabric, LEAF), "hostname; vtysh -c 'show version' | head -1; ip netns"))
-    name, version = said.splitlines()
+    output = asyncio.run(over_ssh(endpoint(frr_fabric, LEAF), "hostname; vtysh -c 'show version' | head -1; ip netns"))
+    name, version = output.splitlines()
     assert name == LEAF
     assert re.match(rf"FRRouting [\d.]+ \({LEAF}\) on Linux", version)
 
 
 async def over_ssh(found: Endpoint, command: str) -> str:
-    """What a command prints on a switch, whose host key must be the known one."""
+    """Output of a command on a switch, whose host key must be in known_hosts."""
     login = read_credentials(found)
     async with asyncssh.connect(
         found.host,
@@ -212,7 +212,7 @@ def test_gnmi_streams_samples_and_changes(frr_fabric: RunningLab) -> None:
 
 
 def _until(stream: Any, path: str, value: str) -> int:
-    """Read a stream until a leaf has this value; how many updates came on the way."""
+    """Read a stream until a leaf has this value; return the number of updates."""
     seen = 0
     for response in stream:
         for update in response.get("update", {}).get("update", []):

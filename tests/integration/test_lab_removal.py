@@ -196,9 +196,9 @@ def test_the_state_of_a_lab_before_a_reboot_is_removed(plan: LabPlan) -> None:
     bystander = subprocess.Popen(["sleep", "60"])
     holder = replace(state.processes[0], pid=bystander.pid)
     save_state(lab_state_file(plan.place), replace(state, boot="another", processes=(holder,)))
-    said: list[str] = []
-    LAB.up(plan, said.append)
-    assert said[0] == "removing the state of a lab that ended at the last reboot"
+    progress: list[str] = []
+    LAB.up(plan, progress.append)
+    assert progress[0] == "removing the state of a lab that ended at the last reboot"
     assert bystander.poll() is None
     bystander.kill()
     bystander.wait()
@@ -265,9 +265,9 @@ def test_a_process_of_another_user_in_a_switch_is_reported_and_not_killed(plan: 
     namespace = lab_names(plan.place).namespace(LEAF)
     with subprocess.Popen(["ip", "netns", "exec", namespace, "sleep", "600"]) as sleeper:
         wait_for(lambda: Path(f"/proc/{sleeper.pid}/comm").read_text() == "sleep\n", "the stranger runs", 5)
-        said: list[str] = []
-        LAB.down(plan.place, said.append)
-        assert said == [f"not killed in {namespace}: process {sleeper.pid}"]
+        progress: list[str] = []
+        LAB.down(plan.place, progress.append)
+        assert progress == [f"not killed in {namespace}: process {sleeper.pid}"]
         assert sleeper.poll() is None
         sleeper.kill()
 

@@ -29,7 +29,7 @@ def small_intent(folder: Path) -> Path:
 
 
 def lab_plan(intent_path: Path, state: Path) -> LabPlan:
-    """What `railfab lab up` boots for an intent."""
+    """The plan that `railfab lab up` boots for an intent."""
     intent = load_intent(intent_path)
     topology = wire(intent)
     place = LabPlace(fabric=intent.fabric, folder=intent_path.parent, state=state)

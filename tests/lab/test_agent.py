@@ -107,7 +107,7 @@ def test_bgp_sessions_are_named_by_their_interface() -> None:
 
 
 def test_no_bgp_instance_gives_no_leaf() -> None:
-    """FRR says `{"warning": "..."}` or an empty object then."""
+    """FRR prints `{"warning": "..."}` or an empty object then."""
     assert encode(MAP, bgp_metrics({"warning": "No BGP instance"}))[0] == {}
     assert encode(MAP, bgp_metrics({}))[0] == {}
 

@@ -44,7 +44,7 @@ def test_status_of_a_lab_that_is_down(tmp_path: Path) -> None:
     assert json.loads(done.stdout) == {"fabric": "frr-pod", "backend": "netns", "nodes": [], "state": "down"}
 
 
-def test_a_missing_intent_is_one_line(tmp_path: Path) -> None:
+def test_a_missing_intent_is_a_one_line_error(tmp_path: Path) -> None:
     done = RUN.invoke(lab_app, ["up", str(tmp_path / "none.yml"), "--state", str(tmp_path)])
     assert isinstance(done.exception, IntentError)
     assert str(done.exception) == f"{tmp_path / 'none.yml'}: no such file. Check the path."

@@ -35,7 +35,7 @@ NAMES = {
     "srlinux": ("ethernet-1/{cage}", "ethernet-1/{cage}/{lane}"),
     "frr": ("swp{cage}", "swp{cage}s{lane}"),
 }
-"""How each platform names a cage and a port of a broken-out one."""
+"""Names of a cage and of a breakout port, by platform."""
 
 words = st.text(LETTERS, min_size=1, max_size=12)
 descriptions = st.lists(words, min_size=1, max_size=3).map(" ".join)

@@ -24,7 +24,7 @@ LABEL = re.compile(r"\{(\w+)\}")
 @every_platform
 @given(drawn=st.data())
 @thorough
-def test_what_is_rendered_parses_to_the_same_model(name: str, drawn: st.DataObject) -> None:
+def test_a_rendered_model_parses_to_the_same_model(name: str, drawn: st.DataObject) -> None:
     own = platform(name)
     model = admit(drawn.draw(device_models(name)), own)
     assert own.parse(own.text(own.render(model))) == model

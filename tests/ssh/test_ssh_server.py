@@ -221,7 +221,7 @@ def refusal(process: subprocess.Popen[str]) -> str:
     return errors.strip()
 
 
-def test_a_port_in_use_is_one_clear_line(server: Running, tmp_path: Path) -> None:
+def test_a_port_in_use_is_a_one_line_error(server: Running, tmp_path: Path) -> None:
     where = f"SSH server 127.0.0.1 port {server.port}"
     problem = "cannot listen (address already in use)"
     assert (
@@ -230,7 +230,7 @@ def test_a_port_in_use_is_one_clear_line(server: Running, tmp_path: Path) -> Non
     )
 
 
-def test_an_address_of_another_machine_is_one_clear_line(tmp_path: Path) -> None:
+def test_an_address_of_another_machine_is_a_one_line_error(tmp_path: Path) -> None:
     process = start(tmp_path, "--host", "192.0.2.1")
     problem = "cannot listen (cannot assign requested address)"
     assert (
@@ -238,21 +238,21 @@ def test_an_address_of_another_machine_is_one_clear_line(tmp_path: Path) -> None
     )
 
 
-def test_a_bad_host_key_is_one_clear_line(tmp_path: Path) -> None:
+def test_a_bad_host_key_is_a_one_line_error(tmp_path: Path) -> None:
     (tmp_path / "host.key").write_text("nonsense")
     found = refusal(start(tmp_path))
     assert found.startswith(f"SSH server 127.0.0.1 port 0: cannot use the host key {tmp_path / 'host.key'} (")
     assert found.endswith("Remove the file to get a new key.")
 
 
-def test_bad_authorized_keys_are_one_clear_line(tmp_path: Path) -> None:
+def test_bad_authorized_keys_are_a_one_line_error(tmp_path: Path) -> None:
     (tmp_path / "keys").write_text("nonsense\n")
     found = refusal(start(tmp_path, "--authorized-keys", str(tmp_path / "keys")))
     assert found.startswith("SSH server 127.0.0.1 port 0: cannot read the authorized keys (")
     assert found.endswith("Use the format of OpenSSH's authorized_keys.")
 
 
-def test_missing_authorized_keys_are_one_clear_line(tmp_path: Path) -> None:
+def test_missing_authorized_keys_are_a_one_line_error(tmp_path: Path) -> None:
     found = refusal(start(tmp_path, "--authorized-keys", str(tmp_path / "none")))
     problem = f"cannot read {tmp_path / 'none'} (No such file or directory)"
     assert found == f"SSH server 127.0.0.1: {problem}. Use a readable file."

@@ -34,12 +34,12 @@ def at_terminal(folder: Path, command: str) -> str:
 def test_no_python_code_runs_between_fork_and_exec(tmp_path: Path) -> None:
     """Python code there would run the fork handlers of other libraries; gRPC's sometimes abort."""
     before = len(forks)
-    assert at_terminal(tmp_path, "echo said") == "said\r\n"
+    assert at_terminal(tmp_path, "echo output") == "output\r\n"
     assert len(forks) == before
 
 
 def test_a_command_has_its_terminal_as_the_controlling_one(tmp_path: Path) -> None:
-    assert at_terminal(tmp_path, "echo said > /dev/tty") == "said\r\n"
+    assert at_terminal(tmp_path, "echo output > /dev/tty") == "output\r\n"
 
 
 def test_a_command_is_the_leader_of_a_new_session(tmp_path: Path) -> None:

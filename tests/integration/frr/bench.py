@@ -32,7 +32,7 @@ class Node:
         return FrrSession(self.endpoint, CREDENTIALS)
 
     def inside(self, *command: str) -> str:
-        """What a command says in the switch's namespaces."""
+        """Output of a command in the switch's namespaces."""
         enter = ["nsenter", "--target", str(self.pid), "--all"]
         return subprocess.run([*enter, *command], check=True, capture_output=True, text=True, timeout=60).stdout
 

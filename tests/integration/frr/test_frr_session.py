@@ -40,7 +40,7 @@ def push(node: Node, model: DeviceModel) -> None:
 
 
 def established(node: Node) -> dict[str, int]:
-    """How often each session of a switch has come up, of those that are up."""
+    """Number of times that each established session of a switch has come up."""
     peers = json.loads(node.inside("vtysh", "-c", "show bgp vrf default neighbors json"))
     return {
         peer: found["connectionsEstablished"]
@@ -162,7 +162,7 @@ def test_a_change_shows_as_unified_lines_and_resets_no_session(leaf_at_work: Nod
 
 
 @pytest.mark.parametrize(
-    ("found", "bad", "said"),
+    ("found", "bad", "message"),
     [
         (
             " neighbor swp1 bfd\n",
@@ -173,14 +173,14 @@ def test_a_change_shows_as_unified_lines_and_resets_no_session(leaf_at_work: Nod
     ],
     ids=["unknown", "value"],
 )
-def test_a_bad_line_is_refused_with_nothing_changed(leaf_at_work: Node, found: str, bad: str, said: str) -> None:
+def test_a_bad_line_is_refused_with_nothing_changed(leaf_at_work: Node, found: str, bad: str, message: str) -> None:
     running, before = leaf_at_work.running(), established(leaf_at_work)
     broken = text(LEAF).replace(found, bad, 1)
     with leaf_at_work.session() as session:
         for verb in (session.diff, lambda text: session.commit(text, confirm_within_s=300)):
             with pytest.raises(CommitRefused) as refused:
                 verb(broken)
-            assert str(refused.value) == f"rft-leaf: {said}. Correct it; the switch is unchanged."
+            assert str(refused.value) == f"rft-leaf: {message}. Correct it; the switch is unchanged."
     assert leaf_at_work.running() == running
     assert established(leaf_at_work) == before
     assert leaf_at_work.left_behind() == set()
@@ -191,8 +191,8 @@ def test_a_line_that_fails_only_when_applied_is_rolled_back(leaf_at_work: Node) 
     broken = text(SLOWER).replace(" neighbor swp1 bfd\n", " neighbor 10.9.9.9 peer-group NOPE\n neighbor swp1 bfd\n", 1)
     with leaf_at_work.session() as session, pytest.raises(CommitRefused) as refused:
         session.commit(broken, confirm_within_s=300)
-    said = "`neighbor 10.9.9.9 peer-group NOPE`: % Configure the peer-group first"
-    assert str(refused.value) == f"rft-leaf: {said}. Correct it; the switch runs its former configuration."
+    message = "`neighbor 10.9.9.9 peer-group NOPE`: % Configure the peer-group first"
+    assert str(refused.value) == f"rft-leaf: {message}. Correct it; the switch runs its former configuration."
     assert leaf_at_work.running() == running
     assert established(leaf_at_work) == before
     assert leaf_at_work.left_behind() == set()
@@ -266,8 +266,8 @@ def test_two_changes_at_once_are_not_made(leaf: Node) -> None:
         first.rollback()
         second.commit(text(SLOWER), confirm_within_s=300)
         second.rollback()
-    said = "rft-leaf: has an unconfirmed change of another session. Wait until it is confirmed or rolled back."
-    assert str(refused.value) == said
+    message = "rft-leaf: has an unconfirmed change of another session. Wait until it is confirmed or rolled back."
+    assert str(refused.value) == message
     assert without_version(leaf.running()) == text(LEAF)
 
 
@@ -303,18 +303,18 @@ def refusal(session: FrrSession, kind: type[Exception]) -> str:
     return str(refused.value)
 
 
-def test_a_wrong_password_is_one_clear_line(leaf: Node) -> None:
+def test_a_wrong_password_is_a_one_line_error(leaf: Node) -> None:
     wrong = FrrSession(leaf.endpoint, Credentials("admin", "wrong"))
-    said = f"rft-leaf: rejects user 'admin' or the password. Check {leaf.endpoint.credentials}."
-    assert refusal(wrong, LoginRefused) == said
+    message = f"rft-leaf: rejects user 'admin' or the password. Check {leaf.endpoint.credentials}."
+    assert refusal(wrong, LoginRefused) == message
 
 
-def test_a_host_key_that_is_not_known_is_one_clear_line(leaf: Node, tmp_path: Path) -> None:
+def test_a_host_key_that_is_not_known_is_a_one_line_error(leaf: Node, tmp_path: Path) -> None:
     empty = tmp_path / "known_hosts"
     empty.write_text("")
     stranger = FrrSession(replace(leaf.endpoint, known_hosts=str(empty)), CREDENTIALS)
-    said = f"rft-leaf: has a host key that is not in {empty}. Check the key, then add it."
-    assert refusal(stranger, LoginRefused) == said
+    message = f"rft-leaf: has a host key that is not in {empty}. Check the key, then add it."
+    assert refusal(stranger, LoginRefused) == message
 
 
 def test_a_host_key_that_has_changed_is_refused(switches: Switches, tmp_path: Path) -> None:
@@ -322,8 +322,8 @@ def test_a_host_key_that_has_changed_is_refused(switches: Switches, tmp_path: Pa
     wrong = tmp_path / "known_hosts"
     wrong.write_text(f"{node.endpoint.host} {(other.root / 'host.key.pub').read_text()}")
     stranger = FrrSession(replace(node.endpoint, known_hosts=str(wrong)), CREDENTIALS)
-    said = f"rft-leaf: has a host key that is not in {wrong}. Check the key, then add it."
-    assert refusal(stranger, LoginRefused) == said
+    message = f"rft-leaf: has a host key that is not in {wrong}. Check the key, then add it."
+    assert refusal(stranger, LoginRefused) == message
 
 
 def test_the_user_may_say_that_host_keys_are_not_checked(leaf: Node, tmp_path: Path) -> None:
@@ -332,13 +332,13 @@ def test_the_user_may_say_that_host_keys_are_not_checked(leaf: Node, tmp_path: P
         assert session.load() == leaf.running()
 
 
-def test_a_switch_that_is_not_there_is_one_clear_line(leaf: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_switch_that_is_not_there_is_a_one_line_error(leaf: Node, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("railfab.platforms.frr.root_shell.RETRY_AFTER_S", 0.01)
     away = FrrSession(replace(leaf.endpoint, ssh_port=2222), CREDENTIALS)
-    said = (
+    message = (
         f"rft-leaf: no SSH connection to {leaf.endpoint.host} port 2222. Check the address and that the switch is up."
     )
-    assert refusal(away, Unreachable) == said
+    assert refusal(away, Unreachable) == message
 
 
 def test_a_key_logs_in_without_a_password(leaf: Node, tmp_path: Path) -> None:
@@ -349,13 +349,13 @@ def test_a_key_logs_in_without_a_password(leaf: Node, tmp_path: Path) -> None:
         assert session.load() == leaf.running()
 
 
-def test_a_key_that_is_not_wanted_is_one_clear_line(leaf: Node, tmp_path: Path) -> None:
+def test_a_key_that_is_not_wanted_is_a_one_line_error(leaf: Node, tmp_path: Path) -> None:
     other = FrrSession(leaf.endpoint, Credentials("admin", "", str(leaf.root / "host.key")))
-    said = f"rft-leaf: rejects user 'admin' or the key. Check {leaf.endpoint.credentials}."
-    assert refusal(other, LoginRefused) == said
+    message = f"rft-leaf: rejects user 'admin' or the key. Check {leaf.endpoint.credentials}."
+    assert refusal(other, LoginRefused) == message
     absent = FrrSession(leaf.endpoint, Credentials("admin", "", str(tmp_path / "none")))
-    said = f"rft-leaf: key file {tmp_path / 'none'} does not exist. Check {leaf.endpoint.credentials}."
-    assert refusal(absent, LoginRefused) == said
+    message = f"rft-leaf: key file {tmp_path / 'none'} does not exist. Check {leaf.endpoint.credentials}."
+    assert refusal(absent, LoginRefused) == message
 
 
 @pytest.fixture
@@ -372,7 +372,7 @@ def hidden(switches: Switches) -> Iterator[Callable[[str], None]]:
         spine.inside("umount", folder)
 
 
-def test_a_switch_whose_frr_does_not_run_is_one_clear_line(switches: Switches, hidden: Callable[[str], None]) -> None:
+def test_a_switch_whose_frr_does_not_run_is_a_one_line_error(switches: Switches, hidden: Callable[[str], None]) -> None:
     hidden("/var/run/frr")
     with switches[1].session() as session, pytest.raises(DeviceError) as refused:
         session.load()
@@ -380,7 +380,7 @@ def test_a_switch_whose_frr_does_not_run_is_one_clear_line(switches: Switches, h
     assert str(refused.value) == f"rft-spine: {problem}. Check that it is running."
 
 
-def test_a_switch_without_frr_s_tools_is_one_clear_line(switches: Switches, hidden: Callable[[str], None]) -> None:
+def test_a_switch_without_frr_s_tools_is_a_one_line_error(switches: Switches, hidden: Callable[[str], None]) -> None:
     hidden("/usr/lib/frr")
     with switches[1].session() as session, pytest.raises(DeviceError) as refused:
         session.diff(text(SPINE))
@@ -407,10 +407,10 @@ def plain_user(switches: Switches, hidden: Callable[[str], None]) -> Iterator[No
         os.killpg(server.pid, signal.SIGTERM)
 
 
-def test_a_user_who_cannot_become_root_is_one_clear_line(plain_user: Node) -> None:
+def test_a_user_who_cannot_become_root_is_a_one_line_error(plain_user: Node) -> None:
     problem = "user 'admin' is not root and sudo asks for a password"
-    said = f"rft-spine: {problem}. Log in as root, or allow sudo without a password."
-    assert refusal(plain_user.session(), LoginRefused) == said
+    message = f"rft-spine: {problem}. Log in as root, or allow sudo without a password."
+    assert refusal(plain_user.session(), LoginRefused) == message
 
 
 def test_a_user_who_may_become_root_can_do_all_that_root_can(plain_user: Node) -> None:

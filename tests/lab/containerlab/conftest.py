@@ -1,4 +1,4 @@
-"""A stand-in for the containerlab binary, on which every test of the backend runs."""
+"""A stand-in for the containerlab binary, used by every test of the backend."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RECORDED = Path(__file__).parent / "recorded"
 
 @dataclass(frozen=True, slots=True)
 class StandIn:
-    """A stand-in in a home of its own. pid: the first process of all its containers."""
+    """A stand-in with its own home directory. pid: first process of all its containers."""
 
     home: Path
     pid: int
@@ -40,7 +40,7 @@ class StandIn:
 
 @pytest.fixture(scope="session")
 def pid() -> Iterator[int]:
-    """The first process of a container; of a user who may make none, that of the tests."""
+    """The first process of a container; without root that of the tests."""
     if os.geteuid() != 0:
         yield os.getpid()
         return
@@ -56,7 +56,7 @@ def standin(tmp_path: Path, pid: int) -> StandIn:
 
 
 def new_standin(home: Path, pid: int) -> StandIn:
-    """A stand-in that keeps what it deploys in this folder."""
+    """A stand-in with its files in this directory."""
     program = home / "containerlab"
     program.write_text(f'#!/bin/sh\nexec {sys.executable} {STANDIN} "$@"\n')
     program.chmod(0o755)
@@ -65,7 +65,7 @@ def new_standin(home: Path, pid: int) -> StandIn:
 
 
 def write_proc(proc: Path, *, bounding: int = (1 << 41) - 1, modules: bool = True) -> Path:
-    """What a kernel says of itself, as far as the doctor reads it."""
+    """The files of procfs that the doctor reads."""
     for folder in ("self", "sys/kernel"):
         (proc / folder).mkdir(parents=True, exist_ok=True)
     (proc / "self/status").write_text(f"Name:\tpython\nCapBnd:\t{bounding:016x}\n")

@@ -1,4 +1,4 @@
-"""Stands in for the `containerlab` binary: answers with what containerlab 0.79 was recorded to say, and its exit codes.
+"""Stand-in for the `containerlab` binary: prints the recorded output of containerlab 0.79 with its exit codes.
 
 Run as a program. STANDIN_HOME keeps what was deployed. STANDIN_FAIL: file of the words with which a deploy fails,
 STANDIN_WARN: of those with which it succeeds. STANDIN_DAEMON=no: no Docker daemon. STANDIN_NODES=namespaces: nodes are
@@ -31,7 +31,7 @@ MANAGEMENT = (
     "ip link set lo up; ip link add eth0 type dummy; ip addr add 192.0.2.2/24 dev eth0; ip link set eth0 up; "
     "ip route add default via 192.0.2.1"
 )
-"""What Docker gives a container: it stands in the way of a host's own default route."""
+"""Default route of a container by Docker, which a host must replace."""
 
 NODE = """set -e
 mount -t proc proc /proc
@@ -185,7 +185,7 @@ def destroy(flags: dict[str, str]) -> int:
 
 
 def boot(path: Path, topology: dict[str, Any]) -> dict[str, str]:
-    """Every node as a process in namespaces of its own; the pid of each one's first process, by name.
+    """Start every node as a process in its own namespaces; return the pids by node name.
 
     As containerlab does, nodes are started first and cabled then.
     """
@@ -203,7 +203,7 @@ def boot(path: Path, topology: dict[str, Any]) -> dict[str, str]:
 
 
 def cable(link: dict[str, Any], passing: str, pids: dict[str, str]) -> None:
-    """As containerlab does: both ends get passing names, move, and are renamed and set up where they are."""
+    """Create a link as containerlab does: both ends get temporary names, are moved, renamed and set up."""
     a, z = link["endpoints"]
     run(f"ip link add name {passing}a mtu {link['mtu']} type veth peer name {passing}z mtu {link['mtu']}")
     for name, end in ((f"{passing}a", a), (f"{passing}z", z)):
@@ -213,7 +213,7 @@ def cable(link: dict[str, Any], passing: str, pids: dict[str, str]) -> None:
 
 
 def merge(group: dict[str, Any], node: dict[str, Any]) -> dict[str, Any]:
-    """As containerlab does: lists are added up, values of the node win."""
+    """Merge settings as containerlab does: lists are concatenated, values of the node take precedence."""
     lists = {key: [*group.get(key, ()), *node.get(key, ())] for key in ("binds", "exec")}
     return {**group, **node, **lists}
 
@@ -241,7 +241,7 @@ def start(folder: Path, name: str, node: dict[str, Any], ports: int) -> str:
 
 
 def wait_for(name: str, pid: str, mark: str) -> None:
-    """Wait until a node's first process has come so far."""
+    """Wait until the first process of a node has reached this point."""
     deadline = time.monotonic() + 30
     while not Path(f"/proc/{pid}/root/run/frr/{mark}").exists():
         if time.monotonic() > deadline or not Path(f"/proc/{pid}").exists():

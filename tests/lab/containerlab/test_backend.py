@@ -79,10 +79,10 @@ class TestUp:
     def test_a_second_up_finds_it_and_starts_nothing(
         self, up: ContainerlabBackend, plan: LabPlan, standin: StandIn
     ) -> None:
-        before, said = gateway(plan), []
-        assert up.up(plan, said.append) == load_endpoints(plan.place.endpoints_file)
+        before, progress = gateway(plan), []
+        assert up.up(plan, progress.append) == load_endpoints(plan.place.endpoints_file)
         assert gateway(plan) == before
-        assert said == ["lab small is up already"]
+        assert progress == ["lab small is up already"]
         assert len([call for call in standin.calls if call.startswith("deploy")]) == 1
 
     def test_a_gateway_that_has_ended_is_restarted(self, up: ContainerlabBackend, plan: LabPlan) -> None:
@@ -177,7 +177,7 @@ class TestUp:
 
 
 def serving(loop: asyncio.AbstractEventLoop, addresses: list[str], keys: Path) -> None:
-    """SSH servers as an SR Linux container has one, each with a host key of its own."""
+    """SSH servers like that of an SR Linux container, each with its own host key."""
     access = SshAccess(username="admin", password="unused")
     for address in addresses:
         made = serve(address, 22, host_key=keys / address, access=access)
@@ -212,7 +212,7 @@ def test_switches_with_their_own_servers_are_reached_directly(standin: StandIn, 
     loop.call_soon_threadsafe(loop.stop)
 
 
-def test_a_switch_whose_ssh_server_does_not_come_up_is_one_line() -> None:
+def test_a_switch_whose_ssh_server_does_not_come_up_is_a_one_line_error() -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as taken:
         port = taken.getsockname()[1]
     with pytest.raises(LabError) as raised:

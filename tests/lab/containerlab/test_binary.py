@@ -96,8 +96,8 @@ def test_a_failed_exec_command_is_a_failed_deploy(standin: StandIn, tmp_path: Pa
 def test_a_failed_command_in_a_container_returns_its_exit_code(standin: StandIn, tmp_path: Path) -> None:
     binary, path = standin.binary(), topology(tmp_path)
     binary.deploy(path)
-    good, bad = (binary.exec(path, "a", f"sh -c 'echo said; exit {code}'")[0] for code in (0, 3))
-    assert (good.container, good.return_code, good.stdout) == ("clab-pair-a", 0, "said\n")
+    good, bad = (binary.exec(path, "a", f"sh -c 'echo output; exit {code}'")[0] for code in (0, 3))
+    assert (good.container, good.return_code, good.stdout) == ("clab-pair-a", 0, "output\n")
     assert bad.return_code == 3
 
 
@@ -110,7 +110,7 @@ def test_the_version_is_read_through_colours(standin: StandIn) -> None:
     assert standin.binary().version() == "0.79.0"
 
 
-def test_a_missing_binary_is_one_line() -> None:
+def test_a_missing_binary_is_a_one_line_error() -> None:
     with pytest.raises(LabError) as raised:
         Containerlab("/nowhere/containerlab").inspect("rail")
     assert str(raised.value) == (
@@ -119,7 +119,7 @@ def test_a_missing_binary_is_one_line() -> None:
     )
 
 
-def test_no_daemon_is_one_line(standin: StandIn) -> None:
+def test_no_daemon_is_a_one_line_error(standin: StandIn) -> None:
     with pytest.raises(
         LabError, match=r"^containerlab inspect: Cannot connect to the Docker daemon at .+running\?\. Run"
     ):
@@ -138,7 +138,7 @@ def test_output_that_is_not_json_is_a_one_line_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "line"),
+    ("message", "line"),
     [
         ((RECORDED / "invalid/unknown-node.out").read_text(), "Unable to find node nope"),
         (
@@ -153,5 +153,5 @@ def test_output_that_is_not_json_is_a_one_line_error(tmp_path: Path) -> None:
         ("", ""),
     ],
 )
-def test_an_error_text_is_one_line_without_times_and_colours(said: str, line: str) -> None:
-    assert error_text(said) == line
+def test_an_error_text_is_one_line_without_times_and_colours(message: str, line: str) -> None:
+    assert error_text(message) == line

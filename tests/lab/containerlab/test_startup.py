@@ -24,7 +24,7 @@ pytestmark = pytest.mark.lab
 
 
 class Starting:
-    """A shell in a network namespace of its own, that sources FRR's `daemons` as a start script of the image does."""
+    """A shell in a new network namespace that sources FRR's `daemons`, as the start script of the image does."""
 
     def __init__(self, script: Path, ports: int) -> None:
         self.process = subprocess.Popen(
@@ -69,7 +69,7 @@ def starting(script: Path) -> Iterator[Starting]:
 
 
 class TestStartOfFrr:
-    """zebra that watches a port being renamed can lose its addresses: BGP unnumbered stays idle there for good."""
+    """zebra that watches a port being renamed can lose its addresses: BGP unnumbered then stays idle."""
 
     def test_it_waits_until_every_port_has_its_own_name(self, starting: Starting) -> None:
         starting.ip("add", "swp1", "type", "veth", "peer", "name", "clab-o-44c19537")

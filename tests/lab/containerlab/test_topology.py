@@ -294,9 +294,11 @@ class TestCheck:
             del document["topology"]["groups"]["host"]["image"]
             document["topology"]["nodes"]["pod1-spine1"]["binds"] = ["frr.conf:/etc/frr/frr.conf"]
 
-        said = broken(edit)
-        assert said[0] == "lab: nodes.pod1-seg1-host1: has no image. Set its image, or that of its group."
-        assert said[-1] == ("lab: nodes.pod1-spine1: file frr.conf does not exist. Write it with `railfab lab render`.")
+        message = broken(edit)
+        assert message[0] == "lab: nodes.pod1-seg1-host1: has no image. Set its image, or that of its group."
+        assert message[-1] == (
+            "lab: nodes.pod1-spine1: file frr.conf does not exist. Write it with `railfab lab render`."
+        )
 
     def test_a_group_that_is_not_defined(self) -> None:
         def edit(document: dict[str, Any]) -> None:
@@ -321,7 +323,7 @@ class TestCheck:
             (None, "{path}: no such file. Write it with `railfab lab render`."),
         ],
     )
-    def test_a_file_that_cannot_be_read_is_one_line(self, tmp_path: Path, text: str | None, line: str) -> None:
+    def test_a_file_that_cannot_be_read_is_a_one_line_error(self, tmp_path: Path, text: str | None, line: str) -> None:
         path = tmp_path / "x.clab.yml"
         if text is not None:
             path.write_text(text)

@@ -68,7 +68,7 @@ def test_an_empty_interface_or_bfd_section_is_no_change() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "why"),
+    ("message", "why"),
     [
         (BAD_FILE, "line 12: % Unknown command: neighbor 10.0.0.2 bogus"),
         (FAILED, "`neighbor 10.0.0.7 peer-group NOPE`: % Configure the peer-group first"),
@@ -78,8 +78,8 @@ def test_an_empty_interface_or_bfd_section_is_no_change() -> None:
     ],
     ids=["bad file", "refused when applied", "complaint", "log", "nothing"],
 )
-def test_a_failure_is_reported_with_frrs_error_text(said: str, why: str) -> None:
-    assert refusal(said) == why
+def test_a_failure_is_reported_with_frrs_error_text(message: str, why: str) -> None:
+    assert refusal(message) == why
 
 
 def test_prefix_lists_are_sorted_by_name() -> None:
@@ -135,8 +135,8 @@ def test_a_switch_without_bgp_has_no_sessions() -> None:
 def test_output_that_is_not_json_is_a_one_line_error() -> None:
     with pytest.raises(DeviceError) as refused:
         observed_state("leaf1", neighbors="{}", addresses="sh: ip: not found\n")
-    said = "leaf1: `ip -j addr show` returns 'sh: ip: not found' instead of JSON. Check that FRR is running."
-    assert str(refused.value) == said
+    message = "leaf1: `ip -j addr show` returns 'sh: ip: not found' instead of JSON. Check that FRR is running."
+    assert str(refused.value) == message
 
 
 def test_a_session_that_is_not_open_is_a_device_error() -> None:

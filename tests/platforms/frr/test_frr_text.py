@@ -29,7 +29,7 @@ def grammar(path: Path) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("model", [LEAF, SPINE], ids=lambda model: model.name)
-def test_the_text_is_what_real_frr_showed_for_the_same_configuration(model: DeviceModel) -> None:
+def test_the_text_equals_the_output_of_real_frr(model: DeviceModel) -> None:
     """`show running-config no-header` of FRR 8.4.4; an integration test holds a live switch to the same text."""
     assert text(model) == (GOLDEN / f"{model.name}.conf").read_text()
 
@@ -54,9 +54,9 @@ def test_frr_accepts_any_planned_model(tmp_path_factory: pytest.TempPathFactory,
 def test_frr_refuses_an_unknown_value(tmp_path: Path) -> None:
     path = tmp_path / "frr.conf"
     path.write_text(text(LEAF).replace("maximum-paths 64", "maximum-paths sixty"))
-    status, said = grammar(path)
+    status, message = grammar(path)
     assert status == 2
-    assert said.startswith("line 51: % Unknown command")
+    assert message.startswith("line 51: % Unknown command")
 
 
 def test_a_parsed_text_renders_to_the_same_text() -> None:
@@ -88,8 +88,8 @@ def test_prefix_lists_keep_their_order_and_bounds() -> None:
 
 
 def test_bounds_that_frr_omits_are_parsed() -> None:
-    said = text(LEAF).replace("10.254.0.0/15 ge 32 le 32", "10.254.0.0/15 ge 32")
-    assert FRR.parse(said) == LEAF
+    message = text(LEAF).replace("10.254.0.0/15 ge 32 le 32", "10.254.0.0/15 ge 32")
+    assert FRR.parse(message) == LEAF
     anything = FRR.parse(text(LEAF).replace("permit 10.254.0.0/15 ge 32 le 32", "permit any"))
     assert anything.bgp.import_prefixes[0] == PrefixRange(prefix=IPv4Network("0.0.0.0/0"), ge=0, le=32)
 
@@ -115,9 +115,9 @@ def test_other_bfd_timers_use_another_profile() -> None:
     assert not profiles[0] & profiles[1]
 
 
-def errors(said: str) -> list[str]:
+def errors(message: str) -> list[str]:
     with pytest.raises(RailfabError) as refused:
-        FRR.parse(said)
+        FRR.parse(message)
     found = refused.value.errors if isinstance(refused.value, Problems) else (refused.value,)
     assert all(isinstance(error, ConfigError) for error in found)
     return [str(error) for error in found]
@@ -250,14 +250,14 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize(("found", "instead", "said"), CASES.values(), ids=CASES)
-def test_an_error_names_its_line_or_section(found: str, instead: str, said: str) -> None:
+@pytest.mark.parametrize(("found", "instead", "message"), CASES.values(), ids=CASES)
+def test_an_error_names_its_line_or_section(found: str, instead: str, message: str) -> None:
     broken = text(LEAF)
-    if "peers over" in said:
+    if "peers over" in message:
         broken = broken.replace("interface swp10\n", "interface swp10\n ip address 10.1.0.0/31\n")
-        said = said.replace("line 36", "line 37")
+        message = message.replace("line 36", "line 37")
     assert found in broken
-    assert said in errors(broken.replace(found, instead))
+    assert message in errors(broken.replace(found, instead))
 
 
 def test_all_errors_are_reported_together() -> None:

@@ -142,7 +142,7 @@ def test_a_class_without_code_points_gets_no_packets_and_is_left_out() -> None:
     assert model.classes[0].dscp == ()
 
 
-def test_the_class_without_code_points_gets_what_no_policy_names_whatever_its_queue() -> None:
+def test_the_default_class_has_no_code_points_whatever_its_queue() -> None:
     """SR Linux puts unclassified packets into forwarding class index 0."""
     model = rail_switch()
     assert model.qos is not None
@@ -185,7 +185,7 @@ def test_the_smaller_mtu_is_effective() -> None:
     assert found.mtu_bytes == 1500
 
 
-def test_a_disabled_cage_takes_its_ports_down() -> None:
+def test_the_ports_of_a_disabled_cage_are_down() -> None:
     configuration = tree()
     interface(configuration, "ethernet-1/1")["admin-state"] = "disable"
     assert [port.enabled for port in parsed(configuration).interfaces] == [False, False, True, True]
@@ -266,7 +266,7 @@ def test_queue_and_forwarding_class_may_have_different_names() -> None:
     assert parsed(tree(renamed)) == renamed
 
 
-# What is said about a wrong configuration.
+# Errors of a wrong configuration.
 
 
 def no_host_name(configuration: Json) -> None:
@@ -639,14 +639,14 @@ WRONG: tuple[tuple[Callable[[Json], None], str], ...] = (
 )
 
 
-@pytest.mark.parametrize(("spoil", "said"), WRONG, ids=[spoil.__name__ for spoil, _ in WRONG])
-def test_a_wrong_configuration_is_a_one_line_error(spoil: Callable[[Json], None], said: str) -> None:
+@pytest.mark.parametrize(("spoil", "message"), WRONG, ids=[spoil.__name__ for spoil, _ in WRONG])
+def test_a_wrong_configuration_is_a_one_line_error(spoil: Callable[[Json], None], message: str) -> None:
     configuration = tree()
     spoil(configuration)
     with pytest.raises(RailfabError) as refused:
         parsed(configuration)
     assert isinstance(refused.value, ConfigError)
-    assert str(refused.value) == said
+    assert str(refused.value) == message
 
 
 def test_every_port_of_a_cage_without_breakout_is_named() -> None:
@@ -676,7 +676,7 @@ def test_all_errors_are_reported_together() -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "said"),
+    ("written", "message"),
     [
         (
             "{",
@@ -685,10 +685,10 @@ def test_all_errors_are_reported_together() -> None:
         ("[]", "SR Linux configuration: is not a JSON object. Pass the whole tree as one object."),
     ],
 )
-def test_text_that_is_not_a_json_object_is_refused(written: str, said: str) -> None:
+def test_text_that_is_not_a_json_object_is_refused(written: str, message: str) -> None:
     with pytest.raises(ConfigError) as refused:
         SRLINUX.parse(written)
-    assert str(refused.value).startswith(said)
+    assert str(refused.value).startswith(message)
 
 
 # Lines and differences.
@@ -714,7 +714,7 @@ def test_equal_configurations_have_no_difference_with_or_without_module_prefixes
     assert difference(text(tree()), json.dumps(stripped(tree()))) == ""
 
 
-def test_every_leaf_is_one_line() -> None:
+def test_every_leaf_is_a_one_line_error() -> None:
     def count(value: Any) -> int:
         if isinstance(value, dict):
             return sum(count(child) for child in value.values()) or 1

@@ -140,7 +140,7 @@ def without_pfc() -> DeviceModel:
     return replace(model, qos=replace(model.qos, ports=tuple(replace(port, pfc=False) for port in model.qos.ports)))
 
 
-def test_a_factory_switch_takes_everything_in_one_set(box: Box) -> None:
+def test_a_factory_switch_is_configured_by_one_set(box: Box) -> None:
     with box.session() as session:
         assert "+set / qos explicit-congestion-notification" in session.diff(wanted()).splitlines()
         session.commit(wanted(), confirm_within_s=60)
@@ -157,7 +157,7 @@ def test_committing_twice_changes_nothing(box: Box) -> None:
     assert len(box.switch.accepted) == 1
 
 
-def test_a_change_sets_what_differs_and_rolls_back(box: Box) -> None:
+def test_a_change_sets_the_differing_subtrees_and_rolls_back(box: Box) -> None:
     with box.session() as session:
         session.commit(wanted(), confirm_within_s=60)
         before = session.load()
@@ -222,7 +222,7 @@ def test_a_switch_that_drops_part_of_a_set_is_rolled_back(box: Box) -> None:
         with pytest.raises(CommitRefused) as refused:
             session.commit(wanted(), confirm_within_s=60)
         assert session.load() == before
-    assert str(refused.value).startswith("pod1-seg1-leaf1: did not take 'set / qos buffer-management ")
+    assert str(refused.value).startswith("pod1-seg1-leaf1: did not accept 'set / qos buffer-management ")
 
 
 def test_the_live_state(box: Box) -> None:

@@ -90,7 +90,7 @@ class GnmiSession:
             self.rollback()
             first = next(line for line in left.splitlines() if line[:3] not in ("---", "+++"))
             raise CommitRefused(
-                self._endpoint.name, f"did not take {first[1:]!r}", "Compare its release with the intent"
+                self._endpoint.name, f"did not accept {first[1:]!r}", "Compare its release with the intent"
             )
 
     def confirm(self) -> None:
