@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Do both ends of every link agree? Reads the running configurations with Nornir and compares them link by link.
+"""Check the design and both ends of every link: reads the running configurations with Nornir and compares them.
 
 python playbooks/audit.py inventory/fabrics/pod64.yml --on twin
 """
@@ -18,13 +18,14 @@ from railfab.units import counted
 
 
 def main() -> int:
-    """Exit code: 0 they agree, 1 they do not, 2 cannot."""
+    """Exit code: 0 nothing found, 1 findings, 2 cannot."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("intent")
     parser.add_argument("--on", help="twin, lab or a file; else the intent's inventory")
+    parser.add_argument("--limit", help="switches or groups, for example leaf&rail_1")
     arguments = parser.parse_args()
     nornir = InitNornir(
-        inventory={"plugin": "RailfabInventory", "options": {"intent": arguments.intent, "on": arguments.on}},
+        inventory={"plugin": "RailfabInventory", "options": vars(arguments)},
         runner={"plugin": "threaded", "options": {"num_workers": 16}},
         logging={"enabled": False},
     )
@@ -33,10 +34,12 @@ def main() -> int:
         print(f"audit.py: {result[name][0].exception}", file=sys.stderr)
     read = {name: found[0].result for name, found in result.items() if not found.failed}
     models = {name: platform(str(nornir.inventory.hosts[name].platform)).parse(text) for name, text in read.items()}
-    findings = disagreements(design(arguments.intent).topology, models)
+    fabric = design(arguments.intent)
+    findings = (*fabric.findings, *disagreements(fabric.topology, models))
     for finding in findings:
-        print(finding)
-    print(f"{counted(len(models), 'switch')}, {counted(len(findings), 'finding')}")
+        print(finding.line)
+    of = f"{len(models)} of {counted(len(fabric.topology.switches()), 'switch')}"
+    print(f"{of}, {counted(len(findings), 'finding')}")
     return 2 if result.failed else 1 if findings else 0
 
 

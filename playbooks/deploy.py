@@ -1,36 +1,38 @@
 #!/usr/bin/env python3
 """Bring the switches of a fabric to its intent, as a Nornir run to read, copy and change.
 
-python playbooks/deploy.py inventory/fabrics/pod64.yml --on twin --group rail_1 --plan
+python playbooks/deploy.py inventory/fabrics/pod64.yml --on twin --limit spine --plan
 """
 
 import argparse
 import sys
 
 from nornir import InitNornir
-from nornir.core.filter import F
 
 from railfab.deploy import preview, reconcile
 from railfab.errors import RailfabError
-from railfab.fabric import design
+from railfab.fabric import NotAccepted, design
+from railfab.findings import DesignCode
 
 
 def main() -> int:
-    """Exit code: 0 done, 1 partly failed, 2 cannot."""
+    """Exit code: 0 done, 1 partly failed or errors in the design, 2 cannot."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("intent")
     parser.add_argument("--on", help="twin, lab or a file; else the intent's inventory")
-    parser.add_argument("--group", help="only this Nornir group, for example rail_1 or spine")
+    parser.add_argument("--limit", help="switches or groups, for example leaf&rail_1")
+    parser.add_argument(
+        "--accept", metavar="CODE", choices=[code.value for code in DesignCode], action="append", default=[]
+    )
     parser.add_argument("--plan", action="store_true", help="show the differences and stop")
     arguments = parser.parse_args()
+    texts = design(arguments.intent).configurations(arguments.accept)
+    options = {"intent": arguments.intent, "on": arguments.on, "limit": arguments.limit}
     nornir = InitNornir(
-        inventory={"plugin": "RailfabInventory", "options": {"intent": arguments.intent, "on": arguments.on}},
+        inventory={"plugin": "RailfabInventory", "options": options},
         runner={"plugin": "threaded", "options": {"num_workers": 16}},
         logging={"enabled": False},
     )
-    if arguments.group:
-        nornir = nornir.filter(F(groups__contains=arguments.group))
-    texts = design(nornir.config.inventory.options["intent"]).configurations()
     result = nornir.run(task=preview if arguments.plan else reconcile, configurations=texts)
     for name, results in result.items():
         state = "failed" if results.failed else "changed" if results[0].changed else "no change"
@@ -43,6 +45,10 @@ def main() -> int:
 if __name__ == "__main__":
     try:
         sys.exit(main())
+    except NotAccepted as refused:
+        print("\n".join(finding.line for finding in refused.findings))
+        print(f"deploy.py: {refused}", file=sys.stderr)
+        sys.exit(1)
     except RailfabError as error:
         print(f"deploy.py: {error}", file=sys.stderr)
         sys.exit(2)

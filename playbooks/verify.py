@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Hold the live state of a fabric's switches against its intent, as a Nornir run to read, copy and change.
+"""Check the live state of a fabric's switches against its intent, as a Nornir run to read, copy and change.
 
 python playbooks/verify.py inventory/fabrics/pod64.yml --on twin
 """
@@ -22,11 +22,12 @@ def main() -> int:
     parser.add_argument("--limit", help="switches or groups, for example leaf&rail_1")
     arguments = parser.parse_args()
     fabric = design(arguments.intent)
-    nornir = nornir_of(fabric, resolve_endpoints(fabric, arguments.on, STATE_DIR), arguments.limit)
+    nornir = nornir_of(fabric, resolve_endpoints(fabric, arguments.on, STATE_DIR, arguments.limit))
     findings = verify_all(nornir, fabric, wait_s=15, on_done=lambda name: print(f"read {name}", file=sys.stderr))
     for finding in findings:
-        print(finding)
-    print(f"{counted(len(nornir.inventory.hosts), 'switch')}, {counted(len(findings), 'finding')}")
+        print(finding.line)
+    of = f"{len(nornir.inventory.hosts)} of {counted(len(fabric.topology.switches()), 'switch')}"
+    print(f"{of}, {counted(len(findings), 'finding')}")
     return 1 if findings else 0
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum, unique
+
+from railfab.units import counted
 
 
 class Severity(StrEnum):
@@ -149,3 +152,9 @@ def error(code: Code, where: str, problem: str, remedy: str) -> Finding:
 def warning(code: Code, where: str, problem: str, remedy: str) -> Finding:
     """A finding that stops nothing."""
     return Finding(severity=Severity.WARNING, code=code, where=where, problem=problem, remedy=remedy)
+
+
+def findings_text(findings: Collection[Finding]) -> str:
+    """How many errors and warnings there are: `1 error, 2 warnings`; `no finding`."""
+    counts = {severity: sum(one.severity is severity for one in findings) for severity in Severity}
+    return ", ".join(counted(count, severity) for severity, count in counts.items() if count) or "no finding"

@@ -1,4 +1,6 @@
-"""Constants and unit conversions; railfab converts units only with these functions."""
+"""Constants, unit conversions, and counted nouns; railfab converts units only with these functions."""
+
+from collections.abc import Sequence
 
 FIBRE_NS_PER_M = 5.0
 """Propagation in optical fibre, refractive index about 1.5 [ns/m]."""
@@ -42,3 +44,14 @@ def counted(count: int, noun: str) -> str:
     """A number with its noun: `1 finding`, `2 findings`, `1,024 switches`."""
     plural = {"rail switch": "rail switches", "switch": "switches", "leaf": "leaves"}.get(noun, f"{noun}s")
     return f"{count:,} {noun if count == 1 else plural}"
+
+
+LISTED = 8
+"""Names that a message lists before it counts the rest."""
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names with commas; of many, the first of them and the number of the others."""
+    if len(names) <= LISTED:
+        return ", ".join(names)
+    return f"{', '.join(names[:LISTED])} and {len(names) - LISTED:,} more"

@@ -141,7 +141,7 @@ def test_an_empty_listen_address_does_not_open_the_collector_to_every_network(
     hosts.write_text("pod1-spine1: {hostname: 127.0.0.1, platform: srlinux, data: {gnmi_port: 1}}\n")
     monkeypatch.setenv("RAILFAB_USERNAME", "a")
     monkeypatch.setenv("RAILFAB_PASSWORD", "b")
-    line = said("collect", POD64, "--on", hosts, "--listen", "", cwd=tmp_path)
+    line = said("collect", POD64, "--on", hosts, "--limit", "pod1-spine1", "--listen", "", cwd=tmp_path)
     assert line == "railfab: --listen: names no address. Write 127.0.0.1, or 0.0.0.0 for every network."
 
 

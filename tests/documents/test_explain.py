@@ -17,9 +17,8 @@ from railfab.documents.explain import explained
 from railfab.documents.explain.numbers import HOST_FIELDS, outgrown
 from railfab.documents.explain.subject import Subject
 from railfab.documents.explain.words import capacity, joined, listed, ranges, ratio
-from railfab.fabric.buffers import switch_buffers
 from railfab.intent import FabricIntent, load_intent
-from railfab.topology import Role, Topology, capacities, failure_domains, findings, wire
+from railfab.topology import Role, Topology, capacities, failure_domains, wire
 from railfab.topology.addresses import ClassicPlan, WidePlan, address_plan
 from railfab.topology.dimensions import Dimensions
 
@@ -28,14 +27,7 @@ FABRICS = Path(__file__).parents[2] / "inventory" / "fabrics"
 
 def plan_of(intent: FabricIntent, topology: Topology) -> Plan:
     """A plan without a file."""
-    return Plan(
-        path=Path("f.yml"),
-        intent=intent,
-        topology=topology,
-        positions={},
-        buffers=switch_buffers(topology, intent),
-        findings=findings(topology, intent),
-    )
+    return Plan(path=Path("f.yml"), intent=intent, topology=topology)
 
 
 def said(plan: Plan) -> dict[str, tuple[str, ...]]:

@@ -166,6 +166,6 @@ def test_what_a_tier_carries_is_said_with_its_ratio() -> None:
 
 
 def test_a_picture_of_another_kind_is_refused(tmp_path: Path, repository: Path) -> None:
-    with pytest.raises(RailfabError, match=r"out\.png: is no name of an SVG\. Use -o .*out\.svg\.$"):
+    with pytest.raises(RailfabError, match=r"out\.png: is not the name of an SVG file\. Use -o .*out\.svg\.$"):
         draw(repository / INTENTS[1], tmp_path / "out.png")
     assert not (tmp_path / "out.png").exists()

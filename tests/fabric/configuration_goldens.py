@@ -11,10 +11,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from railfab.device import unsupported
-from railfab.fabric import design, refusals
+from railfab.fabric import design
 from railfab.intent import FabricIntent, load_intent
 from railfab.platforms import platform, platform_names
-from railfab.topology import wire
 from railfab.topology.dimensions import Dimensions
 
 ROOT = Path(__file__).parents[2]
@@ -36,7 +35,7 @@ def _can_be_rendered(path: Path) -> bool:
     intent = load_intent(path)
     if any(unsupported(intent)) or not _platforms(intent) <= set(platform_names()):
         return False
-    return not refusals(intent, wire(intent))
+    return not design(path).refusals()
 
 
 def _platforms(intent: FabricIntent) -> set[str]:

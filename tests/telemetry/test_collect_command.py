@@ -27,6 +27,8 @@ from railfab.cli import app
 from railfab.endpoints import save_endpoints
 
 FABRIC = "inventory/fabrics/pod64.yml"
+RACK = ("--limit", "pod1-seg1-leaf1,pod1-spine1")
+"""The switches of the rack."""
 
 
 @pytest.fixture
@@ -56,7 +58,7 @@ def refused(repository: Path, *arguments: str) -> tuple[int, str]:
 
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
 def test_it_serves_until_told_to_stop(repository: Path, endpoints_file: Path, sign: signal.Signals) -> None:
-    with collecting(repository, "--on", str(endpoints_file), "--port", "0", "--interval", "0.5") as process:
+    with collecting(repository, "--on", str(endpoints_file), *RACK, "--port", "0", "--interval", "0.5") as process:
         assert process.stderr is not None
         url = next(found[0] for line in process.stderr if (found := re.search(r"http://\S+/metrics", line)))
         wanted = b'fabric_interface_oper_up{device="pod1-spine1"'
@@ -74,7 +76,7 @@ def test_it_serves_until_told_to_stop(repository: Path, endpoints_file: Path, si
 def test_a_port_in_use_is_one_line(repository: Path, endpoints_file: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        code, said = refused(repository, "--on", str(endpoints_file), "--port", str(port))
+        code, said = refused(repository, "--on", str(endpoints_file), *RACK, "--port", str(port))
     assert (code, said) == (
         2,
         f"railfab: 127.0.0.1:{port}: cannot be listened on (address already in use)."
@@ -85,7 +87,7 @@ def test_a_port_in_use_is_one_line(repository: Path, endpoints_file: Path) -> No
 def test_without_addresses_it_says_where_they_could_stand(repository: Path, tmp_path: Path) -> None:
     code, said = refused(repository)
     assert (code, said.count("\n")) == (2, 1)
-    assert "says no address of a switch. Add `inventory` to it, or use --on twin" in said
+    assert "contains no addresses of switches. Add `inventory` to it, or use --on twin" in said
     code, said = refused(repository, "--on", "twin", "--state", str(tmp_path))
     assert (code, said.count("\n")) == (2, 1)
     assert "no twin of pod64 is running" in said

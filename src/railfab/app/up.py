@@ -22,6 +22,7 @@ from railfab.dashboards import Scrape, prometheus_files, write
 from railfab.deploy import apply_all, nornir_of
 from railfab.errors import EndpointError, LabError, RailfabError, raise_all
 from railfab.fabric import Design, resolve_endpoints
+from railfab.findings import DesignCode
 from railfab.intent import Job
 from railfab.telemetry import Collector, MetricsServer
 from railfab.topology import Role
@@ -48,6 +49,7 @@ class Options:
     """jobs: run in turn, turn_s each; None is long enough for the sample interval. for_s: end by itself after so long.
 
     Ports: 0 is any free one. prometheus_port: 0 starts no Prometheus, None takes PROMETHEUS_PORT or any free one.
+    accept: codes of the design's errors that are accepted.
     """
 
     jobs: tuple[Job, ...]
@@ -58,6 +60,7 @@ class Options:
     twin_port: int = 57400
     metrics_port: int = 9804
     prometheus_port: int | None = None
+    accept: tuple[DesignCode, ...] = ()
 
     @property
     def interval_s(self) -> float:
@@ -168,7 +171,11 @@ class _Start:
 
     def _twin_command(self) -> list[str]:
         state, port = str(self._options.state), str(self._options.twin_port)
-        return [sys.executable, "-m", "railfab", "twin", str(self._fabric.path), "--state", state, "--port", port]
+        accept = [f"--accept={code}" for code in self._options.accept]
+        return [
+            *(sys.executable, "-m", "railfab", "twin", str(self._fabric.path), "--state", state, "--port", port),
+            *accept,
+        ]
 
     def _connect(self, twin: Child) -> Control:
         """The control of the twin, once it answers."""
@@ -189,7 +196,7 @@ class _Start:
         endpoints = resolve_endpoints(self._fabric, "twin", self._options.state)
         outcomes = apply_all(
             nornir_of(self._fabric, endpoints),
-            self._fabric.configurations(),
+            self._fabric.configurations(self._options.accept),
             lambda name: self._report(f"deployed {name}"),
             stop_requested=self._stop_requested,
             abandoned=self._stop_requested,

@@ -7,10 +7,19 @@ from typing import Annotated
 
 import typer
 
-from railfab.cli.common import STATE_DEFAULT, IntentFile, OnOption, StateOption, stderr, stop_on_signal
+from railfab.cli.common import (
+    STATE_DEFAULT,
+    IntentFile,
+    LimitOption,
+    OnOption,
+    StateOption,
+    stderr,
+    stop_on_signal,
+)
 from railfab.fabric import design, resolve_endpoints
+from railfab.units import counted
 
-ListenOption = Annotated[str, typer.Option("--listen", metavar="ADDRESS", help="Where to serve; loopback unless said.")]
+ListenOption = Annotated[str, typer.Option("--listen", metavar="ADDRESS", help="Address to serve on.")]
 PortOption = Annotated[int, typer.Option("--port", min=0, max=65535, help="Port of /metrics; 0 is any free one.")]
 IntervalOption = Annotated[
     float, typer.Option("--interval", metavar="SECONDS", min=0.1, help="How often switches sample their counters.")
@@ -20,6 +29,7 @@ IntervalOption = Annotated[
 def collect(
     intent: IntentFile,
     on: OnOption = None,
+    limit: LimitOption = None,
     listen: ListenOption = "127.0.0.1",
     port: PortOption = 9804,
     interval: IntervalOption = 2.0,
@@ -29,10 +39,11 @@ def collect(
     from railfab.telemetry import Collector, MetricsServer
 
     fabric = design(intent)
-    endpoints = resolve_endpoints(fabric, on, state)
+    endpoints = resolve_endpoints(fabric, on, state, limit)
     collector = Collector(fabric.topology, endpoints, interval_s=interval)
     logging.getLogger("railfab").setLevel(logging.INFO)  # a service logs what happens to its switches
     server = MetricsServer(collector.registry, collector.healthy, host=listen, port=port)
     with stop_on_signal() as ended, server, collector:
-        stderr().print(f"{len(endpoints.nodes)} switches of {endpoints.fabric}: {server.url}/metrics")
+        of = f"{len(endpoints.nodes)} of {counted(len(fabric.topology.switches()), 'switch')}"
+        stderr().print(f"{of} of {endpoints.fabric}: {server.url}/metrics", soft_wrap=True)
         ended.wait()

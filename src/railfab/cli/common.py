@@ -8,6 +8,7 @@ import signal
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,8 +16,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.cells import cell_len
 from rich.console import Console
+from rich.text import Text
 
 from railfab.endpoints import STATE_DIR
+from railfab.fabric import Design, NotAccepted
+from railfab.findings import DesignCode, Finding, Severity
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -41,6 +45,19 @@ OnOption = Annotated[
         "--on",
         metavar="twin|lab|FILE",
         help="A running twin or lab, an endpoints file or a Nornir hosts.yml; else the intent's inventory.",
+        show_default=False,
+    ),
+]
+LimitOption = Annotated[
+    str | None,
+    typer.Option("--limit", metavar="EXPR", help="Switches or groups: leaf&rail_1,pod1-spine*", show_default=False),
+]
+AcceptOption = Annotated[
+    list[DesignCode] | None,
+    typer.Option(
+        "--accept",
+        metavar="CODE",
+        help="Continue although the design has errors with this code; repeatable.",
         show_default=False,
     ),
 ]
@@ -134,7 +151,34 @@ def stop_on_signal(say: str = "") -> Iterator[threading.Event]:
             signal.signal(sign, handler)
 
 
-def findings_exit(findings: Sequence[object]) -> None:
-    """Leave with 1 when there is something to say."""
+def print_findings(found: Iterable[Finding], console: Console | None = None) -> None:
+    """One line each, the severity in red or yellow."""
+    console = console or stdout()
+    for finding in found:
+        colour = "red" if finding.severity is Severity.ERROR else "yellow"
+        line = Text.assemble((str(finding.severity), colour), finding.line.removeprefix(finding.severity))
+        console.print(line, soft_wrap=True)
+
+
+def findings_exit(findings: Sequence[Finding]) -> None:
+    """Leave with 1 when there are findings."""
     if findings:
         raise typer.Exit(FOUND)
+
+
+def stop_at_errors(fabric: Design, accept: Sequence[DesignCode] | None, output: Output = Output.TABLE) -> None:
+    """Leave with 1, after printing them, when the design has errors that are not accepted; name accepted ones.
+
+    Raises UnsupportedFeature, UnknownPlatform or Problems for a design that cannot be rendered.
+    """
+    try:
+        fabric.check(accept or ())
+    except NotAccepted as refused:
+        if output is Output.JSON:
+            print_json({"fabric": fabric.intent.fabric, "findings": [asdict(finding) for finding in refused.findings]})
+        else:
+            print_findings(refused.findings)
+        typer.echo(f"railfab: {refused}", err=True)
+        raise typer.Exit(FOUND) from None
+    for finding in fabric.errors:
+        typer.echo(f"accepted: {finding.line}", err=True)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from railfab.cli.common import IntentFile, Output, OutputOption, findings_exit, print_json, stdout
-from railfab.cli.design import print_findings
+from railfab.cli.common import IntentFile, Output, OutputOption, findings_exit, print_findings, print_json, stdout
 from railfab.errors import RailfabError
+from railfab.fabric import design
 from railfab.findings import Finding
+from railfab.units import counted
 
 if TYPE_CHECKING:
     from railfab.imports import ExistingTopology
@@ -60,10 +61,8 @@ def compare(
     """Hold an existing topology against the intent: nodes, cables, speeds, addresses, AS numbers. Changes nothing."""
     from railfab.imports import NetBox, read_containerlab, read_netbox
     from railfab.imports.compare import align, differences
-    from railfab.intent import load_intent
-    from railfab.topology import wire
 
-    topology = wire(load_intent(intent))
+    topology = design(intent).topology
     if existing.startswith(("http://", "https://")):
         token = _token(token_file)
         found = read_netbox(NetBox(url=existing, token=token, site=site, tag=tag, ca=ca, skip_verify=skip_verify))
@@ -99,8 +98,8 @@ def _print(topology: Topology, found: ExistingTopology, beside: Alignment, findi
     print_findings(findings)
     for words in beside.not_compared:
         stdout().print(f"not compared: {words}", soft_wrap=True, markup=False)
-    counts = f"{len(found.nodes)} nodes and {len(found.links)} links of {found.source}"
-    verdict = {0: "alike", 1: "1 finding"}.get(len(findings), f"{len(findings)} findings")
+    counts = f"{counted(len(found.nodes), 'node')} and {counted(len(found.links), 'link')} of {found.source}"
+    verdict = counted(len(findings), "finding") if findings else "alike"
     stdout().print(f"{counts} held against {topology.fabric}: {verdict}", soft_wrap=True, markup=False)
 
 

@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from railfab.cli.common import IntentFile, Output, OutputOption, print_json, stderr
-from railfab.device import plan
+from railfab.cli.common import AcceptOption, IntentFile, Output, OutputOption, print_json, stderr, stop_at_errors
 from railfab.fabric import design
 
 FolderOption = Annotated[
@@ -24,6 +23,7 @@ def render(
     intent: IntentFile,
     out: FolderOption = None,
     empty: EmptyOption = False,
+    accept: AcceptOption = None,
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Write a containerlab topology and its startup configurations, for `containerlab deploy`."""
@@ -32,12 +32,13 @@ def render(
     from railfab.lab.containerlab import check, lab_files, load_settings
 
     fabric, folder = design(intent), out or intent.parent
+    stop_at_errors(fabric, accept, output)
     files = lab_files(
         LabPlan(
             place=LabPlace(fabric=fabric.intent.fabric, folder=intent.parent, state=folder),
             topology=fabric.topology,
-            models=plan(fabric.topology, fabric.intent),
-            configurations={} if empty else fabric.configurations(),
+            models=fabric.planned_models,
+            configurations={} if empty else fabric.texts,
         ),
         load_settings(intent.parent),
     )

@@ -1,4 +1,4 @@
-"""deploy, rollback and verify: the commands that speak to switches."""
+"""deploy, rollback and verify: commands that connect to switches."""
 
 from __future__ import annotations
 
@@ -13,23 +13,26 @@ from railfab.cli.common import (
     CANNOT,
     FOUND,
     STATE_DEFAULT,
+    AcceptOption,
     IntentFile,
+    LimitOption,
     OnOption,
     Output,
     OutputOption,
     StateOption,
     findings_exit,
+    print_findings,
     print_json,
     print_table,
     progress_bar,
     stderr,
     stdout,
+    stop_at_errors,
     stop_on_signal,
 )
-from railfab.cli.design import print_findings
 from railfab.errors import RailfabError
-from railfab.fabric import design, resolve_endpoints
-from railfab.units import counted
+from railfab.fabric import Design, design, resolve_endpoints
+from railfab.units import counted, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,12 +42,8 @@ if TYPE_CHECKING:
     from railfab.deploy import Outcome
     from railfab.deploy.tasks import Keep
 
-LimitOption = Annotated[
-    str | None,
-    typer.Option("--limit", metavar="EXPR", help="Switches or groups: leaf&rail_1,pod1-spine*", show_default=False),
-]
 PlanOption = Annotated[bool, typer.Option("--plan", metavar="", help="Show the differences and stop.")]
-FINISHING = "stopping: switches that have begun to change are finished, no other is begun"
+FINISHING = "stopping: changes that have begun are finished, no other is begun"
 YesOption = Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Do not ask.")]
 
 
@@ -62,17 +61,18 @@ def deploy(
     limit: LimitOption = None,
     plan: PlanOption = False,
     yes: YesOption = False,
+    accept: AcceptOption = None,
     state: StateOption = STATE_DEFAULT,
     output: OutputOption = Output.TABLE,
 ) -> None:
-    """Bring switches to the intent: show what differs, change it, read it back; a switch that fails is rolled back."""
+    """Bring switches to the intent: show the differences, apply them, read back; a switch that fails is rolled back."""
     from railfab.deploy import PreviousConfigurations, nornir_of
 
     fabric = design(intent)
-    endpoints = resolve_endpoints(fabric, on, state)
-    nornir = nornir_of(fabric, endpoints, limit)
+    stop_at_errors(fabric, accept, output)
+    nornir = nornir_of(fabric, resolve_endpoints(fabric, on, state, limit))
     keep = PreviousConfigurations(state, fabric.intent.fabric).keep
-    _change(nornir, fabric.configurations(), plan=plan, yes=yes, output=output, keep=keep)
+    _change(fabric, nornir, fabric.texts, plan=plan, yes=yes, output=output, keep=keep)
 
 
 def rollback(
@@ -84,22 +84,28 @@ def rollback(
     state: StateOption = STATE_DEFAULT,
     output: OutputOption = Output.TABLE,
 ) -> None:
-    """Return the switches that the last deploy changed to what they ran before it."""
+    """Return the switches that the last deploy changed to the configuration that they had before it."""
     from railfab.deploy import load_previous, nornir_of
 
     fabric = design(intent)
-    endpoints = resolve_endpoints(fabric, on, state)
     previous = load_previous(state, fabric.intent.fabric)
-    nornir = nornir_of(fabric, endpoints, limit).filter(filter_func=lambda host: host.name in previous)
-    if not nornir.inventory.hosts:
-        raise RailfabError("rollback", "none of these switches was changed", f"Choose among {', '.join(previous)}")
-    _change(nornir, previous, plan=plan, yes=yes, output=output, keep=None)
+    endpoints = resolve_endpoints(fabric, on, state, limit, among=previous.keys())
+    if not endpoints.nodes:
+        raise RailfabError("rollback", "none of these switches was changed", f"Choose among {listed(list(previous))}")
+    _change(fabric, nornir_of(fabric, endpoints), previous, plan=plan, yes=yes, output=output, keep=None)
 
 
 def _change(
-    nornir: Nornir, texts: Mapping[str, str], *, plan: bool, yes: bool, output: Output, keep: Keep | None
+    fabric: Design,
+    nornir: Nornir,
+    texts: Mapping[str, str],
+    *,
+    plan: bool,
+    yes: bool,
+    output: Output,
+    keep: Keep | None,
 ) -> None:
-    """Preview everywhere, ask, apply, report, and leave with the exit code that the outcome deserves."""
+    """Preview all switches, ask, apply, report, and leave with the exit code of the outcome."""
     from railfab.deploy import apply_all, preview_all
 
     hosts = len(nornir.inventory.hosts)
@@ -114,7 +120,7 @@ def _change(
         approved = {outcome.name: outcome.diff for outcome in outcomes}
         with stop_on_signal(FINISHING) as stop_requested, _bar("changing", hosts) as on_done:
             outcomes = apply_all(nornir, texts, on_done, approved=approved, keep=keep, stop_requested=stop_requested)
-    _report(outcomes, plan=plan, output=output)
+    _report(fabric, outcomes, plan=plan, output=output)
 
 
 def _print_diffs(changing: list[Outcome]) -> None:
@@ -126,18 +132,28 @@ def _print_diffs(changing: list[Outcome]) -> None:
         console.print(Syntax(outcome.diff, "diff", theme="ansi_dark", background_color="default", word_wrap=True))
 
 
-def _report(outcomes: list[Outcome], *, plan: bool, output: Output) -> None:
-    """What became of each switch; exit 0 all well, 1 some failed, 2 all failed."""
+def _report(fabric: Design, outcomes: list[Outcome], *, plan: bool, output: Output) -> None:
+    """Print the result of each switch; exit 0 when all succeeded, 1 when some failed, 2 when all failed."""
     if output is Output.JSON:
         print_json([asdict(outcome) for outcome in outcomes])
     else:
         rows = [(outcome.name, _verdict(outcome, plan=plan), _extent(outcome.diff)) for outcome in outcomes]
         print_table("", ("switch", "result", "lines"), rows)
+        stdout().print(_totals(fabric, outcomes, plan=plan))
     failed = [outcome for outcome in outcomes if outcome.failed]
     for outcome in failed:
         stderr().print(f"railfab: {outcome.error}", soft_wrap=True, markup=False)
     if failed:
         raise typer.Exit(CANNOT if len(failed) == len(outcomes) else FOUND)
+
+
+def _totals(fabric: Design, outcomes: list[Outcome], *, plan: bool) -> str:
+    """`5 of 6 switches: 4 changed, 1 failed`; the second number is that of the intent."""
+    changed = sum(outcome.changed for outcome in outcomes)
+    failed = sum(outcome.failed for outcome in outcomes)
+    of = f"{len(outcomes)} of {counted(len(fabric.topology.switches()), 'switch')}"
+    result = f"{changed} would change" if plan else f"{changed} changed"
+    return f"{of}: {result}, {failed} failed" if failed else f"{of}: {result}"
 
 
 def _verdict(outcome: Outcome, *, plan: bool) -> str:
@@ -159,16 +175,18 @@ def verify(
     intent: IntentFile,
     on: OnOption = None,
     limit: LimitOption = None,
-    wait: Annotated[float, typer.Option("--wait", metavar="S", help="Look again for so long.")] = 15.0,
+    wait: Annotated[
+        float, typer.Option("--wait", metavar="S", help="Repeat the check for this long until nothing is found.")
+    ] = 15.0,
     state: StateOption = STATE_DEFAULT,
     output: OutputOption = Output.TABLE,
 ) -> None:
-    """Hold the live state against the intent: sessions, neighbours, MTU, and both ends of every link."""
+    """Check the live state against the intent: sessions, neighbours, MTU, and both ends of every link."""
     from railfab.deploy import nornir_of, verify_all
 
     fabric = design(intent)
-    nornir = nornir_of(fabric, resolve_endpoints(fabric, on, state), limit)
-    with stderr().status("looking at the switches"):
+    nornir = nornir_of(fabric, resolve_endpoints(fabric, on, state, limit))
+    with stderr().status("reading the switches"):
         found = verify_all(nornir, fabric, wait_s=wait, on_done=lambda _name: None)
     switches = sorted(nornir.inventory.hosts)
     if output is Output.JSON:
@@ -178,5 +196,5 @@ def verify(
         print_findings(found)
         sessions = sum(len(fabric.models[name].bgp.neighbors) for name in switches)
         verdict = counted(len(found), "finding") if found else f"all {sessions} BGP session ends are as the intent says"
-        stdout().print(f"{counted(len(switches), 'switch')} checked: {verdict}")
+        stdout().print(f"{len(switches)} of {counted(len(fabric.models), 'switch')} checked: {verdict}")
     findings_exit(found)

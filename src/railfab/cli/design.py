@@ -5,30 +5,36 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.text import Text
 
 from railfab.cli.common import (
     STATE_DEFAULT,
+    AcceptOption,
     IntentFile,
+    LimitOption,
     Output,
     OutputOption,
     StateOption,
     findings_exit,
+    print_findings,
     print_json,
     print_table,
     stdout,
+    stop_at_errors,
     uncollected,
 )
-from railfab.device import changes, disagreements
+from railfab.device import DeviceModel, changes, disagreements
 from railfab.errors import ConfigError, Problems, RailfabError, each
-from railfab.fabric import Design, design, resolve_endpoints
-from railfab.findings import DifferenceCode, Finding, Severity, error
+from railfab.fabric import Design, design, limited, resolve_endpoints
+from railfab.findings import DifferenceCode, Finding, error
 from railfab.intent import json_schema
 from railfab.platforms import platform
 from railfab.units import counted
+
+if TYPE_CHECKING:
+    from railfab.endpoints import Endpoints
 
 ReadFromOption = Annotated[
     str | None,
@@ -41,24 +47,17 @@ ReadFromOption = Annotated[
 ]
 
 
-def print_findings(found: tuple[Finding, ...]) -> None:
-    """One line each, in red for errors."""
-    console = stdout()
-    for finding in found:
-        colour = "red" if finding.severity is Severity.ERROR else "yellow"
-        line = Text.assemble((str(finding.severity), colour), finding.line.removeprefix(finding.severity))
-        console.print(line, soft_wrap=True)
-
-
 @uncollected()
 def render(
     intent: IntentFile,
     out: Annotated[Path, typer.Option("-o", metavar="DIR", help="Folder for one configuration a switch.")],
+    accept: AcceptOption = None,
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Write one configuration file per switch."""
     fabric = design(intent)
-    texts = fabric.configurations()
+    stop_at_errors(fabric, accept, output)
+    texts = fabric.texts
     out.mkdir(parents=True, exist_ok=True)
     files = {name: out / f"{name}.{platform(fabric.models[name].platform).suffix}" for name in texts}
     for name, text in texts.items():
@@ -78,61 +77,67 @@ def audit(
         Path | None, typer.Option("--configs", metavar="DIR", help="Configurations to check.", show_default=False)
     ] = None,
     on: ReadFromOption = None,
+    limit: LimitOption = None,
+    accept: AcceptOption = None,
     state: StateOption = STATE_DEFAULT,
     output: OutputOption = Output.TABLE,
 ) -> None:
-    """Check configurations, from files or read from switches, against the intent and the two ends of each link.
+    """Check the design, and configurations from files or switches: against the intent, and the two ends of each link.
 
-    Without --configs and --on, what railfab itself renders is checked.
+    Without --configs and --on, the configurations that railfab renders are checked.
     """
+    if configs is not None and on is not None:
+        raise RailfabError("audit", "both --configs and --on are given", "Use one of them")
     fabric = design(intent)
-    texts = _texts(fabric, configs, on, state)
-    found, models = _parsed(fabric, texts)
+    names = [node.name for node in limited(fabric.topology, limit)]
+    endpoints = resolve_endpoints(fabric, on, state, limit) if on is not None else None
+    texts = _texts(fabric, configs, endpoints, names)
+    found = [finding for finding in fabric.findings if finding.code not in (accept or ())]
+    models = _parsed(fabric, texts, names, found)
     for name, model in models.items():
         found.extend(_deviations(name, fabric, model))
     found.extend(disagreements(fabric.topology, models))
-    if on is not None:
-        found.extend(_unnamed(fabric, on, state, found))
+    if endpoints is not None:
+        found.extend(_unmodelled(fabric, endpoints, found))
     if output is Output.JSON:
         print_json({"fabric": fabric.topology.fabric, "checked": sorted(texts), "findings": [asdict(f) for f in found]})
     else:
         print_findings(tuple(found))
-        stdout().print(f"{len(texts)} of {len(fabric.models)} switches checked, {counted(len(found), 'finding')}")
+        checked = f"{len(texts)} of {counted(len(fabric.models), 'switch')} checked"
+        stdout().print(f"{checked}, {counted(len(found), 'finding')}")
     findings_exit(found)
 
 
-def _texts(fabric: Design, configs: Path | None, on: str | None, state: Path) -> dict[str, str]:
-    """Configuration texts by switch, from where the user said."""
-    if configs is not None and on is not None:
-        raise RailfabError("audit", "both --configs and --on are given", "Use one of them")
+def _texts(fabric: Design, configs: Path | None, endpoints: Endpoints | None, names: list[str]) -> dict[str, str]:
+    """Configuration texts of these switches by name: from files, from the switches, or as rendered."""
     if configs is not None:
-        return _from_files(fabric, configs)
-    if on is not None:
+        return _from_files(fabric, configs, names)
+    if endpoints is not None:
         from railfab.deploy import read_configurations
 
-        return read_configurations(fabric, resolve_endpoints(fabric, on, state))
-    return fabric.configurations()
+        return read_configurations(fabric, endpoints)
+    return {name: fabric.texts[name] for name in names}
 
 
-def _unnamed(fabric: Design, on: str, state: Path, found: list[Finding]) -> tuple[Finding, ...]:
-    """What a deploy would change though the models are as intended."""
+def _unmodelled(fabric: Design, endpoints: Endpoints, found: list[Finding]) -> tuple[Finding, ...]:
+    """Lines that a deploy would change though the device models are as intended."""
     from railfab.deploy import nornir_of, unmodelled_differences
 
-    return unmodelled_differences(nornir_of(fabric, resolve_endpoints(fabric, on, state)), fabric, found)
+    return unmodelled_differences(nornir_of(fabric, endpoints), fabric, found)
 
 
-def _from_files(fabric: Design, configs: Path) -> dict[str, str]:
+def _from_files(fabric: Design, configs: Path, names: list[str]) -> dict[str, str]:
     """One file a switch, as `render` names them."""
-    files = {name: configs / f"{name}.{platform(model.platform).suffix}" for name, model in fabric.models.items()}
+    files = {name: configs / f"{name}.{platform(fabric.models[name].platform).suffix}" for name in names}
     present = {name: file for name, file in files.items() if file.is_file()}
     if not present:
-        raise RailfabError(str(configs), "holds no configuration of this fabric", "Name a folder that `render` wrote")
+        problem = "contains no configuration of this fabric"
+        raise RailfabError(str(configs), problem, "Name a folder that `render` wrote")
     return {name: file.read_text() for name, file in present.items()}
 
 
-def _parsed(fabric: Design, texts: dict[str, str]) -> tuple[list[Finding], dict[str, Any]]:
-    """Models of the texts, and a finding for each that does not parse."""
-    found: list[Finding] = []
+def _parsed(fabric: Design, texts: dict[str, str], names: list[str], found: list[Finding]) -> dict[str, DeviceModel]:
+    """Device models of the texts. Adds a finding for each text that does not parse, and for each that is missing."""
     models = {}
     for name, text in texts.items():
         try:
@@ -142,16 +147,16 @@ def _parsed(fabric: Design, texts: dict[str, str]) -> tuple[list[Finding], dict[
                 error(DifferenceCode.CONFIGURATION_INVALID, f"{name}: {one.where}", one.problem, one.remedy)
                 for one in each(invalid)
             )
-    missing = [name for name in fabric.models if name not in texts]
+    missing = [name for name in names if name not in texts]
     found.extend(
         error(DifferenceCode.CONFIGURATION_MISSING, name, "has no configuration here", "Render or read it as well")
         for name in missing
     )
-    return found, models
+    return models
 
 
-def _deviations(name: str, fabric: Design, model: Any) -> list[Finding]:
-    """Where a switch differs from its intent."""
+def _deviations(name: str, fabric: Design, model: DeviceModel) -> list[Finding]:
+    """Differences between the configuration of a switch and its intent."""
     return [
         error(DifferenceCode.CONFIGURATION_DIFFERS, f"{name}: {change.path}", change.problem, "Deploy the intent")
         for change in changes(model, fabric.models[name])

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from railfab.cli.common import IntentFile, stderr
+from railfab.cli.common import IntentFile, findings_exit, print_findings, stderr
 from railfab.errors import RailfabError
+from railfab.fabric import design
 
 
 def draw(
@@ -17,18 +18,22 @@ def draw(
         Path | None, typer.Option("-o", metavar="FILE", help="An .svg file; else stdout.", show_default=False)
     ] = None,
 ) -> None:
-    """Draw the cluster as an SVG: tiers, planes, pods, segments and rails; what repeats is shown once."""
+    """Draw the cluster as an SVG: tiers, planes, pods, segments and rails; repeated parts are drawn once."""
     if out is not None and out.suffix.lower() != ".svg":
-        raise RailfabError(str(out), "is no name of an SVG", f"Use -o {out.with_suffix('.svg')}")
+        raise RailfabError(str(out), "is not the name of an SVG file", f"Use -o {out.with_suffix('.svg')}")
     from railfab.draw import topology_svg
-    from railfab.intent import load_intent
-    from railfab.topology import wire
 
-    fabric = load_intent(intent)
-    picture = topology_svg(wire(fabric), fabric.hosts)
+    fabric = design(intent)
+    picture = topology_svg(fabric.topology, fabric.intent.hosts, fabric.findings)
     if out is None:
         typer.echo(picture, nl=False)
-        return
+    else:
+        _write(out, picture)
+    print_findings(fabric.findings, stderr())
+    findings_exit(fabric.findings)
+
+
+def _write(out: Path, picture: str) -> None:
     try:
         out.write_text(picture)
     except OSError as error:

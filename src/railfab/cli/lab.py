@@ -13,16 +13,17 @@ from railfab.cli.common import (
     CANNOT,
     FOUND,
     STATE_DEFAULT,
+    AcceptOption,
     IntentFile,
     Output,
     OutputOption,
     StateOption,
     print_json,
     print_table,
+    stop_at_errors,
 )
-from railfab.device import plan
 from railfab.endpoints import load_endpoints
-from railfab.fabric import design
+from railfab.fabric import Design, design
 from railfab.intent import load_intent
 
 if TYPE_CHECKING:
@@ -57,13 +58,16 @@ def up(
     intent: IntentFile,
     backend: BackendOption = None,
     configured: ConfiguredOption = False,
+    accept: AcceptOption = None,
     state: StateOption = STATE_DEFAULT,
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Boot a lab; switches boot unconfigured, for `railfab deploy --on lab`, unless --configured."""
     from railfab.lab import backend as lab_backend
 
-    wanted = _plan(intent, state, configured=configured)
+    fabric = design(intent)
+    stop_at_errors(fabric, accept, output)
+    wanted = _plan(fabric, state, configured=configured)
     running = lab_backend(_backend_name(backend, wanted.place)).up(wanted, _print_progress)
     if output is Output.JSON:
         print_json(asdict(running))
@@ -120,7 +124,7 @@ def doctor(
     """Check the requirements of this machine, one line each; exit code 2 when a lab cannot run."""
     from railfab.lab import backend as lab_backend
 
-    wanted = _plan(intent, state, configured=False) if intent is not None else None
+    wanted = _plan(design(intent), state, configured=False) if intent is not None else None
     name = backend or BackendName.NETNS
     found = lab_backend(name if wanted is None else _backend_name(backend, wanted.place)).doctor(wanted)
     if output is Output.JSON:
@@ -132,16 +136,16 @@ def doctor(
         raise typer.Exit(CANNOT)
 
 
-def _plan(intent: Path, state: Path, *, configured: bool) -> LabPlan:
-    """The lab to boot. Its models include settings that the platform leaves to the operating system."""
+def _plan(fabric: Design, state: Path, *, configured: bool) -> LabPlan:
+    """The lab to boot. Raises UnknownPlatform, UnsupportedFeature or Problems for what cannot be rendered."""
     from railfab.lab import LabPlan
 
-    fabric = design(intent)
+    texts = fabric.texts
     return LabPlan(
-        place=_place_of(fabric.intent.fabric, intent, state),
+        place=_place_of(fabric.intent.fabric, fabric.path, state),
         topology=fabric.topology,
-        models=plan(fabric.topology, fabric.intent),
-        configurations=fabric.configurations() if configured else {},
+        models=fabric.planned_models,
+        configurations=texts if configured else {},
     )
 
 

@@ -15,13 +15,13 @@ from railfab.cli.common import (
     Output,
     OutputOption,
     findings_exit,
+    print_findings,
     print_table,
     progress_bar,
     stderr,
     stdout,
     uncollected,
 )
-from railfab.cli.design import print_findings
 
 if TYPE_CHECKING:
     from railfab.documents import Plan, RailBlock, SwitchPorts

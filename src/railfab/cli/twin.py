@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from railfab.cli.common import STATE_DEFAULT, IntentFile, StateOption, print_table, stderr
+from railfab.cli.common import (
+    STATE_DEFAULT,
+    AcceptOption,
+    IntentFile,
+    StateOption,
+    print_table,
+    stderr,
+    stop_at_errors,
+)
 
 if TYPE_CHECKING:
     from railfab.intent import Job
@@ -33,9 +41,10 @@ def twin(
     state: StateOption = STATE_DEFAULT,
     port: PortOption = 57400,
     configured: ConfiguredOption = False,
+    accept: AcceptOption = None,
 ) -> None:
     """Serve every switch of a fabric as a gNMI target, with a simulation of its traffic behind them."""
-    from railfab.fabric.design import design
+    from railfab.fabric import design
     from railfab.intent import load_job
     from railfab.twin import Twin, running, serve
 
@@ -46,6 +55,7 @@ def twin(
         there.switch_job(wanted)
         stderr().print(f"{fabric.topology.fabric}: the running twin goes over to job {wanted.job}")
         return
+    stop_at_errors(fabric, accept)
     served = Twin(fabric, state=state, base_port=port, configured=configured, job=wanted)
     serve(served, started=lambda: _announce(served, wanted))
 

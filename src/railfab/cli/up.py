@@ -13,6 +13,7 @@ from rich.live import Live
 from railfab.cli.common import (
     FOUND,
     STATE_DEFAULT,
+    AcceptOption,
     IntentFile,
     Output,
     OutputOption,
@@ -21,6 +22,7 @@ from railfab.cli.common import (
     print_table,
     stderr,
     stdout,
+    stop_at_errors,
     stop_on_signal,
 )
 from railfab.errors import IntentError
@@ -94,6 +96,7 @@ def up(
     twin_port: TwinPortOption = 57400,
     metrics_port: MetricsPortOption = 9804,
     prometheus_port: PrometheusPortOption = None,
+    accept: AcceptOption = None,
     state: StateOption = STATE_DEFAULT,
     output: OutputOption = Output.TABLE,
 ) -> None:
@@ -103,6 +106,7 @@ def up(
     from railfab.app.up import up as run
 
     fabric = design(intent)
+    stop_at_errors(fabric, accept, output)
     options = Options(
         jobs=_jobs(intent, job),
         state=state,
@@ -112,6 +116,7 @@ def up(
         twin_port=twin_port,
         metrics_port=metrics_port,
         prometheus_port=prometheus_port,
+        accept=tuple(accept or ()),
     )
     with _live_view() as (show, report), stop_on_signal() as stop_requested:
         summary = run(fabric, options, show=show, report=report, stop_requested=stop_requested)

@@ -1,6 +1,6 @@
 """Nornir runs over the switches of a fabric: preview, apply, roll back, verify."""
 
-from railfab.deploy.inventory import RailfabInventory, group_names
+from railfab.deploy.inventory import RailfabInventory
 from railfab.deploy.previous_configurations import PreviousConfigurations, load_previous
 from railfab.deploy.run import Outcome, apply_all, inspect_all, nornir_of, preview_all, read_configurations
 from railfab.deploy.tasks import inspect, preview, read_running, reconcile
@@ -11,7 +11,6 @@ __all__ = [
     "PreviousConfigurations",
     "RailfabInventory",
     "apply_all",
-    "group_names",
     "inspect",
     "inspect_all",
     "load_previous",

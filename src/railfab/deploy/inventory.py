@@ -1,8 +1,8 @@
 """Nornir inventory of a fabric: its switches as hosts, in groups by role, pod, segment, platform and rail.
 
-Registered as `RailfabInventory`, so that any Nornir script can use it:
+Registered as `RailfabInventory`, for any Nornir script:
 
-    inventory: {plugin: RailfabInventory, options: {intent: inventory/fabrics/pod64.yml, on: twin}}
+    inventory: {plugin: RailfabInventory, options: {intent: inventory/fabrics/pod64.yml, on: twin, limit: leaf}}
 """
 
 from __future__ import annotations
@@ -13,24 +13,31 @@ from typing import Any
 from nornir.core.inventory import ConnectionOptions, Defaults, Group, Groups, Host, Hosts, Inventory, ParentGroups
 
 from railfab.endpoints import STATE_DIR, Endpoint, read_credentials
-from railfab.fabric import Design, design, resolve_endpoints
+from railfab.fabric import Design, design, group_names, resolve_endpoints
 from railfab.platforms import platform
-from railfab.topology import Node, Topology
+from railfab.topology import Node
 
 
 class RailfabInventory:
-    """Nornir inventory plugin. intent: path of the intent; on: `twin`, `lab`, a file, or None for the intent's
-    addresses; state: directory of the state files of labs and twins."""
+    """Nornir inventory plugin.
 
-    def __init__(self, intent: str, on: str | None = None, state: str = str(STATE_DIR)) -> None:
+    intent: path of the intent. on: `twin`, `lab`, a file, or None for the intent's addresses. state: directory of the
+    state files of labs and twins. limit: switches or groups, as `--limit` takes them; every switch that it selects must
+    have an endpoint.
+    """
+
+    def __init__(
+        self, intent: str, on: str | None = None, state: str = str(STATE_DIR), limit: str | None = None
+    ) -> None:
         self.intent = Path(intent)
         self.on = on
         self.state = Path(state)
+        self.limit = limit
 
     def load(self) -> Inventory:
         """Hosts with endpoints, credentials and groups. Raises RailfabError as `design` and `resolve_endpoints` do."""
         fabric = design(self.intent)
-        return inventory_of(fabric, resolve_endpoints(fabric, self.on, self.state).nodes)
+        return inventory_of(fabric, resolve_endpoints(fabric, self.on, self.state, self.limit).nodes)
 
 
 def inventory_of(fabric: Design, endpoints: tuple[Endpoint, ...]) -> Inventory:
@@ -45,14 +52,6 @@ def inventory_of(fabric: Design, endpoints: tuple[Endpoint, ...]) -> Inventory:
         }
     )
     return Inventory(hosts=hosts, groups=groups, defaults=Defaults())
-
-
-def group_names(topology: Topology, node: Node) -> tuple[str, ...]:
-    """`leaf`, `pod1`, `pod1-seg1`, `srlinux`, and `rail_3` for each rail that the switch serves."""
-    rails = sorted({port.rail for port, _, _ in topology.ports_of(node.name) if port.rail is not None})
-    segment = () if node.segment is None else (f"pod{node.pod}-seg{node.segment}",)
-    assert node.platform is not None
-    return (str(node.role), f"pod{node.pod}", *segment, node.platform, *(f"rail_{rail}" for rail in rails))
 
 
 def _host(endpoint: Endpoint, node: Node, groups: list[Group]) -> Host:

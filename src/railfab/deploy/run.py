@@ -16,7 +16,6 @@ from nornir.core.task import AggregatedResult, MultiResult, Result, Task
 from nornir.plugins.runners import ThreadedRunner
 
 from railfab.deploy.inventory import inventory_of
-from railfab.deploy.limit import limit_filter, unmatched_terms
 from railfab.deploy.tasks import Keep, inspect, preview, read_running, reconcile
 from railfab.device import Observed
 from railfab.endpoints import Endpoints
@@ -47,27 +46,14 @@ class Outcome:
     unsettled: bool = False
 
 
-def nornir_of(fabric: Design, endpoints: Endpoints, limit: str | None = None) -> Nornir:
-    """A Nornir over these switches. Raises RailfabError when the limit matches no switch."""
-    is_selected = limit_filter(limit)
-    nornir = Nornir(
+def nornir_of(fabric: Design, endpoints: Endpoints) -> Nornir:
+    """A Nornir over these switches."""
+    return Nornir(
         inventory=inventory_of(fabric, endpoints.nodes),
         runner=ThreadedRunner(num_workers=WORKERS),
         config=Config(),
         data=GlobalState(),
     )
-    for term in unmatched_terms(limit, [*nornir.inventory.groups, *nornir.inventory.hosts]):
-        raise RailfabError(f"--limit {limit!r}", f"{term!r} matches no switch and no group", f"Use {_choice(nornir)}")
-    chosen = nornir.filter(
-        filter_func=lambda host: is_selected(host.name, frozenset(group.name for group in host.groups))
-    )
-    if not chosen.inventory.hosts:
-        raise RailfabError(f"--limit {limit!r}", "matches no switch", f"Use {_choice(nornir)}")
-    return chosen
-
-
-def _choice(nornir: Nornir) -> str:
-    return ", ".join([*sorted(nornir.inventory.groups), *sorted(nornir.inventory.hosts)])
 
 
 def preview_all(nornir: Nornir, configurations: Mapping[str, str], on_done: OnDone) -> list[Outcome]:

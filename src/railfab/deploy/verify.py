@@ -40,7 +40,7 @@ def unmodelled_differences(nornir: Nornir, fabric: Design, found: Iterable[Findi
     """
     named = {finding.where.partition(": ")[0] for finding in found if ": " in finding.where}
     others = nornir.filter(filter_func=lambda host: host.name not in named)
-    outcomes = preview_all(others, fabric.configurations(), lambda _name: None) if others.inventory.hosts else []
+    outcomes = preview_all(others, fabric.texts, lambda _name: None) if others.inventory.hosts else []
     return tuple(_unmodelled(outcome.name, outcome.diff) for outcome in outcomes if outcome.changed)
 
 

@@ -10,11 +10,12 @@ from railfab.documents.addresses import addresses, as_numbers
 from railfab.documents.cabling import cabling
 from railfab.documents.files import Document, write_folder
 from railfab.documents.host_routes import BATCH_HEADING, host_batches
-from railfab.documents.plan import Plan, Say
+from railfab.documents.plan import Plan
 from railfab.documents.prefixes import subnets
 from railfab.documents.sizing import gpu_count
 from railfab.documents.summary import summary
 from railfab.documents.table import Table
+from railfab.fabric import Say
 
 TABLES: Mapping[str, Callable[[Plan], Table]] = {
     "cabling": lambda plan: cabling(plan.topology, plan.intent, plan.positions),
@@ -45,7 +46,7 @@ def _documents(plan: Plan, say: Say) -> Iterator[Document]:
     say("summary.md")
     yield "summary.md", summary(plan)
     say("topology.svg")
-    yield "topology.svg", topology_svg(plan.topology, plan.intent.hosts)
+    yield "topology.svg", topology_svg(plan.topology, plan.intent.hosts, plan.findings)
     for name, table in TABLES.items():
         say(f"{name}.csv")
         yield f"{name}.csv", table(plan).csv()

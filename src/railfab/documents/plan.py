@@ -1,8 +1,8 @@
-"""A fabric from its file to all that can be said of it before anything is configured."""
+"""A design with the tables of its documents."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,28 +12,22 @@ from railfab.documents.failures import failure_table
 from railfab.documents.overview import Overview, overview
 from railfab.documents.power import power
 from railfab.documents.table import Table
-from railfab.errors import RailfabError, each, raise_all
-from railfab.fabric import refusals
-from railfab.fabric.buffers import SwitchBuffers, all_buffer_findings, switch_buffers
-from railfab.findings import Finding, Severity
-from railfab.intent import FabricIntent, load_intent
-from railfab.topology import Topology, failure_domains, findings, wire
-from railfab.topology.racks import Position, rack_findings, racks
-
-Say = Callable[[str], object]
-"""Is told what happens next."""
+from railfab.errors import raise_all
+from railfab.fabric import Design, Say, design
+from railfab.fabric.design import naming
+from railfab.topology import failure_domains
+from railfab.topology.racks import Position, racks
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
-    """A fabric that can be built, with what a careful colleague says of it."""
+class Plan(Design):
+    """A design that can be documented: its tables, each computed once."""
 
-    path: Path
-    intent: FabricIntent
-    topology: Topology
-    positions: Mapping[str, Position]
-    buffers: tuple[SwitchBuffers, ...]
-    findings: tuple[Finding, ...]
+    @cached_property
+    def positions(self) -> Mapping[str, Position]:
+        """Rack and unit of every node, by name."""
+        with naming(self.path):
+            return racks(self.topology, self.intent)
 
     @cached_property
     def gpus(self) -> int:
@@ -61,33 +55,9 @@ def planned(path: Path | str, say: Say = lambda _: None) -> Plan:
 
     Raises IntentError, TopologyError, UnsupportedFeature, or Problems with several of them; each names the file.
     """
-    path = Path(path)
-    say("reading")
-    intent = load_intent(path)
-    try:
-        return _planned(path, intent, say)
-    except RailfabError as error:
-        raise_all([type(one)(f"{path}: {one.where}", one.problem, one.remedy) for one in each(error)])
-        raise
-
-
-def _planned(path: Path, intent: FabricIntent, say: Say) -> Plan:
-    say("wiring")
-    topology = wire(intent)
+    fabric = design(path, say)
     say("checking")
-    raise_all(refusals(intent, topology))
-    buffers = switch_buffers(topology, intent)
-    return Plan(
-        path=path,
-        intent=intent,
-        topology=topology,
-        positions=racks(topology, intent),
-        buffers=buffers,
-        findings=_errors_first(
-            *findings(topology, intent), *all_buffer_findings(buffers), *rack_findings(topology, intent)
-        ),
-    )
-
-
-def _errors_first(*found: Finding) -> tuple[Finding, ...]:
-    return tuple(sorted(found, key=lambda finding: finding.severity is not Severity.ERROR))
+    raise_all(fabric.refusals())
+    plan = Plan(path=fabric.path, intent=fabric.intent, topology=fabric.topology)
+    _ = plan.findings
+    return plan

@@ -9,6 +9,7 @@ from railfab.documents.plan import Plan
 from railfab.fabric.buffers import SwitchBuffers
 from railfab.intent import FabricIntent, Profile
 from railfab.topology import Net, Role
+from railfab.units import counted
 
 ATTACHMENTS: Mapping[str, str] = {
     "routed": "every NIC port is routed, with a /{link} of its own",
@@ -43,11 +44,6 @@ def headline(plan: Plan) -> str:
     )
     gpus, hosts, *others = (counted(count, what) for count, what in parts)
     return ", ".join((f"{gpus} on {hosts}", *others))
-
-
-def counted(count: int, what: str) -> str:
-    plural = f"{what}es" if what.endswith("ch") else f"{what}s"
-    return f"{count:,} {what if count == 1 else plural}"
 
 
 def in_words(intent: FabricIntent) -> str:

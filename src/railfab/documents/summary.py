@@ -9,6 +9,7 @@ from railfab.documents.overview import ROLES, SwitchPorts
 from railfab.documents.plan import Plan
 from railfab.documents.sentences import HOST_ROUTES, between, division, headline, heat, in_words, watts
 from railfab.fabric.buffers import SwitchBuffers
+from railfab.findings import findings_text
 from railfab.topology.grouping import grouped
 
 FILES = (
@@ -47,6 +48,9 @@ def _head(plan: Plan) -> Iterator[str]:
     yield ""
     yield f"{headline(plan)}. {in_words(plan.intent)}"
     yield ""
+    if plan.findings:
+        yield f"**The design has {findings_text(plan.findings)}: see [Findings](#findings).**"
+        yield ""
     yield f"![Topology of {name}](topology.svg)"
 
 

@@ -6,6 +6,8 @@ RAIL_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00"
 """Okabe and Ito's colours, told apart by colour-blind readers too; the yellow is darker to show on white."""
 PLANE_COLOURS = ("#0969da", "#bc4c00", "#1a7f37", "#8250df", "#9a6700", "#bf3989", "#1b7c83", "#cf222e")
 LIGHT_INK, DARK_INK = "#ffffff", "#0d1117"
+LIGHT_MARK, DARK_MARK = "#cf222e", "#ff7b72"
+"""Of the mark that says that a design has findings."""
 
 LIGHT = {
     "page": "#ffffff",
@@ -40,9 +42,16 @@ text{font:12px system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
 """
 
 
-def style() -> str:
-    """The style sheet of a topology: shapes, then colours for light pages and for dark ones."""
-    return f"{SHAPES}{_colours(LIGHT)}@media(prefers-color-scheme:dark){{\n{_colours(DARK)}}}\n"
+def style(*, findings: bool = False) -> str:
+    """The style sheet of a topology: shapes, then colours for light pages and for dark ones.
+
+    findings: with the rules of the mark that says that the design has findings.
+    """
+    light, dark = _colours(LIGHT), _colours(DARK)
+    if not findings:
+        return f"{SHAPES}{light}@media(prefers-color-scheme:dark){{\n{dark}}}\n"
+    light, dark = f"{light}.mark{{fill:{LIGHT_MARK}}}\n", f"{dark}.mark{{fill:{DARK_MARK}}}\n"
+    return f"{SHAPES}.mark{{font-weight:600;text-anchor:end}}\n{light}@media(prefers-color-scheme:dark){{\n{dark}}}\n"
 
 
 def _colours(scheme: dict[str, str]) -> str:

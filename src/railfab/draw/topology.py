@@ -6,21 +6,27 @@ large as that of a few hundred.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from railfab.draw.backend import Picture
 from railfab.draw.layout import HEADER, MARGIN, TITLE_HEIGHT
 from railfab.draw.palette import style
 from railfab.draw.panels import PANEL_WIDTH, Panel, panels
-from railfab.draw.svg import Box, document, fitted, rectangle, words
+from railfab.draw.svg import Box, document, element, fitted, rectangle, title, width_of, words
 from railfab.draw.wires import read_wiring
+from railfab.findings import Finding, findings_text
 from railfab.intent import Hosts
 from railfab.topology import Net, Role, Topology
 from railfab.units import counted
 
+MARK_SIZE = 12
 
-def topology_svg(topology: Topology, hosts: Hosts | None = None) -> str:
-    """The cluster as an SVG that suits light and dark pages. Deterministic. hosts: what a host is, to show its GPUs."""
+
+def topology_svg(topology: Topology, hosts: Hosts | None = None, findings: Collection[Finding] = ()) -> str:
+    """The cluster as an SVG that suits light and dark pages. Deterministic.
+
+    hosts: what a host is, to show its GPUs. findings: of the design's checks, marked in the upper right corner.
+    """
     wirings = read_wiring(topology)
     others = [net for net in Net if net is not Net.BACKEND and any(node.net is net for node in topology.nodes)]
     least = len(others) * (PANEL_WIDTH + MARGIN) + MARGIN if others else 0
@@ -30,18 +36,29 @@ def topology_svg(topology: Topology, hosts: Hosts | None = None) -> str:
     whole = Box(0, 0, size.width, max([size.height, *(panel.box.bottom + MARGIN for panel in below)]))
     body = (
         rectangle(whole, "page", radius=8),
+        *_name(topology.fabric, findings, whole.width),
         *_heading(topology, hosts, backend, below, whole.width),
         *backend.body(),
         *(part for panel in below for part in panel.body()),
     )
-    return document(whole, f"Topology of the fabric {topology.fabric}", style(), body)
+    return document(whole, f"Topology of the fabric {topology.fabric}", style(findings=bool(findings)), body)
+
+
+def _name(fabric: str, findings: Collection[Finding], width: float) -> Iterator[str]:
+    """The fabric's name; on its right how many errors and warnings its design has, with a tooltip that lists them."""
+    room = width - 2 * MARGIN
+    if findings:
+        mark = findings_text(findings)
+        lines = "\n".join(finding.line for finding in findings)
+        yield element("text", mark, title(lines), x=width - MARGIN, y=32, class_="mark")
+        room -= width_of(mark, MARK_SIZE, bold=True) + MARGIN
+    yield words(MARGIN, 32, fitted(fabric, room, 18, bold=True), "head")
 
 
 def _heading(
     topology: Topology, hosts: Hosts | None, backend: Picture, below: Sequence[Panel], width: float
 ) -> Iterator[str]:
     room = width - 2 * MARGIN
-    yield words(MARGIN, 32, fitted(topology.fabric, room, 18, bold=True), "head")
     if not below:
         yield words(MARGIN, 50, fitted(backend.summary() or "nothing", room, 12), "")
         return

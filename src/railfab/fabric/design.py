@@ -1,30 +1,139 @@
-"""A fabric from its file to its configurations: the way that every command begins with."""
+"""A fabric's design: its intent, topology, device models, and the findings of every check."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from railfab.device import DeviceModel, plan, unsupported
 from railfab.errors import RailfabError, each, raise_all
+from railfab.fabric.buffers import SwitchBuffers, all_buffer_findings, switch_buffers
+from railfab.findings import DesignCode, Finding, Severity
 from railfab.intent import FabricIntent, load_intent
 from railfab.platforms.admission import admit
 from railfab.platforms.registry import platform, platform_names
-from railfab.topology import Topology, wire
+from railfab.topology import Topology, findings, wire
+from railfab.topology.racks import rack_findings
+from railfab.units import counted
+
+Say = Callable[[str], object]
+"""Called with the name of each stage as it begins."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+class NotAccepted(RailfabError):
+    """A design has error findings that are not accepted. findings: those."""
+
+    def __init__(self, path: Path, found: tuple[Finding, ...]) -> None:
+        self.findings = found
+        codes = tuple(dict.fromkeys(finding.code for finding in found))
+        accept = " ".join(f"--accept {code}" for code in codes)
+        super().__init__(
+            str(path),
+            f"the design has {counted(len(found), 'error')} ({', '.join(codes)}), and nothing was changed",
+            f"Correct the intent, or continue with {accept}",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class Design:
-    """One fabric, designed. models: of every switch by name, as its platform configures it."""
+    """One fabric, designed. The parts that need time, or a platform, are computed when they are first asked for."""
 
     path: Path
     intent: FabricIntent
     topology: Topology
-    models: dict[str, DeviceModel]
 
-    def configurations(self) -> dict[str, str]:
-        """The text of every switch, by name."""
+    @cached_property
+    def planned_models(self) -> dict[str, DeviceModel]:
+        """Device model of every switch by name, with what its platform leaves to the operating system.
+
+        Raises UnsupportedFeature for an intent that no device model can express.
+        """
+        with naming(self.path):
+            return plan(self.topology, self.intent)
+
+    @cached_property
+    def models(self) -> dict[str, DeviceModel]:
+        """Device model of every switch by name, as its platform configures it.
+
+        Raises UnknownPlatform, UnsupportedFeature, or Problems with several of them.
+        """
+        planned = self.planned_models
+        with naming(self.path):
+            return _admitted(planned)
+
+    @cached_property
+    def texts(self) -> dict[str, str]:
+        """Configuration text of every switch by name, to compare with what it runs. Raises as `models` does."""
         return {name: render_text(model) for name, model in self.models.items()}
+
+    @cached_property
+    def buffers(self) -> tuple[SwitchBuffers, ...]:
+        """Buffer plans, one for all switches that have the same model and ports."""
+        with naming(self.path):
+            return switch_buffers(self.topology, self.intent)
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """Findings of every check of the topology, the racks and the buffers; errors first."""
+        buffers = self.buffers
+        with naming(self.path):
+            found = (
+                *findings(self.topology, self.intent),
+                *all_buffer_findings(buffers),
+                *rack_findings(self.topology, self.intent),
+            )
+        return tuple(sorted(found, key=lambda finding: finding.severity is not Severity.ERROR))
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """The findings that stop a change."""
+        return tuple(finding for finding in self.findings if finding.severity is Severity.ERROR)
+
+    def check(self, accept: Collection[DesignCode] = ()) -> None:
+        """Return if the design may be rendered, deployed or started. accept: codes of errors that are accepted.
+
+        Raises NotAccepted for the other errors, and as `models` does.
+        """
+        _ = self.models
+        if left := tuple(finding for finding in self.errors if finding.code not in accept):
+            raise NotAccepted(self.path, left)
+
+    def configurations(self, accept: Collection[DesignCode] = ()) -> dict[str, str]:
+        """Configuration text of every switch by name, to be written or deployed. Raises as `check` does."""
+        self.check(accept)
+        return self.texts
+
+    def refusals(self) -> tuple[RailfabError, ...]:
+        """Errors for what the platforms cannot do, asked of one switch of each role, platform and model.
+
+        None for a platform that is not known, and for a design that cannot be rendered on any.
+        """
+        if any(unsupported(self.intent)):
+            return ()
+        kinds = {(node.role, node.platform, node.model): node for node in reversed(self.topology.switches())}
+        known = {node.name for node in kinds.values() if node.platform in platform_names()}
+        try:
+            with naming(self.path):
+                _admitted(plan(self.topology, self.intent, only=known))
+        except RailfabError as error:
+            return each(error)
+        return ()
+
+
+def design(path: Path | str, say: Say = lambda _: None) -> Design:
+    """Read and wire the fabric of an intent file.
+
+    Raises IntentError, TopologyError, or Problems with several of them; each names the file.
+    """
+    path = Path(path)
+    say("reading")
+    intent = load_intent(path)
+    say("wiring")
+    with naming(path):
+        return Design(path=path, intent=intent, topology=wire(intent))
 
 
 def render_text(model: DeviceModel) -> str:
@@ -33,41 +142,17 @@ def render_text(model: DeviceModel) -> str:
     return rendering.text(rendering.render(model))
 
 
-def design(path: Path | str) -> Design:
-    """Read, wire and plan the fabric of an intent file.
-
-    Raises IntentError, TopologyError, UnknownPlatform, UnsupportedFeature, or Problems with several of them; each
-    names the file.
-    """
-    path = Path(path)
-    intent = load_intent(path)
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Put the intent's file in front of the place that an error names."""
     try:
-        topology = wire(intent)
-        models = _admitted(plan(topology, intent))
+        yield
     except RailfabError as error:
-        raise_all([_in_file(path, one) for one in each(error)])
-        raise
-    return Design(path=path, intent=intent, topology=topology, models=models)
-
-
-def refusals(intent: FabricIntent, topology: Topology) -> tuple[RailfabError, ...]:
-    """What the platforms of a fabric cannot do of it, asked of one switch of each role, platform and model.
-
-    Nothing for a platform that is not known, and for a design that cannot be rendered on any.
-    """
-    if any(unsupported(intent)):
-        return ()
-    alike = {(node.role, node.platform, node.model): node for node in reversed(topology.switches())}
-    known = {node.name for node in alike.values() if node.platform in platform_names()}
-    try:
-        _admitted(plan(topology, intent, only=known))
-    except RailfabError as error:
-        return each(error)
-    return ()
+        raise_all([type(one)(f"{path}: {one.where}", one.problem, one.remedy) for one in each(error)])
 
 
 def _admitted(models: dict[str, DeviceModel]) -> dict[str, DeviceModel]:
-    """Every model as its platform configures it; what several switches cannot do is said once for each."""
+    """Every model as its platform configures it. Raises each error once."""
     errors: list[RailfabError] = []
     admitted: dict[str, DeviceModel] = {}
     for name, model in models.items():
@@ -77,7 +162,3 @@ def _admitted(models: dict[str, DeviceModel]) -> dict[str, DeviceModel]:
             errors.extend(each(error))
     raise_all(list({str(error): error for error in errors}.values()))
     return admitted
-
-
-def _in_file(path: Path, error: RailfabError) -> RailfabError:
-    return type(error)(f"{path}: {error.where}", error.problem, error.remedy)

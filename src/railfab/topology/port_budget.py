@@ -10,6 +10,7 @@ from typing import Any
 
 from railfab.errors import RailfabError, TopologyError
 from railfab.topology.dimensions import Dimensions
+from railfab.units import counted
 
 LARGER = "a larger model"
 
@@ -62,7 +63,7 @@ def _use(remedies: Iterator[str]) -> str:
 
 def _leaf_remedies(plan: Dimensions) -> Iterator[str]:
     if plan.host_room:
-        yield f"at most {_counted(plan.host_room, 'host')}"
+        yield f"at most {counted(plan.host_room, 'host')}"
     if plan.links_per_host_and_leaf > 1:
         yield "more rail_switches"
 
@@ -77,7 +78,7 @@ def _spine_remedies(plan: Dimensions) -> Iterator[str]:
             yield f"{count} spines"
             break
     if room := (plan.leaf_room or 0) // plan.segments.rail_switches:
-        yield f"at most {_counted(room, 'segment')}"
+        yield f"at most {counted(room, 'segment')}"
     hosts = plan.segments.hosts
     if not plan.intent.backend.growth.hosts and _has_ports_for_leaves(_changed(plan, "growth", hosts=hosts)):
         yield f"growth.hosts: {hosts} (if segments will not grow)"
@@ -93,7 +94,7 @@ def _super_remedies(plan: Dimensions) -> Iterator[str]:
             yield f"{count} super_spines"
             break
     if plan.pod_room:
-        yield f"at most {_counted(plan.pod_room, 'pod')}"
+        yield f"at most {counted(plan.pod_room, 'pod')}"
 
 
 def _has_ports_for_leaves(plan: Dimensions) -> bool:
@@ -112,7 +113,3 @@ def _changed(plan: Dimensions, part: str, **values: Any) -> Dimensions:
     backend = plan.intent.backend
     changed = getattr(backend, part).model_copy(update=values)
     return Dimensions(plan.intent.model_copy(update={"backend": backend.model_copy(update={part: changed})}))
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"

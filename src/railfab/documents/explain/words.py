@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from railfab.documents.sentences import counted
+from railfab.units import counted
 
 __all__ = ["capacity", "counted", "joined", "kilobytes", "listed", "megabytes", "ranges", "ratio"]
 

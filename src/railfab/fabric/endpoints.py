@@ -1,0 +1,91 @@
+"""Endpoints of a fabric's switches: of a running twin or lab, of a file, or of the intent's `inventory`."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from railfab.endpoints import Endpoint, Endpoints, load_endpoints, state_file
+from railfab.errors import EndpointError
+from railfab.fabric.design import Design
+from railfab.fabric.limit import limited
+from railfab.topology import Node
+from railfab.units import LISTED, counted, listed
+
+CONNECT_WITHIN_S = 1.0
+"""Time that a switch of a twin, on this machine, has to accept a connection."""
+
+
+def resolve_endpoints(
+    fabric: Design, on: str | None, state: Path, limit: str | None = None, *, among: Collection[str] | None = None
+) -> Endpoints:
+    """The endpoints of the switches of the intent that `--limit` selects: every one of them, in the intent's order.
+
+    on: `twin` or `lab` for the running one, a file, or nothing for the intent's `inventory`. among: names of the
+    switches that are concerned, where not all are.
+    Raises EndpointError when a switch has no endpoint, or when the endpoints are not of this fabric; RailfabError for
+    a limit that selects no switch.
+    """
+    expected = tuple(node for node in limited(fabric.topology, limit) if among is None or node.name in among)
+    source, endpoints = _from_intent(fabric) if on is None else _from_file(fabric, on, state)
+    found = endpoints.by_name()
+    if not any(node.name in found for node in fabric.topology.switches()):
+        raise EndpointError(source, f"contains no switch of {fabric.intent.fabric}", "Name the file of this fabric")
+    if missing := [node.name for node in expected if node.name not in found]:
+        problem = f"lacks {counted(len(missing), 'switch')} of {fabric.intent.fabric}: {listed(missing)}"
+        raise EndpointError(source, problem, _remedy(fabric, on, missing))
+    nodes = tuple(_on_platform(found[node.name], node) for node in expected)
+    return Endpoints(fabric=fabric.intent.fabric, backend=endpoints.backend, nodes=nodes)
+
+
+def _remedy(fabric: Design, on: str | None, missing: Sequence[str]) -> str:
+    command = {"twin": f"railfab twin {fabric.path}", "lab": f"railfab lab up {fabric.path}"}.get(on or "")
+    action = f"Stop the {on} and start it again with {command}" if command else "Add what is missing"
+    limit = "&".join(f"!{name}" for name in missing[:LISTED])
+    return f"{action}, or leave it out with --limit '{limit}{'&...' if len(missing) > LISTED else ''}'"
+
+
+def _on_platform(endpoint: Endpoint, node: Node) -> Endpoint:
+    """The endpoint, on the platform of the intent: a containerlab inventory names kinds (`nokia_srlinux`)."""
+    return replace(endpoint, platform=node.platform or endpoint.platform)
+
+
+def _from_file(fabric: Design, on: str, state: Path) -> tuple[str, Endpoints]:
+    path = state_file(state, fabric.intent.fabric, on) if on in {"twin", "lab"} else Path(on)
+    if on in {"twin", "lab"} and not path.exists():
+        verb = f"railfab twin {fabric.path}" if on == "twin" else f"railfab lab up {fabric.path}"
+        raise EndpointError(str(path), f"no {on} of {fabric.intent.fabric} is running", f"Start it: {verb}")
+    endpoints = load_endpoints(path)
+    if not endpoints.nodes:
+        raise EndpointError(str(path), "lists no switch", "Name a file with switches in it")
+    if endpoints.backend != "inventory" and endpoints.fabric != fabric.intent.fabric:
+        problem = f"is of fabric {endpoints.fabric}, not of {fabric.intent.fabric}"
+        raise EndpointError(str(path), problem, "Name the file of this fabric")
+    if on == "twin" and not any(map(_accepts_connections, endpoints.nodes)):
+        problem = "no switch of the twin answers; its state file is stale"
+        raise EndpointError(str(path), problem, f"Start the twin again: railfab twin {fabric.path}")
+    return str(path), endpoints
+
+
+def _accepts_connections(node: Endpoint) -> bool:
+    """Whether anything listens on a switch's gNMI port."""
+    try:
+        socket.create_connection((node.host, node.gnmi_port or 0), timeout=CONNECT_WITHIN_S).close()
+    except OSError:
+        return False
+    return True
+
+
+def _from_intent(fabric: Design) -> tuple[str, Endpoints]:
+    inventory, source = fabric.intent.inventory, f"{fabric.path}: inventory"
+    if not inventory:
+        remedy = "Add `inventory` to it, or use --on twin, --on lab or --on FILE"
+        raise EndpointError(str(fabric.path), "contains no addresses of switches", remedy)
+    unknown = sorted(set(inventory) - {node.name for node in fabric.topology.switches()})
+    if unknown:
+        problem = f"not in this fabric: {listed(unknown)}"
+        raise EndpointError(source, problem, "Correct the names")
+    nodes = tuple(Endpoint(name=name, platform="", **target.model_dump()) for name, target in inventory.items())
+    return source, Endpoints(fabric=fabric.intent.fabric, backend="inventory", nodes=nodes)
