@@ -28,6 +28,12 @@ def test_names_of_interfaces_fit_linux(index: int) -> None:
     assert len(NAMES.bridge) <= INTERFACE_NAME_CHARACTERS
 
 
+def test_a_lab_owns_what_has_its_tag_and_nothing_of_another_lab() -> None:
+    assert all(map(NAMES.owns, (NAMES.bridge, NAMES.namespace("leaf1"), NAMES.management_port(7))))
+    other = LabNames("rf0123ff")
+    assert not any(map(NAMES.owns, (other.bridge, other.namespace("leaf1"), "rf012345", "rf0123456-br", "eth0")))
+
+
 @given(fabrics=st.lists(st.text(min_size=1), min_size=2, max_size=5, unique=True))
 def test_no_two_labs_share_a_tag(fabrics: list[str]) -> None:
     tags = {lab_names(LabPlace(fabric=name, folder=Path(), state=Path("/s"))).tag for name in fabrics}

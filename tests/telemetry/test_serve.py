@@ -49,6 +49,8 @@ def test_health_follows_its_parts(server: MetricsServer, parts: dict[str, bool])
     assert (status, json.loads(body)) == (200, {"collecting": True})
     parts["collecting"] = False
     assert got(f"{server.url}/healthz")[0] == 503
+    parts["jobs"] = True
+    assert got(f"{server.url}/healthz")[0] == 503, "one part that fails is enough"
 
 
 def test_the_index_leads_to_both_and_the_rest_is_not_found(server: MetricsServer) -> None:

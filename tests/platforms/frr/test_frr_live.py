@@ -112,6 +112,13 @@ PEERS = {
 }
 
 
+def test_a_port_that_is_shut_down_is_down_although_its_driver_reports_no_link_state() -> None:
+    """A dummy or a tunnel has operstate UNKNOWN, up or not."""
+    shut = [link | {"flags": ["BROADCAST"]} if link["ifname"] == "swp3" else link for link in LINKS]
+    seen = observed_state("leaf1", neighbors="{}", addresses=json.dumps(shut))
+    assert {port.name: port.oper_up for port in seen.interfaces} == {"swp1": True, "swp2": False, "swp3": False}
+
+
 def test_links_and_sessions_are_parsed() -> None:
     seen = observed_state("leaf1", neighbors=json.dumps(PEERS), addresses=json.dumps(LINKS))
     assert seen.interfaces == (

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.platforms.srlinux.switches import CLASSES, rail_switch, spine
 
-from railfab.device import DeviceModel, PfcWatchdog, PrefixRange
+from railfab.device import BfdTimers, DeviceModel, PfcWatchdog, PrefixRange
 from railfab.errors import ConfigError, Problems, RailfabError, UnsupportedFeature
 from railfab.platforms import platform
 from railfab.platforms.admission import admit
@@ -189,6 +189,15 @@ def test_the_ports_of_a_disabled_cage_are_down() -> None:
     configuration = tree()
     interface(configuration, "ethernet-1/1")["admin-state"] = "disable"
     assert [port.enabled for port in parsed(configuration).interfaces] == [False, False, True, True]
+
+
+def test_bfd_timers_that_are_not_configured_are_those_of_sr_linux() -> None:
+    """One second and three intervals (srl_nokia-bfd)."""
+    configuration = tree()
+    for entry in configuration["srl_nokia-bfd:bfd"]["subinterface"]:
+        for leaf in ("desired-minimum-transmit-interval", "required-minimum-receive", "detection-multiplier"):
+            entry.pop(leaf, None)
+    assert parsed(configuration).bfd == BfdTimers(interval_ms=1000, multiplier=3)
 
 
 def test_bfd_needs_its_subinterface_and_its_group() -> None:

@@ -238,7 +238,7 @@ def test_the_live_state(box: Box) -> None:
         (f"{bgp}[peer-address=10.32.0.0]/session-state", "active"),
         (f"{bfd}[local-discriminator=16385]/session-state", "UP"),
         (f"{bfd}[local-discriminator=16385]/ipv6-link-local-interface", "ethernet-1/9.0"),
-        (f"{bfd}[local-discriminator=16386]/session-state", "DOWN"),
+        (f"{bfd}[local-discriminator=16386]/session-state", "INIT"),
         (f"{bfd}[local-discriminator=16386]/remote-address", "10.32.0.0"),
         (f"{lldp}/system-name", "spine1"),
         (f"{lldp}/port-id", "ethernet-1/1"),
