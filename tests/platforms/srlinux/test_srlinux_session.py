@@ -7,11 +7,13 @@ import os
 import socket
 import threading
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import grpc
 import pytest
 from tests.platforms.srlinux.switches import rail_switch, spine
 
@@ -283,6 +285,33 @@ def test_a_wrong_password_is_refused(box: Box) -> None:
     assert isinstance(error, LoginRefused)
     assert str(error).startswith("pod1-seg1-leaf1: rejects the login of admin (")
     assert "hunter2" not in str(error) + repr(error)
+
+
+@contextmanager
+def forbidding(authority: Authority) -> Iterator[int]:
+    """A gNMI server, by its port, that knows every user and lets none of them do anything."""
+
+    class Forbidding(grpc.GenericRpcHandler):  # type: ignore[type-arg]
+        def service(self, call: grpc.HandlerCallDetails) -> Any:
+            def refuse(_: bytes, context: grpc.ServicerContext) -> None:
+                context.abort(grpc.StatusCode.PERMISSION_DENIED, "role none")
+
+            return grpc.unary_unary_rpc_method_handler(refuse)
+
+    server = grpc.server(ThreadPoolExecutor(1), handlers=[Forbidding()])
+    identity = authority.issue(NAME)
+    trust = grpc.ssl_server_credentials([(identity.key, identity.certificate)])
+    port = server.add_secure_port("127.0.0.1:0", trust)
+    server.start()
+    yield port
+    server.stop(0)
+
+
+def test_a_user_without_permission_is_told_so_as_one_with_a_wrong_password_is(authority: Authority, box: Box) -> None:
+    with forbidding(authority) as port:
+        error = refusal(box.session(gnmi_port=port))
+    assert isinstance(error, LoginRefused)
+    assert "role none" in str(error)
 
 
 def test_a_certificate_of_another_ca_is_refused(box: Box, tmp_path: Path) -> None:
