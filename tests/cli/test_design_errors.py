@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 LINE = (
-    "error pod1-seg1-leaf1 and 3 more: 3200 Gb/s of hosts share 1600 Gb/s up (2.00:1). "
+    "error pod1-seg1-leaf1 and 3 more: 3200 Gb/s of hosts share 1600 Gb/s of uplinks (2.00:1). "
     "Add spines or links_per_leaf for a non-blocking fabric. [oversubscription]"
 )
 ACCEPT = ("--accept", "oversubscription")
@@ -82,7 +82,7 @@ def test_the_same_as_json(folder: Path, verb: str) -> None:
                 "severity": "error",
                 "code": "oversubscription",
                 "where": "pod1-seg1-leaf1 and 3 more",
-                "problem": "3200 Gb/s of hosts share 1600 Gb/s up (2.00:1)",
+                "problem": "3200 Gb/s of hosts share 1600 Gb/s of uplinks (2.00:1)",
                 "remedy": "Add spines or links_per_leaf for a non-blocking fabric",
             }
         ],
