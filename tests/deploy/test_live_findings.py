@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from railfab.deploy.verify import _live
-from railfab.device import Observed, ObservedInterface, ObservedSession
+from railfab.device import Observed, ObservedBgpSession, ObservedInterface
 from railfab.fabric import Design, design
 
 LEAF, UPLINK = "pod1-seg1-leaf1", "ethernet-1/32"
@@ -37,7 +37,7 @@ def healthy(fabric: Design) -> Observed:
             for port, peer, _ in ports
         ),
         sessions=tuple(
-            ObservedSession(interface=port.name, state="established", neighbor_device=peer.node, bfd_up=True)
+            ObservedBgpSession(interface=port.name, state="established", neighbor_device=peer.node, bfd_up=True)
             for port, peer, _ in ports
             if peer.node in switches
         ),

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from nornir.core import Nornir
 
 from railfab.deploy.run import OnDone, inspect_all, preview_all
-from railfab.device import DeviceModel, Observed, ObservedInterface, ObservedSession, changes, disagreements
+from railfab.device import DeviceModel, Observed, ObservedBgpSession, ObservedInterface, changes, disagreements
 from railfab.errors import ConfigError, Problems, each
 from railfab.fabric import Design
 from railfab.findings import DifferenceCode, Finding, error
@@ -110,7 +110,7 @@ def _interface(where: str, found: ObservedInterface | None, peer: Port, mtu_byte
         yield error(DifferenceCode.MISCABLED, where, problem, "Correct the cabling")
 
 
-def _session(where: str, found: ObservedSession | None, peer: str, *, wants_bfd: bool) -> Iterator[Finding]:
+def _session(where: str, found: ObservedBgpSession | None, peer: str, *, wants_bfd: bool) -> Iterator[Finding]:
     if found is None:
         yield error(DifferenceCode.BGP_NEIGHBOR_MISSING, where, f"has no BGP session with {peer}", "Deploy the intent")
         return

@@ -17,7 +17,7 @@ from railfab.device.model import (
     Scheduling,
     TrafficClass,
 )
-from railfab.device.observed import Observed, ObservedInterface, ObservedSession
+from railfab.device.observed import Observed, ObservedBgpSession, ObservedInterface
 from railfab.device.plan import plan
 from railfab.device.supported import unsupported
 
@@ -30,8 +30,8 @@ __all__ = [
     "DeviceModel",
     "Interface",
     "Observed",
+    "ObservedBgpSession",
     "ObservedInterface",
-    "ObservedSession",
     "PfcWatchdog",
     "PortProfile",
     "PortQos",

@@ -17,7 +17,7 @@ class ObservedInterface:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ObservedSession:
+class ObservedBgpSession:
     """A BGP session over an interface. bfd_up: None when the session has no BFD."""
 
     interface: str
@@ -36,4 +36,4 @@ class Observed:
     """The live state of one switch."""
 
     interfaces: tuple[ObservedInterface, ...]
-    sessions: tuple[ObservedSession, ...]
+    sessions: tuple[ObservedBgpSession, ...]

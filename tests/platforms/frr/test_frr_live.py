@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from railfab.device import ObservedInterface, ObservedSession
+from railfab.device import ObservedBgpSession, ObservedInterface
 from railfab.endpoints import Credentials, Endpoint, read_credentials
 from railfab.errors import DeviceError, EndpointError
 from railfab.platforms import platform
@@ -127,12 +127,12 @@ def test_links_and_sessions_are_parsed() -> None:
         ObservedInterface(name="swp3", oper_up=True, mtu_bytes=9000),
     )
     up, down, lost = seen.sessions
-    established = ObservedSession(
+    established = ObservedBgpSession(
         interface="swp1", state="established", remote_as=65001, neighbor_device="spine1", bfd_up=True
     )
     assert up == established
-    assert down == ObservedSession(interface="swp3", state="active", remote_as=65002, bfd_up=False)
-    assert lost == ObservedSession(interface="10.9.9.9", state="idle", remote_as=65003)
+    assert down == ObservedBgpSession(interface="swp3", state="active", remote_as=65002, bfd_up=False)
+    assert lost == ObservedBgpSession(interface="10.9.9.9", state="idle", remote_as=65003)
 
 
 def test_a_switch_without_bgp_has_no_sessions() -> None:

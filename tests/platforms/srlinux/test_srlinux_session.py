@@ -17,7 +17,7 @@ import grpc
 import pytest
 from tests.platforms.srlinux.switches import rail_switch, spine
 
-from railfab.device import DeviceModel, ObservedInterface, ObservedSession
+from railfab.device import DeviceModel, ObservedBgpSession, ObservedInterface
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import CommitRefused, EndpointError, LoginRefused, RailfabError, Unreachable
 from railfab.gnmi.certificates import Authority
@@ -250,10 +250,10 @@ def test_the_live_state(box: Box) -> None:
         session.commit(wanted(), confirm_within_s=60)
         observed = session.observe()
     assert observed.sessions == (
-        ObservedSession(
+        ObservedBgpSession(
             interface="ethernet-1/9", state="established", remote_as=65001, neighbor_device="spine1", bfd_up=True
         ),
-        ObservedSession(interface="ethernet-1/10", state="active", remote_as=65001, bfd_up=False),
+        ObservedBgpSession(interface="ethernet-1/10", state="active", remote_as=65001, bfd_up=False),
     )
     assert [found.name for found in observed.interfaces] == [
         "ethernet-1/1/1",

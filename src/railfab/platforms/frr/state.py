@@ -6,7 +6,7 @@ import json
 from ipaddress import IPv4Address, IPv4Interface
 from typing import Any
 
-from railfab.device import Observed, ObservedInterface, ObservedSession
+from railfab.device import Observed, ObservedBgpSession, ObservedInterface
 from railfab.errors import DeviceError
 
 UP = frozenset({"UP", "UNKNOWN"})
@@ -39,10 +39,10 @@ def _interface(link: dict[str, Any]) -> ObservedInterface:
     return ObservedInterface(name=link["ifname"], oper_up=up, mtu_bytes=link["mtu"])
 
 
-def _session(links: list[dict[str, Any]], peer: str, found: dict[str, Any]) -> ObservedSession:
+def _session(links: list[dict[str, Any]], peer: str, found: dict[str, Any]) -> ObservedBgpSession:
     """neighbor_device is known once the peer has sent FRR's hostname capability."""
     bfd = found.get("peerBfdInfo")
-    return ObservedSession(
+    return ObservedBgpSession(
         interface=_interface_of(links, peer),
         state=found["bgpState"].lower(),
         remote_as=found.get("remoteAs"),

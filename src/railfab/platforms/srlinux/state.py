@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from ipaddress import AddressValueError, IPv4Address, IPv4Interface
 from typing import Any
 
-from railfab.device import Observed, ObservedInterface, ObservedSession
+from railfab.device import Observed, ObservedBgpSession, ObservedInterface
 from railfab.platforms.srlinux.interfaces import SYSTEM, front_panel, is_managed, port_of
 from railfab.platforms.srlinux.routing import INSTANCE
 from railfab.platforms.srlinux.tree import Json, stripped
@@ -58,13 +58,13 @@ def _interface(name: str, port: Json, neighbor: Json) -> ObservedInterface:
     )
 
 
-def _sessions(state: Json, ports: dict[str, Json], neighbors: dict[str, Json]) -> Iterator[ObservedSession]:
+def _sessions(state: Json, ports: dict[str, Json], neighbors: dict[str, Json]) -> Iterator[ObservedBgpSession]:
     bfd = dict(_bfd(state, ports))
     for instance in state.get("network-instance", []):
         for peer in instance.get("protocols", {}).get("bgp", {}).get("neighbor", []):
             interface = _port_towards(str(peer["peer-address"]), ports)
             if interface is not None and "session-state" in peer:
-                yield ObservedSession(
+                yield ObservedBgpSession(
                     interface=interface,
                     state=peer["session-state"],
                     remote_as=int(peer["peer-as"]) if "peer-as" in peer else None,
