@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape
 import pyte
 from pyte.screens import Char
 
-from railfab.draw.svg import Box, document, element, rectangle, words
+from railfab.draw.svg import Box, document, element, rectangle, text_line
 
 CELL_WIDTH, CELL_HEIGHT, FONT_SIZE = 8.4, 18.0, 14
 PADDING, BAR_HEIGHT = 16.0, 34.0
@@ -68,7 +68,7 @@ def recording_svg(frames: Sequence[Frame], *, columns: int, name: str) -> str:
     last = _shift(len(frames) - 1, window.width)
     body = (
         rectangle(window, "", radius=8, fill=BACKGROUND),
-        words(window.middle, 22, name, "bar"),
+        text_line(window.middle, 22, name, "bar"),
         *(element("circle", cx=20 + 18 * place, cy=17, r=5.5, fill="#484f58") for place in range(3)),
         element("defs", *(_row(number, row) for row, number in numbers.items())),
         element(

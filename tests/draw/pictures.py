@@ -1,4 +1,4 @@
-"""Fabrics made by hand, and what a reader sees in a picture: words with the room they take, and boxes."""
+"""Generated fabrics, and the contents of a picture: texts with their bounding boxes, and boxes of nodes."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ SVG = "{http://www.w3.org/2000/svg}"
 SIZES = {"head": 18, "name": 12, "title": 12, "chip": 10, "note": 11, "side": 11, "bar": 11, "end": 11}
 BOLD = {"head", "name", "title", "chip"}
 MIDDLE = {"name", "note", "chip", "bar"}
-TILES = {"leaf", "spine", "super", "hosts"}
+NODE_CLASSES = {"leaf", "spine", "super", "hosts"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Design:
-    """A regular fabric: counts of each unit in the next. groups: of super-spines, with their part of the spines."""
+    """A regular fabric, by the count of each unit in the next larger one. groups: of super-spines."""
 
     planes: int = 1
     pods: int = 1
@@ -95,8 +95,8 @@ def cable(low: str, high: str, *, rate_gbps: int, cable_m: float, rail: int | No
     return Link(a=a, z=z, rate_gbps=rate_gbps, cable_m=cable_m)
 
 
-def beside(topology: Topology, net: Net, *, leaves: int, spines: int, servers: int = 0) -> Topology:
-    """The topology with another network, to which each host and each switch of the backend has a cable."""
+def with_network(topology: Topology, net: Net, *, leaves: int, spines: int, servers: int = 0) -> Topology:
+    """The topology with another network; each host and each switch of the backend has a cable to it."""
     places = [
         *((f"{net}-server{n}", Role.SERVER, n) for n in _from_one(servers)),
         *((f"{net}-leaf{n}", Role.LEAF, n) for n in _from_one(leaves)),
@@ -129,20 +129,20 @@ def page(picture: str) -> Box:
 
 
 def text_boxes(picture: str) -> list[tuple[str, Box]]:
-    """Every line of words with the room it takes."""
+    """Every line of text with its bounding box."""
     return [(element.text or "", _room(element)) for element in ElementTree.fromstring(picture).iter(f"{SVG}text")]
 
 
-def tiles(picture: str) -> Iterator[tuple[str, Box, list[tuple[str, Box]]]]:
-    """Of each switch and card: its class, its box, and the words in it."""
+def node_boxes(picture: str) -> Iterator[tuple[str, Box, list[tuple[str, Box]]]]:
+    """Class, box and texts of each switch and each box of hosts."""
     for group in ElementTree.fromstring(picture).iter(f"{SVG}g"):
-        outer = [rect for rect in group.findall(f"{SVG}rect") if rect.get("class") in TILES]
+        outer = [rect for rect in group.findall(f"{SVG}rect") if rect.get("class") in NODE_CLASSES]
         words = [(element.text or "", _room(element)) for element in group.findall(f"{SVG}text")]
         yield outer[-1].attrib["class"], _box(outer[-1]), words
 
 
 def frames(picture: str) -> list[Box]:
-    """Of planes, pods, groups and networks."""
+    """Frames of planes, pods, groups and networks."""
     rects = ElementTree.fromstring(picture).findall(f"{SVG}rect")
     return [_box(rect) for rect in rects if rect.get("class") == "frame"]
 

@@ -1,4 +1,4 @@
-"""Words can be read on light and on dark pages."""
+"""Texts have enough contrast on light and on dark pages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from tests.draw.pictures import Design
 
 from railfab.draw import topology_svg
-from railfab.draw.palette import PLANE_COLOURS, RAIL_COLOURS, contrast, ink_on
+from railfab.draw.palette import PLANE_COLOURS, RAIL_COLOURS, contrast, readable_ink
 
 LEAST = 4.5
 """WCAG 2.1, 1.4.3, for text of this size."""
@@ -16,7 +16,7 @@ PAGES = {"light": "#ffffff", "dark": "#0d1117"}
 
 
 def colours(scheme: str) -> dict[str, str]:
-    """Fill of each class in the style sheet of a picture, as the scheme of the page has it."""
+    """Fill colour of each class in the style sheet of a picture, for light or dark pages."""
     sheet = topology_svg(Design().topology()).split("<style>")[1].split("</style>")[0]
     light, dark = sheet.split("@media(prefers-color-scheme:dark)")
     rules = re.findall(r"([^{}]+){fill:(#\w{6})", light if scheme == "light" else dark)
@@ -24,7 +24,7 @@ def colours(scheme: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("scheme", PAGES)
-def test_words_stand_out_from_the_page_and_from_boxes(scheme: str) -> None:
+def test_text_has_contrast_on_the_page_and_on_boxes(scheme: str) -> None:
     found = colours(scheme)
     assert found[".page"] == PAGES[scheme]
     for ground in (".page", ".leaf", ".spine", ".super", ".hosts", ".bare"):
@@ -33,11 +33,11 @@ def test_words_stand_out_from_the_page_and_from_boxes(scheme: str) -> None:
 
 
 @pytest.mark.parametrize("colour", [*RAIL_COLOURS, *PLANE_COLOURS])
-def test_words_stand_out_from_the_colours_of_rails_and_planes(colour: str) -> None:
-    assert contrast(ink_on(colour), colour) >= LEAST
+def test_text_has_contrast_on_the_colours_of_rails_and_planes(colour: str) -> None:
+    assert contrast(readable_ink(colour), colour) >= LEAST
 
 
-def test_rails_and_planes_have_colours_of_their_own() -> None:
+def test_no_two_rails_or_planes_share_a_colour() -> None:
     assert len({*RAIL_COLOURS, *PLANE_COLOURS}) == len(RAIL_COLOURS) + len(PLANE_COLOURS) == 16
 
 
@@ -50,7 +50,7 @@ def test_rails_and_planes_have_colours_of_their_own() -> None:
         ("#0000ff", "#ffffff", 8.59),
     ],
 )
-def test_contrast_is_as_published(one: str, other: str, ratio: float) -> None:
-    """Of black, white, the grey that just fails, and blue."""
+def test_contrast_ratios_are_the_published_ones(one: str, other: str, ratio: float) -> None:
+    """Black, white, a grey just below the limit, and blue."""
     assert contrast(one, other) == pytest.approx(ratio, abs=0.005)
     assert contrast(other, one) == contrast(one, other)

@@ -1,4 +1,4 @@
-"""What holds for the picture of any fabric, of one switch and of five thousand."""
+"""Laws for the picture of any fabric, of one switch and of five thousand."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.draw.pictures import Design, beside, frames, overlap, page, text_boxes, texts, tiles, within
+from tests.draw.pictures import Design, frames, node_boxes, overlap, page, text_boxes, texts, with_network, within
 
 from railfab.draw import topology_svg
-from railfab.draw.backend import Picture
-from railfab.draw.wires import read_wiring
+from railfab.draw.backend import BackendPicture
+from railfab.draw.graph import network_graphs
 from railfab.intent import Hosts, load_intent
 from railfab.topology import Net, Role, Topology, wire
 
@@ -50,52 +50,52 @@ def fabric(path: Path) -> tuple[Topology, Hosts]:
     return wire(intent), intent.hosts
 
 
-def judge(topology: Topology, hosts: Hosts | None = None) -> str:
-    """The picture, which is bounded, whose words stand apart, inside their boxes and inside the page."""
+def check_readable(topology: Topology, hosts: Hosts | None = None) -> str:
+    """The picture, after checks: limited size, and texts that overlap neither each other nor an edge."""
     picture = topology_svg(topology, hosts)
     whole, words = page(picture), text_boxes(picture)
     assert len(picture.encode()) < MOST_BYTES
     assert whole.width <= MOST_WIDTH
     assert all(within(box, whole) for _, box in words)
     found = sorted(words, key=lambda item: item[1].y)
-    for place, (text, box) in enumerate(found):
-        for other, beyond in found[place + 1 :]:
+    for number, (text, box) in enumerate(found):
+        for other, beyond in found[number + 1 :]:
             assert not overlap(box, beyond), (text, other)
-    boxes = [box for _, box, _ in tiles(picture)]
-    for place, (_, box, inside) in enumerate(tiles(picture)):
+    boxes = [box for _, box, _ in node_boxes(picture)]
+    for number, (_, box, inside) in enumerate(node_boxes(picture)):
         assert within(box, whole)
         assert all(within(room, box) for _, room in inside), inside
-        assert not any(overlap(box, other) for other in boxes[place + 1 :])
+        assert not any(overlap(box, other) for other in boxes[number + 1 :])
         assert all(within(box, frame) or not overlap(box, frame) for frame in frames(picture))
     return picture
 
 
 @pytest.mark.parametrize("path", [path for path in FABRICS if path.stem != "gpu131072"], ids=lambda path: path.stem)
 def test_the_picture_of_each_design_can_be_read(path: Path) -> None:
-    judge(*fabric(path))
+    check_readable(*fabric(path))
 
 
 @given(designs)
 @settings(max_examples=25)
 def test_the_picture_of_any_regular_fabric_can_be_read(design: Design) -> None:
-    judge(design.topology(), Hosts())
+    check_readable(design.topology(), Hosts())
 
 
 @pytest.mark.parametrize("design", LARGE, ids=str)
 def test_the_picture_of_a_large_fabric_can_be_read(design: Design) -> None:
-    judge(design.topology())
+    check_readable(design.topology())
 
 
 @given(
     designs.filter(lambda design: design.pods * design.segments * design.leaves < 60), st.randoms(use_true_random=False)
 )
 @settings(max_examples=12)
-def test_the_picture_of_a_fabric_without_order_can_be_read(design: Design, dice: object) -> None:
-    """Every cable of some other length: nothing is as anything else."""
+def test_the_picture_of_an_irregular_fabric_can_be_read(design: Design, dice: object) -> None:
+    """Cables of random lengths: no two parts are equivalent."""
     topology = design.topology()
     lengths = [dice.choice((1, 2, 3, 5, 7)) for _ in topology.links]  # type: ignore[attr-defined]
     links = tuple(replace(link, cable_m=length) for link, length in zip(topology.links, lengths, strict=True))
-    judge(replace(topology, links=links))
+    check_readable(replace(topology, links=links))
     check_counts(replace(topology, links=links))
 
 
@@ -104,25 +104,27 @@ def test_the_picture_of_a_fabric_without_order_can_be_read(design: Design, dice:
 def test_the_picture_of_a_cluster_can_be_read(leaves: int, spines: int, servers: int, design: Design) -> None:
     topology = replace(design, pods=1, planes=1).topology()
     for net in (Net.FRONTEND, Net.STORAGE, Net.MANAGEMENT):
-        topology = beside(topology, net, leaves=leaves, spines=spines, servers=servers if net is Net.STORAGE else 0)
-    picture = judge(topology)
+        topology = with_network(
+            topology, net, leaves=leaves, spines=spines, servers=servers if net is Net.STORAGE else 0
+        )
+    picture = check_readable(topology)
     assert {"Backend", "Frontend", "Storage", "Management"} <= set(texts(picture))
     assert counts_of_panels(picture) == _counts_by_net(topology)
 
 
 def counts_of_panels(picture: str) -> list[tuple[int, int, int]]:
-    """Leaves, spines and cables as the heads of the panels say."""
+    """Leaves, spines and cables by the headings of the panels."""
     heads = [text for text in texts(picture) if re.match(r"[\d,]+ lea(f|ves) ", text)]
     return sorted(tuple(_number(word, head) for word in ("lea", "spine", "cable")) for head in heads)  # type: ignore[misc]
 
 
 def _counts_by_net(topology: Topology) -> list[tuple[int, int, int]]:
-    wirings = read_wiring(topology)
+    graphs = network_graphs(topology)
     return sorted(
         (
             sum(node.net is net and node.role is Role.LEAF for node in topology.nodes),
             sum(node.net is net and node.role is Role.SPINE for node in topology.nodes),
-            wirings[net].total(),
+            graphs[net].cable_count(),
         )
         for net in (Net.FRONTEND, Net.STORAGE, Net.MANAGEMENT)
     )
@@ -134,10 +136,10 @@ def _number(word: str, text: str) -> int:
 
 
 def check_counts(topology: Topology) -> None:
-    """What is written in the picture is what there is."""
+    """Check that the counts in the picture are those of the topology."""
     picture = topology_svg(topology)
     shown: Counter[str] = Counter()
-    for look, _, words in tiles(picture):
+    for look, _, words in node_boxes(picture):
         what = {"leaf": "(rail )?switch", "spine": "spine", "super": "super-spine", "hosts": "host"}[look]
         plural = {"leaf": "leaves", "super": "supers"}.get(look, f"{what}s")
         counts = [
@@ -157,17 +159,17 @@ def check_counts(topology: Topology) -> None:
 
 @given(designs)
 @settings(max_examples=25)
-def test_what_is_written_is_what_there_is(design: Design) -> None:
+def test_the_counts_in_a_picture_are_those_of_the_topology(design: Design) -> None:
     check_counts(design.topology())
 
 
 @pytest.mark.parametrize("design", LARGE, ids=str)
-def test_what_is_written_of_a_large_fabric_is_what_there_is(design: Design) -> None:
+def test_the_counts_in_the_picture_of_a_large_fabric_are_those_of_the_topology(design: Design) -> None:
     check_counts(design.topology())
 
 
-def picture_of(topology: Topology) -> Picture:
-    return Picture(topology, read_wiring(topology)[Net.BACKEND], None)
+def picture_of(topology: Topology) -> BackendPicture:
+    return BackendPicture(topology, network_graphs(topology)[Net.BACKEND], None)
 
 
 @given(designs)
@@ -175,37 +177,37 @@ def picture_of(topology: Topology) -> Picture:
 def test_every_node_is_in_one_box_and_every_cable_between_two(design: Design) -> None:
     topology = design.topology()
     picture = picture_of(topology)
-    places = Counter(place for cell in picture.cells.values() for place in cell.places)
+    places = Counter(index for cell in picture.cells.values() for index in cell.node_indices)
     assert places == Counter(range(len(topology.nodes)))
-    assert sum(joint.cables for joint in picture.joints.values()) == len(topology.links)
+    assert sum(totals.cables for totals in picture.cable_totals.values()) == len(topology.links)
 
 
 @given(designs)
 @settings(max_examples=25)
-def test_everyone_is_named(design: Design) -> None:
-    """Each node on the picture or on pointing at its box; of more than 64 in one box the first and the last."""
+def test_every_node_is_named(design: Design) -> None:
+    """Each node in the picture or in a tooltip; of more than 64 nodes in one box, the first and the last."""
     topology = design.topology()
     picture = topology_svg(topology)
     for cell in picture_of(topology).cells.values():
-        names = [topology.nodes[place].name for place in cell.places]
-        listed = ", ".join(names) if len(names) <= 64 else f"{names[0]} … {names[-1]}, {len(names):,} in all"
+        names = [topology.nodes[index].name for index in cell.node_indices]
+        listed = ", ".join(names) if len(names) <= 64 else f"{names[0]} … {names[-1]}, {len(names):,} in total"
         assert listed in picture
 
 
 @given(designs, st.randoms(use_true_random=False))
 @settings(max_examples=20)
-def test_the_order_of_cables_says_nothing(design: Design, dice: object) -> None:
+def test_the_order_of_cables_does_not_change_the_picture(design: Design, dice: object) -> None:
     topology = design.topology()
     links = list(topology.links)
     dice.shuffle(links)  # type: ignore[attr-defined]
     assert topology_svg(replace(topology, links=tuple(links))) == topology_svg(topology)
 
 
-def test_a_fabric_of_nothing_and_hosts_without_cables_have_pictures() -> None:
-    lonely = replace(Design(leaves=1, spines=0).topology(), links=())
-    bare = Topology(fabric="bare", nodes=(), links=())
-    assert texts(judge(bare)) == ["bare", "nothing"]
-    assert "4 hosts" in texts(judge(lonely))
+def test_an_empty_fabric_and_hosts_without_cables_have_pictures() -> None:
+    unconnected = replace(Design(leaves=1, spines=0).topology(), links=())
+    empty = Topology(fabric="empty", nodes=(), links=())
+    assert texts(check_readable(empty)) == ["empty", "no nodes"]
+    assert "4 hosts" in texts(check_readable(unconnected))
 
 
 def test_131072_gpus_take_less_than_three_seconds() -> None:
@@ -215,5 +217,5 @@ def test_131072_gpus_take_less_than_three_seconds() -> None:
     assert time.process_time() - before < 3
     assert len(picture.encode()) < MOST_BYTES
     assert page(picture).width <= MOST_WIDTH
-    assert {"segments 2-8", "each as segment 1", "pods 2-64", "each as pod 1", "groups 2-32"} <= set(texts(picture))
+    assert {"segments 2-8", "each like segment 1", "pods 2-64", "each like pod 1", "groups 2-32"} <= set(texts(picture))
     assert {"65,536 × 800G, 40 m", "25.6 : 25.6 Tb/s, 1:1"} <= set(texts(picture))

@@ -1,18 +1,18 @@
-"""The picture of a fabric is well-formed, complete, and the same every time."""
+"""The picture of a fabric is well-formed, complete and deterministic."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from tests.draw.pictures import Design, beside, overlap, texts, within
+from tests.draw.pictures import Design, overlap, texts, with_network, within
 from typer import Typer
 from typer.testing import CliRunner
 
 from railfab.cli.draw import draw
 from railfab.draw import topology_svg
-from railfab.draw.backend import Picture
-from railfab.draw.wires import read_wiring
+from railfab.draw.backend import BackendPicture
+from railfab.draw.graph import network_graphs
 from railfab.errors import RailfabError
 from railfab.intent import Hosts, ScaleUp, load_intent
 from railfab.topology import Link, Net, Node, Port, Role, Topology, wire
@@ -45,30 +45,30 @@ def rail_optimised() -> Topology:
     return Topology(fabric="tiny", nodes=(*hosts, *leaves), links=tuple(links[:-1]))
 
 
-def test_every_switch_is_named_and_every_host_is_somewhere(fabric: Topology) -> None:
+def test_the_picture_names_every_switch_and_every_host(fabric: Topology) -> None:
     picture = topology_svg(fabric)
     assert {node.name for node in fabric.switches()} <= set(texts(picture))
     assert {"Spines", "Rail switches", "Hosts"} <= set(texts(picture))
     assert all(node.name in picture for node in fabric.hosts())
 
 
-def test_the_same_fabric_is_the_same_picture(fabric: Topology) -> None:
+def test_the_picture_is_deterministic(fabric: Topology) -> None:
     assert topology_svg(fabric) == topology_svg(fabric)
 
 
-def test_nothing_stands_on_anything_else_or_beyond_the_edge(fabric: Topology) -> None:
-    places = Picture(fabric, read_wiring(fabric)[Net.BACKEND], None).layout
+def test_boxes_overlap_neither_each_other_nor_the_edge(fabric: Topology) -> None:
+    places = BackendPicture(fabric, network_graphs(fabric)[Net.BACKEND], None).layout
     boxes = list(places.boxes.values())
     assert all(within(box, places.size) for box in boxes)
     assert not any(overlap(one, other) for i, one in enumerate(boxes) for other in boxes[i + 1 :])
 
 
-BY_HAND = {
+GENERATED = {
     "one-switch": Design(segments=1, hosts=3, leaves=1, spines=0).topology(),
     "planes": Design(planes=2, segments=5, leaves=8, spines=4).topology(),
     "groups": Design(pods=12, segments=3, leaves=2, spines=8, supers=32, groups=8).topology(),
-    "cluster": beside(
-        beside(Design(segments=1).topology(), Net.STORAGE, leaves=3, spines=2, servers=4),
+    "cluster": with_network(
+        with_network(Design(segments=1).topology(), Net.STORAGE, leaves=3, spines=2, servers=4),
         Net.MANAGEMENT,
         leaves=40,
         spines=2,
@@ -77,19 +77,19 @@ BY_HAND = {
 
 
 @pytest.mark.parametrize("name", ["pod64", "dual-mlag"])
-def test_an_intent_is_drawn_as_agreed(name: str, repository: Path) -> None:
-    """Changed on purpose? Look at it on a light and a dark page, then `railfab draw` it again."""
+def test_the_picture_of_an_intent_equals_its_golden_file(name: str, repository: Path) -> None:
+    """After an intended change, look at it on a light and a dark page, and write it with `railfab draw`."""
     intent = load_intent(repository / "inventory" / "fabrics" / f"{name}.yml")
     assert topology_svg(wire(intent), intent.hosts) == (GOLDEN / f"{name}.svg").read_text()
 
 
-@pytest.mark.parametrize("name", BY_HAND)
-def test_a_fabric_made_by_hand_is_drawn_as_agreed(name: str) -> None:
-    """Changed on purpose? Look at it, then write what `topology_svg` gives to the file."""
-    assert topology_svg(BY_HAND[name]) == (GOLDEN / f"{name}.svg").read_text()
+@pytest.mark.parametrize("name", GENERATED)
+def test_the_picture_of_a_generated_fabric_equals_its_golden_file(name: str) -> None:
+    """After an intended change, look at it, and write the output of `topology_svg` to the file."""
+    assert topology_svg(GENERATED[name]) == (GOLDEN / f"{name}.svg").read_text()
 
 
-def test_hosts_that_are_cabled_alike_are_one_card(rail_optimised: Topology) -> None:
+def test_hosts_with_the_same_cabling_share_a_box(rail_optimised: Topology) -> None:
     shown = texts(topology_svg(rail_optimised))
     assert "pod1-seg1-host1 … host2" in shown
     assert "2 hosts of 2 rails, 1 port each" in shown
@@ -97,7 +97,7 @@ def test_hosts_that_are_cabled_alike_are_one_card(rail_optimised: Topology) -> N
     assert "1 host of 1 rail, 1 port each" in shown
 
 
-def test_names_are_escaped_and_a_switch_of_one_rail_says_which(rail_optimised: Topology) -> None:
+def test_names_are_escaped_and_a_switch_of_one_rail_names_it(rail_optimised: Topology) -> None:
     shown = texts(topology_svg(rail_optimised))
     assert 'leaf<2> & "co"' in shown
     assert {"rail 1", "rail 2"} <= set(shown)
@@ -105,7 +105,7 @@ def test_names_are_escaped_and_a_switch_of_one_rail_says_which(rail_optimised: T
     assert "Spines" not in shown
 
 
-def test_the_picture_suits_light_and_dark_pages(fabric: Topology) -> None:
+def test_the_picture_has_styles_for_light_and_dark_pages(fabric: Topology) -> None:
     picture = topology_svg(fabric)
     assert "@media(prefers-color-scheme:dark)" in picture
     assert "http" not in picture.replace("http://www.w3.org/2000/svg", "")
@@ -126,7 +126,7 @@ def test_the_command_writes_a_file_or_prints(tmp_path: Path, repository: Path) -
     assert _drawn(intent) == (tmp_path / "out.svg").read_text() == topology_svg(wire(fabric), fabric.hosts)
 
 
-def test_a_place_that_cannot_be_written_is_said(tmp_path: Path, repository: Path) -> None:
+def test_a_file_that_cannot_be_written_is_an_error(tmp_path: Path, repository: Path) -> None:
     with pytest.raises(RailfabError) as caught:
         _drawn(repository / INTENTS[1], "-o", tmp_path / "absent" / "out.svg")
     assert str(caught.value) == (
@@ -134,14 +134,14 @@ def test_a_place_that_cannot_be_written_is_said(tmp_path: Path, repository: Path
     )
 
 
-def test_a_pair_shows_its_peer_link_and_how_hosts_are_bundled(repository: Path) -> None:
+def test_a_pair_shows_its_peer_link_and_the_link_aggregation_of_hosts(repository: Path) -> None:
     for name, how in (("dual-mlag", "MLAG"), ("dual-esi", "EVPN ESI")):
         shown = texts(topology_svg(wire(load_intent(repository / "inventory" / "fabrics" / f"{name}.yml"))))
         assert "peer link" in shown
         assert any(text.endswith(f"LAG over two switches ({how})") for text in shown)
 
 
-def test_few_switches_show_which_cage_serves_which_rail(repository: Path) -> None:
+def test_front_panels_of_few_switches_show_the_rail_of_each_cage(repository: Path) -> None:
     topology = wire(load_intent(repository / "inventory" / "fabrics" / "rail-blocks.yml"))
     picture = topology_svg(topology)
     for rail, cages in ((1, (1, 4, 7, 10)), (2, (13, 16, 19, 22)), (8, (38, 41, 44, 47))):
@@ -158,14 +158,14 @@ def test_hosts_show_their_gpus_shared_nics_and_scale_up() -> None:
     assert "GPUs on" not in apart
 
 
-def test_what_a_tier_carries_is_said_with_its_ratio() -> None:
+def test_the_capacity_of_a_tier_is_shown_with_its_ratio() -> None:
     shown = texts(topology_svg(Design(rails=8, spines=2).topology()))
     assert {"1.6 : 0.8 Tb/s, 2:1", "1.6 Tb/s down", "64 × 100G, 5 m", "8 × 400G, 40 m", "4 × m32"} <= set(shown)
     more = texts(topology_svg(Design(rails=8, spines=8).topology()))
     assert "1.6 : 3.2 Tb/s, 1:2" in more
 
 
-def test_a_picture_of_another_kind_is_refused(tmp_path: Path, repository: Path) -> None:
+def test_a_file_that_is_not_named_svg_is_refused(tmp_path: Path, repository: Path) -> None:
     with pytest.raises(RailfabError, match=r"out\.png: is not the name of an SVG file\. Use -o .*out\.svg\.$"):
         draw(repository / INTENTS[1], tmp_path / "out.png")
     assert not (tmp_path / "out.png").exists()

@@ -15,7 +15,7 @@ from railfab.fabric import design
 def draw(
     intent: IntentFile,
     out: Annotated[
-        Path | None, typer.Option("-o", metavar="FILE", help="An .svg file; else stdout.", show_default=False)
+        Path | None, typer.Option("-o", metavar="FILE", help="An .svg file. Default: stdout.", show_default=False)
     ] = None,
 ) -> None:
     """Draw the cluster as an SVG: tiers, planes, pods, segments and rails; repeated parts are drawn once."""

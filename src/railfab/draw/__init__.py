@@ -1,4 +1,4 @@
-"""Pictures of topologies as SVG: no fonts, scripts or addresses inside, so that they look the same everywhere."""
+"""Pictures of topologies as SVG, without fonts, scripts or links to other files."""
 
 from railfab.draw.topology import topology_svg
 

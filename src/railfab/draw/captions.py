@@ -1,4 +1,4 @@
-"""What is written in the boxes of a picture, as much as fits."""
+"""Texts in the boxes of a picture, shortened to the width of the box."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from railfab.draw.cells import PLURALS, Cell, ranges, short
-from railfab.draw.svg import fitted, width_of
-from railfab.draw.wires import Wiring
+from railfab.draw.cells import PLURALS, Cell, number_ranges, short_name
+from railfab.draw.graph import NetworkGraph
+from railfab.draw.svg import truncated, width_of
 from railfab.intent import Hosts
 from railfab.topology import Node, Role, Topology
 from railfab.units import counted
@@ -29,55 +29,55 @@ SINGULARS = {
 
 @dataclass(frozen=True, slots=True)
 class SwitchCaptions:
-    """rails, vlans: of the cells of rail switches that have any, by key."""
+    """Texts of switches. rails, vlans: of cells of rail switches, by key of the cell."""
 
     nodes: Sequence[Node]
     rails: Mapping[int, set[int]]
     vlans: Mapping[int, set[int]]
 
     def lines(self, cell: Cell, width: float) -> list[str]:
-        """Its name first: model, AS number and rails of one switch; of many what they are as, and how many."""
+        """Name first; then model, AS number and rails of one switch, or what several are equivalent to and how many."""
         if cell.name:
-            like = first_that_fits([cell.like, cell.like.removeprefix("each ")], width)
-            return boxed([fitting_name(cell.name, width), like, self._counted(cell, width)], width)
+            note = first_that_fits([cell.note, cell.note.removeprefix("each ")], width)
+            return fit_lines([shorten_name(cell.name, width), note, self._count_and_rails(cell, width)], width)
         node = self.nodes[cell.key]
-        notes = first_that_fits(facts(node), width), self._served(cell, width)
-        return boxed([fitting_name(node.name, width), *notes], width)
+        notes = first_that_fits(switch_facts(node), width), self._rails_and_vlans(cell, width)
+        return fit_lines([shorten_name(node.name, width), *notes], width)
 
-    def _counted(self, cell: Cell, width: float) -> str:
+    def _count_and_rails(self, cell: Cell, width: float) -> str:
         rails = rails_text(self.rails.get(cell.key, ()))
-        if counts_itself(cell):
+        if name_has_count(cell):
             return rails
-        count = counted(len(cell.places), SINGULARS[cell.role])
+        count = counted(len(cell.node_indices), SINGULARS[cell.role])
         return first_that_fits([_comma(count, rails), count, count.replace("rail ", "")], width)
 
-    def _served(self, cell: Cell, width: float) -> str:
+    def _rails_and_vlans(self, cell: Cell, width: float) -> str:
         text, vlans = rails_text(self.rails.get(cell.key, ())), self.vlans.get(cell.key, ())
         if not (text and vlans):
             return text
-        return first_that_fits([f"{text} · VLAN{'s' if len(vlans) > 1 else ''} {ranges(vlans)}", text], width)
+        return first_that_fits([f"{text} · VLAN{'s' if len(vlans) > 1 else ''} {number_ranges(vlans)}", text], width)
 
 
 @dataclass(frozen=True, slots=True)
 class HostCaptions:
-    """hosts: what a host is, where it is known. lags: how ports are bundled, of hosts that bundle them, by place."""
+    """Texts of hosts. hosts: from the intent; lags: link aggregation of hosts, by index of the host."""
 
-    wiring: Wiring
+    graph: NetworkGraph
     hosts: Hosts | None
     lags: Mapping[int, str]
 
     def lines(self, cell: Cell, width: float) -> list[str]:
-        """Hosts by name, then how many, their rails and ports."""
-        nodes = [self.wiring.nodes[place] for place in cell.places]
+        """Names of the hosts, then their number, rails and ports."""
+        nodes = [self.graph.nodes[index] for index in cell.node_indices]
         name = cell.name or _hosts_name([node.name for node in nodes], [node.index for node in nodes], width)
-        return boxed([name, *joined(self._phrases(cell, width), width)], width)
+        return fit_lines([name, *wrap_phrases(self._phrases(cell, width), width)], width)
 
     def _phrases(self, cell: Cell, width: float) -> list[str]:
         ports = self._ports(cell)
-        like = [cell.like] if cell.like else []
-        count = counted(len(cell.places), "host")
-        if not ports or cell.like:
-            return like if counts_itself(cell) else [count, *like]
+        note = [cell.note] if cell.note else []
+        count = counted(len(cell.node_indices), "host")
+        if not ports or cell.note:
+            return note if name_has_count(cell) else [count, *note]
         if not any(ports):
             return [count, counted(ports.total(), "port") + " each"]
         shared = self.hosts is not None and self.hosts.gpus_per_nic > 1
@@ -94,14 +94,14 @@ class HostCaptions:
         return any(self._ports(cell))
 
     def _ports(self, cell: Cell) -> Counter[int]:
-        """Ports on each rail of a host of the cell."""
+        """Number of ports on each rail of a host of the cell."""
         found: Counter[int] = Counter()
-        for wire in self.wiring.at(cell.key):
-            found[self.wiring.kinds[wire.kind].rail] += self.wiring.wires[wire]
+        for edge in self.graph.edges_of(cell.key):
+            found[self.graph.cable_types[edge.cable_type].rail] += self.graph.edges[edge]
         return found
 
     def scale_up(self, width: float) -> str:
-        """What joins the GPUs of a host."""
+        """Scale-up network of a host; empty if unknown."""
         if self.hosts is None or self.hosts.scale_up is None:
             return ""
         network, gpus = self.hosts.scale_up, counted(self.hosts.gpus, "GPU")
@@ -109,16 +109,16 @@ class HostCaptions:
         return first_that_fits([f"{gpus} on {network.name}, {rate}", f"{gpus}, {network.name}", gpus], width - 24)
 
 
-def counts_itself(cell: Cell) -> bool:
-    """Its name says how many nodes it has."""
-    return cell.name.startswith(f"{len(cell.places):,} ") and cell.name.endswith(PLURALS[cell.role])
+def name_has_count(cell: Cell) -> bool:
+    """Whether the name of a cell contains the number of its nodes."""
+    return cell.name.startswith(f"{len(cell.node_indices):,} ") and cell.name.endswith(PLURALS[cell.role])
 
 
-def lags(topology: Topology) -> dict[int, str]:
-    """How hosts bundle their ports on the backend, by place."""
-    place = {node.name: number for number, node in enumerate(topology.nodes)}
+def host_lags(topology: Topology) -> dict[int, str]:
+    """Link aggregation of the backend ports of hosts, by index of the host."""
+    indices = {node.name: index for index, node in enumerate(topology.nodes)}
     return {
-        place[bond.host]: "LAG per rail"
+        indices[bond.host]: "LAG per rail"
         if len(bond.switches) == 1
         else f"LAG over two switches ({'EVPN ESI' if bond.esi else 'MLAG'})"
         for bond in topology.bonds
@@ -126,29 +126,29 @@ def lags(topology: Topology) -> dict[int, str]:
     }
 
 
-def names_of(nodes: Sequence[Node], cells: Mapping[int, Cell]) -> dict[int, str]:
-    """Who is in each cell, in a word or two."""
-    return {key: fitted(cell.name, 400, NAME_SIZE) or nodes[key].name for key, cell in cells.items()}
+def cell_names(nodes: Sequence[Node], cells: Mapping[int, Cell]) -> dict[int, str]:
+    """Short name of each cell."""
+    return {key: truncated(cell.name, 400, NAME_SIZE) or nodes[key].name for key, cell in cells.items()}
 
 
-def everyone(nodes: Sequence[Node], cell: Cell) -> str:
-    """Who is in a cell: all names, or the first and last of many, with what a narrow box leaves out."""
-    names = [nodes[place].name for place in cell.places]
-    listed = ", ".join(names) if len(names) <= MOST_NAMES else f"{names[0]} … {names[-1]}, {len(names):,} in all"
-    fact = facts(nodes[cell.key])[0] if len(names) == 1 else ""
-    about = [part for part in (cell.name[:MOST_LETTERS], cell.like) if part]
+def tooltip_text(nodes: Sequence[Node], cell: Cell) -> str:
+    """Tooltip of a cell: all names (first and last of more than MOST_NAMES), and text that a narrow box omits."""
+    names = [nodes[index].name for index in cell.node_indices]
+    listed = ", ".join(names) if len(names) <= MOST_NAMES else f"{names[0]} … {names[-1]}, {len(names):,} in total"
+    fact = switch_facts(nodes[cell.key])[0] if len(names) == 1 else ""
+    about = [part for part in (cell.name[:MOST_LETTERS], cell.note) if part]
     return ": ".join([*about, _comma(listed, fact)])
 
 
-def boxed(lines: Sequence[str], width: float) -> list[str]:
-    """A name and notes cut to the width of a box; no empty ones."""
+def fit_lines(lines: Sequence[str], width: float) -> list[str]:
+    """A name and notes truncated to the width of a box, without empty notes."""
     name, *notes = lines
-    cut = (fitted(note, width - INSET, NOTE_SIZE) for note in notes if note)
-    return [fitted(name, width - INSET, NAME_SIZE, bold=True), *cut]
+    truncated_notes = (truncated(note, width - INSET, NOTE_SIZE) for note in notes if note)
+    return [truncated(name, width - INSET, NAME_SIZE, bold=True), *truncated_notes]
 
 
-def facts(node: Node) -> list[str]:
-    """From all to the least that is said of a switch."""
+def switch_facts(node: Node) -> list[str]:
+    """Texts about a switch, from the longest to the shortest."""
     asn = f"AS {node.asn}" if node.asn else ""
     reflector = "reflector" if node.reflector else ""
     parts = [part for part in (node.model or "", asn, reflector) if part]
@@ -160,7 +160,7 @@ def _comma(*parts: str) -> str:
 
 
 def first_that_fits(lines: Iterable[str], width: float, size: float = NOTE_SIZE, *, bold: bool = False) -> str:
-    """The first line that fits a box, else the last."""
+    """The first line that fits the width of a box, else the last."""
     chosen = ""
     for chosen in lines:
         if width_of(chosen, size, bold=bold) <= width - INSET:
@@ -168,9 +168,9 @@ def first_that_fits(lines: Iterable[str], width: float, size: float = NOTE_SIZE,
     return chosen
 
 
-def fitting_name(name: str, width: float) -> str:
-    """A name without as many of its first parts as must go: `seg1-leaf1` of `pod1-seg1-leaf1`, or `leaves 2-8` of
-    `pod1-seg1 leaves 2-8`."""
+def shorten_name(name: str, width: float) -> str:
+    """A name without its first parts, as far as the width requires: `seg1-leaf1` of `pod1-seg1-leaf1`, or `leaves 2-8`
+    of `pod1-seg1 leaves 2-8`."""
     while width_of(name, NAME_SIZE, bold=True) > width - INSET:
         word, space, rest = name.partition(" ")
         if "-" in word and not word.startswith(SUPERS):
@@ -186,8 +186,8 @@ def fitting_name(name: str, width: float) -> str:
     return name
 
 
-def joined(phrases: Sequence[str], width: float) -> list[str]:
-    """Phrases in as few lines as fit."""
+def wrap_phrases(phrases: Sequence[str], width: float) -> list[str]:
+    """Phrases joined by commas into as few lines as the width allows."""
     lines: list[str] = []
     for phrase in phrases:
         longer = f"{lines[-1]}, {phrase}" if lines else phrase
@@ -199,25 +199,25 @@ def joined(phrases: Sequence[str], width: float) -> list[str]:
 
 
 def _hosts_name(names: Sequence[str], indices: Sequence[int], width: float) -> str:
-    """`pod1-seg1-host1 … host4`, or `pod1-seg1-host1 … host6: 1-2, 4-6`, without the first parts where it is long."""
+    """`pod1-seg1-host1 … host4`, or `pod1-seg1-host1 … host6 (1-2, 4-6)`, shortened to the width."""
     if len(names) == 1:
-        return fitting_name(names[0], width)
-    numbers = ranges(indices)
+        return shorten_name(names[0], width)
+    numbers = number_ranges(indices)
     gaps = f" ({numbers})" if "," in numbers else ""
-    name = fitting_name(f"{names[0]} … {short(names[-1])}{gaps}", width)
+    name = shorten_name(f"{names[0]} … {short_name(names[-1])}{gaps}", width)
     return first_that_fits([name, f"hosts {numbers}"], width, NAME_SIZE, bold=True)
 
 
 def _each(ports: Counter[int]) -> str:
-    """How many NIC ports a host has on each rail."""
+    """Number of NIC ports of a host on each rail."""
     counts = sorted(set(ports.values()))
     return f"{counted(counts[0], 'port')} each" if len(counts) == 1 else f"{counts[0]} to {counts[-1]} ports each"
 
 
 def rails_text(rails: Iterable[int]) -> str:
-    """`rail 3`, `rails 1-8` or `rails 1, 3`; empty for those between switches."""
+    """`rail 3`, `rails 1-8` or `rails 1, 3`; empty for cables without a rail."""
     numbers = sorted(rail for rail in rails if rail)
-    return "" if not numbers else f"rail {numbers[0]}" if len(numbers) == 1 else f"rails {ranges(numbers)}"
+    return "" if not numbers else f"rail {numbers[0]}" if len(numbers) == 1 else f"rails {number_ranges(numbers)}"
 
 
 def rate_text(gbps: float) -> str:

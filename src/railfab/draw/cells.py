@@ -1,6 +1,6 @@
-"""What a picture shows of a topology: cells, each one switch or many that are alike, in rows.
+"""Cells of a picture: a cell is one box, of one node or of several equivalent nodes; cells are in rows.
 
-Every node of the backend is in exactly one cell, so that what is counted in the picture is what is there.
+Every node of the backend is in exactly one cell, so that the counts in the picture are those of the topology.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Generic, TypeVar
 
-from railfab.draw.alike import Signature, classes
+from railfab.draw.equivalence import Signature, equivalence_classes
 from railfab.topology import Node, Role
 
 Key = TypeVar("Key", bound=Hashable)
@@ -22,75 +22,79 @@ PLURALS = {
     Role.SPINE: "spines",
     Role.SUPER: "super-spines",
 }
-SEVERAL = "of several kinds"
+MIXED = "of several kinds"
 MOST_CELLS = 8
-"""Of one row that does not show everything: the ones that differ beyond that are one cell."""
+"""Limit for a row that collapses equivalent switches; switches beyond it share one cell."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """One box of the picture. places: of its nodes in the topology.
+    """One box of the picture. node_indices: of its nodes in the topology.
 
-    name: what its nodes are together; empty for one node, and for hosts, which their own names tell.
-    like: what each of them is as; empty where they are not as another that is shown.
+    name: of several nodes; empty for one node, and for hosts, whose own names are shown.
+    note: the node or unit, shown elsewhere, that each node is equivalent to; empty if none is.
     """
 
     role: Role
-    places: tuple[int, ...]
+    node_indices: tuple[int, ...]
     name: str = ""
-    like: str = ""
+    note: str = ""
 
     @property
     def key(self) -> int:
-        """A node is in one cell only, so its first one tells cells apart."""
-        return self.places[0]
+        """Index of the first node, which is in no other cell."""
+        return self.node_indices[0]
 
 
-class Show(Enum):
-    """What a row shows of units of which some are alike."""
+class Expansion(Enum):
+    """How a row shows equivalent units."""
 
     ALL = 1
-    """Each by itself."""
-    FIRST = 2
-    """The first of each kind by itself, and the others of its kind in one box."""
-    KINDS = 3
-    """Each kind in one box; by itself what is the only one of its kind."""
+    """Every unit individually."""
+    FIRST_OF_CLASS = 2
+    """The first unit of each equivalence class individually, the others of the class in one box."""
+    COLLAPSED = 3
+    """Each equivalence class in one box; a unit without equivalents individually."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part(Generic[Key]):
-    """Some of the units (segments, pods, planes, groups) of a row. whole: one that is shown by itself; like: the shown
-    one that each is as; alike: they are all of one kind."""
+    """Some of the units (segments, pods, planes, groups) of a row.
+
+    individual: one unit, shown in full; same_as: the unit shown in full that each is equivalent to; equivalent: all are
+    of one equivalence class.
+    """
 
     members: tuple[Key, ...]
-    whole: bool = False
-    like: Key | None = None
-    alike: bool = False
+    individual: bool = False
+    same_as: Key | None = None
+    equivalent: bool = False
 
 
-def parts(signatures: Mapping[Key, Signature], show: Show, most: int) -> list[Part[Key]]:
-    """At most so many parts; units of several kinds share the last one where there are more. The first and the rarest
-    are shown rather than others."""
-    order = {unit: place for place, unit in enumerate(signatures)}
-    sized = [(len(kind), part) for kind in classes(signatures) for part in _kind_parts(kind, show)]
+def row_parts(signatures: Mapping[Key, Signature], expansion: Expansion, most: int) -> list[Part[Key]]:
+    """The parts of a row, at most `most`. Beyond that, units of several classes share the last part; the first unit and
+    those of the smallest classes keep parts of their own."""
+    order = {unit: index for index, unit in enumerate(signatures)}
+    classes = equivalence_classes(signatures)
+    sized = [(len(members), part) for members in classes for part in _class_parts(members, expansion)]
     sized.sort(key=lambda item: order[item[1].members[0]])
     if len(sized) > most:
-        wanted = sorted(range(1, len(sized)), key=lambda place: (sized[place][0], place))[: most - 2]
+        wanted = sorted(range(1, len(sized)), key=lambda index: (sized[index][0], index))[: most - 2]
         shown = {0, *wanted} if most > 1 else set()
-        rest = [unit for place, (_, part) in enumerate(sized) if place not in shown for unit in part.members]
+        rest = [unit for index, (_, part) in enumerate(sized) if index not in shown for unit in part.members]
         mixed = Part(tuple(sorted(rest, key=order.__getitem__)))
-        return [*(sized[place][1] for place in sorted(shown)), mixed]
+        return [*(sized[index][1] for index in sorted(shown)), mixed]
     return [part for _, part in sized]
 
 
-def _kind_parts(kind: tuple[Key, ...], show: Show) -> Iterator[Part[Key]]:
-    if show is Show.KINDS and len(kind) > 1:
-        yield Part(kind, alike=True)
+def _class_parts(members: tuple[Key, ...], expansion: Expansion) -> Iterator[Part[Key]]:
+    if expansion is Expansion.COLLAPSED and len(members) > 1:
+        yield Part(members, equivalent=True)
         return
-    shown = len(kind) if show is Show.ALL else 1
-    yield from (Part((unit,), whole=True) for unit in kind[:shown])
-    if kind[shown:]:
-        yield Part(kind[shown:], like=kind[0], alike=True)
+    shown = len(members) if expansion is Expansion.ALL else 1
+    yield from (Part((unit,), individual=True) for unit in members[:shown])
+    if members[shown:]:
+        yield Part(members[shown:], same_as=members[0], equivalent=True)
 
 
 def switch_cells(
@@ -99,56 +103,62 @@ def switch_cells(
     *,
     role: Role,
     limit: int | None,
-    apart: Mapping[int, Hashable] | None = None,
+    split_by: Mapping[int, Hashable] | None = None,
     most: int = MOST_CELLS,
 ) -> tuple[Cell, ...]:
-    """A row of switches: all of them, or at most `limit` cells of each kind (4: two, those between, the last; 2: one
-    and the others; 1: all together). apart: those between that differ in this are in cells of their own."""
+    """A row of switches, one cell each, or at most `limit` cells for each equivalence class.
+
+    limit 4: the first two, those between, the last; 2: the first, the others; 1: all in one cell. split_by: switches
+    with different values of this never share a cell. most: cells of the row.
+    """
     if limit is None or len(signatures) <= limit:
-        return tuple(Cell(role=role, places=(place,)) for place in signatures)
-    cells = [cell for kind in classes(signatures) for cell in _kind_cells(nodes, kind, role, limit, apart or {})]
+        return tuple(Cell(role=role, node_indices=(index,)) for index in signatures)
+    classes = equivalence_classes(signatures)
+    cells = [cell for members in classes for cell in _class_cells(nodes, members, role, limit, split_by or {})]
     cells.sort(key=lambda cell: cell.key)
     if len(cells) <= most:
         return tuple(cells)
-    rest = tuple(sorted(place for cell in cells[most - 1 :] for place in cell.places))
-    return (*cells[: most - 1], others(role, rest, alone=most == 1))
+    rest = tuple(sorted(index for cell in cells[most - 1 :] for index in cell.node_indices))
+    return (*cells[: most - 1], mixed_cell(role, rest, only=most == 1))
 
 
-def others(role: Role, places: tuple[int, ...], *, alone: bool) -> Cell:
-    """Nodes that differ from each other. alone: none is shown beside them."""
-    name = f"{len(places):,} {'' if alone else 'more '}{PLURALS[role]}"
-    return Cell(role=role, places=places, name=name, like=SEVERAL)
+def mixed_cell(role: Role, node_indices: tuple[int, ...], *, only: bool) -> Cell:
+    """One cell of nodes that are not equivalent. only: it is the only cell of its row."""
+    name = f"{len(node_indices):,} {'' if only else 'more '}{PLURALS[role]}"
+    return Cell(role=role, node_indices=node_indices, name=name, note=MIXED)
 
 
-def _kind_cells(
-    nodes: Sequence[Node], kind: tuple[int, ...], role: Role, limit: int, apart: Mapping[int, Hashable]
+def _class_cells(
+    nodes: Sequence[Node], members: tuple[int, ...], role: Role, limit: int, split_by: Mapping[int, Hashable]
 ) -> Iterator[Cell]:
-    if len(kind) <= limit:
-        yield from (Cell(role=role, places=(place,)) for place in kind)
+    if len(members) <= limit:
+        yield from (Cell(role=role, node_indices=(index,)) for index in members)
         return
     shown = {4: 2, 2: 1}.get(limit, 0)
-    last = kind[-1:] if limit == 4 else ()
-    rest = kind[shown : len(kind) - len(last)]
-    yield from (Cell(role=role, places=(place,)) for place in kind[:shown])
-    like = f"each as {short(nodes[kind[0]].name)}" if shown else ""
-    for some in classes({place: apart.get(place) for place in rest}):
-        name = f"{_stem(nodes[some[0]])}{PLURALS[role]} {ranges(nodes[place].index for place in some)}"
-        yield Cell(role=role, places=some, name=name, like=like)
-    yield from (Cell(role=role, places=(place,)) for place in last)
+    last = members[-1:] if limit == 4 else ()
+    rest = members[shown : len(members) - len(last)]
+    yield from (Cell(role=role, node_indices=(index,)) for index in members[:shown])
+    note = f"each like {short_name(nodes[members[0]].name)}" if shown else ""
+    for indices in equivalence_classes({index: split_by.get(index) for index in rest}):
+        name = (
+            f"{_name_prefix(nodes[indices[0]])}{PLURALS[role]} {number_ranges(nodes[index].index for index in indices)}"
+        )
+        yield Cell(role=role, node_indices=indices, name=name, note=note)
+    yield from (Cell(role=role, node_indices=(index,)) for index in last)
 
 
-def _stem(node: Node) -> str:
-    """The segment that leaves are in, by their names; pods and groups have frames."""
-    stem = node.name.rpartition("-")[0]
-    return f"{stem} " if node.role is Role.LEAF and stem else ""
+def _name_prefix(node: Node) -> str:
+    """Segment of a leaf, taken from its name; empty for spines and super-spines, whose frames name the pod or group."""
+    prefix = node.name.rpartition("-")[0]
+    return f"{prefix} " if node.role is Role.LEAF and prefix else ""
 
 
-def short(name: str) -> str:
+def short_name(name: str) -> str:
     """`spine1` of `pod1-spine1`."""
     return name.rpartition("-")[2]
 
 
-def ranges(numbers: Iterable[int]) -> str:
+def number_ranges(numbers: Iterable[int]) -> str:
     """`2, 4-8`"""
     runs: list[list[int]] = []
     for number in sorted(set(numbers)):

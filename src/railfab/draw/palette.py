@@ -1,13 +1,13 @@
-"""Colours of pictures, on light and on dark pages, and what can be read on them."""
+"""Colours of pictures on light and on dark pages, and the contrast of text on them."""
 
 from __future__ import annotations
 
 RAIL_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b3a600", "#8464aa")
-"""Okabe and Ito's colours, told apart by colour-blind readers too; the yellow is darker to show on white."""
+"""Okabe and Ito's palette for colour-blind readers; the yellow is darkened for contrast on white."""
 PLANE_COLOURS = ("#0969da", "#bc4c00", "#1a7f37", "#8250df", "#9a6700", "#bf3989", "#1b7c83", "#cf222e")
 LIGHT_INK, DARK_INK = "#ffffff", "#0d1117"
 LIGHT_MARK, DARK_MARK = "#cf222e", "#ff7b72"
-"""Of the mark that says that a design has findings."""
+"""Of the mark of a design with findings."""
 
 LIGHT = {
     "page": "#ffffff",
@@ -43,9 +43,9 @@ text{font:12px system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
 
 
 def style(*, findings: bool = False) -> str:
-    """The style sheet of a topology: shapes, then colours for light pages and for dark ones.
+    """Style sheet of a picture: shapes, then colours for light pages and for dark pages.
 
-    findings: with the rules of the mark that says that the design has findings.
+    findings: add the rules of the mark of a design with findings.
     """
     light, dark = _colours(LIGHT), _colours(DARK)
     if not findings:
@@ -76,8 +76,8 @@ def plane_colour(plane: int) -> str:
     return PLANE_COLOURS[(plane - 1) % len(PLANE_COLOURS)]
 
 
-def ink_on(colour: str) -> str:
-    """The ink that is read best on a colour."""
+def readable_ink(colour: str) -> str:
+    """Ink with the higher contrast on a colour."""
     return max((LIGHT_INK, DARK_INK), key=lambda ink: contrast(ink, colour))
 
 
@@ -88,7 +88,7 @@ def contrast(one: str, other: str) -> float:
 
 
 def _luminance(colour: str) -> float:
-    red, green, blue = (_linear(int(colour[place : place + 2], 16) / 255) for place in (1, 3, 5))
+    red, green, blue = (_linear(int(colour[index : index + 2], 16) / 255) for index in (1, 3, 5))
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 

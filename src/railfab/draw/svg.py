@@ -1,4 +1,4 @@
-"""The few SVG elements that pictures here are made of, as text."""
+"""SVG elements as text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A rectangle; x and y of its upper left corner, to the right and downwards [px]."""
+    """A rectangle. x, y: of its upper left corner; y grows downwards [px]."""
 
     x: float
     y: float
@@ -26,20 +26,20 @@ class Box:
 
 
 def element(tag: str, *content: str, **attributes: str | float) -> str:
-    """One element. Content is SVG already; attributes are escaped; `class_` is `class`, `a_b` is `a-b`."""
+    """One element. content: SVG, not escaped; attributes are escaped; `class_` is `class`, `a_b` is `a-b`."""
     written = "".join(
         f" {name.rstrip('_').replace('_', '-')}={quoteattr(_number(value))}" for name, value in attributes.items()
     )
     return f"<{tag}{written}>{''.join(content)}</{tag}>" if content else f"<{tag}{written}/>"
 
 
-def words(x: float, y: float, text: str, class_: str) -> str:
-    """A line of text whose baseline begins (or, by its class, has its middle) at x, y."""
+def text_line(x: float, y: float, text: str, class_: str) -> str:
+    """A line of text. x, y: start of the baseline, or its middle or end, depending on the class."""
     return element("text", escape(text), x=x, y=y, class_=class_)
 
 
 def title(text: str) -> str:
-    """What a reader sees on pointing at the element, and what a screen reader says."""
+    """Tooltip of an element, also read by screen readers."""
     return element("title", escape(text))
 
 
@@ -49,7 +49,7 @@ def rectangle(box: Box, class_: str, *content: str, radius: float = 6, **attribu
 
 
 def document(box: Box, name: str, style: str, body: Iterable[str]) -> str:
-    """A whole picture, one element a line. name: its accessible name."""
+    """A complete SVG document, one element a line. name: its accessible name."""
     size = f"{_number(box.x)} {_number(box.y)} {_number(box.width)} {_number(box.height)}"
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{size}" width="{_number(box.width)}"'
@@ -62,13 +62,13 @@ NARROW, WIDE = frozenset(" ijltfrIJ.,:;'|!/()[]-·"), frozenset("mwMWGOQD%@+<=>&
 
 
 def width_of(text: str, size: float, *, bold: bool = False) -> float:
-    """How wide a line is in DejaVu Sans [px], the widest of the fonts that a page may take; others need less."""
+    """Width of a line of text in DejaVu Sans, the widest font of the style sheet's list [px]."""
     em = sum(0.42 if letter in NARROW else 0.9 if letter in WIDE else 0.64 for letter in text)
     return em * size * (1.1 if bold else 1.0)
 
 
-def fitted(text: str, width: float, size: float, *, bold: bool = False) -> str:
-    """The line, or as much of it as fits with an ellipsis [px]."""
+def truncated(text: str, width: float, size: float, *, bold: bool = False) -> str:
+    """The line, shortened with an ellipsis to fit the width [px]."""
     if width_of(text, size, bold=bold) <= width:
         return text
     kept = len(text)
@@ -78,5 +78,5 @@ def fitted(text: str, width: float, size: float, *, bold: bool = False) -> str:
 
 
 def _number(value: str | float) -> str:
-    """Coordinates with one decimal at most, so that the same picture is the same text everywhere."""
+    """Text of an attribute; numbers with at most one decimal, so that the output is the same on every machine."""
     return value if isinstance(value, str) else f"{round(value, 1):g}"

@@ -1,19 +1,19 @@
-"""A cluster as a picture: its backend in full, its other networks as panels below.
+"""Picture of a cluster: the backend, and its other networks as panels below.
 
-What repeats is shown once, with a box that says what else is as it; so the picture of a hundred thousand GPUs is as
-large as that of a few hundred.
+Equivalent parts are drawn once, with one box for the others; so the picture of a hundred thousand GPUs is as large as
+that of a few hundred.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from railfab.draw.backend import Picture
+from railfab.draw.backend import BackendPicture
+from railfab.draw.graph import network_graphs
 from railfab.draw.layout import HEADER, MARGIN, TITLE_HEIGHT
+from railfab.draw.network_panels import PANEL_WIDTH, NetworkPanel, network_panels
 from railfab.draw.palette import style
-from railfab.draw.panels import PANEL_WIDTH, Panel, panels
-from railfab.draw.svg import Box, document, element, fitted, rectangle, title, width_of, words
-from railfab.draw.wires import read_wiring
+from railfab.draw.svg import Box, document, element, rectangle, text_line, title, truncated, width_of
 from railfab.findings import Finding, findings_text
 from railfab.intent import Hosts
 from railfab.topology import Net, Role, Topology
@@ -23,16 +23,16 @@ MARK_SIZE = 12
 
 
 def topology_svg(topology: Topology, hosts: Hosts | None = None, findings: Collection[Finding] = ()) -> str:
-    """The cluster as an SVG that suits light and dark pages. Deterministic.
+    """Picture of a cluster as SVG for light and dark pages. Deterministic.
 
-    hosts: what a host is, to show its GPUs. findings: of the design's checks, marked in the upper right corner.
+    hosts: from the intent, to show GPUs. findings: of the checks of the design, marked in the upper right corner.
     """
-    wirings = read_wiring(topology)
+    graphs = network_graphs(topology)
     others = [net for net in Net if net is not Net.BACKEND and any(node.net is net for node in topology.nodes)]
     least = len(others) * (PANEL_WIDTH + MARGIN) + MARGIN if others else 0
-    backend = Picture(topology, wirings[Net.BACKEND], hosts, named=bool(others), least_width=least)
+    backend = BackendPicture(topology, graphs[Net.BACKEND], hosts, named=bool(others), least_width=least)
     size = backend.layout.size
-    below = panels(topology, [(net, wirings[net]) for net in others], top=size.height, width=size.width)
+    below = network_panels(topology, [(net, graphs[net]) for net in others], top=size.height, width=size.width)
     whole = Box(0, 0, size.width, max([size.height, *(panel.box.bottom + MARGIN for panel in below)]))
     body = (
         rectangle(whole, "page", radius=8),
@@ -52,15 +52,15 @@ def _name(fabric: str, findings: Collection[Finding], width: float) -> Iterator[
         lines = "\n".join(finding.line for finding in findings)
         yield element("text", mark, title(lines), x=width - MARGIN, y=32, class_="mark")
         room -= width_of(mark, MARK_SIZE, bold=True) + MARGIN
-    yield words(MARGIN, 32, fitted(fabric, room, 18, bold=True), "head")
+    yield text_line(MARGIN, 32, truncated(fabric, room, 18, bold=True), "head")
 
 
 def _heading(
-    topology: Topology, hosts: Hosts | None, backend: Picture, below: Sequence[Panel], width: float
+    topology: Topology, hosts: Hosts | None, backend: BackendPicture, below: Sequence[NetworkPanel], width: float
 ) -> Iterator[str]:
     room = width - 2 * MARGIN
     if not below:
-        yield words(MARGIN, 50, fitted(backend.summary() or "nothing", room, 12), "")
+        yield text_line(MARGIN, 50, truncated(backend.summary() or "no nodes", room, 12), "")
         return
     count = len(topology.hosts())
     gpus = [f"{count * hosts.gpus:,} GPUs"] if hosts else []
@@ -73,6 +73,6 @@ def _heading(
         counted(len(topology.links), "cable"),
         f"{len(below) + 1} networks",
     ]
-    yield words(MARGIN, 50, fitted(" · ".join(parts), room, 12), "")
-    yield words(MARGIN, TITLE_HEIGHT + HEADER / 2 + 2, "Backend", "title")
-    yield words(MARGIN + 66, TITLE_HEIGHT + HEADER / 2 + 2, fitted(backend.summary(), room - 66, 11), "side")
+    yield text_line(MARGIN, 50, truncated(" · ".join(parts), room, 12), "")
+    yield text_line(MARGIN, TITLE_HEIGHT + HEADER / 2 + 2, "Backend", "title")
+    yield text_line(MARGIN + 66, TITLE_HEIGHT + HEADER / 2 + 2, truncated(backend.summary(), room - 66, 11), "side")

@@ -1,4 +1,4 @@
-"""A backend as planes of pods of segments of cells, in as much detail as is asked for."""
+"""A backend as planes of pods of segments of cells, in a given level of detail."""
 
 from __future__ import annotations
 
@@ -6,30 +6,30 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from railfab.draw.alike import Alike, Segment, classes, segment_of
-from railfab.draw.cells import SEVERAL, Cell, Part, Show, others, parts, ranges, switch_cells
-from railfab.draw.groups import Group, find_groups, group_signature, spine_signatures, super_signatures
-from railfab.draw.wires import Wiring
+from railfab.draw.cells import MIXED, Cell, Expansion, Part, mixed_cell, number_ranges, row_parts, switch_cells
+from railfab.draw.equivalence import Segment, Signatures, equivalence_classes, segment_of
+from railfab.draw.graph import NetworkGraph
+from railfab.draw.super_spine_groups import Group, find_groups, group_signature, spine_signatures, super_signatures
 from railfab.topology import Role
 
 MOST_HOST_CELLS = 3
 ABOVE_HOSTS = (Role.SUPER, Role.SPINE, Role.LEAF)
 
-At = tuple[Role, int, int, int]
-"""Role, plane (0 for hosts, which are in all), pod and segment."""
+Unit = tuple[Role, int, int, int]
+"""Role, plane (0 for hosts, which are in all planes), pod and segment of a node."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detail:
-    """How much of what repeats is shown. most: parts of a row of planes, pods, segments or groups at most.
+    """Level of detail. most: parts in a row of planes, pods, segments or groups.
 
-    leaves: at most so many of each kind in a segment; upper: of a pod's spines, and of super-spines; None for all.
-    row: at most so many boxes of one segment, pod or group, however much its switches differ.
+    leaves: cells for each equivalence class of leaves in a segment; upper: the same for the spines of a pod and for
+    super-spines; None for one cell for each switch. row: cells of one segment, pod or group, whatever its classes.
     """
 
-    planes: Show = Show.ALL
-    pods: Show = Show.ALL
-    segments: Show = Show.ALL
+    planes: Expansion = Expansion.ALL
+    pods: Expansion = Expansion.ALL
+    segments: Expansion = Expansion.ALL
     leaves: int | None = None
     upper: int | None = None
     most: int = 6
@@ -37,187 +37,192 @@ class Detail:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """One segment, or several that are alike. leaves: of one plane."""
+class SegmentView:
+    """One segment, or several equivalent ones. leaves: of one plane."""
 
     leaves: tuple[Cell, ...]
     hosts: tuple[Cell, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
-    """One pod, or several that are alike."""
+class PodView:
+    """One pod, or several equivalent ones."""
 
     name: str
     spines: tuple[Cell, ...]
-    columns: tuple[Column, ...]
+    segments: tuple[SegmentView, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Cluster:
-    """Super-spines of one group, or of several that are alike."""
+class GroupView:
+    """Super-spines of one group, or of several equivalent ones."""
 
     name: str
     supers: tuple[Cell, ...]
 
 
-Clusters = Sequence[tuple[Cluster, tuple[Group, ...]]]
+GroupViews = Sequence[tuple[GroupView, tuple[Group, ...]]]
+"""Each view of groups with the groups in it."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlaneView:
-    """number: of the first plane it stands for. Hosts are in no plane: every plane's columns name the same ones."""
+    """One plane, or several equivalent ones. number: of the first; hosts: in the segments of the first plane only."""
 
     number: int
     name: str
-    groups: tuple[Cluster, ...]
-    blocks: tuple[Block, ...]
+    groups: tuple[GroupView, ...]
+    pods: tuple[PodView, ...]
 
     def cells(self) -> list[Cell]:
         above = [cell for group in self.groups for cell in group.supers]
-        below = [cell for block in self.blocks for column in block.columns for cell in column.leaves]
-        return [*above, *(cell for block in self.blocks for cell in block.spines), *below]
+        below = [cell for pod in self.pods for segment in pod.segments for cell in segment.leaves]
+        return [*above, *(cell for pod in self.pods for cell in pod.spines), *below]
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class FabricView:
     planes: tuple[PlaneView, ...]
 
     def host_cells(self) -> list[Cell]:
-        return [cell for block in self.planes[0].blocks for column in block.columns for cell in column.hosts]
+        return [cell for pod in self.planes[0].pods for segment in pod.segments for cell in segment.hosts]
 
     def cells(self) -> list[Cell]:
         return [*self.host_cells(), *(cell for plane in self.planes for cell in plane.cells())]
 
 
 @dataclass(frozen=True)
-class Viewer:
-    """Makes views of one backend."""
+class ViewBuilder:
+    """Builds views of one backend. node_indices: of its hosts and switches."""
 
-    wiring: Wiring
-    inside: Sequence[int]
-
-    @cached_property
-    def alike(self) -> Alike:
-        return Alike(self.wiring, self.inside)
+    graph: NetworkGraph
+    node_indices: Sequence[int]
 
     @cached_property
-    def _at(self) -> Mapping[At, list[int]]:
-        found: dict[At, list[int]] = {}
-        for place in self.inside:
-            node = self.wiring.nodes[place]
+    def signatures(self) -> Signatures:
+        return Signatures(self.graph, self.node_indices)
+
+    @cached_property
+    def _by_unit(self) -> Mapping[Unit, list[int]]:
+        found: dict[Unit, list[int]] = {}
+        for index in self.node_indices:
+            node = self.graph.nodes[index]
             plane = 0 if node.role is Role.HOST else node.plane
-            found.setdefault((node.role, plane, *segment_of(node)), []).append(place)
+            found.setdefault((node.role, plane, *segment_of(node)), []).append(index)
         return found
 
     @cached_property
-    def _grouped(self) -> Mapping[int, list[tuple[Group, int]]]:
-        """The groups of each plane, each with a number that it shares with those that are alike."""
+    def _groups_of_plane(self) -> Mapping[int, list[tuple[Group, int]]]:
+        """The groups of each plane, each with the number of its equivalence class."""
         found: dict[int, list[tuple[Group, int]]] = {}
-        for plane in self.alike.planes:
-            groups = find_groups(self.wiring, self._at.get((Role.SUPER, plane, 0, 0), []))
-            kinds = classes({number: group_signature(self.wiring, group) for number, group in enumerate(groups)})
-            kind = {number: place for place, members in enumerate(kinds) for number in members}
-            found[plane] = [(group, kind[number]) for number, group in enumerate(groups)]
+        for plane in self.signatures.planes:
+            groups = find_groups(self.graph, self._by_unit.get((Role.SUPER, plane, 0, 0), []))
+            signatures = {number: group_signature(self.graph, group) for number, group in enumerate(groups)}
+            classes = enumerate(equivalence_classes(signatures))
+            class_of = {number: class_number for class_number, members in classes for number in members}
+            found[plane] = [(group, class_of[number]) for number, group in enumerate(groups)]
         return found
 
-    def view(self, detail: Detail) -> View:
-        planes = parts(self.alike.planes, detail.planes, min(detail.most, 4))
-        return View(tuple(self._plane(part, detail, first=part is planes[0]) for part in planes))
+    def view(self, detail: Detail) -> FabricView:
+        planes = row_parts(self.signatures.planes, detail.planes, min(detail.most, 4))
+        return FabricView(tuple(self._plane(part, detail, hosts=part is planes[0]) for part in planes))
 
-    def _plane(self, part: Part[int], detail: Detail, *, first: bool) -> PlaneView:
-        name, like = called("plane", part) if len(self.alike.planes) > 1 else ("", "")
-        if part.whole:
+    def _plane(self, part: Part[int], detail: Detail, *, hosts: bool) -> PlaneView:
+        name, note = part_name("plane", part) if len(self.signatures.planes) > 1 else ("", "")
+        if part.individual:
             plane = part.members[0]
             if plane > 1:
                 name = f"{name}: plane{plane}-…"
-            groups = self._groups(plane, detail)
-            pods = parts(self.alike.pods, detail.pods, detail.most)
-            blocks = (self._block(pod, plane, groups, detail, hosts=first) for pod in pods)
-            return PlaneView(plane, name, tuple(cluster for cluster, _ in groups), tuple(blocks))
-        chosen = [at for at in self._at if at[1] in part.members]
-        supers, spines, leaves = (self._stack(role, chosen, name, like) for role in ABOVE_HOSTS)
-        clusters = (Cluster("", supers),) if supers else ()
-        return PlaneView(part.members[0], name, clusters, (Block("", spines, (Column(leaves, ()),)),))
+            groups = self._group_views(plane, detail)
+            parts = row_parts(self.signatures.pods, detail.pods, detail.most)
+            pods = tuple(self._pod(pod, plane, groups, detail, hosts=hosts) for pod in parts)
+            return PlaneView(plane, name, tuple(view for view, _ in groups), pods)
+        units = [unit for unit in self._by_unit if unit[1] in part.members]
+        supers, spines, leaves = (self._collapsed(role, units, name, note) for role in ABOVE_HOSTS)
+        above = (GroupView("", supers),) if supers else ()
+        return PlaneView(part.members[0], name, above, (PodView("", spines, (SegmentView(leaves, ()),)),))
 
-    def _groups(self, plane: int, detail: Detail) -> list[tuple[Cluster, tuple[Group, ...]]]:
-        """The super-spines of a plane, and which groups each cluster of the picture stands for."""
-        groups = [group for group, _ in self._grouped[plane]]
-        signatures = dict(enumerate((kind for _, kind in self._grouped[plane]), start=1))
-        shown = parts(signatures, Show.ALL if detail.upper is None else Show.FIRST, min(detail.most, 4))
+    def _group_views(self, plane: int, detail: Detail) -> GroupViews:
+        """The super-spines of a plane."""
+        groups = [group for group, _ in self._groups_of_plane[plane]]
+        classes = dict(enumerate((class_number for _, class_number in self._groups_of_plane[plane]), start=1))
+        expansion = Expansion.ALL if detail.upper is None else Expansion.FIRST_OF_CLASS
         return [
-            (self._cluster(part, groups, detail), tuple(groups[number - 1] for number in part.members))
-            for part in shown
+            (self._group(part, groups, detail), tuple(groups[number - 1] for number in part.members))
+            for part in row_parts(classes, expansion, min(detail.most, 4))
         ]
 
-    def _cluster(self, part: Part[int], groups: Sequence[Group], detail: Detail) -> Cluster:
-        name, like = called("group", part)
-        if part.whole:
-            alike = super_signatures(self.wiring, groups[part.members[0] - 1])
-            cells = switch_cells(self.wiring.nodes, alike, role=Role.SUPER, limit=detail.upper, most=detail.row)
-            return Cluster(name if len(groups) > 1 else "", cells)
-        places = tuple(place for number in part.members for place in groups[number - 1].supers)
-        return Cluster("", (Cell(role=Role.SUPER, places=places, name=name, like=like),))
+    def _group(self, part: Part[int], groups: Sequence[Group], detail: Detail) -> GroupView:
+        name, note = part_name("group", part)
+        if part.individual:
+            signatures = super_signatures(self.graph, groups[part.members[0] - 1])
+            cells = switch_cells(self.graph.nodes, signatures, role=Role.SUPER, limit=detail.upper, most=detail.row)
+            return GroupView(name if len(groups) > 1 else "", cells)
+        indices = tuple(index for number in part.members for index in groups[number - 1].supers)
+        return GroupView("", (Cell(role=Role.SUPER, node_indices=indices, name=name, note=note),))
 
-    def _block(self, part: Part[int], plane: int, groups: Clusters, detail: Detail, *, hosts: bool) -> Block:
-        name, like = called("pod", part)
-        if not part.whole:
-            chosen = [at for at in self._at if at[1] in (0, plane) and at[2] in part.members]
-            spines, leaves = (self._stack(role, chosen, name, like) for role in (Role.SPINE, Role.LEAF))
-            below = self._stack(Role.HOST, chosen, name, like) if hosts else ()
-            return Block("", spines, (Column(leaves, below),))
+    def _pod(self, part: Part[int], plane: int, groups: GroupViews, detail: Detail, *, hosts: bool) -> PodView:
+        name, note = part_name("pod", part)
+        if not part.individual:
+            units = [unit for unit in self._by_unit if unit[1] in (0, plane) and unit[2] in part.members]
+            spines, leaves = (self._collapsed(role, units, name, note) for role in (Role.SPINE, Role.LEAF))
+            below = self._collapsed(Role.HOST, units, name, note) if hosts else ()
+            return PodView("", spines, (SegmentView(leaves, below),))
         pod = part.members[0]
-        segments = {unit: signature for unit, signature in self.alike.segments.items() if unit[0] == pod}
-        columns = (
-            self._column(units, plane, detail, hosts=hosts) for units in parts(segments, detail.segments, detail.most)
+        signatures = {
+            segment: signature for segment, signature in self.signatures.segments.items() if segment[0] == pod
+        }
+        parts = row_parts(signatures, detail.segments, detail.most)
+        segments = tuple(self._segment(segment, plane, detail, hosts=hosts) for segment in parts)
+        several = len(self.signatures.pods) > 1
+        return PodView(name if several else "", self._spines(pod, plane, groups, detail), segments)
+
+    def _spines(self, pod: int, plane: int, groups: GroupViews, detail: Detail) -> tuple[Cell, ...]:
+        """Spines of one pod. Spines cabled to different group views share no cell."""
+        spines = self._by_unit.get((Role.SPINE, plane, pod, 0), [])
+        group_class = {index: number for group, number in self._groups_of_plane[plane] for index in group.supers}
+        order = {index: rank for group, _ in self._groups_of_plane[plane] for rank, index in enumerate(group.supers)}
+        signatures = spine_signatures(self.graph, spines, group_class, order)
+        view_of = {spine: view for view, (_, inside) in enumerate(groups) for group in inside for spine in group.spines}
+        split_by = {index: view_of.get(self.graph.ranks[index], -1) for index in spines}
+        return switch_cells(
+            self.graph.nodes, signatures, role=Role.SPINE, limit=detail.upper, split_by=split_by, most=detail.row
         )
-        several = len(self.alike.pods) > 1
-        return Block(name if several else "", self._spines(pod, plane, groups, detail), tuple(columns))
 
-    def _spines(self, pod: int, plane: int, groups: Clusters, detail: Detail) -> tuple[Cell, ...]:
-        """Spines of one pod, those between the shown ones apart by the clusters that they meet."""
-        spines = self._at.get((Role.SPINE, plane, pod, 0), [])
-        known = {place: kind for group, kind in self._grouped[plane] for place in group.supers}
-        order = {place: rank for group, _ in self._grouped[plane] for rank, place in enumerate(group.supers)}
-        cluster = {spine: number for number, (_, met) in enumerate(groups) for group in met for spine in group.spines}
-        alike = spine_signatures(self.wiring, spines, known, order)
-        apart = {place: cluster.get(self.wiring.ranks[place], -1) for place in spines}
-        return switch_cells(self.wiring.nodes, alike, role=Role.SPINE, limit=detail.upper, apart=apart, most=detail.row)
-
-    def _column(self, part: Part[Segment], plane: int, detail: Detail, *, hosts: bool) -> Column:
-        like = part.like[1] if part.like else None
+    def _segment(self, part: Part[Segment], plane: int, detail: Detail, *, hosts: bool) -> SegmentView:
+        if part.individual:
+            leaves = self.signatures.leaves(self._by_unit.get((Role.LEAF, plane, *part.members[0]), []))
+            cells = switch_cells(self.graph.nodes, leaves, role=Role.LEAF, limit=detail.leaves, most=detail.row)
+            return SegmentView(cells, self._hosts(part.members[0], detail) if hosts else ())
         numbers = tuple(segment for _, segment in part.members)
-        name, as_what = called("segment", Part(numbers, whole=part.whole, like=like, alike=part.alike))
-        if part.whole:
-            leaves = self.alike.leaves(self._at.get((Role.LEAF, plane, *part.members[0]), []))
-            cells = switch_cells(self.wiring.nodes, leaves, role=Role.LEAF, limit=detail.leaves, most=detail.row)
-            return Column(cells, self._hosts(part.members[0], detail) if hosts else ())
-        chosen = [at for at in self._at if at[1] in (0, plane) and at[2:] in part.members]
-        below = self._stack(Role.HOST, chosen, name, as_what) if hosts else ()
-        return Column(self._stack(Role.LEAF, chosen, name, as_what), below)
+        same_as = part.same_as[1] if part.same_as else None
+        name, note = part_name("segment", Part(numbers, same_as=same_as, equivalent=part.equivalent))
+        units = [unit for unit in self._by_unit if unit[1] in (0, plane) and unit[2:] in part.members]
+        below = self._collapsed(Role.HOST, units, name, note) if hosts else ()
+        return SegmentView(self._collapsed(Role.LEAF, units, name, note), below)
 
-    def _hosts(self, unit: Segment, detail: Detail) -> tuple[Cell, ...]:
-        """Hosts of a segment, those that are cabled alike together."""
-        kinds = classes(self.alike.hosts(self._at.get((Role.HOST, 0, *unit), [])))
-        cells = [Cell(role=Role.HOST, places=kind) for kind in kinds]
+    def _hosts(self, segment: Segment, detail: Detail) -> tuple[Cell, ...]:
+        """Hosts of a segment; hosts with the same cabling share a cell."""
+        classes = equivalence_classes(self.signatures.hosts(self._by_unit.get((Role.HOST, 0, *segment), [])))
+        cells = [Cell(role=Role.HOST, node_indices=members) for members in classes]
         most = min(MOST_HOST_CELLS, detail.row)
         if len(cells) <= most:
             return tuple(cells)
-        rest = tuple(sorted(place for cell in cells[most - 1 :] for place in cell.places))
-        return (*cells[: most - 1], others(Role.HOST, rest, alone=most == 1))
+        rest = tuple(sorted(index for cell in cells[most - 1 :] for index in cell.node_indices))
+        return (*cells[: most - 1], mixed_cell(Role.HOST, rest, only=most == 1))
 
-    def _stack(self, role: Role, chosen: Sequence[At], name: str, like: str) -> tuple[Cell, ...]:
-        """All the nodes of a role there, as one cell; none where there are none."""
-        places = tuple(place for at in chosen if at[0] is role for place in self._at[at])
-        return (Cell(role=role, places=places, name=name, like=like),) if places else ()
+    def _collapsed(self, role: Role, units: Sequence[Unit], name: str, note: str) -> tuple[Cell, ...]:
+        """One cell with all nodes of a role in the units; none if there are no such nodes."""
+        indices = tuple(index for unit in units if unit[0] is role for index in self._by_unit[unit])
+        return (Cell(role=role, node_indices=indices, name=name, note=note),) if indices else ()
 
 
-def called(word: str, part: Part[int]) -> tuple[str, str]:
-    """What a part is called, and what each of it is as."""
+def part_name(word: str, part: Part[int]) -> tuple[str, str]:
+    """Name of a part, and a note that names the unit its members are equivalent to."""
     count = len(part.members)
-    name = f"{word if count == 1 else f'{word}s'} {ranges(part.members)}"
-    if part.whole:
+    name = f"{word if count == 1 else f'{word}s'} {number_ranges(part.members)}"
+    if part.individual:
         return name, ""
-    if part.like is not None:
-        return name, f"{'as' if count == 1 else 'each as'} {word} {part.like}"
-    return (name, "all alike") if part.alike else (f"{count:,} more {word}s", SEVERAL)
+    if part.same_as is not None:
+        return name, f"{'like' if count == 1 else 'each like'} {word} {part.same_as}"
+    return (name, "all identical") if part.equivalent else (f"{count:,} more {word}s", MIXED)

@@ -1,4 +1,4 @@
-"""Front panels: which port serves which rail, where there are few switches and room to show it."""
+"""Front panels of rail switches: the rail of each cage. Drawn for few switches only."""
 
 from __future__ import annotations
 
@@ -13,48 +13,48 @@ MOST_SWITCHES, MOST_CAGES = 2, 128
 PORT, PORT_GAP = 10.0, 3.0
 ROW = PORT + PORT_GAP
 
-Lanes = Sequence[tuple[Port, Port]]
-"""The ports of one cage that are in use, each with its peer."""
+UsedPorts = Sequence[tuple[Port, Port]]
+"""Ports of one cage that are in use, each with its peer."""
 
 
 @dataclass(frozen=True, slots=True)
-class Faces:
-    """Front panels by place of the switch: how many cages it has, and the ports in use of each. Odd cages are above."""
+class FrontPanels:
+    """Number of cages and used ports of each cage, by index of the switch. Odd cages are in the upper row."""
 
-    panels: Mapping[int, tuple[int, Mapping[int, Lanes]]]
+    panels: Mapping[int, tuple[int, Mapping[int, UsedPorts]]]
 
     @property
     def height(self) -> float:
-        """What a panel adds to a box [px]."""
+        """Height that a panel adds to the box of a switch [px]."""
         return 2 * ROW + 6 if self.panels else 0.0
 
     @property
     def width(self) -> float:
-        """Of the widest, with its margins [px]."""
+        """Width of the widest panel with its margins [px]."""
         return max(((cages + 1) // 2 * ROW + 24 for cages, _ in self.panels.values()), default=0.0)
 
-    def drawn(self, place: int, box: Box, y: float) -> Iterator[str]:
-        """One square a cage, in the colours of its rails."""
-        if place not in self.panels:
+    def svg(self, index: int, box: Box, y: float) -> Iterator[str]:
+        """One square for each cage, in the colours of its rails."""
+        if index not in self.panels:
             return
-        cages, used = self.panels[place]
+        cages, used = self.panels[index]
         left = box.middle - ((cages + 1) // 2 * ROW - PORT_GAP) / 2
         for cage in range(1, cages + 1):
             column, row = divmod(cage - 1, 2)
             yield from _cage(cage, used.get(cage, ()), Box(left + column * ROW, y + row * ROW, PORT, PORT))
 
 
-def faces(topology: Topology, nodes: Sequence[Node]) -> Faces:
-    """Panels of the rail switches among these, if they are few."""
+def front_panels(topology: Topology, nodes: Sequence[Node]) -> FrontPanels:
+    """Panels of the rail switches among the nodes; none if there are more than MOST_SWITCHES."""
     leaves = [node for node in nodes if node.role is Role.LEAF]
     if len(leaves) > MOST_SWITCHES:
-        return Faces({})
-    place = {node.name: number for number, node in enumerate(topology.nodes)}
-    panels = {place[leaf.name]: _panel(topology, leaf) for leaf in leaves}
-    return Faces({number: panel for number, panel in panels.items() if panel[1] and panel[0] <= MOST_CAGES})
+        return FrontPanels({})
+    indices = {node.name: index for index, node in enumerate(topology.nodes)}
+    panels = {indices[leaf.name]: _panel(topology, leaf) for leaf in leaves}
+    return FrontPanels({index: panel for index, panel in panels.items() if panel[1] and panel[0] <= MOST_CAGES})
 
 
-def _panel(topology: Topology, leaf: Node) -> tuple[int, Mapping[int, Lanes]]:
+def _panel(topology: Topology, leaf: Node) -> tuple[int, Mapping[int, UsedPorts]]:
     used: dict[int, list[tuple[Port, Port]]] = {}
     for port, peer, _ in topology.ports_of(leaf.name):
         if port.cage:
@@ -63,15 +63,15 @@ def _panel(topology: Topology, leaf: Node) -> tuple[int, Mapping[int, Lanes]]:
     return max(max(used, default=0), model.cages if model else 0), used
 
 
-def _cage(cage: int, lanes: Lanes, box: Box) -> Iterator[str]:
-    if not lanes:
+def _cage(cage: int, ports: UsedPorts, box: Box) -> Iterator[str]:
+    if not ports:
         yield rectangle(box, "empty", title(f"cage {cage}: free"), radius=2)
         return
-    tooltip = title(f"cage {cage}: {'; '.join(_use(port, peer) for port, peer in lanes)}")
-    rails = list(dict.fromkeys(port.rail for port, _ in lanes))
+    tooltip = title(f"cage {cage}: {'; '.join(_use(port, peer) for port, peer in ports)}")
+    rails = list(dict.fromkeys(port.rail for port, _ in ports))
     each = box.width / len(rails)
-    for place, rail in enumerate(rails):
-        part = Box(box.x + place * each, box.y, each, box.height)
+    for index, rail in enumerate(rails):
+        part = Box(box.x + index * each, box.y, each, box.height)
         if rail is None:
             yield rectangle(part, "trunk", tooltip, radius=2)
         else:

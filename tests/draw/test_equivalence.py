@@ -1,4 +1,4 @@
-"""Parts are shown as one only where their cables prove them alike."""
+"""Parts share a box only if their cables prove them equivalent."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from tests.draw.pictures import Design, texts
 
 from railfab.draw import topology_svg
-from railfab.draw.alike import Alike, classes
-from railfab.draw.backend import Picture
-from railfab.draw.cells import ranges
-from railfab.draw.wires import read_wiring
+from railfab.draw.backend import BackendPicture
+from railfab.draw.cells import number_ranges
+from railfab.draw.equivalence import Signatures, equivalence_classes
+from railfab.draw.graph import network_graphs
 from railfab.topology import Link, Net, Node, Role, Topology
 
 designs = st.builds(
@@ -37,36 +37,38 @@ CHANGES: dict[str, Callable[[Link], Link]] = {
 }
 
 
-def alike(topology: Topology) -> Alike:
+def signatures(topology: Topology) -> Signatures:
     picture = _picture(topology)
-    return Alike(picture.wiring, picture.inside)
+    return Signatures(picture.graph, picture.node_indices)
 
 
-def _picture(topology: Topology) -> Picture:
-    return Picture(topology, read_wiring(topology)[Net.BACKEND], None)
+def _picture(topology: Topology) -> BackendPicture:
+    return BackendPicture(topology, network_graphs(topology)[Net.BACKEND], None)
 
 
 def segment_of(node: Node) -> tuple[int, int | None]:
     return node.pod, node.segment
 
 
-def shown_apart(topology: Topology, odd: Node) -> bool:
-    """No box that has a leaf or host of the odd one's segment has one of another segment."""
-    boxes = ({segment_of(topology.nodes[place]) for place in cell.places} for cell in _picture(topology).cells.values())
+def shown_separately(topology: Topology, odd: Node) -> bool:
+    """Whether no box mixes nodes of the odd node's segment with nodes of another segment."""
+    boxes = (
+        {segment_of(topology.nodes[index]) for index in cell.node_indices} for cell in _picture(topology).cells.values()
+    )
     return all(len(units) == 1 for units in boxes if segment_of(odd) in units)
 
 
 @given(designs)
 @settings(max_examples=30)
-def test_a_regular_fabric_is_one_kind_of_everything(design: Design) -> None:
-    found = alike(design.topology())
-    assert len(classes(found.segments)) == len(classes(found.pods)) == len(classes(found.planes)) == 1
+def test_a_regular_fabric_has_one_class_of_segments_of_pods_and_of_planes(design: Design) -> None:
+    found = signatures(design.topology())
+    assert [len(equivalence_classes(units)) for units in (found.segments, found.pods, found.planes)] == [1, 1, 1]
 
 
 @pytest.mark.parametrize("change", CHANGES)
 @given(data=st.data(), design=designs)
 @settings(max_examples=15)
-def test_a_segment_with_one_odd_cable_is_shown_apart(change: str, data: st.DataObject, design: Design) -> None:
+def test_a_segment_with_one_odd_cable_is_shown_separately(change: str, data: st.DataObject, design: Design) -> None:
     topology = design.topology()
     nodes = topology.by_name
     links = [number for number, link in enumerate(topology.links) if nodes[link.a.node].segment]
@@ -74,46 +76,46 @@ def test_a_segment_with_one_odd_cable_is_shown_apart(change: str, data: st.DataO
     odd = nodes[topology.links[number].a.node]
     changed = [*topology.links[:number], CHANGES[change](topology.links[number]), *topology.links[number + 1 :]]
     fabric = replace(topology, links=tuple(changed))
-    kinds = classes(alike(fabric).segments)
-    assert [unit for unit in kinds if segment_of(odd) in unit] == [(segment_of(odd),)]
-    assert shown_apart(fabric, odd)
+    found = equivalence_classes(signatures(fabric).segments)
+    assert [unit for unit in found if segment_of(odd) in unit] == [(segment_of(odd),)]
+    assert shown_separately(fabric, odd)
     assert f"pod{odd.pod}-seg{odd.segment}-host1" in topology_svg(fabric)
 
 
 @given(data=st.data(), design=designs)
 @settings(max_examples=15)
-def test_a_segment_that_lacks_one_cable_is_shown_apart(data: st.DataObject, design: Design) -> None:
+def test_a_segment_that_lacks_one_cable_is_shown_separately(data: st.DataObject, design: Design) -> None:
     topology = design.topology()
     links = [number for number, link in enumerate(topology.links) if topology.node(link.a.node).segment]
     number = data.draw(st.sampled_from(links))
     odd = topology.node(topology.links[number].a.node)
     fabric = replace(topology, links=topology.links[:number] + topology.links[number + 1 :])
-    assert shown_apart(fabric, odd)
+    assert shown_separately(fabric, odd)
 
 
 @given(data=st.data(), design=designs)
 @settings(max_examples=15)
-def test_a_segment_with_a_switch_of_another_model_is_shown_apart(data: st.DataObject, design: Design) -> None:
+def test_a_segment_with_a_switch_of_another_model_is_shown_separately(data: st.DataObject, design: Design) -> None:
     topology = design.topology()
     odd = data.draw(st.sampled_from([node for node in topology.nodes if node.role is Role.LEAF]))
     nodes = tuple(replace(node, model="other") if node is odd else node for node in topology.nodes)
-    assert shown_apart(replace(topology, nodes=nodes), odd)
+    assert shown_separately(replace(topology, nodes=nodes), odd)
 
 
-def test_two_cables_crossed_between_segments_are_seen() -> None:
-    """Each segment has as many cables of each kind as before; that is not enough to be alike."""
+def test_segments_with_crossed_cables_are_not_equivalent() -> None:
+    """Each segment keeps the number of its cables of each type; equivalence needs more."""
     topology = Design(segments=4, leaves=1).topology()
     links = list(topology.links)
     one, other = (
-        next(place for place, link in enumerate(links) if link.a.node == f"pod1-seg{segment}-host1")
+        next(number for number, link in enumerate(links) if link.a.node == f"pod1-seg{segment}-host1")
         for segment in (2, 3)
     )
     links[one], links[other] = replace(links[one], z=links[other].z), replace(links[other], z=links[one].z)
-    kinds = classes(alike(replace(topology, links=tuple(links))).segments)
-    assert kinds == (((1, 1), (1, 4)), ((1, 2),), ((1, 3),))
+    found = equivalence_classes(signatures(replace(topology, links=tuple(links))).segments)
+    assert found == (((1, 1), (1, 4)), ((1, 2),), ((1, 3),))
 
 
-def test_a_plane_with_one_odd_cable_is_shown_apart() -> None:
+def test_a_plane_with_one_odd_cable_is_shown_separately() -> None:
     topology = Design(planes=4, segments=2, leaves=2, spines=2).topology()
     odd = next(link for link in topology.links if link.a.node == "plane3-pod1-seg1-leaf1")
     links = tuple(CHANGES["rate"](link) if link is odd else link for link in topology.links)
@@ -121,10 +123,10 @@ def test_a_plane_with_one_odd_cable_is_shown_apart() -> None:
     assert {"Plane 1", "Planes 2, 4", "Plane 3: plane3-…"} <= set(texts(topology_svg(replace(topology, links=links))))
 
 
-def test_a_pod_and_a_group_with_one_odd_cable_are_shown_apart() -> None:
+def test_a_pod_and_a_group_with_one_odd_cable_are_shown_separately() -> None:
     topology = Design(pods=12, segments=1, spines=8, supers=32, groups=8).topology()
     shown = set(texts(topology_svg(topology)))
-    assert {"Pod 1", "pods 2-12", "each as pod 1", "Group 1", "groups 2-8", "each as group 1"} <= shown
+    assert {"Pod 1", "pods 2-12", "each like pod 1", "Group 1", "groups 2-8", "each like group 1"} <= shown
     odd = next(link for link in topology.links if link.a.node == "pod5-spine3")
     links = tuple(CHANGES["rate"](link) if link is odd else link for link in topology.links if link)
     shown = set(texts(topology_svg(replace(topology, links=links))))
@@ -140,12 +142,12 @@ def test_spines_that_differ_are_named() -> None:
     assert any("reflector" in text for text in shown)
 
 
-def test_nodes_whose_numbers_repeat_are_told_apart() -> None:
-    """As in what is imported: all indices are 1."""
+def test_nodes_with_repeated_indices_have_different_ranks() -> None:
+    """As in imported topologies, all indices are 1."""
     topology = Design(segments=3, leaves=2).topology()
     nodes = tuple(replace(node, index=1) for node in topology.nodes)
-    found = alike(replace(topology, nodes=nodes))
-    assert len(classes(found.segments)) == 1
+    found = signatures(replace(topology, nodes=nodes))
+    assert len(equivalence_classes(found.segments)) == 1
     assert topology_svg(replace(topology, nodes=nodes))
 
 
@@ -153,4 +155,4 @@ def test_nodes_whose_numbers_repeat_are_told_apart() -> None:
     ("numbers", "text"), [([], ""), ([3], "3"), ([1, 2, 3], "1-3"), ([5, 2, 4, 9], "2, 4-5, 9"), ([2, 2], "2")]
 )
 def test_numbers_are_written_as_ranges(numbers: list[int], text: str) -> None:
-    assert ranges(numbers) == text
+    assert number_ranges(numbers) == text
