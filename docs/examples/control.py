@@ -17,6 +17,8 @@ def main(verb, *names):
     if verb == "status":
         status = twin.status()
         print(f"job {status.job}, {status.sessions_up} of {status.sessions} BGP session ends up")
+        if status.failure:
+            print(f"the simulation failed and its job has stopped: {status.failure}")
         for reason in status.stalled:
             print(f"flows without path: {reason}")
     elif verb in ("cut", "mend"):

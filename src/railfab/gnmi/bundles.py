@@ -79,7 +79,6 @@ class Bundle:
         self._encoding = encoding
         self._header = gnmi_pb2.Notification()
         self._header.prefix.target = target
-        self._paths = [_field(_PATH, b"".join(map(_elem, found.leaf.path))) for found in leaves]
         self._pick = _picker(leaves)
         self._written: tuple[Any, ...] = (_UNSENT,) * len(leaves)
         self._updates = [b""] * len(leaves)
@@ -115,13 +114,18 @@ class Bundle:
         if before != now:
             for at, (old, new) in enumerate(zip(before, now, strict=True)):
                 if old is not new and old != new:
-                    self._updates[at] = _field(_UPDATE, self._paths[at] + _value(new, self._encoding))
+                    self._updates[at] = _field(_UPDATE, _path(self._leaves[at].leaf.path) + _value(new, self._encoding))
             self._written = now
         return now
 
     def _response(self, updates: bytes, timestamp_ns: int) -> bytes:
         self._header.timestamp = timestamp_ns
         return _field(_RESPONSE_UPDATE, self._header.SerializeToString() + updates)
+
+
+def _path(steps: tuple[Element, ...]) -> bytes:
+    """The `path` field of an update."""
+    return _field(_PATH, b"".join(map(_elem, steps)))
 
 
 @lru_cache(maxsize=1 << 16)

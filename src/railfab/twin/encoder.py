@@ -81,7 +81,7 @@ class Encoder:
         for rule in telemetry.rules:
             self._rules.setdefault(rule.metric, []).append(rule)
         self._converters = {id(rule): converter(rule) for rule in telemetry.rules}
-        self._slots: dict[tuple[str, tuple[tuple[str, str], ...]], tuple[Slot, ...]] = {}
+        self._slots: dict[tuple[str, ...], tuple[Slot, ...]] = {}
         self._plan = _Plan((), (), (), (), (), {})
         self._before: Values = np.empty(0)
         self._encoded = Encoded((), [])
@@ -128,7 +128,7 @@ class Encoder:
 
     def _slots_of(self, series: Sequence[Series]) -> list[tuple[Slot, ...]]:
         """The slots of each series; those of the previous plan are used again."""
-        keys = [(metric, tuple(labels.items())) for metric, labels in series]
+        keys = [(metric, *labels, *labels.values()) for metric, labels in series]
         known = self._slots
         self._slots = {
             key: known[key] if key in known else tuple(self._made(metric, labels))
