@@ -16,6 +16,8 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.stderr.write("railfab: interrupted\n")
         sys.exit(130)
+    finally:
+        gc.freeze()  # all objects end with the process: a search for cycles took 2 s after `up` on 72 switches
 
 
 if __name__ == "__main__":
