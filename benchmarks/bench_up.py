@@ -1,12 +1,12 @@
 """Cost of `railfab up` on 72 switches: time until ready, CPU time, errors of the collector, and how long Ctrl-C takes.
 
-Runs the command as a user does, without Prometheus, reads the collector's own metrics, and presses Ctrl-C at the end;
-with --stop-at also in the middle of its start. A longer run is a soak test: it fails when a session is down, a target
-was called stalled, or anything is left of the run.
+Runs the command as a user does, reads the collector's own metrics, and presses Ctrl-C at the end, or with --stop-at in
+the middle of its start. A longer run is a soak test: it fails when a session is down, a target was called stalled, or
+anything is left of the run. Figures of several processes are those of railfab, of its twin, and of Prometheus.
 
     python benchmarks/bench_up.py                               # 60 s after it is ready
     python benchmarks/bench_up.py --seconds 600 --rounds 3
-    python benchmarks/bench_up.py --interval 60                 # the simulation alone, nearly
+    python benchmarks/bench_up.py --prometheus --interval 10    # with Prometheus, at another sample interval
     python benchmarks/bench_up.py --stop-at deployed            # Ctrl-C once a switch is deployed
 """
 
@@ -68,7 +68,7 @@ def children(pid: int) -> list[int]:
 def running(fabric: Path, state: Path, port: int, words: list[str]) -> Iterator[subprocess.Popen[str]]:
     """`railfab up`, in which Ctrl-C works though we may run in the background; killed if the benchmark fails."""
     jobs = [str(REPOSITORY / "inventory" / "jobs" / name) for name in ("ring.yml", "incast.yml")]
-    ports = ["--twin-port", "0", "--prometheus-port", "0", "--metrics-port", str(port)]
+    ports = ["--twin-port", "0", "--metrics-port", str(port)]
     command = [sys.executable, "-m", "railfab", "up", str(fabric), "--state", str(state), *ports, "--output", "json"]
     process = subprocess.Popen(
         [*command, "--job", jobs[0], "--job", jobs[1], *words],
@@ -81,6 +81,11 @@ def running(fabric: Path, state: Path, port: int, words: list[str]) -> Iterator[
         yield process
     finally:
         process.kill()
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return int(free.getsockname()[1])
 
 
 def wait_for(process: subprocess.Popen[str], pattern: str) -> str:
@@ -103,7 +108,7 @@ def stop(process: subprocess.Popen[str], state: Path) -> tuple[float, str]:
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=END_WITHIN_S)
     seconds = time.monotonic() - began_s
-    left = [path.name for path in state.iterdir() if path.name != "twin.log"]
+    left = [path.name for path in state.iterdir() if path.name not in ("twin.log", "prometheus")]
     if left:
         raise SystemExit(f"left in the state directory: {', '.join(left)}")
     return seconds, out
@@ -111,19 +116,18 @@ def stop(process: subprocess.Popen[str], state: Path) -> tuple[float, str]:
 
 def measure(fabric: Path, words: list[str], seconds: float) -> dict[str, Any]:
     """One run: ready, then so many seconds, then Ctrl-C."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = int(free.getsockname()[1])
+    port = free_port()
     with tempfile.TemporaryDirectory() as folder, running(fabric, Path(folder), port, words) as process:
         sampling = wait_for(process, "^sampling every").strip()
         wait_for(process, r"bgp (\d+)/\1\b")
-        (twin,) = children(process.pid)
-        ready_cpu_s = [cpu_s(process.pid), cpu_s(twin)]
+        pids = [process.pid, *children(process.pid)]
+        ready_cpu_s = [cpu_s(pid) for pid in pids]
         at_first, began_s = metrics(port), time.monotonic()
-        before_s = [cpu_s(process.pid), cpu_s(twin)]
+        before_s = [cpu_s(pid) for pid in pids]
         drain(process, seconds)
-        used_s = [cpu_s(pid) - before for pid, before in zip((process.pid, twin), before_s, strict=True)]
+        used_s = [cpu_s(pid) - before for pid, before in zip(pids, before_s, strict=True)]
         at_last, took_s = metrics(port), time.monotonic() - began_s
-        peaks_mb = [peak_mb(process.pid), peak_mb(twin)]
+        peaks_mb = [peak_mb(pid) for pid in pids]
         stop_s, out = stop(process, Path(folder))
     summary = json.loads(out)
     updates = at_last["fabric_collector_updates_total.sample"] - at_first["fabric_collector_updates_total.sample"]
@@ -177,9 +181,11 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60.0, help="measured time of each run")
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--interval", type=float, help="sample interval instead of the chosen one [s]")
+    parser.add_argument("--prometheus", action="store_true", help="run Prometheus too; it has to be installed")
     parser.add_argument("--stop-at", metavar="TEXT", help="only press Ctrl-C at this line, such as `deployed`")
     options = parser.parse_args()
-    words = [] if options.interval is None else ["--interval", str(options.interval)]
+    words = ["--prometheus-port", str(free_port() if options.prometheus else 0)]
+    words += [] if options.interval is None else ["--interval", str(options.interval)]
     print(machine(), flush=True)
     failed = False
     for _ in range(options.rounds):
