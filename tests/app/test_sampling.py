@@ -9,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from railfab.app import sampling
-from railfab.app.sampling import CPU_S_PER_LEAF, CPU_SHARE, INTERVALS_S, choose_sampling, shortest_interval_s
+from railfab.app.sampling import (
+    CPU_S_PER_LEAF,
+    CPU_SHARE,
+    INTERVALS_S,
+    USED_CORES,
+    choose_sampling,
+    shortest_interval_s,
+)
 from railfab.app.up import Options, up
 from railfab.errors import LabError
 from railfab.fabric import Design, design
@@ -24,7 +31,7 @@ def pod64(repository: Path) -> Design:
 @given(st.integers(0, 10_000_000), st.integers(1, 128))
 def test_the_interval_is_the_shortest_that_leaves_the_simulation_its_share(leaves: int, cores: int) -> None:
     chosen_s = shortest_interval_s(leaves, cores)
-    budget_s = cores * CPU_SHARE * (1 + 1e-9)
+    budget_s = min(cores, USED_CORES) * CPU_SHARE * (1 + 1e-9)
     fitting = [interval_s for interval_s in INTERVALS_S if leaves * CPU_S_PER_LEAF <= interval_s * budget_s]
     assert chosen_s == min(fitting, default=INTERVALS_S[-1])
 

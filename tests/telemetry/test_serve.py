@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import gzip
 import json
+import threading
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from prometheus_client import CollectorRegistry, Gauge
+from prometheus_client.core import CounterMetricFamily, Metric
 
 from railfab.telemetry import ListenError, MetricsServer
 
@@ -76,3 +80,55 @@ def test_an_address_of_another_machine_is_one_line() -> None:
         MetricsServer(CollectorRegistry(), dict, host="192.0.2.1", port=0)
     with pytest.raises(ListenError, match="is no port"):
         MetricsServer(CollectorRegistry(), dict, port=70000)
+
+
+class SlowMetrics:
+    """Counts how often it is rendered, each time as long as the test wants."""
+
+    def __init__(self) -> None:
+        self.rendering, self.may_end = threading.Event(), threading.Event()
+        self.times = 0
+
+    def describe(self) -> list[Metric]:
+        return []
+
+    def collect(self) -> Iterator[Metric]:
+        self.times += 1
+        self.rendering.set()
+        self.may_end.wait(20)
+        yield CounterMetricFamily("fabric_test", "Test.", value=self.times)
+
+
+def test_scrapes_that_arrive_while_one_is_rendered_get_its_answer() -> None:
+    slow = SlowMetrics()
+    registry = CollectorRegistry()
+    registry.register(slow)  # type: ignore[arg-type]
+    with MetricsServer(registry, dict, port=0) as server, ThreadPoolExecutor(5) as pool:
+        first = pool.submit(got, f"{server.url}/metrics")
+        slow.rendering.wait(20)
+        later = [pool.submit(got, f"{server.url}/metrics") for _ in range(3)]
+        other = pool.submit(got, f"{server.url}/metrics", Accept_Encoding="gzip")
+        until_s = time.monotonic() + 20
+        while slow.times < 2:
+            assert time.monotonic() < until_s
+            time.sleep(0.01)
+        time.sleep(0.3)  # for the later ones to arrive; what comes after the answer is rendered again
+        slow.may_end.set()
+        assert {answer.result()[2] for answer in (first, *later)} == {first.result()[2]}
+        assert other.result()[0] == 200
+        assert slow.times == 2
+        assert b"fabric_test_total 3.0" in got(f"{server.url}/metrics")[2]
+
+
+def test_after_a_scrape_that_failed_the_next_is_rendered() -> None:
+    slow = SlowMetrics()
+    slow.may_end.set()
+    registry = CollectorRegistry()
+    registry.register(slow)  # type: ignore[arg-type]
+    with MetricsServer(registry, dict, port=0) as server:
+        assert got(f"{server.url}/metrics")[0] == 200
+        assert slow.times == 1
+        slow.collect = lambda: 1 / 0  # type: ignore[assignment, method-assign, return-value]
+        assert got(f"{server.url}/metrics")[0] == 500
+        del slow.collect
+        assert got(f"{server.url}/metrics")[0] == 200

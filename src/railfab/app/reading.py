@@ -10,7 +10,7 @@ from railfab.units import gbps
 
 Labels = Mapping[str, str]
 Series = Iterable[tuple[str, Labels, float]]
-"""(metric, labels, value) of every series that the collector holds."""
+"""(metric, labels, value) of METRICS, and of the collector itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +19,7 @@ class Totals:
 
     at_s: of the snapshot [s, monotonic]. rail_bytes: transmitted to hosts, by rail. sessions, targets: BGP session ends
     and switches that the intent has. oldest_sample_s: the smallest time of last sample of all switches [s, Unix time];
-    0 until each has sent one. lag_s: lateness of the collector itself.
+    0 until each has sent one. series: held for all switches. lag_s: lateness of the collector itself.
     """
 
     at_s: float
@@ -54,7 +54,11 @@ _COUNTERS = {
     "fabric_pfc_dropped_packets_total": "drops",
     "fabric_queue_dropped_packets_total": "drops",
 }
+_PEAK = "fabric_queue_depth_peak_bytes"
+_SENT = "fabric_interface_transmit_bytes_total"
 _UP = {"fabric_bgp_session_up": "sessions", "fabric_collector_session_up": "targets"}
+METRICS = frozenset((*_COUNTERS, *_UP, _PEAK, _SENT))
+"""The metrics of switches that totals are made of."""
 
 
 class FabricTotals:
@@ -75,17 +79,18 @@ class FabricTotals:
         gauges: dict[str, float] = defaultdict(float)
         last_samples_s: list[float] = []
         for metric, labels, value in series:
-            gauges["series"] += 1
-            if metric == "fabric_interface_transmit_bytes_total":
+            if metric == _SENT:
                 rail = self._host_rails.get((labels["device"], labels["interface"]))
                 if rail is not None:
                     self._rails[rail] += self._rise(metric, labels, value)
             elif metric in _COUNTERS:
                 self._sums[_COUNTERS[metric]] += self._rise(metric, labels, value)
-            elif metric == "fabric_queue_depth_peak_bytes":
+            elif metric == _PEAK:
                 gauges["deepest"] = max(gauges["deepest"], value)
             elif metric == "fabric_collector_last_update_timestamp_seconds":
                 last_samples_s.append(value)
+            elif metric == "fabric_collector_series":
+                gauges["series"] += value
             elif metric == "fabric_collector_lag_seconds":
                 gauges["lag"] = value
             elif metric in _UP:

@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from railfab.fabric import Design
 
 INTERVALS_S = (1, 2, 5, 10, 15, 20, 30, 60)
-LEAVES_PER_PORT = 60
-"""Leaves that a switch sends for one port, its queues and priorities; counted on pod64's twin."""
+LEAVES_PER_PORT = 50
+"""Leaves that a switch sends for one port, its queues and priorities."""
 CPU_S_PER_LEAF = 40e-6
-"""CPU time of one sample of a leaf: encoded by the twin, decoded by the collector, scraped by Prometheus.
-
-Measured by `benchmarks/bench_up.py`.
-"""
+"""CPU time of one sample of a leaf in the twin, the collector and a scrape of it."""
 CPU_SHARE = 0.5
-"""Share of the cores that sampling may take; the rest is for the simulation."""
+"""Share of the cores that sampling may take; the rest is for the simulation and the view."""
+USED_CORES = 2
+"""The twin and the collector compute in one thread each: more cores do not make them faster."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +42,7 @@ def choose_sampling(fabric: Design, interval_s: float | None) -> Sampling:
 
 def shortest_interval_s(leaves: int, cores: int) -> float:
     """The shortest of INTERVALS_S at which these leaves can be sampled; the longest when none is long enough."""
-    needed_s = leaves * CPU_S_PER_LEAF / (cores * CPU_SHARE)
+    needed_s = leaves * CPU_S_PER_LEAF / (min(cores, USED_CORES) * CPU_SHARE)
     return next((interval_s for interval_s in INTERVALS_S if interval_s >= needed_s), INTERVALS_S[-1])
 
 

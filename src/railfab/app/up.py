@@ -14,7 +14,7 @@ from pathlib import Path
 
 from railfab.app.children import Child, Children
 from railfab.app.ports import LOCALHOST, free_ports
-from railfab.app.reading import FabricTotals, Totals, reading
+from railfab.app.reading import METRICS, FabricTotals, Totals, reading
 from railfab.app.sampling import Sampling
 from railfab.app.summary import JobSummary, Summary
 from railfab.app.view import Scene
@@ -24,7 +24,7 @@ from railfab.errors import EndpointError, LabError, RailfabError, raise_all
 from railfab.fabric import Design, resolve_endpoints
 from railfab.findings import DesignCode
 from railfab.intent import Job
-from railfab.telemetry import Collector, MetricsServer
+from railfab.telemetry import SWITCH_INTERVAL_S, Collector, MetricsServer
 from railfab.topology import Role
 from railfab.twin.control import Control, connect
 from railfab.twin.files import claimed
@@ -95,6 +95,7 @@ def up(
     start or ends by itself. A stop ends every part within 5 s.
     """
     _check_turn(options)
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
     prometheus_port = free_ports(options.metrics_port, options.prometheus_port)
     start = _Start(fabric, options, report, stop_requested, began_s=time.monotonic())
     with (
@@ -312,7 +313,7 @@ class _Run:
 
     def _read(self) -> Totals:
         """Add the newest samples to the totals, and keep them for rates."""
-        now = self._totals.read(self._collector.snapshot(), time.monotonic())
+        now = self._totals.read(self._collector.snapshot(METRICS), time.monotonic())
         self._recent.append(now)
         while now.at_s - self._recent[0].at_s > self._rates_over_s():
             self._recent.popleft()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from typing import Annotated
 
 import typer
@@ -36,12 +37,13 @@ def collect(
     state: StateOption = STATE_DEFAULT,
 ) -> None:
     """Stream from the switches over gNMI and serve canonical metrics to Prometheus, until Ctrl-C or SIGTERM."""
-    from railfab.telemetry import Collector, MetricsServer
+    from railfab.telemetry import SWITCH_INTERVAL_S, Collector, MetricsServer
 
     fabric = design(intent)
     endpoints = resolve_endpoints(fabric, on, state, limit)
     collector = Collector(fabric.topology, endpoints, interval_s=interval)
     logging.getLogger("railfab").setLevel(logging.INFO)  # a service logs what happens to its switches
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
     server = MetricsServer(collector.registry, collector.healthy, host=listen, port=port)
     with stop_on_signal() as ended, server, collector:
         of = f"{len(endpoints.nodes)} of {counted(len(fabric.topology.switches()), 'switch')}"

@@ -7,7 +7,7 @@ import logging
 import ssl
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from types import TracebackType
 from typing import Any, Self
 
@@ -28,6 +28,9 @@ from railfab.topology import Topology
 logger = logging.getLogger(__name__)
 
 POLL_S = 0.05
+SWITCH_INTERVAL_S = 0.001
+"""For sys.setswitchinterval of a process that collects: a scrape or a view is rendered in another thread, and the event
+loop needs the interpreter several times for each message."""
 END_WITHIN_S = 2.0
 """Time for all sessions to end; what runs longer is logged and left."""
 
@@ -70,9 +73,9 @@ class Collector:
         if self._thread.is_alive():
             logger.warning("the collector's event loop is blocked; its thread is left running")
 
-    def snapshot(self) -> Snapshot:
-        """Every sample that is true now."""
-        return self._fabric.snapshot()
+    def snapshot(self, names: Collection[str] | None = None) -> Snapshot:
+        """Every sample that is true now. names: only those metrics of the switches, and the collector's own."""
+        return self._fabric.snapshot(names)
 
     def value(self, name: str, **labels: str) -> float:
         """The sum of a metric over the samples with these labels, 0 when there are none."""

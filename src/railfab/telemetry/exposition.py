@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from prometheus_client.metrics_core import Metric as Family
@@ -62,15 +62,18 @@ class FabricCollector(Collector):
         """No metric: which ones there are is known once switches answer."""
         return []
 
-    def snapshot(self) -> Snapshot:
-        """Every sample that is true now."""
+    def snapshot(self, names: Collection[str] | None = None) -> Snapshot:
+        """Every sample that is true now. names: only those metrics of the switches, and the collector's own."""
         samples: Samples = {}
         for device, series in self._intended.series.items():
-            _add(samples, device, ((one, 1.0) for one in series))
+            _add(samples, device, ((one, 1.0) for one in series if names is None or one.metric.name in names))
         for session in self._sessions:
             stored = session.series()
-            _add(samples, session.name, stored)
-            _add(samples, session.name, estimates(stored, self._intended.speeds_gbps.get(session.name, {})))
+            if names is None:
+                _add(samples, session.name, stored)
+                _add(samples, session.name, estimates(stored, self._intended.speeds_gbps.get(session.name, {})))
+            else:
+                _add(samples, session.name, (found for found in stored if found[0].metric.name in names))
             for name, labels, value in _health_samples(session.health, len(stored)):
                 samples.setdefault(name, []).append(({"device": session.name, **labels}, value))
         samples["fabric_collector_lag_seconds"] = [({}, self._clock.lag_s())]

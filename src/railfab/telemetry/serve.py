@@ -7,9 +7,10 @@ import logging
 import socket
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from socketserver import TCPServer, ThreadingMixIn
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 from wsgiref.types import StartResponse, WSGIEnvironment
 
@@ -24,6 +25,24 @@ INDEX = """<!doctype html>
 <h1>railfab collector</h1>
 <p><a href="/metrics">/metrics</a> for Prometheus, <a href="/healthz">/healthz</a> for liveness probes.</p>
 """
+
+
+ANSWER_DEPENDS_ON = ("HTTP_ACCEPT", "HTTP_ACCEPT_ENCODING", "QUERY_STRING")
+"""What two scrapes must have in common to get the same answer, in WSGI's words."""
+
+
+class _Answer(NamedTuple):
+    status: str
+    headers: list[tuple[str, str]]
+    body: list[bytes]
+
+
+@dataclass(slots=True)
+class _Scrape:
+    """One that is being rendered. answer: None until it has ended, and after an error."""
+
+    ended: threading.Event = field(default_factory=threading.Event)
+    answer: _Answer | None = None
 
 
 class ListenError(RailfabError):
@@ -48,6 +67,8 @@ class MetricsServer:
             raise ListenError("--listen", "names no address", "Write 127.0.0.1, or 0.0.0.0 for every network")
         self._healthy = healthy
         self._metrics = make_wsgi_app(registry)
+        self._scrapes: dict[tuple[str, ...], _Scrape] = {}
+        self._scrapes_lock = threading.Lock()
         kind = _Server6 if ":" in host else _Server
         try:
             self._server = make_server(host, port, self._answer, kind, handler_class=_Handler)
@@ -78,8 +99,9 @@ class MetricsServer:
     def _answer(self, environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
         path = environ.get("PATH_INFO", "/")
         if path == "/metrics":
-            scrape: Iterable[bytes] = self._metrics(environ, start)
-            return scrape
+            answer = self._scrape(environ)
+            start(answer.status, answer.headers)
+            return answer.body
         if path == "/healthz":
             parts = self._healthy()
             status = "200 OK" if all(parts.values()) else "503 Service Unavailable"
@@ -87,6 +109,31 @@ class MetricsServer:
         if path == "/":
             return _body(start, "200 OK", "text/html; charset=utf-8", INDEX)
         return _body(start, "404 Not Found", "text/plain; charset=utf-8", "Not found. Use /, /metrics or /healthz.\n")
+
+    def _scrape(self, environ: WSGIEnvironment) -> _Answer:
+        """Render a scrape, or wait for the same one that is being rendered.
+
+        A Prometheus that gives up on a scrape sends the next one: rendered side by side they would only take longer.
+        """
+        wanted = tuple(environ.get(name, "") for name in ANSWER_DEPENDS_ON)
+        with self._scrapes_lock:
+            others = self._scrapes.get(wanted)
+            ours = self._scrapes.setdefault(wanted, _Scrape())
+        if others is not None:
+            others.ended.wait()
+            return self._scrape(environ) if others.answer is None else others.answer
+        try:
+            ours.answer = self._render(environ)
+        finally:
+            with self._scrapes_lock:
+                del self._scrapes[wanted]
+            ours.ended.set()
+        return ours.answer
+
+    def _render(self, environ: WSGIEnvironment) -> _Answer:
+        head: list[tuple[str, list[tuple[str, str]]]] = []
+        body = list(self._metrics(environ, lambda status, headers: head.append((status, headers))))
+        return _Answer(*head[0], body)
 
 
 def _body(start: StartResponse, status: str, kind: str, text: str) -> Iterable[bytes]:
