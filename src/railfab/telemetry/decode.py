@@ -17,6 +17,7 @@ from railfab.telemetry.series import Series
 from railfab.units import NS_PER_S
 
 K = TypeVar("K")
+V = TypeVar("V")
 
 CACHE_PATHS = 1 << 18
 ROOT_STEPS = 2
@@ -56,6 +57,7 @@ class Decoder:
     def __init__(self, paths: PathMap, *, cache_paths: int = CACHE_PATHS) -> None:
         self._map = paths
         self._cache_paths = cache_paths
+        self._prefixes: dict[bytes, Steps] = {}
         self._by_bytes: dict[tuple[bytes, bytes], Known] = {}
         self._by_steps: dict[Steps, Known] = {}
         self._entries = Entries(cache_paths)
@@ -63,8 +65,11 @@ class Decoder:
     def decode(self, notification: gnmi_pb2.Notification) -> Decoded:
         """The samples of a notification; deletes come first, as the gNMI specification has it (section 3.5.2.3)."""
         decoded = Decoded(normalised_ns(notification.timestamp))
-        prefix = proto_elements(notification.prefix)
-        prefix_bytes = notification.prefix.SerializeToString() if prefix else b""
+        prefix_bytes = notification.prefix.SerializeToString()
+        prefix = self._prefixes.get(prefix_bytes)
+        if prefix is None:
+            prefix = proto_elements(notification.prefix)
+            _remember(self._prefixes, prefix_bytes, prefix, self._cache_paths)
         for gone in (*notification.delete, *((gnmi_pb2.Path(),) if notification.atomic else ())):
             decoded.removed.extend(self.forget((*prefix, *proto_elements(gone))))
         touched: dict[Steps, None] = {}
@@ -175,8 +180,8 @@ def normalised_ns(timestamp: int) -> int | None:
     return timestamp * 1_000 if timestamp < _NANOSECOND else timestamp
 
 
-def _remember(cache: dict[K, Known], key: K, known: Known, most: int) -> None:
-    """Keep it, and let the oldest go when there are too many."""
+def _remember(cache: dict[K, V], key: K, value: V, most: int) -> None:
+    """Store a value, and remove the oldest when there are too many."""
     if len(cache) >= most:
         del cache[next(iter(cache))]
-    cache[key] = known
+    cache[key] = value
