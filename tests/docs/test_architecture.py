@@ -1,0 +1,45 @@
+"""The README's table of packages and docs/architecture.svg agree with src/railfab and with the layers of imports."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from xml.etree import ElementTree
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def _packages(repository: Path) -> set[str]:
+    return {path.parent.name for path in (repository / "src" / "railfab").glob("*/__init__.py")}
+
+
+def _layers(repository: Path) -> list[set[str]]:
+    """Packages of each layer, the top one first, without modules."""
+    project = tomllib.loads((repository / "pyproject.toml").read_text())
+    contract = next(each for each in project["tool"]["importlinter"]["contracts"] if each["type"] == "layers")
+    layers = [set(re.findall(r"railfab\.(\w+)", layer)) & _packages(repository) for layer in contract["layers"]]
+    return [layer for layer in layers if layer]
+
+
+def _rows(repository: Path) -> list[set[str]]:
+    """Packages in each row of the README's table of packages."""
+    table = (repository / "README.md").read_text().partition("| packages | content |\n")[2].partition("\n\n")[0]
+    return [set(re.findall(r"`(\w+)`", row.split("|")[1])) for row in table.splitlines()[1:]]
+
+
+def test_the_readme_lists_every_package_in_the_order_of_the_layers(repository: Path) -> None:
+    layers, rows = _layers(repository), _rows(repository)
+    depth = {package: number for number, layer in enumerate(layers) for package in layer}
+    assert set().union(*rows) == set().union(*layers) == _packages(repository)
+    assert sum(map(len, rows)) == len(_packages(repository))
+    depths = [{depth[package] for package in row} for row in rows]
+    assert all(len(each) == 1 for each in depths)
+    assert [min(each) for each in depths] == sorted(min(each) for each in depths)
+
+
+def test_the_architecture_picture_shows_existing_packages(repository: Path) -> None:
+    tree = ElementTree.parse(repository / "docs" / "architecture.svg")
+    notes = [text.text or "" for text in tree.iter(f"{SVG}text") if text.get("class") == "package"]
+    shown = {word.rstrip("/") for note in notes for word in note.split() if word.endswith("/")}
+    assert shown == _packages(repository) - {"app", "cli", "ssh"}  # not steps of the data flow
