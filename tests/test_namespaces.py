@@ -18,7 +18,7 @@ from tests.signals import interruptible
 from railfab.lab.netns.namespaces import interface_names, namespace_names
 from railfab.lab.netns.processes import PROC
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(400)]
 
 LEAVES_A_LAB_UP = Path(__file__).with_name("leaves_a_lab_up.py")
 UP_WITHIN_S, GONE_WITHIN_S = 120, 60
