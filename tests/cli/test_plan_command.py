@@ -113,4 +113,4 @@ def test_what_stated_traffic_saves_is_shown(tmp_path: Path) -> None:
     text = POD64.read_text().replace("cnp_dscp: 48}", "cnp_dscp: 48, traffic: {message_bytes: 64KiB}}")
     intent.write_text(text)
     shown = plan(intent, cwd=tmp_path).stdout
-    assert "for the stated traffic 2.0 MB headroom and 24.7 MB lossless do, which saves 62.6 MB." in shown
+    assert "the stated traffic needs 2.0 MB headroom and 24.7 MB lossless, which saves 62.6 MB." in shown

@@ -14,9 +14,9 @@ from tests.topology.fabric_intents import fabric, fabrics
 
 from railfab.documents import Plan, planned
 from railfab.documents.explain import explained
+from railfab.documents.explain.formats import capacity, joined, listed, ranges, ratio
 from railfab.documents.explain.numbers import HOST_FIELDS, outgrown
 from railfab.documents.explain.subject import Subject
-from railfab.documents.explain.words import capacity, joined, listed, ranges, ratio
 from railfab.intent import FabricIntent, load_intent
 from railfab.topology import Role, Topology, capacities, failure_domains, wire
 from railfab.topology.addresses import ClassicPlan, WidePlan, address_plan
@@ -47,7 +47,7 @@ def number(text: str) -> int:
 
 def test_pod64_is_said_as_an_engineer_would_say_it() -> None:
     text = of("pod64")
-    assert text["What it is"] == (
+    assert text["Overview"] == (
         "The backend of pod64 has 2 tiers and 3 stages: at most, a packet passes a rail switch, a spine and a "
         "rail switch.",
         "1 pod of 2 segments of 4 hosts: 8 hosts with 8 GPUs each, 64 GPUs.",
@@ -55,43 +55,43 @@ def test_pod64_is_said_as_an_engineer_would_say_it() -> None:
         "rail switches and spines.",
     )
     assert text["Rails"] == (
-        "A host has 8 NICs, one for each GPU, with 2 ports of 100 Gb/s each: 16 ports, 1.6 Tb/s a host and 200 "
-        "Gb/s a GPU.",
+        "A host has 8 NICs, one per GPU, with 2 ports of 100 Gb/s each: 16 ports, 1.6 Tb/s per host and 200 "
+        "Gb/s per GPU.",
         "NIC r of every host is rail r: 8 rails.",
-        "The 2 ports that a NIC has go to 2 rail switches side by side, so that one may fail. A segment has 2 "
-        "rail switches, 1 such set with 8 rails on each.",
+        "The 2 ports of a NIC connect to 2 adjacent rail switches, so that one may fail. A segment has 2 rail "
+        "switches, 1 such set with 8 rails on each.",
         "Rail switch 1 of every segment serves rails 1-8, by port 0 of each NIC.",
         "Rail switch 2 of every segment serves rails 1-8, by port 1 of each NIC.",
     )
     assert text["Ports of a rail switch"] == (
         "Rail switches are 7220-ixr-d5 (Nokia, Trident 4): 32 cages of 400 Gb/s. At the 100 Gb/s of a NIC port, "
         "a cage is split into 4 ports (breakout).",
-        "4 hosts with 8 links each to a rail switch make 32 host ports, on cages 1-8. They fill cages from the "
+        "4 hosts with 8 links each to a rail switch make 32 host ports, on cages 1-8. They use cages from the "
         "first upwards, host by host.",
-        "8 uplinks take cages 25-32, from the last downwards.",
+        "8 uplinks use cages 25-32, from the last downwards.",
     )
     assert text["Uplinks"] == (
-        "Each tier may be oversubscribed 1:1 at most, as it is by default.",
-        "A full rail switch divides its cages between hosts and uplinks: 16 uplinks of 400 Gb/s carry what all "
-        "other cages let in.",
+        "The limit of oversubscription is 1:1 per tier, by default.",
+        "A full rail switch divides its cages between hosts and uplinks: 16 uplinks of 400 Gb/s carry the "
+        "traffic of all other cages.",
         "The intent states 2 links between a rail switch and a spine: 4 spines with 2 links each are 8 uplinks, "
         "8 fewer than a full rail switch needs.",
-        "So 3.2 Tb/s of hosts now share 3.2 Tb/s up: 1:1, non-blocking.",
-        "With the 12 hosts that a segment may grow to, it is 3:1.",
+        "3.2 Tb/s of hosts now share 3.2 Tb/s of uplinks: 1:1, non-blocking.",
+        "With 12 hosts, the most that a segment may have, it is 3:1.",
     )
     assert text["Spines"] == (
         "A spine has 2 links to each of the 4 rail switches of its pod: 8 ports of 400 Gb/s down, on a "
         "7220-ixr-d5 with 32 cages.",
         "The 16 uplinks of a full rail switch divide evenly among 1, 2, 4, 8 or 16 spines.",
-        "A rail switch spreads over all 4, so one that fails takes 25 % of its uplinks.",
+        "A rail switch uses all 4, so the failure of one removes 25 % of its uplinks.",
     )
-    assert text["How far it may grow"] == (
+    assert text["Growth"] == (
         "Hosts of a segment: 4 now, 12 at most: a rail switch has 32 cages, less 8 for uplinks: 24 of 4 ports "
-        "give 96 ports, 8 to a host.",
+        "give 96 ports, 8 per host.",
         "Segments of a pod: 2 now, 8 at most: a spine has ports for 16 rail switches, and a segment has 2 rail "
         "switches.",
-        "Pods: 1 now, 1 at most: without super-spines nothing joins further ones.",
-        "So it may grow to 768 GPUs, and no name, port, address or AS number of what stands changes on the way.",
+        "Pods: 1 now, 1 at most: more pods need super-spines.",
+        "So the fabric may grow to 768 GPUs without a change of any name, port, address or AS number.",
     )
     assert text["Addresses"][1:3] == (
         "Host links of rail r on leaf l of pod p are /31s of 10.(16+r).(16(p-1)+l-1).0/24, the switch having "
@@ -100,38 +100,36 @@ def test_pod64_is_said_as_an_engineer_would_say_it() -> None:
         "Loopbacks: 10.255.pod.leaf, 10.255.1.1 for pod1-seg1-leaf1; 10.254.pod.spine, 10.254.1.1 for pod1-spine1.",
     )
     assert text["AS numbers"][0].startswith(
-        "Each rail switch has an AS number of its own: 4200000000 + 1000 x pod + leaf, 4200001001 for pod1-seg1-leaf1."
+        "Each rail switch has its own AS number: 4200000000 + 1000 x pod + leaf, 4200001001 for pod1-seg1-leaf1."
     )
     assert "65001 in the first (RFC 7938, section 5.2)" in text["AS numbers"][1]
-    assert text["Load balancing"][0] == "A rail switch has 8 equal paths up, one an uplink."
-    assert text["Routing"][-1] == "BFD notices a silent neighbour after 3 x 300 ms = 900 ms."
+    assert text["Load balancing"][0] == "A rail switch has 8 equal paths up, one per uplink."
+    assert text["Routing"][-1] == "BFD detects a lost neighbor after 3 x 300 ms = 900 ms."
     assert "Super-spines" not in text
     assert "Planes" not in text
 
 
 def test_thresholds_are_said_with_the_numbers_in_their_formulas() -> None:
     assert of("pod64")["Thresholds of the lossless class"][1:3] == (
-        "100G ports on 5 m: 100 Gb/s x 10 us are 125 kB. Kmin is that, at least 150 kB: 150 kB. Kmax is 3 x "
-        "Kmin = 450 kB, with 10 % marked there. XOFF is Kmax + 125 kB = 575 kB, a round trip for senders to "
-        "answer a mark before that.",
+        "100G ports with 5 m: 100 Gb/s x 10 us = 125 kB. Kmin is this value, but at least 150 kB: 150 kB. Kmax "
+        "is 3 x Kmin = 450 kB, with 10 % marked there. XOFF is Kmax + 125 kB = 575 kB, so that senders have one "
+        "round trip to react to a mark.",
         "Headroom of such a port: cable 2 x 5 m x 5 ns/m x 12.5 bytes/ns = 625; response 201,728 bits / 8 = "
-        "25,216; two frames of 9,254; the pause, 84: 44,433 bytes in all.",
+        "25,216; two frames of 9,254; the pause frame, 84: 44,433 bytes in total.",
     )
 
 
 def test_two_pods_are_said_with_what_joins_them() -> None:
     text = of("multi-pod")
-    assert text["What it is"][0].startswith("The backend of multi-pod has 3 tiers and 5 stages")
-    assert (
-        "8 rail switches (2 pods x 2 segments x 2), 8 spines (2 pods x 4) and 4 super-spines." in text["What it is"][2]
-    )
+    assert text["Overview"][0].startswith("The backend of multi-pod has 3 tiers and 5 stages")
+    assert "8 rail switches (2 pods x 2 segments x 2), 8 spines (2 pods x 4) and 4 super-spines." in text["Overview"][2]
     assert text["Super-spines"] == (
-        "Every spine meets every one of the 4 super-spines, by 2 links each: 8 uplinks.",
+        "Every spine connects to each of the 4 super-spines, by 2 links each: 8 uplinks.",
         "3.2 Tb/s of rail switches below a spine share 3.2 Tb/s to other pods: 1:1, non-blocking.",
         "A super-spine has 2 pods x 4 spines x 2 links: 16 ports of 400 Gb/s, on a 7220-ixr-d5 with 32 cages.",
     )
-    assert text["How far it may grow"][2] == (
-        "Pods: 2 now, 4 at most: a super-spine has ports for so many, at 8 links to each."
+    assert text["Growth"][2] == (
+        "Pods: 2 now, 4 at most: a super-spine has ports for this number, with 8 links to each."
     )
     assert "10.253.0.n, 10.253.0.1 for super1" in text["Addresses"][2]
 
@@ -139,35 +137,35 @@ def test_two_pods_are_said_with_what_joins_them() -> None:
 def test_multi_rail_is_said_with_its_subnets_and_its_summary() -> None:
     text = of("multi-rail")
     assert text["Attachment of hosts"] == (
-        "The ports of a rail on a switch are in one VLAN, and that switch alone is its gateway.",
+        "The ports of a rail on a switch are in one VLAN, and this switch is its only gateway.",
         "Rail r has VLAN 100 + r: VLANs 101-108.",
         "Each rail switch has a /24 from 10.0.0.0/16 by its number in the fabric, divided among its 8 rails, a "
         "/28 each.",
         "A /28 has 16 addresses: network, gateway and broadcast, and enough for 13 hosts. Rail 1 on "
         "pod1-seg1-leaf1: 10.0.1.0/28, gateway 10.0.1.1, first host 10.0.1.2.",
-        "Spines learn one prefix a switch in place of 8: 10.0.1.0/24 from pod1-seg1-leaf1. It is withdrawn when "
-        "none of its contributors is left, so that nothing is drawn to a switch that could only drop it.",
+        "Spines learn one prefix per switch instead of 8: 10.0.1.0/24 from pod1-seg1-leaf1. It is withdrawn "
+        "when the switch has no route to any contributor, so that it attracts no traffic that it would drop.",
     )
     assert text["Rails"][2] == (
-        "The port that a NIC has goes to one rail switch. A segment has 1 rail switch, with 8 rails on each."
+        "The port of a NIC connects to one rail switch. A segment has 1 rail switch, with 8 rails on each."
     )
 
 
 def test_dual_esi_is_said_with_its_lags_and_segments() -> None:
     text = of("dual-esi")
-    assert text["What it is"][-1] == (
-        "No spine joins the rail switches (rail-only): a rail is served by its own switches, and by nothing else."
+    assert text["Overview"][-1] == (
+        "No spine connects the rail switches (rail-only): the traffic of a rail stays on its own switches."
     )
     assert text["Attachment of hosts"][-3:] == (
-        "32 LAGs, one for each NIC: bond1 of pod1-seg1-host1 is rail1-p0 and rail1-p1, on pod1-seg1-leaf1 and "
-        "pod1-seg1-leaf2 port channel 1001, with the one address 10.0.1.2/27.",
+        "32 LAGs, one per NIC: bond1 of pod1-seg1-host1 is rail1-p0 and rail1-p1, on pod1-seg1-leaf1 and "
+        "pod1-seg1-leaf2 port channel 1001, with address 10.0.1.2/27.",
         "Its Ethernet segment is 00:00:00:01:00:01:00:01:00:01, of type 0 (RFC 7432): pod 1, segment 1, host 1, "
         "rail 1.",
-        "In VXLAN each subnet has a VNI, 10,000 + 100 x the number of its switch or pair + the place of its "
-        "rail there from 0: 10100 is 10000 + 100 x 1 + 0.",
+        "In VXLAN each subnet has a VNI, 10,000 + 100 x the number of its switch or pair + the number of its "
+        "rail there, from 0: 10100 is 10000 + 100 x 1 + 0.",
     )
-    assert "A rail switch (any of 2, pod1-seg1-leaf1 for example): 32 GPUs lose 50 %" in text["When one thing fails"][2]
-    assert text["How far it may grow"][-1].startswith("So a segment may grow to 120 GPUs, and no name")
+    assert "A rail switch (any of 2, for example pod1-seg1-leaf1): 32 GPUs lose 50 %" in text["Failures"][2]
+    assert text["Growth"][-1].startswith("So a segment may grow to 120 GPUs without a change of any name")
     assert "Uplinks" not in text
     assert "Spines" not in text
 
@@ -176,14 +174,14 @@ def test_131072_gpus_are_explained_by_the_command_in_seconds(tmp_path: Path) -> 
     done = railfab("explain", FABRICS / "gpu131072.yml", "--output", "json", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     text = {entry["section"]: entry["statements"] for entry in json.loads(done.stdout)}
-    assert text["Which size fits how many tiers"] == [
-        "131,072 NIC ports of 400 Gb/s: two tiers of radix 128 take 8,192 without blocking (k^2/2), three take "
-        "524,288 (k^3/4).",
+    assert text["Scale"] == [
+        "131,072 NIC ports of 400 Gb/s: two tiers of radix 128 connect 8,192 without blocking (k^2/2), three "
+        "connect 524,288 (k^3/4).",
         "Two tiers would need radix 512; there are three.",
     ]
     assert text["Super-spines"] == [
-        "1,024 super-spines stand in 32 groups of 32; each group meets 1 spine of every pod, by 1 link each: 32 "
-        "uplinks, as a full spine needs 32.",
+        "1,024 super-spines form 32 groups of 32; each group connects to 1 spine of every pod, by 1 link each: "
+        "32 uplinks, as a full spine needs 32.",
         "25.6 Tb/s of rail switches below a spine share 25.6 Tb/s to other pods: 1:1, non-blocking.",
         "A super-spine has 64 pods x 1 spine x 1 link: 64 ports of 800 Gb/s, on a 7060x6-64pe with 64 cages.",
     ]
@@ -197,7 +195,7 @@ def test_131072_gpus_are_explained_by_the_command_in_seconds(tmp_path: Path) -> 
         "405B: 405 billion parameters x 2 bytes are 810 GB, which 11 GPUs of 80 GB hold, on 2 hosts; the fabric "
         "holds it 11,915 times."
     )
-    assert text["Findings"] == ["`railfab plan` finds nothing to say against it."]
+    assert text["Findings"] == ["`railfab plan` has no findings."]
 
 
 def test_the_other_networks_of_a_cluster_are_said() -> None:
@@ -211,20 +209,20 @@ def test_the_other_networks_of_a_cluster_are_said() -> None:
     ]
     assert text["Networks"][2] == (
         "Frontend: users, schedulers and the outside, the ports of a NIC in a LAG to two switches (EVPN "
-        "multihoming), tenants research, production in EVPN/VXLAN; 200 Gb/s a host, 4 switches, oversubscribed "
-        "3:1 at most, reaching enterprise."
+        "multihoming), tenants research, production in EVPN/VXLAN; 200 Gb/s per host, 4 switches, "
+        "oversubscription up to 3:1, reaching enterprise."
     )
-    assert any(line.startswith("Storage: a server link") for line in text["When one thing fails"])
+    assert any(line.startswith("Storage: a server link") for line in text["Failures"])
 
 
 def test_planes_and_spraying_are_said() -> None:
     text = of("dual-plane")
     assert text["Planes"] == (
-        "The 2 ports of a NIC are dealt to 2 planes, port 0 in plane 1 and port 1 in plane 2, which have "
-        "switches of their own and never meet: losing a whole plane costs each GPU 50 % of its bandwidth.",
+        "The 2 ports of a NIC are divided among 2 planes, port 0 in plane 1 and port 1 in plane 2, which have "
+        "separate switches and no links between them: the loss of a plane costs each GPU 50 % of its bandwidth.",
     )
-    assert "32 rail switches (2 planes x 1 pod x 2 segments x 8)" in text["What it is"][2]
-    assert text["Load balancing"][1].startswith("Each packet takes any path")
+    assert "32 rail switches (2 planes x 1 pod x 2 segments x 8)" in text["Overview"][2]
+    assert text["Load balancing"][1].startswith("Each packet may take any path")
     assert "64 lossless ports need no headroom without PFC;" in text["Buffers"][0]
     assert not any("Headroom" in line for line in text["Thresholds of the lossless class"])
 
@@ -241,12 +239,12 @@ def test_the_words_follow_the_profile() -> None:
     text = explain(profile={"control_plane": "ibgp", "asn": 65123, "ecmp": "flowlet", "bfd": False, "lossless": False})
     assert text["AS numbers"] == ("With iBGP all switches are in AS 65123.",)
     assert text["Routing"] == (
-        "iBGP runs in one AS, so switches learn from route reflectors.",
+        "iBGP runs in one AS, with route reflectors.",
         "2 route reflectors, at most 2 in each pod and in the top tier (`reflectors`), the first being pod1-spine1.",
     )
-    assert text["Load balancing"][1].startswith("A flow may change its path in a pause")
+    assert text["Load balancing"][1].startswith("A flow may change its path after a pause")
     assert text["Thresholds of the lossless class"] == (
-        "No class is lossless, so that there is neither PFC nor ECN, and no headroom.",
+        "No class is lossless: there is no PFC, no ECN and no headroom.",
     )
     assert "Buffers" not in text
 
@@ -260,7 +258,7 @@ def test_stated_traffic_is_said_with_what_it_saves() -> None:
         f"pod1-seg1-leaf1 and 3 more: 4 messages of 64,000 bytes in packets of 4,096 fill "
         f"{plan.buffers[0].plan.bound.queue_bytes:,} bytes of a queue; "  # type: ignore[union-attr]
         f"{plan.buffers[0].plan.cut.headroom_bytes / 1e6:,.1f} MB of headroom and "  # type: ignore[union-attr]
-        f"{plan.buffers[0].plan.cut.lossless_bytes / 1e6:,.1f} MB shared do for that, "  # type: ignore[union-attr]
+        f"{plan.buffers[0].plan.cut.lossless_bytes / 1e6:,.1f} MB shared are enough, "  # type: ignore[union-attr]
         f"which saves {saved / 1e6:,.1f} MB."
     )
     assert saved > 0
@@ -268,19 +266,19 @@ def test_stated_traffic_is_said_with_what_it_saves() -> None:
 
 def test_stated_growth_and_rounding_are_said() -> None:
     text = explain(backend__growth={"hosts": 6, "segments": 4, "pods": 1})
-    assert text["Uplinks"][1] == "The 6 hosts that `growth` allows a segment send what 12 uplinks of 400 Gb/s carry."
-    assert text["How far it may grow"][:3] == (
-        "Hosts of a segment: 4 now, 6 at most: `growth.hosts` says 6.",
-        "Segments of a pod: 2 now, 4 at most: `growth.segments` says 4.",
-        "Pods: 1 now, 1 at most: `growth.pods` says 1.",
+    assert text["Uplinks"][1] == "The 6 hosts per segment that `growth` allows send what 12 uplinks of 400 Gb/s carry."
+    assert text["Growth"][:3] == (
+        "Hosts of a segment: 4 now, 6 at most: `growth.hosts` is 6.",
+        "Segments of a pod: 2 now, 4 at most: `growth.segments` is 4.",
+        "Pods: 1 now, 1 at most: `growth.pods` is 1.",
     )
     rounded = explain(backend__oversubscription=1.5)
     assert rounded["Uplinks"][:3] == (
-        "Each tier may be oversubscribed 1.5:1 at most, as the intent states.",
-        "A full rail switch divides its cages between hosts and uplinks: 13 uplinks of 400 Gb/s carry what all "
-        "other cages let in, rounded up from 12.8.",
-        "The intent states no number of links, so a full rail switch decides: 4 spines with 4 links each are 16 "
-        "uplinks, rounded up so that every spine has as many.",
+        "The limit of oversubscription is 1.5:1 per tier, as the intent states.",
+        "A full rail switch divides its cages between hosts and uplinks: 13 uplinks of 400 Gb/s carry the "
+        "traffic of all other cages, rounded up from 12.8.",
+        "The intent does not state the number of links, so a full rail switch determines it: 4 spines with 4 "
+        "links each are 16 uplinks, rounded up to the same number per spine.",
     )
 
 
@@ -288,11 +286,11 @@ def test_subnets_that_limit_growth_are_said() -> None:
     text = explain(
         hosts__attach="vlan", backend__subnets={"pool": "10.0.0.0/22", "switch_prefix": 25, "rail_prefix": 28}
     )
-    assert text["How far it may grow"][1] == (
-        "Segments of a pod: 2 now, 3 at most: 10.0.0.0/22 has prefixes for the rail switches of no more."
+    assert text["Growth"][1] == (
+        "Segments of a pod: 2 now, 3 at most: 10.0.0.0/22 has no prefixes for more rail switches."
     )
     small = {"pool": "10.0.0.0/16", "switch_prefix": 24, "rail_prefix": 29}
-    assert explain(hosts__attach="vlan", backend__subnets=small)["How far it may grow"][0] == (
+    assert explain(hosts__attach="vlan", backend__subnets=small)["Growth"][0] == (
         "Hosts of a segment: 4 now, 5 at most: the /29 of a rail has addresses for 5 hosts."
     )
 
@@ -300,16 +298,16 @@ def test_subnets_that_limit_growth_are_said() -> None:
 def test_one_of_everything_is_said_in_the_singular() -> None:
     segments = {"count": 1, "hosts": 1, "rail_switches": 1, "model": "sn4700"}
     text = explain(hosts={"gpus": 1, "rate_gbps": 400}, backend__segments=segments, backend__spines=None)
-    assert text["What it is"][1:] == (
+    assert text["Overview"][1:] == (
         "1 pod of 1 segment of 1 host: 1 host with 1 GPU each, 1 GPU.",
         "1 rail switch (1 pod x 1 segment x 1). Cables: 1 to hosts.",
-        "One switch joins all hosts, so there is nothing above it.",
+        "One switch connects all hosts.",
     )
-    assert text["How far it may grow"][0] == (
-        "Hosts of a segment: 1 now, 32 at most: the 32 cages of a rail switch give 32 ports, 1 to a host."
+    assert text["Growth"][0] == (
+        "Hosts of a segment: 1 now, 32 at most: the 32 cages of a rail switch give 32 ports, 1 per host."
     )
     assert "1 lossless port needs 0.1 MB of headroom" in text["Buffers"][0]
-    assert "Across rails" not in text
+    assert "Traffic between rails" not in text
 
 
 def test_findings_are_said_and_are_no_failure_of_the_command(tmp_path: Path) -> None:
@@ -318,7 +316,7 @@ def test_findings_are_said_and_are_no_failure_of_the_command(tmp_path: Path) -> 
     done = railfab("explain", "pod.yml", cwd=tmp_path)
     assert done.returncode == 0
     assert "warning: pod1-seg1-leaf1 and 3 more: 3200 Gb/s of hosts share 1600 Gb/s of uplinks (2.00:1)." in done.stdout
-    assert "So 3.2 Tb/s of hosts now share 1.6 Tb/s up: 2:1.\n" in done.stdout
+    assert "3.2 Tb/s of hosts now share 1.6 Tb/s of uplinks: 2:1.\n" in done.stdout
 
 
 def test_what_cannot_be_built_is_one_line(tmp_path: Path) -> None:
@@ -370,11 +368,11 @@ def test_every_count_that_is_said_is_what_the_topology_has(found: tuple[FabricIn
         counts[Role.HOST] * intent.hosts.gpus,
     ]
     for role, word in ((Role.LEAF, r"rail switch(?:es)?"), (Role.SPINE, "spines?"), (Role.SUPER, "super-spines?")):
-        named = re.match(rf"(?:.* )?([\d,]+) {word}(?: \(| and|,|\.)", text["What it is"][2].partition(" Cables")[0])
+        named = re.match(rf"(?:.* )?([\d,]+) {word}(?: \(| and|,|\.)", text["Overview"][2].partition(" Cables")[0])
         assert (number(named[1]) if named else 0) == counts[role]
     cables = Counter((topology.node(link.a.node).role, topology.node(link.z.node).role) for link in topology.links)
     for ends, words in CABLES.items():
-        shown = re.search(rf"([\d,]+) {words}", text["What it is"][2])
+        shown = re.search(rf"([\d,]+) {words}", text["Overview"][2])
         assert (number(shown[1]) if shown else 0) == cables[ends]
 
 
@@ -390,12 +388,12 @@ def test_every_port_and_ratio_that_is_said_is_what_switches_have(found: tuple[Fa
     assert shown is not None
     assert (number(shown[1]), shown[2]) == (len(host_ports), ranges([port.cage for port in host_ports]))
     up = [port for port, peer, _ in ports if topology.node(peer.node).role is Role.SPINE]
-    shown = re.search(r"^([\d,]+) uplinks? takes? cages? ([\d, -]+), from", text["Ports of a rail switch"][-1])
+    shown = re.search(r"^([\d,]+) uplinks? uses? cages? ([\d, -]+), from", text["Ports of a rail switch"][-1])
     assert ((number(shown[1]), shown[2]) if shown else (0, "")) == (len(up), ranges([port.cage for port in up]))
     if up:
         measured = next(one for one in capacities(topology) if one.node == leaf)
         assert (
-            f"So {capacity(measured.down_gbps)} of hosts now share {capacity(measured.up_gbps)} up: "
+            f"{capacity(measured.down_gbps)} of hosts now share {capacity(measured.up_gbps)} of uplinks: "
             f"{ratio(measured.down_gbps, measured.up_gbps)}." in text["Uplinks"]
         )
         spine = topology.ports_of(next(node.name for node in topology.nodes if node.role is Role.SPINE))
@@ -416,7 +414,7 @@ def test_attachments_addresses_and_as_numbers_are_said_as_they_are(found: tuple[
         assert f"{topology.gateways[0].subnet}, gateway {topology.gateways[0].address.ip}" in words
     if topology.bonds:
         assert f"{len(topology.bonds)} LAG" in words
-    assert ("one prefix a switch" in words) == bool(topology.summaries)
+    assert ("one prefix per switch" in words) == bool(topology.summaries)
     leaf = next(node for node in topology.nodes if node.role is Role.LEAF)
     assert f"{leaf.asn}" in words
     assert f"{leaf.loopback}" in words
@@ -446,9 +444,9 @@ def test_reasons_for_the_wide_plan_are_given_where_it_is_used(name: str) -> None
     ("changes", "reason"),
     [
         ({"profile__family": "ipv6"}, "its addresses are IPv6"),
-        ({"profile__addresses": {"loopbacks": "10.3.0.0/16"}}, "the intent gives pools"),
+        ({"profile__addresses": {"loopbacks": "10.3.0.0/16"}}, "the intent states pools"),
         ({"backend__planes": 2, "backend__segments__rail_switches": 1}, "it has several planes"),
-        ({"hosts__gpus": 16}, "it may come to 16 rails, more than 15"),
+        ({"hosts__gpus": 16}, "it may grow to 16 rails, more than 15"),
         (
             {
                 "profile__underlay": "numbered",
@@ -474,9 +472,9 @@ def test_the_cages_that_an_intent_names_decide_the_uplinks() -> None:
     ports = {rail: [rail, rail + 8] for rail in range(1, 9)}
     text = explain(backend__segments__ports=ports, hosts__nic_ports=1, backend__segments__rail_switches=1)
     assert text["Uplinks"][1] == (
-        "The 16 cages of a rail switch that the intent gives to rails let hosts send what 16 uplinks of 400 Gb/s carry."
+        "The hosts on the 16 cages that the intent assigns to rails send what 16 uplinks of 400 Gb/s carry."
     )
-    assert "The intent names the cages of each rail: rail 1 has 1, 9." in text["Ports of a rail switch"][1]
+    assert "The intent states the cages of each rail: rail 1 has 1, 9." in text["Ports of a rail switch"][1]
 
 
 @settings(max_examples=40)
@@ -504,7 +502,7 @@ def test_thresholds_add_up_as_they_are_said_and_are_those_of_the_plan(found: tup
     for statement in said(plan)["Thresholds of the lossless class"]:
         if statement.startswith("Headroom"):
             cable, response, frame, pause, whole = re.findall(
-                r"= ([\d,.]+); .*= ([\d,.]+); two frames of ([\d,]+); the pause, (\d+): ([\d,]+) bytes", statement
+                r"= ([\d,.]+); .*= ([\d,.]+); two frames of ([\d,]+); the pause frame, (\d+): ([\d,]+) bytes", statement
             )[0]
             parts = float(cable.replace(",", "")) + float(response.replace(",", "")) + 2 * number(frame) + int(pause)
             assert round(parts) == number(whole)
@@ -517,7 +515,7 @@ def test_thresholds_add_up_as_they_are_said_and_are_those_of_the_plan(found: tup
 def test_every_kind_of_failure_has_a_sentence_with_its_figures(found: tuple[FabricIntent, Topology]) -> None:
     intent, topology = found
     domains = failure_domains(topology, intent)
-    statements = said(plan_of(intent, topology))["When one thing fails"]
+    statements = said(plan_of(intent, topology))["Failures"]
     assert len(statements) == len(domains)
     for statement, domain in zip(statements, domains, strict=True):
         assert domain.example in statement

@@ -27,7 +27,7 @@ def test_every_port_of_a_routed_host_has_its_own_way_out() -> None:
     assert lines[:3] == [
         "# pod1-seg2-host4: addresses, routes and source rules.",
         "# Give its interfaces these names (ip link property add dev NAME altname rail1-p0), then:",
-        "# ip -force -batch pod1-seg2-host4.batch (rules that are there already are reported and kept)",
+        "# ip -force -batch pod1-seg2-host4.batch (existing rules are reported and kept)",
     ]
     assert lines[-4:] == [
         "link set dev rail8-p1 mtu 9216 up",

@@ -84,7 +84,9 @@ def test_what_cannot_be_written_leaves_the_folder_as_it_was(tmp_path: Path) -> N
     out, plan = tmp_path / "out", planned(POD64)
     (out / "topology.svg").mkdir(parents=True)
     (out / "cabling.csv").write_text("of yesterday\n")
-    with pytest.raises(RailfabError, match=rf"^{re.escape(str(out))}: cannot be written \(is a directory\)\. Choose "):
+    with pytest.raises(
+        RailfabError, match=rf"^{re.escape(str(out))}: the folder cannot be written \(is a directory\)\. Choose "
+    ):
         write_documents(plan, out)
     assert files(out) == {"cabling.csv": "of yesterday\n"}
     assert {path.name for path in out.iterdir()} == {"cabling.csv", "topology.svg"}
@@ -105,9 +107,9 @@ def test_the_summary_says_what_it_is_and_links_to_what_is_there(tmp_path: Path) 
     for line in (
         "| backend | 1 | leaf | 4 | 3.2 | 3.2 | 1.00:1 |",
         "| pod1-seg1-leaf1 and 3 more | 8 x 400g-40m | 500 | 1500 | 10 % | 2000 | 96.5 |",
-        "89.5 kW in 5 racks at the most that devices take; at most 40.9 kW in one, pod1-seg1-r1 for example.",
+        "At most 89.5 kW in 5 racks; at most 40.9 kW in one rack, for example pod1-seg1-r1.",
         "None.",
-        "To 768 GPUs; no name, port, address or AS number of what stands changes on the way.",
+        "Up to 768 GPUs, without a change of any name, port, address or AS number.",
     ):
         assert line in text.splitlines()
 

@@ -1,5 +1,4 @@
-"""The documents that a roll-out needs: where everything stands, what is plugged into what, what is to be bought, and
-what hosts are told."""
+"""The documents of a roll-out: rack positions, cabling, addresses, bill of materials, and the routes of hosts."""
 
 from railfab.documents.addresses import addresses, as_numbers
 from railfab.documents.bill import bill_of_materials

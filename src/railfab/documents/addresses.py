@@ -1,4 +1,4 @@
-"""The address plan: every address that is given to something, and the AS numbers."""
+"""The address plan: every assigned address, and the AS numbers."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ AS_NUMBERS = ("node", "role", "asn", "route_reflector", "network", "plane", "pod
 
 
 def addresses(topology: Topology) -> Table:
-    """Every address: of switches themselves, of VLANs, of both ends of links, of LAGs."""
-    rows = (*_own(topology), *_gateways(topology), *_ports(topology), *_bonds(topology))
+    """Every address: loopbacks, VTEPs, gateways, both ends of links, LAGs."""
+    rows = (*_loopbacks(topology), *_gateways(topology), *_ports(topology), *_bonds(topology))
     return Table(name="addresses", columns=ADDRESSES, rows=rows)
 
 
-def _own(topology: Topology) -> Iterator[tuple[Cell, ...]]:
+def _loopbacks(topology: Topology) -> Iterator[tuple[Cell, ...]]:
     for node in topology.switches():
         for port, address, what in (("lo", node.loopback, "loopback"), ("vtep", node.vtep, "VTEP")):
             if address is not None:
@@ -44,8 +44,8 @@ def _gateways(topology: Topology) -> Iterator[tuple[Cell, ...]]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Wires:
-    """What the rows of links look up."""
+class _Lookup:
+    """Nodes and gateways, for the rows of links."""
 
     nodes: Mapping[str, Node]
     gateways: Mapping[tuple[str, int], Gateway]
@@ -70,7 +70,7 @@ class _Wires:
 
 
 def _gateway_of(port: Port, peer: Port, gateway: Gateway | None) -> str | None:
-    """Where a host, or the management port of a switch, sends what leaves its subnet."""
+    """The next hop of a host, or of the management port of a switch, outside its subnet."""
     if port.cage:
         return None
     if gateway is not None:
@@ -79,12 +79,12 @@ def _gateway_of(port: Port, peer: Port, gateway: Gateway | None) -> str | None:
 
 
 def _ports(topology: Topology) -> Iterator[tuple[Cell, ...]]:
-    wires = _Wires(topology.by_name, vlans(topology))
+    lookup = _Lookup(topology.by_name, vlans(topology))
     for link in topology.links:
         if link.a.address is not None:
-            yield wires.row(link, link.a, link.z)
+            yield lookup.row(link, link.a, link.z)
         if link.z.address is not None:
-            yield wires.row(link, link.z, link.a)
+            yield lookup.row(link, link.z, link.a)
 
 
 def vlans(topology: Topology) -> dict[tuple[str, int], Gateway]:

@@ -1,8 +1,8 @@
-"""The bill of materials: what is bought, and how many of it.
+"""The bill of materials: items and quantities.
 
-A cage that is broken out takes one transceiver, or one end of a cable, for all its lanes. So a line says
-besides its quantity how many cable ends (of optics) or links (of cables) it serves: all cables serve as many links as
-the fabric has, and all optics twice as many ends as there are optical links.
+A breakout cage uses one transceiver, or one end of a cable, for all its lanes. So a row has, in addition to its
+quantity, the number of cable ends (of optics) or links (of cables) that it serves: all cables together serve every link
+of the fabric, and all optics twice as many ends as there are optical links.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from railfab.topology.model import Link, Port, Role, Topology
 from railfab.topology.optics import LinkMedia, link_media
 
 COLUMNS = ("item", "part", "length_m", "quantity", "serves", "used_as")
-FAN, TRUNK = "one a broken-out cage", "one a pair of broken-out cages"
+BREAKOUT, TRUNK = "one per breakout cage", "one per pair of breakout cages"
 Part = tuple[str, float]
 """Name and length [m]."""
 
@@ -44,7 +44,7 @@ def _switches(topology: Topology) -> Iterator[tuple[Cell, ...]]:
 
 
 def _optics(topology: Topology, media: LinkMedia) -> Iterator[tuple[Cell, ...]]:
-    """A transceiver for each port, or for each cage that is broken out."""
+    """A transceiver per port, or per breakout cage."""
     whole: Counter[str] = Counter()
     cages: Counter[tuple[str, int, str, int]] = Counter()
     for link in topology.links:
@@ -57,29 +57,29 @@ def _optics(topology: Topology, media: LinkMedia) -> Iterator[tuple[Cell, ...]]:
             else:
                 cages[port.node, port.cage, kind.name, link.rate_gbps] += 1
     for part, count in whole.items():
-        yield "optic", part, None, count, count, "one a port"
+        yield "optic", part, None, count, count, "one per port"
     found: dict[str, list[int]] = {}
     for (node, _, optic, rate), ends in cages.items():
         lanes = topology.model_of(topology.node(node)).lanes_for(rate) or 1
         found.setdefault(f"{lanes * rate}G module of {lanes} x {optic}", []).append(ends)
     for part, served in found.items():
-        yield "optic", part, None, len(served), sum(served), FAN
+        yield "optic", part, None, len(served), sum(served), BREAKOUT
 
 
 def _cables(topology: Topology, media: LinkMedia) -> Iterator[tuple[Cell, ...]]:
-    """A cable for each link; where its ends are attached, one for all the links of a cage that is broken out."""
+    """A cable per link; a DAC, AEC or AOC for all links of a breakout cage."""
     single: Counter[Part] = Counter()
-    shared: dict[str, Counter[tuple[Part, str, int]]] = {FAN: Counter(), TRUNK: Counter()}
+    shared: dict[str, Counter[tuple[Part, str, int]]] = {BREAKOUT: Counter(), TRUNK: Counter()}
     for link in topology.links:
         kind, split = media(link), _split(link)
         if kind is None or kind.pluggables_per_end or split is None:
             single[_cable(kind, link), link.cable_m] += 1
             continue
         use, cage = split
-        part = f"{kind.name}, breakout" if use == FAN else _trunk(topology, kind, link)
+        part = f"{kind.name}, breakout" if use == BREAKOUT else _trunk(topology, kind, link)
         shared[use][(part, link.cable_m), cage.node, cage.cage] += 1
     for (part, metres), count in sorted(single.items()):
-        yield "cable", part, f"{metres:g}", count, count, "one a link"
+        yield "cable", part, f"{metres:g}", count, count, "one per link"
     for use, cages in shared.items():
         found: dict[Part, list[int]] = {}
         for (shared_part, _, _), links in cages.items():
@@ -95,16 +95,16 @@ def _cable(kind: Media | None, link: Link) -> str:
 
 
 def _trunk(topology: Topology, kind: Media, link: Link) -> str:
-    """A cable from a cage that is broken out to another: the media of links are such only where all lanes pair up."""
+    """Name of a cable between two breakout cages; links have such media only if all lanes connect one to one."""
     lanes = topology.model_of(topology.node(link.a.node)).lanes_for(link.rate_gbps) or 1
     return f"{lanes * link.rate_gbps}G cable of {lanes} x {kind.name}"
 
 
 def _split(link: Link) -> tuple[str, Port] | None:
-    """How the links of a cage share a cable, and the cage: None where neither end is broken out."""
+    """The way in which the links of a cage share a cable, and the cage; None without breakout."""
     a, z = link.a, link.z
     if a.lane is None and z.lane is None:
         return None
     if a.lane is not None and z.lane is not None:
         return TRUNK, a
-    return FAN, z if a.lane is None else a
+    return BREAKOUT, z if a.lane is None else a

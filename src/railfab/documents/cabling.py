@@ -1,4 +1,4 @@
-"""The cabling plan: one line a cable, as the people who pull it read it."""
+"""The cabling plan: one row per cable."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ COLUMNS = (
 
 
 def cabling(topology: Topology, intent: FabricIntent, positions: Mapping[str, Position]) -> Table:
-    """Every cable; the label is what both ends carry."""
+    """Every cable, with the label for both ends."""
     return Table(name="cabling", columns=COLUMNS, rows=list(_rows(topology, intent, positions)))
 
 
@@ -62,5 +62,5 @@ def _rows(topology: Topology, intent: FabricIntent, positions: Mapping[str, Posi
 
 
 def label(link: Link) -> str:
-    """What both ends of a cable carry."""
+    """The label for both ends of a cable."""
     return f"{link.a.node}:{link.a.name}--{link.z.node}:{link.z.name}"

@@ -1,4 +1,4 @@
-"""The failure-domain table: what each single failure costs."""
+"""The table of failure domains: the effect of each single failure."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ COLUMNS = ("network", "what_fails", "example", "count", "gpus", "lost_percent", 
 
 
 def failure_table(domains: Iterable[FailureDomain]) -> Table:
-    """One line for all elements whose failure costs the same: GPUs that lose bandwidth, how much of it, and how many
-    lose all."""
+    """One row per effect: GPUs that lose bandwidth, their average loss, and the GPUs that lose all."""
     rows = [
         (
             domain.net,

@@ -1,4 +1,4 @@
-"""Writing a folder of documents: all of them or none, and nothing of anybody else's touched."""
+"""Write a folder of documents atomically: all of them or none, without touching other files."""
 
 from __future__ import annotations
 
@@ -17,41 +17,41 @@ Document = tuple[str, str]
 
 
 def write_folder(folder: Path, documents: Iterable[Document]) -> list[Path]:
-    """Write the documents into a folder, which may be there already with other files; gives the paths, in order.
+    """Write the documents into a folder, which may exist and contain other files; returns the paths, in order.
 
-    They are written beside their places first, so that what cannot be written leaves all as it was.
-    Raises RailfabError when the folder cannot be used.
+    They are written into a temporary folder first, so that an error changes nothing.
+    Raises RailfabError if the folder cannot be used.
     """
     try:
-        with _aside(folder) as aside:
-            names = [_written(aside, name, text) for name, text in documents]
-            for path in aside.rglob("*"):
-                _same_kind(path, folder / path.relative_to(aside))
-            for path in sorted(aside.iterdir()):
+        with _temporary(folder) as temporary:
+            names = [_written(temporary, name, text) for name, text in documents]
+            for path in temporary.rglob("*"):
+                _same_kind(path, folder / path.relative_to(temporary))
+            for path in sorted(temporary.iterdir()):
                 _move(path, folder / path.name)
             return [folder / name for name in names]
     except OSError as error:
-        problem = f"cannot be written ({(error.strerror or str(error)).lower()})"
-        raise RailfabError(str(folder), problem, "Choose another place with -o") from error
+        problem = f"the folder cannot be written ({(error.strerror or str(error)).lower()})"
+        raise RailfabError(str(folder), problem, "Use another folder with -o") from error
 
 
 @contextmanager
-def _aside(folder: Path) -> Iterator[Path]:
-    """A folder of our own inside, on the same file system, gone at the end."""
-    made = not folder.exists()
+def _temporary(folder: Path) -> Iterator[Path]:
+    """A temporary folder inside, on the same file system."""
+    created = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
-    aside = Path(mkdtemp(prefix=".railfab-", dir=folder))
+    temporary = Path(mkdtemp(prefix=".railfab-", dir=folder))
     try:
-        yield aside
+        yield temporary
     finally:
-        shutil.rmtree(aside, ignore_errors=True)
-        if made:
+        shutil.rmtree(temporary, ignore_errors=True)
+        if created:
             with suppress(OSError):
                 folder.rmdir()
 
 
-def _written(aside: Path, name: str, text: str) -> str:
-    path = aside / name
+def _written(folder: Path, name: str, text: str) -> str:
+    path = folder / name
     try:
         path.write_text(text, encoding="utf-8")
     except FileNotFoundError:
@@ -61,14 +61,14 @@ def _written(aside: Path, name: str, text: str) -> str:
 
 
 def _same_kind(path: Path, place: Path) -> None:
-    """Raise OSError where a folder stands in the place of a file, or the reverse."""
+    """Raise OSError if a folder exists in place of a file, or the reverse."""
     if place.exists() and path.is_dir() != place.is_dir():
         kind = errno.EISDIR if place.is_dir() else errno.ENOTDIR
         raise OSError(kind, os.strerror(kind), str(place))
 
 
 def _move(path: Path, place: Path) -> None:
-    """A file over the one that is there; a folder at once, or into the one that is there."""
+    """Replace a file, or merge a folder into the existing one."""
     if path.is_dir() and place.is_dir():
         for below in path.iterdir():
             _move(below, place / below.name)

@@ -1,4 +1,4 @@
-"""The documents of a plan: what a roll-out needs, as files."""
+"""Write the documents of a plan as files."""
 
 from __future__ import annotations
 
@@ -27,14 +27,16 @@ TABLES: Mapping[str, Callable[[Plan], Table]] = {
     "gpu-count": lambda plan: gpu_count(plan.topology, plan.intent),
     "failure-domains": lambda plan: plan.failures,
 }
-"""Each table by the stem of its file."""
+"""The tables by the stem of their files."""
 HOSTS = "hosts"
-"""Folder of the hosts' batches."""
+"""Folder of the `ip -batch` files of hosts."""
 
 
 def write_documents(plan: Plan, folder: Path, say: Say = lambda _: None) -> list[Path]:
-    """Write all documents into a folder; other files there stay, but batches that an earlier plan wrote for hosts that
-    are gone. say: is told the name of each document. Raises RailfabError when the folder cannot be used."""
+    """Write all documents into a folder. Other files are kept, except batches of an earlier plan for removed hosts.
+
+    say: called with the name of each document. Raises RailfabError if the folder cannot be used.
+    """
     files = write_folder(folder, _documents(plan, say))
     _remove_stale(folder / HOSTS, set(files))
     return files
@@ -56,12 +58,12 @@ def _documents(plan: Plan, say: Say) -> Iterator[Document]:
 
 
 def _remove_stale(folder: Path, written: set[Path]) -> None:
-    """A batch of ours says so in its first line."""
+    """Remove batches that a plan has written (by their first line) and that are not written now."""
     for path in folder.glob("*.batch"):
         if path not in written and path.is_file():
             with path.open(encoding="utf-8", errors="replace") as file:
-                ours = file.readline().startswith(BATCH_HEADING.format(host=path.name.partition(".")[0]))
-            if ours:
+                is_batch = file.readline().startswith(BATCH_HEADING.format(host=path.name.partition(".")[0]))
+            if is_batch:
                 path.unlink()
-    with suppress(OSError):  # others' files are there, or ours
+    with suppress(OSError):  # not empty
         folder.rmdir()

@@ -1,4 +1,4 @@
-"""How far a fabric may grow before its ports, addresses or AS numbers run out."""
+"""The largest size of a fabric that its ports, addresses and AS numbers allow."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from railfab.topology.dimensions import Dimensions
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Room:
-    """what: hosts of a segment, segments of a pod, pods. now: how many there are. room: how many there may be."""
+    """Growth of one dimension. what: hosts of a segment, segments of a pod, pods. now: number. room: largest number."""
 
     what: str
     now: int
@@ -19,7 +19,7 @@ class Room:
 
 
 def growth(intent: FabricIntent) -> tuple[Room, ...]:
-    """Of each kind of thing that may be added without changing what stands; all of them may be had together."""
+    """Growth of each dimension without a change of existing elements; all limits can be reached together."""
     plan, backend = Dimensions(intent), intent.backend
     hosts, segments, pods = min(plan.growth_hosts, plan.host_room), plan.growth_segments, plan.growth_pods
     if intent.hosts.attach != "routed":
@@ -36,8 +36,8 @@ def growth(intent: FabricIntent) -> tuple[Room, ...]:
 
 
 def _within_pool(plan: Dimensions, attachment: Attachment) -> tuple[int, int]:
-    """Segments of a pod, and pods, whose rail switches all have a prefix. Each plane, and in it each pod, has prefixes
-    for all rail switches that a pod may grow to; what the last of them needs is all that the pool must hold."""
+    """Largest numbers of segments per pod and of pods for which the pool has prefixes. Prefixes are reserved for the
+    largest number of rail switches of each pod in each plane; only the last pod may have fewer."""
     subnets, backend = attachment.subnets, plan.intent.backend
     prefixes = subnets.pool.num_addresses // attachment.stride - (0 if subnets.rails == "own" else 1)
     switches = prefixes * (2 if attachment.paired else 1)
@@ -50,7 +50,7 @@ def _within_pool(plan: Dimensions, attachment: Attachment) -> tuple[int, int]:
 
 
 def largest_gpus(intent: FabricIntent) -> int:
-    """GPUs of the fabric when it has grown as far as it may."""
+    """GPUs of the fabric at its largest size."""
     hosts = 1
     for room in growth(intent):
         hosts *= room.room

@@ -1,4 +1,4 @@
-"""A fabric at a glance, for tables and summaries: what repeats is said once."""
+"""Overview of a fabric for tables and summaries, with equal elements grouped."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from railfab.topology.model import TIERS, LinkKind, Net, Network, Node, Port, Ro
 T = TypeVar("T")
 
 LISTED = 64
-"""As many of a kind as a table lists by name; more are collapsed."""
+"""Largest number of elements that a table lists by name; more are collapsed."""
 
 
 ROLES: Mapping[Role, str] = {
@@ -28,7 +28,7 @@ ROLES: Mapping[Role, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SwitchPorts:
-    """A switch and its ports in use, by what they lead to, with the bandwidth of each kind [Gb/s]."""
+    """A switch and its ports in use by kind of link, with the bandwidth of each kind [Gb/s]."""
 
     node: Node
     counts: Mapping[LinkKind, int]
@@ -54,7 +54,7 @@ class SwitchPorts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CableKind:
-    """Cables that are alike."""
+    """Cables with equal properties."""
 
     net: Net
     a: Role
@@ -65,7 +65,7 @@ class CableKind:
 
 @dataclass(slots=True, kw_only=True)
 class RailBlock:
-    """The ports of a switch that serve a rail, in the order of their hosts. prefix: that their addresses are from."""
+    """The ports of a switch that serve a rail, in the order of their hosts. prefix: of their addresses."""
 
     rail: int
     switch: str
@@ -77,7 +77,7 @@ class RailBlock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overview:
-    """switches: every one, in order. cables: how many of each kind. rails: by rail, then switch."""
+    """Overview of a fabric. switches: in order. cables: number by kind. rails: by rail, then switch."""
 
     switches: tuple[SwitchPorts, ...]
     cables: Mapping[CableKind, int]
@@ -85,7 +85,7 @@ class Overview:
 
 
 def overview(topology: Topology, intent: FabricIntent) -> Overview:
-    """The fabric at a glance."""
+    """The overview of a fabric."""
     counts, gbps = _ports(topology)
     return Overview(
         switches=tuple(
@@ -102,8 +102,8 @@ def overview(topology: Topology, intent: FabricIntent) -> Overview:
 
 
 def _ports(topology: Topology) -> tuple[Counter[tuple[str, LinkKind]], Counter[tuple[str, LinkKind]]]:
-    """Ports of each switch and their bandwidth, by kind. A switch's own management port is none of them; to the
-    management network, a managed switch is a host."""
+    """Ports of each switch and their bandwidth, by kind, without its own management port; for the management network, a
+    managed switch is a host."""
     nodes = topology.by_name
     kinds = {(role, peer): link_kind(role, peer) for role in Role if TIERS[role] for peer in Role}
     counts: Counter[tuple[str, LinkKind]] = Counter()

@@ -1,4 +1,4 @@
-"""Power of each rack, at the most that its devices take."""
+"""Largest power of each rack."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COLUMNS = ("rack", "hosts", "servers", "switches", "hosts_w", "servers_w", "swit
 
 @dataclass(slots=True)
 class _Rack:
-    """Devices of a rack and what they take [W]. optics_w: of the optics in hosts; a switch's figure has its own."""
+    """Devices of a rack and their power [W]. optics_w: optics in hosts; the power of a switch includes its optics."""
 
     hosts: int = 0
     servers: int = 0
@@ -38,7 +38,7 @@ class _Rack:
 
 
 def power(topology: Topology, intent: FabricIntent, positions: Mapping[str, Position]) -> Table:
-    """Power per rack [W], in the order in which the racks are filled."""
+    """Power per rack [W], in the order of the racks."""
     racks: dict[str, _Rack] = {}
     optics_w = _optics_w(topology, intent)
     for node in topology.nodes:
@@ -57,7 +57,7 @@ def power(topology: Topology, intent: FabricIntent, positions: Mapping[str, Posi
 
 
 def _optics_w(topology: Topology, intent: FabricIntent) -> Mapping[str, float]:
-    """What the ends of cables in each host and storage server take [W]."""
+    """Power of the cable ends in each host and storage server [W]."""
     found: dict[str, float] = {}
     media, nodes = link_media(topology, intent), topology.by_name
     for link in topology.links:

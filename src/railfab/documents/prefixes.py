@@ -1,4 +1,4 @@
-"""Prefixes: pools, what switches announce in one, and what each rail, VLAN and LAG is given of them."""
+"""Prefixes: pools, summaries, and the subnets of rails and VLANs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ COLUMNS = ("prefix", "what", "network", "switches", "rail", "vlan", "vni", "gate
 
 
 def rail_prefixes(topology: Topology, intent: FabricIntent) -> Mapping[tuple[int, str], Network]:
-    """What the hosts of a rail on a switch have their addresses from, by rail and switch."""
+    """The prefix of the hosts of a rail on a switch, by rail and switch."""
     if intent.hosts.attach != "routed":
         return {(found.rail, found.node): found.subnet for found in topology.gateways if found.rail is not None}
     plan = Dimensions(intent)
@@ -38,7 +38,7 @@ def rail_prefixes(topology: Topology, intent: FabricIntent) -> Mapping[tuple[int
 
 
 def subnets(topology: Topology, intent: FabricIntent) -> Table:
-    """From the pools down to the prefix of each rail on each switch, and the subnet of each VLAN."""
+    """Pools, summaries, the prefix of each rail on each switch, and the subnet of each VLAN."""
     rows = (*_pools(topology, intent), *_summaries(topology), *_rails(topology, intent), *_vlans(topology))
     return Table(name="subnets", columns=COLUMNS, rows=rows)
 
@@ -61,14 +61,14 @@ def _summaries(topology: Topology) -> Iterator[tuple[Cell, ...]]:
 
 
 def _rails(topology: Topology, intent: FabricIntent) -> Iterator[tuple[Cell, ...]]:
-    """Of links that are routed; a VLAN has a line of its own."""
+    """Prefixes of routed host links; VLANs have separate rows."""
     if intent.hosts.attach == "routed":
         for (rail, switch), prefix in sorted(rail_prefixes(topology, intent).items(), key=lambda found: found[0][0]):
             yield str(prefix), "host links", Net.BACKEND, switch, rail, None, None, None, None
 
 
 def _vlans(topology: Topology) -> Iterator[tuple[Cell, ...]]:
-    """One line a subnet, with all switches that are gateway of it."""
+    """One row per subnet, with all its gateways."""
     switches: dict[tuple[str, int], list[str]] = {}
     first: dict[tuple[str, int], Gateway] = {}
     for gateway in topology.gateways:

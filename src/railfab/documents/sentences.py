@@ -1,4 +1,4 @@
-"""A fabric in a sentence or two."""
+"""Short descriptions of a fabric."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from railfab.topology import Net, Role
 from railfab.units import counted
 
 ATTACHMENTS: Mapping[str, str] = {
-    "routed": "every NIC port is routed, with a /{link} of its own",
+    "routed": "every NIC port is routed, with a /{link}",
     "vlan": "the ports of a rail are in one VLAN, whose gateway is the switch",
-    "mlag": "the ports of a NIC are one LAG over an MLAG pair",
-    "esi": "the ports of a NIC are one LAG over two switches (EVPN ESI)",
+    "mlag": "the ports of a NIC form one LAG to an MLAG pair",
+    "esi": "the ports of a NIC form one LAG to two switches (EVPN ESI)",
 }
 HOST_ROUTES: Mapping[str, str] = {
-    "routed": "each host's addresses, routes and source rules, for `ip -batch`",
-    "vlan": "each host's addresses, routes and source rules, for `ip -batch`",
-    "mlag": "each host's bonds, addresses, routes and source rules, for `ip -batch`",
-    "esi": "each host's bonds, addresses, routes and source rules, for `ip -batch`",
+    "routed": "addresses, routes and source rules of each host, for `ip -batch`",
+    "vlan": "addresses, routes and source rules of each host, for `ip -batch`",
+    "mlag": "bonds, addresses, routes and source rules of each host, for `ip -batch`",
+    "esi": "bonds, addresses, routes and source rules of each host, for `ip -batch`",
 }
 CONTROL: Mapping[str, str] = {"ebgp": "eBGP", "ibgp": "iBGP with route reflectors", "evpn": "eBGP with BGP EVPN"}
 TRANSPORT: Mapping[str, str] = {"rocev2": "RoCEv2", "uet": "Ultra Ethernet (UET)"}
@@ -33,7 +33,7 @@ def _attached(intent: FabricIntent) -> str:
 
 
 def headline(plan: Plan) -> str:
-    """`64 GPUs on 8 hosts, 8 switches, 160 cables, 8 rails`"""
+    """Quantities, such as `64 GPUs on 8 hosts, 8 switches, 160 cables, 8 rails`."""
     topology = plan.topology
     parts = (
         (plan.gpus, "GPU"),
@@ -46,8 +46,8 @@ def headline(plan: Plan) -> str:
     return ", ".join((f"{gpus} on {hosts}", *others))
 
 
-def in_words(intent: FabricIntent) -> str:
-    """What the backend is, in two or three sentences."""
+def description(intent: FabricIntent) -> str:
+    """Description of the backend, in two or three sentences."""
     profile = intent.profile
     spray = {"flow": "by flow", "flowlet": "by flowlet", "packet": "by packet"}[profile.ecmp]
     family = {"ipv4": "IPv4", "ipv6": "IPv6"}[profile.family]
@@ -60,9 +60,9 @@ def in_words(intent: FabricIntent) -> str:
 def _transport(profile: Profile) -> str:
     name, lossless = TRANSPORT[profile.transport], profile.lossless
     if lossless is None:
-        return f"{name} without a class of its own"
-    means = " and ".join(means for means, on in (("PFC", lossless.pfc), ("ECN", lossless.ecn)) if on)
-    return f"{name} in queue {lossless.priority}, with {means or 'neither PFC nor ECN'}"
+        return f"{name} without a lossless class"
+    mechanisms = " and ".join(name for name, on in (("PFC", lossless.pfc), ("ECN", lossless.ecn)) if on)
+    return f"{name} in queue {lossless.priority}, with {mechanisms or 'neither PFC nor ECN'}"
 
 
 def _shape(intent: FabricIntent) -> str:
@@ -71,23 +71,23 @@ def _shape(intent: FabricIntent) -> str:
     if backend.super_spines:
         shape = f"{counted(backend.pods, 'pod')} under {counted(backend.super_spines.count, 'super-spine')}: 3 tiers"
     elif backend.spines:
-        shape = "A pod of 2 tiers" if backend.pods == 1 else f"{counted(backend.pods, 'pod')} of 2 tiers, not joined"
+        shape = "A pod of 2 tiers" if backend.pods == 1 else f"{counted(backend.pods, 'pod')} of 2 tiers, not connected"
     else:
         shape = "Rail switches without spines"
     if backend.planes > 1:
-        shape += f", in {backend.planes} planes that never meet"
+        shape += f", in {backend.planes} separate planes"
     others = [name for name in ("frontend", "storage", "management") if getattr(intent, name) is not None]
-    return shape + (f"; with {', '.join(others)} networks of their own" if others else "")
+    return shape + (f"; with separate {', '.join(others)} networks" if others else "")
 
 
 def between(kind: CableKind) -> str:
-    """`leaf to spine`; switches on the management network are no hosts of it, and only named so."""
+    """Roles of both ends, such as `leaf to spine`; a managed switch is called switch."""
     managed = kind.net is Net.MANAGEMENT and kind.a not in (Role.HOST, Role.SERVER) and kind.a is kind.z
     return "switch to leaf" if managed else f"{ROLES[kind.a]} to {ROLES[kind.z]}"
 
 
 def capacity_words(switch: SwitchPorts) -> str:
-    """`3.2 / 3.2 Tb/s, non-blocking`; what is below alone where nothing is above."""
+    """Downlinks, uplinks and ratio, such as `3.2 / 3.2 Tb/s, non-blocking`; only downlinks without uplinks."""
     if not switch.up_gbps:
         return f"{switch.down_gbps / 1000:g} Tb/s"
     ratio = switch.down_gbps / switch.up_gbps
@@ -96,12 +96,12 @@ def capacity_words(switch: SwitchPorts) -> str:
 
 
 def watts(power_w: float) -> str:
-    """`40.9 kW`, or megawatts where it is ten of them and more."""
+    """Power, such as `40.9 kW`; megawatts from 10 MW."""
     return f"{power_w / 1e6:,.1f} MW" if power_w >= 1e7 else f"{power_w / 1e3:,.1f} kW"
 
 
 def heat(plan: Plan) -> tuple[int, int, str, int]:
-    """All power [W], how many racks, the first of the hottest racks, and what that takes [W]."""
+    """Total power [W], number of racks, name of the first rack of the largest power, and that power [W]."""
     column = plan.power.columns.index("power_w")
     racks = [(int(row[column] or 0), str(row[0])) for row in plan.power.rows]
     hottest_w, hottest = max(racks, key=lambda rack: rack[0], default=(0, ""))
@@ -109,7 +109,7 @@ def heat(plan: Plan) -> tuple[int, int, str, int]:
 
 
 def division(kind: SwitchBuffers) -> str:
-    """How the buffer is divided, and what could be saved for what the intent says of its traffic."""
+    """Division of the buffer, and the savings for the traffic stated in the intent."""
     whole, uncut, cut = kind.plan.buffer_bytes, kind.plan.uncut, kind.plan.cut
     parts = (
         f"{_mb(whole)} of {kind.model.silicon}: {_mb(uncut.headroom_bytes)} headroom, "
@@ -118,8 +118,8 @@ def division(kind: SwitchBuffers) -> str:
     if cut is None:
         return parts
     return (
-        f"{parts}; for the stated traffic {_mb(cut.headroom_bytes)} headroom and {_mb(cut.lossless_bytes)} lossless "
-        f"do, which saves {_mb(kind.plan.saved_bytes)}"
+        f"{parts}; the stated traffic needs {_mb(cut.headroom_bytes)} headroom and "
+        f"{_mb(cut.lossless_bytes)} lossless, which saves {_mb(kind.plan.saved_bytes)}"
     )
 
 

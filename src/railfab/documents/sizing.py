@@ -1,4 +1,4 @@
-"""How many GPUs a model needs to be held in memory."""
+"""Number of GPUs that an AI model needs for its parameters."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ COLUMNS = (
     "copies_in_fabric",
 )
 EXAMPLES = {"8B": 8, "70B": 70, "405B": 405}
-"""Sizes that people ask for first [10^9 parameters], at two bytes a parameter."""
+"""Common model sizes [10^9 parameters], with two bytes per parameter."""
 
 
 def gpu_count(topology: Topology, intent: FabricIntent) -> Table:
-    """For each model: what its parameters take, how many GPUs and hosts hold them, how often the fabric holds it.
+    """Memory, GPUs and hosts for the parameters of each model, and the number of copies that fit into the fabric.
 
-    Parameters alone: training holds optimiser state and activations besides, serving holds caches.
+    Only parameters: training also needs memory for optimiser state and activations, serving for caches.
     """
     return Table(name="gpu-count", columns=COLUMNS, rows=list(_rows(topology, intent)))
 
@@ -54,5 +54,5 @@ def _rows(topology: Topology, intent: FabricIntent) -> Iterator[tuple[Cell, ...]
 
 
 def _exact(number: float) -> Fraction:
-    """A number as it was written: 0.1 is a tenth."""
+    """The exact decimal value of a number: 0.1 is a tenth."""
     return Fraction(str(number))

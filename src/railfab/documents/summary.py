@@ -1,4 +1,4 @@
-"""The fabric's summary as Markdown: the first thing that somebody reads who is to build it."""
+"""The summary of a fabric as Markdown."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from railfab.documents.growth import growth, largest_gpus
 from railfab.documents.overview import ROLES, SwitchPorts
 from railfab.documents.plan import Plan
-from railfab.documents.sentences import HOST_ROUTES, between, division, headline, heat, in_words, watts
+from railfab.documents.sentences import HOST_ROUTES, between, description, division, headline, heat, watts
 from railfab.fabric.buffers import SwitchBuffers
 from railfab.findings import findings_text
 from railfab.topology.grouping import grouped
@@ -16,12 +16,12 @@ FILES = (
     ("topology.svg", "the picture above"),
     ("cabling.csv", "every cable, from rack, unit and port to rack, unit and port, with the label of both ends"),
     ("addresses.csv", "every address, with its network, VLAN and gateway"),
-    ("subnets.csv", "pools, what switches announce in one, and VLANs"),
+    ("subnets.csv", "pools, summaries and VLANs"),
     ("as-numbers.csv", "AS number of each switch, and which are route reflectors"),
-    ("bill-of-materials.csv", "hosts, switches, optics and cables by length, counted"),
+    ("bill-of-materials.csv", "quantities of hosts, switches, optics and cables by length"),
     ("power.csv", "power of each rack"),
     ("gpu-count.csv", "GPUs that a model needs"),
-    ("failure-domains.csv", "what each single failure costs"),
+    ("failure-domains.csv", "effect of each single failure"),
 )
 
 
@@ -46,7 +46,7 @@ def _head(plan: Plan) -> Iterator[str]:
     name = plan.topology.fabric
     yield f"# {name}"
     yield ""
-    yield f"{headline(plan)}. {in_words(plan.intent)}"
+    yield f"{headline(plan)}. {description(plan.intent)}"
     yield ""
     if plan.findings:
         yield f"**The design has {findings_text(plan.findings)}: see [Findings](#findings).**"
@@ -75,7 +75,7 @@ def _tier(switch: SwitchPorts) -> tuple[object, ...]:
 
 def _switches(plan: Plan) -> Iterator[str]:
     yield from _section("Switches")
-    columns = ("network", "plane", "tier", "model", "platform", "host ports", "fabric ports", "switches", "such as")
+    columns = ("network", "plane", "tier", "model", "platform", "host ports", "fabric ports", "switches", "example")
     groups = grouped(plan.overview.switches, _tier)
     yield from _table(columns, ((*_tier(group[0]), f"{len(group):,}", group[0].node.name) for group in groups))
 
@@ -90,16 +90,16 @@ def _cables(plan: Plan) -> Iterator[str]:
 
 
 def _capacity(plan: Plan) -> Iterator[str]:
-    """Of each switch of a tier, what it has towards below and towards above, in either direction."""
+    """Downlink and uplink capacity of the switches of each tier."""
     yield from _section("Capacity")
     rows = []
-    for group in grouped(plan.overview.switches, lambda found: (*_tier(found)[:3], found.down_gbps, found.up_gbps)):
+    for group in grouped(plan.overview.switches, lambda switch: (*_tier(switch)[:3], switch.down_gbps, switch.up_gbps)):
         node, down, up = group[0].node, group[0].down_gbps / 1000, group[0].up_gbps / 1000
         above = (f"{up:g}", f"{down / up:.2f}:1") if up else (None, None)
         rows.append((node.net, node.plane, ROLES[node.role], f"{len(group):,}", f"{down:g}", *above))
-    yield from _table(("network", "plane", "tier", "switches", "each Tb/s down", "each Tb/s up", "down to up"), rows)
+    yield from _table(("network", "plane", "tier", "switches", "Tb/s down each", "Tb/s up each", "ratio"), rows)
     yield ""
-    yield f"Stated: at most {plan.intent.backend.oversubscription:g}:1 on the backend. Links carry as much either way."
+    yield f"The limit is {plan.intent.backend.oversubscription:g}:1 on the backend. Links are full duplex."
 
 
 def _buffers(buffers: Sequence[SwitchBuffers]) -> Iterator[str]:
@@ -125,8 +125,7 @@ def _power_and_bill(plan: Plan) -> Iterator[str]:
     yield from _section("Power")
     total_w, racks, hottest, hottest_w = heat(plan)
     yield (
-        f"{watts(total_w)} in {racks:,} racks at the most that devices take; "
-        f"at most {watts(hottest_w)} in one, {hottest} for example."
+        f"At most {watts(total_w)} in {racks:,} racks; at most {watts(hottest_w)} in one rack, for example {hottest}."
     )
     yield from _section("Bill of materials")
     columns = ("item", "part", "metres", "quantity", "used as")
@@ -135,16 +134,16 @@ def _power_and_bill(plan: Plan) -> Iterator[str]:
 
 
 def _failures(plan: Plan) -> Iterator[str]:
-    yield from _section("When one thing fails")
+    yield from _section("Failure domains")
     columns = (
         "network",
-        "what fails",
-        "such as",
+        "failure",
+        "example",
         "count",
-        "GPUs hit",
-        "they lose",
+        "GPUs affected",
+        "bandwidth lost",
         "cut off",
-        "of what they send to",
+        "traffic to",
     )
     rows = (
         (net, kind, example, f"{count:,}", f"{gpus:,}", f"{lost} %", f"{cut_off:,}", towards)
@@ -161,13 +160,13 @@ def _findings(plan: Plan) -> Iterator[str]:
 
 
 def _growth(plan: Plan) -> Iterator[str]:
-    yield from _section("How far it may grow")
-    others = " Other networks may need further leaves." if len({kind.net for kind in plan.overview.cables}) > 1 else ""
+    yield from _section("Growth")
+    others = " Other networks may need more leaves." if len({kind.net for kind in plan.overview.cables}) > 1 else ""
     largest = f"{largest_gpus(plan.intent):,}"
-    yield f"To {largest} GPUs; no name, port, address or AS number of what stands changes on the way.{others}"
+    yield f"Up to {largest} GPUs, without a change of any name, port, address or AS number.{others}"
     yield ""
     rows = ((room.what, f"{room.now:,}", f"{room.room:,}") for room in growth(plan.intent))
-    yield from _table(("what", "now", "room"), rows)
+    yield from _table(("dimension", "now", "largest"), rows)
 
 
 def _files(plan: Plan) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""A document of rows, for spreadsheets and for programs."""
+"""A table of rows, for CSV and JSON."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 Cell = str | int | None
-"""What stands in a row; None is an empty cell."""
+"""A value in a row; None is an empty cell."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """name: the stem of its file. rows: as many cells as there are columns."""
+    """A table. name: stem of its file. rows: one cell per column."""
 
     name: str
     columns: tuple[str, ...]
@@ -28,5 +28,5 @@ class Table:
         return out.getvalue()
 
     def records(self) -> Iterator[dict[str, Cell]]:
-        """Each row by column."""
+        """Each row as a mapping of columns to cells."""
         return (dict(zip(self.columns, row, strict=True)) for row in self.rows)

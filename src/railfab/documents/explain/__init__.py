@@ -1,4 +1,4 @@
-"""`railfab explain`: what a fabric is, and why each of its numbers came out as it did, in plain words."""
+"""`railfab explain`: describe a fabric, and derive each of its numbers."""
 
 from railfab.documents.explain.sections import Section, explained
 

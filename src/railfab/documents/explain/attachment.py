@@ -1,26 +1,28 @@
-"""How hosts hang on rail switches, and which VLANs, subnets, summaries and LAGs follow from it."""
+"""Attachment of hosts to rail switches: VLANs, subnets, summaries and LAGs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from railfab.documents.explain.formats import counted, joined, listed
 from railfab.documents.explain.subject import Subject
-from railfab.documents.explain.words import counted, joined, listed
 from railfab.topology import Bond, Gateway, Net
 from railfab.topology.attachment import VNI_BASE, VNIS_PER_LEAF, Attachment
 
 WHY = {
     "routed": "Each NIC port is routed: it and the switch port have the two addresses of a {link}. A host has a route "
-    "and a source rule for each port, so that what leaves by a rail stays on it.",
-    "vlan": "The ports of a rail on a switch are in one VLAN, and that switch alone is its gateway.",
-    "mlag": "The two ports of a NIC are one LAG over a pair of switches (MLAG), both gateway with one address.",
-    "esi": "The two ports of a NIC are one LAG over two switches (EVPN multihoming), both gateway with one address.",
+    "and a source rule for each port, so that traffic from an address of a rail stays on the rail.",
+    "vlan": "The ports of a rail on a switch are in one VLAN, and this switch is its only gateway.",
+    "mlag": "The two ports of a NIC form one LAG to a pair of switches (MLAG); both are gateways with the same "
+    "address.",
+    "esi": "The two ports of a NIC form one LAG to two switches (EVPN multihoming); both are gateways with the same "
+    "address.",
 }
 LINKS = {"ipv4": "/31 (RFC 3021)", "ipv6": "/127 (RFC 6164)"}
 
 
 def attachment(subject: Subject) -> Iterator[str]:
-    """By the way that the intent chooses."""
+    """Describe the attachment that the intent chooses."""
     yield WHY[subject.intent.hosts.attach].format(link=LINKS[subject.intent.profile.family])
     if subject.intent.hosts.attach != "routed":
         own = Attachment(subject.dimensions)
@@ -38,7 +40,7 @@ def _vlans(subject: Subject, own: Attachment) -> str:
 
 
 def _gateways(subject: Subject) -> list[Gateway]:
-    """Of rails."""
+    """The gateways of rails."""
     return [gateway for gateway in subject.topology.gateways if gateway.rail is not None]
 
 
@@ -49,11 +51,12 @@ def _subnets(subject: Subject, own: Attachment) -> Iterator[str]:
     length = f"a /{subnets.switch_prefix}"
     if subnets.rails == "own":
         yield (
-            f"Each rail of a {who} has {length} of its own from {subnets.pool}, of which a /{own.rail_prefix} is used; "
-            f"a {who} takes {own.stride:,} addresses, by its number in the fabric."
+            f"Each rail of a {who} has its own /{subnets.switch_prefix} from {subnets.pool}, of which a "
+            f"/{own.rail_prefix} "
+            f"is used; a {who} uses {own.stride:,} addresses, selected by its number in the fabric."
         )
     else:
-        shares = "which is its rail's" if rails == 1 else f"divided among its {rails} rails, a /{own.rail_prefix} each"
+        shares = "used by its rail" if rails == 1 else f"divided among its {rails} rails, a /{own.rail_prefix} each"
         yield f"Each {who} has {length} from {subnets.pool} by its number in the fabric, {shares}."
     yield (
         f"A /{own.rail_prefix} has {1 << 32 - own.rail_prefix} addresses: network, gateway and broadcast, "
@@ -66,13 +69,13 @@ def _summary(subject: Subject, own: Attachment) -> str:
     found = [one for one in subject.topology.summaries if subject.topology.node(one.node).net is Net.BACKEND]
     if not found:
         alone = subject.intent.backend.spines is None
-        why = "there is no spine to learn it" if alone else "a switch has one rail, whose prefix says it all"
+        why = "there are no spines" if alone else "a switch has only one rail"
         return f"No summary is announced: {why}."
     first = found[0]
     return (
-        f"Spines learn one prefix a {'switch' if not own.paired else 'switch of a pair'} in place of "
-        f"{len(first.contributors)}: {first.prefix} from {first.node}. It is withdrawn when none of its contributors "
-        "is left, so that nothing is drawn to a switch that could only drop it."
+        f"Spines learn one prefix per {'switch' if not own.paired else 'switch of a pair'} instead of "
+        f"{len(first.contributors)}: {first.prefix} from {first.node}. It is withdrawn when the switch has no route to "
+        "any contributor, so that it attracts no traffic that it would drop."
     )
 
 
@@ -81,8 +84,8 @@ def _bonds(subject: Subject) -> Iterator[str]:
     if bonds:
         first = bonds[0]
         yield (
-            f"{counted(len(bonds), 'LAG')}, one for each NIC: {first.name} of {first.host} is {joined(first.ports)}, "
-            f"on {joined(first.switches)} port channel {first.bundle}, with the one address {first.address}."
+            f"{counted(len(bonds), 'LAG')}, one per NIC: {first.name} of {first.host} is {joined(first.ports)}, "
+            f"on {joined(first.switches)} port channel {first.bundle}, with address {first.address}."
         )
         yield from _segment(first)
 
@@ -103,5 +106,5 @@ def _overlay(subject: Subject) -> Iterator[str]:
         number, block = divmod(first.vni - VNI_BASE, VNIS_PER_LEAF)
         yield (
             f"In VXLAN each subnet has a VNI, {VNI_BASE:,} + {VNIS_PER_LEAF} x the number of its switch or pair + the "
-            f"place of its rail there from 0: {first.vni} is {VNI_BASE} + {VNIS_PER_LEAF} x {number} + {block}."
+            f"number of its rail there, from 0: {first.vni} is {VNI_BASE} + {VNIS_PER_LEAF} x {number} + {block}."
         )

@@ -1,11 +1,11 @@
-"""Where thresholds come from, with the numbers in their formulas, and how a chip's buffer is divided."""
+"""Thresholds with their formulas, and the division of the buffer of a chip."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from railfab.documents.explain.formats import capacity, counted, kilobytes, megabytes
 from railfab.documents.explain.subject import Subject
-from railfab.documents.explain.words import capacity, counted, kilobytes, megabytes
 from railfab.fabric import SwitchBuffers
 from railfab.intent import Lossless
 from railfab.qos import Thresholds
@@ -22,27 +22,28 @@ from railfab.units import BITS_PER_BYTE, ETHERNET_OVERHEAD_BYTES, FIBRE_NS_PER_M
 
 
 def thresholds(subject: Subject) -> Iterator[str]:
-    """Of each kind of port, once."""
+    """Thresholds and headroom of each kind of port."""
     profile = subject.intent.profile
     if profile.lossless is None:
-        yield "No class is lossless, so that there is neither PFC nor ECN, and no headroom."
+        yield "No class is lossless: there is no PFC, no ECN and no headroom."
         return
     yield _class(profile.lossless)
-    said: dict[tuple[int, float], Thresholds] = {}
+    kinds: dict[tuple[int, float], Thresholds] = {}
     for kind in subject.plan.buffers:
         for port in kind.plan.uncut.ports:
-            said.setdefault((port.load.rate_gbps, port.load.cable_m), port.thresholds)
-    for (rate, metres), found in sorted(said.items()):
+            kinds.setdefault((port.load.rate_gbps, port.load.cable_m), port.thresholds)
+    for (rate, metres), found in sorted(kinds.items()):
         yield _ramp(rate, metres, found)
         if profile.lossless.pfc:
             yield _headroom(rate, metres, found, profile.mtu)
 
 
 def _class(lossless: Lossless) -> str:
-    means = " and ".join(means for means, on in (("ECN", lossless.ecn), ("PFC", lossless.pfc)) if on)
+    mechanisms = " and ".join(name for name, on in (("ECN", lossless.ecn), ("PFC", lossless.pfc)) if on)
     return (
         f"RoCE has DSCP {lossless.dscp}, queue and priority {lossless.priority}; congestion notifications DSCP "
-        f"{lossless.cnp_dscp}. {means or 'Neither ECN nor PFC'} hold{'' if ' ' in means else 's'} its senders back."
+        f"{lossless.cnp_dscp}. {mechanisms or 'Neither ECN nor PFC'} limit{'' if ' ' in mechanisms else 's'} "
+        "its senders."
     )
 
 
@@ -50,10 +51,11 @@ def _ramp(rate: int, metres: float, found: Thresholds) -> str:
     bdp = round(FABRIC_RTT_NS * bytes_per_ns(rate))
     floor = f"at least {kilobytes(KMIN_FLOOR_BYTES)}: {kilobytes(found.kmin_bytes)}"
     return (
-        f"{rate}G ports on {metres:g} m: {capacity(rate)} x {FABRIC_RTT_NS / 1000:g} us are {kilobytes(bdp)}. Kmin is "
-        f"that, {floor}. Kmax is {KMAX_TO_KMIN} x Kmin = {kilobytes(found.kmax_bytes)}, with {found.pmax_percent} % "
-        f"marked there. XOFF is Kmax + {kilobytes(bdp)} = {kilobytes(found.xoff_bytes)}, a round trip for senders to "
-        "answer a mark before that."
+        f"{rate}G ports with {metres:g} m: {capacity(rate)} x {FABRIC_RTT_NS / 1000:g} us = {kilobytes(bdp)}. Kmin is "
+        f"this value, but {floor}. Kmax is {KMAX_TO_KMIN} x Kmin = {kilobytes(found.kmax_bytes)}, with "
+        f"{found.pmax_percent} % "
+        f"marked there. XOFF is Kmax + {kilobytes(bdp)} = {kilobytes(found.xoff_bytes)}, so that senders have "
+        "one round trip to react to a mark."
     )
 
 
@@ -64,12 +66,12 @@ def _headroom(rate: int, metres: float, found: Thresholds, mtu: int) -> str:
     return (
         f"Headroom of such a port: cable 2 x {metres:g} m x {FIBRE_NS_PER_M:g} ns/m x {bytes_per_ns(rate):g} bytes/ns "
         f"= {cable:,.10g}; response {response_bits(rate):,} bits / {BITS_PER_BYTE} = {response:,.10g}; two frames of "
-        f"{frame:,}; the pause, {PAUSE_FRAME_BYTES}: {found.headroom_bytes:,} bytes in all."
+        f"{frame:,}; the pause frame, {PAUSE_FRAME_BYTES}: {found.headroom_bytes:,} bytes in total."
     )
 
 
 def division(subject: Subject) -> Iterator[str]:
-    """Of each kind of switch: headroom, what lossless queues share, the rest; and what a cut saves."""
+    """Buffer of each kind of switch: headroom, lossless queues, other classes; and the savings for stated traffic."""
     for kind in subject.plan.buffers:
         yield _divided(kind)
         yield from _granted(kind)
@@ -96,7 +98,7 @@ def _granted(kind: SwitchBuffers) -> Iterator[str]:
         kmax, granted = fastest.thresholds.kmax_bytes, kind.plan.uncut.granted_xoff_bytes
         act = "pauses" if kind.plan.lossless.pfc else "drops from"
         yield (
-            f"When {100 * CONGESTED:g} % of these ports fill at once, the chip {act} a queue at {megabytes(granted)}, "
+            f"When {100 * CONGESTED:g} % of these ports are congested, the chip {act} a queue at {megabytes(granted)}, "
             f"whatever its XOFF; Kmax of {fastest.load.rate_gbps}G ports, {megabytes(kmax)}, is "
             f"{'below' if kmax < granted else 'not below'} that."
         )
@@ -107,7 +109,7 @@ def _cut(subject: Subject) -> Iterator[str]:
     if lossless is None:
         return
     if lossless.traffic is None:
-        yield "Nothing is stated of packets and messages (`lossless.traffic`), so nothing is cut to them."
+        yield "`lossless.traffic` is not stated, so the buffers are not reduced to it."
         return
     for kind in subject.plan.buffers:
         if kind.plan.cut is not None and kind.plan.bound is not None:
@@ -115,6 +117,6 @@ def _cut(subject: Subject) -> Iterator[str]:
             yield (
                 f"{kind.where}: {counted(traffic.senders, 'message')} of {traffic.message_bytes:,} bytes in packets of "
                 f"{traffic.packet_bytes:,} fill {kind.plan.bound.queue_bytes:,} bytes of a queue; "
-                f"{megabytes(cut.headroom_bytes)} of headroom and {megabytes(cut.lossless_bytes)} shared do for that, "
+                f"{megabytes(cut.headroom_bytes)} of headroom and {megabytes(cut.lossless_bytes)} shared are enough, "
                 f"which saves {megabytes(kind.plan.saved_bytes)}."
             )

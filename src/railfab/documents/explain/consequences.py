@@ -1,11 +1,11 @@
-"""What follows from a fabric for those who use it: failures, traffic across rails, other networks, models."""
+"""Failures, traffic between rails, networks, AI models, and findings."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from railfab.documents.explain.formats import capacity, counted, joined
 from railfab.documents.explain.subject import Subject
-from railfab.documents.explain.words import capacity, counted, joined
 from railfab.documents.sizing import gpu_count
 from railfab.topology import FailureDomain, FailureKind, Net
 from railfab.topology.equipment import host_of
@@ -13,7 +13,7 @@ from railfab.topology.networks import NamedNetwork, networks_of
 
 
 def failures(subject: Subject) -> Iterator[str]:
-    """A sentence for each kind of failure of each network."""
+    """A sentence per kind of failure of each network."""
     several = len({domain.net for domain in subject.failures}) > 1
     for domain in subject.failures:
         yield f"{domain.net.capitalize()}: a{_failure(domain)}" if several else f"A{_failure(domain)}"
@@ -21,50 +21,53 @@ def failures(subject: Subject) -> Iterator[str]:
 
 def _failure(domain: FailureDomain) -> str:
     kind = "rail switch" if domain.net is Net.BACKEND and domain.kind is FailureKind.LEAF else domain.kind
-    alike = f"any of {domain.count:,}, {domain.example} for example" if domain.count > 1 else domain.example
+    elements = f"any of {domain.count:,}, for example {domain.example}" if domain.count > 1 else domain.example
     if not domain.gpus:
-        return f" {kind} ({alike}): no GPU loses bandwidth."
+        return f" {kind} ({elements}): no GPU loses bandwidth."
     lose = "loses" if domain.gpus == 1 else "lose"
     cut = f"; {domain.cut_off:,} cut off" if domain.cut_off else "; none is cut off"
     return (
-        f" {kind} ({alike}): {counted(domain.gpus, 'GPU')} {lose} {domain.lost_percent:.4g} % of the bandwidth "
-        f"towards {domain.towards}{cut}."
+        f" {kind} ({elements}): {counted(domain.gpus, 'GPU')} {lose} {domain.lost_percent:.4g} % of the bandwidth "
+        f"to {domain.towards}{cut}."
     )
 
 
 def across_rails(subject: Subject) -> Iterator[str]:
-    """How GPUs of different rails meet."""
+    """Paths between GPUs of different rails."""
     backend, up = subject.intent.backend, subject.intent.hosts.scale_up
     together = len(subject.dimensions.rails_of) < subject.intent.hosts.nics
     if subject.intent.hosts.nics == 1:
         return
     if backend.spines is not None:
         where = (
-            "Rails that share a rail switch meet there, others in the spines"
+            "Traffic between rails of one switch stays there, other traffic between rails passes the spines"
             if together
-            else "Rails meet in the spines"
+            else "Traffic between rails passes the spines"
         )
         yield where + (
-            f"; traffic may also change rails inside a host, over {up.name} at {capacity(up.gbps_per_gpu)} a GPU."
+            f"; it may also change rails inside a host, over {up.name} with {capacity(up.gbps_per_gpu)} per GPU."
             if up
-            else ", and only there: GPUs of a host have no scale-up network."
+            else "; hosts have no scale-up network."
         )
     elif all(len(rails) == subject.intent.hosts.nics for rails in subject.dimensions.rails_of.values()):
         yield "All rails of a segment are on the same switches, which route between them." + _inside(subject)
     elif up:
-        some = "Some rails share a switch; others" if together else "Rails"
-        yield f"{some} meet only inside a host, over {up.name} at {capacity(up.gbps_per_gpu)} a GPU (PXN and its like)."
+        some = "Some rails share a switch; all others" if together else "Rails"
+        yield (
+            f"{some} connect only inside a host, over {up.name} with {capacity(up.gbps_per_gpu)} per GPU (as with "
+            "NCCL PXN)."
+        )
     else:
-        yield "Nothing joins rails of different switches: no spine, and no scale-up network in the hosts."
+        yield "Rails of different switches are not connected: there are no spines and no scale-up network."
 
 
 def _inside(subject: Subject) -> str:
     up = subject.intent.hosts.scale_up
-    return f" Inside a host, {up.name} carries {capacity(up.gbps_per_gpu)} a GPU." if up else ""
+    return f" Inside a host, {up.name} carries {capacity(up.gbps_per_gpu)} per GPU." if up else ""
 
 
 def networks(subject: Subject) -> Iterator[str]:
-    """Where there is more than the backend and the inside of a host."""
+    """A sentence per network, if there are more than backend and scale-up."""
     named = networks_of(subject.intent)
     if len(named) > 1:
         for network in named:
@@ -73,11 +76,11 @@ def networks(subject: Subject) -> Iterator[str]:
 
 def _network(subject: Subject, network: NamedNetwork) -> str:
     switches = sum(node.net is network.net for node in subject.topology.switches())
-    parts = [f"{capacity(network.gbps_per_host)} a host"]
+    parts = [f"{capacity(network.gbps_per_host)} per host"]
     if network.net is not None:
         parts.append(counted(switches, "switch"))
     if network.ratio is not None:
-        parts.append(f"oversubscribed {network.ratio:g}:1 at most")
+        parts.append(f"oversubscription up to {network.ratio:g}:1")
     if network.lossless:
         parts.append("with the lossless class")
     if network.net is not None:
@@ -86,7 +89,7 @@ def _network(subject: Subject, network: NamedNetwork) -> str:
 
 
 def models(subject: Subject) -> Iterator[str]:
-    """GPUs that hold the parameters of a model."""
+    """GPUs for the parameters of each AI model."""
     memory = host_of(subject.intent.hosts).gpu_memory_gb
     for row in gpu_count(subject.topology, subject.intent).records():
         gpus, hosts, copies = (int(row[key] or 0) for key in ("gpus", "hosts", "copies_in_fabric"))
@@ -99,7 +102,7 @@ def models(subject: Subject) -> Iterator[str]:
 
 
 def findings(subject: Subject) -> Iterator[str]:
-    """What `plan` says of it."""
+    """The findings of `plan`."""
     if not subject.plan.findings:
-        yield "`railfab plan` finds nothing to say against it."
+        yield "`railfab plan` has no findings."
     yield from (f"{finding.severity}: {finding} [{finding.code}]" for finding in subject.plan.findings)

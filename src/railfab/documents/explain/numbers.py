@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from railfab.documents.explain.formats import counted
 from railfab.documents.explain.subject import Subject
-from railfab.documents.explain.words import counted
 from railfab.topology import Link, Node, Role
 from railfab.topology.addresses import (
     CLASSIC_LEAVES,
@@ -28,7 +28,7 @@ BITS = "Numbers in the fields count from 0"
 
 
 def addresses(subject: Subject) -> Iterator[str]:
-    """Classic or wide, and why; then each kind of address with an example."""
+    """The address plan in use and the reason; then each kind of address with an example."""
     plan = address_plan(subject.dimensions)
     if isinstance(plan, WidePlan):
         yield from _wide(subject, plan)
@@ -39,7 +39,7 @@ def addresses(subject: Subject) -> Iterator[str]:
 
 
 def outgrown(subject: Subject) -> list[str]:
-    """Why the classic plan has no room for a fabric; empty where it has."""
+    """The reasons why the classic plan is too small for a fabric; empty if it is not."""
     plan, intent, own = subject.dimensions, subject.intent, subject.intent.profile.addresses
     links, leaves = plan.growth_hosts * plan.links_per_nic_and_leaf, _classic_leaves(subject)
     limits = (
@@ -52,26 +52,26 @@ def outgrown(subject: Subject) -> list[str]:
     )
     numbered = max(plan.uplinks, plan.spine_uplinks) if intent.profile.underlay == "numbered" else 0
     reasons = ["its addresses are IPv6"] if intent.profile.family == "ipv6" else []
-    reasons += ["the intent gives pools"] if own.hosts or own.loopbacks or own.fabric_links else []
+    reasons += ["the intent states pools"] if own.hosts or own.loopbacks or own.fabric_links else []
     reasons += ["it has several planes"] if intent.backend.planes > 1 else []
     if numbered > UPLINKS_PER_SWITCH:
         reasons.append(f"a switch has {numbered} numbered uplinks, more than {UPLINKS_PER_SWITCH}")
-    reasons += [f"it may come to {count:,} {what}, more than {most}" for count, most, what in limits if count > most]
+    reasons += [f"it may grow to {count:,} {what}, more than {most}" for count, most, what in limits if count > most]
     return reasons
 
 
 def _classic_leaves(subject: Subject) -> int:
-    """Rail switches of a pod that the classic plan has room for: all of an octet where the pod stays alone."""
+    """Largest number of rail switches per pod in the classic plan: a whole octet for a single pod."""
     return CLASSIC_LEAVES if subject.dimensions.growth_pods > 1 else OCTET - 1
 
 
 def _classic(subject: Subject) -> Iterator[str]:
     plan = subject.dimensions
-    pods = f"{CLASSIC_PODS} pods" if plan.growth_pods > 1 else "a pod that stays alone"
+    pods = f"{CLASSIC_PODS} pods" if plan.growth_pods > 1 else "a single pod"
     yield (
-        "The classic plan, in which pods and leaves are octets that people can read, has room: for "
+        "The classic plan, in which pods and leaves are octets, has room for "
         f"{pods} of {_classic_leaves(subject)} rail switches, {CLASSIC_RAILS} rails and {CLASSIC_LINKS} links of a "
-        f"rail on a switch. This fabric may come to {counted(plan.growth_pods, 'pod')} of "
+        f"rail on a switch. This fabric may grow to {counted(plan.growth_pods, 'pod')} of "
         f"{counted(plan.growth_leaves, 'rail switch')}, {counted(subject.intent.hosts.nics, 'rail')} and "
         f"{counted(plan.growth_hosts * plan.links_per_nic_and_leaf, 'such link')}."
     )
@@ -99,7 +99,7 @@ def _classic_host(subject: Subject) -> str:
 
 
 def _last_host_link(subject: Subject) -> tuple[Link, Node]:
-    """The host link that shows most, and its switch."""
+    """The last host link, and its switch."""
     found = next(link for link in reversed(subject.topology.links) if link.a.rail is not None)
     return found, subject.topology.node(found.z.node)
 
@@ -107,8 +107,8 @@ def _last_host_link(subject: Subject) -> tuple[Link, Node]:
 def _wide(subject: Subject, plan: WidePlan) -> Iterator[str]:
     reasons = "; ".join(outgrown(subject))
     yield (
-        f"The classic plan has no room ({reasons}), so an address is a row of bit fields, each as wide as the fabric "
-        f"may grow. {BITS}."
+        f"The classic plan is too small ({reasons}), so an address is a sequence of bit fields, wide enough for the "
+        f"largest size of the fabric. {BITS}."
     )
     if subject.intent.hosts.attach == "routed":
         yield f"Host links: {_row(HOST_FIELDS, plan.host_fields)}."
@@ -123,14 +123,14 @@ def _wide(subject: Subject, plan: WidePlan) -> Iterator[str]:
 
 
 def _row(names: Sequence[str], fields: Fields) -> str:
-    """Widths of all fields that have any bits."""
+    """The widths of all fields that are not empty."""
     widths = ", ".join(f"{name} {width}" for name, width in zip(names, fields.widths, strict=True) if width)
     room = fields.pool.max_prefixlen - fields.pool.prefixlen
     return f"{widths}; {counted(fields.bits, 'bit')} of the {room} that {fields.pool} has"
 
 
 def _decoded(names: Sequence[str], fields: Fields, address: int) -> str:
-    """What an address holds in each of its fields."""
+    """The value of each field of an address."""
     rest, found = address - int(fields.pool.network_address), []
     for name, width in reversed(list(zip(names, fields.widths, strict=True))):
         if width:
@@ -143,7 +143,7 @@ def _fabric_links(subject: Subject, plan: ClassicPlan | WidePlan) -> Iterator[st
     if subject.intent.backend.spines is None:
         return
     if subject.intent.profile.underlay == "unnumbered":
-        yield "Links between switches have no addresses: sessions run over IPv6 link-local ones (RFC 5549)."
+        yield "Links between switches have no addresses: sessions run over IPv6 link-local addresses (RFC 5549)."
         return
     link = next(link for link in subject.topology.links if link.a.rail is None and link.a.address is not None)
     bits = f", as {_row(LINK_FIELDS, plan.link_fields)}" if isinstance(plan, WidePlan) else ""
@@ -154,7 +154,7 @@ def _fabric_links(subject: Subject, plan: ClassicPlan | WidePlan) -> Iterator[st
 
 
 def as_numbers(subject: Subject) -> Iterator[str]:
-    """One for each leaf, one for the spines of a pod, one for all super-spines; or one for all."""
+    """AS numbers of leaves, spines and super-spines; or the one of iBGP."""
     profile, plan = subject.intent.profile, AsPlan(subject.dimensions)
     if profile.control_plane == "ibgp":
         yield f"With iBGP all switches are in AS {profile.asn}."
@@ -162,14 +162,15 @@ def as_numbers(subject: Subject) -> Iterator[str]:
     leaf, step = subject.first[Role.LEAF], plan.pod_width
     switches = counted(subject.dimensions.growth_leaves, "rail switch")
     yield (
-        f"Each rail switch has an AS number of its own: {FIRST_LEAF} + {step} x pod + leaf, {leaf.asn} for "
-        f"{leaf.name}. A pod takes {step:,} numbers, as it may grow to {switches}."
+        f"Each rail switch has its own AS number: {FIRST_LEAF} + {step} x pod + leaf, {leaf.asn} for "
+        f"{leaf.name}. A pod uses {step:,} numbers, since it may grow to {switches}."
     )
     if spine := subject.first.get(Role.SPINE):
         top = subject.first.get(Role.SUPER)
         yield (
             f"All spines of a pod share one, {spine.asn} in the first"
             + (f", and all super-spines share {top.asn}" if top else "")
-            + " (RFC 7938, section 5.2): a route that came from a spine is never taken back to one."
+            + " (RFC 7938, section 5.2): leaves do not send routes from one spine to another."
         )
-    yield f"The highest that it may come to use, {plan.last_leaf}, is private as all are (RFC 6996: up to {LAST})."
+    highest = f"The highest number at its largest size, {plan.last_leaf},"
+    yield f"{highest} is private like all others (RFC 6996: up to {LAST})."

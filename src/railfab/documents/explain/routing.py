@@ -1,29 +1,28 @@
-"""Control plane, reflectors, failure detection, and what is spread over equal paths."""
+"""Control plane, route reflectors, failure detection, and load balancing."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from railfab.documents.explain.formats import counted
 from railfab.documents.explain.subject import Subject
-from railfab.documents.explain.words import counted
 from railfab.topology import Net
 
 CONTROL = {
-    "ebgp": "eBGP runs on every link between switches (RFC 7938): each tier's AS numbers tell where a route has been.",
-    "ibgp": "iBGP runs in one AS, so switches learn from route reflectors.",
-    "evpn": "eBGP carries the underlay, and BGP EVPN on top of it carries what hosts are attached by.",
+    "ebgp": "eBGP runs on every link between switches (RFC 7938): AS paths prevent loops.",
+    "ibgp": "iBGP runs in one AS, with route reflectors.",
+    "evpn": "eBGP carries the routes of the underlay, and BGP EVPN over it those of hosts.",
 }
 SPREAD = {
     "flow": "Each flow stays on one path, which a hash of its addresses and ports chooses: packets stay in order, but "
-    "a few large flows may meet on one link.",
-    "flowlet": "A flow may change its path in a pause that is long enough for packets to stay in order.",
-    "packet": "Each packet takes any path, so that all are used alike; the hosts say that their NICs put packets back "
-    "in order.",
+    "a few large flows may share one link.",
+    "flowlet": "A flow may change its path after a pause that is long enough to keep packets in order.",
+    "packet": "Each packet may take any path, so that all paths are used evenly; the NICs reorder the packets.",
 }
 
 
 def control(subject: Subject) -> Iterator[str]:
-    """Who speaks to whom, and how soon a lost neighbour is noticed."""
+    """BGP sessions, route reflectors, and the detection time of BFD."""
     profile = subject.intent.profile
     yield CONTROL[profile.control_plane]
     reflectors = [node.name for node in subject.topology.nodes if node.reflector and node.net is Net.BACKEND]
@@ -34,22 +33,22 @@ def control(subject: Subject) -> Iterator[str]:
         )
     if profile.data_plane == "vxlan":
         sources = sum(node.vtep is not None for node in subject.topology.nodes if node.net is Net.BACKEND)
-        yield f"Hosts' packets cross in VXLAN, between the loopbacks of {counted(sources, 'rail switch')}."
+        yield f"Packets of hosts are encapsulated in VXLAN between the loopbacks of {counted(sources, 'rail switch')}."
     if profile.bfd:
         detected = profile.bfd.interval_ms * profile.bfd.multiplier
         yield (
-            f"BFD notices a silent neighbour after {profile.bfd.multiplier} x {profile.bfd.interval_ms} ms = "
+            f"BFD detects a lost neighbor after {profile.bfd.multiplier} x {profile.bfd.interval_ms} ms = "
             f"{detected:,} ms."
         )
 
 
 def balancing(subject: Subject) -> Iterator[str]:
-    """How many equal paths there are, and what is spread over them."""
+    """Number of equal paths, and the unit of load balancing."""
     plan, spines, supers = subject.dimensions, subject.dimensions.spines, subject.dimensions.supers
     if spines is None:
         return
     paths = spines.count if spines.bundle else plan.uplinks
-    kind = "one a port channel" if spines.bundle else "one an uplink"
+    kind = "one per port channel" if spines.bundle else "one per uplink"
     yield f"A rail switch has {counted(paths, 'equal path')} up, {kind}."
     if supers:
         paths = plan.supers_per_group if supers.bundle else plan.spine_uplinks

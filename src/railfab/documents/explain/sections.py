@@ -1,4 +1,4 @@
-"""The sections of an explanation, in the order in which a fabric is thought through."""
+"""The sections of an explanation, in order."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from railfab.documents.explain.subject import Subject
 from railfab.documents.plan import Plan
 
 Statements = Callable[[Subject], Iterator[str]]
-"""Sentences about a fabric; none where there is nothing to say."""
+"""A function that yields sentences about a fabric; none if the section does not apply."""
 
 SECTIONS: Mapping[str, Statements] = {
-    "What it is": shape.fabric,
+    "Overview": shape.fabric,
     "Rails": shape.rails,
     "Ports of a rail switch": shape.ports,
     "Uplinks": capacity.uplinks,
     "Spines": capacity.spines,
     "Super-spines": capacity.super_spines,
     "Planes": shape.planes,
-    "Which size fits how many tiers": capacity.sizes,
-    "How far it may grow": growth.rooms,
+    "Scale": capacity.sizes,
+    "Growth": growth.rooms,
     "Attachment of hosts": attachment.attachment,
     "Addresses": numbers.addresses,
     "AS numbers": numbers.as_numbers,
@@ -29,8 +29,8 @@ SECTIONS: Mapping[str, Statements] = {
     "Load balancing": routing.balancing,
     "Thresholds of the lossless class": buffers.thresholds,
     "Buffers": buffers.division,
-    "When one thing fails": consequences.failures,
-    "Across rails": consequences.across_rails,
+    "Failures": consequences.failures,
+    "Traffic between rails": consequences.across_rails,
     "Networks": consequences.networks,
     "Models": consequences.models,
     "Findings": consequences.findings,
@@ -39,14 +39,14 @@ SECTIONS: Mapping[str, Statements] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """A title, and one or two sentences a statement."""
+    """A title, and statements of one or two sentences."""
 
     section: str
     statements: tuple[str, ...]
 
 
 def explained(plan: Plan) -> tuple[Section, ...]:
-    """All that is to be said of a fabric. Every number follows from it."""
+    """The explanation of a fabric, computed from its plan."""
     subject = Subject(plan)
-    said = ((title, tuple(statements(subject))) for title, statements in SECTIONS.items())
-    return tuple(Section(section=title, statements=statements) for title, statements in said if statements)
+    sections = ((title, tuple(statements(subject))) for title, statements in SECTIONS.items())
+    return tuple(Section(section=title, statements=statements) for title, statements in sections if statements)

@@ -1,12 +1,12 @@
-"""What a fabric is: tiers, rails, planes, and the ports of a rail switch."""
+"""Shape of a fabric: tiers, rails, planes, and the ports of a rail switch."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
 
+from railfab.documents.explain.formats import capacity, counted, joined, listed, ranges
 from railfab.documents.explain.subject import Subject
-from railfab.documents.explain.words import capacity, counted, joined, listed, ranges
 from railfab.topology import Role
 from railfab.topology.front_panel import host_panel_positions, peer_cages, uplink_position
 
@@ -15,12 +15,12 @@ PATHS = {
     2: "a rail switch, a spine and a rail switch",
     3: "a rail switch, a spine, a super-spine, a spine and a rail switch",
 }
-SAID = 8
-"""Rail switches of a segment that are said one by one."""
+LISTED = 8
+"""Largest number of rail switches of a segment that are listed one by one."""
 
 
 def fabric(subject: Subject) -> Iterator[str]:
-    """Tiers, stages, and what there is of each."""
+    """Tiers, stages, and numbers of hosts, switches and cables."""
     intent, backend = subject.intent, subject.intent.backend
     tiers = 1 + (backend.spines is not None) + (backend.super_spines is not None)
     yield (
@@ -66,26 +66,26 @@ def _cables(subject: Subject) -> str:
 def _rail_only(subject: Subject) -> str:
     backend, rail_switches = subject.intent.backend, subject.intent.backend.segments.rail_switches
     if backend.segments.count > 1:
-        islands = f"the {counted(backend.segments.count, 'segment')} do not meet in this network"
-        return f"No spine joins the rail switches: {islands}."
+        islands = f"the {counted(backend.segments.count, 'segment')} are not connected by this network"
+        return f"No spine connects the rail switches: {islands}."
     if rail_switches == 1:
-        return "One switch joins all hosts, so there is nothing above it."
-    return "No spine joins the rail switches (rail-only): a rail is served by its own switches, and by nothing else."
+        return "One switch connects all hosts."
+    return "No spine connects the rail switches (rail-only): the traffic of a rail stays on its own switches."
 
 
 def rails(subject: Subject) -> Iterator[str]:
-    """How many, and which meet which switch."""
+    """Number of rails, and the rails of each switch."""
     hosts, plan = subject.intent.hosts, subject.dimensions
-    per = "one for each GPU" if hosts.gpus_per_nic == 1 else f"one for every {hosts.gpus_per_nic} GPUs"
+    per = "one per GPU" if hosts.gpus_per_nic == 1 else f"one per {hosts.gpus_per_nic} GPUs"
     ports = hosts.nics * hosts.nic_ports
     yield (
         f"A host has {counted(hosts.nics, 'NIC')}, {per}, with {counted(hosts.nic_ports, 'port')} of "
-        f"{capacity(hosts.rate_gbps)} each: {counted(ports, 'port')}, {capacity(ports * hosts.rate_gbps)} a host "
-        f"and {capacity(ports * hosts.rate_gbps / hosts.gpus)} a GPU."
+        f"{capacity(hosts.rate_gbps)} each: {counted(ports, 'port')}, {capacity(ports * hosts.rate_gbps)} per host "
+        f"and {capacity(ports * hosts.rate_gbps / hosts.gpus)} per GPU."
     )
     yield f"NIC r of every host is rail r: {counted(hosts.nics, 'rail')}."
-    yield _dealt(subject)
-    served = list(islice(plan.rails_of.items(), SAID))
+    yield _assignment(subject)
+    served = list(islice(plan.rails_of.items(), LISTED))
     for switch, numbers in served:
         yield f"Rail switch {switch} of every segment serves {listed('rail', numbers)}{_port_words(subject, switch)}."
     if len(plan.rails_of) > len(served):
@@ -93,34 +93,34 @@ def rails(subject: Subject) -> Iterator[str]:
 
 
 def _port_words(subject: Subject, switch: int) -> str:
-    """Which ports of their NICs, where those of a plane meet several switches."""
+    """The NIC ports of a switch, if the ports of a plane connect to several switches."""
     if subject.intent.hosts.nic_ports == 1 or subject.intent.backend.planes > 1:
         return ""
     ports = sorted({port.port for port in subject.dimensions.nic_ports if port.switch == switch})
     return f", by {listed('port', ports)} of each NIC"
 
 
-def _dealt(subject: Subject) -> str:
-    """Why a rail meets the switches that it meets. Of the ports that a NIC has in one plane."""
+def _assignment(subject: Subject) -> str:
+    """The rail switches of a NIC, by its ports in one plane."""
     hosts, backend = subject.intent.hosts, subject.intent.backend
     switches, in_plane = backend.segments.rail_switches, hosts.nic_ports // backend.planes
     side = min(in_plane, switches)
     sets = switches // side
     where = " in a plane" if backend.planes > 1 else ""
-    ports = f"The {in_plane} ports that a NIC has{where} go" if in_plane > 1 else f"The port that a NIC has{where} goes"
+    ports = f"The {in_plane} ports of a NIC{where} connect" if in_plane > 1 else f"The port of a NIC{where} connects"
     rails_each = counted(hosts.nics // sets, "rail")
     if side == 1:
         return (
             f"{ports} to one rail switch. A segment has {counted(switches, 'rail switch')}, with {rails_each} on each."
         )
     return (
-        f"{ports} to {side} rail switches side by side, so that one may fail. A segment has "
+        f"{ports} to {side} adjacent rail switches, so that one may fail. A segment has "
         f"{counted(switches, 'rail switch')}, {counted(sets, 'such set')} with {rails_each} on each."
     )
 
 
 def ports(subject: Subject) -> Iterator[str]:
-    """Breakout, and which cages hosts take."""
+    """Breakout, and the cages of hosts, peer links and uplinks."""
     plan, hosts = subject.dimensions, subject.intent.hosts
     model, lanes = plan.leaf_model, plan.host_lanes
     split = f"is split into {lanes} ports (breakout)" if lanes > 1 else "is one port, not split"
@@ -139,32 +139,33 @@ def ports(subject: Subject) -> Iterator[str]:
     if plan.peer_links:
         yield (
             f"{counted(plan.peer_links, 'link')} to the other switch of its pair, on "
-            f"{listed('cage', peer_cages(plan))}, carry what a host with one port left sends to the other switch."
+            f"{listed('cage', peer_cages(plan))}, carry the traffic of hosts that have lost a port."
         )
     if plan.uplinks:
         up = [uplink_position(plan, uplink)[0] for uplink in range(plan.uplinks)]
-        yield f"{counted(plan.uplinks, 'uplink')} take {listed('cage', up)}, from the last downwards."
+        yield f"{counted(plan.uplinks, 'uplink')} use {listed('cage', up)}, from the last downwards."
 
 
 def _order(subject: Subject) -> str:
     plan = subject.dimensions
     if plan.segments.ports == "by-host":
-        return "They fill cages from the first upwards, host by host."
+        return "They use cages from the first upwards, host by host."
     if plan.segments.ports == "by-rail":
         room, block = counted(plan.growth_hosts, "host"), counted(plan.block_ports, "port")
-        return f"Each rail has a block of {block}, as the {room} that a segment may grow to need."
-    return f"The intent names the cages of each rail: rail 1 has {ranges(plan.segments.ports[1])}."
+        return f"Each rail has a block of {block}, for up to {room} per segment."
+    return f"The intent states the cages of each rail: rail 1 has {ranges(plan.segments.ports[1])}."
 
 
 def planes(subject: Subject) -> Iterator[str]:
-    """What is apart, and what a lost plane costs."""
+    """The planes, and the effect of the loss of one."""
     count, hosts = subject.intent.backend.planes, subject.intent.hosts
     if count > 1:
-        dealt: dict[int, list[int]] = {}
+        ports_of: dict[int, list[int]] = {}
         for port in subject.dimensions.nic_ports:
-            dealt.setdefault(port.plane, []).append(port.port)
-        which = joined([f"{listed('port', ports)} in plane {plane}" for plane, ports in sorted(dealt.items())])
+            ports_of.setdefault(port.plane, []).append(port.port)
+        which = joined([f"{listed('port', ports)} in plane {plane}" for plane, ports in sorted(ports_of.items())])
         yield (
-            f"The {hosts.nic_ports} ports of a NIC are dealt to {count} planes, {which}, which have switches of their "
-            f"own and never meet: losing a whole plane costs each GPU {100 / count:.3g} % of its bandwidth."
+            f"The {hosts.nic_ports} ports of a NIC are divided among {count} planes, {which}, which have separate "
+            f"switches and no links between them: the loss of a plane costs each GPU {100 / count:.3g} % of its "
+            "bandwidth."
         )

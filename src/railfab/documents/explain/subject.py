@@ -1,4 +1,4 @@
-"""What is explained: a fabric with its dimensions, and what of it several sections count."""
+"""The fabric that is explained, with counts that several sections use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from railfab.topology.dimensions import Dimensions
 
 @dataclass(frozen=True)
 class Subject:
-    """A plan, seen as its reasons."""
+    """A plan with its dimensions and counts."""
 
     plan: Plan
 
@@ -33,7 +33,7 @@ class Subject:
 
     @cached_property
     def counts(self) -> Mapping[Role, int]:
-        """Nodes of the backend."""
+        """Number of backend nodes by role."""
         return Counter(node.role for node in self.topology.nodes if node.net is Net.BACKEND)
 
     @cached_property
@@ -47,7 +47,7 @@ class Subject:
 
     @cached_property
     def cables(self) -> Mapping[tuple[Role, Role], int]:
-        """Of the backend, by the roles of their ends."""
+        """Number of backend cables by the roles of their ends."""
         roles = {node.name: node.role for node in self.topology.nodes if node.net is Net.BACKEND}
         ends = ((roles.get(link.a.node), roles.get(link.z.node)) for link in self.topology.links)
         return Counter((a, z) for a, z in ends if a is not None and z is not None)

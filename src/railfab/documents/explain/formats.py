@@ -1,4 +1,4 @@
-"""How an explanation says numbers."""
+"""Format numbers and lists for an explanation."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ __all__ = ["capacity", "counted", "joined", "kilobytes", "listed", "megabytes", 
 
 
 def capacity(gbps: float) -> str:
-    """`400 Gb/s`, `3.2 Tb/s`"""
+    """Bandwidth, such as `400 Gb/s` or `3.2 Tb/s`."""
     return f"{gbps:g} Gb/s" if gbps < 1000 else f"{gbps / 1000:,.10g} Tb/s"
 
 
 def ratio(down: float, up: float) -> str:
-    """`1:1, non-blocking`, `2:1`"""
+    """Oversubscription, such as `1:1, non-blocking` or `2:1`."""
     return f"{down / up:.4g}:1" + (", non-blocking" if down <= up else "")
 
 
@@ -28,7 +28,7 @@ def megabytes(size_bytes: float) -> str:
 
 
 def ranges(numbers: Sequence[int]) -> str:
-    """`1-8`, `1, 4, 7`; runs of three or more are drawn together."""
+    """Numbers, such as `1-8` or `1, 4, 7`; three or more consecutive ones as a range."""
     runs: list[list[int]] = []
     for number in sorted(set(numbers)):
         if runs and number == runs[-1][-1] + 1:
@@ -39,10 +39,10 @@ def ranges(numbers: Sequence[int]) -> str:
 
 
 def listed(what: str, numbers: Sequence[int]) -> str:
-    """`rail 1`, `rails 1-8`"""
+    """Numbers with their noun, such as `rail 1` or `rails 1-8`."""
     return f"{what}{'s' if len(set(numbers)) > 1 else ''} {ranges(numbers)}"
 
 
 def joined(parts: Sequence[str]) -> str:
-    """`a, b and c`"""
+    """A list in a sentence, such as `a, b and c`."""
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
