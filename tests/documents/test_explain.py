@@ -465,7 +465,7 @@ def test_each_reason_for_the_wide_plan_is_said(changes: dict[str, object], reaso
     assert isinstance(address_plan(Dimensions(intent)), WidePlan) == bool(reason)
     assert "; ".join(outgrown(Subject(plan))) == reason
     first = said(plan)["Addresses"][0]
-    assert f"has no room ({reason})" in first if reason else "has room" in first
+    assert f"is too small ({reason})" in first if reason else "has room" in first
 
 
 def test_the_cages_that_an_intent_names_decide_the_uplinks() -> None:
