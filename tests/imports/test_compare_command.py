@@ -50,7 +50,7 @@ def lab(tmp_path: Path) -> Path:
 def test_a_lab_that_is_alike_is_one_line_and_exit_code_0(tmp_path: Path) -> None:
     done = compare("--with", LAB, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "6 nodes and 20 links of srl-pod.clab.yml held against srl-pod: alike\n"
+    assert done.stdout == "6 nodes and 20 links of srl-pod.clab.yml compared with srl-pod: no difference\n"
 
 
 def test_a_difference_is_one_line_and_exit_code_1(tmp_path: Path, lab: Path) -> None:
@@ -59,7 +59,7 @@ def test_a_difference_is_one_line_and_exit_code_1(tmp_path: Path, lab: Path) -> 
     assert done.stdout.splitlines() == [
         "error pod1-spine1 ethernet-1/1: is cabled to pod1-seg1-leaf1 e1-20, not to pod1-seg1-leaf1 ethernet-1/32. "
         "Move the cable. [miscabled]",
-        "6 nodes and 20 links of lab.clab.yml held against srl-pod: 1 finding",
+        "6 nodes and 20 links of lab.clab.yml compared with srl-pod: 1 finding",
     ]
 
 
@@ -119,7 +119,7 @@ def test_a_netbox_is_asked_with_the_token_of_the_environment_or_of_a_file(tmp_pa
     with served(world) as url:
         done = compare("--with", url, cwd=tmp_path, NETBOX_TOKEN=TOKEN)
         assert (done.returncode, done.stderr) == (0, "")
-        assert done.stdout == f"6 nodes and 20 links of {url} held against srl-pod: alike\n"
+        assert done.stdout == f"6 nodes and 20 links of {url} compared with srl-pod: no difference\n"
         assert compare("--with", url, "--token-file", file, cwd=tmp_path).returncode == 0
         assert refused(compare("--with", url, cwd=tmp_path)) == (
             f"railfab: {url}: refuses to be read without a token (Authentication credentials were not provided). "

@@ -1,5 +1,5 @@
-"""The command line: arguments in, library call, exit code. Rooms are imported where they are used, so that `plan`
-answers at once and needs no extra."""
+"""The command line: arguments in, library call, exit code. Packages are imported where they are used, so that `plan`
+starts fast and needs no extra."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ __all__ = ["app", "main"]
 logger = logging.getLogger(__name__)
 
 INTERRUPTED = 130
-"""What typer makes of KeyboardInterrupt."""
+"""Exit code of typer for KeyboardInterrupt."""
 READER_GONE = 141
-"""Exit code: whoever read our output has closed it, as shells count SIGPIPE."""
+"""Exit code after SIGPIPE: the reader of the output has closed it."""
 
 OPTIONAL = frozenset(
     ("numpy", "grpc", "google", "pygnmi", "prometheus_client", "cryptography", "nornir", "netmiko", "asyncssh")
@@ -57,7 +57,7 @@ EXTRAS = {
     "build": "dashboards",
     "push": "dashboards,grafana",
 }
-"""Which extras bring all that a command needs."""
+"""Extras that install the dependencies of a command."""
 
 os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # what gRPC has to say comes as our errors; its own lines say it twice
 
@@ -78,9 +78,9 @@ def _version(value: bool) -> None:
 
 @app.callback()
 def _options(
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", metavar="", help="Log what happens, on stderr.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", metavar="", help="Write a log to stderr.")] = False,
     _: Annotated[
-        bool, typer.Option("--version", metavar="", callback=_version, is_eager=True, help="Say which.")
+        bool, typer.Option("--version", metavar="", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
     logging.basicConfig(
@@ -110,9 +110,9 @@ app.command()(up.up)
 
 
 def main() -> None:
-    """Run a command. What a user can cause is one line (each) on stderr and exit code 2; a defect keeps its traceback.
+    """Run a command. A RailfabError is one line on stderr and exit code 2; a defect keeps its traceback.
 
-    SIGTERM ends a command as Ctrl-C does, so that it puts away what it has begun.
+    SIGTERM ends a command as Ctrl-C does, so that it cleans up.
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -149,7 +149,7 @@ def _refuse(lines: str) -> NoReturn:
 
 
 def _usage(error: typer.TyperException) -> str:
-    """A misuse in one line; nothing where the help has been printed instead."""
+    """A usage error in one line; empty when the help was printed instead."""
     message = " ".join(error.format_message().replace("Value error, ", "").split())
     context = getattr(error, "ctx", None)
     if not message or context is None:
@@ -158,12 +158,12 @@ def _usage(error: typer.TyperException) -> str:
 
 
 def _refused(error: OSError) -> str:
-    """What the operating system did not let us do: a full disk, a path that is no directory, a missing right."""
+    """An error of the operating system in one line, such as a full disk or a missing permission."""
     where = error.filename if isinstance(error.filename, str) else "output"
     return f"{where}: cannot be used ({(error.strerror or str(error)).lower()}). Check the place and its permissions."
 
 
 def _drop_output() -> None:
-    """Let nothing that is still buffered be written, nor complained about, at the interpreter's end."""
+    """Discard buffered output, so that the interpreter does not report it at its end."""
     with suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

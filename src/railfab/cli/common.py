@@ -1,4 +1,4 @@
-"""What all commands share: options, tables, JSON, progress, and errors as one line each."""
+"""Options, tables, JSON, progress and findings, shared by all commands."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Output(StrEnum):
 
 IntentFile = Annotated[Path, typer.Argument(metavar="FILE", help="The fabric's intent (YAML).", show_default=False)]
 OutputOption = Annotated[Output, typer.Option("--output", help="Tables for people, JSON for machines.")]
-StateOption = Annotated[Path, typer.Option("--state", metavar="DIR", help="Where labs and twins keep their state.")]
+StateOption = Annotated[Path, typer.Option("--state", metavar="DIR", help="State directory of labs and twins.")]
 OnOption = Annotated[
     str | None,
     typer.Option(
@@ -65,13 +65,13 @@ STATE_DEFAULT = STATE_DIR
 
 
 def stdout() -> Console:
-    """Results go here, as wide as they need to be when nobody watches."""
+    """Console of results; as wide as needed where stdout is not a terminal."""
     console = Console(highlight=False, emoji=False)
     return console if console.is_terminal else Console(highlight=False, emoji=False, width=200)
 
 
 def stderr() -> Console:
-    """Progress and errors go here."""
+    """Console of progress and errors."""
     return Console(stderr=True, highlight=False, emoji=False)
 
 
@@ -84,7 +84,7 @@ def _is_number(cell: str) -> bool:
 
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """A table; numbers stand to the right. Wider than the terminal it runs on: names cut in pieces cannot be read."""
+    """Print a table, numbers aligned right. Lines are not wrapped by us, so that names stay whole."""
     cells = [["" if cell is None else " ".join(str(cell).splitlines()) for cell in row] for row in rows]
     heading, *lines = _aligned([list(columns), *cells])
     console = stdout()
@@ -95,7 +95,7 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[obje
 
 
 def _aligned(cells: Sequence[Sequence[str]]) -> Iterator[str]:
-    """A line each, the first the heading, with two spaces between columns."""
+    """Lines of a table, the heading first, with two spaces between columns."""
     columns = list(zip(*cells, strict=True))
     widths = [max(map(cell_len, column)) for column in columns]
     numeric = [len(column) > 1 and all(_is_number(cell) for cell in column[1:] if cell) for column in columns]
@@ -106,7 +106,7 @@ def _aligned(cells: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def progress_bar() -> Progress:
-    """For work that takes seconds; silent where stderr is no terminal."""
+    """Progress bar for work that takes seconds; silent where stderr is not a terminal."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     console = stderr()
@@ -123,8 +123,8 @@ def progress_bar() -> Progress:
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """For work whose objects are many and all stay: Python's cyclic collector, which would look through them again and
-    again, took half of the time of a large fabric. Nor does it look through them afterwards."""
+    """Turn Python's garbage collector off for work that creates many lasting objects, and exempt them afterwards: it
+    took half of the time of a large fabric."""
     gc.disable()
     try:
         yield
@@ -135,7 +135,7 @@ def uncollected() -> Iterator[None]:
 
 @contextmanager
 def stop_on_signal(say: str = "") -> Iterator[threading.Event]:
-    """An event that Ctrl-C and SIGTERM set while the context lasts, instead of ending us. say: what we answer then."""
+    """An event that Ctrl-C and SIGTERM set, instead of ending the process. say: line to print when it is set."""
     stop_requested = threading.Event()
 
     def request_stop(*_: object) -> None:

@@ -1,4 +1,4 @@
-"""compare: an existing topology, in a containerlab file or in a NetBox, held against the intent."""
+"""compare: differences between an existing topology, from containerlab or NetBox, and the intent."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ WithOption = Annotated[
     str, typer.Option("--with", metavar="FILE|URL", help="A containerlab topology, or a NetBox.", show_default=False)
 ]
 SiteOption = Annotated[
-    str | None, typer.Option("--site", metavar="SLUG", help="Of NetBox: devices of this site.", show_default=False)
+    str | None, typer.Option("--site", metavar="SLUG", help="NetBox: only devices of this site.", show_default=False)
 ]
 TagOption = Annotated[
-    str | None, typer.Option("--tag", metavar="SLUG", help="Of NetBox: devices with this tag.", show_default=False)
+    str | None, typer.Option("--tag", metavar="SLUG", help="NetBox: only devices with this tag.", show_default=False)
 ]
 TokenFileOption = Annotated[
     Path | None,
@@ -58,7 +58,7 @@ def compare(
     skip_verify: SkipVerifyOption = False,
     output: OutputOption = Output.TABLE,
 ) -> None:
-    """Hold an existing topology against the intent: nodes, cables, speeds, addresses, AS numbers. Changes nothing."""
+    """Compare an existing topology with the intent: nodes, cables, speeds, addresses, AS numbers. Changes nothing."""
     from railfab.imports import NetBox, read_containerlab, read_netbox
     from railfab.imports.compare import align, differences
 
@@ -83,7 +83,7 @@ def compare(
 def _document(
     topology: Topology, found: ExistingTopology, beside: Alignment, findings: tuple[Finding, ...]
 ) -> dict[str, Any]:
-    """The same for machines."""
+    """The comparison as a JSON document."""
     return {
         "fabric": topology.fabric,
         "with": found.source,
@@ -99,12 +99,12 @@ def _print(topology: Topology, found: ExistingTopology, beside: Alignment, findi
     for words in beside.not_compared:
         stdout().print(f"not compared: {words}", soft_wrap=True, markup=False)
     counts = f"{counted(len(found.nodes), 'node')} and {counted(len(found.links), 'link')} of {found.source}"
-    verdict = counted(len(findings), "finding") if findings else "alike"
-    stdout().print(f"{counts} held against {topology.fabric}: {verdict}", soft_wrap=True, markup=False)
+    verdict = counted(len(findings), "finding") if findings else "no difference"
+    stdout().print(f"{counts} compared with {topology.fabric}: {verdict}", soft_wrap=True, markup=False)
 
 
 def _token(file: Path | None) -> str | None:
-    """From the file that was named, else from the environment; None where there is none."""
+    """NetBox token from the file, else from the environment; None without either."""
     if file is None:
         return os.environ.get(TOKEN_VARIABLE, "").strip() or None
     try:

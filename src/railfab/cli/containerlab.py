@@ -9,6 +9,7 @@ import typer
 
 from railfab.cli.common import AcceptOption, IntentFile, Output, OutputOption, print_json, stderr, stop_at_errors
 from railfab.fabric import design
+from railfab.units import counted
 
 FolderOption = Annotated[
     Path | None,
@@ -47,4 +48,4 @@ def render(
     if output is Output.JSON:
         print_json({"topology": str(path), "files": sorted(str(folder / name) for name in files.all())})
     else:
-        stderr().print(f"wrote {len(files.all())} files; next: sudo containerlab deploy -t {path}")
+        stderr().print(f"wrote {counted(len(files.all()), 'file')}; next: sudo containerlab deploy -t {path}")

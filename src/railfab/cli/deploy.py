@@ -49,7 +49,7 @@ YesOption = Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Do not
 
 @contextmanager
 def _bar(title: str, total: int) -> Iterator[Any]:
-    """A progress bar; yields what a run calls for each switch it is through with."""
+    """A progress bar; yields the function to call after each switch."""
     with progress_bar() as progress:
         task = progress.add_task(title, total=total)
         yield lambda _name: progress.advance(task)
@@ -165,7 +165,7 @@ def _verdict(outcome: Outcome, *, plan: bool) -> str:
 
 
 def _extent(diff: str) -> str:
-    """`+120 -3`"""
+    """Number of added and removed lines: `+120 -3`."""
     lines = [line for line in diff.splitlines() if not line.startswith(("+++", "---"))]
     added, removed = (sum(line.startswith(sign) for line in lines) for sign in "+-")
     return f"+{added} -{removed}" if diff else ""

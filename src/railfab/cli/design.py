@@ -1,4 +1,4 @@
-"""render, audit and schema: configurations, before anything is touched."""
+"""render, audit and schema: configurations, without changing a switch."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ ReadFromOption = Annotated[
 @uncollected()
 def render(
     intent: IntentFile,
-    out: Annotated[Path, typer.Option("-o", metavar="DIR", help="Folder for one configuration a switch.")],
+    out: Annotated[Path, typer.Option("-o", metavar="DIR", help="Output directory, one file per switch.")],
     accept: AcceptOption = None,
     output: OutputOption = Output.TABLE,
 ) -> None:

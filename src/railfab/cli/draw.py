@@ -7,11 +7,12 @@ from typing import Annotated
 
 import typer
 
-from railfab.cli.common import IntentFile, findings_exit, print_findings, stderr
+from railfab.cli.common import IntentFile, findings_exit, print_findings, stderr, uncollected
 from railfab.errors import RailfabError
 from railfab.fabric import design
 
 
+@uncollected()
 def draw(
     intent: IntentFile,
     out: Annotated[

@@ -1,4 +1,4 @@
-"""`railfab explain`: a fabric in plain words."""
+"""`railfab explain`: a description of a fabric and of its numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @uncollected()
 def explain(intent: IntentFile, output: OutputOption = Output.TABLE) -> None:
-    """Say in plain words what a fabric is, and why each of its numbers came out as it did. Findings are said too."""
+    """Describe a fabric in plain words, with the reason for each of its numbers, and its findings."""
     from railfab.documents import planned
     from railfab.documents.explain import explained
 
@@ -25,7 +25,7 @@ def explain(intent: IntentFile, output: OutputOption = Output.TABLE) -> None:
 
 
 def _print(sections: tuple[Section, ...]) -> None:
-    """A title, and a line a statement, which a terminal wraps."""
+    """Print the title of each section, and one line per statement."""
     console = stdout()
     for section in sections:
         console.print(section.section, style="bold", markup=False)

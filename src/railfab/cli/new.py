@@ -1,4 +1,4 @@
-"""`railfab new`: the first intent of a fabric, to be read and changed."""
+"""`railfab new`: a starter intent of a fabric."""
 
 from __future__ import annotations
 
@@ -17,18 +17,16 @@ SCHEMA = "intent.schema.json"
 
 def new(
     design: Annotated[
-        str | None, typer.Argument(metavar="[DESIGN]", help="As the list names it.", show_default=False)
+        str | None, typer.Argument(metavar="[DESIGN]", help="Name of a design in the list.", show_default=False)
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option("-o", metavar="FILE", help="A file that is not there yet; else stdout.")
-    ] = None,
+    out: Annotated[Path | None, typer.Option("-o", metavar="FILE", help="New file; else stdout.")] = None,
     fabric: Annotated[
         str | None, typer.Option("--fabric", metavar="NAME", help="Name of the fabric; else the design's.")
     ] = None,
     listed: Annotated[bool, typer.Option("--list", metavar="", help="List the designs, as without DESIGN.")] = False,
     output: OutputOption = Output.TABLE,
 ) -> None:
-    """Write a commented starter intent of a design; without one, list the designs and when to choose which."""
+    """Write a commented starter intent of a design; without DESIGN, list the designs and when to choose each."""
     from railfab.intent.starters import designs, starter
 
     if fabric is not None:
@@ -61,7 +59,7 @@ def _print_designs(designs: dict[str, str], output: Output) -> None:
 
 
 def _schema(folder: Path) -> str:
-    """The schema that editors are pointed to: the nearest from here upwards, as in a clone, else beside the file."""
+    """Path of the schema for editors: the nearest in a parent directory, else beside the file."""
     for above in (folder.absolute(), *folder.absolute().parents):
         if (above / SCHEMA).is_file():
             return Path(os.path.relpath(above / SCHEMA, folder.absolute())).as_posix()
@@ -69,7 +67,7 @@ def _schema(folder: Path) -> str:
 
 
 def _write(out: Path, text: str) -> None:
-    """Into a file that is not there: an intent that somebody has written is never lost."""
+    """Write a new file; an existing one is never overwritten."""
     try:
         with out.open("x", encoding="utf-8") as file:
             file.write(text)
@@ -81,7 +79,7 @@ def _write(out: Path, text: str) -> None:
 
 
 def _tell(out: Path, *, known: bool) -> None:
-    """What to do next. known: its schema is where the file says."""
+    """Print the next steps. known: whether the schema exists where the file says."""
     lines = [f"wrote {out}; what follows from it: railfab explain {out}"]
     if not known:
         lines.append(f"for editors to complete its keys: railfab schema > {out.parent / SCHEMA}")

@@ -1,4 +1,4 @@
-"""plan: what a fabric will be, before anything is touched."""
+"""plan: expand, check and document a fabric."""
 
 from __future__ import annotations
 
@@ -34,12 +34,13 @@ OutDir = Annotated[Path | None, typer.Option("-o", metavar="DIR", help="Write fi
 def plan(intent: IntentFile, out: OutDir = None, output: OutputOption = Output.TABLE) -> None:
     """Expand a fabric, check it, and show it as tables; -o writes summary, cabling plan, addresses, bill and more."""
     from railfab.documents import document, planned, write_documents
+    from railfab.units import counted
 
     with _stages() as say:
         fabric = planned(intent, say)
         files = write_documents(fabric, out, say) if out is not None else []
     if out is not None:
-        stderr().print(f"wrote {len(files)} files, named in {out / 'summary.md'}", soft_wrap=True)
+        stderr().print(f"wrote {counted(len(files), 'file')}, listed in {out / 'summary.md'}", soft_wrap=True)
     if output is Output.JSON:
         _write(document(fabric))
     else:
@@ -49,14 +50,14 @@ def plan(intent: IntentFile, out: OutDir = None, output: OutputOption = Output.T
 
 
 def _write(pieces: Iterable[str]) -> None:
-    """To stdout, if there is one."""
+    """Write to stdout, if there is one."""
     if sys.stdout is not None:
         sys.stdout.writelines(pieces)
 
 
 @contextmanager
 def _stages() -> Iterator[Callable[[str], None]]:
-    """A bar that names what is being done, for fabrics that take a while."""
+    """Progress bar with the current stage, for large fabrics."""
     if not stderr().is_terminal:
         yield lambda _: None
         return
@@ -77,7 +78,7 @@ def _print_plan(fabric: Plan) -> None:
 
 
 def _print_switches(fabric: Plan) -> None:
-    """Each by name, or of a large fabric each kind."""
+    """Print the switches: each by name, or each kind in a large fabric."""
     from railfab.documents import LISTED, capacity_words
     from railfab.topology.grouping import grouped
 
@@ -109,12 +110,12 @@ def _kind(switch: SwitchPorts) -> tuple[object, ...]:
 
 
 def _like(count: int, first: str) -> str:
-    """`2,048 like pod1-seg1-leaf1`, or the one by its name."""
+    """Name of one switch, or `2,048 like pod1-seg1-leaf1`."""
     return first if count == 1 else f"{count:,} like {first}"
 
 
 def _print_cables(fabric: Plan) -> None:
-    """By what they join: how many, how fast, how long."""
+    """Print the cables: number, speed and length of each kind."""
     from railfab.documents import between
 
     networks = len({kind.net for kind in fabric.overview.cables}) > 1
@@ -126,7 +127,7 @@ def _print_cables(fabric: Plan) -> None:
 
 
 def _print_rails(fabric: Plan) -> None:
-    """Where each rail's host links lie, and which prefix they have."""
+    """Print the ports and the prefix of each rail."""
     from railfab.documents import LISTED
     from railfab.topology.grouping import grouped
 
@@ -171,7 +172,7 @@ def _print_thresholds(buffers: tuple[SwitchBuffers, ...]) -> None:
 
 
 def _print_cuts(buffers: tuple[SwitchBuffers, ...]) -> None:
-    """What the traffic that an intent states leaves to the other classes."""
+    """Print the buffer division that the stated traffic allows."""
     from railfab.documents import division
 
     cut = [kind for kind in buffers if kind.plan.cut is not None]
@@ -182,7 +183,7 @@ def _print_cuts(buffers: tuple[SwitchBuffers, ...]) -> None:
 
 
 def _print_power(fabric: Plan) -> None:
-    """Of all racks, and of the hottest."""
+    """Print the power of all racks, and of the rack with the highest power."""
     from railfab.documents import heat, watts
 
     total_w, racks, hottest, hottest_w = heat(fabric)

@@ -1,4 +1,4 @@
-"""`railfab twin`: serve a fabric's switches, or switch the job of a twin that runs already."""
+"""`railfab twin`: serve the switches of a fabric, or change the job of a running twin."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 JobOption = Annotated[
     Path | None,
-    typer.Option("--job", metavar="FILE", help="What the hosts do (YAML); a running twin goes over to it at once."),
+    typer.Option("--job", metavar="FILE", help="Job of the hosts (YAML); a running twin changes to it at once."),
 ]
 PortOption = Annotated[
     int,
@@ -31,7 +31,7 @@ PortOption = Annotated[
 ]
 ConfiguredOption = Annotated[
     bool,
-    typer.Option("--configured", metavar="", help="Start with what the intent renders to, not with empty switches."),
+    typer.Option("--configured", metavar="", help="Start with configured switches instead of empty ones."),
 ]
 
 
@@ -53,7 +53,7 @@ def twin(
     there = running(state, fabric.topology.fabric)
     if there is not None and wanted is not None:
         there.switch_job(wanted)
-        stderr().print(f"{fabric.topology.fabric}: the running twin goes over to job {wanted.job}")
+        stderr().print(f"{fabric.topology.fabric}: the running twin changed to job {wanted.job}")
         return
     stop_at_errors(fabric, accept)
     served = Twin(fabric, state=state, base_port=port, configured=configured, job=wanted)

@@ -45,7 +45,7 @@ JobsOption = Annotated[
     ),
 ]
 ForOption = Annotated[
-    float | None, typer.Option("--for", metavar="S", min=1, help="End by itself.", show_default=False)
+    float | None, typer.Option("--for", metavar="S", min=1, help="Stop after this time.", show_default=False)
 ]
 TwinPortOption = Annotated[
     int, typer.Option("--twin-port", metavar="N", min=0, max=65_000, help="gNMI port of the first switch; 0: any.")
