@@ -67,7 +67,7 @@ def test_a_deployed_fabric_verifies_and_hosts_reach_each_other_over_the_spines(
 ) -> None:
     verified = railfab("verify")
     assert verified.returncode == 0, verified.stdout
-    assert verified.stdout == "6 switches checked: all 16 BGP session ends are as the intent says\n"
+    assert verified.stdout == "6 of 6 switches checked: all 16 BGP session ends are as the intent says\n"
     # rail 1 of the first segment to rail 2 of the second: other rail switches, reached over a spine
     reached = deployed.run("pod1-seg1-host1", "ping", "-c", "3", "-i", "0.2", "-W", "2", "10.18.2.1")
     assert reached.returncode == 0, reached.stdout

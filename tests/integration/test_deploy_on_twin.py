@@ -65,7 +65,7 @@ def test_a_factory_fabric_is_brought_to_the_intent_and_a_second_run_changes_noth
     verified = railfab("verify")
     assert (verified.returncode, verified.stdout) == (
         0,
-        "8 switches checked: all 64 BGP session ends are as the intent says\n",
+        "8 of 8 switches checked: all 64 BGP session ends are as the intent says\n",
     )
     audited = railfab("audit")
     assert (audited.returncode, audited.stdout) == (0, "8 of 8 switches checked, 0 findings\n")

@@ -66,7 +66,7 @@ class TestOnTheStandIn:
     def test_a_deployed_fabric_verifies(self, lab: Running) -> None:
         verified = lab.run("verify")
         assert verified.returncode == 0, verified.stdout + verified.stderr
-        assert verified.stdout == "6 switches checked: all 16 BGP session ends are as the intent says\n"
+        assert verified.stdout == "6 of 6 switches checked: all 16 BGP session ends are as the intent says\n"
 
     def test_a_second_deploy_changes_nothing(self, lab: Running) -> None:
         again = json.loads(lab.run("deploy", "--yes", "--output", "json").stdout)
