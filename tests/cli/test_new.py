@@ -91,8 +91,8 @@ def test_what_new_refuses_is_one_line(tmp_path: Path) -> None:
     def said(*arguments: str) -> str:
         return refused(railfab("new", *arguments, cwd=tmp_path)).removeprefix("railfab: ")
 
-    assert said("pod46") == "design 'pod46': is not known. Did you mean pod64? `railfab new` lists all."
-    assert said("nothing-like-it") == "design 'nothing-like-it': is not known. `railfab new` lists all."
+    assert said("pod46") == "design 'pod46': unknown design. Did you mean pod64? `railfab new` lists all designs."
+    assert said("nothing-like-it") == "design 'nothing-like-it': unknown design. `railfab new` lists all designs."
     assert said("-o", "x.yml") == "new: no design is named. `railfab new` lists them."
     assert said("pod64", "--fabric", "Pod 64") == (
         "--fabric: 'Pod 64' is no name of a fabric. Use lower-case letters, digits and inner hyphens, up to 32."
