@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from railfab.draw.tally import shortened
+from railfab.draw.counts import shortened
 
 
 def test_three_lines_stay_and_of_four_the_last_two_are_counted_together() -> None:

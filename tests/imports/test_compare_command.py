@@ -109,7 +109,7 @@ topology:
 def test_variables_come_from_the_environment(tmp_path: Path) -> None:
     lab = tmp_path / "lab.clab.yml"
     lab.write_text(LAB.read_text().replace("pod1-spine1", "${SPINE:=other}"))
-    assert "is called other in lab.clab.yml" in compare("--with", lab, cwd=tmp_path).stdout
+    assert "is named other in lab.clab.yml" in compare("--with", lab, cwd=tmp_path).stdout
     assert compare("--with", lab, cwd=tmp_path, SPINE="pod1-spine1").returncode == 0
 
 
@@ -122,8 +122,8 @@ def test_a_netbox_is_asked_with_the_token_of_the_environment_or_of_a_file(tmp_pa
         assert done.stdout == f"6 nodes and 20 links of {url} compared with srl-pod: no difference\n"
         assert compare("--with", url, "--token-file", file, cwd=tmp_path).returncode == 0
         assert refused(compare("--with", url, cwd=tmp_path)) == (
-            f"railfab: {url}: refuses to be read without a token (Authentication credentials were not provided). "
-            "Set NETBOX_TOKEN, or name its file with --token-file."
+            f"railfab: {url}: refuses to be read without a token (Authentication credentials were not "
+            "provided). Set NETBOX_TOKEN, or name its file with --token-file."
         )
         world.device("pod1-spine1")["custom_fields"]["asn"] = 65099
         assert compare("--with", url, cwd=tmp_path, NETBOX_TOKEN=TOKEN).returncode == 1
@@ -135,8 +135,8 @@ def test_what_cannot_be_compared_is_one_line_and_exit_code_2(tmp_path: Path) -> 
         "railfab: none.clab.yml: no such file. Name a containerlab topology, or the URL of a NetBox."
     )
     assert refused(compare("--with", LAB, "--site", "x", cwd=tmp_path)) == (
-        f"railfab: {LAB}: is a file, not the URL of a NetBox. "
-        "Leave out --site, --tag, --token-file, --ca and --skip-verify."
+        f"railfab: {LAB}: is a file, not the URL of a NetBox. Leave out --site, --tag, --token-file, --ca and "
+        "--skip-verify."
     )
     empty = tmp_path / "empty"
     empty.write_text("\n")

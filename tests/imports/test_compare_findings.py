@@ -59,7 +59,7 @@ def test_a_node_of_another_name_is_known_while_half_of_its_cables_are_there(
         findings = compare(topology, under_another_name(found, LEAF, kept))
         return [finding.problem for finding in findings if finding.where == LEAF]
 
-    assert about_the_leaf(cables // 2)[0] == "is called other in lab.clab.yml"
+    assert about_the_leaf(cables // 2)[0] == "is named other in lab.clab.yml"
     assert about_the_leaf(cables // 2 - 1)[0] == "is not in lab.clab.yml"
 
 
@@ -78,13 +78,13 @@ def with_link(found: ExistingTopology, a: tuple[str, str], z: tuple[str, str]) -
 CASES: dict[str, tuple[Callable[[ExistingTopology], ExistingTopology], str]] = {
     "role": (
         lambda found: with_node(found, LEAF, role=Role.SPINE),
-        "pod1-seg1-leaf1: is a spine in lab.clab.yml, and a leaf in the intent. "
-        "Correct it there, or change the intent.",
+        "pod1-seg1-leaf1: is a spine in lab.clab.yml, and a leaf in the intent. Correct it there, or change the "
+        "intent.",
     ),
     "model": (
         lambda found: with_node(found, LEAF, model="7220 IXR-D3L"),
-        "pod1-seg1-leaf1: is a 7220 IXR-D3L in lab.clab.yml, and a 7220-ixr-d5 in the intent. "
-        "Correct it there, or change the intent.",
+        "pod1-seg1-leaf1: is a 7220 IXR-D3L in lab.clab.yml, and a 7220-ixr-d5 in the intent. Correct it there, "
+        "or change the intent.",
     ),
     "platform": (
         lambda found: with_node(found, LEAF, platform="eos"),
@@ -100,27 +100,27 @@ CASES: dict[str, tuple[Callable[[ExistingTopology], ExistingTopology], str]] = {
     ),
     "node too many": (
         lambda found: replace(found, nodes=(*found.nodes, ExistingNode(name="probe"))),
-        "probe: is in lab.clab.yml and not in the intent. Take it out there, or add it to the intent.",
+        "probe: is in lab.clab.yml and not in the intent. Remove it there, or add it to the intent.",
     ),
     "link too many": (
         lambda found: with_link(found, (LEAF, "ethernet-1/10"), (SPINE, "ethernet-1/31")),
-        "pod1-seg1-leaf1 ethernet-1/10: is cabled to pod1-spine1 ethernet-1/31, and the intent has no such link. "
-        "Take it out, or add it to the intent.",
+        "pod1-seg1-leaf1 ethernet-1/10: is cabled to pod1-spine1 ethernet-1/31, but the intent has no such "
+        "link. Remove it, or add it to the intent.",
     ),
     "a second cable in a port": (
         lambda found: with_link(found, (LEAF, "ethernet-1/32"), (SPINE, "ethernet-1/31")),
-        "pod1-seg1-leaf1 ethernet-1/32: is cabled to pod1-spine1 ethernet-1/31 too, and the intent has no such link. "
-        "Take it out, or add it to the intent.",
+        "pod1-seg1-leaf1 ethernet-1/32: is also cabled to pod1-spine1 ethernet-1/31, but the intent has no such "
+        "link. Remove it, or add it to the intent.",
     ),
     "speed": (
         lambda found: with_port(found, LEAF, "ethernet-1/32", rate_gbps=200),
-        "pod1-seg1-leaf1 ethernet-1/32: 200 Gb/s there, 400 Gb/s in the intent. "
-        "Correct it there, or change the intent.",
+        "pod1-seg1-leaf1 ethernet-1/32: 200 Gb/s there, 400 Gb/s in the intent. Correct it there, or change the "
+        "intent.",
     ),
     "a port too slow": (
         lambda found: with_port(found, LEAF, "ethernet-1/32", rate_gbps=None, most_gbps=100),
-        "pod1-seg1-leaf1 ethernet-1/32: 100 Gb/s at most there, 400 Gb/s in the intent. "
-        "Correct it there, or change the intent.",
+        "pod1-seg1-leaf1 ethernet-1/32: at most 100 Gb/s there, 400 Gb/s in the intent. Correct it there, or "
+        "change the intent.",
     ),
     "address": (
         lambda found: with_port(found, SPINE, "ethernet-1/1", addresses=(ip_interface("10.9.9.9/31"),)),
@@ -230,8 +230,8 @@ def test_of_many_alike_a_few_are_said_and_the_rest_is_counted() -> None:
     assert findings[0].problem == "is not cabled to pod1-seg1-leaf1 ethernet-1/1/1"
     cables = len(topology.links)
     assert str(findings[-1]) == (
-        f"{place(topology, LISTED - 1)} and {cables - LISTED} more: are not cabled. "
-        "Connect it, or take it out of the intent."
+        f"{place(topology, LISTED - 1)} and {cables - LISTED} more: are not cabled. Connect it, or remove it "
+        "from the intent."
     )
 
 

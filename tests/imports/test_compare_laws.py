@@ -151,7 +151,7 @@ def test_a_node_of_another_name_is_known_by_its_cables(built: Built, draw: st.Da
     nodes = tuple(replace(node, name="other") if node.name == name else node for node in found.nodes)
     links = tuple(ExistingLink(renamed(link.a), renamed(link.z)) for link in found.links)
     (finding,) = compare(topology, replace(found, nodes=nodes, links=links))
-    assert (finding.where, finding.problem) == (name, "is called other in the lab")
+    assert (finding.where, finding.problem) == (name, "is named other in the lab")
 
 
 @given(fabrics(), st.data())

@@ -257,46 +257,49 @@ def test_a_lab_in_the_kernels_names_is_the_same_lab(tmp_path: Path) -> None:
 
 
 REFUSED = {
-    "": "lab.clab.yml:1: holds no topology. A containerlab file has name and topology.",
-    "name: lab": "lab.clab.yml:1: holds no topology. A containerlab file has name and topology.",
-    "name: lab\ntopology: [a]": "lab.clab.yml:2: holds no topology. A containerlab file has name and topology.",
-    "name: [\n": "lab.clab.yml:2: is not YAML (did not find expected node content). Mend the syntax there.",
-    "name: lab\nname: lab\n": "lab.clab.yml:2: key 'name' is given twice. Keep one of them.",
-    "name: lab\n? [a]\n: b\n": "lab.clab.yml:2: a key is not a word. Use plain keys.",
-    "name: *x\n": "lab.clab.yml:1: *x stands for nothing before it. Define its anchor first.",
-    "name: lab\na: {<<: 3}\n": "lab.clab.yml:2: merges what is no mapping. Name the anchor of a mapping.",
-    "name: lab\n---\nname: lab\n": "lab.clab.yml:2: a second document begins. Keep one in a file.",
-    "[" * 100: "lab.clab.yml:1: is nested deeper than 60 levels. Name a topology file.",
+    "": "lab.clab.yml:1: contains no topology. A containerlab file has name and topology.",
+    "name: lab": "lab.clab.yml:1: contains no topology. A containerlab file has name and topology.",
+    "name: lab\ntopology: [a]": "lab.clab.yml:2: contains no topology. A containerlab file has name and topology.",
+    "name: [\n": "lab.clab.yml:2: is not YAML (did not find expected node content). Correct this line.",
+    "name: lab\nname: lab\n": "lab.clab.yml:2: key 'name' is duplicate. Keep one of them.",
+    "name: lab\n? [a]\n: b\n": "lab.clab.yml:2: a key is not a plain value. Use a word or a number.",
+    "name: *x\n": "lab.clab.yml:1: *x has no anchor before it. Define its anchor first.",
+    "name: lab\na: {<<: 3}\n": "lab.clab.yml:2: merges a value that is not a mapping. Name the anchor of a mapping.",
+    "name: lab\n---\nname: lab\n": "lab.clab.yml:2: a second document begins. Write one document per file.",
+    "[" * 100: "lab.clab.yml:1: the nesting exceeds 60 levels. Name a topology file.",
     HEAD.replace("name: lab\n", ""): "lab.clab.yml:1: the lab has no name. Give it one under `name`.",
-    HEAD.replace("defaults: {kind: linux}", "kinds:"): "lab.clab.yml:4: node a has no kind. "
-    "Give it one, or its group, or the defaults.\nlab.clab.yml:4: node b has no kind. "
-    "Give it one, or its group, or the defaults.",
-    HEAD.replace("{a: , b: }", "[a]"): "lab.clab.yml:4: nodes is no mapping. Write its keys below it, indented.",
-    HEAD.replace("b:", '"b\\nc":'): "lab.clab.yml:4: 'b\\nc' is no name of a node. Use letters and digits.",
-    HEAD + "  links: {a: b}": "lab.clab.yml:5: links is no list. Begin each entry with a dash.",
-    HEAD + "  links: [a]": 'lab.clab.yml:5: a link is no mapping. Write `endpoints: ["a:eth1", "b:eth1"]`.',
-    HEAD + "  links: [{type: wire}]": "lab.clab.yml:5: 'wire' is no type of a link. "
-    "Use one of dummy, host, macvlan, mgmt-net, veth, veth-stitch, vxlan, vxlan-stitch.",
-    HEAD + "  links: [{}]": "lab.clab.yml:5: a link has no list of endpoints. Give it two.",
-    HEAD + '  links: [{endpoints: ["a:x"]}]': "lab.clab.yml:5: a link has 1 endpoints. Give it two.",
-    HEAD + '  links: [{endpoints: ["a:x", "b"]}]': "lab.clab.yml:5: an endpoint is not of the form node:interface. "
-    "Write it so, or give the link a type.",
-    HEAD + "  links: [{type: veth, endpoints: [{node: a, interface: x}, {node: b}]}]": "lab.clab.yml:5: "
-    "an endpoint lacks node or interface. Give both.",
+    HEAD.replace("defaults: {kind: linux}", "kinds:"): "lab.clab.yml:4: node a has no kind. Set the kind of the "
+    "node, its group or the defaults.\nlab.clab.yml:4: node "
+    "b has no kind. Set the kind of the node, its group or "
+    "the defaults.",
+    HEAD.replace("{a: , b: }", "[a]"): "lab.clab.yml:4: nodes is not a mapping. Write the keys below, indented.",
+    HEAD.replace("b:", '"b\\nc":'): "lab.clab.yml:4: 'b\\nc' is not a node name. Use letters and digits.",
+    HEAD + "  links: {a: b}": "lab.clab.yml:5: links is not a list. Begin each entry with a dash.",
+    HEAD + "  links: [a]": 'lab.clab.yml:5: a link is not a mapping. Write `endpoints: ["a:eth1", "b:eth1"]`.',
+    HEAD + "  links: [{type: wire}]": "lab.clab.yml:5: 'wire' is not a link type. Use one of dummy, host, "
+    "macvlan, mgmt-net, veth, veth-stitch, vxlan, vxlan-stitch.",
+    HEAD + "  links: [{}]": "lab.clab.yml:5: a link has no list of endpoints. Write two endpoints.",
+    HEAD + '  links: [{endpoints: ["a:x"]}]': "lab.clab.yml:5: a link has 1 endpoints. Write two endpoints.",
+    HEAD + '  links: [{endpoints: ["a:x", "b"]}]': "lab.clab.yml:5: an endpoint is not of the form "
+    "node:interface. Write it so, or give the link a type.",
+    HEAD + "  links: [{type: veth, endpoints: [{node: a, interface: x}, {node: b}]}]": "lab.clab.yml:5: an "
+    "endpoint lacks node or "
+    "interface. Give both.",
     HEAD + "  links: [{type: veth, endpoints: [{node: a, interface: x, ipv4: y}, {node: b, interface: x}]}]": (
-        "lab.clab.yml:5: 'y' is no ipv4 address. Write address/length."
+        "lab.clab.yml:5: 'y' is not an ipv4 address. Write address/length."
     ),
     HEAD + '  links: [{endpoints: ["a:x", "c:x"]}]': "lab.clab.yml:5: node 'c' of a link is not in the file. "
     "Define it under topology.nodes.",
-    HEAD + '  links:\n  - {endpoints: ["a:x", "b:x"]}\n  - {endpoints: ["a:x", "b:y"]}': "lab.clab.yml:7: "
-    "a:x is an end of the link of line 6 too. Give each link interfaces of its own.",
-    HEAD + '  links: [{endpoints: ["a:x", "a:x"]}]': "lab.clab.yml:5: a:x is an end of the link of line 5 too. "
+    HEAD + '  links:\n  - {endpoints: ["a:x", "b:x"]}\n  - {endpoints: ["a:x", "b:y"]}': "lab.clab.yml:7: a:x "
+    "is also an end of the "
+    "link on line 6. Give "
+    "each link interfaces "
+    "of its own.",
+    HEAD + '  links: [{endpoints: ["a:x", "a:x"]}]': "lab.clab.yml:5: a:x is also an end of the link on line 5. "
     "Give each link interfaces of its own.",
-    HEAD
-    + '  links: [{endpoints: ["a:x\\ty", "b:x"]}]': "lab.clab.yml:5: an endpoint is not of the form node:interface. "
-    "Write it so, or give the link a type.",
-    "name: {{ .name }}\n": "lab.clab.yml: is a template. "
-    "Give what `containerlab deploy --export-template` writes of it.",
+    HEAD + '  links: [{endpoints: ["a:x\\ty", "b:x"]}]': "lab.clab.yml:5: an endpoint is not of the form "
+    "node:interface. Write it so, or give the link a type.",
+    "name: {{ .name }}\n": "lab.clab.yml: is a template. Use the output of `containerlab deploy --export-template`.",
 }
 
 
@@ -324,7 +327,7 @@ def test_a_file_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
 
     assert said() == "FILE: no such file. Name a containerlab topology, or the URL of a NetBox."
     path.write_bytes(b"name: \xff\n")
-    assert said() == "FILE: is no UTF-8 text. Name a containerlab topology."
+    assert said() == "FILE: is not UTF-8 text. Name a containerlab topology."
     path.write_bytes(b"name: a\x00b\n")
     assert said().startswith("FILE:")
     path.unlink()
@@ -340,7 +343,7 @@ def test_neither_aliases_nor_merges_nor_depth_grow_without_end(tmp_path: Path) -
     keys = ", ".join(f"k{n}: 1" for n in range(2000))
     merges = f"m: &m {{{keys}}}\nn: [{', '.join(['{<<: *m}'] * 600)}]\n{HEAD}"
     assert refused(tmp_path, merges) == "lab.clab.yml:2: merges more than 1000000 keys. Write them out."
-    assert refused(tmp_path, "- " * 100_000) == "lab.clab.yml:1: is nested deeper than 60 levels. Name a topology file."
+    assert refused(tmp_path, "- " * 100_000) == "lab.clab.yml:1: the nesting exceeds 60 levels. Name a topology file."
 
 
 SEED = LABS[0].read_text()

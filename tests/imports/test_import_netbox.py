@@ -190,8 +190,8 @@ EDITS: dict[str, tuple[Any, list[str]]] = {
     "type too slow, no speed": (
         lambda world: world.interface(LEAF, "ethernet-1/32").update(speed=None, type={"value": "100gbase-x-qsfp28"}),
         [
-            f"{LEAF} ethernet-1/32: 100 Gb/s at most there, 400 Gb/s in the intent. "
-            "Correct it there, or change the intent."
+            f"{LEAF} ethernet-1/32: at most 100 Gb/s there, 400 Gb/s in the intent. Correct it there, or change "
+            "the intent."
         ],
     ),
     "type fast enough, no speed": (
@@ -204,15 +204,15 @@ EDITS: dict[str, tuple[Any, list[str]]] = {
     ),
     "cable pulled": (
         lambda world: world.records["dcim/cables"].remove(world.cable(LEAF, "ethernet-1/32")),
-        [f"{LEAF} ethernet-1/32: is not cabled to {SPINE} ethernet-1/1. Connect it, or take it out of the intent."],
+        [f"{LEAF} ethernet-1/32: is not cabled to {SPINE} ethernet-1/1. Connect it, or remove it from the intent."],
     ),
     "cable to be removed": (
         lambda world: world.cable(LEAF, "ethernet-1/32").update(status={"value": "decommissioning"}),
-        [f"{LEAF} ethernet-1/32: is not cabled to {SPINE} ethernet-1/1. Connect it, or take it out of the intent."],
+        [f"{LEAF} ethernet-1/32: is not cabled to {SPINE} ethernet-1/1. Connect it, or remove it from the intent."],
     ),
     "device on the shelf": (
         lambda world: world.device("pod1-spine2").update(status={"value": "inventory"}),
-        ["pod1-spine2: is not in URL. Add it there, or take it out of the intent."],
+        ["pod1-spine2: is not in URL. Add it there, or remove it from the intent."],
     ),
     "device planned": (
         lambda world: world.device("pod1-spine2").update(status={"value": "planned"}),
@@ -224,7 +224,7 @@ EDITS: dict[str, tuple[Any, list[str]]] = {
     ),
     "device too many": (
         lambda world: world.records["dcim/devices"].append(device(900, "firewall1", "firewall", "x")),
-        ["firewall1: is in URL and not in the intent. Take it out there, or add it to the intent."],
+        ["firewall1: is in URL and not in the intent. Remove it there, or add it to the intent."],
     ),
 }
 
@@ -320,21 +320,20 @@ REFUSALS: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "no token": (
         {},
         {"token": None},
-        "URL: refuses to be read without a token (Authentication credentials were not provided). "
-        "Set NETBOX_TOKEN, or name its file with --token-file.",
+        "URL: refuses to be read without a token (Authentication credentials were not provided). Set "
+        "NETBOX_TOKEN, or name its file with --token-file.",
     ),
     "no right to view": (
         {"answers": {"/api/dcim/cables/": (403, '{"detail": "You do not have permission to perform this action."}')}},
         {},
-        "URL: does not let this token read dcim/cables (You do not have permission to perform this action). "
-        "Grant its user the right to view.",
+        "URL: does not permit this token to read dcim/cables (You do not have permission to perform this "
+        "action). Grant its user the right to view.",
     ),
     "unknown site": (
         {},
         {"site": "nowhere"},
-        "URL: does not take the question for dcim/devices "
-        "(site: ['Select a valid choice. nowhere is not one of the available choices.']). "
-        "Check the slugs of --site and --tag.",
+        "URL: rejects the query for dcim/devices (site: ['Select a valid choice. nowhere is not one of the "
+        "available choices.']). Check the slugs of --site and --tag.",
     ),
     "no device": (
         {"records": {"dcim/devices": []}},
@@ -361,11 +360,11 @@ REFUSALS: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
         {},
         "URL: is not a NetBox. Give the address that its pages are under, without /api.",
     ),
-    "too old": ({"version": "3.2.9"}, {}, "URL: is NetBox 3.2.9. Use one from 3.3 on."),
+    "too old": ({"version": "3.2.9"}, {}, "URL: is NetBox 3.2.9. Use 3.3 or later."),
     "an error": (
         {"answers": {"/api/dcim/interfaces/": (500, "<h1>Server Error</h1>")}},
         {},
-        "URL: cannot answer for dcim/interfaces: 500 Internal Server Error. Look into NetBox's log.",
+        "URL: cannot answer for dcim/interfaces: 500 Internal Server Error. Check the log of NetBox.",
     ),
     "a page in the middle": (
         {"answers": {"/api/dcim/interfaces/": (200, "<html>Maintenance</html>")}},
@@ -375,7 +374,7 @@ REFUSALS: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "a redirect": (
         {"answers": {"/api/status/": (302, "https://login.example/sso")}},
         {},
-        "URL: sends us on to https://login.example/sso. Name that address if it is your NetBox.",
+        "URL: redirects to https://login.example/sso. Name that address if it is your NetBox.",
     ),
     "too slow": (
         {"slow": {"/api/dcim/cables/": 3.0}},
@@ -385,14 +384,14 @@ REFUSALS: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "no URL": (
         {},
         {"url": "https://"},
-        "https://: is no URL of a NetBox. Write https://HOST.",
+        "https://: is not an HTTP URL. Write https://HOST.",
     ),
     "a port that is none": (
         {},
         {"url": "http://127.0.0.1:99999"},
-        "http://127.0.0.1:99999: is no URL of a NetBox. Write https://HOST.",
+        "http://127.0.0.1:99999: is not an HTTP URL. Write https://HOST.",
     ),
-    "no such authority": ({}, {"ca": "/none.pem"}, "/none.pem: no such file. Name the PEM file of NetBox's authority."),
+    "no such authority": ({}, {"ca": "/none.pem"}, "/none.pem: no such file. Name the PEM file of the CA of NetBox."),
 }
 
 
@@ -407,7 +406,7 @@ def test_what_goes_wrong_is_said_in_one_line(case: str, world: World) -> None:
 def test_two_devices_of_one_name_cannot_be_told_apart(world: World) -> None:
     world.records["dcim/devices"].append(device(900, LEAF, "leaf", "x"))
     assert refusal(world) == (
-        f"URL: has more than one device called {LEAF}. Choose one site with --site, or mark one with a tag for --tag."
+        f"URL: has more than one device named {LEAF}. Choose one site with --site, or mark one with a tag for --tag."
     )
 
 
@@ -416,7 +415,7 @@ def test_where_nothing_listens_and_where_no_name_leads(world: World) -> None:
         closed.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{closed.getsockname()[1]}"
         assert refusal(world, url=url) == (
-            f"{url}: cannot be reached (connection refused). Check the address and the way to it."
+            f"{url}: cannot be reached (connection refused). Check the address and the route to it."
         )
     assert refusal(world, url="http://netbox.invalid").startswith("http://netbox.invalid: cannot be reached (")
 
@@ -448,8 +447,8 @@ def test_a_certificate_is_checked_unless_the_user_says_otherwise(
         with pytest.raises(SourceError) as error:
             read_netbox(netbox)
         assert str(error.value) == (
-            f"{url}: its certificate is not trusted (unable to get local issuer certificate). "
-            "Name the authority that signed it with --ca, or say --skip-verify."
+            f"{url}: its certificate is not trusted (unable to get local issuer certificate). Name the CA with "
+            "--ca, or use --skip-verify."
         )
         assert world.asked == []
         assert read_netbox(replace(netbox, ca=str(ca))).nodes
@@ -467,7 +466,7 @@ def test_neither_netrc_nor_a_url_with_a_password_takes_the_tokens_place(
     netrc.write_text("machine 127.0.0.1 login somebody password else\n")
     monkeypatch.setenv("NETRC", str(netrc))
     assert read(world).nodes
-    with pytest.raises(SourceError, match=r"is no URL of a NetBox\. Write https://HOST"):
+    with pytest.raises(SourceError, match=r"is not an HTTP URL\. Write https://HOST"):
         read_netbox(NetBox(url="https://somebody:else@netbox", token=TOKEN))
 
 
@@ -514,12 +513,13 @@ def test_a_record_of_another_shape_is_named(world: World) -> None:
     first = world.records["dcim/cables"][0]
     world.spoiled["dcim/cables", 1] = {**first, "a_terminations": [{"object_type": "dcim.interface", "object_id": 1}]}
     assert refusal(world) == (
-        "cable http://netbox/api/dcim/cables/1/: is not of the shape that NetBox 3.3 to 4.6 gives. "
-        "Check what answers there."
+        "cable http://netbox/api/dcim/cables/1/: is not in the format of NetBox 3.3 to 4.6. Check that the "
+        "address is a NetBox."
     )
     world.spoiled["dcim/cables", 1] = 3
     assert refusal(world) == (
-        "URL: answers for dcim/cables in another shape than NetBox 3.3 to 4.6. Check what answers there."
+        "URL: answers for dcim/cables in a format other than that of NetBox 3.3 to 4.6. Check that the address "
+        "is a NetBox."
     )
 
 

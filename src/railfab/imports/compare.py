@@ -32,12 +32,12 @@ class Sort:
     severity: Severity = Severity.ERROR
 
 
-MISSING = Sort(DifferenceCode.NODE_MISSING, "are missing", "Add it there, or take it out of the intent")
-RENAMED = Sort(DifferenceCode.NODE_RENAMED, "are called otherwise", "Rename it there")
+MISSING = Sort(DifferenceCode.NODE_MISSING, "are missing", "Add it there, or remove it from the intent")
+RENAMED = Sort(DifferenceCode.NODE_RENAMED, "have other names", "Rename it there")
 UNEXPECTED = Sort(
     DifferenceCode.NODE_UNEXPECTED,
     "are not in the intent",
-    "Take it out there, or add it to the intent",
+    "Remove it there, or add it to the intent",
     Severity.WARNING,
 )
 ROLE = Sort(DifferenceCode.ROLE_DIFFERS, "have another role", "Correct it there, or change the intent")
@@ -46,13 +46,13 @@ PLATFORM = Sort(DifferenceCode.PLATFORM_DIFFERS, "run another platform", "Correc
 LOOPBACK = Sort(DifferenceCode.LOOPBACK_DIFFERS, "have other loopback addresses", "Correct it there")
 ASN = Sort(DifferenceCode.ASN_DIFFERS, "have other AS numbers", "Correct it there")
 UNREGISTERED = Sort(DifferenceCode.ASN_UNREGISTERED, "have AS numbers that are not registered", "Register it there")
-SWAPPED = Sort(DifferenceCode.CABLES_SWAPPED, "are pairs of cables that are swapped", "Swap them back")
-MISCABLED = Sort(DifferenceCode.MISCABLED, "are cabled to other ports than intended", "Move the cable")
-UNCABLED = Sort(DifferenceCode.UNCABLED, "are not cabled", "Connect it, or take it out of the intent")
+SWAPPED = Sort(DifferenceCode.CABLES_SWAPPED, "are pairs of swapped cables", "Swap them back")
+MISCABLED = Sort(DifferenceCode.MISCABLED, "are cabled to other ports than in the intent", "Move the cable")
+UNCABLED = Sort(DifferenceCode.UNCABLED, "are not cabled", "Connect it, or remove it from the intent")
 EXTRA = Sort(
     DifferenceCode.CABLE_UNEXPECTED,
-    "are cabled, and the intent has no such links",
-    "Take it out, or add it to the intent",
+    "are cabled, but the intent has no such links",
+    "Remove it, or add it to the intent",
     Severity.WARNING,
 )
 RATE = Sort(DifferenceCode.RATE_DIFFERS, "run at other speeds", "Correct it there, or change the intent")
@@ -109,7 +109,7 @@ def _node_differences(intended: Topology, found: ExistingTopology, beside: Align
 
 def _one_node(node: Node, there: ExistingNode, found: ExistingTopology) -> Iterator[Difference]:
     if there.name != node.name:
-        yield RENAMED, node.name, f"is called {there.name} in {found.source}"
+        yield RENAMED, node.name, f"is named {there.name} in {found.source}"
     if there.role not in (None, node.role):
         yield ROLE, node.name, f"is a {there.role} in {found.source}, and a {node.role} in the intent"
     if there.model and node.model and not is_model(there.model, node.model):
@@ -133,7 +133,7 @@ def _link_differences(intended: Topology, beside: Alignment) -> Iterator[Differe
             continue
         absent = [end for end in (a, z) if end in meant and meant[end] not in beside.peers.get(end, ())]
         if not absent:
-            yield EXTRA, _words(a), f"is cabled to {_words(z)} too, and the intent has no such link"
+            yield EXTRA, _words(a), f"is also cabled to {_words(z)}, but the intent has no such link"
         elif (pair := _swapped(a, z, beside)) is not None:
             said.update((a, z, *pair))
             yield _swap((a, z), pair)
@@ -177,7 +177,7 @@ def _extra(intended: Topology, beside: Alignment) -> Iterator[Difference]:
     """Links between ports that the intent leaves empty, on nodes that it has."""
     for a, z in beside.links:
         if a not in beside.meant and z not in beside.meant and a[0] in intended.by_name and z[0] in intended.by_name:
-            yield EXTRA, _words(a), f"is cabled to {_words(z)}, and the intent has no such link"
+            yield EXTRA, _words(a), f"is cabled to {_words(z)}, but the intent has no such link"
 
 
 def _port_differences(intended: Topology, beside: Alignment) -> Iterator[Difference]:
@@ -204,7 +204,7 @@ def _slower(port: Port, there: ExistingPort) -> str:
     if there.rate_gbps not in (None, port.rate_gbps):
         return f"{there.rate_gbps} Gb/s there, {port.rate_gbps} Gb/s in the intent"
     if there.rate_gbps is None and there.most_gbps is not None and there.most_gbps < port.rate_gbps:
-        return f"{there.most_gbps} Gb/s at most there, {port.rate_gbps} Gb/s in the intent"
+        return f"at most {there.most_gbps} Gb/s there, {port.rate_gbps} Gb/s in the intent"
     return ""
 
 

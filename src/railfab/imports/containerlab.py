@@ -46,7 +46,7 @@ def read_containerlab(path: Path, environment: Mapping[str, str]) -> ExistingTop
     """
     text = _text(path)
     if TEMPLATE in text:
-        raise SourceError(str(path), "is a template", "Give what `containerlab deploy --export-template` writes of it")
+        raise SourceError(str(path), "is a template", "Use the output of `containerlab deploy --export-template`")
     return _Lab(str(path), read_tree(str(path), expanded(text, environment))).found()
 
 
@@ -63,7 +63,7 @@ def _text(path: Path) -> str:
         problem = f"cannot be read ({(error.strerror or str(error)).lower()})"
         raise SourceError(str(path), problem, "Name a readable topology file") from None
     except UnicodeDecodeError:
-        raise SourceError(str(path), "is no UTF-8 text", "Name a containerlab topology") from None
+        raise SourceError(str(path), "is not UTF-8 text", "Name a containerlab topology") from None
 
 
 class _Lab:
@@ -75,7 +75,7 @@ class _Lab:
         topology = tree.entries.get("topology") if isinstance(tree, Keyed) else None
         if not isinstance(tree, Keyed) or not isinstance(topology, Keyed):
             line = topology.line if topology else tree.line
-            raise SourceError(f"{where}:{line}", "holds no topology", "A containerlab file has name and topology")
+            raise SourceError(f"{where}:{line}", "contains no topology", "A containerlab file has name and topology")
         self._name = tree.entries.get("name")
         self._defaults = words(self._keyed(topology, "defaults").entries)
         self._levels = {level: self._keyed(topology, level) for level in ("kinds", "groups", "nodes")}
@@ -83,12 +83,14 @@ class _Lab:
 
     def found(self) -> ExistingTopology:
         if not isinstance(self._name, Text) or self._name.is_null:
-            self._say(self._name.line if self._name else 1, "the lab has no name", "Give it one under `name`")
+            self._report(self._name.line if self._name else 1, "the lab has no name", "Give it one under `name`")
         kinds: dict[str, str | None] = {}
         nodes = []
         for name in self._levels["nodes"].entries:
             if not name.isprintable():
-                self._say(self._levels["nodes"].lines[name], f"{name!r} is no name of a node", "Use letters and digits")
+                self._report(
+                    self._levels["nodes"].lines[name], f"{name!r} is not a node name", "Use letters and digits"
+                )
             levels = self._definitions(name)
             kinds[name] = self._kind(name, levels)
             if kinds[name] not in WITHOUT_SWITCHING:
@@ -109,7 +111,7 @@ class _Lab:
         kind = words(node.entries).get("kind") or words(group.entries).get("kind") or self._defaults.get("kind")
         if kind is None:
             line = self._levels["nodes"].lines[name]
-            self._say(line, f"node {name} has no kind", "Give it one, or its group, or the defaults")
+            self._report(line, f"node {name} has no kind", "Set the kind of the node, its group or the defaults")
         return kind
 
     def _wired(self, kinds: Mapping[str, str | None]) -> Iterator[ExistingLink]:
@@ -120,32 +122,32 @@ class _Lab:
             for end in ends:
                 before = taken.setdefault((end.node, end.interface), end.line)
                 if before != end.line or (len(ends) == 2 and ends[0] == ends[1]):
-                    problem = f"{end.node}:{end.interface} is an end of the link of line {before} too"
-                    self._say(end.line, problem, "Give each link interfaces of its own")
+                    problem = f"{end.node}:{end.interface} is also an end of the link on line {before}"
+                    self._report(end.line, problem, "Give each link interfaces of its own")
             if len(ends) == 2 and not {kinds[end.node] for end in ends} & WITHOUT_SWITCHING:
                 yield ExistingLink(_port(ends[0], kinds), _port(ends[1], kinds))
 
     def _is_known(self, end: _End, kinds: Mapping[str, str | None]) -> bool:
         if end.node not in kinds:
-            self._say(end.line, f"node {end.node!r} of a link is not in the file", "Define it under topology.nodes")
+            self._report(end.line, f"node {end.node!r} of a link is not in the file", "Define it under topology.nodes")
         return end.node in kinds
 
     def _ends(self, link: Tree) -> list[_End]:
         """Both ends of a link that has two nodes; none of another."""
         if not isinstance(link, Keyed):
-            self._say(link.line, "a link is no mapping", 'Write `endpoints: ["a:eth1", "b:eth1"]`')
+            self._report(link.line, "a link is not a mapping", 'Write `endpoints: ["a:eth1", "b:eth1"]`')
             return []
         kind = words(link.entries).get("type", "brief").strip().lower()
         if kind in ONE_ENDED:
             return []
         if kind not in TWO_ENDED and kind != "brief":
             known = ", ".join(sorted(TWO_ENDED | ONE_ENDED))
-            self._say(link.line, f"{kind!r} is no type of a link", f"Use one of {known}")
+            self._report(link.line, f"{kind!r} is not a link type", f"Use one of {known}")
             return []
         endpoints = link.entries.get("endpoints")
         if not isinstance(endpoints, Listed) or len(endpoints.entries) != 2:
             count = len(endpoints.entries) if isinstance(endpoints, Listed) else "no list of"
-            self._say(link.line, f"a link has {count} endpoints", "Give it two")
+            self._report(link.line, f"a link has {count} endpoints", "Write two endpoints")
             return []
         ends = [self._short(end) if kind == "brief" else self._long(end) for end in endpoints.entries]
         if kind == "brief" and any(end is not None and end.node.lower() in ONE_ENDED for end in ends):
@@ -157,7 +159,7 @@ class _Lab:
         node, colon, interface = end.text.partition(":") if isinstance(end, Text) else ("", "", "")
         if node and colon and interface and interface.isprintable():
             return _End(node, interface, end.line)
-        self._say(end.line, "an endpoint is not of the form node:interface", "Write it so, or give the link a type")
+        self._report(end.line, "an endpoint is not of the form node:interface", "Write it so, or give the link a type")
         return None
 
     def _long(self, end: Tree) -> _End | None:
@@ -165,7 +167,7 @@ class _Lab:
         said = words(end.entries) if isinstance(end, Keyed) else {}
         if said.get("node") and said.get("interface", "").isprintable() and said.get("interface"):
             return _End(said["node"], said["interface"], end.line, tuple(self._addresses(end.line, said)))
-        self._say(end.line, "an endpoint lacks node or interface", "Give both")
+        self._report(end.line, "an endpoint lacks node or interface", "Give both")
         return None
 
     def _addresses(self, line: int, said: Mapping[str, str]) -> Iterator[Interface]:
@@ -174,7 +176,7 @@ class _Lab:
                 if key in said:
                     yield ip_interface(said[key])
             except ValueError:
-                self._say(line, f"{said[key]!r} is no {key} address", "Write address/length")
+                self._report(line, f"{said[key]!r} is not an {key} address", "Write address/length")
 
     def _keyed(self, mapping: Keyed, key: str | None) -> Keyed:
         """The mapping under a key; an empty one where there is none."""
@@ -182,7 +184,7 @@ class _Lab:
         if isinstance(value, Keyed):
             return value
         if value is not None and not (isinstance(value, Text) and value.is_null):
-            self._say(value.line, f"{key} is no mapping", "Write its keys below it, indented")
+            self._report(value.line, f"{key} is not a mapping", "Write the keys below, indented")
         return Keyed({}, {}, value.line if value else mapping.line)
 
     def _listed(self, mapping: Keyed, key: str) -> Listed:
@@ -190,10 +192,10 @@ class _Lab:
         if isinstance(value, Listed):
             return value
         if value is not None and not (isinstance(value, Text) and value.is_null):
-            self._say(value.line, f"{key} is no list", "Begin each entry with a dash")
+            self._report(value.line, f"{key} is not a list", "Begin each entry with a dash")
         return Listed([], mapping.line)
 
-    def _say(self, line: int, problem: str, remedy: str) -> None:
+    def _report(self, line: int, problem: str, remedy: str) -> None:
         fault = SourceError(f"{self._where}:{line}", problem, remedy)
         if str(fault) not in {str(said) for said in self._faults[-SAID:]}:
             self._faults.append(fault)

@@ -61,9 +61,9 @@ def read_tree(where: str, text: str) -> Tree:
         return reader.document()
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise SourceError(f"{where}:{line}", f"is not YAML ({error.problem})", "Mend the syntax there") from None
+        raise SourceError(f"{where}:{line}", f"is not YAML ({error.problem})", "Correct this line") from None
     except (yaml.YAMLError, UnicodeError) as error:
-        raise SourceError(where, f"is not YAML ({str(error).splitlines()[0]})", "Mend the syntax") from None
+        raise SourceError(where, f"is not YAML ({str(error).splitlines()[0]})", "Correct the syntax") from None
 
 
 class _Reader:
@@ -84,16 +84,16 @@ class _Reader:
         tree = self._tree(event, 1)
         next(self._events)
         if isinstance(extra := next(self._events), yaml.DocumentStartEvent):
-            raise self._fault(extra, "a second document begins", "Keep one in a file")
+            raise self._fault(extra, "a second document begins", "Write one document per file")
         return tree
 
     def _tree(self, event: Any, depth: int) -> Tree:
         if isinstance(event, yaml.AliasEvent):
             if event.anchor not in self._anchors:
-                raise self._fault(event, f"*{event.anchor} stands for nothing before it", "Define its anchor first")
+                raise self._fault(event, f"*{event.anchor} has no anchor before it", "Define its anchor first")
             return self._anchors[event.anchor]
         if depth > DEEPEST:
-            raise self._fault(event, f"is nested deeper than {DEEPEST} levels", "Name a topology file")
+            raise self._fault(event, f"the nesting exceeds {DEEPEST} levels", "Name a topology file")
         tree = self._new(event, depth)
         if event.anchor is not None:
             self._anchors[event.anchor] = tree
@@ -116,11 +116,11 @@ class _Reader:
             key = self._tree(event, depth + 1)
             value = self._tree(next(self._events), depth + 1)
             if not isinstance(key, Text):
-                raise self._fault(event, "a key is not a word", "Use plain keys")
+                raise self._fault(event, "a key is not a plain value", "Use a word or a number")
             if key.text == MERGE_KEY and key.plain:
                 merges.append((event, value))
             elif key.text in keyed.entries:
-                raise self._fault(event, f"key {key.text!r} is given twice", "Keep one of them")
+                raise self._fault(event, f"key {key.text!r} is duplicate", "Keep one of them")
             else:
                 keyed.entries[key.text], keyed.lines[key.text] = value, key.line
         for event, value in merges:
@@ -131,7 +131,7 @@ class _Reader:
         """What a mapping says itself goes before what is merged, and the first merged before the next."""
         for merged in value.entries if isinstance(value, Listed) else [value]:
             if not isinstance(merged, Keyed):
-                raise self._fault(event, "merges what is no mapping", "Name the anchor of a mapping")
+                raise self._fault(event, "merges a value that is not a mapping", "Name the anchor of a mapping")
             self._merged += len(merged.entries)
             if self._merged > MERGED:
                 raise self._fault(event, f"merges more than {MERGED} keys", "Write them out")

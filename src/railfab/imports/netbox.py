@@ -48,7 +48,7 @@ def _devices(client: Client, netbox: NetBox) -> Mapping[int, Record]:
     seen: set[str] = set()
     for device in found.values():
         if device["name"] in seen:
-            problem = f"has more than one {netbox.devices} called {device['name']}"
+            problem = f"has more than one {netbox.devices} named {device['name']}"
             raise SourceError(netbox.url, problem, "Choose one site with --site, or mark one with a tag for --tag")
         seen.add(device["name"])
     return found

@@ -32,9 +32,9 @@ class Client:
     def __init__(self, netbox: NetBox) -> None:
         self._netbox = netbox
         if not _is_url(netbox.url):
-            raise SourceError(netbox.url, "is no URL of a NetBox", "Write https://HOST")
+            raise SourceError(netbox.url, "is not an HTTP URL", "Write https://HOST")
         if netbox.ca is not None and not Path(netbox.ca).is_file():
-            raise SourceError(netbox.ca, "no such file", "Name the PEM file of NetBox's authority")
+            raise SourceError(netbox.ca, "no such file", "Name the PEM file of the CA of NetBox")
         self._api: Any = pynetbox.api(netbox.url, token=netbox.token)  # type: ignore[no-untyped-call]
         self._api.http_session = self._session = _ReadOnly(netbox)
 
@@ -46,7 +46,7 @@ class Client:
         if not version:
             raise self._no_netbox()
         if parts < OLDEST:
-            raise SourceError(self._netbox.url, f"is NetBox {version}", "Use one from 3.3 on")
+            raise SourceError(self._netbox.url, f"is NetBox {version}", "Use 3.3 or later")
         return self
 
     def __exit__(
@@ -69,8 +69,8 @@ class Client:
             record = next(found, None)
             return None if record is None else dict(record)
         except (TypeError, KeyError, IndexError, AttributeError):
-            problem = f"answers for {what} in another shape than NetBox 3.3 to 4.6"
-            raise SourceError(self._netbox.url, problem, "Check what answers there") from None
+            problem = f"answers for {what} in a format other than that of NetBox 3.3 to 4.6"
+            raise SourceError(self._netbox.url, problem, "Check that the address is a NetBox") from None
 
     @contextmanager
     def _asking(self, what: str) -> Iterator[None]:
@@ -95,14 +95,14 @@ class Client:
             token = "the token" if self._netbox.token else "to be read without a token"
             return SourceError(url, f"refuses {token} ({said})", "Set NETBOX_TOKEN, or name its file with --token-file")
         if code == 403:
-            return SourceError(url, f"does not let this token read {what} ({said})", "Grant its user the right to view")
-        if code == 400:
             return SourceError(
-                url, f"does not take the question for {what} ({said})", "Check the slugs of --site and --tag"
+                url, f"does not permit this token to read {what} ({said})", "Grant its user the right to view"
             )
+        if code == 400:
+            return SourceError(url, f"rejects the query for {what} ({said})", "Check the slugs of --site and --tag")
         if code == 404:
             return self._no_netbox()
-        return SourceError(url, f"cannot answer for {what}: {code} {answer.reason}", "Look into NetBox's log")
+        return SourceError(url, f"cannot answer for {what}: {code} {answer.reason}", "Check the log of NetBox")
 
     def _no_netbox(self) -> SourceError:
         return SourceError(
@@ -112,12 +112,12 @@ class Client:
     def _unreachable(self, error: BaseException) -> SourceError:
         certificate = _in_chain(error, ssl.SSLCertVerificationError)
         if certificate is not None:
-            remedy = "Name the authority that signed it with --ca, or say --skip-verify"
+            remedy = "Name the CA with --ca, or use --skip-verify"
             problem = f"its certificate is not trusted ({certificate.verify_message.lower()})"
             return SourceError(self._netbox.url, problem, remedy)
         cause = _in_chain(error, OSError, lambda found: bool(found.strerror))
         reason = str(cause.strerror).lower() if cause is not None else type(error).__name__
-        return SourceError(self._netbox.url, f"cannot be reached ({reason})", "Check the address and the way to it")
+        return SourceError(self._netbox.url, f"cannot be reached ({reason})", "Check the address and the route to it")
 
 
 class _ReadOnly(requests.Session):
@@ -144,7 +144,7 @@ class _ReadOnly(requests.Session):
             answer = super().request(method, at_home, *arguments, **options)
         if answer.is_redirect:
             there = answer.headers["location"]
-            raise SourceError(self._netbox.url, f"sends us on to {there}", "Name that address if it is your NetBox")
+            raise SourceError(self._netbox.url, f"redirects to {there}", "Name that address if it is your NetBox")
         return answer
 
 

@@ -97,7 +97,7 @@ def _shaped(what: str, record: Record, make: Callable[[Record], T]) -> T:
     except (KeyError, TypeError, ValueError, AttributeError, IndexError):
         where = " ".join(str(record.get("url") or record.get("id")).split())
         raise SourceError(
-            f"{what} {where}", "is not of the shape that NetBox 3.3 to 4.6 gives", "Check what answers there"
+            f"{what} {where}", "is not in the format of NetBox 3.3 to 4.6", "Check that the address is a NetBox"
         ) from None
 
 
