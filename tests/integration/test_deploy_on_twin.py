@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import pty
+import select
 import subprocess
 import sys
 import time
@@ -48,6 +50,36 @@ def railfab(control: Control, pod64: Path, state: Path, repository: Path) -> Rai
         return subprocess.run(command, cwd=repository, capture_output=True, text=True, env=environment, timeout=120)
 
     return run
+
+
+@pytest.mark.usefixtures("control")
+def test_at_a_terminal_a_deploy_asks_first_and_changes_nothing_when_the_answer_is_no(
+    railfab: Railfab, pod64: Path, state: Path
+) -> None:
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "railfab", "deploy", str(pod64), "--on", "twin", "--state", str(state)]
+    environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1", "TERM": "dumb"}
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=subprocess.DEVNULL, env=environment) as asked:
+        os.close(theirs)
+        shown = read_until(ours, b"Change 8 switches?")
+        os.write(ours, b"n\n")
+        read_until(ours, None)
+    os.close(ours)
+    assert asked.returncode != 0
+    assert b"+set / network-instance default protocols bgp" in shown
+    planned = json.loads(railfab("deploy", "--plan", "--output", "json").stdout)
+    assert [outcome["changed"] for outcome in planned] == [True] * 8
+
+
+def read_until(terminal: int, wanted: bytes | None) -> bytes:
+    """What is written to a terminal until this appears, or until the last writer has gone."""
+    shown = b""
+    while (wanted is None or wanted not in shown) and select.select([terminal], [], [], 90)[0]:
+        try:
+            shown += os.read(terminal, 65_536)
+        except OSError:
+            break
+    return shown
 
 
 def test_a_factory_fabric_is_brought_to_the_intent_and_a_second_run_changes_nothing(railfab: Railfab) -> None:
