@@ -28,7 +28,7 @@ INDEX = """<!doctype html>
 
 
 ANSWER_DEPENDS_ON = ("HTTP_ACCEPT", "HTTP_ACCEPT_ENCODING", "QUERY_STRING")
-"""What two scrapes must have in common to get the same answer, in WSGI's words."""
+"""The WSGI variables that the answer to a scrape depends on."""
 
 
 class _Answer(NamedTuple):
