@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import pytest
 from prometheus_client import generate_latest
 from tests.telemetry.rack import HOST_PORT, INTERVAL_S, LLDP, QUICK, UPLINK, Rack, eventually
 
 from railfab.endpoints import Endpoints
-from railfab.errors import EndpointError, Problems
+from railfab.errors import EndpointError, Problems, UnknownPlatform
 from railfab.telemetry import Collector, Policy, State
 from railfab.topology import Topology
 
@@ -190,3 +191,28 @@ def test_the_design_is_there_without_any_switch(topology: Topology) -> None:
     assert f'fabric_interface_info{{{own},{ends},rail="",speed="400G"}} 1.0' in text
     assert f"fabric_link_intended_info{{{own},{ends}}} 1.0" in text
     assert text.count("\nfabric_device_info{") == len(topology.switches())
+
+
+def on_platform(endpoints: Endpoints, platforms: dict[str, str]) -> Endpoints:
+    nodes = tuple(replace(node, platform=platforms.get(node.name, node.platform)) for node in endpoints.nodes)
+    return replace(endpoints, nodes=nodes)
+
+
+def test_a_switch_of_an_unknown_platform_is_refused_and_the_others_are_streamed(
+    topology: Topology, rack: Rack, caplog: pytest.LogCaptureFixture
+) -> None:
+    endpoints = on_platform(rack.endpoints(), {SPINE: "eos"})
+    with Collector(topology, endpoints, interval_s=INTERVAL_S, policy=QUICK) as collector:
+        now = eventually(collector, lambda now: now.value(OCTETS, device=LEAF))
+        assert now.value("fabric_collector_session_up", device=SPINE) == 0
+        assert now.value("fabric_collector_session_state", device=SPINE) == State.REFUSED
+        assert now.value("fabric_collector_errors_total", device=SPINE, reason="unimplemented") == 1
+        assert not now.select(OCTETS, device=SPINE)
+    said = "pod1-spine1: platform 'eos' is not supported, nothing is collected from it. Use one of frr, srlinux."
+    assert caplog.messages.count(said) == 1
+
+
+def test_a_fabric_of_unknown_platforms_alone_cannot_be_collected(topology: Topology, rack: Rack) -> None:
+    endpoints = on_platform(rack.endpoints(), {SPINE: "eos", LEAF: "eos"})
+    with pytest.raises(UnknownPlatform, match="eos"):
+        Collector(topology, endpoints)

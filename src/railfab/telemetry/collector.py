@@ -15,7 +15,7 @@ from prometheus_client import CollectorRegistry
 
 from railfab.endpoints import Credentials, Endpoint, Endpoints, read_credentials
 from railfab.errors import EndpointError, RailfabError, raise_all
-from railfab.platforms import platform
+from railfab.platforms import TelemetryMap, platform, platform_names
 from railfab.telemetry.exposition import FabricCollector, Snapshot
 from railfab.telemetry.health import State
 from railfab.telemetry.intended import intended_series, switch_names
@@ -31,6 +31,8 @@ POLL_S = 0.05
 SWITCH_INTERVAL_S = 0.001
 """For sys.setswitchinterval of a process that collects: a scrape or a view is rendered in another thread, and the event
 loop needs the interpreter several times for each message."""
+NO_TELEMETRY = TelemetryMap(rules=(), sample_paths=(), on_change_paths=())
+"""Of a platform that railfab does not know."""
 END_WITHIN_S = 2.0
 """Time for all sessions to end; what runs longer is logged and left."""
 
@@ -39,8 +41,9 @@ class Collector:
     """Streams from every endpoint; a context manager.
 
     registry: the samples, for a metrics server. interval_s: how often a target samples.
+    A switch of a platform that railfab does not know is refused, with all health metrics; the others are streamed.
     Raises EndpointError (or Problems) at once for endpoints that cannot be used: without a gNMI port or credentials,
-    or not of this fabric.
+    or not of this fabric; UnknownPlatform when railfab knows the platform of none.
     """
 
     def __init__(
@@ -50,7 +53,7 @@ class Collector:
         self._policy = policy or Policy()
         self._clock = LoopClock()
         self._credentials = _read_all_credentials(topology, endpoints)
-        self._sessions = self._new_sessions(endpoints)
+        self._sessions = self._new_sessions(endpoints, _telemetry_maps(endpoints))
         self._fabric = FabricCollector(self._sessions, intended_series(topology), self._clock)
         self.registry = CollectorRegistry()
         self.registry.register(self._fabric)
@@ -98,13 +101,13 @@ class Collector:
             time.sleep(POLL_S)
         return True
 
-    def _new_sessions(self, endpoints: Endpoints) -> list[TargetSession]:
+    def _new_sessions(self, endpoints: Endpoints, telemetry: Mapping[str, TelemetryMap]) -> list[TargetSession]:
         dials = asyncio.Semaphore(self._policy.dials)
         return [
             TargetSession(
                 endpoint,
                 self._credentials[endpoint.name],
-                platform(endpoint.platform).telemetry,
+                telemetry.get(endpoint.platform, NO_TELEMETRY),
                 interval_s=self._interval_s,
                 policy=self._policy,
                 dials=dials,
@@ -147,6 +150,15 @@ def _names(tasks: Iterable[asyncio.Task[Any]]) -> str:
 def _log_for_debugging(_: asyncio.AbstractEventLoop, context: Mapping[str, Any]) -> None:
     """Log what asyncio says of tasks that were left; the warning has named them already."""
     logger.debug("%s", context.get("message"))
+
+
+def _telemetry_maps(endpoints: Endpoints) -> dict[str, TelemetryMap]:
+    """The telemetry map of each platform that railfab knows. Raises UnknownPlatform when it knows none of them."""
+    used = dict.fromkeys(endpoint.platform for endpoint in endpoints.nodes)
+    known = [name for name in used if name in platform_names()]
+    if used and not known:
+        platform(next(iter(used)))
+    return {name: platform(name).telemetry for name in known}
 
 
 def _read_all_credentials(topology: Topology, endpoints: Endpoints) -> dict[str, Credentials]:

@@ -13,9 +13,9 @@ from typing import NamedTuple
 from pygnmi.spec.v080 import gnmi_pb2
 
 from railfab.endpoints import Credentials, Endpoint
-from railfab.errors import DeviceError, EndpointError, LoginRefused, RailfabError, Unreachable
+from railfab.errors import DeviceError, EndpointError, LoginRefused, RailfabError, UnknownPlatform, Unreachable
 from railfab.gnmi.client import CertificateRefused, GnmiClient, Subscription, Unimplemented
-from railfab.platforms import TelemetryMap
+from railfab.platforms import TelemetryMap, platform_names
 from railfab.telemetry.decode import Decoded, Decoder
 from railfab.telemetry.health import Drop, Health, Reason, State, Stream
 from railfab.telemetry.loop_clock import LoopClock
@@ -90,6 +90,8 @@ class TargetSession:
 
     async def run(self) -> None:
         """Keep a session up; an error is counted, logged once, and followed by another attempt."""
+        if not self._telemetry.rules:
+            await self._wait_refused()
         failures, logged = 0, ""
         while True:
             error = await self._run_once()
@@ -107,6 +109,15 @@ class TargetSession:
             logged = str(error)
             await asyncio.sleep(self._policy.delay_s(failures, refused=refused, draw=self._draw))
             self.health.reconnects += 1
+
+    async def _wait_refused(self) -> None:
+        """Count and log that the platform has no telemetry map, and wait to be cancelled."""
+        self.health.state = State.REFUSED
+        self.health.errors[Reason.UNIMPLEMENTED] += 1
+        known = ", ".join(platform_names())
+        problem = f"platform {self._endpoint.platform!r} is not supported, nothing is collected from it"
+        logger.warning("%s", UnknownPlatform(self.name, problem, f"Use one of {known}"))
+        await asyncio.Event().wait()
 
     def series(self) -> list[tuple[Series, float]]:
         """Return every series that is true now, and its value."""
