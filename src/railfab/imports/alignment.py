@@ -1,4 +1,4 @@
-"""Lays what was found beside what is intended: nodes under their intended names, ports under the intended ports' names.
+"""Match an existing topology with the intended one: its nodes and ports under the names of the intent.
 
 A source may call things otherwise, and may leave out what a fabric has. Neither is a difference by itself: a node is
 known by its cables, a port by its place on the front panel, and what a source holds nothing of is not compared.
@@ -19,11 +19,11 @@ End = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alignment:
-    """What was found, in the intent's names.
+    """An existing topology, with the names of the intent.
 
-    nodes: by name. called: names in the source of nodes that it calls otherwise. left_out: intended nodes that the
-    source does not speak of. not_compared: what that is, in words. peers: of each cabled port. meant: what the intent
-    would have there. links: in the source's order.
+    nodes: by name. called: names in the source of nodes that it names otherwise. left_out: intended nodes that the
+    source does not describe. not_compared: their groups, for messages. peers: of each cabled port. meant: their peers
+    in the intent. links: in the order of the source.
     """
 
     nodes: Mapping[str, ExistingNode]
@@ -37,7 +37,7 @@ class Alignment:
 
 
 def _intended_peers(intended: Topology) -> dict[End, End]:
-    """The port at the other end, of every port that the intent cables."""
+    """The peer of every port that is cabled in the intent."""
     peers: dict[End, End] = {}
     for link in intended.links:
         a, z = (link.a.node, link.a.name), (link.z.node, link.z.name)
@@ -46,7 +46,7 @@ def _intended_peers(intended: Topology) -> dict[End, End]:
 
 
 def align(intended: Topology, found: ExistingTopology) -> Alignment:
-    """What was found beside what is intended."""
+    """Match an existing topology with the intended one."""
     peers, resolve = _intended_peers(intended), _Ports(intended)
     called = _called(intended, found, peers, resolve)
     intended_name = {theirs: ours for ours, theirs in called.items()}
@@ -153,7 +153,7 @@ def _left_out(intended: Topology, nodes: Mapping[str, ExistingNode]) -> tuple[fr
 
 
 def _sort(node: Node) -> str | None:
-    """What a source may leave out as a whole."""
+    """The group of nodes that a source may leave out as a whole; None for the backend."""
     if node.role is Role.HOST:
         return "hosts"
     if node.role is Role.SERVER:

@@ -1,4 +1,4 @@
-"""Holds what exists against the intent: what is missing, what is too much, and what is otherwise.
+"""Compare an existing topology with the intent: missing, unexpected and different nodes, cables and values.
 
 What a source does not know is no difference. One mistake is one finding: a cable in a wrong port is said once, and so
 are two that are swapped.
@@ -19,12 +19,12 @@ from railfab.topology.model import Link, Node, Port, Topology
 __all__ = ["Alignment", "align", "compare", "differences"]
 
 LISTED = 20
-"""Differences of one sort that are said one by one; of more, the rest is a count."""
+"""Largest number of findings per sort of difference; the last one counts the rest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sort:
-    """A sort of difference. many: the problem, said of several places."""
+    """A sort of difference. many: the problem in the plural."""
 
     code: DifferenceCode
     many: str
@@ -59,16 +59,16 @@ RATE = Sort(DifferenceCode.RATE_DIFFERS, "run at other speeds", "Correct it ther
 ADDRESS = Sort(DifferenceCode.ADDRESS_DIFFERS, "have other addresses", "Correct it there")
 
 Difference = tuple[Sort, str, str]
-"""A sort, where it is, and what is otherwise there."""
+"""Sort, place and problem of a difference."""
 
 
 def compare(intended: Topology, found: ExistingTopology) -> tuple[Finding, ...]:
-    """Every difference, nodes first; none when what exists is as intended as far as its source knows."""
+    """Every difference, nodes first; unknown fields of the source are not compared."""
     return differences(intended, found, align(intended, found))
 
 
 def differences(intended: Topology, found: ExistingTopology, beside: Alignment) -> tuple[Finding, ...]:
-    """The same, of what was aligned before."""
+    """Every difference of a topology that is already aligned."""
     every = (
         _node_differences(intended, found, beside),
         _link_differences(intended, beside),
@@ -78,7 +78,7 @@ def differences(intended: Topology, found: ExistingTopology, beside: Alignment) 
 
 
 def _grouped(differences: Iterable[Difference]) -> Iterator[Finding]:
-    """Findings in the order of their sorts' first places; no sort has more than it takes to be read."""
+    """Findings in the order of the first place of their sort, at most LISTED per sort."""
     by_sort: dict[Sort, list[tuple[str, str]]] = {}
     for sort, where, problem in differences:
         by_sort.setdefault(sort, []).append((where, problem))

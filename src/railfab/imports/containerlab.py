@@ -1,4 +1,4 @@
-"""containerlab's topology files, as far as a fabric is in them: nodes, and the links between two nodes.
+"""Read a topology from a containerlab file: nodes, and the links between two nodes.
 
 Source: containerlab, docs/manual/topo-def-file.md and links/*.go (August 2026). A link that leads out of the lab, to
 the machine, to the management network or to nowhere, is no link of a fabric.
@@ -211,7 +211,7 @@ def _port(end: _End, kinds: Mapping[str, str | None]) -> ExistingPort:
 
 
 def _role(levels: tuple[Keyed, ...]) -> Role | None:
-    """What a node's labels say of it; None when they say nothing that railfab understands."""
+    """The role in the labels of a node; None if they contain no known role."""
     for level in levels:
         labels = level.entries.get("labels")
         for key, value in words(labels.entries).items() if isinstance(labels, Keyed) else ():

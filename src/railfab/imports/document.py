@@ -1,4 +1,4 @@
-"""A YAML file as a tree that knows its lines.
+"""Parse a YAML file to a tree with line numbers.
 
 Built from the parser's events, not by its composer, for three reasons: a file can be as large as a fabric, an alias or
 a merge key must not grow without bound, and nesting without end must not end us.
@@ -128,7 +128,7 @@ class _Reader:
         return keyed
 
     def _merge(self, event: Any, into: Keyed, value: Tree) -> None:
-        """What a mapping says itself goes before what is merged, and the first merged before the next."""
+        """Merge mappings: keys of the mapping itself take precedence, then those of earlier merged mappings."""
         for merged in value.entries if isinstance(value, Listed) else [value]:
             if not isinstance(merged, Keyed):
                 raise self._fault(event, "merges a value that is not a mapping", "Name the anchor of a mapping")

@@ -1,4 +1,4 @@
-"""NetBox, as far as a fabric is in it: devices, cables, interfaces, addresses and AS numbers. Only ever read."""
+"""Read a topology from NetBox: devices, cables, interfaces, addresses and AS numbers."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from railfab.imports.netbox_client import Client
 
 AT_ONCE = 100
-"""Devices that one request asks for: their ids stand in its URL."""
+"""Devices per request, since their ids are in its URL."""
 
 
 def read_netbox(netbox: NetBox) -> ExistingTopology:
-    """What a NetBox holds of a site, of what has a tag, or of everything.
+    """The topology of a site, of the devices with a tag, or of all devices in a NetBox.
 
-    Raises SourceError for all that can go wrong on the way, in one line.
+    Raises SourceError if NetBox cannot be read.
     """
     from railfab.imports.netbox_client import Client
 
@@ -41,7 +41,7 @@ def read_netbox(netbox: NetBox) -> ExistingTopology:
 
 
 def _devices(client: Client, netbox: NetBox) -> Mapping[int, Record]:
-    """Those that are to be compared, by id: what has no name cannot be."""
+    """The devices by id; those without a name cannot be compared."""
     found = dict(records.devices(client.records("dcim.devices", netbox.filters())))
     if not found:
         raise SourceError(netbox.url, f"has no {netbox.devices}", "Check the slugs of --site and --tag")
@@ -55,7 +55,7 @@ def _devices(client: Client, netbox: NetBox) -> Mapping[int, Record]:
 
 
 def _of(devices: Iterable[int], client: Client, endpoint: str) -> Iterator[Record]:
-    """What belongs to these devices."""
+    """The records of an endpoint that belong to these devices."""
     rest = iter(devices)
     while some := list(islice(rest, AT_ONCE)):
         yield from client.records(endpoint, {"device_id": some})

@@ -1,4 +1,4 @@
-"""Asks NetBox over its REST API, with pynetbox. Only GET is ever sent, and only to the address that the user named."""
+"""Client of the REST API of NetBox, with pynetbox. It sends only GET, and only to the address that the user named."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def _is_url(text: str) -> bool:
 
 
 def _detail(answer: requests.Response) -> str:
-    """What NetBox says of a refusal, in one line."""
+    """The reason of NetBox for a refusal, in one line."""
     try:
         said = answer.json()
     except requests.exceptions.JSONDecodeError:

@@ -1,4 +1,4 @@
-"""NetBox's records, as its REST API gives them, in our words. Pure.
+"""Convert records of the REST API of NetBox. Pure.
 
 Shapes are those of NetBox 3.3 to 4.6 (its repository, dcim/api/serializers_ and ipam/api/serializers_, August 2026):
 since 3.3 a cable has lists of terminations. NetBox gives AS numbers to sites; a device's own is its custom field `asn`.
@@ -91,7 +91,7 @@ def asns(found: Iterable[Record]) -> frozenset[int]:
 
 
 def _shaped(what: str, record: Record, make: Callable[[Record], T]) -> T:
-    """What is made of a record. Raises SourceError for one of another shape."""
+    """Convert a record. Raises SourceError for an unexpected format."""
     try:
         return make(record)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError):
