@@ -66,7 +66,7 @@ def children(pid: int) -> list[int]:
 
 @contextmanager
 def running(fabric: Path, state: Path, port: int, words: list[str]) -> Iterator[subprocess.Popen[str]]:
-    """`railfab up`, in which Ctrl-C works though we may run in the background; killed if the benchmark fails."""
+    """`railfab up`, in which Ctrl-C works though we may run in the background; ended if the benchmark fails."""
     jobs = [str(REPOSITORY / "inventory" / "jobs" / name) for name in ("ring.yml", "incast.yml")]
     ports = ["--twin-port", "0", "--metrics-port", str(port)]
     command = [sys.executable, "-m", "railfab", "up", str(fabric), "--state", str(state), *ports, "--output", "json"]
@@ -80,7 +80,8 @@ def running(fabric: Path, state: Path, port: int, words: list[str]) -> Iterator[
     try:
         yield process
     finally:
-        process.kill()
+        process.terminate()  # it ends its twin, which a kill would leave running
+        process.communicate(timeout=END_WITHIN_S)
 
 
 def free_port() -> int:
