@@ -1,4 +1,4 @@
-"""`railfab compare` as a user types it."""
+"""The command `railfab compare`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ INTENT = LAB.with_name("intent.yml")
 
 
 def compare(*arguments: str | Path, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run the command; no token but the one that is given."""
+    """Run the command with no token in the environment except the given one."""
     clean = {name: value for name, value in os.environ.items() if name != "NETBOX_TOKEN"}
     return subprocess.run(
         [sys.executable, "-m", "railfab", "compare", INTENT, *map(str, arguments)],
@@ -47,7 +47,7 @@ def lab(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_lab_that_is_alike_is_one_line_and_exit_code_0(tmp_path: Path) -> None:
+def test_a_lab_without_difference_is_one_line_and_exit_code_0(tmp_path: Path) -> None:
     done = compare("--with", LAB, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "6 nodes and 20 links of srl-pod.clab.yml compared with srl-pod: no difference\n"
@@ -63,7 +63,7 @@ def test_a_difference_is_one_line_and_exit_code_1(tmp_path: Path, lab: Path) -> 
     ]
 
 
-def test_machines_get_the_same(tmp_path: Path, lab: Path) -> None:
+def test_json_output_has_the_same_findings(tmp_path: Path, lab: Path) -> None:
     done = compare("--with", lab, "--output", "json", cwd=tmp_path)
     assert done.returncode == 1
     document = json.loads(done.stdout)
@@ -85,7 +85,7 @@ def test_machines_get_the_same(tmp_path: Path, lab: Path) -> None:
     }
 
 
-def test_what_a_source_leaves_out_is_said(tmp_path: Path) -> None:
+def test_groups_that_a_source_lacks_are_reported(tmp_path: Path) -> None:
     lab = tmp_path / "switches.clab.yml"
     lab.write_text(
         """
@@ -113,7 +113,7 @@ def test_variables_come_from_the_environment(tmp_path: Path) -> None:
     assert compare("--with", lab, cwd=tmp_path, SPINE="pod1-spine1").returncode == 0
 
 
-def test_a_netbox_is_asked_with_the_token_of_the_environment_or_of_a_file(tmp_path: Path) -> None:
+def test_the_token_of_netbox_is_from_the_environment_or_a_file(tmp_path: Path) -> None:
     world, file = world_of(wire(load_intent(INTENT))), tmp_path / "token"
     file.write_text(f"{TOKEN}\n")
     with served(world) as url:
@@ -130,7 +130,7 @@ def test_a_netbox_is_asked_with_the_token_of_the_environment_or_of_a_file(tmp_pa
     assert world.refused == []
 
 
-def test_what_cannot_be_compared_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
+def test_a_failed_comparison_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
     assert refused(compare("--with", "none.clab.yml", cwd=tmp_path)) == (
         "railfab: none.clab.yml: no such file. Name a containerlab topology, or the URL of a NetBox."
     )
@@ -147,7 +147,7 @@ def test_what_cannot_be_compared_is_one_line_and_exit_code_2(tmp_path: Path) -> 
     assert "Missing option '--with'" in refused(compare(cwd=tmp_path))
 
 
-def test_without_the_extra_the_one_that_is_needed_is_named(tmp_path: Path) -> None:
+def test_a_missing_extra_is_named(tmp_path: Path) -> None:
     (tmp_path / "pynetbox.py").write_text("raise ModuleNotFoundError('no pynetbox', name='pynetbox')\n")
     done = compare(
         "--with", "http://127.0.0.1:1", cwd=tmp_path, PYTHONPATH=f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}"

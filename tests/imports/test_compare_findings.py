@@ -1,4 +1,4 @@
-"""What `compare` says of each thing that can be otherwise, word by word."""
+"""Text of each finding of `compare`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.topology.fabric_intents import fabric
 
 from railfab.findings import Finding, Severity
 from railfab.imports import ExistingLink, ExistingNode, ExistingPort, ExistingTopology, existing_topology
-from railfab.imports.compare import LISTED, align, compare
+from railfab.imports.compare import LISTED, compare, match_topology
 from railfab.intent import load_intent
 from railfab.topology import Role, Topology, wire
 
@@ -38,7 +38,7 @@ def with_node(found: ExistingTopology, name: str, **changes: Any) -> ExistingTop
 
 
 def under_another_name(found: ExistingTopology, name: str, cables: int) -> ExistingTopology:
-    """The node is called other, and only its first few cables are there."""
+    """The node is renamed, and only its first few cables exist."""
     links, kept = [], 0
     for link in found.links:
         ends = tuple(replace(end, node="other") if end.node == name else end for end in (link.a, link.z))
@@ -49,9 +49,7 @@ def under_another_name(found: ExistingTopology, name: str, cables: int) -> Exist
     return replace(found, nodes=nodes, links=tuple(links))
 
 
-def test_a_node_of_another_name_is_known_while_half_of_its_cables_are_there(
-    topology: Topology, found: ExistingTopology
-) -> None:
+def test_a_renamed_node_is_identified_if_half_of_its_cables_exist(topology: Topology, found: ExistingTopology) -> None:
     cables = sum(LEAF in (link.a.node, link.z.node) for link in found.links)
     assert cables % 2 == 0
 
@@ -130,12 +128,14 @@ CASES: dict[str, tuple[Callable[[ExistingTopology], ExistingTopology], str]] = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_each_difference_is_said_once_in_these_words(case: str, topology: Topology, found: ExistingTopology) -> None:
+def test_each_difference_is_reported_once_with_this_text(
+    case: str, topology: Topology, found: ExistingTopology
+) -> None:
     edit, said = CASES[case]
     assert [str(finding) for finding in compare(topology, edit(found))] == [said]
 
 
-def test_what_is_too_much_is_a_warning_and_what_is_missing_or_otherwise_an_error(
+def test_unexpected_objects_are_warnings_and_missing_or_different_ones_errors(
     topology: Topology, found: ExistingTopology
 ) -> None:
     severities = {case: compare(topology, edit(found))[0].severity for case, (edit, _) in CASES.items()}
@@ -143,7 +143,7 @@ def test_what_is_too_much_is_a_warning_and_what_is_missing_or_otherwise_an_error
     assert warnings == {"node too many", "link too many", "a second cable in a port"}
 
 
-def test_a_swap_is_said_of_the_switch_that_both_cables_are_on(topology: Topology, found: ExistingTopology) -> None:
+def test_a_swap_is_reported_for_the_switch_with_both_cables(topology: Topology, found: ExistingTopology) -> None:
     """Spines 1 and 2 of one leaf; then one spine's ports to two leaves."""
     one, other = uplink(found, LEAF, "ethernet-1/32"), uplink(found, LEAF, "ethernet-1/31")
     assert str(swapped(topology, found, one, other)) == (
@@ -167,7 +167,9 @@ def swapped(topology: Topology, found: ExistingTopology, one: ExistingLink, othe
     return finding
 
 
-def test_a_cable_that_took_anothers_port_says_whose_it_is(topology: Topology, found: ExistingTopology) -> None:
+def test_a_cable_in_the_port_of_another_one_names_the_intended_port(
+    topology: Topology, found: ExistingTopology
+) -> None:
     one, other = uplink(found, LEAF, "ethernet-1/32"), uplink(found, LEAF, "ethernet-1/30")
     links = tuple(ExistingLink(one.a, other.z) if link == one else link for link in found.links if link != other)
     (finding,) = compare(topology, replace(found, links=links))
@@ -177,7 +179,7 @@ def test_a_cable_that_took_anothers_port_says_whose_it_is(topology: Topology, fo
     )
 
 
-def test_an_unregistered_as_number_is_said_where_the_source_registers_any(
+def test_an_unregistered_as_number_is_reported_if_the_source_registers_any(
     topology: Topology, found: ExistingTopology
 ) -> None:
     unknown = with_node(found, LEAF, asn=None)
@@ -187,7 +189,7 @@ def test_an_unregistered_as_number_is_said_where_the_source_registers_any(
     assert str(finding) == ("pod1-seg1-leaf1: its AS 4200001001 is not registered in lab.clab.yml. Register it there.")
 
 
-def test_link_local_addresses_are_nobodys_plan() -> None:
+def test_link_local_addresses_are_ignored() -> None:
     topology = wire(fabric())
     found = with_port(existing_topology(topology), LEAF, "ethernet-1/32", addresses=(ip_interface("fe80::1/64"),))
     assert compare(topology, found) == ()
@@ -205,13 +207,13 @@ def test_link_local_addresses_are_nobodys_plan() -> None:
         ("7220 IXR-D", False),
     ],
 )
-def test_a_model_is_known_however_it_is_spelled(
+def test_a_model_is_recognized_in_any_spelling(
     spelled: str, same: bool, topology: Topology, found: ExistingTopology
 ) -> None:
     assert (compare(topology, with_node(found, LEAF, model=spelled)) == ()) is same
 
 
-def test_ports_may_be_given_by_their_place(topology: Topology, found: ExistingTopology) -> None:
+def test_ports_can_be_identified_by_position(topology: Topology, found: ExistingTopology) -> None:
     ports = {(port.node, port.name): (port.cage, port.lane) for port, _, _ in topology.ports() if port.cage}
 
     def counted(port: ExistingPort) -> ExistingPort:
@@ -222,7 +224,7 @@ def test_ports_may_be_given_by_their_place(topology: Topology, found: ExistingTo
     assert compare(topology, replace(found, links=links)) == ()
 
 
-def test_of_many_alike_a_few_are_said_and_the_rest_is_counted() -> None:
+def test_of_many_findings_of_a_kind_some_are_listed_and_the_others_counted() -> None:
     topology = wire(fabric(backend__segments__hosts=8, backend__spines__count=8))
     found = existing_topology(topology, "lab.clab.yml")
     findings = compare(topology, replace(found, links=()))
@@ -240,16 +242,16 @@ def place(topology: Topology, index: int) -> str:
     return f"{port.node} {port.name}"
 
 
-def test_nothing_in_common_is_said_of_every_switch_and_every_stranger(topology: Topology) -> None:
+def test_topologies_without_common_nodes_report_every_switch_and_every_unknown_node(topology: Topology) -> None:
     stranger = ExistingTopology(
         source="other.clab.yml", nodes=(ExistingNode(name="r1"), ExistingNode(name="r2")), links=()
     )
     findings = compare(topology, stranger)
     assert [finding.where for finding in findings] == [*(node.name for node in topology.switches()), "r1", "r2"]
-    assert align(topology, stranger).not_compared == ("hosts",)
+    assert match_topology(topology, stranger).not_compared == ("hosts",)
 
 
-def test_time_grows_with_the_links_and_not_with_their_square() -> None:
+def test_time_is_linear_in_links() -> None:
     """24 times the links: 576 times the time if any step looked at all links for each."""
 
     def seconds(name: str) -> float:

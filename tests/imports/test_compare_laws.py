@@ -1,4 +1,4 @@
-"""Laws of `compare`: what is as intended has no difference, and every edit is said of exactly the places it touched."""
+"""Laws of `compare`: an intended topology has no difference, and every edit is reported for exactly its ports."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.topology.fabric_intents import fabric, fabrics
 
 from railfab.imports import ExistingLink, ExistingPort, ExistingTopology, existing_topology
-from railfab.imports.compare import align, compare
+from railfab.imports.compare import compare, match_topology
 from railfab.intent import FabricIntent, load_intent
 from railfab.topology import Net, Role, Topology, wire
 
@@ -29,14 +29,14 @@ def places(link: ExistingLink) -> set[str]:
 
 
 def named(text: str, found: ExistingTopology) -> set[str]:
-    """The ports that a text names, and no others: a name that begins like another is not taken for it."""
+    """The ports that a text names; a name that is a prefix of another one does not match it."""
     words = [word.rstrip(",.:") for word in text.split()]
     known = {(port.node, port.name) for port in found.all_ports()}
     return {f"{node} {name}" for node, name in pairwise(words) if (node, name) in known}
 
 
 def with_links(found: ExistingTopology, *links: ExistingLink | None, at: tuple[int, ...]) -> ExistingTopology:
-    """What was found, with the links at these indices replaced; None takes one out."""
+    """The existing topology with some links replaced, by index; None removes a link."""
     every: list[ExistingLink | None] = list(found.links)
     for index, link in zip(at, links, strict=True):
         every[index] = link
@@ -49,11 +49,11 @@ def edited(found: ExistingTopology, draw: st.DataObject) -> int:
 
 @given(fabrics())
 @settings(max_examples=40)
-def test_what_is_as_intended_has_no_difference(built: Built) -> None:
+def test_an_intended_topology_has_no_difference(built: Built) -> None:
     _, topology = built
     found = existing_topology(topology)
     assert compare(topology, found) == ()
-    assert align(topology, found).not_compared == ()
+    assert match_topology(topology, found).not_compared == ()
 
 
 @given(fabrics(), st.randoms(use_true_random=False))
@@ -69,7 +69,7 @@ def test_the_order_of_nodes_and_links_and_the_direction_of_cables_do_not_matter(
 
 @given(fabrics(), st.data())
 @settings(max_examples=40)
-def test_a_link_that_is_gone_is_said_once_with_both_its_ends(built: Built, draw: st.DataObject) -> None:
+def test_a_missing_link_is_reported_once_with_both_ends(built: Built, draw: st.DataObject) -> None:
     _, topology = built
     found = existing_topology(topology)
     index = edited(found, draw)
@@ -80,7 +80,7 @@ def test_a_link_that_is_gone_is_said_once_with_both_its_ends(built: Built, draw:
 
 @given(fabrics(), st.data())
 @settings(max_examples=60)
-def test_two_links_that_are_swapped_are_said_as_one_swap_with_all_four_ends(built: Built, draw: st.DataObject) -> None:
+def test_two_swapped_links_are_reported_as_one_swap_with_all_four_ends(built: Built, draw: st.DataObject) -> None:
     _, topology = built
     found = existing_topology(topology)
     one, other = edited(found, draw), edited(found, draw)
@@ -94,7 +94,7 @@ def test_two_links_that_are_swapped_are_said_as_one_swap_with_all_four_ends(buil
 
 @given(fabrics(), st.data())
 @settings(max_examples=40)
-def test_a_cable_in_a_free_port_is_said_once_with_both_ports(built: Built, draw: st.DataObject) -> None:
+def test_a_cable_in_a_free_port_is_reported_once_with_both_ports(built: Built, draw: st.DataObject) -> None:
     _, topology = built
     found = existing_topology(topology)
     index = edited(found, draw)
@@ -108,8 +108,8 @@ def test_a_cable_in_a_free_port_is_said_once_with_both_ports(built: Built, draw:
 
 @given(fabrics(), st.data())
 @settings(max_examples=40)
-def test_cables_moved_round_are_said_one_by_one_where_each_is(built: Built, draw: st.DataObject) -> None:
-    """Three cables that each took the next one's place: no two of them are a swap."""
+def test_cables_rotated_over_three_ports_are_reported_one_by_one(built: Built, draw: st.DataObject) -> None:
+    """Three cables, each in the port of the next one: no two of them are a swap."""
     _, topology = built
     found = existing_topology(topology)
     assume(len(found.links) >= 3)
@@ -123,7 +123,7 @@ def test_cables_moved_round_are_said_one_by_one_where_each_is(built: Built, draw
 
 @given(fabrics(), st.data(), st.sampled_from(["a", "z", "both"]))
 @settings(max_examples=40)
-def test_another_speed_is_said_of_the_ports_that_have_it(built: Built, draw: st.DataObject, side: str) -> None:
+def test_a_different_speed_is_reported_for_its_ports(built: Built, draw: st.DataObject, side: str) -> None:
     _, topology = built
     found = existing_topology(topology)
     index = edited(found, draw)
@@ -139,7 +139,7 @@ def test_another_speed_is_said_of_the_ports_that_have_it(built: Built, draw: st.
 
 @given(fabrics(), st.data())
 @settings(max_examples=40)
-def test_a_node_of_another_name_is_known_by_its_cables(built: Built, draw: st.DataObject) -> None:
+def test_a_renamed_node_is_identified_by_its_cables(built: Built, draw: st.DataObject) -> None:
     _, topology = built
     found = existing_topology(topology, "the lab")
     wired = sorted({port.node for port in found.all_ports()})
@@ -156,7 +156,7 @@ def test_a_node_of_another_name_is_known_by_its_cables(built: Built, draw: st.Da
 
 @given(fabrics(), st.data())
 @settings(max_examples=40)
-def test_a_switch_that_is_gone_with_its_cables_is_said_once(built: Built, draw: st.DataObject) -> None:
+def test_a_missing_switch_with_its_cables_is_reported_once(built: Built, draw: st.DataObject) -> None:
     _, topology = built
     found = existing_topology(topology, "the lab")
     name = draw.draw(st.sampled_from([node.name for node in topology.switches()]))
@@ -168,7 +168,7 @@ def test_a_switch_that_is_gone_with_its_cables_is_said_once(built: Built, draw: 
 
 @given(fabrics())
 @settings(max_examples=40)
-def test_a_source_that_has_no_hosts_differs_in_nothing_and_that_is_said(built: Built) -> None:
+def test_a_source_without_hosts_has_no_difference_and_hosts_are_reported_as_not_compared(built: Built) -> None:
     _, topology = built
     found = existing_topology(topology)
     hosts = {node.name for node in topology.hosts()}
@@ -178,12 +178,12 @@ def test_a_source_that_has_no_hosts_differs_in_nothing_and_that_is_said(built: B
         links=tuple(link for link in found.links if not {link.a.node, link.z.node} & hosts),
     )
     assert compare(topology, bare) == ()
-    assert align(topology, bare).not_compared == ("hosts",)
+    assert match_topology(topology, bare).not_compared == ("hosts",)
 
 
 @given(fabrics())
 @settings(max_examples=40)
-def test_a_source_that_knows_names_and_cables_only_differs_in_nothing(built: Built) -> None:
+def test_a_source_with_names_and_cables_only_has_no_difference(built: Built) -> None:
     _, topology = built
     found = existing_topology(topology)
     links = tuple(
@@ -195,8 +195,8 @@ def test_a_source_that_knows_names_and_cables_only_differs_in_nothing(built: Bui
 
 @given(fabrics())
 @settings(max_examples=40)
-def test_nics_of_other_names_are_known_by_the_switch_ports_they_meet_and_that_is_said(built: Built) -> None:
-    """A NIC is called as its operating system calls it."""
+def test_nics_with_other_names_are_identified_by_their_switch_ports(built: Built) -> None:
+    """NIC names of the operating system."""
     _, topology = built
     found = existing_topology(topology)
     hosts = [node.name for node in topology.hosts()]
@@ -207,11 +207,11 @@ def test_nics_of_other_names_are_known_by_the_switch_ports_they_meet_and_that_is
     links = tuple(ExistingLink(nic(link.a), nic(link.z)) for link in found.links)
     other = replace(found, links=links)
     assert compare(topology, other) == ()
-    (words,) = align(topology, other).not_compared
-    assert words.startswith("which NIC a cable ends in, on pod1-seg1-host1")
+    (words,) = match_topology(topology, other).not_compared
+    assert words.startswith("NIC at the end of each cable, on pod1-seg1-host1")
 
 
-def test_a_moved_cable_of_a_host_with_names_of_its_own_is_still_found() -> None:
+def test_a_moved_cable_of_a_host_with_other_nic_names_is_reported() -> None:
     topology = wire(fabric())
     found = existing_topology(topology)
     hosts = {node.name for node in topology.hosts()}
@@ -241,10 +241,10 @@ def cluster() -> Topology:
 
 
 @pytest.mark.parametrize("name", [path.name for path in sorted(FABRICS.glob("*.yml")) if "gpu" not in path.name])
-def test_every_design_is_as_intended(name: str) -> None:
+def test_every_design_has_no_difference_from_itself(name: str) -> None:
     topology = wire(load_intent(FABRICS / name))
     found = existing_topology(topology)
-    assert (compare(topology, found), align(topology, found).not_compared) == ((), ())
+    assert (compare(topology, found), match_topology(topology, found).not_compared) == ((), ())
 
 
 @pytest.mark.parametrize(
@@ -255,7 +255,7 @@ def test_every_design_is_as_intended(name: str) -> None:
         (Net.MANAGEMENT, ("management switches",)),
     ],
 )
-def test_a_source_that_leaves_a_network_out_differs_in_nothing_and_that_is_said(
+def test_a_source_without_a_network_has_no_difference_and_the_network_is_reported(
     cluster: Topology, net: Net, words: tuple[str, ...]
 ) -> None:
     found = existing_topology(cluster)
@@ -265,11 +265,11 @@ def test_a_source_that_leaves_a_network_out_differs_in_nothing_and_that_is_said(
         nodes=tuple(node for node in found.nodes if node.name not in gone),
         links=tuple(link for link in found.links if not {link.a.node, link.z.node} & gone),
     )
-    assert (compare(cluster, bare), align(cluster, bare).not_compared) == ((), words)
+    assert (compare(cluster, bare), match_topology(cluster, bare).not_compared) == ((), words)
 
 
-def test_a_host_may_have_the_intents_names_for_one_network_and_its_own_for_another(cluster: Topology) -> None:
-    """`bmc` is called so everywhere; a NIC seldom is."""
+def test_a_host_can_have_intended_port_names_on_one_network_and_others_on_another(cluster: Topology) -> None:
+    """`bmc` has the same name everywhere, NICs do not."""
     found = existing_topology(cluster)
 
     def nic(port: ExistingPort) -> ExistingPort:
@@ -278,11 +278,11 @@ def test_a_host_may_have_the_intents_names_for_one_network_and_its_own_for_anoth
     links = tuple(ExistingLink(nic(link.a), link.z) for link in found.links)
     other = replace(found, links=links)
     assert compare(cluster, other) == ()
-    (words,) = align(cluster, other).not_compared
-    assert words == "which NIC a cable ends in, on pod1-seg1-host1 and 5 more: other names than the intent's"
+    (words,) = match_topology(cluster, other).not_compared
+    assert words == "NIC at the end of each cable, on pod1-seg1-host1 and 5 more: names differ from the intent"
 
 
-def test_a_wrong_name_among_right_ones_is_a_wrong_port(cluster: Topology) -> None:
+def test_a_wrong_port_name_among_intended_ones_is_a_wrong_port(cluster: Topology) -> None:
     found = existing_topology(cluster)
     index = next(k for k, link in enumerate(found.links) if place(link.a) == "pod1-seg1-host1 rail1-p0")
     link = found.links[index]

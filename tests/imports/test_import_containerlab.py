@@ -1,4 +1,4 @@
-"""containerlab's files: what is read of them, what is left out, and what is said of broken ones."""
+"""Topology files of containerlab: imported nodes and links, ignored links, and errors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.topology.fabric_intents import documents, fabric, wired
 from railfab.device import plan
 from railfab.errors import Problems, RailfabError
 from railfab.imports import ExistingTopology, SourceError, read_containerlab
-from railfab.imports.compare import align, compare
+from railfab.imports.compare import compare, match_topology
 from railfab.intent import FabricIntent, load_intent
 from railfab.lab import LabPlace, LabPlan
 from railfab.lab.containerlab import Settings, lab_files
@@ -43,7 +43,7 @@ def refused(folder: Path, text: str) -> str:
 
 
 def read_or_refused(folder: Path, text: str) -> ExistingTopology | None:
-    """None when it is refused; every line of the refusal names the file."""
+    """The topology, None if refused; every line of the refusal names the file."""
     try:
         return read(folder, text)
     except RailfabError as error:
@@ -57,17 +57,19 @@ def wires(found: ExistingTopology) -> list[str]:
 
 
 @pytest.mark.parametrize("lab", LABS, ids=lambda path: path.stem)
-def test_the_committed_labs_are_as_their_intents_say(lab: Path) -> None:
+def test_the_committed_labs_have_no_difference_from_their_intents(lab: Path) -> None:
     topology = wire(load_intent(lab.parent / "intent.yml"))
     found = read_containerlab(lab, {})
     assert compare(topology, found) == ()
-    assert align(topology, found).not_compared == ()
+    assert match_topology(topology, found).not_compared == ()
     assert (len(found.nodes), len(found.links)) == (len(topology.nodes), len(topology.links))
 
 
 @given(documents(), st.sampled_from(["7220-ixr-d5", "linux-64"]))
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.filter_too_much])
-def test_what_is_generated_of_an_intent_is_as_it_says(tmp_path: Path, document: dict[str, Any], model: str) -> None:
+def test_a_generated_topology_file_has_no_difference_from_its_intent(
+    tmp_path: Path, document: dict[str, Any], model: str
+) -> None:
     """Of designs that labs can boot."""
     document["profile"].update(control_plane="ebgp", family="ipv4")
     document["hosts"]["attach"] = "routed"
@@ -82,7 +84,7 @@ def test_what_is_generated_of_an_intent_is_as_it_says(tmp_path: Path, document: 
     lab = LabPlan(place=place, topology=topology, models=plan(topology, intent), configurations={})
     found = read(tmp_path, lab_files(lab, Settings()).topology.dump())
     assert compare(topology, found) == ()
-    assert align(topology, found).not_compared == ()
+    assert match_topology(topology, found).not_compared == ()
     assert [node.role for node in found.nodes] == [node.role for node in topology.nodes]
 
 
@@ -122,7 +124,7 @@ topology:
     }
 
 
-def test_links_that_leave_the_lab_are_no_links_of_a_fabric(tmp_path: Path) -> None:
+def test_links_that_leave_the_lab_are_ignored(tmp_path: Path) -> None:
     found = read(
         tmp_path,
         """
@@ -203,7 +205,7 @@ topology:
         ("${NODE:=$OTHER}", {"OTHER": "b"}, "b"),
     ],
 )
-def test_variables_stand_for_what_containerlab_documents(
+def test_variables_are_expanded_as_containerlab_documents(
     tmp_path: Path, written: str, environment: dict[str, str], read_as: str
 ) -> None:
     found = read(tmp_path, f'name: lab\ntopology:\n  nodes:\n    "n{written}": {{kind: linux}}\n', environment)
@@ -235,7 +237,7 @@ KERNEL_NAMES = [
 
 
 @pytest.mark.parametrize(("kind", "name", "position"), KERNEL_NAMES)
-def test_a_kernels_name_is_a_place_on_the_front_panel(
+def test_a_kernel_interface_name_identifies_a_front_panel_port(
     tmp_path: Path, kind: str, name: str, position: tuple[int, int | None] | None
 ) -> None:
     text = f"name: lab\ntopology:\n  nodes: {{a: {{kind: {kind}}}, b: {{kind: linux}}}}\n"
@@ -243,7 +245,7 @@ def test_a_kernels_name_is_a_place_on_the_front_panel(
     assert (found.links[0].a.name, found.links[0].a.position) == (name, position)
 
 
-def test_a_lab_in_the_kernels_names_is_the_same_lab(tmp_path: Path) -> None:
+def test_a_lab_with_kernel_interface_names_is_the_same_lab(tmp_path: Path) -> None:
     lab = next(path for path in LABS if path.stem.startswith("srl-pod"))
     text = lab.read_text()
     kernel = re.sub(r"ethernet-1/(\d+)(?:/(\d+))?", lambda m: "e1-" + "-".join(filter(None, m.groups())), text)
@@ -304,13 +306,13 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("text", REFUSED, ids=range(len(REFUSED)))
-def test_what_is_wrong_is_said_with_its_line(tmp_path: Path, text: str) -> None:
+def test_an_error_names_its_line(tmp_path: Path, text: str) -> None:
     with pytest.raises(RailfabError) as error:
         read(tmp_path, text)
     assert str(error.value).replace(f"{tmp_path}/", "") == REFUSED[text]
 
 
-def test_all_faults_are_said_at_once_and_no_more_than_can_be_read(tmp_path: Path) -> None:
+def test_all_errors_are_reported_together_up_to_a_limit(tmp_path: Path) -> None:
     links = "".join(f'  - {{endpoints: ["a:x{k}", "c{k}:x"]}}\n' for k in range(100))
     with pytest.raises(Problems) as error:
         read(tmp_path, f"{HEAD}  links:\n{links}")
@@ -335,8 +337,8 @@ def test_a_file_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
     assert said() == "FILE: cannot be read (is a directory). Name a readable topology file."
 
 
-def test_neither_aliases_nor_merges_nor_depth_grow_without_end(tmp_path: Path) -> None:
-    """The billion laughs in three ways; each ends at once."""
+def test_aliases_merges_and_depth_are_limited(tmp_path: Path) -> None:
+    """Three variants of the billion-laughs attack, each refused at once."""
     rows = [f"a{k}: &a{k} [{', '.join([f'*a{k - 1}'] * 9)}]" for k in range(1, 60)]
     bomb = "a0: &a0 [x]\n" + "\n".join(rows) + f"\n{HEAD}"
     assert len(read(tmp_path, bomb).nodes) == 2
@@ -410,7 +412,7 @@ PATHS = [
 
 @given(st.sampled_from(PATHS), json_values)
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_no_value_in_any_place_is_a_traceback(tmp_path: Path, path: tuple[str | int, ...], value: Any) -> None:
+def test_no_value_of_any_key_is_a_traceback(tmp_path: Path, path: tuple[str | int, ...], value: Any) -> None:
     document: Any = {
         "name": "lab",
         "topology": {
@@ -437,7 +439,7 @@ def test_no_value_in_any_place_is_a_traceback(tmp_path: Path, path: tuple[str | 
     read_or_refused(tmp_path, json.dumps(document))
 
 
-def test_a_file_of_a_whole_cluster_is_read_in_the_time_of_its_length(tmp_path: Path) -> None:
+def test_reading_time_is_linear_in_links(tmp_path: Path) -> None:
     """20,000 links: a minute would be a scan in a scan."""
     nodes = {f"n{k}": {"kind": "nokia_srlinux"} for k in range(2000)}
     links = [

@@ -1,4 +1,4 @@
-"""NetBox, by its real client against a real server: what is read, that nothing is written, and what can go wrong."""
+"""Import from NetBox, with the real client and a real server: imported records, read-only access, and errors."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from tests.topology.fabric_intents import fabric
 from railfab.errors import RailfabError
 from railfab.gnmi.certificates import Authority
 from railfab.imports import ExistingTopology, NetBox, SourceError, read_netbox
-from railfab.imports.compare import align, compare
+from railfab.imports.compare import compare, match_topology
 from railfab.imports.netbox import AT_ONCE
 from railfab.imports.netbox_client import _ReadOnly
 from railfab.topology import Role, Topology, wire
@@ -80,10 +80,10 @@ def refusal(world: World, **options: Any) -> str:
     return str(error.value).replace(world.origin, "URL")
 
 
-def test_a_netbox_that_holds_the_fabric_as_intended_differs_in_nothing(world: World, topology: Topology) -> None:
+def test_a_netbox_with_the_intended_fabric_has_no_difference(world: World, topology: Topology) -> None:
     found = read(world)
     assert compare(topology, found) == ()
-    assert align(topology, found).not_compared == ()
+    assert match_topology(topology, found).not_compared == ()
     assert (len(found.nodes), len(found.links)) == (len(topology.nodes), len(topology.links))
     assert [node.role for node in found.nodes] == [node.role for node in topology.nodes]
     assert [node.platform for node in found.nodes] == [node.platform for node in topology.nodes]
@@ -105,13 +105,13 @@ def test_small_pages_and_many_devices_change_nothing(world: World, topology: Top
     assert len(read(world).nodes) == len(whole.nodes) + AT_ONCE + 10
 
 
-def test_a_next_page_is_asked_for_where_the_user_said_netbox_is(world: World, topology: Topology) -> None:
-    """Behind a proxy NetBox may think that it is elsewhere: neither the question nor the token goes there."""
+def test_a_next_page_is_requested_from_the_given_address(world: World, topology: Topology) -> None:
+    """Behind a proxy, NetBox may name another address; neither request nor token is sent there."""
     world.page, world.origin = 3, "http://192.0.2.1"
     assert compare(topology, read(world)) == ()
 
 
-def test_devices_are_chosen_by_site_and_tag(world: World) -> None:
+def test_devices_are_selected_by_site_and_tag(world: World) -> None:
     read(world, site=SITE, tag=TAG)
     questions = [path for path in world.asked if "devices" in path]
     assert all(f"site={SITE}" in path and f"tag={TAG}" in path for path in questions)
@@ -235,9 +235,7 @@ def address_of(world: World, owner: str, name: str) -> Json:
 
 
 @pytest.mark.parametrize("edit", EDITS)
-def test_what_netbox_knows_otherwise_is_said_and_what_it_does_not_know_is_not(
-    edit: str, world: World, topology: Topology
-) -> None:
+def test_different_data_is_reported_and_missing_data_is_not(edit: str, world: World, topology: Topology) -> None:
     change, expected = EDITS[edit]
     change(world)
     assert said(world, topology) == expected
@@ -258,7 +256,7 @@ def test_a_cable_through_a_patch_panel_is_one_link(world: World, topology: Topol
     assert len(found.links) == len(topology.links)
 
 
-def test_a_breakout_cable_meets_what_netbox_has_traced_or_else_the_ends_in_their_order(
+def test_a_breakout_cable_has_the_peers_that_netbox_traced_or_the_ends_in_their_order(
     world: World, topology: Topology
 ) -> None:
     ports = [LEAF, "ethernet-1/32"], [LEAF, "ethernet-1/31"]
@@ -281,7 +279,7 @@ def far(world: World, one: Json) -> Json:
     return world.interface(end["object"]["device"]["name"], end["object"]["name"])
 
 
-def test_a_cable_to_a_device_that_was_not_chosen_is_named(world: World, topology: Topology) -> None:
+def test_a_cable_to_a_device_that_is_not_selected_is_reported(world: World, topology: Topology) -> None:
     outside = device(600, "old-spine", "spine", "x", tags=[])
     port = interface(601, outside, "ethernet-1/9", "400gbase-x-qsfpdd")
     world.records["dcim/devices"].append(outside)
@@ -295,7 +293,7 @@ def test_a_cable_to_a_device_that_was_not_chosen_is_named(world: World, topology
     )
 
 
-def test_addresses_that_belong_to_no_interface_are_nobodys(world: World, topology: Topology) -> None:
+def test_addresses_without_an_interface_are_ignored(world: World, topology: Topology) -> None:
     world.records["ipam/ip-addresses"][0]["assigned_object_type"] = "virtualization.vminterface"
     world.records["ipam/ip-addresses"][1].update(assigned_object_type=None, assigned_object_id=None)
     assert said(world, topology) == []
@@ -396,21 +394,21 @@ REFUSALS: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSALS)
-def test_what_goes_wrong_is_said_in_one_line(case: str, world: World) -> None:
+def test_a_failure_is_one_line(case: str, world: World) -> None:
     behaviour, options, expected = REFUSALS[case]
     for name, value in behaviour.items():
         setattr(world, name, {**world.records, **value} if name == "records" else value)
     assert refusal(world, **options) == expected
 
 
-def test_two_devices_of_one_name_cannot_be_told_apart(world: World) -> None:
+def test_two_devices_of_one_name_are_an_error(world: World) -> None:
     world.records["dcim/devices"].append(device(900, LEAF, "leaf", "x"))
     assert refusal(world) == (
         f"URL: has more than one device named {LEAF}. Choose one site with --site, or mark one with a tag for --tag."
     )
 
 
-def test_where_nothing_listens_and_where_no_name_leads(world: World) -> None:
+def test_a_closed_port_and_an_unknown_host_are_errors(world: World) -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{closed.getsockname()[1]}"
@@ -420,7 +418,7 @@ def test_where_nothing_listens_and_where_no_name_leads(world: World) -> None:
     assert refusal(world, url="http://netbox.invalid").startswith("http://netbox.invalid: cannot be reached (")
 
 
-def test_a_server_that_hangs_up_is_one_line(world: World) -> None:
+def test_a_closed_connection_is_one_line(world: World) -> None:
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
         server.listen()
@@ -438,7 +436,7 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return folder / "ca.pem", folder / "server.pem"
 
 
-def test_a_certificate_is_checked_unless_the_user_says_otherwise(
+def test_a_certificate_is_verified_unless_the_user_disables_it(
     world: World, authority: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
 ) -> None:
     ca, identity = authority
@@ -459,7 +457,7 @@ def test_a_certificate_is_checked_unless_the_user_says_otherwise(
     assert not recwarn.list
 
 
-def test_neither_netrc_nor_a_url_with_a_password_takes_the_tokens_place(
+def test_neither_netrc_nor_a_url_with_a_password_replaces_the_token(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     netrc = tmp_path / "netrc"
@@ -470,13 +468,13 @@ def test_neither_netrc_nor_a_url_with_a_password_takes_the_tokens_place(
         read_netbox(NetBox(url="https://somebody:else@netbox", token=TOKEN))
 
 
-def test_nothing_but_a_question_is_ever_sent() -> None:
+def test_only_get_requests_are_sent() -> None:
     with pytest.raises(SourceError) as caught:
         _ReadOnly(NetBox(url="https://netbox", token=TOKEN)).post("https://netbox/api/dcim/devices/")
     assert str(caught.value) == "https://netbox: 'POST' would change it. This is a defect of railfab: report it."
 
 
-def test_the_token_does_not_show(world: World) -> None:
+def test_the_token_is_never_printed(world: World) -> None:
     assert TOKEN not in repr(NetBox(url="https://x", token=TOKEN))
 
 
@@ -489,7 +487,7 @@ BROKEN = st.recursive(
 
 @given(st.sampled_from(ENDPOINTS), st.data())
 @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
-def test_no_record_of_another_shape_is_a_traceback(endpoint: str, draw: st.DataObject) -> None:
+def test_no_record_of_another_format_is_a_traceback(endpoint: str, draw: st.DataObject) -> None:
     small = world_of(wire(fabric(**SMALL)))
     record = draw.draw(st.sampled_from(small.records[endpoint]))
     key = draw.draw(st.sampled_from([None, *sorted(record)]))
@@ -501,7 +499,7 @@ def test_no_record_of_another_shape_is_a_traceback(endpoint: str, draw: st.DataO
 
 
 def refused_lines(world: World) -> list[str]:
-    """What is said of a NetBox; nothing when it can be read."""
+    """Error of an import from a NetBox; empty without one."""
     try:
         read(world)
     except RailfabError as error:
@@ -509,7 +507,7 @@ def refused_lines(world: World) -> list[str]:
     return []
 
 
-def test_a_record_of_another_shape_is_named(world: World) -> None:
+def test_a_record_of_another_format_is_named(world: World) -> None:
     first = world.records["dcim/cables"][0]
     world.spoiled["dcim/cables", 1] = {**first, "a_terminations": [{"object_type": "dcim.interface", "object_id": 1}]}
     assert refusal(world) == (
@@ -523,7 +521,7 @@ def test_a_record_of_another_shape_is_named(world: World) -> None:
     )
 
 
-def test_roles_that_people_give_are_known(world: World) -> None:
+def test_common_role_names_are_recognized(world: World) -> None:
     roles = {"gpu-server": Role.HOST, "ToR": Role.LEAF, "Super Spine": Role.SUPER, "core": None, "pdu": None}
     for slug, role in roles.items():
         world.device(LEAF)["role"]["slug"] = slug

@@ -17,7 +17,7 @@ from railfab.units import counted
 
 if TYPE_CHECKING:
     from railfab.imports import ExistingTopology
-    from railfab.imports.compare import Alignment
+    from railfab.imports.compare import Matching
     from railfab.topology import Topology
 
 TOKEN_VARIABLE = "NETBOX_TOKEN"
@@ -60,7 +60,7 @@ def compare(
 ) -> None:
     """Compare an existing topology with the intent: nodes, cables, speeds, addresses, AS numbers. Changes nothing."""
     from railfab.imports import NetBox, read_containerlab, read_netbox
-    from railfab.imports.compare import align, differences
+    from railfab.imports.compare import differences, match_topology
 
     topology = design(intent).topology
     if existing.startswith(("http://", "https://")):
@@ -71,17 +71,17 @@ def compare(
         raise RailfabError(existing, "is a file, not the URL of a NetBox", remedy)
     else:
         found = read_containerlab(Path(existing), os.environ)
-    beside = align(topology, found)
-    findings = differences(topology, found, beside)
+    matching = match_topology(topology, found)
+    findings = differences(topology, found, matching)
     if output is Output.JSON:
-        print_json(_document(topology, found, beside, findings))
+        print_json(_document(topology, found, matching, findings))
     else:
-        _print(topology, found, beside, findings)
+        _print(topology, found, matching, findings)
     findings_exit(findings)
 
 
 def _document(
-    topology: Topology, found: ExistingTopology, beside: Alignment, findings: tuple[Finding, ...]
+    topology: Topology, found: ExistingTopology, matching: Matching, findings: tuple[Finding, ...]
 ) -> dict[str, Any]:
     """The comparison as a JSON document."""
     return {
@@ -89,14 +89,14 @@ def _document(
         "with": found.source,
         "nodes": len(found.nodes),
         "links": len(found.links),
-        "not_compared": list(beside.not_compared),
+        "not_compared": list(matching.not_compared),
         "findings": [asdict(finding) for finding in findings],
     }
 
 
-def _print(topology: Topology, found: ExistingTopology, beside: Alignment, findings: tuple[Finding, ...]) -> None:
+def _print(topology: Topology, found: ExistingTopology, matching: Matching, findings: tuple[Finding, ...]) -> None:
     print_findings(findings)
-    for words in beside.not_compared:
+    for words in matching.not_compared:
         stdout().print(f"not compared: {words}", soft_wrap=True, markup=False)
     counts = f"{counted(len(found.nodes), 'node')} and {counted(len(found.links), 'link')} of {found.source}"
     verdict = counted(len(findings), "finding") if findings else "no difference"

@@ -1,7 +1,7 @@
 """Parse a YAML file to a tree with line numbers.
 
-Built from the parser's events, not by its composer, for three reasons: a file can be as large as a fabric, an alias or
-a merge key must not grow without bound, and nesting without end must not end us.
+The tree is built from the events of the parser, without its composer, because a file can be as large as a fabric, and
+to limit the growth by aliases and merge keys and the depth of nesting.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from railfab.imports.existing import SourceError
 DEEPEST = 60
 """Levels of nesting; a topology has about eight."""
 MERGED = 1_000_000
-"""Keys that merges may bring into a file's mappings, all together."""
+"""Limit of keys that all merges of a file add."""
 MERGE_KEY = "<<"
 NULLS = ("", "~", "null", "Null", "NULL")
 Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -25,7 +25,7 @@ Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A word or a number, as it is written. plain: without quotes."""
+    """A scalar as written. plain: without quotes."""
 
     text: str
     line: int
@@ -55,7 +55,7 @@ Tree = Text | Listed | Keyed
 
 
 def read_tree(where: str, text: str) -> Tree:
-    """The document that a text holds. Raises SourceError with file and line."""
+    """Parse the document in a text. Raises SourceError with file and line."""
     reader = _Reader(where, text)
     try:
         return reader.document()
@@ -67,7 +67,7 @@ def read_tree(where: str, text: str) -> Tree:
 
 
 class _Reader:
-    """Reads one document; anchors: what aliases stand for."""
+    """Reads one document."""
 
     def __init__(self, where: str, text: str) -> None:
         self._where = where
@@ -144,5 +144,5 @@ class _Reader:
 
 
 def words(mapping: Mapping[str, Tree]) -> dict[str, str]:
-    """The keys of a mapping whose values are words."""
+    """Keys of a mapping whose values are scalars, without nulls."""
     return {key: value.text for key, value in mapping.items() if isinstance(value, Text) and not value.is_null}

@@ -23,11 +23,11 @@ E = TypeVar("E", bound=BaseException)
 
 OLDEST = (3, 3)
 PAGE = 1000
-"""Records of a page: the most that NetBox gives unless it is told otherwise (its MAX_PAGE_SIZE)."""
+"""Records per page: the default of NetBox's limit MAX_PAGE_SIZE."""
 
 
 class Client:
-    """One NetBox. A context manager: leaving it closes the connection."""
+    """Connection to one NetBox. A context manager that closes the connection."""
 
     def __init__(self, netbox: NetBox) -> None:
         self._netbox = netbox
@@ -64,7 +64,7 @@ class Client:
                 yield record
 
     def _next(self, what: str, found: Iterator[Any]) -> Record | None:
-        """One record, of whose shape pynetbox takes much for granted; None at the end."""
+        """The next record, None at the end. pynetbox raises untyped errors for records of another format."""
         try:
             record = next(found, None)
             return None if record is None else dict(record)
@@ -74,7 +74,7 @@ class Client:
 
     @contextmanager
     def _asking(self, what: str) -> Iterator[None]:
-        """Says in one line why NetBox did not answer."""
+        """Convert every failure of a request to a SourceError."""
         url, refused = self._netbox.url, pynetbox.RequestError
         try:
             yield
@@ -121,17 +121,17 @@ class Client:
 
 
 class _ReadOnly(requests.Session):
-    """Sends GET and nothing else, to one address and no other, and never waits for ever."""
+    """Session that sends GET requests only, to one address only, with a timeout."""
 
     def __init__(self, netbox: NetBox) -> None:
         super().__init__()
         self._netbox = netbox
         self._home = urlsplit(netbox.url)
-        self.auth = _as_it_is  # else requests would put what a ~/.netrc says in the token's place
+        self.auth = _unchanged  # else requests would replace the token by an entry of ~/.netrc
         self._verify: bool | str | None = False if netbox.skip_verify else netbox.ca
 
     def request(self, method: str | bytes, url: str | bytes, *arguments: Any, **options: Any) -> requests.Response:
-        """A next page's URL is NetBox's own view of itself, which a proxy before it may know better."""
+        """Send a request to the given address; behind a proxy, the URL of a next page may name another one."""
         if method != "GET":
             raise SourceError(self._netbox.url, f"{method!r} would change it", "This is a defect of railfab: report it")
         asked = urlsplit(str(url))
@@ -148,7 +148,7 @@ class _ReadOnly(requests.Session):
         return answer
 
 
-def _as_it_is(request: requests.PreparedRequest) -> requests.PreparedRequest:
+def _unchanged(request: requests.PreparedRequest) -> requests.PreparedRequest:
     return request
 
 
@@ -177,7 +177,7 @@ def _detail(answer: requests.Response) -> str:
 
 
 def _in_chain(error: BaseException | None, kind: type[E], fits: Callable[[E], bool] = lambda _: True) -> E | None:
-    """The first error of a kind among an error and what led to it."""
+    """The first error of a type in the chain of causes."""
     while error is not None:
         if isinstance(error, kind) and fits(error):
             return error

@@ -1,7 +1,7 @@
 """Convert records of the REST API of NetBox. Pure.
 
 Shapes are those of NetBox 3.3 to 4.6 (its repository, dcim/api/serializers_ and ipam/api/serializers_, August 2026):
-since 3.3 a cable has lists of terminations. NetBox gives AS numbers to sites; a device's own is its custom field `asn`.
+since 3.3 a cable has lists of terminations. NetBox assigns AS numbers to sites; devices have a custom field `asn`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class FoundInterface:
-    """An interface with its id. peers: what NetBox has traced at the other end of its cable, through patch panels."""
+    """An interface with its id. peers: ports at the other end of its cable, traced by NetBox through patch panels."""
 
     key: int
     port: ExistingPort
@@ -64,7 +64,7 @@ def interfaces(
 
 
 def links(found: Iterable[Record], by_key: Mapping[int, FoundInterface]) -> tuple[ExistingLink, ...]:
-    """Cables between interfaces; one that ends in a patch panel, as far as NetBox has traced it."""
+    """Cables between interfaces; for a cable to a patch panel, the path traced by NetBox."""
     made: dict[tuple[tuple[str, str], tuple[str, str]], ExistingLink] = {}
     for record in found:
         if _is_there(record):
@@ -186,7 +186,7 @@ def _node(device: Record, loopbacks: Mapping[str, tuple[Address, ...]]) -> Exist
 
 
 def _as_number(value: Any) -> int | None:
-    """A custom field that holds a number, or names one of NetBox's AS numbers."""
+    """AS number of a custom field, which contains a number or refers to an AS number of NetBox."""
     if isinstance(value, Mapping):
         value = value["asn"]
     return None if value in (None, "") else int(value)
