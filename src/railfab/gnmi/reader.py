@@ -36,7 +36,7 @@ class Reader:
         """A view of the target that is no older than this and shows every change before the call."""
         asked_s = time.monotonic()
         held = self._target.view(max_age_s)
-        while held is None and (running := self._refresh) is not None:
+        while held is None and (running := self._refresh) is not None and not running.future.done():
             found = await asyncio.shield(running.future)
             waited_s = time.monotonic() - asked_s
             held = found if running.began_s >= asked_s else self._target.view(max_age_s + waited_s)
@@ -53,6 +53,7 @@ class Reader:
         return await asyncio.shield(future)
 
     def _ended(self, future: asyncio.Future[View]) -> None:
-        self._refresh = None
+        if self._refresh is not None and self._refresh.future is future:
+            self._refresh = None
         if not future.cancelled():
             future.exception()  # mark it as retrieved: the waiting calls may have been cancelled
