@@ -85,7 +85,7 @@ def test_what_cannot_be_written_leaves_the_folder_as_it_was(tmp_path: Path) -> N
     (out / "topology.svg").mkdir(parents=True)
     (out / "cabling.csv").write_text("of yesterday\n")
     with pytest.raises(
-        RailfabError, match=rf"^{re.escape(str(out))}: the folder cannot be written \(is a directory\)\. Choose "
+        RailfabError, match=rf"^{re.escape(str(out))}: the folder cannot be written \(is a directory\)\. Use "
     ):
         write_documents(plan, out)
     assert files(out) == {"cabling.csv": "of yesterday\n"}
@@ -120,7 +120,7 @@ def test_the_summary_says_what_stated_traffic_saves(tmp_path: Path) -> None:
     write_documents(plan, tmp_path / "out")
     assert plan.buffers[0].plan.saved_bytes > 0
     assert (
-        f"do, which saves {plan.buffers[0].plan.saved_bytes / 1e6:,.1f} MB" in (tmp_path / "out/summary.md").read_text()
+        f"lossless, which saves {plan.buffers[0].plan.saved_bytes / 1e6:,.1f} MB" in (tmp_path / "out/summary.md").read_text()
     )
 
 
