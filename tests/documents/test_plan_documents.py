@@ -119,9 +119,8 @@ def test_the_summary_says_what_stated_traffic_saves(tmp_path: Path) -> None:
     plan = planned(changed(tmp_path, ("lossless: {dscp: 26", lossless)))
     write_documents(plan, tmp_path / "out")
     assert plan.buffers[0].plan.saved_bytes > 0
-    assert (
-        f"lossless, which saves {plan.buffers[0].plan.saved_bytes / 1e6:,.1f} MB" in (tmp_path / "out/summary.md").read_text()
-    )
+    summary = (tmp_path / "out/summary.md").read_text()
+    assert f"lossless, which saves {plan.buffers[0].plan.saved_bytes / 1e6:,.1f} MB" in summary
 
 
 def test_a_fabric_without_a_lossless_class_has_no_thresholds(tmp_path: Path) -> None:
