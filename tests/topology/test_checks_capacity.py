@@ -51,7 +51,7 @@ def test_a_stated_ratio_that_is_held_says_nothing(ratio: int) -> None:
 def test_a_stated_ratio_that_is_exceeded_by_half_a_percent_is_an_error() -> None:
     (line,) = over(fabric(backend__spines__links_per_leaf=1, backend__oversubscription=1.99))
     assert line.startswith("error ")
-    assert "(2.00:1, 1.99:1 at most)" in line
+    assert "(2.00:1; the limit is 1.99:1)" in line
 
 
 def test_spines_are_held_to_it_too() -> None:
