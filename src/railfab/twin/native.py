@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+from railfab.device import DeviceModel
 from railfab.errors import UnsupportedFeature
 from railfab.forwarding import BgpSession
 from railfab.gnmi.target import Model
@@ -25,7 +26,7 @@ class Native:
     wildcard: the value for a `*` in a key of a telemetry rule, from the device, the key's name, its pattern and the
         labels of a sample; None when the rule does not apply to them.
     session_leaves: leaves of a BGP session that no metric carries, by path, from the device and the session.
-    text: a configuration tree as the text that the platform parses.
+    parse: the device model of a configuration tree.
     """
 
     factory: Callable[[str], dict[str, Any]]
@@ -34,7 +35,7 @@ class Native:
     wildcard: Callable[[str, str, str, Mapping[str, str]], str | None]
     models: tuple[Model, ...]
     session_leaves: Callable[[str, BgpSession], Mapping[str, Any]]
-    text: Callable[[dict[str, Any]], str]
+    parse: Callable[[dict[str, Any]], DeviceModel]
 
 
 def native(platform: str, device: str) -> Native:

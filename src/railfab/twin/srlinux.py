@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from functools import lru_cache
 from hashlib import sha256
@@ -11,6 +10,7 @@ from typing import Any
 
 from railfab.forwarding import BgpSession
 from railfab.gnmi.target import Model
+from railfab.platforms.srlinux.parse import parse_tree
 from railfab.platforms.srlinux.tree import bare, keys_of
 from railfab.twin.native import Native
 from railfab.twin.samples import Labels
@@ -96,5 +96,5 @@ NATIVE = Native(
     wildcard=wildcard,
     session_leaves=session_leaves,
     models=tuple(Model(f"urn:nokia.com:srlinux:srl_nokia-{name}", "Nokia", VERSION) for name in MODULES),
-    text=json.dumps,
+    parse=parse_tree,
 )

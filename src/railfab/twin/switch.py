@@ -98,7 +98,6 @@ class VirtualSwitch:
 
     def __init__(self, name: str, platform: Platform, native: Native, *, apply: Apply, observe: Observe) -> None:
         self.name = name
-        self._platform = platform
         self._native = native
         self._apply = apply
         self._observe = observe
@@ -127,7 +126,7 @@ class VirtualSwitch:
         Raises RailfabError when it is not valid.
         """
         merged = overlaid(self._tree, tree, self._names)
-        model = self._platform.parse(self._native.text(merged))
+        model = self._native.parse(merged)
         self._take(merged, model)
         return model
 
@@ -135,7 +134,7 @@ class VirtualSwitch:
         with self._editing:
             with _PARSING:
                 tree = edited(self._tree, edits, self._names, self.name)
-                model = self._platform.parse(self._native.text(tree)) if self._native.configured(tree) else None
+                model = self._native.parse(tree) if self._native.configured(tree) else None
             self._apply(self.name, model)
             self._take(tree, model)
         logger.info("%s: configuration changed", self.name)

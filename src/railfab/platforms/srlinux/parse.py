@@ -13,15 +13,20 @@ from railfab.platforms.srlinux.config_node import ConfigNode
 from railfab.platforms.srlinux.interfaces import parse_interfaces
 from railfab.platforms.srlinux.qos_parse import parse_qos
 from railfab.platforms.srlinux.routing import attached, parse_bfd, parse_bgp
-from railfab.platforms.srlinux.tree import stripped, tree_of
+from railfab.platforms.srlinux.tree import Json, stripped, tree_of
 
 PLATFORM_NAME = "srlinux"
 
 
 def parse(text: str) -> DeviceModel:
     """The device model of a configuration text. Raises ConfigError, or Problems with every error found."""
+    return parse_tree(tree_of(text))
+
+
+def parse_tree(tree: Json) -> DeviceModel:
+    """The device model of a configuration as JSON. Raises ConfigError, or Problems with every error found."""
     problems: list[RailfabError] = []
-    root = ConfigNode(stripped(tree_of(text)), "", problems)
+    root = ConfigNode(stripped(tree), "", problems)
     ports = parse_interfaces(root, attached(root))
     timers, bfd_ports = parse_bfd(root)
     bgp = parse_bgp(root, ports.interfaces, bfd_ports)
