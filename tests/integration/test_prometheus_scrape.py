@@ -99,7 +99,7 @@ def test_prometheus_finds_the_series_typed_and_loses_them_when_a_switch_dies(
     metadata = prometheus.ask("metadata")
     for name, kind, help_ in (
         ("fabric_interface_receive_bytes_total", "counter", "Received octets of frames without preamble."),
-        ("fabric_interface_oper_up", "gauge", "Whether the interface works (1) or not (0)."),
+        ("fabric_interface_oper_up", "gauge", "Whether the interface is operationally up (1) or not (0)."),
     ):
         assert metadata.get(name, metadata.get(name.removesuffix("_total")))[0] | {"unit": ""} == {
             "type": kind,
