@@ -26,7 +26,7 @@ from pygnmi.client import gNMIclient
 from railfab.device import DeviceModel
 from railfab.endpoints import load_endpoints, read_credentials, state_file
 from railfab.fabric import design
-from railfab.forwarding import Change, ForwardingState, LinkTable, Marking, converge, unconfigured
+from railfab.forwarding import FabricChange, ForwardingState, LinkTable, Marking, converge, unconfigured
 from railfab.platforms import platform
 from railfab.sim import Framing
 from railfab.topology import PortKey, Role, Topology
@@ -65,7 +65,7 @@ def first_convergence(models: dict[str, DeviceModel], topology: Topology) -> For
 
     def configured() -> None:
         start = unconfigured(LinkTable(topology), framing=Framing(), marking=Marking())
-        found.append(converge(start, Change(parsed)))
+        found.append(converge(start, FabricChange(parsed)))
 
     row("first convergence", cpu_s(configured))
     up = sum(session.established for sessions in found[0].sessions.values() for session in sessions.values())
@@ -79,12 +79,12 @@ def alone(state: ForwardingState, models: dict[str, DeviceModel], link: PortKey,
     assert qos is not None
     slower = tuple(replace(profile, kmin_bytes=profile.kmin_bytes + 1) for profile in qos.profiles)
     changes = {
-        "QoS of a leaf": Change({leaf: replace(model, qos=replace(qos, profiles=slower))}),
-        "BGP of a leaf (maximum paths)": Change({leaf: replace(model, bgp=replace(model.bgp, max_paths=4))}),
-        "BGP of a spine (AS number, all sessions down)": Change(
+        "QoS of a leaf": FabricChange({leaf: replace(model, qos=replace(qos, profiles=slower))}),
+        "BGP of a leaf (maximum paths)": FabricChange({leaf: replace(model, bgp=replace(model.bgp, max_paths=4))}),
+        "BGP of a spine (AS number, all sessions down)": FabricChange(
             {spine: replace(models[spine], bgp=replace(models[spine].bgp, asn=64_999))}
         ),
-        "a cut link": Change({}, cut=frozenset({link})),
+        "a cut link": FabricChange({}, cut=frozenset({link})),
     }
     for what, change in changes.items():
         row(what, cpu_s(lambda change=change: [converge(state, change) for _ in range(ROUNDS)]) / ROUNDS)

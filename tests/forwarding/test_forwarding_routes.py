@@ -10,7 +10,7 @@ import pytest
 from tests.forwarding.fabrics import LEAF, SPINE, model, planned, with_interface, with_neighbors
 
 from railfab.device import DeviceModel, PrefixRange
-from railfab.forwarding import Change, ForwardingState, LinkTable, Marking, converge, flow_path, unconfigured
+from railfab.forwarding import FabricChange, ForwardingState, LinkTable, Marking, converge, flow_path, unconfigured
 from railfab.forwarding.paths import choice, source_port, tuple_key
 from railfab.sim import Framing, Path
 
@@ -25,7 +25,7 @@ def converged(
 ) -> ForwardingState:
     topology, models = planned()
     start = unconfigured(LinkTable(topology), framing=Framing(), marking=Marking())
-    return converge(start, Change({**models, **(changed or {})}, cut=frozenset(cut or ())))
+    return converge(start, FabricChange({**models, **(changed or {})}, cut=frozenset(cut or ())))
 
 
 def next_hops(state: ForwardingState, switch: str, address: IPv4Address = FAR_HOST) -> list[str]:

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from railfab.device import BfdTimers, DeviceModel, PrefixRange, plan
-from railfab.forwarding import Change, ForwardingState, LinkTable, Marking, converge, unconfigured
+from railfab.forwarding import FabricChange, ForwardingState, LinkTable, Marking, converge, unconfigured
 from railfab.intent import load_intent
 from railfab.sim import Framing
 from railfab.topology import PortKey, Role, Topology, wire
@@ -65,7 +65,7 @@ def count_prefixes(state: ForwardingState) -> None:
 
 
 def at_once(links: LinkTable, models: Mapping[str, DeviceModel | None], cut: frozenset[PortKey]) -> ForwardingState:
-    return converge(start(links), Change(models, cut=cut))
+    return converge(start(links), FabricChange(models, cut=cut))
 
 
 Edit = Callable[[DeviceModel, int], DeviceModel | None]
@@ -143,7 +143,7 @@ EDITS: Mapping[str, Edit] = {
 
 
 @st.composite
-def histories(draw: st.DrawFn) -> tuple[str, list[Change]]:
+def histories(draw: st.DrawFn) -> tuple[str, list[FabricChange]]:
     """A fabric, and changes to it one after the other."""
     name = draw(st.sampled_from(FABRICS))
     topology, links, models = fabric(name)
@@ -156,13 +156,15 @@ def histories(draw: st.DrawFn) -> tuple[str, list[Change]]:
             switch: EDITS[draw(st.sampled_from(sorted(EDITS)))](models[switch], draw(st.integers(0, 40)))
             for switch in chosen
         }
-        changes.append(Change(edited, cut=draw(ends), mended=draw(ends)))
+        changes.append(FabricChange(edited, cut=draw(ends), mended=draw(ends)))
     return name, changes
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(histories(), st.booleans())
-def test_a_history_of_changes_gives_the_state_of_their_sum(history: tuple[str, list[Change]], planned: bool) -> None:
+def test_a_history_of_changes_gives_the_state_of_their_sum(
+    history: tuple[str, list[FabricChange]], planned: bool
+) -> None:
     name, changes = history
     _, links, models = fabric(name)
     held: dict[str, DeviceModel | None] = dict(models) if planned else {}
@@ -183,7 +185,7 @@ def test_each_edit_of_a_leaf_and_a_spine_gives_the_state_of_all_at_once(name: st
     for role in (Role.LEAF, Role.SPINE):
         switch = next(node.name for node in topology.switches() if node.role is role)
         edited = EDITS[edit](models[switch], 30)
-        assert seen(converge(planned, Change({switch: edited}))) == seen(
+        assert seen(converge(planned, FabricChange({switch: edited}))) == seen(
             at_once(links, {**models, switch: edited}, frozenset())
         )
 
@@ -193,7 +195,7 @@ def test_switches_configured_one_by_one_converge_to_the_state_of_all_at_once(nam
     _, links, models = fabric(name)
     state = start(links)
     for switch, model in models.items():
-        state = converge(state, Change({switch: model}))
+        state = converge(state, FabricChange({switch: model}))
     assert seen(state) == seen(at_once(links, models, frozenset()))
 
 
@@ -204,8 +206,8 @@ def test_what_is_undone_leaves_no_trace(name: str) -> None:
     switch, model = next(iter(models.items()))
     port = links.keys[links.links_of[switch][-1]]
     for there, back in (
-        (Change({switch: None}), Change({switch: model})),
-        (Change({}, cut=frozenset({port})), Change({}, mended=frozenset({port}))),
+        (FabricChange({switch: None}), FabricChange({switch: model})),
+        (FabricChange({}, cut=frozenset({port})), FabricChange({}, mended=frozenset({port}))),
     ):
         assert seen(converge(planned, there)) != seen(planned)
         assert seen(converge(converge(planned, there), back)) == seen(planned)
@@ -218,12 +220,12 @@ def test_a_prefix_has_the_routes_to_all_its_originators() -> None:
     shared = IPv4Address("10.255.9.9")
     first, second = (replace(models[name], loopback=shared) for name in (one, two))
     held = at_once(links, {**models, one: first}, frozenset())
-    both = converge(held, Change({two: second}))
+    both = converge(held, FabricChange({two: second}))
     assert seen(both) == seen(at_once(links, {**models, one: first, two: second}, frozenset()))
     spine = "pod1-spine1"
     peers = {links.far_key(link)[0] for link in both.routes.egress(spine, shared)}
     assert peers == {one, two}
-    left = converge(both, Change({one: models[one]}))
+    left = converge(both, FabricChange({one: models[one]}))
     assert {links.far_key(link)[0] for link in left.routes.egress(spine, shared)} == {two}
     assert seen(left) == seen(at_once(links, {**models, two: second}, frozenset()))
     assert len(left.routes.egress(other, shared)) == 8
@@ -239,7 +241,7 @@ def test_a_host_port_that_goes_down_lowers_the_numbers_of_prefixes_of_all_sessio
         for key in (links.keys[link] for link in links.links_of[leaf])
         if links.is_host(links.far_key(links.egress[key])[0])
     )
-    down = converge(planned, Change({}, cut=frozenset({host_port})))
+    down = converge(planned, FabricChange({}, cut=frozenset({host_port})))
     assert [session.received for session in down.sessions_of(far)] == [
         session.received - 1 for session in planned.sessions_of(far)
     ]
@@ -249,7 +251,7 @@ def test_a_qos_change_shares_routes_ports_and_sessions() -> None:
     _, links, models = fabric("pod64")
     planned = at_once(links, models, frozenset())
     leaf = "pod1-seg1-leaf1"
-    changed = converge(planned, Change({leaf: qos(models[leaf], 0)}))
+    changed = converge(planned, FabricChange({leaf: qos(models[leaf], 0)}))
     assert changed.routes is planned.routes
     assert all(changed.ports[node] is planned.ports[node] for node in planned.ports)
     assert all(changed.sessions[name] is planned.sessions[name] for name in planned.sessions)
@@ -266,8 +268,8 @@ def test_a_state_is_not_changed_by_what_follows() -> None:
     planned = at_once(links, models, frozenset())
     before = seen(planned)
     for edit in EDITS.values():
-        converge(planned, Change({name: edit(model, 3) for name, model in list(models.items())[:2]}))
-    converge(planned, Change({}, cut=frozenset(links.keys[:4])))
+        converge(planned, FabricChange({name: edit(model, 3) for name, model in list(models.items())[:2]}))
+    converge(planned, FabricChange({}, cut=frozenset(links.keys[:4])))
     assert seen(planned) == before
 
 
@@ -293,6 +295,6 @@ def test_routes_that_lose_their_originator_settle_among_switches_with_their_own_
         if not links.is_host(links.far_key(links.egress[key])[0])
     ]
     assert all(session.established for session in planned.sessions_of(leaf))
-    alone = converge(planned, Change({}, cut=frozenset(uplinks)))
+    alone = converge(planned, FabricChange({}, cut=frozenset(uplinks)))
     assert seen(alone) == seen(at_once(links, own, alone.cut))
-    assert seen(converge(alone, Change({}, mended=frozenset(uplinks)))) == seen(planned)
+    assert seen(converge(alone, FabricChange({}, mended=frozenset(uplinks)))) == seen(planned)

@@ -15,7 +15,7 @@ from tests.forwarding.fabrics import LEAF, MS, SPINE, deployed, made, model, pla
 from tests.forwarding.test_incremental_convergence import at_once, fabric, seen
 
 from railfab.errors import Problems
-from railfab.forwarding import Change, ForwardingState, converge, flow_path
+from railfab.forwarding import FabricChange, ForwardingState, converge, flow_path
 from railfab.intent import Job
 from railfab.twin import live
 from railfab.twin.clock import STEP_NS, Clock
@@ -32,11 +32,11 @@ def incast() -> Job:
 
 
 @contextmanager
-def held_up(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[threading.Event, threading.Event, list[Change]]]:
+def held_up(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[threading.Event, threading.Event, list[FabricChange]]]:
     """Convergence that waits: when it has begun, when it may go on, and the changes that it was given."""
-    begun, may_go_on, changes = threading.Event(), threading.Event(), list[Change]()
+    begun, may_go_on, changes = threading.Event(), threading.Event(), list[FabricChange]()
 
-    def slowly(state: ForwardingState, change: Change) -> ForwardingState:
+    def slowly(state: ForwardingState, change: FabricChange) -> ForwardingState:
         changes.append(change)
         begun.set()
         assert may_go_on.wait(SOON_S)
@@ -129,7 +129,7 @@ def test_merged_changes_are_the_changes_one_after_the_other(data: st.DataObject)
         st.sampled_from(sorted(models)[:3]), st.sampled_from([None, *list(models.values())[:1]]), max_size=2
     ).map(lambda held: {name: found and models[name] for name, found in held.items()})
     one_end = ends.map(lambda keys: frozenset(max(key, links.far_key(links.egress[key])) for key in keys))
-    changes = data.draw(st.lists(st.builds(Change, configurations, cut=one_end, mended=one_end), max_size=5))
+    changes = data.draw(st.lists(st.builds(FabricChange, configurations, cut=one_end, mended=one_end), max_size=5))
     changes = [replace(change, cut=change.cut - change.mended) for change in changes]
     state = one_by_one = at_once(links, models, frozenset())
     for change in changes:
@@ -152,7 +152,7 @@ def test_a_refused_configuration_leaves_those_that_came_with_it() -> None:
 def test_a_change_that_cannot_converge_is_reported_and_the_next_one_converges(monkeypatch: pytest.MonkeyPatch) -> None:
     running = deployed()
 
-    def fails(state: ForwardingState, change: Change) -> ForwardingState:
+    def fails(state: ForwardingState, change: FabricChange) -> ForwardingState:
         raise ZeroDivisionError("a defect")
 
     monkeypatch.setattr(live, "converge", fails)

@@ -1,6 +1,6 @@
 """What switches do, computed from their configurations and the links: sessions, routes, next-hop groups, QoS. Pure."""
 
-from railfab.forwarding.converge import Change, converge, unconfigured
+from railfab.forwarding.converge import FabricChange, converge, unconfigured
 from railfab.forwarding.links import LinkTable
 from railfab.forwarding.paths import flow_path
 from railfab.forwarding.sessions import BgpSession
@@ -8,7 +8,7 @@ from railfab.forwarding.state import ForwardingState, Marking
 
 __all__ = [
     "BgpSession",
-    "Change",
+    "FabricChange",
     "ForwardingState",
     "LinkTable",
     "Marking",

@@ -23,7 +23,7 @@ ETHERNET_BYTES = 18
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FabricChange:
     """What happens at one moment. models: new configurations by switch, None for one that is taken away.
 
     cut, mended: ports whose cable breaks, or works again; either end names it.
@@ -54,7 +54,7 @@ def unconfigured(links: LinkTable, *, framing: Framing, marking: Marking) -> For
     return replace(state, ports=ports, network=network(links, ports, state.effects, links.keys, state.network))
 
 
-def converge(state: ForwardingState, change: Change) -> ForwardingState:
+def converge(state: ForwardingState, change: FabricChange) -> ForwardingState:
     """The state that follows. Computes what the change concerns; the rest is shared with the state before.
 
     Raises ConfigError for QoS that no chip could follow.
@@ -92,7 +92,7 @@ def _configs(before: Configs, models: Mapping[str, DeviceModel | None], policies
     return {**{name: held for name, held in before.items() if name not in models}, **fresh}
 
 
-def _cut(state: ForwardingState, change: Change) -> frozenset[PortKey]:
+def _cut(state: ForwardingState, change: FabricChange) -> frozenset[PortKey]:
     """Both ends of every cable that is broken."""
     return (state.cut | _both_ends(state.links, change.cut)) - _both_ends(state.links, change.mended)
 

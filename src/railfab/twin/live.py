@@ -16,7 +16,7 @@ from railfab.device import DeviceModel
 from railfab.errors import IntentError, TopologyError
 from railfab.forwarding import (
     BgpSession,
-    Change,
+    FabricChange,
     ForwardingState,
     LinkTable,
     Marking,
@@ -30,7 +30,7 @@ from railfab.sim import QUEUES, Dcqcn, Engine, Flow, Framing, Path, max_min_rate
 from railfab.topology import PortKey, Topology
 from railfab.twin.fair_lock import FairLock
 from railfab.twin.readings import Arrays, Readings, port_arrays
-from railfab.twin.samples import Observed, Sample, SwitchSamples, switch_samples
+from railfab.twin.samples import ObservedSwitch, Sample, SwitchSamples, switch_samples
 from railfab.twin.transitions import TransitionCounters, no_transitions
 from railfab.units import NS_PER_MS, NS_PER_S, bytes_per_s
 from railfab.workload import JobRun, JobStatus, Transfer, stages
@@ -64,7 +64,7 @@ class Published:
 class _Request:
     """A change that waits for its convergence. failure: what prevented it."""
 
-    change: Change
+    change: FabricChange
     done: bool = False
     failure: Exception | None = None
 
@@ -136,7 +136,7 @@ class LiveFabric:
             self._known_switch(name)
             switch_effect(model, self._links.buffer_bytes[name])
             named[name] = model if model is None or model.name == name else replace(model, name=name)
-        self._request(Change(named))
+        self._request(FabricChange(named))
 
     def set_link(self, node: str, interface: str, up: bool) -> None:
         """Break or mend the cable at this port."""
@@ -144,7 +144,7 @@ class LiveFabric:
         if key not in self._links.egress:
             raise TopologyError(f"link {node} {interface}", "there is no cable", "Use a port of the cabling plan")
         ports = frozenset({key})
-        self._request(Change({}, mended=ports) if up else Change({}, cut=ports))
+        self._request(FabricChange({}, mended=ports) if up else FabricChange({}, cut=ports))
 
     def start(self, job: Job) -> None:
         """Run a job from its beginning, in place of any other. Raises IntentError."""
@@ -190,7 +190,7 @@ class LiveFabric:
         published = self._newest()
         return self._samples_of(name, published).samples(published.arrays())
 
-    def observed(self, name: str, max_age_s: float) -> Observed:
+    def observed(self, name: str, max_age_s: float) -> ObservedSwitch:
         """The samples of a switch as one array, and its sessions. max_age_s: of its counters; states are present."""
         published = self._newest(max_age_s)
         return self._samples_of(name, published).observed(published.arrays())
@@ -232,7 +232,7 @@ class LiveFabric:
 
     # Convergence
 
-    def _request(self, change: Change) -> None:
+    def _request(self, change: FabricChange) -> None:
         """Have a change take effect. Changes that come while another converges converge together after it."""
         request = _Request(change)
         with self._requesting:
@@ -255,7 +255,7 @@ class LiveFabric:
         for request in requests:
             request.done = True
 
-    def _converge(self, change: Change) -> None:
+    def _converge(self, change: FabricChange) -> None:
         before = self._state
         after = converge(before, change)
         now_s = self._started_s + self._clock_ns / NS_PER_S
@@ -379,7 +379,7 @@ class LiveFabric:
             raise TopologyError(f"fabric {fabric}", f"has no switch {name!r}", "Use a name of railfab plan")
 
 
-def merged(changes: Iterable[Change]) -> Change:
+def merged(changes: Iterable[FabricChange]) -> FabricChange:
     """Several changes, in their order, as one: what comes later counts."""
     models: dict[str, DeviceModel | None] = {}
     cut: frozenset[PortKey] = frozenset()
@@ -387,4 +387,4 @@ def merged(changes: Iterable[Change]) -> Change:
     for change in changes:
         models.update(change.models)
         cut, mended = (cut - change.mended) | change.cut, (mended - change.cut) | change.mended
-    return Change(models, cut, mended)
+    return FabricChange(models, cut, mended)

@@ -84,7 +84,7 @@ _HEADROOM = {
 }
 
 
-class Observed(NamedTuple):
+class ObservedSwitch(NamedTuple):
     """The present state of a switch. series: the same object as long as it has the same series."""
 
     series: tuple[Series, ...]
@@ -109,10 +109,10 @@ class SwitchSamples:
     def samples(self, arrays: Arrays) -> list[Sample]:
         return [*(sample for family in self.families for sample in family.read(arrays)), *self.states]
 
-    def observed(self, arrays: Arrays) -> Observed:
+    def observed(self, arrays: Arrays) -> ObservedSwitch:
         counted = [arrays[family.source][family.places] for family in self.families]
         stated = np.array([sample.value for sample in self.states])
-        return Observed(self.series, np.concatenate([*counted, stated]), self.sessions)
+        return ObservedSwitch(self.series, np.concatenate([*counted, stated]), self.sessions)
 
 
 def switch_samples(

@@ -26,7 +26,7 @@ from railfab.twin.files import TwinFiles, claimed, write_credentials
 from railfab.twin.job_metrics import JobMetrics, TwinMetrics, registry
 from railfab.twin.live import LiveFabric
 from railfab.twin.native import native
-from railfab.twin.samples import Observed
+from railfab.twin.samples import ObservedSwitch
 from railfab.twin.status import SwitchStatus, TwinStatus
 from railfab.twin.switch import VirtualSwitch
 from railfab.units import NS_PER_S
@@ -177,7 +177,7 @@ class Twin:
         for switch in self._switches.values():
             switch.touch()
 
-    def _observe(self, name: str) -> Observed:
+    def _observe(self, name: str) -> ObservedSwitch:
         return self._live.observed(name, COUNTERS_AGE_S)
 
     def _make_switches(self) -> None:

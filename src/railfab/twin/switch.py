@@ -19,7 +19,7 @@ from railfab.gnmi.target import DataType, Edit, Found, Leaf, Model, PathNotFound
 from railfab.platforms import Platform
 from railfab.twin.encoder import Encoded, Encoder
 from railfab.twin.native import Native
-from railfab.twin.samples import Observed
+from railfab.twin.samples import ObservedSwitch
 from railfab.twin.tree import Json, Names, bare, edited, found, selected
 
 logger = logging.getLogger(__name__)
@@ -33,7 +33,7 @@ Apply = Callable[[str, DeviceModel | None], None]
 Raises RailfabError."""
 
 
-Observe = Callable[[str], Observed]
+Observe = Callable[[str], ObservedSwitch]
 """Reads the state of a switch without waiting for a lock."""
 
 
