@@ -40,10 +40,24 @@ def test_a_switch_that_the_endpoints_file_lacks_is_named(fabric: Design, tmp_pat
 def test_the_limit_that_the_error_names_leaves_out_what_is_missing(fabric: Design, tmp_path: Path) -> None:
     first, second, *present = names(fabric)
     path = saved(tmp_path / "e.json", fabric, present)
-    with pytest.raises(EndpointError, match=f"leave it out with --limit '!{first}&!{second}'"):
+    with pytest.raises(EndpointError, match=f"leave them out with --limit '!{first}&!{second}'"):
         resolve_endpoints(fabric, str(path), tmp_path)
     found = resolve_endpoints(fabric, str(path), tmp_path, f"!{first}&!{second}")
     assert [node.name for node in found.nodes] == present
+
+
+def test_the_limit_that_the_error_names_stays_within_the_one_that_was_given(fabric: Design, tmp_path: Path) -> None:
+    path = saved(tmp_path / "e.json", fabric, ["pod1-spine1"])
+    with pytest.raises(EndpointError, match=r"leave it out with --limit 'spine&!pod1-spine2'\.$"):
+        resolve_endpoints(fabric, str(path), tmp_path, "spine")
+    found = resolve_endpoints(fabric, str(path), tmp_path, "spine&!pod1-spine2")
+    assert [node.name for node in found.nodes] == ["pod1-spine1"]
+
+
+def test_no_limit_is_named_that_would_select_no_switch(fabric: Design, tmp_path: Path) -> None:
+    path = saved(tmp_path / "e.json", fabric, ["pod1-spine1"])
+    with pytest.raises(EndpointError, match=r"Add what is missing\.$"):
+        resolve_endpoints(fabric, str(path), tmp_path, "pod1-spine2")
 
 
 def test_a_limit_asks_for_the_switches_that_it_selects(fabric: Design, tmp_path: Path) -> None:

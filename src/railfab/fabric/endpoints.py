@@ -35,16 +35,27 @@ def resolve_endpoints(
         raise EndpointError(source, f"contains no switch of {fabric.intent.fabric}", "Name the file of this fabric")
     if missing := [node.name for node in expected if node.name not in found]:
         problem = f"lacks {counted(len(missing), 'switch')} of {fabric.intent.fabric}: {listed(missing)}"
-        raise EndpointError(source, problem, _remedy(fabric, on, missing))
+        raise EndpointError(source, problem, _remedy(fabric, on, missing, _limit_without(missing, expected, limit)))
     nodes = tuple(_on_platform(found[node.name], node) for node in expected)
     return Endpoints(fabric=fabric.intent.fabric, backend=endpoints.backend, nodes=nodes)
 
 
-def _remedy(fabric: Design, on: str | None, missing: Sequence[str]) -> str:
+def _remedy(fabric: Design, on: str | None, missing: Sequence[str], limit: str | None) -> str:
+    """What to do about switches without an endpoint. limit: that leaves them out; None when no short one does."""
     command = {"twin": f"railfab twin {fabric.path}", "lab": f"railfab lab up {fabric.path}"}.get(on or "")
     action = f"Stop the {on} and start it again with {command}" if command else "Add what is missing"
-    limit = "&".join(f"!{name}" for name in missing[:LISTED])
-    return f"{action}, or leave it out with --limit '{limit}{'&...' if len(missing) > LISTED else ''}'"
+    return (
+        action
+        if limit is None
+        else f"{action}, or leave {'it' if len(missing) == 1 else 'them'} out with --limit '{limit}'"
+    )
+
+
+def _limit_without(missing: Sequence[str], expected: Sequence[Node], limit: str | None) -> str | None:
+    """The limit that selects what this one does, less the missing switches; None when it is long or selects none."""
+    if len(missing) > LISTED or len(missing) == len(expected) or "," in (limit or ""):
+        return None
+    return "&".join((*([limit] if limit else []), *(f"!{name}" for name in missing)))
 
 
 def _on_platform(endpoint: Endpoint, node: Node) -> Endpoint:
