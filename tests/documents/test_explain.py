@@ -14,7 +14,7 @@ from tests.topology.fabric_intents import fabric, fabrics
 
 from railfab.documents import Plan, planned
 from railfab.documents.explain import explained
-from railfab.documents.explain.formats import capacity, joined, listed, ranges, ratio
+from railfab.documents.explain.formats import capacity, joined, numbered, ranges, ratio
 from railfab.documents.explain.numbers import HOST_FIELDS, outgrown
 from railfab.documents.explain.subject import Subject
 from railfab.intent import FabricIntent, load_intent
@@ -333,7 +333,7 @@ def test_how_numbers_are_said() -> None:
         "1-3",
         "1, 4-6, 9, 10",
     ]
-    assert (listed("rail", [2]), listed("rail", [1, 2, 3])) == ("rail 2", "rails 1-3")
+    assert (numbered("rail", [2]), numbered("rail", [1, 2, 3])) == ("rail 2", "rails 1-3")
     assert (capacity(400), capacity(12_800), capacity(50)) == ("400 Gb/s", "12.8 Tb/s", "50 Gb/s")
     assert (ratio(3200, 3200), ratio(3200, 1600), ratio(1600, 3200)) == (
         "1:1, non-blocking",

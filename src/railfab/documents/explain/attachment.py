@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from railfab.documents.explain.formats import counted, joined, listed
+from railfab.documents.explain.formats import joined, numbered
 from railfab.documents.explain.subject import Subject
 from railfab.topology import Bond, Gateway, Net
 from railfab.topology.attachment import VNI_BASE, VNIS_PER_LEAF, Attachment
+from railfab.units import counted
 
 WHY = {
     "routed": "Each NIC port is routed: it and the switch port have the two addresses of a {link}. A host has a route "
@@ -36,7 +37,7 @@ def attachment(subject: Subject) -> Iterator[str]:
 def _vlans(subject: Subject, own: Attachment) -> str:
     vlans = sorted({gateway.vlan for gateway in _gateways(subject)})
     second = "" if own.paired or vlans[-1] - vlans[0] < 100 else ", and 100 more on the second of its switches"
-    return f"Rail r has VLAN {own.subnets.first_vlan - 1} + r{second}: {listed('VLAN', vlans)}."
+    return f"Rail r has VLAN {own.subnets.first_vlan - 1} + r{second}: {numbered('VLAN', vlans)}."
 
 
 def _gateways(subject: Subject) -> list[Gateway]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from railfab.documents.explain.formats import capacity, counted, kilobytes, megabytes
+from railfab.documents.explain.formats import capacity, kilobytes, megabytes
 from railfab.documents.explain.subject import Subject
 from railfab.fabric import SwitchBuffers
 from railfab.intent import Lossless
@@ -18,7 +18,7 @@ from railfab.qos.thresholds import (
     PAUSE_FRAME_BYTES,
     response_bits,
 )
-from railfab.units import BITS_PER_BYTE, ETHERNET_OVERHEAD_BYTES, FIBRE_NS_PER_M, bytes_per_ns
+from railfab.units import BITS_PER_BYTE, ETHERNET_OVERHEAD_BYTES, FIBRE_NS_PER_M, bytes_per_ns, counted
 
 
 def thresholds(subject: Subject) -> Iterator[str]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from railfab.documents.explain.formats import capacity, counted, ratio
+from railfab.documents.explain.formats import capacity, ratio
 from railfab.documents.explain.subject import Subject
 from railfab.topology import Role
 from railfab.topology.scale import scale, three_tiers, two_tiers
+from railfab.units import counted
 
 
 def uplinks(subject: Subject) -> Iterator[str]:

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from railfab.units import counted
-
-__all__ = ["capacity", "counted", "joined", "kilobytes", "listed", "megabytes", "ranges", "ratio"]
-
 
 def capacity(gbps: float) -> str:
     """Bandwidth, such as `400 Gb/s` or `3.2 Tb/s`."""
@@ -38,7 +34,7 @@ def ranges(numbers: Sequence[int]) -> str:
     return ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs)
 
 
-def listed(what: str, numbers: Sequence[int]) -> str:
+def numbered(what: str, numbers: Sequence[int]) -> str:
     """Numbers with their noun, such as `rail 1` or `rails 1-8`."""
     return f"{what}{'s' if len(set(numbers)) > 1 else ''} {ranges(numbers)}"
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from railfab.documents.explain.formats import counted
 from railfab.documents.explain.subject import Subject
 from railfab.documents.growth import Room, growth, largest_gpus
 from railfab.topology.attachment import Attachment
+from railfab.units import counted
 
 
 def rooms(subject: Subject) -> Iterator[str]:

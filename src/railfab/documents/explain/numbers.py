@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from railfab.documents.explain.formats import counted
 from railfab.documents.explain.subject import Subject
 from railfab.topology import Link, Node, Role
 from railfab.topology.addresses import (
@@ -20,6 +19,7 @@ from railfab.topology.addresses import (
     address_plan,
 )
 from railfab.topology.numbering import FIRST_LEAF, LAST, AsPlan
+from railfab.units import counted
 
 HOST_FIELDS = ("plane", "rail", "pod", "segment", "leaf of the rail", "host and port", "end of the link")
 LOOPBACK_FIELDS = ("tier", "plane", "pod", "switch")

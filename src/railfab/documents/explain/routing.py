@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from railfab.documents.explain.formats import counted
 from railfab.documents.explain.subject import Subject
 from railfab.topology import Net
+from railfab.units import counted
 
 CONTROL = {
     "ebgp": "eBGP runs on every link between switches (RFC 7938): AS paths prevent loops.",

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from railfab.documents.explain.formats import capacity, counted, joined, listed, ranges
+from railfab.documents.explain.formats import capacity, joined, numbered, ranges
 from railfab.documents.explain.subject import Subject
 from railfab.topology import Role
 from railfab.topology.front_panel import host_panel_positions, peer_cages, uplink_position
+from railfab.units import counted
 
 PATHS = {
     1: "a rail switch",
@@ -87,7 +88,7 @@ def rails(subject: Subject) -> Iterator[str]:
     yield _assignment(subject)
     served = list(islice(plan.rails_of.items(), LISTED))
     for switch, numbers in served:
-        yield f"Rail switch {switch} of every segment serves {listed('rail', numbers)}{_port_words(subject, switch)}."
+        yield f"Rail switch {switch} of every segment serves {numbered('rail', numbers)}{_port_words(subject, switch)}."
     if len(plan.rails_of) > len(served):
         yield f"And so on to rail switch {len(plan.rails_of)}."
 
@@ -97,7 +98,7 @@ def _port_words(subject: Subject, switch: int) -> str:
     if subject.intent.hosts.nic_ports == 1 or subject.intent.backend.planes > 1:
         return ""
     ports = sorted({port.port for port in subject.dimensions.nic_ports if port.switch == switch})
-    return f", by {listed('port', ports)} of each NIC"
+    return f", by {numbered('port', ports)} of each NIC"
 
 
 def _assignment(subject: Subject) -> str:
@@ -134,16 +135,16 @@ def ports(subject: Subject) -> Iterator[str]:
     )
     yield (
         f"{counted(plan.segments.hosts, 'host')} with {counted(plan.links_per_host_and_leaf, 'link')} each to a rail "
-        f"switch make {counted(count, 'host port')}, on {listed('cage', cages)}. {_order(subject)}"
+        f"switch make {counted(count, 'host port')}, on {numbered('cage', cages)}. {_order(subject)}"
     )
     if plan.peer_links:
         yield (
             f"{counted(plan.peer_links, 'link')} to the other switch of its pair, on "
-            f"{listed('cage', peer_cages(plan))}, carry the traffic of hosts that have lost a port."
+            f"{numbered('cage', peer_cages(plan))}, carry the traffic of hosts that have lost a port."
         )
     if plan.uplinks:
         up = [uplink_position(plan, uplink)[0] for uplink in range(plan.uplinks)]
-        yield f"{counted(plan.uplinks, 'uplink')} use {listed('cage', up)}, from the last downwards."
+        yield f"{counted(plan.uplinks, 'uplink')} use {numbered('cage', up)}, from the last downwards."
 
 
 def _order(subject: Subject) -> str:
@@ -163,7 +164,7 @@ def planes(subject: Subject) -> Iterator[str]:
         ports_of: dict[int, list[int]] = {}
         for port in subject.dimensions.nic_ports:
             ports_of.setdefault(port.plane, []).append(port.port)
-        which = joined([f"{listed('port', ports)} in plane {plane}" for plane, ports in sorted(ports_of.items())])
+        which = joined([f"{numbered('port', ports)} in plane {plane}" for plane, ports in sorted(ports_of.items())])
         yield (
             f"The {hosts.nic_ports} ports of a NIC are divided among {count} planes, {which}, which have separate "
             f"switches and no links between them: the loss of a plane costs each GPU {100 / count:.3g} % of its "
