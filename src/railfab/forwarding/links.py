@@ -8,7 +8,6 @@ from functools import cached_property
 
 import numpy as np
 
-from railfab.sim import QUEUES
 from railfab.topology import TIERS, Node, Port, PortKey, Topology
 from railfab.units import FIBRE_NS_PER_M
 
@@ -84,7 +83,3 @@ class LinkTable:
 
     def is_host(self, node: str) -> bool:
         return node in self.hosts
-
-    def queue(self, key: PortKey, number: int) -> int:
-        """The simulator's number of a queue of this port."""
-        return self.egress[key] * QUEUES + number
