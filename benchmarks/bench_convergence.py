@@ -134,7 +134,7 @@ def per_change(pid: int, change: Callable[[int], object]) -> float:
 
 
 def over_gnmi(intent: Path, link: PortKey, leaf: str, spine: str) -> None:
-    """Changes of a served twin: a gNMI Set each, or a cable cut and mended by its remote control."""
+    """Changes of a served twin: a gNMI Set each, or a cable cut and restored by its remote control."""
     fabric = design(intent)
     profile = fabric.models[leaf].qos.profiles[0].name  # type: ignore[union-attr]
     slope = f"/qos/buffer-management/queue-management-profile[name={profile}]/wred/wred-slope"
@@ -165,7 +165,7 @@ def over_gnmi(intent: Path, link: PortKey, leaf: str, spine: str) -> None:
             "BGP Set (AS number of a spine)",
             per_change(pid, setter(spine, bgp, lambda n: {"autonomous-system": asn + n % 2})),
         )
-        row("a cut or mended link", per_change(pid, lambda n: control.set_link(*link, up=n % 2 == 0)))
+        row("a cut or restored link", per_change(pid, lambda n: control.set_link(*link, up=n % 2 == 0)))
 
 
 def main() -> None:

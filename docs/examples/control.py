@@ -1,7 +1,7 @@
 """Cuts links and stops gNMI servers of a running twin of pod64.
 
 python docs/examples/control.py status
-python docs/examples/control.py cut | mend SWITCH INTERFACE
+python docs/examples/control.py cut | restore SWITCH INTERFACE
 python docs/examples/control.py stop | start SWITCH
 """
 
@@ -21,8 +21,8 @@ def main(verb, *names):
             print(f"the simulation failed and its job has stopped: {status.failure}")
         for reason in status.stalled:
             print(f"flows without path: {reason}")
-    elif verb in ("cut", "mend"):
-        twin.set_link(*names, up=verb == "mend")
+    elif verb in ("cut", "restore"):
+        twin.set_link(*names, up=verb == "restore")
     elif verb == "stop":
         twin.stop_switch(*names)
     elif verb == "start":

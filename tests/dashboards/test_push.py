@@ -88,7 +88,7 @@ def test_a_board_saved_during_the_push_is_not_overwritten(grafana: Grafana) -> N
         _pushed(grafana.url, overwrite=True)
     assert str(caught.value) == (
         f"Grafana {grafana.url}: it responded 412 The dashboard has been changed by someone else. "
-        "Somebody saved the dashboard meanwhile; check it, then push again."
+        "The dashboard was saved by another user since it was read; check it, then push again."
     )
     assert grafana.dashboards[UID]["title"] == "Mine, newer"
 

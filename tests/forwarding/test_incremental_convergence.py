@@ -156,7 +156,7 @@ def histories(draw: st.DrawFn) -> tuple[str, list[FabricChange]]:
             switch: EDITS[draw(st.sampled_from(sorted(EDITS)))](models[switch], draw(st.integers(0, 40)))
             for switch in chosen
         }
-        changes.append(FabricChange(edited, cut=draw(ends), mended=draw(ends)))
+        changes.append(FabricChange(edited, cut=draw(ends), restored=draw(ends)))
     return name, changes
 
 
@@ -207,7 +207,7 @@ def test_what_is_undone_leaves_no_trace(name: str) -> None:
     port = links.keys[links.links_of[switch][-1]]
     for there, back in (
         (FabricChange({switch: None}), FabricChange({switch: model})),
-        (FabricChange({}, cut=frozenset({port})), FabricChange({}, mended=frozenset({port}))),
+        (FabricChange({}, cut=frozenset({port})), FabricChange({}, restored=frozenset({port}))),
     ):
         assert seen(converge(planned, there)) != seen(planned)
         assert seen(converge(converge(planned, there), back)) == seen(planned)
@@ -297,4 +297,4 @@ def test_routes_that_lose_their_originator_settle_among_switches_with_their_own_
     assert all(session.established for session in planned.sessions_of(leaf))
     alone = converge(planned, FabricChange({}, cut=frozenset(uplinks)))
     assert seen(alone) == seen(at_once(links, own, alone.cut))
-    assert seen(converge(alone, FabricChange({}, mended=frozenset(uplinks)))) == seen(planned)
+    assert seen(converge(alone, FabricChange({}, restored=frozenset(uplinks)))) == seen(planned)

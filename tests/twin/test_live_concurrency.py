@@ -129,8 +129,8 @@ def test_merged_changes_are_the_changes_one_after_the_other(data: st.DataObject)
         st.sampled_from(sorted(models)[:3]), st.sampled_from([None, *list(models.values())[:1]]), max_size=2
     ).map(lambda held: {name: found and models[name] for name, found in held.items()})
     one_end = ends.map(lambda keys: frozenset(max(key, links.far_key(links.egress[key])) for key in keys))
-    changes = data.draw(st.lists(st.builds(FabricChange, configurations, cut=one_end, mended=one_end), max_size=5))
-    changes = [replace(change, cut=change.cut - change.mended) for change in changes]
+    changes = data.draw(st.lists(st.builds(FabricChange, configurations, cut=one_end, restored=one_end), max_size=5))
+    changes = [replace(change, cut=change.cut - change.restored) for change in changes]
     state = one_by_one = at_once(links, models, frozenset())
     for change in changes:
         one_by_one = converge(one_by_one, change)

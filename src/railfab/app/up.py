@@ -152,7 +152,7 @@ class _Start:
         self._began_s = began_s
 
     def start_all(self, stack: ExitStack, children: Children, prometheus_port: int | None) -> _Run:
-        """Start everything. Raises _StopRequested when a stop is requested meanwhile."""
+        """Start everything. Raises _StopRequested when a stop is requested before it has finished."""
         fabric, options = self._fabric, self._options
         self._report(f"starting the twin of {fabric.intent.fabric}")
         twin = children.start("twin", self._twin_command(), options.state / "twin.log")

@@ -89,7 +89,7 @@ class GrafanaSink:
         return True
 
     def put_dashboard(self, dashboard: Mapping[str, Any], *, folder_uid: str, overwrite: bool) -> bool:
-        """Create the dashboard, or replace its current version; fails when somebody saved another version meanwhile."""
+        """Create the dashboard, or replace its version; fails when another one was saved since it was read."""
         present = self._found(lambda: self._api.dashboard.get_dashboard(dashboard["uid"]))
         known = {} if present is None else present["dashboard"]
         if known and _content(known) == _content(dashboard):
@@ -156,7 +156,7 @@ def _refusal(error: GrafanaException) -> tuple[str, str]:
     remedies = {
         FORBIDDEN: "Give the account the role Editor, or Admin to create datasources",
         NOT_FOUND: "Check the URL including its path",
-        CONFLICT: "Somebody saved the dashboard meanwhile; check it, then push again",
+        CONFLICT: "The dashboard was saved by another user since it was read; check it, then push again",
     }
     message = error.response.get("message", "") if isinstance(error.response, dict) else ""
     problem = f"it responded {error.status_code} {message}".rstrip(" .")

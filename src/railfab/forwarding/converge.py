@@ -26,12 +26,12 @@ ETHERNET_BYTES = 18
 class FabricChange:
     """What happens at one moment. models: new configurations by switch, None for one that is taken away.
 
-    cut, mended: ports whose cable breaks, or works again; either end names it.
+    cut, restored: ports whose cable breaks, and ports whose cable works again; either end names the cable.
     """
 
     models: Mapping[str, DeviceModel | None]
     cut: frozenset[PortKey] = frozenset()
-    mended: frozenset[PortKey] = frozenset()
+    restored: frozenset[PortKey] = frozenset()
 
 
 def unconfigured(links: LinkTable, *, framing: Framing, marking: Marking) -> ForwardingState:
@@ -94,7 +94,7 @@ def _configs(before: Configs, models: Mapping[str, DeviceModel | None], policies
 
 def _cut(state: ForwardingState, change: FabricChange) -> frozenset[PortKey]:
     """Both ends of every cable that is broken."""
-    return (state.cut | _both_ends(state.links, change.cut)) - _both_ends(state.links, change.mended)
+    return (state.cut | _both_ends(state.links, change.cut)) - _both_ends(state.links, change.restored)
 
 
 def _both_ends(links: LinkTable, keys: Collection[PortKey]) -> frozenset[PortKey]:

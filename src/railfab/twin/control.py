@@ -38,7 +38,7 @@ class Control:
         self._call("POST", "/job", None if job is None else job.model_dump(mode="json"))
 
     def set_link(self, node: str, interface: str, *, up: bool) -> None:
-        """Cut or mend the link at this port."""
+        """Cut or restore the link at this port."""
         self._call("POST", "/link", {"node": node, "interface": interface, "up": up})
 
     def stop_switch(self, name: str) -> None:

@@ -139,12 +139,12 @@ class LiveFabric:
         self._request(FabricChange(named))
 
     def set_link(self, node: str, interface: str, up: bool) -> None:
-        """Break or mend the cable at this port."""
+        """Break or restore the cable at this port."""
         key = (node, interface)
         if key not in self._links.egress:
             raise TopologyError(f"link {node} {interface}", "there is no cable", "Use a port of the cabling plan")
         ports = frozenset({key})
-        self._request(FabricChange({}, mended=ports) if up else FabricChange({}, cut=ports))
+        self._request(FabricChange({}, restored=ports) if up else FabricChange({}, cut=ports))
 
     def start(self, job: Job) -> None:
         """Run a job from its beginning, in place of any other. Raises IntentError."""
@@ -383,8 +383,8 @@ def merged(changes: Iterable[FabricChange]) -> FabricChange:
     """Several changes, in their order, as one: what comes later counts."""
     models: dict[str, DeviceModel | None] = {}
     cut: frozenset[PortKey] = frozenset()
-    mended: frozenset[PortKey] = frozenset()
+    restored: frozenset[PortKey] = frozenset()
     for change in changes:
         models.update(change.models)
-        cut, mended = (cut - change.mended) | change.cut, (mended - change.cut) | change.mended
-    return FabricChange(models, cut, mended)
+        cut, restored = (cut - change.restored) | change.cut, (restored - change.cut) | change.restored
+    return FabricChange(models, cut, restored)

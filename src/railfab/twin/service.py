@@ -145,7 +145,7 @@ class Twin:
             raise LabError(self.fabric, problem, "Stop the twin and start it again")
 
     def set_link(self, node: str, interface: str, *, up: bool) -> None:
-        """Cut or mend the link at this port. Raises TopologyError when there is no such port."""
+        """Cut or restore the link at this port. Raises TopologyError when there is no such port."""
         self._live.set_link(node, interface, up)
         self._touch_all()
 
