@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -164,25 +164,18 @@ def test_a_change_that_cannot_converge_is_reported_and_the_next_one_converges(mo
     assert running.sessions(LEAF) == ()
 
 
-def failing(running: LiveFabric, after_steps: int) -> Callable[[int], None]:
-    """Lets time pass until the engine raises, once."""
-    steps = iter(range(after_steps + 1))
-
-    def advance(dt_ns: int) -> None:
-        if next(steps, None) == after_steps:
-            raise FloatingPointError("overflow")
-        running.advance(dt_ns)
-
-    return advance
+def broken_engine(*_: object) -> None:
+    raise FloatingPointError("overflow")
 
 
 def test_an_engine_that_fails_stops_the_job_and_keeps_the_counters() -> None:
     running = deployed()
     running.start(incast())
-    clock = Clock(failing(running, 3), running.recover)
+    clock = Clock(running.advance, running.recover)
     for _ in range(3):
         assert clock._step() is not None
     counted = totals(running)[TRANSMITTED]
+    running._engine.run = broken_engine  # type: ignore[method-assign, assignment]
     assert clock._step() is not None
     assert clock.failure == "FloatingPointError: overflow"
     assert running.job_status().job is None
@@ -191,10 +184,6 @@ def test_an_engine_that_fails_stops_the_job_and_keeps_the_counters() -> None:
     for _ in range(4):
         assert clock._step() is not None
     assert totals(running)[TRANSMITTED] > counted, "a new job runs"
-
-
-def broken_engine(*_: object) -> None:
-    raise FloatingPointError("overflow")
 
 
 @pytest.mark.parametrize("defect", ["reroute", "counters"])
@@ -215,6 +204,42 @@ def test_an_engine_that_fails_fails_no_set_and_no_reader(defect: str) -> None:
     before = totals(running)[TRANSMITTED]
     assert clock._step() is not None
     assert totals(running)[TRANSMITTED] > before
+
+
+def test_an_engine_that_fails_while_flows_get_a_path_fails_no_set() -> None:
+    running = deployed()
+    running.start(made(phases=[{"traffic": {"pattern": "incast", "senders": 31, "receivers": 1, "bytes": "100MB"}}]))
+    running.advance(MS)
+    receiver = "ethernet-1/1/1"
+    running.set_link(LEAF, receiver, up=False)
+    assert running.job_status().stalled
+    running._engine.reroute = broken_engine  # type: ignore[method-assign, assignment]
+    running.set_link(LEAF, receiver, up=True)
+    assert running.state().port((LEAF, receiver)).oper_up, "the state is published"
+    with pytest.raises(FloatingPointError):
+        running.advance(MS)
+
+
+def test_a_job_that_is_started_before_a_failure_is_recovered_from_goes_on() -> None:
+    running = deployed()
+    running.start(incast())
+    running._engine.run = broken_engine  # type: ignore[method-assign, assignment]
+    with pytest.raises(FloatingPointError):
+        running.advance(MS)
+    running.start(incast())
+    running.recover()
+    running.advance(10 * MS)
+    assert running.job_status().job == "made"
+    assert running.job_status().active_flows == 4
+
+
+def test_simulated_time_stops_when_the_simulation_cannot_recover() -> None:
+    def broken(*_: object) -> None:
+        raise FloatingPointError("overflow")
+
+    clock = Clock(broken, broken)
+    assert clock._step() is None
+    assert clock.stopped
 
 
 def test_a_job_can_be_started_on_an_engine_that_failed_since_the_last_step() -> None:

@@ -27,7 +27,7 @@ INDEX = """<!doctype html>
 """
 
 
-ANSWER_DEPENDS_ON = ("HTTP_ACCEPT", "HTTP_ACCEPT_ENCODING", "QUERY_STRING")
+ANSWER_DEPENDS_ON = ("REQUEST_METHOD", "HTTP_ACCEPT", "HTTP_ACCEPT_ENCODING", "QUERY_STRING")
 """The WSGI variables that the answer to a scrape depends on."""
 
 
@@ -100,7 +100,7 @@ class MetricsServer:
         path = environ.get("PATH_INFO", "/")
         if path == "/metrics":
             answer = self._scrape(environ)
-            start(answer.status, answer.headers)
+            start(answer.status, list(answer.headers))
             return answer.body
         if path == "/healthz":
             parts = self._healthy()

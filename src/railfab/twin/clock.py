@@ -93,5 +93,9 @@ class Clock:
             self._stopped = True
             return False
         self._recovered = True
-        self._recover()
-        return True
+        try:
+            self._recover()
+        except Exception:
+            logger.exception("the simulation could not go on after its failure; simulated time has stopped")
+            self._stopped = True
+        return not self._stopped

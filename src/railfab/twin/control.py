@@ -6,6 +6,7 @@ import json
 import urllib.error
 import urllib.request
 from dataclasses import dataclass, field
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,7 @@ class Control:
         except urllib.error.HTTPError as error:
             said = json.load(error)
             raise DeviceError(said["where"], said["problem"], said["remedy"]) from None
-        except (urllib.error.URLError, OSError):
+        except (urllib.error.URLError, HTTPException, OSError):
             raise _not_running(self.fabric) from None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import json
+import logging
 import secrets
 import threading
 from collections.abc import Callable
@@ -21,7 +22,12 @@ from railfab.errors import LabError, RailfabError
 from railfab.intent import Job
 from railfab.twin.status import TwinStatus
 
+logger = logging.getLogger(__name__)
+
 MAX_BYTES = 1 << 20
+
+Action = Callable[[], Any]
+"""Carries out a request that has been read; its result is the answer."""
 
 
 class Controlled(Protocol):
@@ -77,7 +83,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path == "/metrics":
             self._send(HTTPStatus.OK, generate_latest(self.registry), CONTENT_TYPE_LATEST)
         elif self._allowed():
-            self._answer({"/status": lambda _: asdict(self.twin.status())})
+            self._answer({"/status": lambda _: lambda: asdict(self.twin.status())})
 
     def do_POST(self) -> None:
         if self._allowed():
@@ -86,31 +92,41 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:
         """Write no log line for a request."""
 
-    def _job(self, body: Any) -> None:
-        self.twin.switch_job(None if body is None else Job.model_validate(body))
+    def _job(self, body: Any) -> Action:
+        job = None if body is None else Job.model_validate(body)
+        return lambda: self.twin.switch_job(job)
 
-    def _link(self, body: Any) -> None:
-        self.twin.set_link(str(body["node"]), str(body["interface"]), up=bool(body["up"]))
+    def _link(self, body: Any) -> Action:
+        node, interface, up = str(body["node"]), str(body["interface"]), bool(body["up"])
+        return lambda: self.twin.set_link(node, interface, up=up)
 
-    def _switch(self, body: Any) -> None:
-        act = self.twin.start_switch if body["running"] else self.twin.stop_switch
-        act(str(body["name"]))
+    def _switch(self, body: Any) -> Action:
+        name, running = str(body["name"]), bool(body["running"])
+        return lambda: self.twin.start_switch(name) if running else self.twin.stop_switch(name)
 
-    def _answer(self, acts: dict[str, Callable[[Any], Any]]) -> None:
-        act = acts.get(self.path)
-        if act is None:
+    def _answer(self, requests: dict[str, Callable[[Any], Action]]) -> None:
+        """Read the request for this path, then carry it out."""
+        request = requests.get(self.path)
+        if request is None:
             self._refuse(
                 HTTPStatus.NOT_FOUND,
-                LabError(self.path, "is not a path of the control server", f"Use one of {', '.join(acts)}"),
+                LabError(self.path, "is not a path of the control server", f"Use one of {', '.join(requests)}"),
             )
             return
         try:
-            self._send_json(HTTPStatus.OK, act(self._body()))
-        except RailfabError as error:
-            self._refuse(HTTPStatus.CONFLICT, error)
+            action = request(self._body())
         except (ValidationError, ValueError, KeyError, TypeError) as error:
             problem = f"the request is not valid ({str(error).splitlines()[0]})"
             self._refuse(HTTPStatus.BAD_REQUEST, LabError(self.path, problem, "Check the body"))
+            return
+        try:
+            self._send_json(HTTPStatus.OK, action())
+        except RailfabError as error:
+            self._refuse(HTTPStatus.CONFLICT, error)
+        except Exception as error:
+            logger.exception("%s failed", self.path)
+            problem = f"failed in the twin ({type(error).__name__}: {error})"
+            self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, LabError(self.path, problem, "Report what the twin logged"))
 
     def _body(self) -> Any:
         length = int(self.headers.get("Content-Length") or 0)

@@ -152,8 +152,6 @@ class LiveFabric:
         if not any(stage.compute_ns or stage.transfers for stage in found):
             raise IntentError(f"job {job.job}: phases", "nothing takes any time", "Use more hosts, or a compute phase")
         with self._simulation.held():
-            if self._engine_error is not None:
-                self._restart_engine()
             self._end_job()
             self._run = JobRun(job.job, found, job.repeat, self._engine, self._launch)
             self._publish()
@@ -165,23 +163,24 @@ class LiveFabric:
             self._publish()
 
     def recover(self) -> None:
-        """End the job and go on with an engine without flows, after the present one raised. Counters are kept."""
+        """End the job and go on with an engine without flows, after the present one raised. Counters are kept.
+
+        A job that was started since then has such an engine, and goes on.
+        """
         with self._simulation.held():
-            self._restart_engine()
-            self._publish()
+            if self._engine_error is not None:
+                self._restart_engine()
+                self._publish()
 
     def advance(self, dt_ns: int) -> None:
         """Let simulated time pass. Raises what the engine raised, here or since the last call; `recover` goes on."""
         until_ns = self._clock_ns + dt_ns
         while self._clock_ns < until_ns:
             with self._simulation.held():
+                if self._engine_error is None:
+                    self._keep_error(lambda: self._advance_slice(until_ns))
                 if self._engine_error is not None:
                     raise self._engine_error
-                to_ns = min(until_ns, self._slice_end_ns(), self._readings.next_window_ns(self._clock_ns))
-                self._pass(to_ns)
-                self._behind = True
-                if self._publication_due():
-                    self._publish()
 
     # What is read
 
@@ -297,6 +296,13 @@ class LiveFabric:
         self._engine = self._engine.restarted(self._state.network, self._clock_ns)
         self._readings = Readings(self._engine)
 
+    def _advance_slice(self, until_ns: int) -> None:
+        """Run until the lock is to be released, at most until then."""
+        self._pass(min(until_ns, self._slice_end_ns(), self._readings.next_window_ns(self._clock_ns)))
+        self._behind = True
+        if self._publication_due():
+            self._publish()
+
     def _pass(self, until_ns: int) -> None:
         if self._run is not None:
             self._run.advance(until_ns)
@@ -322,7 +328,9 @@ class LiveFabric:
         return self._replace_published(self._readings.arrays())
 
     def _replace_published(self, counters: Arrays) -> Published:
-        self._published = Published(self._state, self._transitions, self._ports, counters, self._job_status())
+        """Publish the present state. An engine that has failed tells nothing of its job: the last status stays."""
+        job = self._job_status() if self._engine_error is None else self._published.job
+        self._published = Published(self._state, self._transitions, self._ports, counters, job)
         return self._published
 
     def _job_status(self) -> JobStatus:
@@ -369,6 +377,8 @@ class LiveFabric:
         )
 
     def _end_job(self) -> None:
+        if self._engine_error is not None:
+            self._restart_engine()
         self._run = None
         self._engine.stop()
         self._flows.clear()

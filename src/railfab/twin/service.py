@@ -134,8 +134,8 @@ class Twin:
             self._live.stop()
         else:
             self._check_simulation()
-            self._live.start(job)
             self._clock.failure = ""
+            self._live.start(job)
         self._job_metrics.begin(job)
         logger.info("%s: %s", self.fabric, "no job" if job is None else f"job {job.job}")
 
