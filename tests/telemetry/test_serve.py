@@ -120,6 +120,21 @@ def test_scrapes_that_arrive_while_one_is_rendered_get_its_answer() -> None:
         assert b"fabric_test_total 3.0" in got(f"{server.url}/metrics")[2]
 
 
+def test_another_method_does_not_get_the_answer_of_a_scrape() -> None:
+    slow = SlowMetrics()
+    registry = CollectorRegistry()
+    registry.register(slow)  # type: ignore[arg-type]
+    with MetricsServer(registry, dict, port=0) as server, ThreadPoolExecutor(1) as pool:
+        scrape = pool.submit(got, f"{server.url}/metrics")
+        slow.rendering.wait(20)
+        post = urllib.request.Request(f"{server.url}/metrics", method="POST", data=b"")
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(post, timeout=20)
+        assert refused.value.code == 405
+        slow.may_end.set()
+        assert scrape.result()[0] == 200
+
+
 def test_after_a_scrape_that_failed_the_next_is_rendered() -> None:
     slow = SlowMetrics()
     slow.may_end.set()
