@@ -72,3 +72,11 @@ def test_a_panel_needs_no_plugin_and_uses_the_selected_datasource(panel: dict) -
 def test_the_datasource_is_a_variable(name: str) -> None:
     (variable,) = BOARDS[name]["templating"]["list"]
     assert (variable["name"], variable["type"], variable["query"]) == ("datasource", "datasource", "prometheus")
+
+
+@pytest.mark.parametrize("panel", PANELS)
+def test_columns_of_a_table_have_headings_of_plain_words(panel: dict[str, object]) -> None:
+    """No identifier of the code as a heading: words with a capital first letter, or abbreviations."""
+    for change in panel.get("transformations", []):  # type: ignore[attr-defined]
+        for heading in change["options"].get("renameByName", {}).values():
+            assert all(word.isupper() or word[1:].islower() or len(word) == 1 for word in heading.split()), heading

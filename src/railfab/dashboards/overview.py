@@ -204,7 +204,7 @@ def _tables() -> Iterator[table.Panel]:
         Query("max by (alertstate, severity, alertname, device, interface, peer) (ALERTS)", ""),
         columns={
             "alertstate": "State",
-            "severity": "AlertSeverity",
+            "severity": "Severity",
             "alertname": "Alert",
             "device": "Device",
             "interface": "Interface",
