@@ -136,7 +136,7 @@ def _document(path: Path) -> dict[str, Any]:
     except UnicodeDecodeError:
         remedy = "Name an endpoints file or a Nornir hosts.yml"
         raise EndpointError(str(path), "the file is not UTF-8 text", remedy) from None
-    except (yaml.YAMLError, RecursionError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         problem = f"invalid YAML ({str(error).splitlines()[0]})"
         raise EndpointError(str(path), problem, "Correct its syntax") from None
     if not isinstance(document, dict):
@@ -148,6 +148,8 @@ def _document(path: Path) -> dict[str, Any]:
 def _from_document(document: Mapping[str, Any]) -> Endpoints:
     if document["version"] != VERSION:
         raise ValueError(f"version is {document['version']}, not {VERSION}")
+    if not isinstance(document["nodes"], list) or not all(isinstance(node, dict) for node in document["nodes"]):
+        raise TypeError("nodes is not a list of mappings")
     nodes = tuple(Endpoint(**node) for node in document["nodes"])
     return Endpoints(fabric=document["fabric"], backend=document["backend"], nodes=nodes)
 
@@ -158,7 +160,9 @@ def _from_hosts(fabric: str, hosts: Mapping[str, Any]) -> Endpoints:
     for name, host in hosts.items():
         if not isinstance(host, dict):
             raise TypeError(f"{name} is not a mapping")
-        extra = dict(host.get("data") or {})
+        extra = host.get("data") or {}
+        if not isinstance(extra, dict):
+            raise TypeError(f"data of {name} is not a mapping")
         known = {key: extra[key] for key in IN_HOST_DATA if key in extra}
         nodes.append(
             Endpoint(name=name, platform=host["platform"], host=host["hostname"], ssh_port=host.get("port"), **known)
@@ -199,7 +203,7 @@ def read_credentials(endpoint: Endpoint) -> Credentials:
         key_file = document.get("key_file")
         username, *password = (str(document[word.lower()]) for word in _required(key_file))
         return Credentials(username, password[0] if password else str(document.get("password", "")), key_file)
-    except (OSError, yaml.YAMLError, KeyError, TypeError, AttributeError):
+    except (OSError, yaml.YAMLError, ValueError, RecursionError, KeyError, TypeError, AttributeError):
         remedy = "Write username and password into it, as YAML"
         raise EndpointError(endpoint.name, f"{path} contains no credentials", remedy) from None
 

@@ -14,6 +14,7 @@ from railfab.cli.common import (
     LimitOption,
     OnOption,
     StateOption,
+    finite,
     stderr,
     stop_on_signal,
 )
@@ -23,7 +24,10 @@ from railfab.units import counted
 ListenOption = Annotated[str, typer.Option("--listen", metavar="ADDRESS", help="Address to serve on.")]
 PortOption = Annotated[int, typer.Option("--port", min=0, max=65535, help="Port of /metrics; 0 is any free one.")]
 IntervalOption = Annotated[
-    float, typer.Option("--interval", metavar="SECONDS", min=0.1, help="How often switches sample their counters.")
+    float,
+    typer.Option(
+        "--interval", metavar="SECONDS", min=0.1, callback=finite, help="How often switches sample their counters."
+    ),
 ]
 
 

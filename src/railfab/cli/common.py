@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import math
 import signal
 import threading
 from collections.abc import Iterable, Iterator, Sequence
@@ -62,6 +63,13 @@ AcceptOption = Annotated[
     ),
 ]
 STATE_DEFAULT = STATE_DIR
+
+
+def finite(value: float | None) -> float | None:
+    """Refuse `inf` and `nan`, which are numbers to the parser of options."""
+    if value is not None and not math.isfinite(value):
+        raise typer.BadParameter(f"{value} is not a number of seconds.")
+    return value
 
 
 def stdout() -> Console:

@@ -89,6 +89,9 @@ def rollback(
 
     fabric = design(intent)
     previous = load_previous(state, fabric.intent.fabric)
+    if gone := sorted(previous.keys() - {node.name for node in fabric.topology.switches()}):
+        problem = f"{listed(gone)} was changed by the last deploy and is not in this intent"
+        raise RailfabError("rollback", problem, "Use the intent that was deployed")
     endpoints = resolve_endpoints(fabric, on, state, limit, among=previous.keys())
     if not endpoints.nodes:
         raise RailfabError("rollback", "none of these switches was changed", f"Choose among {listed(list(previous))}")

@@ -133,7 +133,15 @@ def _from_files(fabric: Design, configs: Path, names: list[str]) -> dict[str, st
     if not present:
         problem = "contains no configuration of this fabric"
         raise RailfabError(str(configs), problem, "Name a folder that `render` wrote")
-    return {name: file.read_text() for name, file in present.items()}
+    return {name: _text(file) for name, file in present.items()}
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        problem = "is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else f"cannot be read ({error.strerror})"
+        raise RailfabError(str(file), problem, "Write it again with railfab render") from None
 
 
 def _parsed(fabric: Design, texts: dict[str, str], names: list[str], found: list[Finding]) -> dict[str, DeviceModel]:

@@ -18,6 +18,7 @@ from railfab.cli.common import (
     Output,
     OutputOption,
     StateOption,
+    finite,
     print_json,
     print_table,
     stderr,
@@ -45,7 +46,8 @@ JobsOption = Annotated[
     ),
 ]
 ForOption = Annotated[
-    float | None, typer.Option("--for", metavar="S", min=1, help="Stop after this time.", show_default=False)
+    float | None,
+    typer.Option("--for", metavar="S", min=1, callback=finite, help="Stop after this time.", show_default=False),
 ]
 TwinPortOption = Annotated[
     int, typer.Option("--twin-port", metavar="N", min=0, max=65_000, help="gNMI port of the first switch; 0: any.")
@@ -70,6 +72,7 @@ IntervalOption = Annotated[
         "--interval",
         metavar="S",
         min=0.1,
+        callback=finite,
         help="How often switches send samples. [default: as often as this machine can take for this fabric]",
         show_default=False,
     ),
@@ -80,6 +83,7 @@ TurnOption = Annotated[
         "--turn",
         metavar="S",
         min=2,
+        callback=finite,
         help="How long each job runs before the next. [default: 10, or 5 sample intervals if that is longer]",
         show_default=False,
     ),

@@ -26,19 +26,26 @@ class PreviousConfigurations:
         self._started = False
 
     def keep(self, name: str, text: str) -> None:
-        """Store the running configuration of a switch."""
+        """Store the running configuration of a switch. Raises RailfabError when that is not possible."""
         with self._lock:
-            if not self._started and self._folder.is_dir():
-                for file in self._folder.iterdir():
-                    file.unlink()
-            self._started = True
-            write_private(self._folder / name, text)
+            try:
+                if not self._started and self._folder.is_dir():
+                    for file in self._folder.iterdir():
+                        file.unlink()
+                self._started = True
+                write_private(self._folder / name, text)
+            except OSError as error:
+                problem = f"cannot be written ({(error.strerror or str(error)).lower()})"
+                raise RailfabError(str(self._folder), problem, "Name another folder with --state") from None
 
 
 def load_previous(state: Path, fabric: str) -> dict[str, str]:
     """Former configurations by switch. Raises RailfabError when none are stored."""
     folder = _folder(state, fabric)
-    texts = {file.name: file.read_text() for file in sorted(folder.glob("*"))} if folder.is_dir() else {}
+    try:
+        texts = {file.name: file.read_text(encoding="utf-8") for file in sorted(folder.glob("*"))}
+    except (OSError, UnicodeDecodeError):
+        raise RailfabError(str(folder), "cannot be read", "Deploy again; each deploy stores what it replaces") from None
     if not texts:
         raise RailfabError(
             str(folder), "has no previous configurations", "Deploy first; each deploy stores what it replaces"

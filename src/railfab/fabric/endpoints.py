@@ -64,6 +64,8 @@ def _on_platform(endpoint: Endpoint, node: Node) -> Endpoint:
 
 
 def _from_file(fabric: Design, on: str, state: Path) -> tuple[str, Endpoints]:
+    if not on:
+        raise EndpointError("--on", "names nothing", "Use twin, lab or a file")
     path = state_file(state, fabric.intent.fabric, on) if on in {"twin", "lab"} else Path(on)
     if on in {"twin", "lab"} and not path.exists():
         verb = f"railfab twin {fabric.path}" if on == "twin" else f"railfab lab up {fabric.path}"

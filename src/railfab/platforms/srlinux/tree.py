@@ -66,7 +66,7 @@ def tree_of(text: str) -> Json:
     """The tree of a configuration text. Raises ConfigError."""
     try:
         tree = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigError(
             "SR Linux configuration", f"is not JSON ({error})", "Pass the configuration as JSON"
         ) from None
