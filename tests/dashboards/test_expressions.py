@@ -11,7 +11,7 @@ from railfab.dashboards import ALERTS, RECORDING, board_document, board_queries,
 from railfab.dashboards.alerts import UPLINK_BYTES
 from railfab.dashboards.promql import growth, peak, selector, signal, unit
 from railfab.metrics import CATALOGUE, Kind
-from railfab.platforms.yaml_files import telemetry
+from railfab.platforms.shared.yaml_files import telemetry
 
 BOARDS = boards()
 TARGETS = [

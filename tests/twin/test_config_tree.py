@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from railfab.gnmi.paths import elements, to_text_elements
 from railfab.gnmi.target import Edit, Operation, RequestRefused
-from railfab.twin.tree import Names, edited, found, selected
+from railfab.platforms.shared.json_datastore import Names, edited, found, selected
 
 KEYS = {"interface": ("name",), "subinterface": ("index",), "queue": ("name",), "slope": ("type", "ecn")}
 TREE: dict[str, Any] = {

@@ -17,7 +17,7 @@ ENTRY_POINTS = "railfab.platforms"
 @cache
 def platform_names() -> tuple[str, ...]:
     """Names of all platforms, sorted."""
-    folders = {module.name for module in iter_modules([str(Path(__file__).parent)]) if module.ispkg}
+    folders = {module.name for module in iter_modules([str(Path(__file__).parent)]) if module.ispkg} - {"shared"}
     return tuple(sorted(folders | _registered().names))
 
 

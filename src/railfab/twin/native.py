@@ -11,7 +11,7 @@ from railfab.device import DeviceModel
 from railfab.errors import UnsupportedFeature
 from railfab.forwarding import BgpSession
 from railfab.gnmi.target import Model
-from railfab.twin.tree import KeysOf
+from railfab.platforms.shared.json_datastore import KeysOf
 
 SERVED = ("srlinux",)
 

@@ -333,7 +333,7 @@ def test_the_user_may_say_that_host_keys_are_not_checked(leaf: Node, tmp_path: P
 
 
 def test_a_switch_that_is_not_there_is_a_one_line_error(leaf: Node, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("railfab.platforms.frr.root_shell.RETRY_AFTER_S", 0.01)
+    monkeypatch.setattr("railfab.platforms.shared.root_shell.RETRY_AFTER_S", 0.01)
     away = FrrSession(replace(leaf.endpoint, ssh_port=2222), CREDENTIALS)
     message = (
         f"rft-leaf: no SSH connection to {leaf.endpoint.host} port 2222. Check the address and that the switch is up."

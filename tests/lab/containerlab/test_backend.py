@@ -29,7 +29,7 @@ from railfab.lab.containerlab import ContainerlabBackend
 from railfab.lab.containerlab.host_keys import host_key_lines
 from railfab.lab.containerlab.state import LabPaths, load_state
 from railfab.lab.netns import processes
-from railfab.platforms.frr.root_shell import RootShell
+from railfab.platforms.shared.root_shell import RootShell
 from railfab.ssh import SshAccess, serve
 
 

@@ -16,7 +16,7 @@ from railfab.device import BfdTimers, DeviceModel, PrefixRange
 from railfab.errors import ConfigError, Problems, RailfabError
 from railfab.fabric import design
 from railfab.platforms import admit, platform
-from railfab.platforms.frr.line_tree import text_of, tree_of
+from railfab.platforms.shared.line_tree import text_of, tree_of
 
 FRR = platform("frr")
 GOLDEN = Path(__file__).parents[2] / "golden" / "frr"

@@ -26,9 +26,9 @@ from railfab.gnmi.paths import Element, elements
 from railfab.gnmi.server import GnmiServer, ServerLoop
 from railfab.gnmi.target import DataType, Edit, Found, Model, PathNotFound, Selected, View
 from railfab.platforms import Session, platform
-from railfab.platforms.srlinux.notifications import merge_update
+from railfab.platforms.shared.json_datastore import Names, edited, found
+from railfab.platforms.shared.notifications import merge_update
 from railfab.platforms.srlinux.tree import keys_of, stripped
-from railfab.twin.tree import Names, edited, found
 
 SRLINUX = platform("srlinux")
 NAME = "pod1-seg1-leaf1"

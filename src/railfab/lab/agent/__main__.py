@@ -15,7 +15,7 @@ from railfab.lab.agent.target import LinuxSwitch
 from railfab.lab.netns.namespaces import NAMESPACES, enter
 from railfab.lab.netns.runtime import GNMI_PORT, address, node_directory
 from railfab.lab.netns.state import LabNode, LabState, load_state
-from railfab.platforms import yaml_files
+from railfab.platforms.shared import yaml_files
 
 HOME = Path("/proc/self/ns/net")
 

@@ -1,11 +1,11 @@
 """FRRouting on Linux: integrated configuration, pushed with frr-reload.py over SSH."""
 
 from railfab.endpoints import Credentials, Endpoint
-from railfab.platforms import yaml_files
 from railfab.platforms.contract import Platform, Session
-from railfab.platforms.frr.line_tree import text_of
 from railfab.platforms.frr.parse import NAME, parse
 from railfab.platforms.frr.render import render
+from railfab.platforms.shared import yaml_files
+from railfab.platforms.shared.line_tree import text_of
 
 __all__ = ["PLATFORM"]
 

@@ -13,7 +13,6 @@ from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 
 from railfab.device import Interface, PrefixRange
 from railfab.errors import ConfigError, RailfabError
-from railfab.platforms.frr.line_tree import Line
 from railfab.platforms.frr.render import (
     ADDRESS_FAMILY,
     DEFAULT_BFD_INTERVAL_MS,
@@ -25,6 +24,7 @@ from railfab.platforms.frr.render import (
     REDISTRIBUTE,
     ROUTER_ADVERTISEMENTS,
 )
+from railfab.platforms.shared.line_tree import Line
 
 MAX_ASN = 2**32 - 1
 

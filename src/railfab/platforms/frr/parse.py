@@ -8,8 +8,8 @@ from ipaddress import IPv4Address
 from railfab.device import BfdTimers, Bgp, BgpNeighbor, DeviceModel, Interface, PrefixRange
 from railfab.errors import ConfigError, RailfabError, raise_all
 from railfab.platforms.frr.grammar import CONFIGURATION, BfdProfile, Draft, Neighbor, read
-from railfab.platforms.frr.line_tree import tree_of
 from railfab.platforms.frr.render import DEFAULT_TIMERS_S, EXPORT, IMPORT, MULTIPATH_RELAX, REDISTRIBUTE
+from railfab.platforms.shared.line_tree import tree_of
 
 NAME = "frr"
 

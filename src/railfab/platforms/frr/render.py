@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from railfab.device import BfdTimers, BgpNeighbor, DeviceModel, Interface, PrefixRange
-from railfab.platforms.frr.line_tree import Line
+from railfab.platforms.shared.line_tree import Line
 
 IMPORT, EXPORT = "IMPORT", "EXPORT"
 """Names of the prefix lists, and of the route maps that apply them."""

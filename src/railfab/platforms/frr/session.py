@@ -11,11 +11,11 @@ from typing import Self
 from railfab.device import Observed
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import CommitRefused, DeviceError
-from railfab.platforms import yaml_files
 from railfab.platforms.frr import transaction
 from railfab.platforms.frr.reload_output import pending, refusal, with_sorted_prefix_lists
-from railfab.platforms.frr.root_shell import CommandResult, RootShell
 from railfab.platforms.frr.state import observed_state
+from railfab.platforms.shared import yaml_files
+from railfab.platforms.shared.root_shell import CommandResult, RootShell
 
 CONTEXT_LINES = 3
 PASSES = 2

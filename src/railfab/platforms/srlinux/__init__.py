@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from railfab.endpoints import Credentials, Endpoint
-from railfab.platforms import yaml_files
 from railfab.platforms.contract import Platform, Session
+from railfab.platforms.shared import yaml_files
 from railfab.platforms.srlinux.parse import PLATFORM_NAME, parse
 from railfab.platforms.srlinux.render import render
 from railfab.platforms.srlinux.tree import difference, lines, startup, text

@@ -8,7 +8,7 @@ from ipaddress import IPv4Address, IPv4Interface
 from typing import NamedTuple
 
 from railfab.device import BreakoutPort, DeviceModel, Interface
-from railfab.platforms.srlinux.config_node import ConfigNode
+from railfab.platforms.shared.config_node import ConfigNode
 from railfab.platforms.srlinux.tree import Json
 
 SYSTEM = "system0"

@@ -10,7 +10,7 @@ import re
 from ipaddress import IPv4Network
 
 from railfab.device import Bgp, PrefixRange
-from railfab.platforms.srlinux.config_node import ConfigNode
+from railfab.platforms.shared.config_node import ConfigNode
 from railfab.platforms.srlinux.tree import Json
 
 IMPORT, EXPORT = "fabric-import", "fabric-export"

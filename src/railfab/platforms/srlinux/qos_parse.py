@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from railfab.device import PfcWatchdog, PortProfile, PortQos, Qos, Scheduling, TrafficClass
-from railfab.platforms.srlinux.config_node import ConfigNode
+from railfab.platforms.shared.config_node import ConfigNode
 from railfab.platforms.srlinux.interfaces import front_panel, subinterface
 from railfab.platforms.srlinux.qos import FORWARDING_COMPLEX, LINECARD, STRICT
 

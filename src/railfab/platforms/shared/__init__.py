@@ -1,0 +1,1 @@
+"""Parts that several platforms share: line trees and grammars, JSON datastores, SSH and gNMI transports."""
