@@ -1,0 +1,138 @@
+"""QoS of a switch: classes, classifiers, thresholds per class, and what each port uses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Scheduling(StrEnum):
+    STRICT = "strict"
+    WEIGHTED = "weighted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrafficClass:
+    """A traffic class and its egress queue.
+
+    weight: share among the weighted queues [percent]; None when strict.
+    pfc_priority: the priority of the pause frames that its packets make a port send; None is a lossy class.
+    obeyed_priority: the priority of received pause frames that stop its queue. Another value than pfc_priority, or one
+    of both missing, is a mistake that a model can express.
+    """
+
+    name: str
+    queue: int
+    scheduling: Scheduling
+    weight: int | None = None
+    pfc_priority: int | None = None
+    obeyed_priority: int | None = None
+
+    @property
+    def lossless(self) -> bool:
+        return self.pfc_priority is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Classifier:
+    """A map of DSCP code points to classes. dscp: (code point, name of the class), ascending, each point once."""
+
+    name: str
+    dscp: tuple[tuple[int, str], ...]
+
+    def points_of(self, traffic_class: str) -> tuple[int, ...]:
+        """The code points of a class."""
+        return tuple(point for point, name in self.dscp if name == traffic_class)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EcnRamp:
+    """ECN marking ramp of a queue (Zhu et al., SIGCOMM 2015): none below kmin, pmax at kmax, all above."""
+
+    kmin_bytes: int
+    kmax_bytes: int
+    pmax_percent: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassThresholds:
+    """Thresholds of one class. ecn: None without a ramp. xoff_bytes: ingress occupancy at which a pause frame is sent.
+
+    headroom_percent: the most one queue may take of the chip's headroom pool. alpha: dynamic threshold, the share of the
+    free shared buffer that the queue may take. limit_bytes: fixed limit of the egress queue. None is the platform's
+    default.
+    """
+
+    traffic_class: str
+    ecn: EcnRamp | None = None
+    xoff_bytes: int | None = None
+    headroom_percent: int | None = None
+    alpha: float | None = None
+    limit_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PortProfile:
+    """Thresholds shared by ports of one speed and cable length. thresholds: in the order of the classes."""
+
+    name: str
+    thresholds: tuple[ClassThresholds, ...]
+
+    def of(self, traffic_class: str) -> ClassThresholds | None:
+        """The thresholds of a class; None when the profile has none."""
+        return next((found for found in self.thresholds if found.traffic_class == traffic_class), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PortQos:
+    """QoS of one port.
+
+    profile: name of its PortProfile; None is the platform's default. classifier: name of its Classifier; without one,
+    all packets belong to the default class. pfc: priorities with PFC, ascending. ecn: names of the classes that are
+    marked here, in the order of the classes.
+    """
+
+    interface: str
+    profile: str | None = None
+    classifier: str | None = None
+    pfc: tuple[int, ...] = ()
+    ecn: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PfcWatchdog:
+    """Ignores pause frames once a queue has been paused for detect_ms; honours them after recover_ms without pause."""
+
+    detect_ms: int
+    recover_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Qos:
+    """QoS of one switch.
+
+    default_class: the class of code points that a classifier does not name, and of packets on a port without one.
+    headroom_pool_percent: share of the chip's buffer reserved for packets that arrive after a pause frame was sent.
+    """
+
+    classes: tuple[TrafficClass, ...]
+    default_class: str
+    classifiers: tuple[Classifier, ...]
+    profiles: tuple[PortProfile, ...]
+    ports: tuple[PortQos, ...]
+    watchdog: PfcWatchdog | None
+    headroom_pool_percent: int
+
+    def traffic_class(self, name: str) -> TrafficClass:
+        """The class of that name. Raises StopIteration."""
+        return next(found for found in self.classes if found.name == name)
+
+    def profile(self, name: str) -> PortProfile | None:
+        return next((found for found in self.profiles if found.name == name), None)
+
+    def classifier(self, name: str) -> Classifier | None:
+        return next((found for found in self.classifiers if found.name == name), None)
+
+    def lossless(self) -> tuple[TrafficClass, ...]:
+        """The lossless classes; empty when every class is lossy."""
+        return tuple(found for found in self.classes if found.lossless)

@@ -1,0 +1,175 @@
+"""BGP, BFD and routing policy of a switch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from ipaddress import IPv4Address, IPv4Network, IPv6Network
+
+from railfab.device.interfaces import DEFAULT_INSTANCE, IpAddress, IpNetwork
+
+
+class Action(StrEnum):
+    PERMIT = "permit"
+    DENY = "deny"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrefixRange:
+    """Prefixes inside `prefix` whose length is between ge and le, both included."""
+
+    prefix: IpNetwork
+    ge: int
+    le: int
+
+    def matches(self, network: IpNetwork) -> bool:
+        """Whether it contains a prefix; never one of the other family."""
+        if isinstance(network, IPv4Network) and isinstance(self.prefix, IPv4Network):
+            return self.ge <= network.prefixlen <= self.le and network.subnet_of(self.prefix)
+        if isinstance(network, IPv6Network) and isinstance(self.prefix, IPv6Network):
+            return self.ge <= network.prefixlen <= self.le and network.subnet_of(self.prefix)
+        return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyRule:
+    """One rule of a policy: a route that meets every condition is permitted, with the settings, or denied.
+
+    prefixes: any of these, sorted; communities: any of these, as `65000:1` or `graceful-shutdown`; as_path: a regular
+    expression. An empty condition is met by every route. prepend: how often the own AS number is prepended.
+    """
+
+    action: Action
+    prefixes: tuple[PrefixRange, ...] = ()
+    communities: tuple[str, ...] = ()
+    as_path: str | None = None
+    set_communities: tuple[str, ...] = ()
+    set_local_preference: int | None = None
+    set_med: int | None = None
+    prepend: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """A routing policy: the first rule that a route meets decides. default: what happens to all other routes."""
+
+    name: str
+    rules: tuple[PolicyRule, ...]
+    default: Action = Action.DENY
+
+
+class Family(StrEnum):
+    """Address families of BGP, as OpenConfig names them in lower case."""
+
+    IPV4 = "ipv4-unicast"
+    IPV6 = "ipv6-unicast"
+    EVPN = "l2vpn-evpn"
+
+
+class Remote(StrEnum):
+    """A remote AS that is not stated as a number."""
+
+    INTERNAL = "internal"
+    EXTERNAL = "external"
+
+
+class NextHop(StrEnum):
+    """The next hop that a neighbour is told: as the protocol defines it, the switch itself, or as received."""
+
+    DEFAULT = "default"
+    SELF = "self"
+    UNCHANGED = "unchanged"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BfdTimers:
+    """BFD of one session (RFC 5880): interval of both directions, and the multiplier of the detection time."""
+
+    interval_ms: int
+    multiplier: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BgpTimers:
+    """Timers of a session [s] (RFC 4271, section 10); None is the platform's default."""
+
+    keepalive_s: int
+    hold_s: int
+    connect_retry_s: int | None = None
+    advertisement_interval_s: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecretReference:
+    """Where a secret is: the name of an environment variable, or the path of a file. Never the secret."""
+
+    variable: str | None = None
+    file: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BgpNeighbor:
+    """One BGP session, keyed by (network_instance, peer).
+
+    peer: an address, or the name of the interface of an unnumbered session. update_source: an interface.
+    multihop_ttl: None for a directly connected peer. import_policies, export_policies: names, evaluated in order; none
+    accepts or announces everything, unless `Bgp.requires_policy`. bfd: None without BFD.
+    """
+
+    peer: IpAddress | str
+    remote_as: int | Remote
+    timers: BgpTimers
+    network_instance: str = DEFAULT_INSTANCE
+    description: str = ""
+    enabled: bool = True
+    update_source: str | None = None
+    multihop_ttl: int | None = None
+    families: tuple[Family, ...] = (Family.IPV4,)
+    import_policies: tuple[str, ...] = ()
+    export_policies: tuple[str, ...] = ()
+    reflector_client: bool = False
+    next_hop: NextHop = NextHop.DEFAULT
+    bfd: BfdTimers | None = None
+    password: SecretReference | None = None
+
+    @property
+    def key(self) -> str:
+        """Its key as text: the peer, with the network instance where that is not the default one."""
+        return str(self.peer) if self.network_instance == DEFAULT_INSTANCE else f"{self.network_instance} {self.peer}"
+
+    @property
+    def unnumbered(self) -> bool:
+        return isinstance(self.peer, str)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aggregate:
+    """A prefix that is announced while there is a route to a contributor. summary_only: its contributors are not."""
+
+    prefix: IpNetwork
+    contributors: tuple[IpNetwork, ...] = ()
+    summary_only: bool = True
+    network_instance: str = DEFAULT_INSTANCE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bgp:
+    """The BGP speaker of a switch. It originates every connected route; the policies decide who is told.
+
+    max_paths, max_paths_internal: equal-cost next hops used of eBGP and of iBGP routes. multiple_as: AS paths of equal
+    length count as equal (multipath relax). ipv6_next_hops: IPv4 routes over IPv6 next hops (RFC 8950).
+    requires_policy: a session without policy accepts and announces nothing (RFC 8212).
+    neighbors: unnumbered ones and those whose address is in a port's subnet in front-panel order, then the others by
+    address.
+    """
+
+    asn: int
+    router_id: IPv4Address | None
+    max_paths: int
+    neighbors: tuple[BgpNeighbor, ...]
+    max_paths_internal: int = 1
+    multiple_as: bool = True
+    ipv6_next_hops: bool = True
+    requires_policy: bool = True
+    cluster_id: IPv4Address | None = None
+    aggregates: tuple[Aggregate, ...] = ()
