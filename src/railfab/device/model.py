@@ -6,6 +6,7 @@ computes a fabric from them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import ip_address
 
@@ -72,8 +73,12 @@ class DeviceModel:
         if isinstance(neighbor.peer, str):
             return neighbor.peer
         address = ip_address(neighbor.peer)
+        return next(
+            (found.name for found in self._routed(neighbor) if any(address in net for net in found.subnets)), None
+        )
+
+    def _routed(self, neighbor: BgpNeighbor) -> Iterator[Interface]:
+        """The interfaces in a neighbour's network instance, without loopbacks."""
         for interface in self.interfaces:
             if interface.network_instance == neighbor.network_instance and not isinstance(interface, Loopback):
-                if any(address in subnet for subnet in interface.subnets):
-                    return interface.name
-        return None
+                yield interface

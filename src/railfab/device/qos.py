@@ -56,11 +56,11 @@ class EcnRamp:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassThresholds:
-    """Thresholds of one class. ecn: None without a ramp. xoff_bytes: ingress occupancy at which a pause frame is sent.
+    """Thresholds of one class; None is the platform's default.
 
-    headroom_percent: the most one queue may take of the chip's headroom pool. alpha: dynamic threshold, the share of the
-    free shared buffer that the queue may take. limit_bytes: fixed limit of the egress queue. None is the platform's
-    default.
+    ecn: None without a ramp. xoff_bytes: ingress occupancy at which a pause frame is sent.
+    headroom_percent: the most one queue may take of the chip's headroom pool. alpha: dynamic threshold, as a share of
+    the free shared buffer. limit_bytes: fixed limit of the egress queue.
     """
 
     traffic_class: str
