@@ -4,6 +4,8 @@ from railfab.device.agreement import disagreements
 from railfab.device.diff import Change, changes
 from railfab.device.interfaces import (
     DEFAULT_INSTANCE,
+    LOOPBACK,
+    VTEP_LOOPBACK,
     BreakoutPort,
     Fec,
     Interface,
@@ -20,6 +22,10 @@ from railfab.device.interfaces import (
     Vlan,
     VlanMembership,
     Vtep,
+    lag_name,
+    loopback_name,
+    number_of,
+    svi_name,
 )
 from railfab.device.model import DeviceModel
 from railfab.device.observed import Observed, ObservedBgpSession, ObservedInterface
@@ -63,6 +69,8 @@ from railfab.device.system import (
 
 __all__ = [
     "DEFAULT_INSTANCE",
+    "LOOPBACK",
+    "VTEP_LOOPBACK",
     "AaaServer",
     "Action",
     "Aggregate",
@@ -115,6 +123,10 @@ __all__ = [
     "Vtep",
     "changes",
     "disagreements",
+    "lag_name",
+    "loopback_name",
+    "number_of",
     "plan",
+    "svi_name",
     "unsupported",
 ]

@@ -13,6 +13,32 @@ IpNetwork = IPv4Network | IPv6Network
 DEFAULT_INSTANCE = "default"
 """Name of the network instance that every switch has."""
 
+LOOPBACK = "loopback0"
+"""The loopback with the router ID, in every model; each platform has its own name for it: `system0`, `lo`."""
+
+VTEP_LOOPBACK = "loopback1"
+"""The loopback with the address of the VTEP, in every model."""
+
+
+def loopback_name(number: int) -> str:
+    """The name of a loopback in every model: `loopback0`. Each platform renders its own name and parses it back."""
+    return f"loopback{number}"
+
+
+def lag_name(number: int) -> str:
+    """The name of a LAG in every model: `lag1`. Each platform renders its own name and parses it back."""
+    return f"lag{number}"
+
+
+def svi_name(vlan_id: int) -> str:
+    """The name of an SVI in every model: `vlan10`. Each platform renders its own name and parses it back."""
+    return f"vlan{vlan_id}"
+
+
+def number_of(name: str) -> int:
+    """The number in the name of a loopback, LAG or SVI: 10 of `vlan10`. Raises ValueError for another name."""
+    return int(name.lstrip("abcdefghijklmnopqrstuvwxyz"))
+
 
 class Fec(StrEnum):
     """Forward error correction of a port (IEEE 802.3 clauses 74, 91, 119)."""
@@ -44,6 +70,7 @@ class VlanMembership:
 class Interface:
     """Settings that every kind of interface has.
 
+    name: of a port, as its platform names it; of others, as `loopback_name`, `lag_name` and `svi_name` do.
     mtu_bytes: largest IP packet; None where the platform does not configure it (the operating system does).
     network_instance: where it routes; None for a bridged port and for a member of a LAG.
     addresses: of both families, in the order of the configuration.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from ipaddress import ip_address
 
 from railfab.device.interfaces import (
     BreakoutPort,
@@ -27,7 +26,7 @@ from railfab.device.system import LoadBalancing, Management
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceModel:
-    """One switch. Interfaces are in front-panel order, loopbacks, LAGs and SVIs after the ports by name.
+    """One switch. Interfaces are the ports in front-panel order, then loopbacks, LAGs and SVIs, each by number.
 
     Tuples are in the order the planner gives them, or sorted where their class says so. bgp: None without a BGP
     speaker. qos: None when the fabric has no lossless class. management: None where railfab does not manage it.
@@ -72,10 +71,8 @@ class DeviceModel:
         """The interface over which a neighbour is directly connected; None for a peer in none of its subnets."""
         if isinstance(neighbor.peer, str):
             return neighbor.peer
-        address = ip_address(neighbor.peer)
-        return next(
-            (found.name for found in self._routed(neighbor) if any(address in net for net in found.subnets)), None
-        )
+        peer = neighbor.peer
+        return next((found.name for found in self._routed(neighbor) if any(peer in net for net in found.subnets)), None)
 
     def _routed(self, neighbor: BgpNeighbor) -> Iterator[Interface]:
         """The interfaces in a neighbour's network instance, without loopbacks."""
