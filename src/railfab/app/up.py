@@ -362,7 +362,7 @@ def _host_ports(fabric: Design) -> Iterator[tuple[str, str, int, int]]:
 def _totals(fabric: Design) -> FabricTotals:
     """Totals of nothing yet, with the sessions and switches that the intent has."""
     host_rails = {(switch, interface): rail for switch, interface, rail, _ in _host_ports(fabric)}
-    sessions = sum(len(model.bgp.neighbors) for model in fabric.models.values())
+    sessions = sum(len(model.neighbors) for model in fabric.models.values())
     return FabricTotals(host_rails, sessions=sessions, targets=len(fabric.models))
 
 

@@ -197,7 +197,7 @@ def verify(
         print_json(document)
     else:
         print_findings(found)
-        sessions = sum(len(fabric.models[name].bgp.neighbors) for name in switches)
+        sessions = sum(len(fabric.models[name].neighbors) for name in switches)
         verdict = counted(len(found), "finding") if found else f"all {sessions} BGP session ends are as the intent says"
         stdout().print(f"{len(switches)} of {counted(len(fabric.models), 'switch')} checked: {verdict}")
     findings_exit(found)

@@ -8,12 +8,22 @@ from collections.abc import Iterable, Iterator, Mapping
 from nornir.core import Nornir
 
 from railfab.deploy.run import OnDone, inspect_all, preview_all
-from railfab.device import DeviceModel, Observed, ObservedBgpSession, ObservedInterface, changes, disagreements
+from railfab.device import (
+    BgpNeighbor,
+    DeviceModel,
+    Lag,
+    Observed,
+    ObservedBgpSession,
+    ObservedInterface,
+    changes,
+    disagreements,
+    interfaces_of_peers,
+)
 from railfab.errors import ConfigError, Problems, each
 from railfab.fabric import Design
 from railfab.findings import DifferenceCode, Finding, error
 from railfab.platforms import platform
-from railfab.topology import Port
+from railfab.topology import Port, Topology
 from railfab.units import counted
 
 POLL_S = 1.0
@@ -71,14 +81,36 @@ def _findings(fabric: Design, inspected: Mapping[str, tuple[str, Observed]]) -> 
 def _live(fabric: Design, name: str, observed: Observed) -> Iterator[Finding]:
     """Findings about the interfaces and sessions of one switch."""
     interfaces = {interface.name: interface for interface in observed.interfaces}
-    sessions = {session.interface: session for session in observed.sessions}
-    expected = {neighbor.interface: neighbor for neighbor in fabric.models[name].bgp.neighbors}
     for port, peer, _ in fabric.topology.ports_of(name):
-        where = f"{name} {port.name}"
-        yield from _interface(where, interfaces.get(port.name), peer, fabric.intent.profile.mtu)
-        if port.name in expected:
-            wants_bfd = expected[port.name].bfd and fabric.models[name].bfd is not None
-            yield from _session(where, sessions.get(port.name), peer.node, wants_bfd=wants_bfd)
+        if port.cage:
+            where = f"{name} {port.name}"
+            yield from _interface(where, interfaces.get(port.name), peer, fabric.intent.profile.mtu)
+    yield from _sessions(fabric, name, observed)
+
+
+def _sessions(fabric: Design, name: str, observed: Observed) -> Iterator[Finding]:
+    """Findings about the BGP sessions of one switch; each is named by its interface, or the address of its peer."""
+    model = fabric.models[name]
+    sessions = {(session.network_instance, session.peer): session for session in observed.sessions}
+    interfaces = interfaces_of_peers(model)
+    peers = _peers(fabric.topology, model, interfaces)
+    for neighbor in model.neighbors:
+        where = f"{name} {interfaces.get(neighbor.key, neighbor.key)}"
+        found = sessions.get((neighbor.network_instance, neighbor.peer))
+        yield from _session(where, found, peers.get(neighbor.key, str(neighbor.peer)), neighbor)
+
+
+def _peers(topology: Topology, model: DeviceModel, interfaces: Mapping[str, str]) -> Mapping[str, str]:
+    """The switch with which each neighbour has its session, by the key of the neighbour, where the topology has it."""
+    nodes = {port.name: peer.node for port, peer, _ in topology.ports_of(model.name)}
+    lags = (interface for interface in model.interfaces if isinstance(interface, Lag) and interface.members)
+    nodes |= {lag.name: nodes[lag.members[0]] for lag in lags}
+    loopbacks = {str(node.loopback): node.name for node in topology.switches()}
+    found = {
+        neighbor.key: nodes.get(interfaces.get(neighbor.key, "")) or loopbacks.get(str(neighbor.peer))
+        for neighbor in model.neighbors
+    }
+    return {key: name for key, name in found.items() if name is not None}
 
 
 def _interface(where: str, found: ObservedInterface | None, peer: Port, mtu_bytes: int) -> Iterator[Finding]:
@@ -110,7 +142,7 @@ def _interface(where: str, found: ObservedInterface | None, peer: Port, mtu_byte
         yield error(DifferenceCode.MISCABLED, where, problem, "Correct the cabling")
 
 
-def _session(where: str, found: ObservedBgpSession | None, peer: str, *, wants_bfd: bool) -> Iterator[Finding]:
+def _session(where: str, found: ObservedBgpSession | None, peer: str, neighbor: BgpNeighbor) -> Iterator[Finding]:
     if found is None:
         yield error(DifferenceCode.BGP_NEIGHBOR_MISSING, where, f"has no BGP session with {peer}", "Deploy the intent")
         return
@@ -128,5 +160,5 @@ def _session(where: str, found: ObservedBgpSession | None, peer: str, *, wants_b
             f"BGP peer is {found.neighbor_device}, the intent says {peer}",
             "Correct the cabling",
         )
-    if wants_bfd and found.bfd_up is not True:
+    if neighbor.bfd is not None and found.bfd_up is not True:
         yield error(DifferenceCode.BFD_DOWN, where, f"BFD with {peer} is not up", "Check BFD on both ends")

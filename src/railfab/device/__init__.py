@@ -1,7 +1,7 @@
 """The vendor-neutral model of one switch, its planning, and the differences between two models."""
 
 from railfab.device.agreement import disagreements
-from railfab.device.diff import Change, changes
+from railfab.device.diff import Change, change_lines, changes
 from railfab.device.interfaces import (
     DEFAULT_INSTANCE,
     LOOPBACK,
@@ -27,8 +27,8 @@ from railfab.device.interfaces import (
     number_of,
     svi_name,
 )
-from railfab.device.model import DeviceModel
-from railfab.device.observed import Observed, ObservedBgpSession, ObservedInterface
+from railfab.device.model import DeviceModel, interfaces_of_peers
+from railfab.device.observed import Observed, ObservedBgpSession, ObservedFamily, ObservedInterface
 from railfab.device.plan import plan
 from railfab.device.qos import (
     Classifier,
@@ -103,6 +103,7 @@ __all__ = [
     "NextHop",
     "Observed",
     "ObservedBgpSession",
+    "ObservedFamily",
     "ObservedInterface",
     "PfcWatchdog",
     "Policy",
@@ -121,8 +122,10 @@ __all__ = [
     "Vlan",
     "VlanMembership",
     "Vtep",
+    "change_lines",
     "changes",
     "disagreements",
+    "interfaces_of_peers",
     "lag_name",
     "loopback_name",
     "number_of",

@@ -1,4 +1,4 @@
-"""Differences between two models of one switch, named by the fields of the model."""
+"""Differences between two models of one switch: one per field, and as short lines to read before a change."""
 
 from __future__ import annotations
 
@@ -8,15 +8,33 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from railfab.device.model import DeviceModel
+from railfab.units import counted, listed
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of the path to a field: the name of a field, and the key of an element of a tuple there."""
+
+    field: str
+    key: str | None = None
+
+    def __str__(self) -> str:
+        return self.field if self.key is None else f"{self.field}[{self.key}]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One field that differs. path: `bgp.neighbors[ethernet-1/32].remote_as`; None where a side does not set it."""
+    """One field that differs. before, after: None where a side does not set it. is_order: only the order differs."""
 
-    path: str
+    steps: tuple[Step, ...]
     before: Any
     after: Any
+    is_order: bool = False
+
+    @property
+    def path(self) -> str:
+        """The field as text: `bgp.neighbors[ethernet-1/32].remote_as`."""
+        return ".".join(map(str, self.steps)) + (" order" if self.is_order else "")
 
     def __str__(self) -> str:
         return f"{self.path}: {value_text(self.before)} -> {value_text(self.after)}"
@@ -31,13 +49,13 @@ class Change:
         return f"is {value_text(self.before)}, the intent says {value_text(self.after)}"
 
 
-_KEYS = ("name", "interface", "cage", "prefix")
-"""Fields that identify an element of a tuple; the first that it has is its key."""
+KEYS = ("key", "name", "interface", "traffic_class", "cage", "prefix", "vlan_id", "address")
+"""Attributes that identify an element of a tuple; the first that it has is its key, else its position from 1."""
 
 
 def changes(before: DeviceModel, after: DeviceModel) -> tuple[Change, ...]:
     """Every difference between two models, by innermost field; empty when the models are equal."""
-    return tuple(_changes("", before, after))
+    return tuple(_changes((), before, after))
 
 
 def value_text(value: object) -> str:
@@ -53,33 +71,143 @@ def value_text(value: object) -> str:
     return str(value)
 
 
-def _changes(path: str, before: Any, after: Any) -> Iterator[Change]:
+def _changes(steps: tuple[Step, ...], before: Any, after: Any) -> Iterator[Change]:
     if before == after:
         return
     if is_dataclass(before) and type(before) is type(after):
         for field in fields(before):
-            inner = f"{path}.{field.name}" if path else field.name
-            yield from _changes(inner, getattr(before, field.name), getattr(after, field.name))
+            yield from _changes((*steps, Step(field.name)), getattr(before, field.name), getattr(after, field.name))
     elif isinstance(before, tuple) and isinstance(after, tuple) and _keyed(before + after):
-        old, new = _by_key(before), _by_key(after)
-        for key in dict.fromkeys([*old, *new]):
-            yield from _changes(f"{path}[{key}]", old.get(key), new.get(key))
-        if list(old) != list(new) and set(old) == set(new):
-            yield Change(path=f"{path} order", before=tuple(old), after=tuple(new))
+        yield from _element_changes(steps, _by_key(before), _by_key(after))
     else:
-        yield Change(path=path, before=before, after=after)
+        yield Change(steps=steps, before=before, after=after)
+
+
+def _element_changes(steps: tuple[Step, ...], old: dict[str, Any], new: dict[str, Any]) -> Iterator[Change]:
+    *outer, last = steps
+    for key in dict.fromkeys([*old, *new]):
+        yield from _changes((*outer, Step(last.field, key)), old.get(key), new.get(key))
+    if list(old) != list(new) and set(old) == set(new):
+        yield Change(steps=steps, before=tuple(old), after=tuple(new), is_order=True)
 
 
 def _keyed(elements: tuple[Any, ...]) -> bool:
-    return bool(elements) and all(is_dataclass(element) for element in elements)
+    """Whether the elements are dataclasses, or pairs of a key and its value."""
+    return bool(elements) and all(is_dataclass(found) or isinstance(found, tuple) for found in elements)
 
 
 def _by_key(elements: tuple[Any, ...]) -> dict[str, Any]:
     """Each element by its key; the second element with the same key gets `key#2`."""
     found: dict[str, Any] = {}
     seen: Counter[str] = Counter()
-    for element in elements:
-        key = str(next(getattr(element, key) for key in _KEYS if hasattr(element, key)))
+    for position, element in enumerate(elements, start=1):
+        if isinstance(element, tuple):
+            key, element = str(element[0]), element[1]
+        else:
+            key = str(next((getattr(element, key) for key in KEYS if hasattr(element, key)), position))
         seen[key] += 1
         found[key if seen[key] == 1 else f"{key}#{seen[key]}"] = element
     return found
+
+
+SECTIONS = {
+    ("interfaces",): "interface",
+    ("breakouts",): "breakout",
+    ("bgp", "neighbors"): "bgp neighbor",
+    ("bgp", "aggregates"): "bgp aggregate",
+    ("policies",): "policy",
+    ("network_instances",): "vrf",
+    ("vlans",): "vlan",
+    ("qos", "classes"): "traffic class",
+    ("qos", "classifiers"): "classifier",
+    ("qos", "profiles"): "port profile",
+    ("qos", "ports"): "qos of port",
+}
+"""Parts of a model with elements, by the fields of their path, as a change names them."""
+
+WORDS = {
+    "asn": "AS",
+    "remote_as": "remote AS",
+    "router_id": "router ID",
+    "mtu_bytes": "MTU",
+    "rate_gbps": "speed [Gb/s]",
+    "fec": "FEC",
+    "bfd": "BFD",
+    "pfc": "PFC",
+    "ecn": "ECN",
+    "dscp": "DSCP",
+    "qos": "QoS",
+    "vlans": "VLANs",
+    "vni": "VNI",
+    "rd": "RD",
+    "unnumbered": "IPv6 unnumbered",
+    "rules": "rule",
+    "prefixes": "prefix",
+    "thresholds": "class",
+    "kmin_bytes": "Kmin [bytes]",
+    "kmax_bytes": "Kmax [bytes]",
+    "pmax_percent": "Pmax [%]",
+    "xoff_bytes": "XOFF [bytes]",
+}
+"""Names of fields in a line; of others the words of the name."""
+
+COUNTED = {
+    "bgp": (("neighbors", "neighbor"), ("aggregates", "aggregate")),
+    "qos": (("classes", "class"), ("classifiers", "classifier"), ("profiles", "profile"), ("ports", "port")),
+}
+"""Parts whose elements are counted when the whole part is added or removed."""
+
+
+def change_lines(before: DeviceModel, after: DeviceModel) -> tuple[str, ...]:
+    """What a change from one model to the other means: one line for all elements that change alike.
+
+    `bgp neighbor ethernet-1/32: remote AS 65001 -> 65002`; `interface ethernet-1/1, ethernet-1/2, ethernet-1/3 and 29
+    more: added`.
+    """
+    by_element: dict[tuple[str, str | None], list[str]] = {}
+    for change in changes(before, after):
+        section, key, rest = _placed(change)
+        by_element.setdefault((section, key), []).append(_told(change, section, rest))
+    by_text: dict[tuple[str, str], list[str]] = {}
+    for (section, key), texts in by_element.items():
+        by_text.setdefault((section, ", ".join(texts)), []).extend([] if key is None else [key])
+    return tuple(
+        " ".join(filter(None, (section, listed(keys)))) + f": {text}" for (section, text), keys in by_text.items()
+    )
+
+
+def _placed(change: Change) -> tuple[str, str | None, tuple[Step, ...]]:
+    """The section of a change, the key of its element there, and the path inside."""
+    names = tuple(step.field for step in change.steps)
+    for depth in range(min(2, len(names)), 0, -1):
+        section = SECTIONS.get(names[:depth])
+        if section is not None and (key := change.steps[depth - 1].key) is not None:
+            return section, key, change.steps[depth:]
+    if len(names) > 1:
+        return _words(change.steps[:1]), None, change.steps[1:]
+    return ("switch", None, change.steps) if names[0] not in COUNTED else (_words(change.steps), None, ())
+
+
+def _words(steps: tuple[Step, ...]) -> str:
+    """The path inside an element in words: `rule 1 prefix 10.0.0.0/8 ge`."""
+    names = ((WORDS.get(step.field) or step.field.replace("_", " "), step.key) for step in steps)
+    return " ".join(name if key is None else f"{name} {key}" for name, key in names)
+
+
+def _told(change: Change, section: str, rest: tuple[Step, ...]) -> str:
+    """One change of an element: `added`, `removed`, `MTU 9216 -> 1500`, `order`."""
+    name = _words(rest)
+    if change.is_order:
+        return f"{name} order".strip()
+    for verb, whole, other in (("added", change.after, change.before), ("removed", change.before, change.after)):
+        if other is None and is_dataclass(whole):
+            return ", ".join((f"{name} {verb}".strip(), *_counts(section, rest, whole)))
+    return f"{name} {value_text(change.before)} -> {value_text(change.after)}"
+
+
+def _counts(section: str, rest: tuple[Step, ...], whole: object) -> Iterator[str]:
+    """The number of elements of a whole part."""
+    if not rest:
+        for field, noun in COUNTED.get(section.lower(), ()):
+            if number := len(getattr(whole, field)):
+                yield counted(number, noun)

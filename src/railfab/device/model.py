@@ -6,13 +6,14 @@ computes a fabric from them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from railfab.device.interfaces import (
     BreakoutPort,
     Interface,
     IpAddress,
+    IpNetwork,
     Loopback,
     Mlag,
     NetworkInstance,
@@ -67,15 +68,30 @@ class DeviceModel:
         """The BGP neighbours; none without a BGP speaker."""
         return self.bgp.neighbors if self.bgp else ()
 
-    def interface_of(self, neighbor: BgpNeighbor) -> str | None:
-        """The interface over which a neighbour is directly connected; None for a peer in none of its subnets."""
-        if isinstance(neighbor.peer, str):
-            return neighbor.peer
-        peer = neighbor.peer
-        return next((found.name for found in self._routed(neighbor) if any(peer in net for net in found.subnets)), None)
 
-    def _routed(self, neighbor: BgpNeighbor) -> Iterator[Interface]:
-        """The interfaces in a neighbour's network instance, without loopbacks."""
-        for interface in self.interfaces:
-            if interface.network_instance == neighbor.network_instance and not isinstance(interface, Loopback):
-                yield interface
+def interfaces_of_peers(model: DeviceModel) -> Mapping[str, str]:
+    """The interface over which each neighbour is directly connected, by the key of the neighbour.
+
+    Of an unnumbered session its interface, else the first one in the network instance whose subnet has the address of
+    the peer; a peer in no subnet has none.
+    """
+    subnets: dict[tuple[str | None, IpNetwork], str] = {}
+    for interface in model.interfaces:
+        if not isinstance(interface, Loopback):
+            for subnet in interface.subnets:
+                subnets.setdefault((interface.network_instance, subnet), interface.name)
+    lengths = {(subnet.version, type(subnet), subnet.prefixlen) for _, subnet in subnets}
+    found: dict[str, str] = {}
+    for neighbor in model.neighbors:
+        if isinstance(neighbor.peer, str):
+            found[neighbor.key] = neighbor.peer
+            continue
+        around = (
+            family((int(neighbor.peer), length), strict=False)
+            for version, family, length in lengths
+            if version == neighbor.peer.version
+        )
+        names = (subnets.get((neighbor.network_instance, subnet)) for subnet in around)
+        if name := next(filter(None, names), None):
+            found[neighbor.key] = name
+    return found

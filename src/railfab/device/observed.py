@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from railfab.device.interfaces import DEFAULT_INSTANCE, IpAddress
+from railfab.device.routing import Family
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedInterface:
@@ -17,14 +20,30 @@ class ObservedInterface:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ObservedBgpSession:
-    """A BGP session over an interface. bfd_up: None when the session has no BFD."""
+class ObservedFamily:
+    """A negotiated address family. received: prefixes accepted; sent: prefixes announced; None where not reported."""
 
-    interface: str
+    family: Family
+    received: int | None = None
+    sent: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObservedBgpSession:
+    """A BGP session, keyed by (network_instance, peer) as a BgpNeighbor is.
+
+    peer: the interface of an unnumbered session, else an address. interface: over which it runs, where reported.
+    bfd_up: None when the session has no BFD. families: those negotiated; empty where not reported.
+    """
+
+    peer: IpAddress | str
     state: str
+    network_instance: str = DEFAULT_INSTANCE
+    interface: str | None = None
     remote_as: int | None = None
     neighbor_device: str | None = None
     bfd_up: bool | None = None
+    families: tuple[ObservedFamily, ...] = ()
 
     @property
     def established(self) -> bool:

@@ -1,0 +1,101 @@
+"""QoS of a switch: traffic classes, thresholds by speed and cable length, and what each port uses."""
+
+from __future__ import annotations
+
+from railfab.device.plan_switch import Connection, PlannedSwitch
+from railfab.device.qos import (
+    Classifier,
+    ClassThresholds,
+    EcnRamp,
+    PfcWatchdog,
+    PortProfile,
+    PortQos,
+    Qos,
+    Scheduling,
+    TrafficClass,
+)
+from railfab.intent import Lossless
+from railfab.qos import Thresholds, lossless_thresholds, percent_of, profile_name
+
+CLASSIFIER = "fabric"
+DEFAULT, ROCE, CNP = "default", "roce", "cnp"
+CNP_QUEUE = 6
+ROCE_WEIGHT, DEFAULT_WEIGHT = 90, 10
+WATCHDOG = PfcWatchdog(detect_ms=200, recover_ms=400)
+
+
+def planned_qos(switch: PlannedSwitch) -> Qos | None:
+    """The QoS of a switch, with a profile for each speed and cable; None without a lossless class on its network."""
+    lossless = switch.profile.lossless
+    if lossless is None or not switch.carries_roce:
+        return None
+    thresholds = {
+        _profile_of(found): lossless_thresholds(
+            rate_gbps=found.port.rate_gbps,
+            cable_m=found.link.cable_m,
+            mtu_bytes=switch.profile.mtu,
+            pfc=lossless.pfc,
+        )
+        for found in switch.connections
+    }
+    buffer_bytes = switch.topology.model_of(switch.node).buffer_bytes
+    headroom = sum(thresholds[_profile_of(found)].headroom_bytes for found in switch.connections)
+    pool_percent = max(1, percent_of(headroom, buffer_bytes))
+    return Qos(
+        classes=_classes(lossless),
+        default_class=DEFAULT,
+        classifiers=(_classifier(lossless),),
+        profiles=tuple(
+            _port_profile(name, thresholds[name], pool_percent * buffer_bytes / 100) for name in sorted(thresholds)
+        ),
+        ports=tuple(_port(found, lossless) for found in switch.connections),
+        watchdog=WATCHDOG,
+        headroom_pool_percent=pool_percent,
+    )
+
+
+def _profile_of(connection: Connection) -> str:
+    return profile_name(connection.port.rate_gbps, connection.link.cable_m)
+
+
+def _port(connection: Connection, lossless: Lossless) -> PortQos:
+    return PortQos(
+        interface=connection.port.name,
+        profile=_profile_of(connection),
+        classifier=CLASSIFIER,
+        pfc=(lossless.priority,) if lossless.pfc else (),
+        ecn=(ROCE,) if lossless.ecn else (),
+    )
+
+
+def _port_profile(name: str, thresholds: Thresholds, pool_bytes: float) -> PortProfile:
+    ramp = EcnRamp(
+        kmin_bytes=thresholds.kmin_bytes, kmax_bytes=thresholds.kmax_bytes, pmax_percent=thresholds.pmax_percent
+    )
+    roce = ClassThresholds(
+        traffic_class=ROCE,
+        ecn=ramp,
+        xoff_bytes=thresholds.xoff_bytes,
+        headroom_percent=percent_of(thresholds.headroom_bytes, pool_bytes),
+    )
+    return PortProfile(name=name, thresholds=(roce,))
+
+
+def _classes(lossless: Lossless) -> tuple[TrafficClass, ...]:
+    return (
+        TrafficClass(name=DEFAULT, queue=0, scheduling=Scheduling.WEIGHTED, weight=DEFAULT_WEIGHT),
+        TrafficClass(
+            name=ROCE,
+            queue=lossless.priority,
+            scheduling=Scheduling.WEIGHTED,
+            weight=ROCE_WEIGHT,
+            pfc_priority=lossless.priority,
+            obeyed_priority=lossless.priority,
+        ),
+        TrafficClass(name=CNP, queue=CNP_QUEUE, scheduling=Scheduling.STRICT),
+    )
+
+
+def _classifier(lossless: Lossless) -> Classifier:
+    points = ((lossless.dscp, ROCE), (lossless.cnp_dscp, CNP))
+    return Classifier(name=CLASSIFIER, dscp=tuple(sorted(points)))

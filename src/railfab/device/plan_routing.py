@@ -1,0 +1,56 @@
+"""BGP and routing policies of a switch, from its topology."""
+
+from __future__ import annotations
+
+from railfab.device.plan_switch import Connection, PlannedSwitch
+from railfab.device.routing import Action, BfdTimers, Bgp, BgpNeighbor, BgpTimers, Policy, PolicyRule, PrefixRange
+from railfab.topology import Network
+
+IMPORT, EXPORT = "fabric-import", "fabric-export"
+MAX_PATHS = 64
+TIMERS = BgpTimers(keepalive_s=3, hold_s=9)
+"""BGP timers of FRR's data centre profile, for failures that BFD does not detect."""
+
+
+def planned_policies(switch: PlannedSwitch) -> tuple[Policy, ...]:
+    """What a switch accepts and announces: loopbacks and host links, and nothing else."""
+    pools = switch.topology.pools
+    assert pools is not None
+    ranges = (
+        _exactly(pools.loopbacks, pools.loopbacks.max_prefixlen),
+        _exactly(pools.hosts, pools.hosts.max_prefixlen - 1),
+    )
+    rules = tuple(PolicyRule(action=Action.PERMIT, prefixes=(found,)) for found in ranges)
+    return Policy(name=IMPORT, rules=rules), Policy(name=EXPORT, rules=rules)
+
+
+def _exactly(pool: Network, length: int) -> PrefixRange:
+    return PrefixRange(prefix=pool, ge=length, le=length)
+
+
+def planned_bgp(switch: PlannedSwitch) -> Bgp | None:
+    """The BGP speaker of a switch; None without an AS number."""
+    if switch.node.asn is None:
+        return None
+    return Bgp(
+        asn=switch.node.asn,
+        router_id=switch.node.router_id,
+        max_paths=MAX_PATHS,
+        neighbors=tuple(
+            _neighbor(connection, switch) for connection in switch.connections if connection.peer_node.asn is not None
+        ),
+    )
+
+
+def _neighbor(connection: Connection, switch: PlannedSwitch) -> BgpNeighbor:
+    """The session over a link: to the address at its other end, or over the interface of an unnumbered one."""
+    remote_as, far, bfd = connection.peer_node.asn, connection.peer.address, switch.profile.bfd
+    assert remote_as is not None
+    return BgpNeighbor(
+        peer=connection.port.name if far is None else far.ip,
+        remote_as=remote_as,
+        timers=TIMERS,
+        import_policies=(IMPORT,),
+        export_policies=(EXPORT,),
+        bfd=None if bfd is None else BfdTimers(interval_ms=bfd.interval_ms, multiplier=bfd.multiplier),
+    )
