@@ -29,6 +29,7 @@ from railfab.device.interfaces import (
 )
 from railfab.device.model import DeviceModel, interfaces_of_peers
 from railfab.device.observed import Observed, ObservedBgpSession, ObservedFamily, ObservedInterface
+from railfab.device.order import in_order
 from railfab.device.plan import plan
 from railfab.device.qos import (
     Classifier,
@@ -125,6 +126,7 @@ __all__ = [
     "change_lines",
     "changes",
     "disagreements",
+    "in_order",
     "interfaces_of_peers",
     "lag_name",
     "loopback_name",

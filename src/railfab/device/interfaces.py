@@ -73,7 +73,7 @@ class Interface:
     name: of a port, as its platform names it; of others, as `loopback_name`, `lag_name` and `svi_name` do.
     mtu_bytes: largest IP packet; None where the platform does not configure it (the operating system does).
     network_instance: where it routes; None for a bridged port and for a member of a LAG.
-    addresses: of both families, in the order of the configuration.
+    addresses: of both families, IPv4 first, each ascending.
     unnumbered: IPv6 link-local with router advertisements, for RFC 5549 sessions.
     """
 

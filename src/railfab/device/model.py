@@ -29,7 +29,7 @@ from railfab.device.system import LoadBalancing, Management
 class DeviceModel:
     """One switch. Interfaces are the ports in front-panel order, then loopbacks, LAGs and SVIs, each by number.
 
-    Tuples are in the order the planner gives them, or sorted where their class says so. bgp: None without a BGP
+    Everything else is in the order of `in_order`, which platforms apply to what they parse. bgp: None without a BGP
     speaker. qos: None when the fabric has no lossless class. management: None where railfab does not manage it.
     drain: the switch asks its neighbours to send nothing over it (RFC 8326).
     unmodelled: parts of a parsed configuration that the model has no word for, one line each with its path, sorted.

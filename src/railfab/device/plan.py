@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 from railfab.device.interfaces import BreakoutPort
 from railfab.device.model import DeviceModel
+from railfab.device.order import in_order
 from railfab.device.plan_interfaces import planned_interfaces
 from railfab.device.plan_qos import planned_qos
 from railfab.device.plan_routing import planned_bgp, planned_policies
@@ -31,7 +32,7 @@ def plan(topology: Topology, intent: FabricIntent, only: Collection[str] | None 
 def _device(switch: PlannedSwitch) -> DeviceModel:
     node = switch.node
     assert node.platform is not None
-    return DeviceModel(
+    model = DeviceModel(
         name=node.name,
         platform=node.platform,
         breakouts=tuple(
@@ -43,3 +44,4 @@ def _device(switch: PlannedSwitch) -> DeviceModel:
         bgp=planned_bgp(switch),
         qos=planned_qos(switch),
     )
+    return in_order(model)

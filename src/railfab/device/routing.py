@@ -74,7 +74,10 @@ class Remote(StrEnum):
 
 
 class NextHop(StrEnum):
-    """The next hop that a neighbour is told: as the protocol defines it, the switch itself, or as received."""
+    """The next hop that a neighbour is told: as the protocol defines it, the switch itself, or as received.
+
+    SELF is also that of reflected routes.
+    """
 
     DEFAULT = "default"
     SELF = "self"
@@ -111,7 +114,8 @@ class SecretReference:
 class BgpNeighbor:
     """One BGP session, keyed by (network_instance, peer).
 
-    peer: an address, or the name of the interface of an unnumbered session. update_source: an interface.
+    peer: an address, or the name of the interface of an unnumbered session. remote_as: INTERNAL where it is the own
+    AS number. update_source: an interface.
     multihop_ttl: None for a directly connected peer. import_policies, export_policies: names, evaluated in order; none
     accepts or announces everything, unless `Bgp.requires_policy`. bfd: None without BFD.
     """
@@ -159,8 +163,7 @@ class Bgp:
     max_paths, max_paths_internal: equal-cost next hops used of eBGP and of iBGP routes. multiple_as: AS paths of equal
     length count as equal (multipath relax). ipv6_next_hops: IPv4 routes over IPv6 next hops (RFC 8950).
     requires_policy: a session without policy accepts and announces nothing (RFC 8212).
-    neighbors: unnumbered ones and those whose address is in a port's subnet in front-panel order, then the others by
-    address.
+    neighbors: by network instance; those over an interface in the order of the interfaces, then the others by address.
     """
 
     asn: int
