@@ -3,77 +3,27 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
-from ipaddress import IPv4Address, IPv4Interface, IPv4Network
+from ipaddress import IPv4Address, ip_interface, ip_network
 
-from railfab.device import Interface, PrefixRange
-from railfab.platforms.frr.render import (
-    ADDRESS_FAMILY,
-    DEFAULT_BFD_INTERVAL_MS,
-    DEFAULT_BFD_MULTIPLIER,
+from railfab.device import DEFAULT_INSTANCE, Action, Aggregate, PrefixRange, Remote
+from railfab.platforms.frr.draft import Draft, DraftEntry, DraftInterface, DraftProfile, DraftRouter
+from railfab.platforms.frr.names import community_name
+from railfab.platforms.frr.render import ROUTER_ADVERTISEMENTS
+from railfab.platforms.frr.render_bgp import (
     DEFAULT_MAX_PATHS,
-    EXPORT,
-    IMPORT,
+    DRAIN,
+    FAMILIES,
     MULTIPATH_RELAX,
-    REDISTRIBUTE,
-    ROUTER_ADVERTISEMENTS,
+    NEXT_HOPS,
+    REQUIRES_POLICY,
 )
-from railfab.platforms.shared.line_grammar import LineDraft, ignored, rule, within
+from railfab.platforms.frr.render_policy import IP_WORDS
+from railfab.platforms.shared.line_grammar import ignored, rule, within
 
-MAX_ASN = 2**32 - 1
-
-
-@dataclass(slots=True)
-class Neighbor:
-    """A neighbour being parsed. lines: its other settings, each as FRR shows it."""
-
-    number: int | None
-    remote_as: int | None = None
-    interface: bool = False
-    v6only: bool = False
-    profile: str | None = None
-    lines: set[str] = field(default_factory=set)
-
-
-@dataclass(slots=True)
-class BfdProfile:
-    multiplier: int = DEFAULT_BFD_MULTIPLIER
-    transmit_ms: int = DEFAULT_BFD_INTERVAL_MS
-    receive_ms: int = DEFAULT_BFD_INTERVAL_MS
-
-
-@dataclass(slots=True)
-class Draft(LineDraft):
-    """A configuration being parsed. lists: prefix lists by name and sequence number; None is `deny any`.
-
-    seen: required lines and route maps that were found.
-    """
-
-    hostname: str | None = None
-    defaults: str = "traditional"
-    loopback: IPv4Address | None = None
-    interfaces: dict[str, Interface] = field(default_factory=dict)
-    asn: int | None = None
-    router_id: IPv4Address | None = None
-    timers_s: tuple[int, int] | None = None
-    max_paths: int = DEFAULT_MAX_PATHS
-    neighbors: dict[str, Neighbor] = field(default_factory=dict)
-    lists: dict[str, dict[int, PrefixRange | None]] = field(default_factory=dict)
-    profiles: dict[str, BfdProfile] = field(default_factory=dict)
-    seen: set[str] = field(default_factory=set)
-
-    def neighbor(self, peer: str) -> Neighbor:
-        return self.neighbors.setdefault(peer, Neighbor(self.number))
-
-
-def _seen(draft: Draft, match: re.Match[str]) -> None:
-    draft.seen.add(match[0])
-
-
-def _policy(draft: Draft, match: re.Match[str]) -> None:
-    if match[1] != draft.owner:
-        raise ValueError(f"route-map {draft.owner} must match prefix-list {draft.owner}")
-    draft.seen.add(draft.owner)
+MAX_ASN = MAX_NUMBER = 2**32 - 1
+_VERSIONS = {word: version for version, word in IP_WORDS.items()}
+_FAMILIES = {name: family for family, name in FAMILIES.items()}
+_NEXT_HOPS = {line: next_hop for next_hop, line in NEXT_HOPS.items()}
 
 
 def _defaults(draft: Draft, match: re.Match[str]) -> None:
@@ -81,140 +31,265 @@ def _defaults(draft: Draft, match: re.Match[str]) -> None:
 
 
 def _hostname(draft: Draft, match: re.Match[str]) -> None:
-    if draft.hostname not in (None, match[1]):
-        raise ValueError(f"the hostname is already {draft.hostname}")
     draft.hostname = match[1]
 
 
-def _loopback(draft: Draft, match: re.Match[str]) -> None:
-    address = IPv4Interface(match[1])
-    if draft.loopback is not None or address.network.prefixlen != address.max_prefixlen:
-        raise ValueError("the loopback needs exactly one /32")
-    draft.loopback = address.ip
+def _vrf(draft: Draft, match: re.Match[str]) -> None:
+    draft.vnis.setdefault(match[1], None)
+
+
+def _vni(draft: Draft, match: re.Match[str]) -> None:
+    draft.vnis[draft.owner] = within(match[1], 1, 2**24 - 1)
 
 
 def _interface(draft: Draft, match: re.Match[str]) -> None:
-    draft.interfaces.setdefault(match[1], Interface(name=match[1]))
+    draft.interfaces.setdefault(match[1], DraftInterface())
 
 
-def _description(draft: Draft, match: re.Match[str]) -> None:
-    draft.interfaces[draft.owner] = replace(draft.interfaces[draft.owner], description=match[1])
+def _interface_description(draft: Draft, match: re.Match[str]) -> None:
+    draft.interfaces[draft.owner].description = match[1]
 
 
 def _address(draft: Draft, match: re.Match[str]) -> None:
-    if draft.interfaces[draft.owner].address is not None:
-        raise ValueError("the interface already has an address")
-    draft.interfaces[draft.owner] = replace(draft.interfaces[draft.owner], address=IPv4Interface(match[1]))
+    address = ip_interface(match[2])
+    if address.version != _VERSIONS[match[1]]:
+        raise ValueError(f"{match[2]} is not an {'IPv4' if match[1] == 'ip' else 'IPv6'} address")
+    draft.interfaces[draft.owner].addresses.append(address)
 
 
 def _unnumbered(draft: Draft, _match: re.Match[str]) -> None:
-    draft.interfaces[draft.owner] = replace(draft.interfaces[draft.owner], unnumbered=True)
+    draft.interfaces[draft.owner].unnumbered = True
 
 
-def _shutdown(draft: Draft, _match: re.Match[str]) -> None:
-    draft.interfaces[draft.owner] = replace(draft.interfaces[draft.owner], enabled=False)
+def _interface_shutdown(draft: Draft, _match: re.Match[str]) -> None:
+    draft.interfaces[draft.owner].enabled = False
 
 
 def _router(draft: Draft, match: re.Match[str]) -> None:
-    draft.asn = within(match[1], 1, MAX_ASN)
+    draft.instance = match[2] or DEFAULT_INSTANCE
+    draft.routers.setdefault(draft.instance, DraftRouter(asn=within(match[1], 1, MAX_ASN)))
 
 
 def _router_id(draft: Draft, match: re.Match[str]) -> None:
-    draft.router_id = IPv4Address(match[1])
+    draft.router.router_id = IPv4Address(match[1])
 
 
-def _timers(draft: Draft, match: re.Match[str]) -> None:
-    draft.timers_s = int(match[1]), int(match[2])
+def _cluster_id(draft: Draft, match: re.Match[str]) -> None:
+    draft.router.cluster_id = IPv4Address(match[1])
 
 
-def _max_paths(draft: Draft, match: re.Match[str]) -> None:
-    draft.max_paths = within(match[1], 1, DEFAULT_MAX_PATHS)
+def _flag(draft: Draft, match: re.Match[str]) -> None:
+    draft.router.flags.add(match[0])
 
 
-def _unnumbered_neighbor(draft: Draft, match: re.Match[str]) -> None:
-    neighbor = draft.neighbor(match[1])
-    neighbor.interface, neighbor.v6only = True, bool(match[2])
-    neighbor.remote_as = within(match[3], 1, MAX_ASN)
+def _router_timers(draft: Draft, match: re.Match[str]) -> None:
+    draft.router.keepalive_hold_s = within(match[1], 0, 65535), within(match[2], 0, 65535)
 
 
-def _numbered_neighbor(draft: Draft, match: re.Match[str]) -> None:
-    draft.neighbor(str(IPv4Address(match[1]))).remote_as = within(match[2], 1, MAX_ASN)
+def _neighbor(draft: Draft, match: re.Match[str]) -> None:
+    neighbor = draft.router.neighbor(match[1])
+    neighbor.unnumbered = " interface " in match[0]
+    neighbor.remote_as = within(match[2], 1, MAX_ASN) if match[2].isdigit() else Remote(match[2])
 
 
-def _of_neighbor(draft: Draft, match: re.Match[str]) -> None:
-    draft.neighbor(match[1]).lines.add(match[2])
+def _description(draft: Draft, match: re.Match[str]) -> None:
+    draft.router.neighbor(match[1]).description = match[2]
 
 
-def _permit(draft: Draft, match: re.Match[str]) -> None:
-    prefix = IPv4Network("0.0.0.0/0" if match[3] == "any" else match[3])
-    length, longest = prefix.prefixlen, prefix.max_prefixlen
-    bounded = match[4] or match[5] or match[3] == "any"
-    ge = within(match[4], length, longest) if match[4] else length
-    le = within(match[5], ge, longest) if match[5] else (longest if bounded else length)
-    draft.lists.setdefault(match[1], {})[int(match[2])] = PrefixRange(prefix=prefix, ge=ge, le=le)
+def _shutdown(draft: Draft, match: re.Match[str]) -> None:
+    draft.router.neighbor(match[1]).enabled = False
 
 
-def _deny(draft: Draft, match: re.Match[str]) -> None:
-    draft.lists.setdefault(match[1], {})[int(match[2])] = None
+def _bfd(draft: Draft, match: re.Match[str]) -> None:
+    draft.router.neighbor(match[1]).bfd = True
 
 
 def _bfd_profile(draft: Draft, match: re.Match[str]) -> None:
-    draft.neighbor(match[1]).profile = match[2]
+    draft.router.neighbor(match[1]).profile = match[2]
+
+
+def _multihop(draft: Draft, match: re.Match[str]) -> None:
+    draft.router.neighbor(match[1]).multihop_ttl = within(match[2], 1, 255)
+
+
+def _update_source(draft: Draft, match: re.Match[str]) -> None:
+    draft.router.neighbor(match[1]).update_source = match[2]
+
+
+def _advertisement(draft: Draft, match: re.Match[str]) -> None:
+    draft.router.neighbor(match[1]).advertisement_s = within(match[2], 0, 600)
+
+
+def _timers(draft: Draft, match: re.Match[str]) -> None:
+    timers = within(match[2], 0, 65535), within(match[3], 0, 65535)
+    draft.router.neighbor(match[1]).keepalive_hold_s = timers
+
+
+def _connect(draft: Draft, match: re.Match[str]) -> None:
+    draft.router.neighbor(match[1]).connect_s = within(match[2], 1, 65535)
+
+
+def _ipv6_next_hops(draft: Draft, match: re.Match[str]) -> None:
+    draft.router.neighbor(match[1]).ipv6_next_hops = True
+
+
+def _family(draft: Draft, match: re.Match[str]) -> None:
+    draft.family = _FAMILIES[match[1]]
+
+
+def _aggregate(draft: Draft, match: re.Match[str]) -> None:
+    found = Aggregate(prefix=ip_network(match[1]), summary_only=bool(match[2]), network_instance=draft.instance)
+    draft.router.aggregates.append(found)
+
+
+def _max_paths(draft: Draft, match: re.Match[str]) -> None:
+    draft.router.max_paths[draft.family] = within(match[1], 1, DEFAULT_MAX_PATHS)
+
+
+def _max_paths_internal(draft: Draft, match: re.Match[str]) -> None:
+    draft.router.max_paths_internal[draft.family] = within(match[1], 1, DEFAULT_MAX_PATHS)
+
+
+def _activate(draft: Draft, match: re.Match[str]) -> None:
+    draft.router.neighbor(match[2]).active[draft.family] = match[1] is None
+
+
+def _reflector_client(draft: Draft, match: re.Match[str]) -> None:
+    draft.router.neighbor(match[1]).reflector_client = True
+
+
+def _next_hop(draft: Draft, match: re.Match[str]) -> None:
+    draft.router.neighbor(match[1]).next_hop = _NEXT_HOPS[match[2]]
+
+
+def _applied(draft: Draft, match: re.Match[str]) -> None:
+    draft.router.neighbor(match[1]).policies[match[3]] = (match[2],)
+
+
+def _permit(draft: Draft, match: re.Match[str]) -> None:
+    version = _VERSIONS[match[1]]
+    prefix = ip_network(("0.0.0.0/0" if version == 4 else "::/0") if match[4] == "any" else match[4])
+    if prefix.version != version:
+        raise ValueError(f"{prefix} is of the other family")
+    length, longest = prefix.prefixlen, prefix.max_prefixlen
+    open_ended = match[5] or match[4] == "any"
+    ge = within(match[5], length, longest) if match[5] else length
+    le = within(match[6], ge, longest) if match[6] else (longest if open_ended else length)
+    entries = draft.prefix_lists.setdefault((version, match[2]), {})
+    entries[int(match[3])] = PrefixRange(prefix=prefix, ge=ge, le=le)
+
+
+def _as_path_list(draft: Draft, match: re.Match[str]) -> None:
+    draft.as_paths.setdefault(match[1], {})[int(match[2])] = match[3]
+
+
+def _community_list(draft: Draft, match: re.Match[str]) -> None:
+    draft.communities.setdefault(match[1], {})[int(match[2])] = community_name(match[3])
+
+
+def _entry(draft: Draft, match: re.Match[str]) -> None:
+    draft.entry = DraftEntry(action=Action(match[2]))
+    draft.route_maps.setdefault(match[1], {})[within(match[3], 1, 65535)] = draft.entry
+
+
+def _match_prefixes(draft: Draft, match: re.Match[str]) -> None:
+    draft.entry.prefix_lists[_VERSIONS[match[1]]] = match[2]
+
+
+def _match_community(draft: Draft, match: re.Match[str]) -> None:
+    draft.entry.community_list = match[1]
+
+
+def _match_as_path(draft: Draft, match: re.Match[str]) -> None:
+    draft.entry.as_path_list = match[1]
+
+
+def _prepend(draft: Draft, match: re.Match[str]) -> None:
+    draft.entry.prepended = tuple(within(asn, 1, MAX_ASN) for asn in match[1].split())
+
+
+def _set_communities(draft: Draft, match: re.Match[str]) -> None:
+    draft.entry.set_communities = tuple(map(community_name, match[1].split()))
+
+
+def _local_preference(draft: Draft, match: re.Match[str]) -> None:
+    draft.entry.set_local_preference = within(match[1], 0, MAX_NUMBER)
+
+
+def _med(draft: Draft, match: re.Match[str]) -> None:
+    draft.entry.set_med = within(match[1], 0, MAX_NUMBER)
 
 
 def _profile(draft: Draft, match: re.Match[str]) -> None:
-    draft.profiles.setdefault(match[1], BfdProfile())
+    draft.profiles.setdefault(match[1], DraftProfile())
 
 
 def _multiplier(draft: Draft, match: re.Match[str]) -> None:
     draft.profiles[draft.owner].multiplier = within(match[1], 2, 255)
 
 
-def _transmit(draft: Draft, match: re.Match[str]) -> None:
-    draft.profiles[draft.owner].transmit_ms = within(match[1], 10, 60000)
+def _interval(draft: Draft, match: re.Match[str]) -> None:
+    draft.profiles[draft.owner].interval_ms = within(match[1], 10, 60000)
 
 
-def _receive(draft: Draft, match: re.Match[str]) -> None:
-    draft.profiles[draft.owner].receive_ms = within(match[1], 10, 60000)
-
-
-_POLICIES = f"({IMPORT}|{EXPORT})"
+_ADDRESS = r"(\d+\.\d+\.\d+\.\d+|[0-9a-fA-F]*:[0-9a-fA-F:.]+)"
+_AS = r"(\d+|internal|external)"
 _FAMILY = (
-    rule(re.escape(REDISTRIBUTE), _seen),
-    rule(rf"neighbor (\S+) (route-map {IMPORT} in|route-map {EXPORT} out|activate)", _of_neighbor),
+    rule(r"aggregate-address (\S+)( summary-only)?", _aggregate),
     rule(r"maximum-paths (\d+)", _max_paths),
+    rule(r"maximum-paths ibgp (\d+)", _max_paths_internal),
+    rule(r"(no )?neighbor (\S+) activate", _activate),
+    rule(r"neighbor (\S+) route-reflector-client", _reflector_client),
+    rule(rf"neighbor (\S+) ({'|'.join(NEXT_HOPS.values())})", _next_hop),
+    rule(r"neighbor (\S+) route-map (\S+) (in|out)", _applied),
 )
 _ROUTER = (
     rule(r"bgp router-id (\S+)", _router_id),
-    rule(re.escape(MULTIPATH_RELAX), _seen),
-    rule(r"timers bgp (\d+) (\d+)", _timers),
-    rule(r"neighbor (\S+) interface( v6only)? remote-as (\d+)", _unnumbered_neighbor),
-    rule(r"neighbor (\S+) remote-as (\d+)", _numbered_neighbor),
-    rule(r"neighbor (\S+) (bfd)", _of_neighbor),
+    rule(r"bgp cluster-id (\S+)", _cluster_id),
+    rule("|".join((REQUIRES_POLICY, f"no {REQUIRES_POLICY}", DRAIN, MULTIPATH_RELAX)), _flag),
+    rule(r"timers bgp (\d+) (\d+)", _router_timers),
+    rule(rf"neighbor (\S+) interface (?:v6only )?remote-as {_AS}", _neighbor),
+    rule(rf"neighbor {_ADDRESS} remote-as {_AS}", _neighbor),
+    rule(r"neighbor (\S+) description (.+)", _description),
+    rule(r"neighbor (\S+) shutdown", _shutdown),
+    rule(r"neighbor (\S+) bfd", _bfd),
     rule(r"neighbor (\S+) bfd profile (\S+)", _bfd_profile),
-    rule(ADDRESS_FAMILY, ignored, *_FAMILY),
+    rule(r"neighbor (\S+) ebgp-multihop (\d+)", _multihop),
+    rule(r"neighbor (\S+) update-source (\S+)", _update_source),
+    rule(r"neighbor (\S+) advertisement-interval (\d+)", _advertisement),
+    rule(r"neighbor (\S+) timers (\d+) (\d+)", _timers),
+    rule(r"neighbor (\S+) timers connect (\d+)", _connect),
+    rule(r"neighbor (\S+) capability extended-nexthop", _ipv6_next_hops),
+    rule(rf"address-family ({'|'.join(FAMILIES.values())})", _family, *_FAMILY),
 )
 _INTERFACE = (
-    rule(r"description (.+)", _description),
-    rule(r"ip address (\S+)", _address),
+    rule(r"description (.+)", _interface_description),
+    rule(r"(ip|ipv6) address (\S+)", _address),
     rule(ROUTER_ADVERTISEMENTS, _unnumbered),
-    rule(r"shutdown", _shutdown),
+    rule(r"shutdown", _interface_shutdown),
+)
+_ENTRY = (
+    rule(r"match (ip|ipv6) address prefix-list (\S+)", _match_prefixes),
+    rule(r"match community (\S+)", _match_community),
+    rule(r"match as-path (\S+)", _match_as_path),
+    rule(r"set as-path prepend ([\d ]+)", _prepend),
+    rule(r"set community (?!.*(?:additive|none)$)(.+)", _set_communities),
+    rule(r"set local-preference (\d+)", _local_preference),
+    rule(r"set metric (\d+)", _med),
 )
 _PROFILE = (
     rule(r"detect-multiplier (\d+)", _multiplier),
-    rule(r"transmit-interval (\d+)", _transmit),
-    rule(r"receive-interval (\d+)", _receive),
+    rule(r"(?:transmit|receive)-interval (\d+)", _interval),
 )
 CONFIGURATION = (
-    rule(r"frr version .+", ignored),
     rule(r"frr defaults (datacenter|traditional)", _defaults),
     rule(r"hostname (\S+)", _hostname),
-    rule(r"(?:log|service) .+", ignored),
-    rule(r"interface lo", ignored, rule(r"ip address (\S+)", _loopback)),
+    rule(r"vrf (\S+)", _vrf, rule(r"vni (\d+)", _vni)),
     rule(r"interface (\S+)", _interface, *_INTERFACE),
-    rule(r"router bgp (\d+)", _router, *_ROUTER),
-    rule(rf"ip prefix-list {_POLICIES} seq (\d+) permit (\S+)(?: ge (\d+))?(?: le (\d+))?", _permit),
-    rule(rf"ip prefix-list {_POLICIES} seq (\d+) deny any", _deny),
-    rule(rf"route-map {_POLICIES} permit 10", ignored, rule(rf"match ip address prefix-list {_POLICIES}", _policy)),
+    rule(r"router bgp (\d+)(?: vrf (\S+))?", _router, *_ROUTER),
+    rule(r"(ip|ipv6) prefix-list (\S+) seq (\d+) permit (\S+/\d+|any)(?: ge (\d+))?(?: le (\d+))?", _permit),
+    rule(r"bgp as-path access-list (\S+) seq (\d+) permit (.+)", _as_path_list),
+    rule(r"bgp community-list standard (\S+) seq (\d+) permit (\S+)", _community_list),
+    rule(r"route-map (\S+) (permit|deny) (\d+)", _entry, *_ENTRY),
     rule(r"bfd", ignored, rule(r"profile (\S+)", _profile, *_PROFILE)),
 )

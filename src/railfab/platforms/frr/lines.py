@@ -10,14 +10,16 @@ from __future__ import annotations
 from railfab.platforms.shared.line_tree import LineFormat, Section
 
 
-def _block(word: str) -> str:
-    """`ip` for the lines of all prefix lists, `header` for all other plain lines."""
-    return "ip" if word == "ip" else "header"
+def _block(line: str) -> str:
+    """The kind of a list (`ip prefix-list`, `bgp community-list`), `header` for all other plain lines."""
+    first, second, *_ = f"{line}  ".split(" ")
+    return f"{first} {second}" if first in ("ip", "ipv6", "bgp") else "header"
 
 
 FORMAT = LineFormat(
     indent=1,
-    sections={word: Section(exit="exit") for word in ("interface", "router", "route-map", "bfd")},
+    sections={word: Section(exit="exit") for word in ("interface", "router", "route-map", "bfd")}
+    | {"vrf": Section(exit="exit-vrf")},
     nested={
         "address-family": Section(exit="exit-address-family", before=True),
         "profile": Section(exit="exit", after=True),

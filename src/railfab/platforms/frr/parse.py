@@ -1,162 +1,188 @@
-"""Parses FRR configuration, from a file or `show running-config`, to a device model; reports all errors together."""
+"""Parses FRR configuration, from a file or `show running-config`, to a device model.
+
+Parsing is total: a line is an error only when its value is impossible. What the model has no word for is unmodelled,
+and so is a line that differs from the one by which this platform renders the model (the name of a prefix list, say).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from ipaddress import IPv4Address
+from dataclasses import replace
+from ipaddress import ip_address
 
-from railfab.device import BfdTimers, Bgp, BgpNeighbor, DeviceModel, Interface, PrefixRange
-from railfab.errors import ConfigError, RailfabError, raise_all
-from railfab.platforms.frr.grammar import CONFIGURATION, BfdProfile, Draft, Neighbor
+from railfab.device import (
+    DEFAULT_INSTANCE,
+    Aggregate,
+    BfdTimers,
+    Bgp,
+    BgpNeighbor,
+    BgpTimers,
+    DeviceModel,
+    Family,
+    Interface,
+    Lag,
+    Loopback,
+    NetworkInstance,
+    Port,
+    Svi,
+    in_order,
+    number_of,
+)
+from railfab.errors import raise_all
+from railfab.platforms.frr.draft import Draft, DraftInterface, DraftNeighbor, DraftProfile, DraftRouter
+from railfab.platforms.frr.grammar import CONFIGURATION
 from railfab.platforms.frr.lines import FORMAT
-from railfab.platforms.frr.render import DEFAULT_TIMERS_S, EXPORT, IMPORT, MULTIPATH_RELAX, REDISTRIBUTE
-from railfab.platforms.shared.line_grammar import read
+from railfab.platforms.frr.names import interface_name, kind_of
+from railfab.platforms.frr.parse_policy import policies_of
+from railfab.platforms.frr.render import render
+from railfab.platforms.frr.render_bgp import (
+    DEFAULT_MAX_PATHS,
+    DEFAULT_TIMERS_S,
+    DRAIN,
+    FAMILIES,
+    MULTIPATH_RELAX,
+    REQUIRES_POLICY,
+)
+from railfab.platforms.shared.line_grammar import read, unmodelled
 
 NAME = "frr"
+VERSION = "frr version"
 
 
 def parse(text: str) -> DeviceModel:
     """The model of a configuration text, with or without a header.
 
-    Raises ConfigError, or Problems with every error, each with its line or section.
+    Raises ConfigError, or Problems with every bad value, each with its line and section.
     """
+    lines = tuple(line for line in FORMAT.tree(text) if not line.text.startswith(VERSION))
     draft = Draft()
-    read(draft, FORMAT.tree(text), CONFIGURATION)
-    raise_all([*draft.errors, *_missing(draft)])
-    assert draft.hostname is not None
-    assert draft.loopback is not None
+    read(draft, lines, CONFIGURATION)
+    raise_all(draft.errors)
+    model = in_order(_model(draft))
+    return replace(model, unmodelled=unmodelled(lines, render(model)))
+
+
+def _model(draft: Draft) -> DeviceModel:
     return DeviceModel(
         name=draft.hostname,
         platform=NAME,
-        loopback=draft.loopback,
         breakouts=(),
-        interfaces=tuple(draft.interfaces.values()),
+        interfaces=tuple(_interface(interface_name(device), found) for device, found in draft.interfaces.items()),
         bgp=_bgp(draft),
-        bfd=next((_timers(profile) for profile in draft.profiles.values()), None),
         qos=None,
+        policies=policies_of(draft),
+        network_instances=tuple(_network_instances(draft)),
+        drain=any(DRAIN in router.flags for router in draft.routers.values()),
     )
 
 
-def _missing(draft: Draft) -> Iterator[RailfabError]:
-    """Lines that a model needs and the text does not have."""
-    if draft.hostname is None:
-        yield _missing_line("configuration", "hostname NAME")
-    if draft.loopback is None:
-        yield _missing_line("interface lo", "ip address A.B.C.D/32")
-    if draft.asn is None:
-        yield _missing_line("configuration", "router bgp AS")
-        return
-    if draft.router_id is None:
-        yield _missing_line(f"router bgp {draft.asn}", "bgp router-id A.B.C.D")
-    for line in (MULTIPATH_RELAX, REDISTRIBUTE):
-        if line not in draft.seen:
-            yield _missing_line(f"router bgp {draft.asn}", line)
-    for name in (IMPORT, EXPORT):
-        yield from _missing_of_policy(draft, name)
-    for peer, neighbor in draft.neighbors.items():
-        yield from _missing_of_neighbor(draft, peer, neighbor)
-    yield from _bfd_problems(draft)
+def _interface(name: str, found: DraftInterface) -> Interface:
+    kind = kind_of(name)
+    shell: Interface
+    if kind == "loopback":
+        shell = Loopback(name=name)
+    elif kind == "lag":
+        shell = Lag(name=name, members=())
+    elif kind == "vlan":
+        shell = Svi(name=name, vlan=number_of(name))
+    else:
+        shell = Port(name=name)
+    return replace(
+        shell,
+        description=found.description,
+        enabled=found.enabled,
+        addresses=tuple(found.addresses),
+        unnumbered=found.unnumbered,
+    )
 
 
-def _bfd_problems(draft: Draft) -> Iterator[RailfabError]:
-    """More than one set of BFD timers: a model has one for all sessions."""
-    if len(draft.profiles) > 1:
-        yield ConfigError("bfd", f"has {len(draft.profiles)} profiles", "Use one profile for all neighbours")
-    for name, profile in draft.profiles.items():
-        if profile.transmit_ms != profile.receive_ms:
-            problem = f"transmits every {profile.transmit_ms} ms and receives every {profile.receive_ms} ms"
-            yield ConfigError(f"bfd profile {name}", problem, "Use the same interval for both")
+def _network_instances(draft: Draft) -> Iterator[NetworkInstance]:
+    for name in sorted((draft.vnis.keys() | draft.routers.keys()) - {DEFAULT_INSTANCE}):
+        router = draft.routers.get(name)
+        yield NetworkInstance(name=name, vni=draft.vnis.get(name), router_id=router.router_id if router else None)
 
 
-def _missing_of_policy(draft: Draft, name: str) -> Iterator[RailfabError]:
-    if name not in draft.seen:
-        yield _missing_line(f"route-map {name} permit 10", f"match ip address prefix-list {name}")
-    entries = draft.lists.get(name)
-    if not entries:
-        yield _missing_line("configuration", f"ip prefix-list {name} seq 5 ...")
-    elif None in entries.values() and len(entries) > 1:
-        yield ConfigError(
-            f"ip prefix-list {name}", "has `deny any` and other entries", "Remove `deny any`, or the others"
-        )
-
-
-def _missing_of_neighbor(draft: Draft, peer: str, neighbor: Neighbor) -> Iterator[RailfabError]:
-    where = f"line {neighbor.number}, neighbor {peer}"
-    if neighbor.remote_as is None:
-        yield _missing_line(where, f"neighbor {peer} remote-as AS")
-        return
-    for line in (f"route-map {IMPORT} in", f"route-map {EXPORT} out"):
-        if line not in neighbor.lines:
-            yield _missing_line(where, f"neighbor {peer} {line}")
-    if neighbor.profile is not None and neighbor.profile not in draft.profiles:
-        yield ConfigError(where, f"uses BFD profile {neighbor.profile}, which is not defined", "Define it under `bfd`")
-    if "bfd" in neighbor.lines and neighbor.profile is None and draft.profiles:
-        yield _missing_line(where, f"neighbor {peer} bfd profile {next(iter(draft.profiles))}")
-    yield from _interface_problems(draft, peer, neighbor, where)
-
-
-def _missing_line(where: str, line: str) -> ConfigError:
-    return ConfigError(where, f"`{line}` is missing", "Add it")
-
-
-def _interface_problems(draft: Draft, peer: str, neighbor: Neighbor, where: str) -> Iterator[RailfabError]:
-    """Problems of the interface over which a session runs."""
-    interface = _interface(draft, peer, neighbor)
-    if interface is None:
-        problem = "is not a configured interface" if neighbor.interface else "is in no interface's subnet"
-        yield ConfigError(where, problem, "Configure the interface towards it")
-    elif neighbor.interface and not neighbor.v6only and interface.address is not None:
-        problem = f"peers over {interface.address} instead of a link-local address"
-        yield ConfigError(where, problem, f"Write `neighbor {peer} interface v6only remote-as {neighbor.remote_as}`")
-
-
-def _interface(draft: Draft, peer: str, neighbor: Neighbor) -> Interface | None:
-    """The interface of a session; for a numbered session the only one in whose subnet the peer is."""
-    if neighbor.interface:
-        return draft.interfaces.get(peer)
-    address = IPv4Address(peer)
-    near = [found for found in draft.interfaces.values() if found.address and address in found.address.network]
-    return near[0] if len(near) == 1 else None
-
-
-def _timers(profile: BfdProfile) -> BfdTimers:
-    return BfdTimers(interval_ms=profile.transmit_ms, multiplier=profile.multiplier)
-
-
-def _bgp(draft: Draft) -> Bgp:
-    assert draft.asn is not None
-    assert draft.router_id is not None
-    keepalive_s, hold_s = draft.timers_s or DEFAULT_TIMERS_S[draft.defaults]
+def _bgp(draft: Draft) -> Bgp | None:
+    """The speaker of all network instances, with what the router of the default one says."""
+    if not draft.routers:
+        return None
+    router = draft.routers.get(DEFAULT_INSTANCE) or next(iter(draft.routers.values()))
     return Bgp(
-        asn=draft.asn,
-        router_id=draft.router_id,
-        max_paths=draft.max_paths,
+        asn=router.asn,
+        router_id=router.router_id,
+        max_paths=_first(router.max_paths),
+        max_paths_internal=_first(router.max_paths_internal),
+        neighbors=tuple(_all_neighbors(draft)),
+        multiple_as=MULTIPATH_RELAX in router.flags,
+        ipv6_next_hops=all(map(_has_ipv6_next_hops, router.neighbors.items())),
+        requires_policy=_requires_policy(draft, router),
+        cluster_id=router.cluster_id,
+        aggregates=tuple(_aggregates(draft)),
+    )
+
+
+def _first(paths: dict[Family, int]) -> int:
+    """The value of the first family that states one."""
+    return next((paths[family] for family in FAMILIES if family in paths), DEFAULT_MAX_PATHS)
+
+
+def _requires_policy(draft: Draft, router: DraftRouter) -> bool:
+    """FRR's default depends on its defaults profile."""
+    default = draft.defaults == "traditional"
+    return REQUIRES_POLICY in router.flags or (default and f"no {REQUIRES_POLICY}" not in router.flags)
+
+
+def _has_ipv6_next_hops(named: tuple[str, DraftNeighbor]) -> bool:
+    """Whether a session can carry the IPv4 routes that it carries: one to an IPv6 address needs a capability."""
+    peer, found = named
+    return found.unnumbered or ":" not in peer or found.ipv6_next_hops or not found.active.get(Family.IPV4, True)
+
+
+def _aggregates(draft: Draft) -> Iterator[Aggregate]:
+    for router in draft.routers.values():
+        yield from router.aggregates
+
+
+def _all_neighbors(draft: Draft) -> Iterator[BgpNeighbor]:
+    """The neighbours with an AS; others (peer groups, members of one) are unmodelled."""
+    for instance, router in draft.routers.items():
+        for peer, found in router.neighbors.items():
+            if found.remote_as is not None:
+                yield _neighbor(draft, instance, router, peer, found)
+
+
+def _neighbor(draft: Draft, instance: str, router: DraftRouter, peer: str, found: DraftNeighbor) -> BgpNeighbor:
+    assert found.remote_as is not None
+    active = [family for family in FAMILIES if found.active.get(family, family is Family.IPV4)]
+    return BgpNeighbor(
+        peer=interface_name(peer) if found.unnumbered else ip_address(peer),
+        remote_as=found.remote_as,
+        timers=_timers(draft, router, found),
+        network_instance=instance,
+        description=found.description,
+        enabled=found.enabled,
+        update_source=interface_name(found.update_source) if found.update_source is not None else None,
+        multihop_ttl=found.multihop_ttl,
+        families=tuple(active),
+        import_policies=found.policies["in"],
+        export_policies=found.policies["out"],
+        reflector_client=found.reflector_client,
+        next_hop=found.next_hop,
+        bfd=_bfd(draft, found),
+    )
+
+
+def _timers(draft: Draft, router: DraftRouter, found: DraftNeighbor) -> BgpTimers:
+    keepalive_s, hold_s = found.keepalive_hold_s or router.keepalive_hold_s or DEFAULT_TIMERS_S[draft.defaults]
+    return BgpTimers(
         keepalive_s=keepalive_s,
         hold_s=hold_s,
-        import_prefixes=_prefixes(draft, IMPORT),
-        export_prefixes=_prefixes(draft, EXPORT),
-        neighbors=_neighbors(draft),
+        connect_retry_s=found.connect_s,
+        advertisement_interval_s=found.advertisement_s,
     )
 
 
-def _prefixes(draft: Draft, name: str) -> tuple[PrefixRange, ...]:
-    return tuple(found for _, found in sorted(draft.lists[name].items()) if found is not None)
-
-
-def _neighbors(draft: Draft) -> tuple[BgpNeighbor, ...]:
-    """In the order of the interfaces."""
-    positions = {name: position for position, name in enumerate(draft.interfaces)}
-    found = [_neighbor(draft, peer, neighbor) for peer, neighbor in draft.neighbors.items()]
-    return tuple(sorted(found, key=lambda neighbor: positions[neighbor.interface]))
-
-
-def _neighbor(draft: Draft, peer: str, neighbor: Neighbor) -> BgpNeighbor:
-    interface = _interface(draft, peer, neighbor)
-    assert interface is not None
-    assert neighbor.remote_as is not None
-    return BgpNeighbor(
-        interface=interface.name,
-        remote_as=neighbor.remote_as,
-        address=None if neighbor.interface else IPv4Address(peer),
-        bfd="bfd" in neighbor.lines,
-    )
+def _bfd(draft: Draft, found: DraftNeighbor) -> BfdTimers | None:
+    if not found.bfd and found.profile is None:
+        return None
+    return draft.profiles.get(found.profile or "", DraftProfile()).timers

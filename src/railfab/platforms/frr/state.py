@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
-from ipaddress import IPv4Address, IPv4Interface
+from collections.abc import Iterator
+from ipaddress import ip_address, ip_interface
 from typing import Any
 
-from railfab.device import Observed, ObservedBgpSession, ObservedInterface
+from railfab.device import Family, IpAddress, Observed, ObservedBgpSession, ObservedFamily, ObservedInterface
 from railfab.errors import DeviceError
+from railfab.platforms.frr.names import interface_name
+
+FAMILIES = {"ipv4Unicast": Family.IPV4, "ipv6Unicast": Family.IPV6}
+"""Keys of a neighbour's `addressFamilyInfo`, in the order of the model."""
 
 UP = frozenset({"UP", "UNKNOWN"})
 """Values of operstate that count as up: drivers without link detection report UNKNOWN."""
@@ -36,31 +41,46 @@ def _json(name: str, text: str, source: str) -> Any:
 
 def _interface(link: dict[str, Any]) -> ObservedInterface:
     up = link["operstate"] in UP and "UP" in link["flags"]
-    return ObservedInterface(name=link["ifname"], oper_up=up, mtu_bytes=link["mtu"])
+    return ObservedInterface(name=interface_name(link["ifname"]), oper_up=up, mtu_bytes=link["mtu"])
 
 
 def _session(links: list[dict[str, Any]], peer: str, found: dict[str, Any]) -> ObservedBgpSession:
     """neighbor_device is known once the peer has sent FRR's hostname capability."""
-    bfd = found.get("peerBfdInfo")
+    bfd, address = found.get("peerBfdInfo"), _address(peer)
     return ObservedBgpSession(
-        interface=_interface_of(links, peer),
+        peer=address or interface_name(peer),
         state=found["bgpState"].lower(),
+        interface=_interface_of(links, address) if address else interface_name(peer),
         remote_as=found.get("remoteAs"),
         neighbor_device=found.get("hostname"),
         bfd_up=bfd["status"] == "Up" if bfd else None,
+        families=tuple(_families(found.get("addressFamilyInfo", {}))),
     )
 
 
-def _interface_of(links: list[dict[str, Any]], peer: str) -> str:
-    """The interface named as the peer when unnumbered, otherwise the one in whose subnet the peer is."""
+def _families(found: dict[str, Any]) -> Iterator[ObservedFamily]:
+    for word, family in FAMILIES.items():
+        if counters := found.get(word):
+            received, sent = counters.get("acceptedPrefixCounter"), counters.get("sentPrefixCounter")
+            yield ObservedFamily(family=family, received=received, sent=sent)
+
+
+def _address(peer: str) -> IpAddress | None:
+    """The address of a peer; None for the interface of an unnumbered one."""
     try:
-        address = IPv4Address(peer)
+        return ip_address(peer)
     except ValueError:
-        return peer
+        return None
+
+
+def _interface_of(links: list[dict[str, Any]], address: IpAddress) -> str | None:
+    """The interface in whose subnet an address is; None for a peer that is not directly connected."""
     near = (link["ifname"] for link in links if any(address in network for network in _networks(link)))
-    return next(near, peer)
+    device = next(near, None)
+    return interface_name(device) if device else None
 
 
 def _networks(link: dict[str, Any]) -> list[Any]:
-    inet = [found for found in link.get("addr_info", ()) if found["family"] == "inet"]
-    return [IPv4Interface(f"{found['local']}/{found['prefixlen']}").network for found in inet]
+    """The subnets of the configured addresses of an interface."""
+    found = [entry for entry in link.get("addr_info", ()) if entry.get("scope") != "link"]
+    return [ip_interface(f"{entry['local']}/{entry['prefixlen']}").network for entry in found]

@@ -1,13 +1,14 @@
 """Line grammars: rules that store the values of configuration lines in a draft of a device model.
 
-A rule is a pattern, a function that stores its match, and the rules of the lines below it. A line that no rule matches
-is an error, because a model without it would not describe what the switch runs.
+A rule is a pattern, a function that stores its match, and the rules of the lines below it. Parsing is total: a line
+that no rule matches, and a line that the parsed model does not render as it stands, is unmodelled.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -48,21 +49,43 @@ def rule(pattern: str, store: Callable[[Draft, re.Match[str]], None], *below: Ru
 def read(
     draft: Draft, lines: tuple[Line, ...], rules: tuple[Rule[Draft], ...], *, section: str = "", owner: str = ""
 ) -> None:
-    """Parse lines into the draft; an unknown line or a bad value becomes an error."""
+    """Parse lines into the draft; a bad value becomes an error, and a line that no rule matches is left out."""
     for line in lines:
-        where = f"line {line.number}" + (f", in {section}" if section else "")
         found = next(((rule, match) for rule in rules if (match := rule.pattern.fullmatch(line.text))), None)
         if found is None:
-            draft.errors.append(ConfigError(where, f"{line.text!r} is not supported", "Correct it, or remove it"))
             continue
         matched, match = found
         draft.number, draft.owner = line.number, owner
         try:
             matched.store(draft, match)
         except ValueError as error:
+            where = f"line {line.number}" + (f", in {section}" if section else "")
             draft.errors.append(ConfigError(where, f"{line.text!r} has a bad value ({error})", "Correct the value"))
             continue
         read(draft, line.children, matched.below, section=line.text, owner=match[1] if match.re.groups else "")
+
+
+def unmodelled(parsed: tuple[Line, ...], rendered: tuple[Line, ...]) -> tuple[str, ...]:
+    """Lines in which a configuration differs from the one that its model renders, each after its sections, sorted.
+
+    A line that the configuration lacks is given with `no`. Two configurations that differ in one line differ in their
+    model or here: the lines of the text are those of the model, with and without these.
+    """
+    lines, expected = Counter(_paths(parsed)), Counter(_paths(rendered))
+    missing = [(*above, _negated(line)) for *above, line in (expected - lines).elements()]
+    return tuple(sorted(": ".join(path) for path in (*(lines - expected).elements(), *missing)))
+
+
+def _paths(lines: tuple[Line, ...], above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Every line after the sections it is in."""
+    for line in lines:
+        path = (*above, line.text)
+        yield path
+        yield from _paths(line.children, path)
+
+
+def _negated(line: str) -> str:
+    return line.removeprefix("no ") if line.startswith("no ") else f"no {line}"
 
 
 def ignored(_draft: LineDraft, _match: re.Match[str]) -> None:

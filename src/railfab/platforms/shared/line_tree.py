@@ -27,7 +27,11 @@ class Line:
     @property
     def kind(self) -> str:
         """The first word."""
-        return self.text.partition(" ")[0]
+        return _first_word(self.text)
+
+
+def _first_word(text: str) -> str:
+    return text.partition(" ")[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +69,7 @@ class LineFormat:
     sections, nested: the kinds of section at the top level and below another section, by first word; None where any
     line may have lines below it.
     exits: lines that end a section. comments: characters that start a comment. header: lines before a configuration.
-    block: groups plain top-level lines between separators, by their first word.
+    block: groups plain top-level lines between separators; by their first word unless it says otherwise.
     keeps_blanks: whether blanks within a line have a meaning.
     """
 
@@ -78,12 +82,12 @@ class LineFormat:
     comments: str = "!"
     header: frozenset[str] = frozenset()
     literals: tuple[Literal, ...] = ()
-    block: Callable[[str], str] = str
+    block: Callable[[str], str] = _first_word
     keeps_blanks: bool = True
 
     def text(self, tree: tuple[Line, ...]) -> str:
         """The configuration text of a tree."""
-        blocks = groupby(tree, key=lambda line: id(line) if self._is_section(line) else self.block(line.kind))
+        blocks = groupby(tree, key=lambda line: id(line) if self._is_section(line) else self.block(line.text))
         written = [
             "\n".join(text for line in lines for text in self._written(line, 0, self.sections or {}))
             for _, lines in blocks
@@ -117,7 +121,7 @@ class LineFormat:
         """Whether a line at this level (the top is 1) may have lines below it."""
         if self.sections is None:
             return True
-        return text.partition(" ")[0] in (self.sections if level == 1 else self.nested)
+        return _first_word(text) in (self.sections if level == 1 else self.nested)
 
     def _written(self, line: Line, level: int, kinds: Mapping[str, Section]) -> Iterator[str]:
         kind, margin = kinds.get(line.kind, Section()), " " * (self.indent * level)

@@ -1,0 +1,119 @@
+"""A configuration of FRR being parsed: what its lines say, before it is put together to a device model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from ipaddress import IPv4Address
+
+from railfab.device import (
+    DEFAULT_INSTANCE,
+    Action,
+    Aggregate,
+    BfdTimers,
+    Family,
+    IpInterface,
+    NextHop,
+    PrefixRange,
+    Remote,
+)
+from railfab.platforms.frr.render import DEFAULT_BFD_INTERVAL_MS, DEFAULT_BFD_MULTIPLIER
+from railfab.platforms.shared.line_grammar import LineDraft
+
+
+@dataclass(slots=True, kw_only=True)
+class DraftInterface:
+    description: str = ""
+    enabled: bool = True
+    addresses: list[IpInterface] = field(default_factory=list)
+    unnumbered: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class DraftNeighbor:
+    """active: families in which it is activated or, with False, is not. policies: names by direction."""
+
+    remote_as: int | Remote | None = None
+    unnumbered: bool = False
+    description: str = ""
+    enabled: bool = True
+    bfd: bool = False
+    profile: str | None = None
+    multihop_ttl: int | None = None
+    update_source: str | None = None
+    advertisement_s: int | None = None
+    keepalive_hold_s: tuple[int, int] | None = None
+    connect_s: int | None = None
+    ipv6_next_hops: bool = False
+    active: dict[Family, bool] = field(default_factory=dict)
+    reflector_client: bool = False
+    next_hop: NextHop = NextHop.DEFAULT
+    policies: dict[str, tuple[str, ...]] = field(default_factory=lambda: {"in": (), "out": ()})
+
+
+@dataclass(slots=True, kw_only=True)
+class DraftRouter:
+    """One `router bgp`. flags: its lines without a value."""
+
+    asn: int
+    router_id: IPv4Address | None = None
+    cluster_id: IPv4Address | None = None
+    keepalive_hold_s: tuple[int, int] | None = None
+    flags: set[str] = field(default_factory=set)
+    max_paths: dict[Family, int] = field(default_factory=dict)
+    max_paths_internal: dict[Family, int] = field(default_factory=dict)
+    aggregates: list[Aggregate] = field(default_factory=list)
+    neighbors: dict[str, DraftNeighbor] = field(default_factory=dict)
+
+    def neighbor(self, peer: str) -> DraftNeighbor:
+        return self.neighbors.setdefault(peer, DraftNeighbor())
+
+
+@dataclass(slots=True, kw_only=True)
+class DraftEntry:
+    """One entry of a route map. prefix_lists: by IP version."""
+
+    action: Action
+    prefix_lists: dict[int, str] = field(default_factory=dict)
+    community_list: str | None = None
+    as_path_list: str | None = None
+    set_communities: tuple[str, ...] = ()
+    set_local_preference: int | None = None
+    set_med: int | None = None
+    prepended: tuple[int, ...] = ()
+
+
+@dataclass(slots=True)
+class DraftProfile:
+    multiplier: int = DEFAULT_BFD_MULTIPLIER
+    interval_ms: int = DEFAULT_BFD_INTERVAL_MS
+
+    @property
+    def timers(self) -> BfdTimers:
+        return BfdTimers(interval_ms=self.interval_ms, multiplier=self.multiplier)
+
+
+@dataclass(slots=True)
+class Draft(LineDraft):
+    """The whole configuration. interfaces: by Linux's name. routers: by network instance.
+
+    prefix_lists: by IP version and name, then by sequence number; communities, as_paths: by name, then by sequence
+    number. route_maps: by name, then by sequence number. instance, family, entry: of the section being read.
+    """
+
+    hostname: str = ""
+    defaults: str = "traditional"
+    vnis: dict[str, int | None] = field(default_factory=dict)
+    interfaces: dict[str, DraftInterface] = field(default_factory=dict)
+    routers: dict[str, DraftRouter] = field(default_factory=dict)
+    prefix_lists: dict[tuple[int, str], dict[int, PrefixRange]] = field(default_factory=dict)
+    communities: dict[str, dict[int, str]] = field(default_factory=dict)
+    as_paths: dict[str, dict[int, str]] = field(default_factory=dict)
+    route_maps: dict[str, dict[int, DraftEntry]] = field(default_factory=dict)
+    profiles: dict[str, DraftProfile] = field(default_factory=dict)
+    instance: str = DEFAULT_INSTANCE
+    family: Family = Family.IPV4
+    entry: DraftEntry = field(default_factory=lambda: DraftEntry(action=Action.PERMIT))
+
+    @property
+    def router(self) -> DraftRouter:
+        return self.routers[self.instance]

@@ -1,0 +1,147 @@
+"""Renders the BGP speaker of a device model: one `router bgp` for each network instance, with its address families."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from ipaddress import IPv4Address, IPv6Address
+
+from railfab.device import (
+    DEFAULT_INSTANCE,
+    Aggregate,
+    Bgp,
+    BgpNeighbor,
+    BgpTimers,
+    DeviceModel,
+    Family,
+    NextHop,
+    Remote,
+)
+from railfab.platforms.frr.names import bfd_profile_name, device_name, natural_order
+from railfab.platforms.shared.line_tree import Line
+
+DEFAULT_TIMERS_S = {"datacenter": (3, 9), "traditional": (60, 180)}
+"""Default BGP keepalive and hold time of each `frr defaults` profile [s] (doc/user/bgp.rst, profiles)."""
+
+DEFAULT_MAX_PATHS = 256
+"""--enable-multipath of Debian's build of zebra."""
+
+REQUIRES_POLICY = "bgp ebgp-requires-policy"
+DRAIN = "bgp graceful-shutdown"
+MULTIPATH_RELAX = "bgp bestpath as-path multipath-relax"
+REDISTRIBUTE = "redistribute connected"
+FAMILIES = {Family.IPV4: "ipv4 unicast", Family.IPV6: "ipv6 unicast"}
+VERSIONS = {Family.IPV4: 4, Family.IPV6: 6}
+NEXT_HOPS = {NextHop.SELF: "next-hop-self force", NextHop.UNCHANGED: "attribute-unchanged next-hop"}
+"""`force`: routes that a route reflector passes on have the switch as their next hop too."""
+
+
+def routers(model: DeviceModel) -> Iterator[Line]:
+    """The router of the default network instance, then those of the others by name."""
+    bgp = model.bgp
+    if bgp is None:
+        return
+    router_ids = {instance.name: instance.router_id for instance in model.network_instances}
+    used = {neighbor.network_instance for neighbor in bgp.neighbors}
+    used |= {aggregate.network_instance for aggregate in bgp.aggregates} | set(router_ids)
+    yield _router(f"router bgp {bgp.asn}", bgp, DEFAULT_INSTANCE, bgp.router_id, drain=model.drain)
+    for name in sorted(used - {DEFAULT_INSTANCE}):
+        yield _router(f"router bgp {bgp.asn} vrf {name}", bgp, name, router_ids.get(name), drain=model.drain)
+
+
+def _router(header: str, bgp: Bgp, instance: str, router_id: IPv4Address | None, *, drain: bool) -> Line:
+    neighbors = sorted((found for found in bgp.neighbors if found.network_instance == instance), key=_neighbor_order)
+    lines = [
+        *([f"bgp router-id {router_id}"] if router_id is not None else []),
+        *([REQUIRES_POLICY] if bgp.requires_policy else []),
+        *([f"bgp cluster-id {bgp.cluster_id}"] if bgp.cluster_id is not None else []),
+        *([DRAIN] if drain else []),
+        *([MULTIPATH_RELAX] if bgp.multiple_as else []),
+        *(line for neighbor in neighbors for line in _neighbor(neighbor, bgp)),
+    ]
+    aggregates = [found for found in bgp.aggregates if found.network_instance == instance]
+    families = (_family(family, bgp, neighbors, aggregates) for family in FAMILIES)
+    return Line(header, (*map(Line, lines), *(family for family in families if family.children)))
+
+
+def _neighbor_order(neighbor: BgpNeighbor) -> tuple[int, int, tuple[tuple[str, int], ...]]:
+    """Sort key of FRR's order: unnumbered neighbours by interface, then IPv4 and IPv6 addresses."""
+    if isinstance(neighbor.peer, str):
+        return (0, 0, natural_order(device_name(neighbor.peer)))
+    return (neighbor.peer.version, int(neighbor.peer), ())
+
+
+def peer_name(neighbor: BgpNeighbor) -> str:
+    """FRR's name of a neighbour: its address, or the interface of an unnumbered one."""
+    return device_name(neighbor.peer) if isinstance(neighbor.peer, str) else str(neighbor.peer)
+
+
+def _neighbor(neighbor: BgpNeighbor, bgp: Bgp) -> Iterator[str]:
+    """Without `v6only` FRR uses the IPv4 address of an interface that has a /30 or /31."""
+    head = f"neighbor {peer_name(neighbor)}"
+    yield f"{head} {'interface v6only ' if neighbor.unnumbered else ''}remote-as {neighbor.remote_as}"
+    if neighbor.description:
+        yield f"{head} description {' '.join(neighbor.description.split())}"
+    if not neighbor.enabled:
+        yield f"{head} shutdown"
+    if neighbor.bfd is not None:
+        yield f"{head} bfd"
+        yield f"{head} bfd profile {bfd_profile_name(neighbor.bfd)}"
+    if neighbor.multihop_ttl is not None and not is_internal(neighbor, bgp.asn):
+        yield f"{head} ebgp-multihop {neighbor.multihop_ttl}"
+    if neighbor.update_source is not None:
+        yield f"{head} update-source {device_name(neighbor.update_source)}"
+    yield from (f"{head} {line}" for line in _timers(neighbor.timers))
+    if bgp.ipv6_next_hops and isinstance(neighbor.peer, IPv6Address) and Family.IPV4 in neighbor.families:
+        yield f"{head} capability extended-nexthop"
+
+
+def is_internal(neighbor: BgpNeighbor, asn: int) -> bool:
+    """Whether a session is iBGP, whose packets FRR always sends with the highest TTL."""
+    return neighbor.remote_as in (Remote.INTERNAL, asn)
+
+
+def _timers(timers: BgpTimers) -> Iterator[str]:
+    """Timers of the neighbour, not of the router: a change resets no other session."""
+    if timers.advertisement_interval_s is not None:
+        yield f"advertisement-interval {timers.advertisement_interval_s}"
+    if (timers.keepalive_s, timers.hold_s) != DEFAULT_TIMERS_S["datacenter"]:
+        yield f"timers {timers.keepalive_s} {timers.hold_s}"
+    if timers.connect_retry_s is not None:
+        yield f"timers connect {timers.connect_retry_s}"
+
+
+def _family(family: Family, bgp: Bgp, neighbors: Sequence[BgpNeighbor], aggregates: Sequence[Aggregate]) -> Line:
+    """One address family; without lines when it is not used."""
+    own = sorted((found for found in aggregates if found.prefix.version == VERSIONS[family]), key=_aggregate_order)
+    lines = [f"aggregate-address {found.prefix}{' summary-only' * found.summary_only}" for found in own]
+    used = own or any(family in neighbor.families for neighbor in neighbors)
+    if used or (family is Family.IPV4 and not any(Family.IPV6 in neighbor.families for neighbor in neighbors)):
+        lines.append(REDISTRIBUTE)
+    lines += [line for neighbor in neighbors for line in _of_family(neighbor, family)]
+    if REDISTRIBUTE in lines:
+        lines += [f"maximum-paths {bgp.max_paths}"] * (bgp.max_paths != DEFAULT_MAX_PATHS)
+        lines += [f"maximum-paths ibgp {bgp.max_paths_internal}"] * (bgp.max_paths_internal != DEFAULT_MAX_PATHS)
+    return Line(f"address-family {FAMILIES[family]}", tuple(map(Line, lines)))
+
+
+def _aggregate_order(aggregate: Aggregate) -> tuple[int, int]:
+    return int(aggregate.prefix.network_address), aggregate.prefix.prefixlen
+
+
+def _of_family(neighbor: BgpNeighbor, family: Family) -> Iterator[str]:
+    """FRR activates a neighbour for IPv4 by itself, and for no other family."""
+    head = f"neighbor {peer_name(neighbor)}"
+    if family not in neighbor.families:
+        if family is Family.IPV4:
+            yield f"no {head} activate"
+        return
+    if family is not Family.IPV4:
+        yield f"{head} activate"
+    if neighbor.reflector_client:
+        yield f"{head} route-reflector-client"
+    if neighbor.next_hop is NextHop.SELF:
+        yield f"{head} {NEXT_HOPS[NextHop.SELF]}"
+    for direction, policies in (("in", neighbor.import_policies), ("out", neighbor.export_policies)):
+        yield from (f"{head} route-map {policy} {direction}" for policy in policies)
+    if neighbor.next_hop is NextHop.UNCHANGED:
+        yield f"{head} {NEXT_HOPS[NextHop.UNCHANGED]}"
