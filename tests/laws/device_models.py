@@ -1,34 +1,43 @@
-"""Device models as hypothesis draws them: anything a planner could ask of a platform, and no more.
-
-`device_models(platform)` draws within the platform's features, `refused_models(platform, feature)` one step beyond.
-"""
+"""Device models as hypothesis draws them: whatever a platform says that it supports, and no more."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from ipaddress import IPv4Address, IPv4Interface, IPv4Network
+from ipaddress import IPv4Network, IPv6Network, ip_interface
 
 from hypothesis import strategies as st
+from tests.laws.qos_models import qos_models
+from tests.laws.routing_models import Peer, bgp_speakers, policy_lists
+from tests.laws.words import descriptions, ipv4_addresses, ipv6_addresses, words
 
 from railfab.device import (
-    BfdTimers,
-    Bgp,
-    BgpNeighbor,
+    DEFAULT_INSTANCE,
+    LOOPBACK,
+    BalancingMode,
     BreakoutPort,
     DeviceModel,
+    Fec,
+    HashField,
     Interface,
-    PfcWatchdog,
-    PortProfile,
-    PortQos,
-    PrefixRange,
-    Qos,
-    Scheduling,
-    TrafficClass,
+    IpAddress,
+    IpInterface,
+    Lag,
+    LoadBalancing,
+    Loopback,
+    NetworkInstance,
+    Port,
+    Svi,
+    Vlan,
+    VlanMembership,
+    Vtep,
+    in_order,
+    lag_name,
+    loopback_name,
+    svi_name,
 )
 from railfab.platforms import Support, platform
 
-LETTERS = "abcdefghijklmnopqrstuvwxyz"
 SPEEDS = (40, 100, 200, 400)
 BREAKOUTS = ((2, 100), (4, 10), (4, 25), (4, 100), (2, 200))
 NAMES = {
@@ -37,13 +46,8 @@ NAMES = {
 }
 """Names of a cage and of a breakout port, by platform."""
 
-words = st.text(LETTERS, min_size=1, max_size=12)
-descriptions = st.lists(words, min_size=1, max_size=3).map(" ".join)
-asns = st.integers(1, 4294967294)
-addresses = st.integers(0x0A000000, 0x0AFFFFFF).map(IPv4Address)
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Slot:
     """A port before it has a purpose: its name, and its speed unless the breakout gives it."""
 
@@ -51,31 +55,96 @@ class Slot:
     rate_gbps: int | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """What the interfaces of one switch may refer to."""
+
+    able: Collection[str]
+    instances: tuple[NetworkInstance, ...]
+    vlans: tuple[Vlan, ...]
+
+    @property
+    def instance_names(self) -> tuple[str, ...]:
+        return (DEFAULT_INSTANCE, *(instance.name for instance in self.instances))
+
+
+Drawn = tuple[Interface, Peer | None]
+"""An interface, and where a session over it would be."""
+
+
+def features(name: str) -> frozenset[str]:
+    """The features that a platform supports, or leaves to the operating system."""
+    supported = platform(name).capabilities.features
+    return frozenset(feature for feature, support in supported.items() if support is not Support.NO)
+
+
 @st.composite
 def device_models(draw: st.DrawFn, name: str) -> DeviceModel:
     """A model within the features of the platform of that name."""
-    supported = platform(name).capabilities.features
-    able = {feature for feature, support in supported.items() if support is not Support.NO}
+    able = features(name)
+    vxlan = "vxlan" in able and draw(st.booleans())
+    instances = tuple(draw(st.lists(_instances(vxlan), max_size=2, unique_by=_name))) if "vrf" in able else ()
+    vlans = tuple(draw(st.lists(_vlans(vxlan), max_size=3, unique_by=_vlan_id))) if "vlan" in able else ()
+    world = World(able=able, instances=instances, vlans=vlans)
     breakouts, slots = _split(name, draw(st.lists(_cages(able), min_size=1, max_size=5)))
-    interfaces, neighbors = [], []
-    for index, slot in enumerate(slots):
-        interface, neighbor = draw(_ports(slot, index, able))
-        interfaces.append(interface)
-        neighbors += [neighbor] * (neighbor is not None)
-    timers = draw(bfd_timers()) if neighbors and "bfd" in able and draw(st.booleans()) else None
-    return DeviceModel(
-        name=draw(words),
-        platform=name,
-        loopback=draw(addresses),
-        breakouts=breakouts,
-        interfaces=tuple(interfaces),
-        bgp=draw(bgps(_with_bfd(neighbors, timers, draw(st.booleans())))),
-        bfd=timers,
-        qos=draw(st.none() | qos_of(tuple(slot.name for slot in slots), able)) if "pfc" in able else None,
+    drawn = [*draw(_ports_and_lags(slots, world)), *draw(_loopbacks(able)), *draw(_svis(world))]
+    peers = [peer for _, peer in drawn if peer is not None]
+    peers += draw(_far_peers(able))
+    policies = draw(policy_lists(able))
+    speaker = bgp_speakers(peers, LOOPBACK, policies, able)
+    ports = [slot.name for slot in slots]
+    return in_order(
+        DeviceModel(
+            name=draw(words),
+            platform=name,
+            breakouts=breakouts,
+            interfaces=tuple(interface for interface, _ in drawn),
+            bgp=draw(speaker if peers else st.none() | speaker),
+            qos=draw(st.none() | qos_models(ports, able)) if "pfc" in able else None,
+            policies=policies,
+            network_instances=instances,
+            vlans=vlans,
+            vtep=Vtep(source=LOOPBACK, address=draw(ipv4_addresses)) if vxlan else None,
+            load_balancing=draw(_balancing(able)),
+            drain="drain" in able and draw(st.booleans()),
+        )
     )
 
 
-def _cages(able: set[str]) -> st.SearchStrategy[tuple[int, int]]:
+def _name(instance: NetworkInstance) -> str:
+    return instance.name
+
+
+def _vlan_id(vlan: Vlan) -> int:
+    return vlan.vlan_id
+
+
+@st.composite
+def _instances(draw: st.DrawFn, vxlan: bool) -> NetworkInstance:
+    """A VRF; with an overlay it has an RD, targets and a VNI."""
+    name = draw(words.filter(lambda word: word not in ("default", "mgmt")))
+    router_id = draw(st.none() | ipv4_addresses)
+    if not vxlan:
+        return NetworkInstance(name=name, router_id=router_id)
+    number = draw(st.integers(1, 65535))
+    target = f"65000:{number}"
+    return NetworkInstance(
+        name=name,
+        rd=target,
+        import_targets=(target,),
+        export_targets=(target,),
+        vni=number + 20_000,
+        router_id=router_id,
+    )
+
+
+@st.composite
+def _vlans(draw: st.DrawFn, vxlan: bool) -> Vlan:
+    vlan_id = draw(st.integers(2, 4094))
+    return Vlan(vlan_id=vlan_id, name=draw(words), vni=10_000 + vlan_id if vxlan and draw(st.booleans()) else None)
+
+
+def _cages(able: Collection[str]) -> st.SearchStrategy[tuple[int, int]]:
     """Lanes and speed of a cage; one lane is a cage as it is."""
     whole = st.tuples(st.just(1), st.sampled_from(SPEEDS))
     return whole | st.sampled_from(BREAKOUTS) if "breakout" in able else whole
@@ -94,185 +163,138 @@ def _split(name: str, cages: list[tuple[int, int]]) -> tuple[tuple[BreakoutPort,
 
 
 @st.composite
-def _ports(draw: st.DrawFn, slot: Slot, index: int, able: set[str]) -> tuple[Interface, BgpNeighbor | None]:
-    """An interface and the session over it: a host's port, a numbered or an unnumbered link, or one just described."""
-    purposes = ["described", "host", "numbered", *(["unnumbered"] if "unnumbered" in able else [])]
+def _ports_and_lags(draw: st.DrawFn, slots: Sequence[Slot], world: World) -> list[Drawn]:
+    """Every port, alone or as a member of a LAG, and the LAGs."""
+    lags: dict[int, list[str]] = {}
+    drawn: list[Drawn] = []
+    for index, slot in enumerate(slots):
+        port = Port(
+            name=slot.name,
+            enabled=draw(st.booleans()),
+            rate_gbps=slot.rate_gbps,
+            fec=draw(st.none() | st.sampled_from(Fec)) if "fec" in world.able else None,
+        )
+        if "lag" in world.able and draw(st.integers(0, 3)) == 0:
+            lags.setdefault(draw(st.integers(1, 3)), []).append(slot.name)
+            drawn.append((replace(port, description=draw(descriptions), network_instance=None), None))
+        else:
+            drawn.append(draw(_purposes(port, index, world)))
+    for number, members in lags.items():
+        lag = Lag(name=lag_name(number), members=tuple(members), lacp=draw(st.booleans()))
+        if "esi" in world.able and draw(st.booleans()):
+            lag = replace(
+                lag, esi=f"00:00:00:00:00:00:00:00:{number:02x}:01", system_mac=f"02:00:00:00:00:{number:02x}"
+            )
+        drawn.append(draw(_purposes(lag, len(slots) + number, world)))
+    return drawn
+
+
+@st.composite
+def _purposes(draw: st.DrawFn, interface: Port | Lag, index: int, world: World) -> Drawn:
+    """A port or LAG of a host, on a numbered or an unnumbered link, in VLANs, or just described."""
+    purposes = ["described", "host", "numbered"]
+    purposes += ["unnumbered"] * ("unnumbered" in world.able)
+    purposes += ["bridged"] * ("bridged_port" in world.able and bool(world.vlans))
     purpose = draw(st.sampled_from(purposes))
-    own, peer = _link(index, draw(st.sampled_from((30, 31))))
-    interface = Interface(
-        name=slot.name,
-        description=draw(descriptions if purpose == "described" else st.just("") | descriptions),
-        enabled=draw(st.booleans()),
-        mtu_bytes=draw(st.none() | st.integers(1280, 9398)),
-        rate_gbps=slot.rate_gbps,
-        address=own if purpose in ("host", "numbered") else None,
-        unnumbered=purpose == "unnumbered",
+    described = purpose in ("described", "bridged")
+    interface = replace(
+        interface,
+        description=draw(descriptions if described else st.just("") | descriptions),
+        mtu_bytes=draw(st.none() | st.integers(1280, 9398)) if "mtu" in world.able else None,
     )
-    if purpose not in ("numbered", "unnumbered"):
+    if purpose == "described":
         return interface, None
-    address = peer if purpose == "numbered" else None
-    return interface, BgpNeighbor(interface=slot.name, remote_as=draw(asns), address=address, bfd=False)
-
-
-def _link(index: int, length: int) -> tuple[IPv4Interface, IPv4Address]:
-    """Two addresses of the subnet that belongs to this port."""
-    network = IPv4Network((int(IPv4Address("10.16.0.0")) + 4 * index, length))
-    own, peer, *_ = network.hosts()
-    return IPv4Interface((own, length)), peer
-
-
-def _with_bfd(neighbors: list[BgpNeighbor], timers: BfdTimers | None, some: bool) -> tuple[BgpNeighbor, ...]:
-    """With BFD on all sessions, or on every second one."""
-    if timers is None:
-        return tuple(neighbors)
-    return tuple(replace(found, bfd=not (some and index % 2)) for index, found in enumerate(neighbors))
+    if purpose == "bridged":
+        return replace(interface, network_instance=None, vlans=draw(_memberships(world.vlans))), None
+    instance = draw(st.sampled_from(world.instance_names))
+    interface = replace(interface, network_instance=instance)
+    if purpose == "unnumbered":
+        peer = Peer(peer=interface.name, network_instance=instance)
+        return replace(interface, unnumbered=True), draw(st.none() | st.just(peer))
+    links = list(_links(index, draw(st.booleans()), world.able))
+    chosen = draw(st.lists(st.sampled_from(links), min_size=1, unique=True))
+    interface = replace(interface, addresses=tuple(own for own, _ in chosen))
+    far = chosen[0][1] if purpose == "numbered" else None
+    return interface, None if far is None else Peer(peer=far, network_instance=instance)
 
 
 @st.composite
-def bfd_timers(draw: st.DrawFn) -> BfdTimers:
-    return BfdTimers(interval_ms=draw(st.integers(50, 5000)), multiplier=draw(st.integers(3, 20)))
+def _memberships(draw: st.DrawFn, vlans: Sequence[Vlan]) -> VlanMembership:
+    ids = sorted(vlan.vlan_id for vlan in vlans)
+    untagged = draw(st.none() | st.sampled_from(ids))
+    tagged = draw(st.lists(st.sampled_from(ids), min_size=untagged is None, unique=True))
+    return VlanMembership(untagged=untagged, tagged=tuple(sorted(set(tagged) - {untagged})))
+
+
+def _links(index: int, short: bool, able: Collection[str]) -> Iterator[tuple[IpInterface, IpAddress]]:
+    """Two addresses of each of the subnets that belong to this interface."""
+    ipv4 = IPv4Network((int(IPv4Network("10.16.0.0/12").network_address) + 4 * index, 31 if short else 30))
+    own, peer, *_ = ipv4.hosts()
+    yield ip_interface((own, ipv4.prefixlen)), peer
+    if "ipv6" in able:
+        ipv6 = IPv6Network((int(IPv6Network("fd00:12::/64").network_address) + 4 * index, 127 if short else 126))
+        first = int(ipv6.network_address)
+        yield ip_interface((ipv6[1], ipv6.prefixlen)), ipv6[0] if short else type(ipv6[0])(first + 2)
 
 
 @st.composite
-def prefix_ranges(draw: st.DrawFn) -> PrefixRange:
-    length = draw(st.integers(8, 31))
-    base = int(draw(addresses)) & ~((1 << (32 - length)) - 1)
-    ge = draw(st.integers(length, 32))
-    return PrefixRange(prefix=IPv4Network((base, length)), ge=ge, le=draw(st.integers(ge, 32)))
+def _loopbacks(draw: st.DrawFn, able: Collection[str]) -> list[Drawn]:
+    """The first loopback, perhaps by mistake without an address, and perhaps a second one."""
+    count = draw(st.integers(1, 2)) if "several_loopbacks" in able else 1
+    drawn: list[Drawn] = []
+    for number in range(count):
+        versions = [ipv4_addresses, *([ipv6_addresses] if "ipv6" in able else [])]
+        addresses = [ip_interface(draw(strategy)) for strategy in versions if draw(st.booleans())]
+        if number and not addresses:
+            addresses = [ip_interface(draw(ipv4_addresses))]
+        drawn.append((Loopback(name=loopback_name(number), addresses=tuple(addresses)), None))
+    return drawn
 
 
 @st.composite
-def bgps(draw: st.DrawFn, neighbors: tuple[BgpNeighbor, ...]) -> Bgp:
-    keepalive = draw(st.integers(1, 60))
-    ranges = st.lists(prefix_ranges(), max_size=3, unique=True).map(tuple)
-    return Bgp(
-        asn=draw(asns),
-        router_id=draw(addresses),
-        max_paths=draw(st.integers(1, 64)),
-        keepalive_s=keepalive,
-        hold_s=3 * keepalive,
-        import_prefixes=draw(ranges),
-        export_prefixes=draw(ranges),
-        neighbors=neighbors,
-    )
-
-
-@st.composite
-def qos_of(draw: st.DrawFn, ports: tuple[str, ...], able: set[str]) -> Qos:
-    """One lossless class, the default class on queue 0, and perhaps others; some ports lack a binding."""
-    classes = draw(_classes())
-    profiles = draw(st.lists(_profiles(), min_size=1, max_size=2, unique_by=lambda profile: profile.name))
-    names = st.sampled_from([profile.name for profile in profiles])
-    bindings = [
-        PortQos(interface=port, profile=draw(names), pfc=pfc, ecn=ecn and "ecn" in able, trust_dscp=trust)
-        for port in ports
-        for pfc, ecn, trust in [draw(st.tuples(st.booleans(), st.booleans(), st.booleans()))]
-    ]
-    return Qos(
-        classes=classes,
-        profiles=tuple(profiles),
-        ports=tuple(bindings),
-        watchdog=draw(st.none() | _watchdogs()) if "pfc_watchdog" in able else None,
-        headroom_pool_percent=draw(st.integers(1, 50)),
-    )
-
-
-@st.composite
-def _classes(draw: st.DrawFn) -> tuple[TrafficClass, ...]:
-    names = draw(st.lists(words, min_size=2, max_size=4, unique=True))
-    queues = sorted(draw(st.lists(st.integers(1, 7), min_size=len(names) - 1, max_size=len(names) - 1, unique=True)))
-    points = draw(st.lists(st.integers(0, 63), min_size=8, max_size=12, unique=True))
-    lossless = draw(st.integers(1, len(names) - 1))
-    found = [
-        TrafficClass(name=names[0], queue=0, dscp=(), scheduling=Scheduling.WEIGHTED, weight=draw(st.integers(1, 100)))
-    ]
-    for index in range(1, len(names)):
-        strict = index != lossless and draw(st.booleans())
-        found.append(
-            TrafficClass(
-                name=names[index],
-                queue=queues[index - 1],
-                dscp=tuple(sorted(points[index :: len(names)])),
-                scheduling=Scheduling.STRICT if strict else Scheduling.WEIGHTED,
-                weight=None if strict else draw(st.integers(1, 100)),
-                lossless_priority=draw(st.integers(0, 7)) if index == lossless else None,
+def _svis(draw: st.DrawFn, world: World) -> list[Drawn]:
+    """The gateways of some VLANs."""
+    drawn: list[Drawn] = []
+    for place, vlan in enumerate(world.vlans):
+        if "svi" not in world.able or not draw(st.booleans()):
+            continue
+        subnet = IPv4Network((int(IPv4Network("10.96.0.0/12").network_address) + 256 * place, 24))
+        address, anycast = ip_interface((subnet[1], 24)), "anycast_gateway" in world.able and draw(st.booleans())
+        drawn.append(
+            (
+                Svi(
+                    name=svi_name(vlan.vlan_id),
+                    vlan=vlan.vlan_id,
+                    description=draw(st.just("") | descriptions),
+                    network_instance=draw(st.sampled_from(world.instance_names)),
+                    addresses=() if anycast else (address,),
+                    gateways=(address,) if anycast else (),
+                ),
+                None,
             )
         )
-    return tuple(found)
+    return drawn
 
 
 @st.composite
-def _profiles(draw: st.DrawFn) -> PortProfile:
-    kmin = draw(st.integers(1_000, 2_000_000))
-    return PortProfile(
-        name=draw(words.filter(lambda word: word != "default")),
-        kmin_bytes=kmin,
-        kmax_bytes=kmin + draw(st.integers(0, 8_000_000)),
-        pmax_percent=draw(st.integers(1, 100)),
-        xoff_bytes=draw(st.integers(1_000, 20_000_000)),
-        headroom_percent=draw(st.integers(1, 100)),
-    )
+def _far_peers(draw: st.DrawFn, able: Collection[str]) -> list[Peer]:
+    """Peers beyond the links of the switch."""
+    if not {"update_source", "multihop"} <= set(able):
+        return []
+    found = draw(st.lists(ipv4_addresses.map(lambda address: address + 0x60000000), max_size=2, unique=True))
+    return [Peer(peer=address, far=True) for address in found]
 
 
 @st.composite
-def _watchdogs(draw: st.DrawFn) -> PfcWatchdog:
-    return PfcWatchdog(detect_ms=draw(st.integers(10, 1500)), recover_ms=draw(st.integers(100, 1500)))
-
-
-def leaf(name: str = "srlinux", *, wanting: str | None = None) -> DeviceModel:
-    """A small rail switch, all of whose features the platform of that name has; or one that wants one more.
-
-    wanting: a feature by its name in the capabilities.
-    """
-    cage, _ = NAMES[name]
-    model = DeviceModel(
-        name="pod1-seg1-leaf1",
-        platform=name,
-        loopback=IPv4Address("10.255.1.1"),
-        breakouts=(),
-        interfaces=(
-            Interface(name=cage.format(cage=1), description="host", address=IPv4Interface("10.16.0.0/31")),
-            Interface(name=cage.format(cage=2), description="spine", address=IPv4Interface("10.32.0.1/31")),
-        ),
-        bgp=Bgp(
-            asn=4200001001,
-            router_id=IPv4Address("10.255.1.1"),
-            max_paths=64,
-            keepalive_s=3,
-            hold_s=9,
-            import_prefixes=(PrefixRange(prefix=IPv4Network("10.16.0.0/12"), ge=31, le=31),),
-            export_prefixes=(PrefixRange(prefix=IPv4Network("10.16.0.0/12"), ge=31, le=31),),
-            neighbors=(
-                BgpNeighbor(
-                    interface=cage.format(cage=2), remote_as=65001, address=IPv4Address("10.32.0.0"), bfd=False
-                ),
-            ),
-        ),
-        bfd=None,
-        qos=None,
+def _balancing(draw: st.DrawFn, able: Collection[str]) -> LoadBalancing | None:
+    """Load balancing; None where everything is the platform's default."""
+    modes = [mode for mode in BalancingMode if mode is BalancingMode.FLOW or f"load_balancing_{mode}" in able]
+    mode = draw(st.sampled_from(modes))
+    fields = draw(st.lists(st.sampled_from(HashField), max_size=4, unique=True)) if "hash_fields" in able else []
+    found = LoadBalancing(
+        mode=mode,
+        fields=tuple(sorted(fields, key=list(HashField).index)),
+        seed=draw(st.none() | st.integers(0, 65535)) if "hash_seed" in able else None,
+        flowlet_gap_us=draw(st.none() | st.integers(10, 10_000)) if mode is BalancingMode.FLOWLET else None,
     )
-    return model if wanting is None else dict(_beyond(model, cage))[wanting]
-
-
-def _beyond(model: DeviceModel, cage: str) -> Iterator[tuple[str, DeviceModel]]:
-    """The same switch with one feature more."""
-    host, spine = model.interfaces
-    port = PortQos(interface=host.name, profile="fast", pfc=False, ecn=False)
-    profile = PortProfile(
-        name="fast", kmin_bytes=150_000, kmax_bytes=450_000, pmax_percent=10, xoff_bytes=600_000, headroom_percent=5
-    )
-    default = TrafficClass(name="default", queue=0, dscp=(), scheduling=Scheduling.WEIGHTED, weight=10)
-    roce = TrafficClass(
-        name="roce", queue=3, dscp=(26,), scheduling=Scheduling.WEIGHTED, weight=90, lossless_priority=3
-    )
-    qos = Qos(classes=(default, roce), profiles=(profile,), ports=(port,), watchdog=None, headroom_pool_percent=5)
-    ninth = BreakoutPort(cage=cage.format(cage=9), lanes=4, rate_gbps=100)
-    yield "bfd", replace(model, bfd=BfdTimers(interval_ms=300, multiplier=3))
-    yield "breakout", replace(model, breakouts=(ninth,))
-    yield "mtu", replace(model, interfaces=(replace(host, mtu_bytes=9216), spine))
-    yield "port_speed", replace(model, interfaces=(replace(host, rate_gbps=400), spine))
-    yield "unnumbered", replace(model, interfaces=(host, replace(spine, address=None, unnumbered=True)))
-    yield "numbered", model
-    yield "pfc", replace(model, qos=replace(qos, ports=(replace(port, pfc=True),)))
-    yield "ecn", replace(model, qos=replace(qos, ports=(replace(port, ecn=True),)))
-    yield "pfc_watchdog", replace(model, qos=replace(qos, watchdog=PfcWatchdog(detect_ms=200, recover_ms=400)))
+    return None if found == LoadBalancing() else found

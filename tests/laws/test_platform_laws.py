@@ -8,16 +8,17 @@ from dataclasses import replace
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.laws.device_models import device_models, leaf
+from tests.laws.device_models import device_models, features
+from tests.laws.leaf_models import WANTING, leaf
 
-from railfab.errors import UnknownPlatform, UnsupportedFeature
+from railfab.errors import RailfabError, UnknownPlatform, UnsupportedFeature, each
 from railfab.metrics import CATALOGUE
-from railfab.platforms import Support, admit, platform, platform_names
-from railfab.platforms.admission import measures_of
+from railfab.platforms import admit, platform, platform_names
+from railfab.platforms.admission import features_of, measures_of
 
 every_platform = pytest.mark.parametrize("name", platform_names())
 thorough = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-FEATURES = ("bfd", "breakout", "mtu", "port_speed", "unnumbered", "numbered", "pfc", "ecn", "pfc_watchdog")
+FEATURES = tuple(features_of(leaf()))
 LABEL = re.compile(r"\{(\w+)\}")
 
 
@@ -43,12 +44,15 @@ def test_equal_models_render_to_equal_text(name: str, drawn: st.DataObject) -> N
 @pytest.mark.parametrize("feature", FEATURES)
 def test_a_refusal_names_device_feature_and_platform(name: str, feature: str) -> None:
     own, model = platform(name), leaf(name, wanting=feature)
-    if own.capabilities.features[feature] is not Support.NO:
+    lacking = {used for used, is_used in features_of(model).items() if is_used} - features(name)
+    if not lacking:
         assert admit(model, own).name == model.name
         return
-    with pytest.raises(UnsupportedFeature) as refused:
+    with pytest.raises(RailfabError) as refused:
         admit(model, own)
-    assert str(refused.value).startswith(f"pod1-seg1-leaf1: platform {name} does not support {feature}.")
+    assert {str(one).partition(". ")[0] for one in each(refused.value)} == {
+        f"pod1-seg1-leaf1: platform {name} does not support {one}" for one in lacking
+    }
 
 
 @every_platform
@@ -62,6 +66,12 @@ def test_a_value_above_a_limit_is_refused_by_name(name: str) -> None:
     assert str(refused.value) == (
         f"pod1-seg1-leaf1: max_paths {limit + 1} is above platform {name}'s limit of {limit}. Use {limit} or less."
     )
+
+
+@pytest.mark.parametrize("feature", FEATURES)
+def test_a_switch_that_wants_a_feature_uses_it(feature: str) -> None:
+    """A feature that no example wants is missing here by its name."""
+    assert features_of(WANTING[feature](leaf()))[feature]
 
 
 @every_platform

@@ -69,6 +69,9 @@ def features_of(model: DeviceModel) -> dict[str, bool]:
         "multihop": any(neighbor.multihop_ttl is not None for neighbor in neighbors),
         "next_hop": any(neighbor.next_hop is not NextHop.DEFAULT for neighbor in neighbors),
         "bgp_password": any(neighbor.password is not None for neighbor in neighbors),
+        "several_policies": any(
+            len(side) > 1 for found in neighbors for side in (found.import_policies, found.export_policies)
+        ),
         "aggregate": bgp is not None and bool(bgp.aggregates),
         "policy_communities": any(rule.communities for rule in rules),
         "policy_as_path": any(rule.as_path is not None for rule in rules),

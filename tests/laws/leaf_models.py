@@ -1,0 +1,243 @@
+"""A small rail switch that every platform supports, and the same switch with one feature more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Interface
+from typing import Any
+
+from tests.laws.device_models import NAMES
+
+from railfab.device import (
+    LOOPBACK,
+    VTEP_LOOPBACK,
+    AaaServer,
+    Action,
+    Aggregate,
+    BalancingMode,
+    BfdTimers,
+    Bgp,
+    BgpNeighbor,
+    BgpTimers,
+    BreakoutPort,
+    Classifier,
+    ClassThresholds,
+    DeviceModel,
+    EcnRamp,
+    Family,
+    Fec,
+    HashField,
+    Interface,
+    Lag,
+    LoadBalancing,
+    Loopback,
+    Management,
+    Mlag,
+    NetworkInstance,
+    NextHop,
+    PfcWatchdog,
+    Policy,
+    PolicyRule,
+    Port,
+    PortProfile,
+    PortQos,
+    PrefixRange,
+    Qos,
+    Remote,
+    Scheduling,
+    SecretReference,
+    Svi,
+    SyslogServer,
+    TrafficClass,
+    Vlan,
+    VlanMembership,
+    Vtep,
+    lag_name,
+    svi_name,
+)
+
+SPINE = IPv4Address("10.32.0.0")
+HOSTS = PrefixRange(prefix=IPv4Network("10.16.0.0/12"), ge=31, le=31)
+FABRIC = Policy(name="fabric", rules=(PolicyRule(action=Action.PERMIT, prefixes=(HOSTS,)),))
+
+
+def leaf(name: str = "srlinux", *, wanting: str | None = None) -> DeviceModel:
+    """A small rail switch, all of whose features the platform of that name has; or one that wants one more.
+
+    wanting: a feature by its name in the capabilities.
+    """
+    cage, _ = NAMES[name]
+    neighbor = BgpNeighbor(
+        peer=SPINE,
+        remote_as=65001,
+        timers=BgpTimers(keepalive_s=3, hold_s=9),
+        import_policies=("fabric",),
+        export_policies=("fabric",),
+    )
+    model = DeviceModel(
+        name="pod1-seg1-leaf1",
+        platform=name,
+        breakouts=(),
+        interfaces=(
+            Port(name=cage.format(cage=1), description="host", addresses=(IPv4Interface("10.16.0.0/31"),)),
+            Port(name=cage.format(cage=2), description="spine", addresses=(IPv4Interface("10.32.0.1/31"),)),
+            Loopback(name=LOOPBACK, addresses=(IPv4Interface("10.255.1.1/32"),)),
+        ),
+        bgp=Bgp(asn=4200001001, router_id=IPv4Address("10.255.1.1"), max_paths=64, neighbors=(neighbor,)),
+        qos=None,
+        policies=(FABRIC,),
+    )
+    return model if wanting is None else WANTING[wanting](model)
+
+
+Change = Callable[[DeviceModel], DeviceModel]
+
+
+def _port(**fields: Any) -> Change:
+    """With another first port."""
+    return lambda model: replace(model, interfaces=(replace(model.interfaces[0], **fields), *model.interfaces[1:]))
+
+
+def _uplink(**fields: Any) -> Change:
+    """With another second port."""
+
+    def changed(model: DeviceModel) -> DeviceModel:
+        host, spine, loopback = model.interfaces
+        return replace(model, interfaces=(host, replace(spine, **fields), loopback))
+
+    return changed
+
+
+def _interface(*more: Interface) -> Change:
+    return lambda model: replace(model, interfaces=(*model.interfaces, *more))
+
+
+def _bgp(**fields: Any) -> Change:
+    def changed(model: DeviceModel) -> DeviceModel:
+        assert model.bgp is not None
+        return replace(model, bgp=replace(model.bgp, **fields))
+
+    return changed
+
+
+def _neighbor(**fields: Any) -> Change:
+    return lambda model: _bgp(neighbors=(replace(model.neighbors[0], **fields),))(model)
+
+
+def _rule(**fields: Any) -> Change:
+    rule = replace(FABRIC.rules[0], **fields)
+    return lambda model: replace(model, policies=(replace(FABRIC, rules=(rule,)),))
+
+
+def _model(**fields: Any) -> Change:
+    return lambda model: replace(model, **fields)
+
+
+DEFAULT = TrafficClass(name="default", queue=0, scheduling=Scheduling.WEIGHTED, weight=10)
+ROCE = TrafficClass(name="roce", queue=3, scheduling=Scheduling.WEIGHTED, weight=90, pfc_priority=3, obeyed_priority=3)
+RAMP = EcnRamp(kmin_bytes=150_000, kmax_bytes=450_000, pmax_percent=10)
+THRESHOLDS = ClassThresholds(traffic_class="roce", ecn=RAMP, xoff_bytes=600_000, headroom_percent=5)
+TRUST = Classifier(name="fabric", dscp=((26, "roce"),))
+
+
+def _qos(thresholds: ClassThresholds = THRESHOLDS, port: Mapping[str, Any] | None = None, **fields: Any) -> Change:
+    """With one lossless class. port, fields: other values of the first port and of the whole."""
+    qos = Qos(
+        classes=(DEFAULT, ROCE),
+        default_class="default",
+        classifiers=(TRUST,),
+        profiles=(PortProfile(name="fast", thresholds=(thresholds,)),),
+        ports=(),
+        watchdog=None,
+        headroom_pool_percent=5,
+    )
+
+    def changed(model: DeviceModel) -> DeviceModel:
+        first = PortQos(interface=model.interfaces[0].name, profile="fast", classifier="fabric")
+        return replace(model, qos=replace(qos, ports=(replace(first, **(port or {})),), **fields))
+
+    return changed
+
+
+def _balancing(**fields: Any) -> Change:
+    return _model(load_balancing=LoadBalancing(**fields))
+
+
+def _breakout(model: DeviceModel) -> DeviceModel:
+    cage, _ = NAMES[model.platform]
+    return replace(model, breakouts=(BreakoutPort(cage=cage.format(cage=9), lanes=4, rate_gbps=100),))
+
+
+def _lag(**fields: Any) -> Change:
+    """With the first port as the only member of a LAG."""
+
+    def changed(model: DeviceModel) -> DeviceModel:
+        host, *others = model.interfaces
+        lag = Lag(name=lag_name(1), members=(host.name,), addresses=host.addresses, **fields)
+        return replace(model, interfaces=(replace(host, addresses=(), network_instance=None), *others, lag))
+
+    return changed
+
+
+VLAN = Vlan(vlan_id=101, name="rail1")
+GATEWAY = IPv4Interface("10.96.0.1/24")
+REFERENCE = SecretReference(variable="BGP_PASSWORD")
+LOSSLESS_TOO = TrafficClass(
+    name="storage", queue=4, scheduling=Scheduling.WEIGHTED, weight=50, pfc_priority=4, obeyed_priority=4
+)
+
+WANTING: Mapping[str, Change] = {
+    "bfd": _neighbor(bfd=BfdTimers(interval_ms=300, multiplier=3)),
+    "breakout": _breakout,
+    "mtu": _port(mtu_bytes=9216),
+    "port_speed": _port(rate_gbps=400),
+    "fec": _port(fec=Fec.RS_544),
+    "unnumbered": _uplink(addresses=(), unnumbered=True),
+    "numbered": _model(),
+    "ipv6": _port(addresses=(IPv6Interface("fd00:10::/127"),)),
+    "several_loopbacks": _interface(Loopback(name=VTEP_LOOPBACK, addresses=(IPv4Interface("10.255.2.1/32"),))),
+    "lag": _lag(),
+    "vlan": _model(vlans=(VLAN,)),
+    "bridged_port": _port(addresses=(), network_instance=None, vlans=VlanMembership(untagged=101)),
+    "svi": _interface(Svi(name=svi_name(101), vlan=101, addresses=(GATEWAY,))),
+    "anycast_gateway": _interface(Svi(name=svi_name(101), vlan=101, gateways=(GATEWAY,))),
+    "mlag": _model(mlag=Mlag(domain="pair1", peer_link=lag_name(1000))),
+    "esi": _lag(esi="00:00:00:01:00:01:00:01:00:01"),
+    "vrf": _model(network_instances=(NetworkInstance(name="tenant1"),)),
+    "vxlan": _model(vtep=Vtep(source=LOOPBACK, address=IPv4Address("10.255.1.1"))),
+    "evpn": _neighbor(families=(Family.EVPN,)),
+    "ibgp": _neighbor(remote_as=Remote.INTERNAL),
+    "remote_as_external": _neighbor(remote_as=Remote.EXTERNAL),
+    "route_reflector": _neighbor(reflector_client=True),
+    "update_source": _neighbor(update_source=LOOPBACK),
+    "multihop": _neighbor(multihop_ttl=3),
+    "next_hop": _neighbor(next_hop=NextHop.SELF),
+    "bgp_password": _neighbor(password=REFERENCE),
+    "several_policies": _neighbor(import_policies=("fabric", "fabric-too")),
+    "aggregate": _bgp(aggregates=(Aggregate(prefix=IPv4Network("10.16.0.0/16")),)),
+    "policy_communities": _rule(communities=("graceful-shutdown",)),
+    "policy_as_path": _rule(as_path="^65001_"),
+    "policy_set_communities": _rule(set_communities=("65000:1",)),
+    "policy_set_local_preference": _rule(set_local_preference=200),
+    "policy_set_med": _rule(set_med=5),
+    "policy_prepend": _rule(prepend=3),
+    "drain": _model(drain=True),
+    "pfc": _qos(port={"pfc": (3,)}),
+    "ecn": _qos(port={"ecn": ("roce",)}),
+    "pfc_watchdog": _qos(watchdog=PfcWatchdog(detect_ms=200, recover_ms=400)),
+    "several_lossless_classes": _qos(classes=(DEFAULT, ROCE, LOSSLESS_TOO)),
+    "several_classifiers": _qos(classifiers=(TRUST, replace(TRUST, name="hosts"))),
+    "dynamic_threshold": _qos(replace(THRESHOLDS, alpha=0.5)),
+    "queue_limit": _qos(replace(THRESHOLDS, limit_bytes=2_000_000)),
+    "load_balancing_flowlet": _balancing(mode=BalancingMode.FLOWLET),
+    "load_balancing_packet": _balancing(mode=BalancingMode.PACKET),
+    "load_balancing_adaptive": _balancing(mode=BalancingMode.ADAPTIVE),
+    "hash_fields": _balancing(fields=(HashField.SOURCE_PORT,)),
+    "hash_seed": _balancing(seed=7),
+    "management": _model(management=Management()),
+    "ntp": _model(management=Management(ntp=("10.0.0.1",))),
+    "syslog": _model(management=Management(syslog=(SyslogServer(address="10.0.0.1"),))),
+    "aaa": _model(management=Management(aaa=(AaaServer(address="10.0.0.1", protocol="tacacs", secret=REFERENCE),))),
+}
+"""The change that makes the switch want each feature."""

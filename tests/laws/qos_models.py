@@ -1,0 +1,143 @@
+"""QoS of a switch as hypothesis draws it: classes, classifiers, thresholds per class, and what each port uses."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TypeVar
+
+from hypothesis import strategies as st
+from tests.laws.words import words
+
+from railfab.device import (
+    Classifier,
+    ClassThresholds,
+    EcnRamp,
+    PfcWatchdog,
+    PortProfile,
+    PortQos,
+    Qos,
+    Scheduling,
+    TrafficClass,
+)
+
+T = TypeVar("T")
+
+
+@st.composite
+def qos_models(draw: st.DrawFn, ports: Sequence[str], able: Collection[str]) -> Qos:
+    """The default class on queue 0, lossless and lossy ones; ports that lack this or that."""
+    classes = draw(_classes(able))
+    names = [found.name for found in classes]
+    most = 2 if "several_classifiers" in able else 1
+    classifiers = draw(st.lists(_classifiers(names), max_size=most, unique_by=lambda found: found.name))
+    profiles = draw(st.lists(_profiles(classes, able), max_size=2, unique_by=lambda found: found.name))
+    return Qos(
+        classes=classes,
+        default_class=names[0],
+        classifiers=tuple(classifiers),
+        profiles=tuple(profiles),
+        ports=tuple(draw(_ports(port, classes, classifiers, profiles, able)) for port in ports),
+        watchdog=draw(st.none() | _watchdogs()) if "pfc_watchdog" in able else None,
+        headroom_pool_percent=draw(st.integers(1, 50)),
+    )
+
+
+@st.composite
+def _classes(draw: st.DrawFn, able: Collection[str]) -> tuple[TrafficClass, ...]:
+    names = draw(st.lists(words, min_size=2, max_size=4, unique=True))
+    others = len(names) - 1
+    queues = sorted(draw(st.lists(st.integers(1, 7), min_size=others, max_size=others, unique=True)))
+    most = others if "several_lossless_classes" in able else 1
+    lossless = draw(st.sets(st.integers(1, others), max_size=most))
+    priorities = draw(st.lists(st.integers(0, 7), min_size=others, max_size=others, unique=True))
+    default = TrafficClass(name=names[0], queue=0, scheduling=Scheduling.WEIGHTED, weight=draw(st.integers(1, 100)))
+    return (
+        default,
+        *(
+            draw(_class(names[place], queues[place - 1], priorities[place - 1] if place in lossless else None))
+            for place in range(1, len(names))
+        ),
+    )
+
+
+@st.composite
+def _class(draw: st.DrawFn, name: str, queue: int, priority: int | None) -> TrafficClass:
+    """A class; one that is lossless may by mistake obey no pause frames, or those of another priority."""
+    strict = priority is None and draw(st.booleans())
+    obeyed = priority if priority is None or draw(st.integers(0, 3)) else draw(st.none() | st.integers(0, 7))
+    return TrafficClass(
+        name=name,
+        queue=queue,
+        scheduling=Scheduling.STRICT if strict else Scheduling.WEIGHTED,
+        weight=None if strict else draw(st.integers(1, 100)),
+        pfc_priority=priority,
+        obeyed_priority=obeyed,
+    )
+
+
+@st.composite
+def _classifiers(draw: st.DrawFn, names: Sequence[str]) -> Classifier:
+    points = draw(st.dictionaries(st.integers(0, 63), st.sampled_from(names[1:]), max_size=6))
+    return Classifier(name=draw(words), dscp=tuple(sorted(points.items())))
+
+
+@st.composite
+def _profiles(draw: st.DrawFn, classes: Sequence[TrafficClass], able: Collection[str]) -> PortProfile:
+    thresholds = [found for cls in classes if (found := draw(_thresholds(cls, able))) is not None]
+    return PortProfile(name=draw(words.filter(lambda word: word != "default")), thresholds=tuple(thresholds))
+
+
+@st.composite
+def _thresholds(draw: st.DrawFn, found: TrafficClass, able: Collection[str]) -> ClassThresholds | None:
+    """The thresholds of a class; a lossy one has no XOFF and no headroom. None for a class that has none."""
+    lossless = found.pfc_priority is not None
+    thresholds = ClassThresholds(
+        traffic_class=found.name,
+        ecn=draw(st.none() | _ramps()) if "ecn" in able else None,
+        xoff_bytes=draw(st.none() | st.integers(1_000, 20_000_000)) if lossless else None,
+        headroom_percent=draw(st.none() | st.integers(1, 100)) if lossless else None,
+        alpha=draw(st.none() | st.sampled_from((0.125, 0.25, 0.5, 1.0, 2.0))) if "dynamic_threshold" in able else None,
+        limit_bytes=draw(st.none() | st.integers(1_000, 20_000_000)) if "queue_limit" in able else None,
+    )
+    return None if thresholds == ClassThresholds(traffic_class=found.name) else thresholds
+
+
+@st.composite
+def _ramps(draw: st.DrawFn) -> EcnRamp:
+    kmin = draw(st.integers(1_000, 2_000_000))
+    kmax = kmin + draw(st.integers(0, 8_000_000))
+    return EcnRamp(kmin_bytes=kmin, kmax_bytes=kmax, pmax_percent=draw(st.integers(1, 100)))
+
+
+@st.composite
+def _ports(
+    draw: st.DrawFn,
+    name: str,
+    classes: Sequence[TrafficClass],
+    classifiers: Sequence[Classifier],
+    profiles: Sequence[PortProfile],
+    able: Collection[str],
+) -> PortQos:
+    """A port; PFC of any lossless priority, ECN of any class with a ramp in its profile."""
+    profile = draw(st.sampled_from([None, *profiles]))
+    classifier = draw(st.sampled_from([None, *classifiers]))
+    priorities = [found.pfc_priority for found in classes if found.pfc_priority is not None]
+    marked = [found.traffic_class for found in profile.thresholds if found.ecn] if profile else []
+    return PortQos(
+        interface=name,
+        profile=profile.name if profile else None,
+        classifier=classifier.name if classifier else None,
+        pfc=draw(_subset(priorities)) if "pfc" in able else (),
+        ecn=draw(_subset(marked)) if "ecn" in able else (),
+    )
+
+
+def _subset(elements: Sequence[T]) -> st.SearchStrategy[tuple[T, ...]]:
+    """Some of the elements, in their order."""
+    chosen = st.lists(st.booleans(), min_size=len(elements), max_size=len(elements))
+    return chosen.map(lambda flags: tuple(found for found, flag in zip(elements, flags, strict=True) if flag))
+
+
+@st.composite
+def _watchdogs(draw: st.DrawFn) -> PfcWatchdog:
+    return PfcWatchdog(detect_ms=draw(st.integers(10, 1500)), recover_ms=draw(st.integers(100, 1500)))

@@ -1,0 +1,202 @@
+"""BGP and routing policies as hypothesis draws them: sessions of every kind, with policies, timers and families."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Network, IPv6Network
+from typing import TypeVar
+
+from hypothesis import strategies as st
+from tests.laws.words import asns, descriptions, ipv4_addresses, ipv6_addresses, words
+
+from railfab.device import (
+    DEFAULT_INSTANCE,
+    Action,
+    Aggregate,
+    BfdTimers,
+    Bgp,
+    BgpNeighbor,
+    BgpTimers,
+    Family,
+    IpAddress,
+    IpNetwork,
+    NextHop,
+    Policy,
+    PolicyRule,
+    PrefixRange,
+    Remote,
+    SecretReference,
+)
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Peer:
+    """Where a session may be: the far end of a link, or somewhere beyond (far), in a network instance."""
+
+    peer: IpAddress | str
+    network_instance: str = DEFAULT_INSTANCE
+    far: bool = False
+
+
+@st.composite
+def policy_lists(draw: st.DrawFn, able: Collection[str]) -> tuple[Policy, ...]:
+    names = draw(st.lists(words, max_size=3, unique=True))
+    return tuple(
+        Policy(
+            name=name,
+            rules=tuple(draw(st.lists(_rules(able), max_size=3))),
+            default=draw(st.sampled_from(Action)),
+        )
+        for name in names
+    )
+
+
+@st.composite
+def _rules(draw: st.DrawFn, able: Collection[str]) -> PolicyRule:
+    """A rule; only one that permits sets anything."""
+    action = draw(st.sampled_from(Action))
+    permits = action is Action.PERMIT
+
+    def maybe(feature: str, strategy: st.SearchStrategy[T], nothing: T) -> T:
+        return draw(st.just(nothing) | strategy) if feature in able else nothing
+
+    return PolicyRule(
+        action=action,
+        prefixes=tuple(draw(st.lists(_ranges(able), max_size=3, unique=True))),
+        communities=maybe("policy_communities", _communities(), ()),
+        as_path=maybe("policy_as_path", st.none() | st.sampled_from(("^65001_", "_65009$", "^$", "65[0-9]+")), None),
+        set_communities=maybe("policy_set_communities", _communities(), ()) if permits else (),
+        set_local_preference=_number(draw, able, "policy_set_local_preference") if permits else None,
+        set_med=_number(draw, able, "policy_set_med") if permits else None,
+        prepend=maybe("policy_prepend", st.integers(1, 5), 0) if permits else 0,
+    )
+
+
+def _number(draw: st.DrawFn, able: Collection[str], feature: str) -> int | None:
+    return draw(st.none() | st.integers(0, 4294967295)) if feature in able else None
+
+
+def _communities() -> st.SearchStrategy[tuple[str, ...]]:
+    numbers = st.integers(1, 65535)
+    pairs = st.tuples(numbers, numbers).map(lambda pair: f"{pair[0]}:{pair[1]}")
+    named = st.sampled_from(("graceful-shutdown", "no-export"))
+    return st.lists(pairs | named, min_size=1, max_size=2, unique=True).map(tuple)
+
+
+def _ranges(able: Collection[str]) -> st.SearchStrategy[PrefixRange]:
+    return _ranges_of(4) | _ranges_of(6) if "ipv6" in able else _ranges_of(4)
+
+
+@st.composite
+def _ranges_of(draw: st.DrawFn, version: int) -> PrefixRange:
+    prefix = draw(networks(version))
+    ge = draw(st.integers(prefix.prefixlen, prefix.max_prefixlen))
+    return PrefixRange(prefix=prefix, ge=ge, le=draw(st.integers(ge, prefix.max_prefixlen)))
+
+
+@st.composite
+def networks(draw: st.DrawFn, version: int) -> IpNetwork:
+    if version == 4:
+        return IPv4Network((draw(ipv4_addresses), draw(st.integers(8, 31))), strict=False)
+    return IPv6Network((draw(ipv6_addresses), draw(st.integers(48, 127))), strict=False)
+
+
+@st.composite
+def bgp_speakers(
+    draw: st.DrawFn, peers: Sequence[Peer], loopback: str, policies: Sequence[Policy], able: Collection[str]
+) -> Bgp:
+    asn = draw(asns)
+    versions = (4, 6) if "ipv6" in able else (4,)
+    aggregates = st.lists(_aggregates(versions), max_size=2, unique_by=lambda found: found.prefix)
+    reflects = "route_reflector" in able and draw(st.booleans())
+    return Bgp(
+        asn=asn,
+        router_id=draw(ipv4_addresses),
+        max_paths=draw(st.integers(1, 64)),
+        max_paths_internal=draw(st.integers(1, 64)) if "ibgp" in able else 1,
+        neighbors=tuple(draw(_neighbors(peer, asn, loopback, policies, able)) for peer in peers),
+        cluster_id=draw(ipv4_addresses) if reflects else None,
+        aggregates=tuple(draw(aggregates)) if "aggregate" in able else (),
+    )
+
+
+@st.composite
+def _aggregates(draw: st.DrawFn, versions: Sequence[int]) -> Aggregate:
+    return Aggregate(prefix=draw(networks(draw(st.sampled_from(versions)))), summary_only=draw(st.booleans()))
+
+
+@st.composite
+def _neighbors(
+    draw: st.DrawFn, peer: Peer, asn: int, loopback: str, policies: Sequence[Policy], able: Collection[str]
+) -> BgpNeighbor:
+    """A session; a peer that is not at the far end of a link is reached from the loopback, over several hops."""
+    remote_as = draw(_remotes(asn, able))
+    internal = remote_as is Remote.INTERNAL
+    unnumbered = isinstance(peer.peer, str)
+
+    def maybe(feature: str, strategy: st.SearchStrategy[T], nothing: T) -> T:
+        return draw(st.just(nothing) | strategy) if feature in able else nothing
+
+    return BgpNeighbor(
+        peer=peer.peer,
+        remote_as=remote_as,
+        timers=draw(_timers()),
+        network_instance=peer.network_instance,
+        description=draw(st.just("") | descriptions),
+        enabled=draw(st.booleans()),
+        update_source=loopback if peer.far and "update_source" in able else None,
+        multihop_ttl=draw(st.integers(2, 255)) if peer.far and not internal and "multihop" in able else None,
+        families=draw(_families(peer, able)),
+        import_policies=draw(_policies(policies, able)),
+        export_policies=draw(_policies(policies, able)),
+        reflector_client=internal and maybe("route_reflector", st.booleans(), False),
+        next_hop=maybe("next_hop", st.sampled_from(NextHop), NextHop.DEFAULT),
+        bfd=None if peer.far else maybe("bfd", bfd_timers(), None),
+        password=None if unnumbered else maybe("bgp_password", _secrets(), None),
+    )
+
+
+@st.composite
+def _remotes(draw: st.DrawFn, asn: int, able: Collection[str]) -> int | Remote:
+    """Another AS number, or what the platform can say instead of one."""
+    words = [Remote.INTERNAL] * ("ibgp" in able) + [Remote.EXTERNAL] * ("remote_as_external" in able)
+    numbers = asns.filter(lambda number: number != asn)
+    return draw(numbers | st.sampled_from(words)) if words else draw(numbers)
+
+
+@st.composite
+def _timers(draw: st.DrawFn) -> BgpTimers:
+    keepalive = draw(st.integers(1, 60))
+    return BgpTimers(
+        keepalive_s=keepalive,
+        hold_s=3 * keepalive,
+        connect_retry_s=draw(st.none() | st.integers(1, 60)),
+        advertisement_interval_s=draw(st.none() | st.integers(1, 60)),
+    )
+
+
+def _families(peer: Peer, able: Collection[str]) -> st.SearchStrategy[tuple[Family, ...]]:
+    known = [Family.IPV4, *([Family.IPV6] if "ipv6" in able else [])]
+    if "evpn" in able and peer.network_instance == DEFAULT_INSTANCE:
+        known.append(Family.EVPN)
+    return st.lists(st.sampled_from(known), min_size=1, unique=True).map(tuple)
+
+
+def _policies(policies: Sequence[Policy], able: Collection[str]) -> st.SearchStrategy[tuple[str, ...]]:
+    if not policies:
+        return st.just(())
+    most = 2 if "several_policies" in able else 1
+    names = st.sampled_from([policy.name for policy in policies])
+    return st.lists(names, max_size=most, unique=True).map(tuple)
+
+
+@st.composite
+def bfd_timers(draw: st.DrawFn) -> BfdTimers:
+    return BfdTimers(interval_ms=draw(st.integers(50, 5000)), multiplier=draw(st.integers(3, 20)))
+
+
+def _secrets() -> st.SearchStrategy[SecretReference]:
+    return words.map(lambda word: SecretReference(variable=word.upper()))
