@@ -90,8 +90,9 @@ def device_models(draw: st.DrawFn, name: str) -> DeviceModel:
     drawn = [*draw(_ports_and_lags(slots, world)), *draw(_loopbacks(able)), *draw(_svis(world))]
     peers = [peer for _, peer in drawn if peer is not None]
     peers += draw(_far_peers(able))
-    policies = draw(policy_lists(able))
-    speaker = bgp_speakers(peers, LOOPBACK, policies, able)
+    speaks = bool(peers) or draw(st.booleans())
+    policies = draw(policy_lists(able)) if speaks else ()
+    bgp = draw(bgp_speakers(peers, LOOPBACK, policies, able)) if speaks else None
     ports = [slot.name for slot in slots]
     return in_order(
         DeviceModel(
@@ -99,14 +100,14 @@ def device_models(draw: st.DrawFn, name: str) -> DeviceModel:
             platform=name,
             breakouts=breakouts,
             interfaces=tuple(interface for interface, _ in drawn),
-            bgp=draw(speaker if peers else st.none() | speaker),
+            bgp=bgp,
             qos=draw(st.none() | qos_models(ports, able)) if "pfc" in able else None,
             policies=policies,
             network_instances=instances,
             vlans=vlans,
             vtep=Vtep(source=LOOPBACK, address=draw(ipv4_addresses)) if vxlan else None,
             load_balancing=draw(_balancing(able)),
-            drain="drain" in able and draw(st.booleans()),
+            drain=speaks and "drain" in able and draw(st.booleans()),
         )
     )
 
