@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from ipaddress import ip_address
 from pathlib import Path
 
 import pytest
 
-from railfab.device import ObservedBgpSession, ObservedInterface
+from railfab.device import Family, ObservedBgpSession, ObservedFamily, ObservedInterface
 from railfab.endpoints import Credentials, Endpoint, read_credentials
 from railfab.errors import DeviceError, EndpointError
 from railfab.platforms import platform
@@ -101,12 +102,24 @@ LINKS = [
         "flags": ["UP"],
         "operstate": "UNKNOWN",
         "mtu": 9000,
-        "addr_info": [{"family": "inet", "local": "10.16.9.0", "prefixlen": 31}, {"family": "inet6", "local": "::1"}],
+        "addr_info": [
+            {"family": "inet", "local": "10.16.9.0", "prefixlen": 31, "scope": "global"},
+            {"family": "inet6", "local": "fd00:9::", "prefixlen": 127, "scope": "global"},
+            {"family": "inet6", "local": "fe80::1", "prefixlen": 64, "scope": "link"},
+        ],
     },
 ]
 PEERS = {
     "swp1": {"bgpState": "Established", "remoteAs": 65001, "hostname": "spine1", "peerBfdInfo": {"status": "Up"}},
     "10.16.9.1": {"bgpState": "Active", "remoteAs": 65002, "peerBfdInfo": {"status": "Down"}},
+    "fd00:9::1": {
+        "bgpState": "Established",
+        "remoteAs": 65002,
+        "addressFamilyInfo": {
+            "ipv6Unicast": {"acceptedPrefixCounter": 0, "sentPrefixCounter": 5},
+            "ipv4Unicast": {"acceptedPrefixCounter": 3, "sentPrefixCounter": 4},
+        },
+    },
     "10.9.9.9": {"bgpState": "Idle", "remoteAs": 65003},
     "totalPeers": 3,
 }
@@ -126,13 +139,38 @@ def test_links_and_sessions_are_parsed() -> None:
         ObservedInterface(name="swp2", oper_up=False, mtu_bytes=1500),
         ObservedInterface(name="swp3", oper_up=True, mtu_bytes=9000),
     )
-    up, down, lost = seen.sessions
-    established = ObservedBgpSession(
-        interface="swp1", state="established", remote_as=65001, neighbor_device="spine1", bfd_up=True
+    assert seen.sessions == (
+        ObservedBgpSession(
+            peer="swp1",
+            state="established",
+            interface="swp1",
+            remote_as=65001,
+            neighbor_device="spine1",
+            bfd_up=True,
+        ),
+        ObservedBgpSession(
+            peer=ip_address("10.16.9.1"), state="active", interface="swp3", remote_as=65002, bfd_up=False
+        ),
+        ObservedBgpSession(
+            peer=ip_address("fd00:9::1"),
+            state="established",
+            interface="swp3",
+            remote_as=65002,
+            families=(
+                ObservedFamily(family=Family.IPV4, received=3, sent=4),
+                ObservedFamily(family=Family.IPV6, received=0, sent=5),
+            ),
+        ),
+        ObservedBgpSession(peer=ip_address("10.9.9.9"), state="idle", remote_as=65003),
     )
-    assert up == established
-    assert down == ObservedBgpSession(interface="swp3", state="active", remote_as=65002, bfd_up=False)
-    assert lost == ObservedBgpSession(interface="10.9.9.9", state="idle", remote_as=65003)
+
+
+def test_virtual_interfaces_have_the_names_of_the_model() -> None:
+    links = [LINKS[1] | {"ifname": name} for name in ("lo1", "bond2", "vlan10")]
+    peers = {"bond2": {"bgpState": "Active"}}
+    seen = observed_state("leaf1", neighbors=json.dumps(peers), addresses=json.dumps(links))
+    assert [port.name for port in seen.interfaces] == ["loopback1", "lag2", "vlan10"]
+    assert seen.sessions == (ObservedBgpSession(peer="lag2", state="active", interface="lag2"),)
 
 
 def test_a_switch_without_bgp_has_no_sessions() -> None:
