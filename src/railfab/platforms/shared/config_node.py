@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Interface, IPv4Network
+from ipaddress import IPv4Address, ip_address, ip_interface, ip_network
 from typing import Any, TypeVar
 
+from railfab.device import IpAddress, IpInterface, IpNetwork
 from railfab.errors import ConfigError, RailfabError
 
 T = TypeVar("T")
@@ -62,14 +63,18 @@ class ConfigNode:
         """The number of a leaf; JSON_IETF sends 64-bit numbers as strings."""
         return self._leaf(leaf, int, "a whole number")
 
-    def address(self, leaf: str) -> IPv4Address | None:
+    def router_id(self, leaf: str) -> IPv4Address | None:
+        """A number written as an IPv4 address."""
         return self._leaf(leaf, IPv4Address, "an IPv4 address")
 
-    def interface(self, leaf: str) -> IPv4Interface | None:
-        return self._leaf(leaf, IPv4Interface, "an IPv4 address with prefix length")
+    def address(self, leaf: str) -> IpAddress | None:
+        return self._leaf(leaf, ip_address, "an IP address")
 
-    def network(self, leaf: str) -> IPv4Network | None:
-        return self._leaf(leaf, IPv4Network, "an IPv4 prefix without host bits")
+    def interface(self, leaf: str) -> IpInterface | None:
+        return self._leaf(leaf, ip_interface, "an IP address with prefix length")
+
+    def network(self, leaf: str) -> IpNetwork | None:
+        return self._leaf(leaf, ip_network, "an IP prefix without host bits")
 
     def words(self, leaf: str) -> tuple[str, ...]:
         """The values of a leaf-list; a single value counts as a list."""

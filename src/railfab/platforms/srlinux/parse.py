@@ -1,19 +1,25 @@
 """Parses SR Linux configuration, rendered by railfab or read from a device, to a device model.
 
 Configuration that railfab does not manage is ignored. Managed configuration is read for its effect: a WRED slope that
-no port uses marks nothing, a port outside the network instance routes nothing. Managed configuration that a device
-model cannot express is an error with its path.
+no port uses marks nothing, a port outside the network instance routes nothing. The lines in which it deviates from the
+rendering of the model that it has in effect are the unmodelled part, so that no leaf is lost.
 """
 
 from __future__ import annotations
 
-from railfab.device import DeviceModel
+from dataclasses import replace
+
+from railfab.device import DeviceModel, in_order
 from railfab.errors import RailfabError, raise_all
 from railfab.platforms.shared.config_node import ConfigNode
-from railfab.platforms.srlinux.interfaces import parse_interfaces
+from railfab.platforms.srlinux.bgp_parse import with_bfd
+from railfab.platforms.srlinux.interfaces_parse import parse_interfaces
+from railfab.platforms.srlinux.policy_parse import PolicyReader
 from railfab.platforms.srlinux.qos_parse import parse_qos
-from railfab.platforms.srlinux.routing import attached, parse_bfd, parse_bgp
-from railfab.platforms.srlinux.tree import Json, stripped, tree_of
+from railfab.platforms.srlinux.render import render
+from railfab.platforms.srlinux.routing import attached_subinterfaces, parse_bgp, parse_vrfs
+from railfab.platforms.srlinux.set_request import managed
+from railfab.platforms.srlinux.tree import Json, deviations, stripped, tree_of
 
 PLATFORM_NAME = "srlinux"
 
@@ -25,25 +31,30 @@ def parse(text: str) -> DeviceModel:
 
 def parse_tree(tree: Json) -> DeviceModel:
     """The device model of a configuration as JSON. Raises ConfigError, or Problems with every error found."""
+    configuration = managed(tree)
+    own = stripped(configuration)
     problems: list[RailfabError] = []
-    root = ConfigNode(stripped(tree), "", problems)
-    ports = parse_interfaces(root, attached(root))
-    timers, bfd_ports = parse_bfd(root)
-    bgp = parse_bgp(root, ports.interfaces, bfd_ports)
-    qos = parse_qos(root)
-    system = root.at("system", "name")
-    name = system.needed("host-name", system.text("host-name"), "Configure the switch's name")
+    model = _model(ConfigNode(own, "", problems))
     raise_all(list({str(problem): problem for problem in problems}.values()))
-    assert name is not None
-    assert ports.loopback is not None
-    assert bgp is not None
-    return DeviceModel(
-        name=name,
+    rendering = render(model)
+    if rendering == configuration:
+        return model
+    return replace(model, unmodelled=tuple(deviations(own, stripped(rendering))))
+
+
+def _model(root: ConfigNode) -> DeviceModel:
+    """What a configuration does in effect."""
+    instances = list(root.entries("network-instance", "name"))
+    ports = parse_interfaces(root, attached_subinterfaces(instances), {})
+    policies = PolicyReader(root.child("routing-policy")).policies()
+    model = DeviceModel(
+        name=root.at("system", "name").text("host-name") or "",
         platform=PLATFORM_NAME,
-        loopback=ports.loopback,
         breakouts=ports.breakouts,
         interfaces=ports.interfaces,
-        bgp=bgp,
-        bfd=timers,
-        qos=qos,
+        policies=policies,
+        network_instances=parse_vrfs(instances),
+        bgp=parse_bgp(instances, frozenset(policy.name for policy in policies)),
+        qos=parse_qos(root),
     )
+    return in_order(with_bfd(model, root))

@@ -1,104 +1,113 @@
-"""Renders and parses BGP import and export policies: `/routing-policy`.
+"""Renders routing policies: `/routing-policy`.
 
-Each prefix range gets its own statement and prefix set, because statements keep their order on the device and members
-of a set do not.
+Each rule is a statement with sets of its own, because statements keep their order on the device and members of a set
+do not.
 """
 
 from __future__ import annotations
 
-import re
-from ipaddress import IPv4Network
+from collections.abc import Iterator
+from itertools import chain
 
-from railfab.device import Bgp, PrefixRange
-from railfab.platforms.shared.config_node import ConfigNode
+from railfab.device import Action, DeviceModel, Policy, PolicyRule, PrefixRange
 from railfab.platforms.srlinux.tree import Json
 
-IMPORT, EXPORT = "fabric-import", "fabric-export"
 STEP = 10
-EVERYTHING = PrefixRange(prefix=IPv4Network("0.0.0.0/0"), ge=0, le=32)
+"""Distance between the names of two statements."""
+
+RESULTS = {Action.PERMIT: "accept", Action.DENY: "reject"}
+GRACEFUL_SHUTDOWN = "65535:0"
+"""RFC 8326; SR Linux has no name for it."""
 
 
-def render_policies(bgp: Bgp) -> Json:
-    sides = ((IMPORT, bgp.import_prefixes), (EXPORT, bgp.export_prefixes))
-    tree: Json = {"policy": [_policy(name, ranges) for name, ranges in sides]}
-    sets = [_prefix_set(_set_name(name, index), found) for name, ranges in sides for index, found in enumerate(ranges)]
-    return tree | ({"prefix-set": sets} if sets else {})
-
-
-def _set_name(policy: str, index: int) -> str:
-    return f"{policy}-{(index + 1) * STEP}"
-
-
-def _prefix_set(name: str, found: PrefixRange) -> Json:
-    member = {"ip-prefix": str(found.prefix), "mask-length-range": f"{found.ge}..{found.le}"}
-    return {"name": name, "prefix": [member]}
-
-
-def _policy(name: str, ranges: tuple[PrefixRange, ...]) -> Json:
-    policy: Json = {"name": name, "default-action": {"policy-result": "reject"}}
-    statements = [
-        {
-            "name": str((index + 1) * STEP),
-            "match": {"prefix": {"prefix-set": _set_name(name, index)}},
-            "action": {"policy-result": "accept"},
-        }
-        for index in range(len(ranges))
-    ]
-    return policy | ({"statement": statements} if statements else {})
-
-
-def parse_policy(
-    root: ConfigNode, names: tuple[str, ...], *, without: tuple[PrefixRange, ...]
-) -> tuple[PrefixRange, ...]:
-    """Prefixes accepted by these policies together. without: prefixes accepted where no policy is applied."""
-    if not names:
-        return without
-    return tuple(found for name in names for found in _parse_one(root.child("routing-policy"), name))
-
-
-def _parse_one(policies: ConfigNode, name: str) -> tuple[PrefixRange, ...]:
-    policy = policies.entry("policy", "name", name)
-    if not policy.value:
-        policy.problem("is not defined", "Define the policy, or remove it from the peer group")
-    accepted = [found for statement in policy.entries("statement", "name") for found in _statement(policies, statement)]
-    if policy.child("default-action").text("policy-result") == "accept":
-        accepted.append(EVERYTHING)
-    return tuple(accepted)
-
-
-def _statement(policies: ConfigNode, statement: ConfigNode) -> tuple[PrefixRange, ...]:
-    """Prefixes that a statement accepts; other matches and other actions are problems."""
-    match, action = statement.child("match"), statement.child("action")
-    if set(match.value) - {"prefix"} or set(action.value) - {"policy-result"}:
-        statement.problem(
-            "matches or does more than accept prefixes", "Use only a prefix-set match and the action accept"
-        )
-    if action.text("policy-result") != "accept":
-        statement.problem(
-            "has another action than accept", "List the accepted prefixes and reject the rest by the default action"
-        )
-        return ()
-    wanted = match.child("prefix").text("prefix-set")
-    return _ranges(policies.entry("prefix-set", "name", wanted)) if wanted else (EVERYTHING,)
-
-
-def _ranges(prefix_set: ConfigNode) -> tuple[PrefixRange, ...]:
-    if not prefix_set.value:
-        prefix_set.problem("is not defined", "Define the prefix set, or correct the name in the statement")
-    members = prefix_set.entries("prefix", "ip-prefix", "mask-length-range")
-    return tuple(found for member in members if (found := _range(member)))
-
-
-def _range(member: ConfigNode) -> PrefixRange | None:
-    prefix, text = member.network("ip-prefix"), member.text("mask-length-range") or ""
-    if prefix is None:
+def render_policies(model: DeviceModel) -> Json | None:
+    """Policies in the order in which the neighbours use them, import policies first; then the others."""
+    if not model.policies:
         return None
-    if text == "exact":
-        return PrefixRange(prefix=prefix, ge=prefix.prefixlen, le=prefix.prefixlen)
-    match = re.fullmatch(r"(\d+)\.\.(\d+)", text)
-    if match is None:
-        member.problem(
-            f"{text!r} is not a range of prefix lengths", "Use for example 24..32, or exact", "mask-length-range"
-        )
-        return None
-    return PrefixRange(prefix=prefix, ge=int(match[1]), le=int(match[2]))
+    used = chain.from_iterable(
+        chain(*(getattr(neighbor, side) for neighbor in model.neighbors))
+        for side in ("import_policies", "export_policies")
+    )
+    names = dict.fromkeys(chain(used, (policy.name for policy in model.policies)))
+    policies = [policy for name in names if (policy := model.policy(name)) is not None]
+    sets = {
+        "prefix-set": [found for policy in policies for found in _prefix_sets(policy)],
+        "community-set": [found for policy in policies for found in _community_sets(policy)],
+        "as-path-set": [found for policy in policies for found in _as_path_sets(policy)],
+    }
+    return {"policy": [_policy(policy) for policy in policies]} | {name: found for name, found in sets.items() if found}
+
+
+def _policy(policy: Policy) -> Json:
+    tree: Json = {"name": policy.name, "default-action": {"policy-result": RESULTS[policy.default]}}
+    statements = [_statement(number, rule, own) for number, rule, own in _numbered(policy)]
+    return tree | ({"statement": statements} if statements else {})
+
+
+def _numbered(policy: Policy) -> Iterator[tuple[str, PolicyRule, str]]:
+    """Name of its statement, rule, and name of its sets."""
+    for index, rule in enumerate(policy.rules, start=1):
+        yield str(index * STEP), rule, f"{policy.name}-{index * STEP}"
+
+
+def _statement(number: str, rule: PolicyRule, own: str) -> Json:
+    match: Json = {}
+    if rule.prefixes:
+        match["prefix"] = {"prefix-set": own}
+    attributes: Json = {"community-set": own} if rule.communities else {}
+    if rule.as_path is not None:
+        attributes["as-path"] = {"as-path-set": own}
+    if attributes:
+        match["bgp"] = attributes
+    action: Json = {"policy-result": RESULTS[rule.action]}
+    if changes := _changes(rule, own):
+        action["bgp"] = changes
+    return {"name": number, "action": action} | ({"match": match} if match else {})
+
+
+def _changes(rule: PolicyRule, own: str) -> Json:
+    """Attributes that a permitted route gets."""
+    found: Json = {}
+    if rule.set_communities:
+        found["communities"] = {"replace": _settings(own)}
+    if rule.set_local_preference is not None:
+        found["local-preference"] = {"set": rule.set_local_preference}
+    if rule.set_med is not None:
+        found["med"] = {"operation": "set", "value": rule.set_med}
+    if rule.prepend:
+        found["as-path"] = {"prepend": {"as-number": "auto", "repeat-n": rule.prepend}}
+    return found
+
+
+def _settings(own: str) -> str:
+    """Name of the set of the communities that a rule gives to a route."""
+    return f"{own}-set"
+
+
+def _prefix_sets(policy: Policy) -> Iterator[Json]:
+    for _, rule, own in _numbered(policy):
+        if rule.prefixes:
+            yield {"name": own, "prefix": [_member(found) for found in rule.prefixes]}
+
+
+def _member(found: PrefixRange) -> Json:
+    return {"ip-prefix": str(found.prefix), "mask-length-range": f"{found.ge}..{found.le}"}
+
+
+def _community_sets(policy: Policy) -> Iterator[Json]:
+    """Sets of one of whose communities a route must have any, and sets that routes get."""
+    for _, rule, own in _numbered(policy):
+        if rule.communities:
+            yield {"name": own, "member": _communities(rule.communities), "match-set-options": "any"}
+        if rule.set_communities:
+            yield {"name": _settings(own), "member": _communities(rule.set_communities)}
+
+
+def _communities(names: tuple[str, ...]) -> list[str]:
+    return [GRACEFUL_SHUTDOWN if name == "graceful-shutdown" else name for name in names]
+
+
+def _as_path_sets(policy: Policy) -> Iterator[Json]:
+    for _, rule, own in _numbered(policy):
+        if rule.as_path is not None:
+            yield {"name": own, "as-path-set-member": [rule.as_path]}

@@ -1,13 +1,16 @@
 """Renders QoS: `/qos`, for the 7220 IXR-D4, D5, H4 and H5 (Broadcom XGS).
 
 Each traffic class gets a queue, a forwarding class and, if lossless, a PFC queue. Each port profile gets a buffer
-allocation profile and a queue management profile of its name. Everything else has one instance, named `fabric`.
+allocation profile and, for each class with a marking ramp, a queue management profile. Ports share a PFC mapping
+profile where they have PFC for the same priorities. There is one scheduler policy, named `fabric`.
 """
 
 from __future__ import annotations
 
-from railfab.device import PortProfile, PortQos, Qos, Scheduling, TrafficClass
-from railfab.platforms.srlinux.interfaces import subinterface
+from collections.abc import Iterable, Iterator
+
+from railfab.device import Classifier, ClassThresholds, PortProfile, PortQos, Qos, Scheduling, TrafficClass
+from railfab.platforms.srlinux.names import subinterface
 from railfab.platforms.srlinux.tree import Json
 
 NAME = "fabric"
@@ -19,55 +22,64 @@ SLOPE = {"traffic-type": "all", "drop-probability": "all", "enable-ecn": True}
 STRICT, WEIGHTED = 0, 1
 """Sequence numbers of the two schedulers; SR Linux requires this order."""
 
+FORWARDING_CLASSES = 8
+
 
 def pfc_queue(name: str) -> str:
     """Name of the PFC queue of a class; names such as `pfc3` are the system's."""
     return PFC_PREFIX + name
 
 
+def marking_name(profile: str, traffic_class: str, qos: Qos) -> str:
+    """Name of the queue management profile of a class: the port profile's for the first lossless class."""
+    first = next((cls.name for cls in qos.classes if cls.lossless), None)
+    return profile if traffic_class == first else f"{profile}-{traffic_class}"
+
+
 def render_qos(qos: Qos) -> Json:
     tree: Json = {
         "queues": _queues(qos),
-        "forwarding-classes": {"forwarding-class": [_forwarding_class(cls) for cls in qos.classes]},
-        "classifiers": {"dscp-policy": [{"name": NAME, "dscp": _code_points(qos)}]},
+        "forwarding-classes": {"forwarding-class": list(_forwarding_classes(qos))},
         "scheduler-policies": {"scheduler-policy": [{"name": NAME, "scheduler": _schedulers(qos)}]},
-        "buffer-management": {
-            "queue-management-profile": [_marking(profile) for profile in qos.profiles],
-            "buffer-allocation-profile": [_buffers(profile, qos) for profile in qos.profiles],
-        },
-        "pfc-mapping-profile": [_pfc_mapping(qos)],
+        "pfc-mapping-profile": [_pfc_mapping(name, priorities, qos) for name, priorities in pfc_mappings(qos).items()],
         "interfaces": {"interface": [entry for port in qos.ports for entry in _port(port, qos)]},
         "linecard": [{"slot": LINECARD, "forwarding-complex": [_headroom_pool(qos)]}],
     }
+    if qos.classifiers:
+        tree["classifiers"] = {"dscp-policy": [_classifier(classifier) for classifier in qos.classifiers]}
+    management = {
+        "queue-management-profile": [found for profile in qos.profiles for found in _markings(profile, qos)],
+        "buffer-allocation-profile": [_buffers(profile, qos) for profile in qos.profiles],
+    }
+    if filled := {name: found for name, found in management.items() if found}:
+        tree["buffer-management"] = filled
     if any(port.ecn for port in qos.ports):
         tree["explicit-congestion-notification"] = {}
     return tree
 
 
-def _lossless(qos: Qos) -> tuple[TrafficClass, ...]:
-    return tuple(cls for cls in qos.classes if cls.lossless_priority is not None)
-
-
 def _queues(qos: Qos) -> Json:
-    return {
-        "queue": [{"name": cls.name, "queue-index": cls.queue} for cls in qos.classes],
-        "pfc-queue": [
-            {"pfc-queue-name": pfc_queue(cls.name), "queue-index": cls.lossless_priority} for cls in _lossless(qos)
-        ],
-        # Without it the queue-depth counters of telemetry.yml do not change.
-        "queue-depth-sampling": {"admin-state": "enable"},
-    }
+    queues: Json = {"queue": [{"name": cls.name, "queue-index": cls.queue} for cls in qos.classes]}
+    if qos.lossless():
+        queues["pfc-queue"] = [
+            {"pfc-queue-name": pfc_queue(cls.name), "queue-index": cls.pfc_priority} for cls in qos.lossless()
+        ]
+    # Without it the queue-depth counters of telemetry.yml do not change.
+    return queues | {"queue-depth-sampling": {"admin-state": "enable"}}
 
 
-def _forwarding_class(cls: TrafficClass) -> Json:
+def _forwarding_classes(qos: Qos) -> Iterator[Json]:
     """Index 0 receives every code point that no policy names, so the default class has it."""
-    index = cls.queue if cls.dscp else 0
-    return {"name": cls.name, "forwarding-class-index": index, "output": {"unicast-queue": cls.name}}
+    wanted = {cls.name: 0 if cls.name == qos.default_class else cls.queue for cls in qos.classes}
+    free = [index for index in range(1, FORWARDING_CLASSES) if index not in wanted.values()]
+    for name, index in wanted.items():
+        number = index if index or name == qos.default_class else free.pop(0)
+        yield {"name": name, "forwarding-class-index": number, "output": {"unicast-queue": name}}
 
 
-def _code_points(qos: Qos) -> list[Json]:
-    pairs = sorted((point, cls.name) for cls in qos.classes for point in cls.dscp)
-    return [{"value": point, "forwarding-class": name} for point, name in pairs]
+def _classifier(classifier: Classifier) -> Json:
+    points = [{"value": point, "forwarding-class": name} for point, name in classifier.dscp]
+    return {"name": classifier.name} | ({"dscp": points} if points else {})
 
 
 def _schedulers(qos: Qos) -> list[Json]:
@@ -83,66 +95,117 @@ def _schedulers(qos: Qos) -> list[Json]:
     return found
 
 
-def _marking(profile: PortProfile) -> Json:
+def _markings(profile: PortProfile, qos: Qos) -> Iterator[Json]:
+    """Queue management profiles of the classes that are marked on any port with the profile, or could be."""
+    for cls in qos.classes:
+        thresholds = profile.of(cls.name)
+        marked = _is_marked(profile.name, cls.name, qos)
+        if marked or (thresholds is not None and thresholds.ecn is not None):
+            yield _marking(marking_name(profile.name, cls.name, qos), thresholds, enabled=marked)
+
+
+def _is_marked(profile: str, traffic_class: str, qos: Qos) -> bool:
+    """Whether any port with a profile marks a class."""
+    return any(port.profile == profile and traffic_class in port.ecn for port in qos.ports)
+
+
+def _marking(name: str, thresholds: ClassThresholds | None, *, enabled: bool) -> Json:
     """ECN marking by the instantaneous queue length (weight factor 0), not its average, as DCQCN requires."""
+    tree: Json = {"name": name, "weight-factor": 0}
+    ramp = thresholds.ecn if thresholds else None
+    if ramp is None:
+        return tree
     slope = {
         **SLOPE,
-        "min-threshold": str(profile.kmin_bytes),
-        "max-threshold": str(profile.kmax_bytes),
-        "max-drop-probability-percent": profile.pmax_percent,
-        "slope-enabled": True,
+        "min-threshold": str(ramp.kmin_bytes),
+        "max-threshold": str(ramp.kmax_bytes),
+        "max-drop-probability-percent": ramp.pmax_percent,
+        "slope-enabled": enabled,
     }
-    return {"name": profile.name, "weight-factor": 0, "wred": {"wred-slope": [slope]}}
+    return tree | {"wred": {"wred-slope": [slope]}}
 
 
 def _buffers(profile: PortProfile, qos: Qos) -> Json:
-    limit = _egress_limit_bytes(qos)
-    return {
-        "name": profile.name,
-        "queues": {
-            "queue": [{"queue-name": cls.name, "maximum-burst-size": limit} for cls in _lossless(qos)],
-            "pfc-queue": [
-                {
-                    "pfc-queue-name": pfc_queue(cls.name),
-                    "maximum-burst-size": profile.xoff_bytes,
-                    "maximum-pfc-reserved-share-percentage": profile.headroom_percent,
-                }
-                for cls in _lossless(qos)
-            ],
-        },
-    }
+    queues = [found for cls in qos.classes if (found := _queue_limit(cls, profile, qos))]
+    pfc_queues = [found for cls in qos.lossless() if (found := _pfc_buffers(cls, profile.of(cls.name)))]
+    lists = {"queue": queues, "pfc-queue": pfc_queues}
+    filled = {name: found for name, found in lists.items() if found}
+    return {"name": profile.name} | ({"queues": filled} if filled else {})
 
 
-def _egress_limit_bytes(qos: Qos) -> int:
+def _queue_limit(cls: TrafficClass, profile: PortProfile, qos: Qos) -> Json | None:
+    """The egress limit of a queue that has one, is lossless or is marked."""
+    thresholds = profile.of(cls.name) or ClassThresholds(traffic_class=cls.name)
+    limit = thresholds.limit_bytes
+    if limit is None and (cls.lossless or thresholds.ecn is not None):
+        limit = default_limit_bytes(qos)
+    return None if limit is None else {"queue-name": cls.name, "maximum-burst-size": limit}
+
+
+def default_limit_bytes(qos: Qos) -> int:
     """Egress limit that a lossless queue cannot reach: twice the xoff threshold of every port [bytes].
 
     It must be set: a marking slope needs a queue limit, and the default limit, a share of the free buffer, would drop
     lossless packets.
     """
-    return max(2 * sum(qos.profile(port.profile).xoff_bytes for port in qos.ports), 1)
+    profiles = {profile.name: sum(found.xoff_bytes or 0 for found in profile.thresholds) for profile in qos.profiles}
+    return max(2 * sum(profiles.get(port.profile or "", 0) for port in qos.ports), 1)
 
 
-def _pfc_mapping(qos: Qos) -> Json:
-    """Maps each lossless class to its PFC queue; its egress queue honours pause frames of the same priority."""
-    frames: Json = {
-        "queue": [
-            {"queue-name": cls.name, "pfc-pause-frame-priority": cls.lossless_priority, "enable-pfc": True}
-            for cls in _lossless(qos)
+def _pfc_buffers(cls: TrafficClass, thresholds: ClassThresholds | None) -> Json | None:
+    """Thresholds of a PFC queue, where there are any."""
+    xoff, share = (thresholds.xoff_bytes, thresholds.headroom_percent) if thresholds else (None, None)
+    leaves = {"maximum-burst-size": xoff, "maximum-pfc-reserved-share-percentage": share}
+    stated = {leaf: value for leaf, value in leaves.items() if value is not None}
+    return {"pfc-queue-name": pfc_queue(cls.name)} | stated if stated else None
+
+
+def pfc_mappings(qos: Qos) -> dict[str, tuple[int, ...]]:
+    """Name of each PFC mapping profile, and the priorities that a port with it has PFC for.
+
+    `fabric` has all priorities; ports with fewer share a profile that is named after theirs.
+    """
+    every = pfc_priorities(qos.classes)
+    found = {NAME: every}
+    return found | {mapping_name(port.pfc, every): port.pfc for port in qos.ports if port.pfc}
+
+
+def pfc_priorities(classes: Iterable[TrafficClass]) -> tuple[int, ...]:
+    """Every priority of which classes send pause frames, or which they obey."""
+    found = {priority for cls in classes for priority in (cls.pfc_priority, cls.obeyed_priority)}
+    return tuple(sorted(priority for priority in found if priority is not None))
+
+
+def mapping_name(priorities: tuple[int, ...], every: tuple[int, ...]) -> str:
+    """Name of the PFC mapping profile for these priorities."""
+    return NAME if priorities == every else "-".join((NAME, *map(str, priorities)))
+
+
+def _pfc_mapping(name: str, priorities: tuple[int, ...], qos: Qos) -> Json:
+    """Maps each lossless class to its PFC queue, and each priority to the queue that its pause frames stop."""
+    frames: Json = {}
+    obeying = [cls for cls in qos.classes if cls.obeyed_priority in priorities]
+    if obeying:
+        frames["queue"] = [
+            {"queue-name": cls.name, "pfc-pause-frame-priority": cls.obeyed_priority, "enable-pfc": True}
+            for cls in obeying
         ]
-    }
     if qos.watchdog is not None:
         timers = {"detection-timer": qos.watchdog.detect_ms, "recovery-timer": qos.watchdog.recover_ms}
         frames["deadlock"] = {"enable": True, **timers}
-    queues = [
-        {
-            "pfc-queue-name": pfc_queue(cls.name),
-            "forwarding-class": [cls.name],
-            "pfc-pause-frame-priority": cls.lossless_priority,
-        }
-        for cls in _lossless(qos)
-    ]
-    mapping = {"unicast-mapping": {"pfc-queue": queues}}
-    return {"name": NAME, "received-traffic": mapping, "received-pfc-pause-frames": frames}
+    sending = [cls for cls in qos.classes if cls.pfc_priority in priorities]
+    tree: Json = {"name": name}
+    if sending:
+        tree["received-traffic"] = {"unicast-mapping": {"pfc-queue": [_pfc_source(cls) for cls in sending]}}
+    return tree | ({"received-pfc-pause-frames": frames} if frames else {})
+
+
+def _pfc_source(cls: TrafficClass) -> Json:
+    return {
+        "pfc-queue-name": pfc_queue(cls.name),
+        "forwarding-class": [cls.name],
+        "pfc-pause-frame-priority": cls.pfc_priority,
+    }
 
 
 def _headroom_pool(qos: Qos) -> Json:
@@ -151,24 +214,39 @@ def _headroom_pool(qos: Qos) -> Json:
 
 def _port(port: PortQos, qos: Qos) -> list[Json]:
     """PFC, buffers and scheduler are bound to the port, the classifier to its subinterface."""
+    output: Json = {"scheduler": {"scheduler-policy": NAME}}
     entry: Json = {
         "interface-id": port.interface,
         "interface-ref": {"interface": port.interface},
-        "output": {"buffer-allocation-profile": port.profile, "scheduler": {"scheduler-policy": NAME}},
+        "output": output,
     }
     if port.pfc:
-        entry["pfc"] = {"pfc-mapping-profile": NAME, "pfc-enable": True}
-        entry["input"] = {"pfc-buffer-allocation-profile": port.profile}
-    if port.ecn:
-        entry["output"]["queues"] = {
-            "queue": [{"queue-name": cls.name, "queue-management-profile": port.profile} for cls in _lossless(qos)]
-        }
-    return [entry, _classifier(port)] if port.trust_dscp else [entry]
+        every = pfc_priorities(qos.classes)
+        entry["pfc"] = {"pfc-mapping-profile": mapping_name(port.pfc, every), "pfc-enable": True}
+    if port.profile is not None:
+        output["buffer-allocation-profile"] = port.profile
+        if port.pfc:
+            entry["input"] = {"pfc-buffer-allocation-profile": port.profile}
+        if marked := _marked_queues(port, port.profile, qos):
+            output["queues"] = {"queue": marked}
+    return [entry] if port.classifier is None else [entry, _classification(port.interface, port.classifier)]
 
 
-def _classifier(port: PortQos) -> Json:
+def _marked_queues(port: PortQos, profile: str, qos: Qos) -> list[Json]:
+    """Bindings of the classes that the port marks, and of those whose slope is there but disabled for all its ports."""
+    thresholds = next((found for found in qos.profiles if found.name == profile), None)
+    found = []
+    for cls in qos.classes:
+        own = thresholds.of(cls.name) if thresholds else None
+        idle = own is not None and own.ecn is not None and not _is_marked(profile, cls.name, qos)
+        if cls.name in port.ecn or idle:
+            found.append({"queue-name": cls.name, "queue-management-profile": marking_name(profile, cls.name, qos)})
+    return found
+
+
+def _classification(interface: str, classifier: str) -> Json:
     return {
-        "interface-id": subinterface(port.interface),
-        "interface-ref": {"interface": port.interface, "subinterface": 0},
-        "input": {"classifiers": {"dscp-policy": NAME}},
+        "interface-id": subinterface(interface),
+        "interface-ref": {"interface": interface, "subinterface": 0},
+        "input": {"classifiers": {"dscp-policy": classifier}},
     }

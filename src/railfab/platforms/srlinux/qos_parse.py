@@ -2,223 +2,260 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
-from railfab.device import PfcWatchdog, PortProfile, PortQos, Qos, Scheduling, TrafficClass
+from railfab.device import (
+    Classifier,
+    ClassThresholds,
+    EcnRamp,
+    PfcWatchdog,
+    PortProfile,
+    PortQos,
+    Qos,
+    Scheduling,
+    TrafficClass,
+)
 from railfab.platforms.shared.config_node import ConfigNode
-from railfab.platforms.srlinux.interfaces import front_panel, subinterface
-from railfab.platforms.srlinux.qos import FORWARDING_COMPLEX, LINECARD, STRICT
+from railfab.platforms.srlinux.names import front_panel, is_port, subinterface
+from railfab.platforms.srlinux.qos import (
+    FORWARDING_COMPLEX,
+    LINECARD,
+    NAME,
+    PFC_PREFIX,
+    STRICT,
+    default_limit_bytes,
+    marking_name,
+)
 
-DEFAULT_XOFF_BYTES = 51_200
-DEFAULT_SHARE_PERCENT = 10
 DEFAULT_RESERVATION_PERCENT = 1
 DEFAULT_DEADLOCK_MS = 750
+DEFAULT_PMAX_PERCENT = 100
 """SR Linux's defaults (srl_nokia-qos 25.3.1)."""
 
 
-@dataclass(frozen=True, slots=True)
-class _PolicyNames:
-    """Names of the policies that all ports use."""
-
-    classifier: str | None
-    scheduler: str | None
-    mapping: str | None
-
-
 def parse_qos(root: ConfigNode) -> Qos | None:
-    """The effective QoS; None when no queue is defined."""
-    qos = root.child("qos")
-    if not list(qos.child("queues").entries("queue", "name")):
+    """The effective QoS; None when no forwarding class is defined."""
+    node = root.child("qos")
+    if not list(node.child("forwarding-classes").entries("forwarding-class", "name")):
         return None
-    bindings = {
-        str(entry.value["interface-id"]): entry
-        for entry in qos.child("interfaces").entries("interface", "interface-id")
-    }
-    ports = {name: entry for name, entry in bindings.items() if front_panel(name)}
-    names = _policy_names(bindings)
-    buffers = qos.child("buffer-management").entries("buffer-allocation-profile", "name")
-    known = {str(profile.value["name"]) for profile in buffers}
-    marking = _marking(qos) if "explicit-congestion-notification" in qos.value else frozenset()
-    return Qos(
-        classes=tuple(_classes(qos, names)),
-        profiles=tuple(_profiles(qos)),
-        ports=tuple(port for name in sorted(ports, key=front_panel) if (port := _port(name, bindings, known, marking))),
-        watchdog=_watchdog(qos, names),
-        headroom_pool_percent=_headroom_pool(qos),
+    reader = _Reader(node)
+    qos = Qos(
+        classes=tuple(reader.classes()),
+        default_class=reader.default_class(),
+        classifiers=tuple(reader.classifiers()),
+        profiles=(),
+        ports=(),
+        watchdog=reader.watchdog(),
+        headroom_pool_percent=reader.headroom_pool_percent(),
     )
+    qos = replace(qos, classes=tuple(sorted(qos.classes, key=lambda cls: (cls.queue, cls.name))))
+    profiles = tuple(reader.profiles(qos))
+    return _without_default_limits(replace(qos, profiles=profiles, ports=tuple(reader.ports(qos))))
 
 
-def _policy_names(bindings: Mapping[str, ConfigNode]) -> _PolicyNames:
-    entries = list(bindings.values())
-    return _PolicyNames(
-        classifier=_common(entries, ("input", "classifiers"), "dscp-policy"),
-        scheduler=_common(entries, ("output", "scheduler"), "scheduler-policy"),
-        mapping=_common(entries, ("pfc",), "pfc-mapping-profile"),
-    )
+@dataclass(frozen=True, slots=True)
+class _Mapping:
+    """A PFC mapping profile: priority of the pause frames that a forwarding class sends, and that a queue obeys."""
+
+    sent: Mapping[str, int]
+    obeyed: Mapping[str, int]
+
+    @property
+    def priorities(self) -> tuple[int, ...]:
+        return tuple(sorted({*self.sent.values(), *self.obeyed.values()}))
 
 
-def _common(entries: list[ConfigNode], at: tuple[str, ...], leaf: str) -> str | None:
-    """The policy that all ports with this leaf name; a port with another one is a problem."""
-    nodes = [node for entry in entries if leaf in (node := entry.at(*at)).value]
-    names = [node.text(leaf) for node in nodes]
-    for node, name in zip(nodes, names, strict=True):
-        if name != names[0]:
-            node.problem(f"{name} differs from the first port's {names[0]}", "Use the same policy on all ports", leaf)
-    return names[0] if names else None
+class _Reader:
+    """The lists of `/qos` by name, and which of them the ports use most."""
 
+    def __init__(self, qos: ConfigNode) -> None:
+        self._qos = qos
+        self._bindings = _by_key(qos.child("interfaces"), "interface", "interface-id")
+        ports = {name.removesuffix(".0") for name in self._bindings}
+        self._ports = sorted(filter(is_port, ports), key=front_panel)
+        self._queues = _by_key(qos.child("queues"), "queue", "name")
+        management = qos.child("buffer-management")
+        self._buffers = _by_key(management, "buffer-allocation-profile", "name")
+        self._markings = _by_key(management, "queue-management-profile", "name")
+        self._classes = _by_key(qos.child("forwarding-classes"), "forwarding-class", "name")
+        self._classifiers = _by_key(qos.child("classifiers"), "dscp-policy", "name")
+        self._mapping_nodes = _by_key(qos, "pfc-mapping-profile", "name")
+        self._mappings = {name: _mapping(found) for name, found in self._mapping_nodes.items()}
+        self._slopes = {name: _slope(found) for name, found in self._markings.items()}
+        self._queue_of = {name: found.child("output").text("unicast-queue") for name, found in self._classes.items()}
 
-def _classes(qos: ConfigNode, names: _PolicyNames) -> Iterator[TrafficClass]:
-    """Traffic classes by queue. A class without code points is left out, except the default class."""
-    priorities = _priorities(qos, names)
-    queues = {
-        str(queue.value["name"]): queue.number("queue-index") for queue in qos.child("queues").entries("queue", "name")
-    }
-    points = _code_points(qos, names)
-    weights = _weights(qos, names)
-    found = []
-    for entry in qos.child("forwarding-classes").entries("forwarding-class", "name"):
-        name, queue = str(entry.value["name"]), entry.child("output").text("unicast-queue") or ""
-        index = queues.get(queue)
-        if index is None:
-            entry.problem(
-                f"queue {queue or '?'} is not defined", "Define the queue with its index", "output/unicast-queue"
-            )
-            continue
-        is_default = entry.number("forwarding-class-index") == 0
-        if not is_default and name not in points:
-            continue
-        weight, priority = weights.get(queue), priorities.get(name)
-        if priority is not None:
-            _check_pause_direction(qos, names, queue, priority)
-        found.append(
-            TrafficClass(
+    def default_class(self) -> str:
+        """The forwarding class with index 0; empty without one."""
+        numbers = {name: found.number("forwarding-class-index") for name, found in self._classes.items()}
+        return next((name for name, number in numbers.items() if number == 0), "")
+
+    def classes(self) -> Iterator[TrafficClass]:
+        """Traffic classes, with the weights and priorities that most ports use."""
+        weights = self._weights()
+        mapping = self._common_mapping()
+        for name, found in self._classes.items():
+            queue = self._queue_of[name]
+            if queue not in self._queues:
+                found.problem(
+                    f"queue {queue or '?'} is not defined", "Define the queue with its index", "output/unicast-queue"
+                )
+                continue
+            weight = weights.get(queue)
+            yield TrafficClass(
                 name=name,
-                queue=index,
-                dscp=() if is_default else points[name],
+                queue=self._queues[queue].number("queue-index") or 0,
                 scheduling=Scheduling.STRICT if weight is None else Scheduling.WEIGHTED,
                 weight=weight,
-                lossless_priority=priority,
+                pfc_priority=mapping.sent.get(name),
+                obeyed_priority=mapping.obeyed.get(queue),
             )
-        )
-    yield from sorted(found, key=lambda cls: (cls.queue, cls.name))
 
+    def _weights(self) -> Mapping[str, int | None]:
+        """Weight of each scheduled queue; None for a strict one. A weighted queue without a weight has weight 1."""
+        policies = _by_key(self._qos.child("scheduler-policies"), "scheduler-policy", "name")
+        chosen = policies.get(self._common(("output", "scheduler"), "scheduler-policy", policies) or "")
+        found: dict[str, int | None] = {}
+        for scheduler in chosen.entries("scheduler", "sequence") if chosen else ():
+            strict = scheduler.number("sequence") == STRICT
+            for entry in scheduler.entries("input", "id"):
+                found[entry.text("queue-name") or ""] = None if strict else entry.number("weight") or 1
+        return found
 
-def _code_points(qos: ConfigNode, names: _PolicyNames) -> dict[str, tuple[int, ...]]:
-    """Code points of each forwarding class, ascending; from the first policy where no port binds one."""
-    policies = list(qos.child("classifiers").entries("dscp-policy", "name"))
-    chosen = [policy for policy in policies if names.classifier in (None, policy.value["name"])]
-    found: dict[str, list[int]] = {}
-    for entry in chosen[0].entries("dscp", "value") if chosen else ():
-        point, name = entry.number("value"), entry.text("forwarding-class")
-        if point is not None and name is not None:
-            found.setdefault(name, []).append(point)
-    return {name: tuple(sorted(points)) for name, points in found.items()}
+    def _common(self, at: tuple[str, ...], leaf: str, known: Iterable[str]) -> str | None:
+        """The policy that most ports name; `fabric` or else the first one where no port names any."""
+        nodes = (found.at(*at) for found in self._bindings.values())
+        names = Counter(name for node in nodes if leaf in node.value and (name := node.text(leaf)))
+        if names:
+            return names.most_common(1)[0][0]
+        return NAME if NAME in known else next(iter(known), None)
 
+    def _common_mapping(self) -> _Mapping:
+        """The priorities of the mapping profiles: those of `fabric`, or else of the one that most ports use."""
+        name = NAME if NAME in self._mappings else self._common(("pfc",), "pfc-mapping-profile", self._mappings)
+        return self._mappings.get(name or "", _Mapping({}, {}))
 
-def _weights(qos: ConfigNode, names: _PolicyNames) -> dict[str, int | None]:
-    """Weight of each scheduled queue; None for a strict one."""
-    policies = list(qos.child("scheduler-policies").entries("scheduler-policy", "name"))
-    chosen = [policy for policy in policies if names.scheduler in (None, policy.value["name"])]
-    found: dict[str, int | None] = {}
-    for scheduler in chosen[0].entries("scheduler", "sequence") if chosen else ():
-        strict = scheduler.number("sequence") == STRICT
-        for entry in scheduler.entries("input", "id"):
-            weight = (
-                None if strict else entry.needed("weight", entry.number("weight"), "Configure the weight of the queue")
+    def classifiers(self) -> Iterator[Classifier]:
+        for name, node in self._classifiers.items():
+            points = (
+                (entry.number("value"), entry.text("forwarding-class")) for entry in node.entries("dscp", "value")
             )
-            found[entry.text("queue-name") or ""] = weight
-    return found
+            known = {point: cls for point, cls in points if point is not None and cls is not None}
+            yield Classifier(name=name, dscp=tuple(sorted(known.items())))
 
-
-def _mapping(qos: ConfigNode, names: _PolicyNames) -> ConfigNode | None:
-    """The PFC mapping profile in use; the first one where no port uses any."""
-    profiles = list(qos.entries("pfc-mapping-profile", "name"))
-    chosen = [profile for profile in profiles if names.mapping in (None, profile.value["name"])]
-    return chosen[0] if chosen else None
-
-
-def _priorities(qos: ConfigNode, names: _PolicyNames) -> dict[str, int]:
-    """PFC priority of each lossless forwarding class."""
-    mapping = _mapping(qos, names)
-    if mapping is None:
-        return {}
-    queues = mapping.at("received-traffic", "unicast-mapping").entries("pfc-queue", "pfc-queue-name")
-    return {
-        name: priority
-        for queue in queues
-        if (priority := queue.number("pfc-pause-frame-priority")) is not None
-        for name in queue.words("forwarding-class")
-    }
-
-
-def _check_pause_direction(qos: ConfigNode, names: _PolicyNames, queue: str, priority: int) -> None:
-    """Check that a queue which sends pause frames of a priority also honours received ones."""
-    mapping = _mapping(qos, names)
-    assert mapping is not None
-    frames = mapping.child("received-pfc-pause-frames").entry("queue", "queue-name", queue)
-    if not frames.flag("enable-pfc", default=False):
-        frames.problem("received pause frames are ignored", "Set it to true", "enable-pfc")
-    elif frames.number("pfc-pause-frame-priority") != priority:
-        problem = f"differs from priority {priority}, of which its class sends pause frames"
-        frames.problem(problem, f"Set it to {priority}", "pfc-pause-frame-priority")
-
-
-def _watchdog(qos: ConfigNode, names: _PolicyNames) -> PfcWatchdog | None:
-    mapping = _mapping(qos, names)
-    if mapping is None:
-        return None
-    deadlock = mapping.at("received-pfc-pause-frames", "deadlock")
-    if not deadlock.flag("enable", default=False):
-        return None
-    return PfcWatchdog(
-        detect_ms=deadlock.number("detection-timer") or DEFAULT_DEADLOCK_MS,
-        recover_ms=deadlock.number("recovery-timer") or DEFAULT_DEADLOCK_MS,
-    )
-
-
-def _headroom_pool(qos: ConfigNode) -> int:
-    linecard = qos.entry("linecard", "slot", LINECARD)
-    percent = (
-        linecard.entry("forwarding-complex", "name", FORWARDING_COMPLEX).child("input").number("pfc-buffer-reservation")
-    )
-    return DEFAULT_RESERVATION_PERCENT if percent is None else percent
-
-
-def _profiles(qos: ConfigNode) -> Iterator[PortProfile]:
-    """One per buffer allocation profile, with the slope of the queue management profile of the same name."""
-    management = qos.child("buffer-management")
-    for buffers in management.entries("buffer-allocation-profile", "name"):
-        name = str(buffers.value["name"])
-        if profile := _profile(name, buffers, management.entry("queue-management-profile", "name", name)):
-            yield profile
-
-
-def _profile(name: str, buffers: ConfigNode, marking: ConfigNode) -> PortProfile | None:
-    slope = _slope(marking)
-    if slope is None:
-        marking.problem(
-            "has no ECN marking slope", "Define wred-slope all drop-probability all enable-ecn true", "wred"
+    def watchdog(self) -> PfcWatchdog | None:
+        name = NAME if NAME in self._mappings else self._common(("pfc",), "pfc-mapping-profile", self._mappings)
+        node = self._mapping_nodes.get(name or "")
+        deadlock = node.at("received-pfc-pause-frames", "deadlock") if node else None
+        if deadlock is None or not deadlock.flag("enable", default=False):
+            return None
+        detect, recover = deadlock.number("detection-timer"), deadlock.number("recovery-timer")
+        return PfcWatchdog(
+            detect_ms=DEFAULT_DEADLOCK_MS if detect is None else detect,
+            recover_ms=DEFAULT_DEADLOCK_MS if recover is None else recover,
         )
-        return None
-    kmin, kmax = slope.number("min-threshold"), slope.number("max-threshold")
-    slope.needed("min-threshold", kmin, "Set the threshold in bytes")
-    slope.needed("max-threshold", kmax, "Set the threshold in bytes")
-    if kmin is None or kmax is None:
-        return None
-    if kmin > kmax:
-        slope.problem(f"{kmin} is above max-threshold {kmax}", "Lower it, or raise max-threshold", "min-threshold")
-    pfc = next(
-        buffers.child("queues").entries("pfc-queue", "pfc-queue-name"), ConfigNode({}, buffers.path, buffers.problems)
-    )
-    xoff, share = pfc.number("maximum-burst-size"), pfc.number("maximum-pfc-reserved-share-percentage")
-    return PortProfile(
-        name=name,
-        kmin_bytes=kmin,
-        kmax_bytes=kmax,
-        pmax_percent=100 if (pmax := slope.number("max-drop-probability-percent")) is None else pmax,
-        xoff_bytes=DEFAULT_XOFF_BYTES if xoff is None else xoff,
-        headroom_percent=DEFAULT_SHARE_PERCENT if share is None else share,
+
+    def headroom_pool_percent(self) -> int:
+        card = self._qos.entry("linecard", "slot", LINECARD)
+        forwarding = card.entry("forwarding-complex", "name", FORWARDING_COMPLEX)
+        percent = forwarding.child("input").number("pfc-buffer-reservation")
+        return DEFAULT_RESERVATION_PERCENT if percent is None else percent
+
+    def profiles(self, qos: Qos) -> Iterator[PortProfile]:
+        """One per buffer allocation profile, with the ramps of the queue management profiles that belong to it."""
+        for name, node in self._buffers.items():
+            queues = _by_key(node.child("queues"), "queue", "queue-name")
+            pfc_queues = _by_key(node.child("queues"), "pfc-queue", "pfc-queue-name")
+            found = (self._thresholds(name, cls.name, queues, pfc_queues, qos) for cls in qos.classes)
+            yield PortProfile(name=name, thresholds=tuple(entry for entry in found if entry is not None))
+
+    def _thresholds(
+        self,
+        profile: str,
+        traffic_class: str,
+        queues: Mapping[str, ConfigNode],
+        pfc_queues: Mapping[str, ConfigNode],
+        qos: Qos,
+    ) -> ClassThresholds | None:
+        """Thresholds of one class in a port profile; None where it has none."""
+        queue = queues.get(self._queue_of[traffic_class] or "")
+        pfc = pfc_queues.get(PFC_PREFIX + traffic_class)
+        marking = marking_name(profile, traffic_class, qos)
+        found = ClassThresholds(
+            traffic_class=traffic_class,
+            ecn=_ramp(self._slopes.get(marking)),
+            xoff_bytes=pfc.number("maximum-burst-size") if pfc else None,
+            headroom_percent=pfc.number("maximum-pfc-reserved-share-percentage") if pfc else None,
+            limit_bytes=queue.number("maximum-burst-size") if queue else None,
+        )
+        return None if found == ClassThresholds(traffic_class=traffic_class) else found
+
+    def ports(self, qos: Qos) -> Iterator[PortQos]:
+        """Effective QoS of every port with a binding."""
+        with_ecn = "explicit-congestion-notification" in self._qos.value
+        for name in self._ports:
+            entry = self._bindings.get(name) or ConfigNode({}, self._qos.path, self._qos.problems)
+            unit = self._bindings.get(subinterface(name))
+            profile = self._known(entry.child("output"), "buffer-allocation-profile", self._buffers)
+            self._known(entry.child("input"), "pfc-buffer-allocation-profile", self._buffers)
+            yield PortQos(
+                interface=name,
+                profile=profile,
+                classifier=self._known(unit.at("input", "classifiers"), "dscp-policy", self._classifiers)
+                if unit
+                else None,
+                pfc=self._pfc(entry.child("pfc")),
+                ecn=tuple(self._marked(entry, qos)) if with_ecn else (),
+            )
+
+    def _pfc(self, node: ConfigNode) -> tuple[int, ...]:
+        mapping = self._known(node, "pfc-mapping-profile", self._mappings)
+        enabled = node.flag("pfc-enable", default=False)
+        return self._mappings[mapping].priorities if mapping is not None and enabled else ()
+
+    def _marked(self, entry: ConfigNode, qos: Qos) -> Iterator[str]:
+        """Classes whose queue has a queue management profile, unless its slope is disabled."""
+        bound = {
+            str(node.value["queue-name"]): self._known(node, "queue-management-profile", self._markings)
+            for node in entry.at("output", "queues").entries("queue", "queue-name")
+        }
+        for cls in qos.classes:
+            name = bound.get(self._queue_of[cls.name] or "")
+            slope = self._slopes.get(name or "")
+            if name is not None and (slope is None or slope.flag("slope-enabled", default=False)):
+                yield cls.name
+
+    def _known(self, node: ConfigNode, leaf: str, known: Mapping[str, object]) -> str | None:
+        """The name in a leaf; None without one, or after noting that it is not defined."""
+        name = node.text(leaf)
+        if name is not None and name not in known:
+            names = ", ".join(sorted(known)) or "the profiles; none is defined yet"
+            node.problem(f"{name} is not defined", f"Use one of {names}", leaf)
+            return None
+        return name
+
+
+def _by_key(node: ConfigNode, name: str, key: str) -> dict[str, ConfigNode]:
+    return {str(entry.value[key]): entry for entry in node.entries(name, key)}
+
+
+def _mapping(node: ConfigNode) -> _Mapping:
+    sources = node.at("received-traffic", "unicast-mapping").entries("pfc-queue", "pfc-queue-name")
+    frames = node.child("received-pfc-pause-frames").entries("queue", "queue-name")
+    return _Mapping(
+        sent={
+            name: priority
+            for queue in sources
+            if (priority := queue.number("pfc-pause-frame-priority")) is not None
+            for name in queue.words("forwarding-class")
+        },
+        obeyed={
+            str(queue.value["queue-name"]): priority
+            for queue in frames
+            if queue.flag("enable-pfc", default=False)
+            and (priority := queue.number("pfc-pause-frame-priority")) is not None
+        },
     )
 
 
@@ -228,60 +265,34 @@ def _slope(marking: ConfigNode) -> ConfigNode | None:
     return next((slope for slope in slopes if slope.flag("enable-ecn", default=False)), None)
 
 
-def _marking(qos: ConfigNode) -> frozenset[str]:
-    """Names of the queue management profiles whose marking slope is enabled."""
-    profiles = qos.child("buffer-management").entries("queue-management-profile", "name")
-    slopes = {str(profile.value["name"]): _slope(profile) for profile in profiles}
-    return frozenset(name for name, slope in slopes.items() if slope and slope.flag("slope-enabled", default=False))
+def _ramp(slope: ConfigNode | None) -> EcnRamp | None:
+    """The ramp of a slope whose thresholds are in bytes."""
+    if slope is None:
+        return None
+    kmin, kmax = slope.number("min-threshold"), slope.number("max-threshold")
+    if kmin is None or kmax is None:
+        return None
+    pmax = slope.number("max-drop-probability-percent")
+    return EcnRamp(kmin_bytes=kmin, kmax_bytes=kmax, pmax_percent=DEFAULT_PMAX_PERCENT if pmax is None else pmax)
 
 
-def _port(
-    name: str, bindings: Mapping[str, ConfigNode], known: set[str], marking_profiles: frozenset[str]
-) -> PortQos | None:
-    """Effective QoS of a port; None where it has no buffer allocation profile."""
-    entry = bindings[name]
-    output, pfc = entry.child("output"), entry.child("pfc")
-    profile = output.text("buffer-allocation-profile")
-    if profile is None:
-        entry.problem("has no buffer allocation profile", "Bind the port to one", "output/buffer-allocation-profile")
-        return None
-    if profile not in known:
-        entry.problem(
-            f"{profile} is not defined", f"Use one of {_profile_names(known)}", "output/buffer-allocation-profile"
-        )
-        return None
-    queues = output.child("queues").entries("queue", "queue-name")
-    marking = [queue for queue in queues if "queue-management-profile" in queue.value]
-    for queue in marking:
-        _same_profile(queue, "queue-management-profile", profile)
-    _same_profile(entry.child("input"), "pfc-buffer-allocation-profile", profile)
-    with_pfc = pfc.flag("pfc-enable", default=False) and "pfc-mapping-profile" in pfc.value
-    _check_bindings(entry, with_pfc=with_pfc)
-    unit = bindings.get(subinterface(name))
-    return PortQos(
-        interface=name,
-        profile=profile,
-        pfc=with_pfc,
-        ecn=profile in marking_profiles and bool(marking),
-        trust_dscp=unit is not None and "dscp-policy" in unit.at("input", "classifiers").value,
+def _without_default_limits(qos: Qos) -> Qos:
+    """The QoS without the limits of queues that rendering sets where a model states none."""
+    default = default_limit_bytes(qos)
+    lossless = {cls.name for cls in qos.lossless()}
+
+    def stated(found: ClassThresholds) -> ClassThresholds | None:
+        needed = found.traffic_class in lossless or found.ecn is not None
+        if not needed or found.limit_bytes != default:
+            return found
+        left = replace(found, limit_bytes=None)
+        return None if left == ClassThresholds(traffic_class=found.traffic_class) else left
+
+    profiles = (tuple(map(stated, profile.thresholds)) for profile in qos.profiles)
+    return replace(
+        qos,
+        profiles=tuple(
+            replace(profile, thresholds=tuple(entry for entry in found if entry is not None))
+            for profile, found in zip(qos.profiles, profiles, strict=True)
+        ),
     )
-
-
-def _check_bindings(entry: ConfigNode, *, with_pfc: bool) -> None:
-    """Check the bindings that every port must have: a scheduler and, with PFC, PFC buffers."""
-    scheduler, buffers = entry.at("output", "scheduler"), entry.child("input")
-    if "scheduler-policy" not in scheduler.value:
-        scheduler.problem("is missing", "Bind the port to the same scheduler policy as the others", "scheduler-policy")
-    if with_pfc and "pfc-buffer-allocation-profile" not in buffers.value:
-        remedy = "Bind the port's profile here too, or disable PFC"
-        buffers.problem("is missing, although PFC is enabled", remedy, "pfc-buffer-allocation-profile")
-
-
-def _same_profile(node: ConfigNode, leaf: str, profile: str) -> None:
-    """Check that a port uses one profile for everything."""
-    if (found := node.text(leaf)) is not None and found != profile:
-        node.problem(f"{found} differs from the port's profile {profile}", "Use one profile for the whole port", leaf)
-
-
-def _profile_names(names: set[str]) -> str:
-    return ", ".join(sorted(names)) or "the profiles under buffer-management; none is defined yet"

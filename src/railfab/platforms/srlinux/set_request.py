@@ -1,22 +1,31 @@
 """The configuration that railfab manages on a switch, and the gNMI Set that changes it.
 
-Managed are front-panel ports, the loopback, the default network instance, routing policies, BFD, QoS, the host name and
-LLDP's admin-state. Management ports, users, TLS, servers and all other system settings are not.
+Managed are front-panel ports, loopbacks, LAGs and SVIs, every network instance but that of the management port, routing
+policies, BFD, QoS, tunnel interfaces, the host name and LLDP's admin-state. Management ports, users, TLS, servers and
+all other system settings are not.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from railfab.platforms.srlinux.interfaces import is_managed
-from railfab.platforms.srlinux.routing import INSTANCE
+from railfab.platforms.srlinux.names import is_managed
 from railfab.platforms.srlinux.tree import CONFIG, Json, bare, lines, stripped
 
 HOST_NAME = "/system/name/host-name"
 LLDP = "/system/lldp/admin-state"
-INSTANCE_PATH = f"/network-instance[name={INSTANCE}]"
-PATHS = ("/interface", INSTANCE_PATH, "/routing-policy", "/bfd", "/qos", HOST_NAME, LLDP)
+MANAGEMENT_INSTANCE = "mgmt"
+"""Network instance of the management port in the factory configuration."""
+
+WHOLE = ("routing-policy", "bfd", "qos", "tunnel-interface")
+"""Top-level sections that railfab manages as a whole."""
+
+SYSTEM_MODULES = {"name": "srl_nokia-system-name", "lldp": "srl_nokia-lldp"}
+"""Managed containers of `/system`, with their YANG modules; of the name and of LLDP one leaf each."""
+
+PATHS = ("/interface", "/network-instance", *(f"/{name}" for name in WHOLE), HOST_NAME, LLDP)
 """Paths to read for the managed part."""
 
 
@@ -35,20 +44,36 @@ class SetRequest:
 def managed(tree: Json) -> Json:
     """The managed part of a tree, the input of `parse` and `set_request`."""
     found = {bare(name): child for name, child in tree.items()}
-    instances = [entry for entry in found.get("network-instance", []) if entry.get("name") == INSTANCE]
     sections = {
-        "interface": [entry for entry in found.get("interface", []) if is_managed(str(entry.get("name")))],
-        "network-instance": instances,
-        **{name: found.get(name) for name in ("routing-policy", "bfd", "qos")},
+        "interface": _entries(found.get("interface"), is_managed),
+        "network-instance": _entries(found.get("network-instance"), is_managed_instance),
+        **{name: found.get(name) for name in WHOLE},
         "system": _system(stripped(found.get("system", {}))),
     }
     return {CONFIG[name]: section for name, section in sections.items() if section}
 
 
-def _system(system: Json) -> Json:
-    name, lldp = system.get("name", {}).get("host-name"), system.get("lldp", {}).get("admin-state")
-    tree: Json = {"srl_nokia-system-name:name": {"host-name": name}} if name else {}
-    return tree | ({"srl_nokia-lldp:lldp": {"admin-state": lldp}} if lldp else {})
+def is_managed_instance(name: str) -> bool:
+    """Whether railfab manages a network instance: all but the one of the management port."""
+    return name != MANAGEMENT_INSTANCE
+
+
+def _entries(section: Any, wanted: Callable[[str], bool]) -> Any:
+    """The entries of a list with a wanted name; malformed ones stay, for the parser to report."""
+    if not isinstance(section, list):
+        return section
+    return [entry for entry in section if not isinstance(entry, dict) or wanted(str(entry.get("name")))]
+
+
+def _system(system: Any) -> Any:
+    """The managed parts of `/system`."""
+    if not isinstance(system, dict):
+        return system
+    parts = {name: system[name] for name in SYSTEM_MODULES if name in system}
+    for name, leaf in (("name", "host-name"), ("lldp", "admin-state")):
+        if isinstance(parts.get(name), dict):
+            parts[name] = {leaf: parts[name][leaf]} if leaf in parts[name] else {}
+    return {f"{SYSTEM_MODULES[name]}:{name}": part for name, part in parts.items() if part}
 
 
 def set_request(before: Json, after: Json) -> SetRequest:
@@ -70,16 +95,13 @@ def _lines(value: Any) -> list[str]:
 
 def _subtrees(tree: Json) -> dict[str, Any]:
     """The managed subtrees by path; each is replaced as a whole."""
-    plain = {bare(name): child for name, child in tree.items()}
+    plain = {bare(name): child for name, child in managed(tree).items()}
     found: dict[str, Any] = {
-        f"/interface[name={entry['name']}]": entry
-        for entry in plain.get("interface", [])
-        if is_managed(str(entry.get("name")))
+        f"/{section}[name={entry['name']}]": entry
+        for section in ("interface", "network-instance")
+        for entry in plain.get(section, [])
     }
-    instances = [entry for entry in plain.get("network-instance", []) if entry.get("name") == INSTANCE]
-    if instances:
-        found[INSTANCE_PATH] = instances[0]
-    found |= {f"/{name}": plain[name] for name in ("routing-policy", "bfd", "qos") if name in plain}
+    found |= {f"/{name}": plain[name] for name in WHOLE if name in plain}
     system = stripped(plain.get("system", {}))
     leaves = {HOST_NAME: ("name", "host-name"), LLDP: ("lldp", "admin-state")}
     return found | {

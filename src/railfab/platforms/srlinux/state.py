@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from ipaddress import AddressValueError, IPv4Address, IPv4Interface
-from typing import Any
+from ipaddress import ip_address, ip_interface
 
-from railfab.device import Observed, ObservedBgpSession, ObservedInterface
-from railfab.platforms.srlinux.interfaces import SYSTEM, front_panel, is_managed, port_of
-from railfab.platforms.srlinux.routing import INSTANCE
+from railfab.device import IpAddress, IpNetwork, Observed, ObservedBgpSession, ObservedInterface
+from railfab.platforms.srlinux.names import front_panel, interface_of, is_managed, is_port, model_lag
 from railfab.platforms.srlinux.tree import Json, stripped
 
-_UNIT = "/interface[name=*]/subinterface[index=0]"
-_BGP = f"/network-instance[name={INSTANCE}]/protocols/bgp/neighbor[peer-address=*]"
-_BFD = f"/bfd/network-instance[name={INSTANCE}]/peer[local-discriminator=*]"
+_UNIT = "/interface[name=*]/subinterface[index=*]"
+_BGP = "/network-instance[name=*]/protocols/bgp/neighbor[peer-address=*]"
+_BFD = "/bfd/network-instance[name=*]/peer[local-discriminator=*]"
 _LLDP = "/system/lldp/interface[name=*]/neighbor[id=*]"
 STATE_PATHS = (
     "/interface[name=*]/oper-state",
     f"{_UNIT}/ip-mtu",
     f"{_UNIT}/ipv4/address",
+    f"{_UNIT}/ipv6/address",
     f"{_LLDP}/system-name",
     f"{_LLDP}/port-id",
     f"{_BGP}/session-state",
@@ -30,15 +29,31 @@ STATE_PATHS = (
 
 
 def observed_state(answers: Json) -> Observed:
-    """Interfaces and BGP sessions in front-panel order; a session's neighbour is the LLDP neighbour of its port."""
+    """Interfaces in front-panel order, and BGP sessions by network instance and interface.
+
+    A session's neighbour is the LLDP neighbour of its interface.
+    """
     state = stripped(answers)
     neighbors = dict(_neighbors(state))
     ports = {str(port["name"]): port for port in state.get("interface", []) if is_managed(str(port["name"]))}
-    interfaces = [_interface(name, ports[name], neighbors.get(name, {})) for name in ports if name != SYSTEM]
+    observed = [name for name in ports if is_port(name) or model_lag(name)]
     return Observed(
-        interfaces=tuple(sorted(interfaces, key=lambda port: front_panel(port.name))),
-        sessions=tuple(sorted(_sessions(state, ports, neighbors), key=lambda session: front_panel(session.interface))),
+        interfaces=tuple(
+            _interface(name, ports[name], neighbors.get(name, {})) for name in sorted(observed, key=_position)
+        ),
+        sessions=tuple(sorted(_sessions(state, _Subnets(ports), neighbors), key=_session_key)),
     )
+
+
+def _position(interface: str) -> tuple[bool, tuple[int, ...], str]:
+    """Front-panel ports first."""
+    place = front_panel(interface)
+    return not place, place, interface
+
+
+def _session_key(session: ObservedBgpSession) -> tuple[str, bool, tuple[bool, tuple[int, ...], str], str]:
+    interface = session.interface or ""
+    return session.network_instance, not interface, _position(interface), str(session.peer)
 
 
 def _neighbors(state: Json) -> Iterator[tuple[str, Json]]:
@@ -48,7 +63,8 @@ def _neighbors(state: Json) -> Iterator[tuple[str, Json]]:
 
 
 def _interface(name: str, port: Json, neighbor: Json) -> ObservedInterface:
-    mtu = _unit(port).get("ip-mtu")
+    unit: Json = next((unit for unit in port.get("subinterface", []) if str(unit.get("index")) == "0"), {})
+    mtu = unit.get("ip-mtu")
     return ObservedInterface(
         name=name,
         oper_up=port.get("oper-state") == "up",
@@ -58,47 +74,60 @@ def _interface(name: str, port: Json, neighbor: Json) -> ObservedInterface:
     )
 
 
-def _sessions(state: Json, ports: dict[str, Json], neighbors: dict[str, Json]) -> Iterator[ObservedBgpSession]:
-    bfd = dict(_bfd(state, ports))
+class _Subnets:
+    """The subnets of the interfaces, by which a peer's address is found."""
+
+    def __init__(self, ports: Json) -> None:
+        self._subnets = [
+            (ip_interface(address["ip-prefix"]).network, name)
+            for port, state in ports.items()
+            for unit in state.get("subinterface", [])
+            if (name := interface_of(f"{port}.{unit.get('index')}")) is not None
+            for family in ("ipv4", "ipv6")
+            for address in unit.get(family, {}).get("address", [])
+        ]
+
+    def interface_towards(self, address: str) -> str | None:
+        """The zone of a link-local address, or the interface in whose subnet the address is."""
+        zone = address.partition("%")[2]
+        if zone:
+            return interface_of(zone)
+        try:
+            wanted = ip_address(address)
+        except ValueError:
+            return None
+        return next((name for network, name in self._subnets if _is_in(wanted, network)), None)
+
+
+def _is_in(address: IpAddress, network: IpNetwork) -> bool:
+    return address.version == network.version and address in network
+
+
+def _sessions(state: Json, subnets: _Subnets, neighbors: dict[str, Json]) -> Iterator[ObservedBgpSession]:
+    """Sessions with a state; the peer of one over a link-local address is its interface."""
+    bfd = dict(_bfd(state, subnets))
     for instance in state.get("network-instance", []):
+        name = str(instance.get("name"))
         for peer in instance.get("protocols", {}).get("bgp", {}).get("neighbor", []):
-            interface = _port_towards(str(peer["peer-address"]), ports)
-            if interface is not None and "session-state" in peer:
+            address = str(peer["peer-address"])
+            interface = subnets.interface_towards(address)
+            key = interface if "%" in address else ip_address(address)
+            if key is not None and "session-state" in peer:
                 yield ObservedBgpSession(
-                    interface=interface,
+                    peer=key,
                     state=peer["session-state"],
+                    network_instance=name,
+                    interface=interface,
                     remote_as=int(peer["peer-as"]) if "peer-as" in peer else None,
-                    neighbor_device=neighbors.get(interface, {}).get("system-name"),
-                    bfd_up=bfd.get(interface),
+                    neighbor_device=neighbors.get(interface or "", {}).get("system-name"),
+                    bfd_up=bfd.get((name, interface or address)),
                 )
 
 
-def _bfd(state: Json, ports: dict[str, Json]) -> Iterator[tuple[str, bool]]:
-    """Whether BFD is up, by port."""
+def _bfd(state: Json, subnets: _Subnets) -> Iterator[tuple[tuple[str, str], bool]]:
+    """Whether BFD is up, by network instance and interface, or address of a peer that is not connected."""
     for instance in state.get("bfd", {}).get("network-instance", []):
         for peer in instance.get("peer", []):
-            unit = peer.get("ipv6-link-local-interface")
-            port = port_of(unit) if unit else _port_towards(str(peer.get("remote-address")), ports)
-            if port is not None:
-                yield port, peer.get("session-state") == "UP"
-
-
-def _port_towards(address: str, ports: dict[str, Json]) -> str | None:
-    """The port of a neighbour: the zone of its link-local address, or the port in whose subnet its address is."""
-    zone = address.partition("%")[2]
-    if zone:
-        return port_of(zone)
-    try:
-        wanted = IPv4Address(address)
-    except AddressValueError:
-        return None
-    return next((name for name, port in ports.items() if any(wanted in net for net in _networks(port))), None)
-
-
-def _networks(port: Json) -> Iterator[Any]:
-    for address in _unit(port).get("ipv4", {}).get("address", []):
-        yield IPv4Interface(address["ip-prefix"]).network
-
-
-def _unit(port: Json) -> Json:
-    return next(iter(port.get("subinterface", [])), {})
+            unit, address = peer.get("ipv6-link-local-interface"), str(peer.get("remote-address"))
+            found = (interface_of(unit) if unit else subnets.interface_towards(address)) or address
+            yield (str(instance.get("name")), found), peer.get("session-state") == "UP"

@@ -19,6 +19,7 @@ CONFIG = {
     "routing-policy": "srl_nokia-routing-policy:routing-policy",
     "bfd": "srl_nokia-bfd:bfd",
     "qos": "srl_nokia-qos:qos",
+    "tunnel-interface": "srl_nokia-tunnel-interfaces:tunnel-interface",
     "system": "srl_nokia-system:system",
 }
 """Top-level containers that railfab writes, by bare name, with their YANG module."""
@@ -28,11 +29,18 @@ KEYS: dict[str, tuple[tuple[str, ...], ...]] = {
     "subinterface": (("index",), ("id",)),
     "address": (("ip-prefix",),),
     "network-instance": (("name",),),
+    "vxlan-interface": (("index",), ("name",)),
+    "bgp-instance": (("id",),),
+    "ethernet-segment": (("name",),),
+    "tunnel-interface": (("name",),),
+    "route": (("prefix",),),
     "afi-safi": (("afi-safi-name",),),
     "group": (("group-name",),),
     "neighbor": (("peer-address",), ("id",)),
     "prefix-set": (("name",),),
     "prefix": (("ip-prefix", "mask-length-range"),),
+    "community-set": (("name",),),
+    "as-path-set": (("name",),),
     "policy": (("name",),),
     "statement": (("name",),),
     "queue": (("name",), ("queue-name",)),
@@ -51,6 +59,9 @@ KEYS: dict[str, tuple[tuple[str, ...], ...]] = {
     "forwarding-complex": (("name",),),
 }
 """Key leaves of every list that railfab writes, by list name; several sets where lists share a name."""
+
+_USUAL_KEYS = ("name", "id", "index", "value", "sequence-id")
+"""Keys by which an entry of any other list is shown."""
 
 _PREFIX = re.compile(r"^[A-Za-z_][\w.-]*:(?=[A-Za-z_])")
 _IDENTITY = re.compile(r"^srl_nokia-[\w-]+:(?=[A-Za-z_])")
@@ -95,8 +106,9 @@ def bare(name: str) -> str:
 
 
 def keys_of(name: str, entry: Json) -> tuple[str, ...]:
-    """Names of the key leaves of a list entry; none for a list that railfab does not write."""
-    return next((keys for keys in KEYS.get(name, ()) if all(key in entry for key in keys)), ())
+    """Names of the key leaves of a list entry; a likely one for a list that railfab does not write, or none."""
+    known = KEYS.get(name) or tuple((key,) for key in _USUAL_KEYS)
+    return next((keys for keys in known if all(key in entry for key in keys)), ())
 
 
 def lines(tree: Json) -> list[str]:
@@ -116,29 +128,81 @@ def difference(old: str, new: str) -> str:
     return "\n".join(line for line in changes if not line.startswith("@@"))
 
 
+def deviations(configuration: Json, rendering: Json) -> list[str]:
+    """Lines that turn one tree into another: what the configuration sets otherwise, and what it lacks, sorted.
+
+    Both trees are without module prefixes. Numbers may be text, and the order of a list has no meaning.
+    """
+    return sorted(f"{verb} /{line}" for verb, line in _deviations("", configuration, rendering))
+
+
+def _deviations(path: str, found: Json, wanted: Json) -> Iterator[tuple[str, str]]:
+    if found == wanted:
+        return
+    for name, child in found.items():
+        if name not in wanted:
+            yield from (("set", line) for line in _member(path, name, child))
+        elif child != wanted[name]:
+            yield from _different_members(path, name, child, wanted[name])
+    yield from (("delete", f"{path} {name}") for name in wanted if name not in found)
+
+
+def _different_members(path: str, name: str, found: Any, wanted: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(found, dict) and isinstance(wanted, dict):
+        yield from _deviations(f"{path} {name}", found, wanted)
+    elif isinstance(found, list) and _is_list(wanted) and (not found or _is_list(found)):
+        yield from _different_entries(path, name, found, wanted)
+    else:
+        lines = list(_member(path, name, found))
+        if lines != list(_member(path, name, wanted)):
+            yield from (("set", line) for line in lines)
+
+
+def _different_entries(path: str, name: str, found: list[Json], wanted: list[Json]) -> Iterator[tuple[str, str]]:
+    expected = {_entry_path(path, name, entry): entry for entry in wanted}
+    for entry in found:
+        place = _entry_path(path, name, entry)
+        counterpart = expected.pop(place, None)
+        if counterpart is None:
+            yield from (("set", line) for line in _lines(place, entry, keys_of(name, entry)))
+        elif entry != counterpart:
+            keys = keys_of(name, entry)
+            own = {leaf: value for leaf, value in entry.items() if leaf not in keys}
+            yield from _deviations(place, own, {leaf: counterpart[leaf] for leaf in counterpart if leaf not in keys})
+    yield from (("delete", place) for place in expected)
+
+
 def _lines(path: str, node: Json, keys: tuple[str, ...] = ()) -> Iterator[str]:
     rest = {name: child for name, child in node.items() if name not in keys}
     if not rest:
         yield path
     for name, child in sorted(rest.items()):
-        if isinstance(child, dict):
-            yield from _lines(f"{path} {name}", child)
-        elif isinstance(child, list) and child and all(isinstance(entry, dict) for entry in child):
-            yield from _entries(path, name, child)
-        elif isinstance(child, list):
-            yield f"{path} {name} [ {' '.join(map(_word, child))} ]"
-        else:
-            yield f"{path} {name} {_word(child)}"
+        yield from _member(path, name, child)
 
 
-def _entries(path: str, name: str, entries: list[Json]) -> Iterator[str]:
+def _member(path: str, name: str, child: Any) -> Iterator[str]:
+    """Lines of one member of a container: a container, a list, a leaf-list or a leaf."""
+    if isinstance(child, dict):
+        yield from _lines(f"{path} {name}", child)
+    elif _is_list(child):
+        for entry in child:
+            yield from _lines(_entry_path(path, name, entry), entry, keys_of(name, entry))
+    elif isinstance(child, list):
+        yield f"{path} {name} [ {' '.join(map(_word, child))} ]"
+    else:
+        yield f"{path} {name} {_word(child)}"
+
+
+def _is_list(value: Any) -> bool:
+    """Whether it is a list of the schema, not a leaf-list."""
+    return isinstance(value, list) and bool(value) and all(isinstance(entry, dict) for entry in value)
+
+
+def _entry_path(path: str, name: str, entry: Json) -> str:
     """The first key without its name, the others with theirs: `prefix 10.0.0.0/8 mask-length-range 8..32`."""
-    for entry in entries:
-        keys = keys_of(name, entry)
-        bare = " ".join(
-            _word(entry[key]) if index == 0 else f"{key} {_word(entry[key])}" for index, key in enumerate(keys)
-        )
-        yield from _lines(f"{path} {name} {bare}".rstrip(), entry, keys)
+    keys = keys_of(name, entry)
+    bare = " ".join(_word(entry[key]) if index == 0 else f"{key} {_word(entry[key])}" for index, key in enumerate(keys))
+    return f"{path} {name} {bare}".rstrip()
 
 
 def _word(value: Any) -> str:

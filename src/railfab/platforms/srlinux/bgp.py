@@ -1,0 +1,210 @@
+"""Renders BGP and BFD: `/network-instance/protocols/bgp` and `/bfd`.
+
+Neighbours with equal settings share a peer group, because a session over an interface has all its settings from one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from railfab.device import (
+    BfdTimers,
+    Bgp,
+    BgpNeighbor,
+    BgpTimers,
+    DeviceModel,
+    Family,
+    NextHop,
+    Remote,
+    interfaces_of_peers,
+)
+from railfab.platforms.srlinux.names import subinterface
+from railfab.platforms.srlinux.tree import Json
+
+GROUP = "fabric"
+FAMILIES = {
+    Family.IPV4: "srl_nokia-common:ipv4-unicast",
+    Family.IPV6: "srl_nokia-common:ipv6-unicast",
+    Family.EVPN: "srl_nokia-common:evpn",
+}
+ANY_AS = "1..4294967295"
+US_PER_MS = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeerGroup:
+    """Settings that neighbours share. enabled: stated by the group for sessions over an interface only."""
+
+    timers: BgpTimers
+    families: tuple[Family, ...]
+    imports: tuple[str, ...]
+    exports: tuple[str, ...]
+    bfd: bool
+    enabled: bool = True
+    local_address: str | None = None
+    multihop_ttl: int | None = None
+    reflector_client: bool = False
+    next_hop_self: bool = False
+
+    @property
+    def kind(self) -> str:
+        """Name of the most used group with such settings; others get a number too."""
+        clients = "-clients" if self.reflector_client else ""
+        overlay = "-evpn" if self.families == (Family.EVPN,) else ""
+        return f"{GROUP}{overlay}{clients}" + ("" if self.bfd else "-without-bfd")
+
+
+def group_of(neighbor: BgpNeighbor) -> PeerGroup:
+    """The settings that a neighbour has from its group."""
+    return PeerGroup(
+        timers=neighbor.timers,
+        families=neighbor.families,
+        imports=neighbor.import_policies,
+        exports=neighbor.export_policies,
+        bfd=neighbor.bfd is not None,
+        enabled=neighbor.enabled or not neighbor.unnumbered,
+        local_address=neighbor.update_source,
+        multihop_ttl=neighbor.multihop_ttl,
+        reflector_client=neighbor.reflector_client,
+        next_hop_self=neighbor.next_hop is NextHop.SELF,
+    )
+
+
+def group_names(neighbors: Sequence[BgpNeighbor]) -> dict[PeerGroup, str]:
+    """Name of each group: the most used one of a kind has the kind's name, the next one a 2 behind it."""
+    names: dict[PeerGroup, str] = {}
+    seen: Counter[str] = Counter()
+    for group, _ in Counter(map(group_of, neighbors)).most_common():
+        seen[group.kind] += 1
+        names[group] = group.kind if seen[group.kind] == 1 else f"{group.kind}-{seen[group.kind]}"
+    return names
+
+
+def render_bgp(bgp: Bgp, instance: str, router_id: str | None) -> Json:
+    """The BGP speaker of one network instance."""
+    neighbors = [neighbor for neighbor in bgp.neighbors if neighbor.network_instance == instance]
+    groups = group_names(neighbors)
+    families = [family for family in Family if any(family in found.families for found in neighbors)] or [Family.IPV4]
+    tree: Json = {
+        "admin-state": "enable",
+        "autonomous-system": bgp.asn,
+        "ebgp-default-policy": {"import-reject-all": bgp.requires_policy, "export-reject-all": bgp.requires_policy},
+        "afi-safi": [_family(family, bgp) for family in families],
+    }
+    if router_id is not None:
+        tree["router-id"] = router_id
+    if bgp.cluster_id is not None:
+        tree["route-reflector"] = {"cluster-id": str(bgp.cluster_id)}
+    if groups:
+        tree["group"] = [_group(groups[group], group, families) for group in groups]
+    unnumbered = [_dynamic(found, groups, bgp.asn) for found in neighbors if found.unnumbered]
+    numbered = [_static(found, groups, bgp.asn) for found in neighbors if not found.unnumbered]
+    if unnumbered:
+        tree["dynamic-neighbors"] = {"interface": unnumbered}
+    return tree | ({"neighbor": numbered} if numbered else {})
+
+
+def _family(family: Family, bgp: Bgp) -> Json:
+    tree: Json = {"afi-safi-name": FAMILIES[family], "admin-state": "enable"}
+    if family is Family.EVPN:
+        return tree
+    multipath: Json = {"allow-multiple-as": bgp.multiple_as, "ebgp": {"maximum-paths": bgp.max_paths}}
+    if bgp.max_paths_internal > 1:
+        multipath["ibgp"] = {"maximum-paths": bgp.max_paths_internal}
+    tree["multipath"] = multipath
+    if family is Family.IPV4:
+        leaves = ("advertise-ipv6-next-hops", "receive-ipv6-next-hops")
+        tree["ipv4-unicast"] = dict.fromkeys(leaves, bgp.ipv6_next_hops)
+    return tree
+
+
+def _group(name: str, group: PeerGroup, families: Sequence[Family]) -> Json:
+    tree: Json = {
+        "group-name": name,
+        "admin-state": "enable" if group.enabled else "disable",
+        "failure-detection": {"enable-bfd": group.bfd},
+        "timers": _timers(group.timers),
+    }
+    if group.imports:
+        tree["import-policy"] = list(group.imports)
+    if group.exports:
+        tree["export-policy"] = list(group.exports)
+    if off := [family for family in families if family not in group.families]:
+        tree["afi-safi"] = [{"afi-safi-name": FAMILIES[family], "admin-state": "disable"} for family in off]
+    if group.local_address is not None:
+        tree["transport"] = {"local-address": subinterface(group.local_address)}
+    if group.multihop_ttl is not None:
+        tree["multihop"] = {"admin-state": "enable", "maximum-hops": group.multihop_ttl}
+    if group.reflector_client:
+        tree["route-reflector"] = {"client": True}
+    return tree | ({"next-hop-self": True} if group.next_hop_self else {})
+
+
+def _timers(timers: BgpTimers) -> Json:
+    tree: Json = {"keepalive-interval": timers.keepalive_s, "hold-time": timers.hold_s}
+    if timers.connect_retry_s is not None:
+        tree["connect-retry"] = timers.connect_retry_s
+    if timers.advertisement_interval_s is not None:
+        tree["minimum-advertisement-interval"] = timers.advertisement_interval_s
+    return tree
+
+
+def _dynamic(neighbor: BgpNeighbor, groups: dict[PeerGroup, str], own_as: int) -> Json:
+    allowed = ANY_AS if neighbor.remote_as is Remote.EXTERNAL else str(_as_number(neighbor, own_as))
+    return {
+        "interface-name": subinterface(str(neighbor.peer)),
+        "peer-group": groups[group_of(neighbor)],
+        "allowed-peer-as": [allowed],
+    }
+
+
+def _static(neighbor: BgpNeighbor, groups: dict[PeerGroup, str], own_as: int) -> Json:
+    tree: Json = {
+        "peer-address": str(neighbor.peer),
+        "peer-group": groups[group_of(neighbor)],
+        "peer-as": _as_number(neighbor, own_as),
+    }
+    if not neighbor.enabled:
+        tree["admin-state"] = "disable"
+    return tree | ({"description": neighbor.description} if neighbor.description else {})
+
+
+def _as_number(neighbor: BgpNeighbor, own_as: int) -> int:
+    return own_as if isinstance(neighbor.remote_as, Remote) else neighbor.remote_as
+
+
+def render_bfd(model: DeviceModel) -> Json | None:
+    """BFD timers of the subinterface of every session with BFD; the peer group decides whether a session uses it."""
+    timers: dict[str, BfdTimers] = {}
+    for name, found in _bfd_timers(model):
+        timers.setdefault(name, found)
+    if not timers:
+        return None
+    return {"subinterface": [_bfd(subinterface(name), found) for name, found in timers.items()]}
+
+
+def _bfd_timers(model: DeviceModel) -> Iterator[tuple[str, BfdTimers]]:
+    """Interface of every session with BFD, and its timers; a session to a remote peer has its update source's."""
+    interfaces = interfaces_of_peers(model)
+    for neighbor in model.neighbors:
+        name = bfd_interface(neighbor, interfaces.get(neighbor.key))
+        if neighbor.bfd is not None and name is not None:
+            yield name, neighbor.bfd
+
+
+def bfd_interface(neighbor: BgpNeighbor, connected: str | None) -> str | None:
+    """The interface whose BFD timers a session has. connected: the one in whose subnet its peer is."""
+    return connected or neighbor.update_source
+
+
+def _bfd(name: str, timers: BfdTimers) -> Json:
+    interval_us = timers.interval_ms * US_PER_MS
+    return {
+        "id": name,
+        "admin-state": "enable",
+        "desired-minimum-transmit-interval": interval_us,
+        "required-minimum-receive": interval_us,
+        "detection-multiplier": timers.multiplier,
+    }
