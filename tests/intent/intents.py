@@ -37,12 +37,17 @@ profile:
   ecmp: flowlet
   transport: uet
   bfd: {interval_ms: 100, multiplier: 3}
+  bgp: {max_paths: 32, keepalive_s: 10, hold_s: 30, connect_retry_s: 5, advertisement_interval_s: 0}
+  hash: {fields: [source-port, destination-port], seed: 7, flowlet_gap_us: 50}
   lossless:
     dscp: 26
     priority: 3
     cnp_dscp: 48
     pfc: true
     ecn: true
+    weight: 80
+    cnp_queue: 6
+    watchdog: {detect_ms: 100, recover_ms: 200}
     traffic: {packet_bytes: 4096, message_bytes: 64kB, senders: 8}
 hosts:
   gpus: 8

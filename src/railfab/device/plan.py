@@ -7,6 +7,7 @@ from collections.abc import Collection
 from railfab.device.interfaces import BreakoutPort
 from railfab.device.model import DeviceModel
 from railfab.device.order import in_order
+from railfab.device.plan_balancing import planned_balancing
 from railfab.device.plan_interfaces import planned_interfaces
 from railfab.device.plan_qos import planned_qos
 from railfab.device.plan_routing import planned_bgp, planned_policies
@@ -43,5 +44,6 @@ def _device(switch: PlannedSwitch) -> DeviceModel:
         policies=planned_policies(switch),
         bgp=planned_bgp(switch),
         qos=planned_qos(switch),
+        load_balancing=planned_balancing(switch),
     )
     return in_order(model)

@@ -19,9 +19,6 @@ from railfab.qos import Thresholds, lossless_thresholds, percent_of, profile_nam
 
 CLASSIFIER = "fabric"
 DEFAULT, ROCE, CNP = "default", "roce", "cnp"
-CNP_QUEUE = 6
-ROCE_WEIGHT, DEFAULT_WEIGHT = 90, 10
-WATCHDOG = PfcWatchdog(detect_ms=200, recover_ms=400)
 
 
 def planned_qos(switch: PlannedSwitch) -> Qos | None:
@@ -49,7 +46,7 @@ def planned_qos(switch: PlannedSwitch) -> Qos | None:
             _port_profile(name, thresholds[name], pool_percent * buffer_bytes / 100) for name in sorted(thresholds)
         ),
         ports=tuple(_port(found, lossless) for found in switch.connections),
-        watchdog=WATCHDOG,
+        watchdog=_watchdog(lossless),
         headroom_pool_percent=pool_percent,
     )
 
@@ -83,19 +80,24 @@ def _port_profile(name: str, thresholds: Thresholds, pool_bytes: float) -> PortP
 
 def _classes(lossless: Lossless) -> tuple[TrafficClass, ...]:
     return (
-        TrafficClass(name=DEFAULT, queue=0, scheduling=Scheduling.WEIGHTED, weight=DEFAULT_WEIGHT),
+        TrafficClass(name=DEFAULT, queue=0, scheduling=Scheduling.WEIGHTED, weight=100 - lossless.weight),
         TrafficClass(
             name=ROCE,
             queue=lossless.priority,
             scheduling=Scheduling.WEIGHTED,
-            weight=ROCE_WEIGHT,
+            weight=lossless.weight,
             pfc_priority=lossless.priority,
             obeyed_priority=lossless.priority,
         ),
-        TrafficClass(name=CNP, queue=CNP_QUEUE, scheduling=Scheduling.STRICT),
+        TrafficClass(name=CNP, queue=lossless.cnp_queue, scheduling=Scheduling.STRICT),
     )
 
 
 def _classifier(lossless: Lossless) -> Classifier:
     points = ((lossless.dscp, ROCE), (lossless.cnp_dscp, CNP))
     return Classifier(name=CLASSIFIER, dscp=tuple(sorted(points)))
+
+
+def _watchdog(lossless: Lossless) -> PfcWatchdog | None:
+    found = lossless.watchdog
+    return PfcWatchdog(detect_ms=found.detect_ms, recover_ms=found.recover_ms) if found else None

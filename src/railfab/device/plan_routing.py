@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from railfab import intent
 from railfab.device.plan_switch import Connection, PlannedSwitch
 from railfab.device.routing import Action, BfdTimers, Bgp, BgpNeighbor, BgpTimers, Policy, PolicyRule, PrefixRange
 from railfab.topology import Network
 
 IMPORT, EXPORT = "fabric-import", "fabric-export"
-MAX_PATHS = 64
-TIMERS = BgpTimers(keepalive_s=3, hold_s=9)
-"""BGP timers of FRR's data centre profile, for failures that BFD does not detect."""
 
 
 def planned_policies(switch: PlannedSwitch) -> tuple[Policy, ...]:
@@ -35,7 +33,7 @@ def planned_bgp(switch: PlannedSwitch) -> Bgp | None:
     return Bgp(
         asn=switch.node.asn,
         router_id=switch.node.router_id,
-        max_paths=MAX_PATHS,
+        max_paths=switch.profile.bgp.max_paths,
         neighbors=tuple(
             _neighbor(connection, switch) for connection in switch.connections if connection.peer_node.asn is not None
         ),
@@ -49,8 +47,17 @@ def _neighbor(connection: Connection, switch: PlannedSwitch) -> BgpNeighbor:
     return BgpNeighbor(
         peer=connection.port.name if far is None else far.ip,
         remote_as=remote_as,
-        timers=TIMERS,
+        timers=_timers(switch.profile.bgp),
         import_policies=(IMPORT,),
         export_policies=(EXPORT,),
         bfd=None if bfd is None else BfdTimers(interval_ms=bfd.interval_ms, multiplier=bfd.multiplier),
+    )
+
+
+def _timers(bgp: intent.Bgp) -> BgpTimers:
+    return BgpTimers(
+        keepalive_s=bgp.keepalive_s,
+        hold_s=bgp.hold_s,
+        connect_retry_s=bgp.connect_retry_s,
+        advertisement_interval_s=bgp.advertisement_interval_s,
     )

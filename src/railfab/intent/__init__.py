@@ -7,7 +7,7 @@ from railfab.intent.hosts import Hosts, ModelSize, ScaleUp
 from railfab.intent.job import Collective, Compute, Job, Phase, Traffic
 from railfab.intent.load import json_schema, load_intent, load_job
 from railfab.intent.networks import AccessLeaves, AccessSpines, Frontend, Management, Services, Storage, Tenant
-from railfab.intent.profile import Addresses, Bfd, Lossless, Profile, RoceTraffic
+from railfab.intent.profile import Addresses, Bfd, Bgp, Hash, Lossless, Profile, RoceTraffic, Watchdog
 
 __all__ = [
     "AccessLeaves",
@@ -15,12 +15,14 @@ __all__ = [
     "Addresses",
     "Backend",
     "Bfd",
+    "Bgp",
     "CatalogueFile",
     "Collective",
     "Compute",
     "FabricIntent",
     "Frontend",
     "Growth",
+    "Hash",
     "Hosts",
     "InterfaceNames",
     "Job",
@@ -41,6 +43,7 @@ __all__ = [
     "Target",
     "Tenant",
     "Traffic",
+    "Watchdog",
     "json_schema",
     "load_intent",
     "load_job",

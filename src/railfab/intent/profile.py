@@ -8,9 +8,20 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator
 
 from railfab.intent.job import or_size, size_bytes
-from railfab.intent.model import Count, Fault, Model, OrOff, Prefix, or_off
+from railfab.intent.model import Count, Fault, Listed, Model, OrOff, Prefix, or_off
 
 Dscp = Annotated[int, Field(ge=0, le=63)]
+HashField = Literal[
+    "source-address",
+    "destination-address",
+    "protocol",
+    "source-port",
+    "destination-port",
+    "queue-pair",
+    "flow-label",
+    "ingress-port",
+    "vlan",
+]
 Asn = Annotated[int, Field(ge=1, le=4_294_967_294)]
 
 
@@ -19,6 +30,54 @@ class Bfd(Model):
 
     interval_ms: int = Field(default=300, ge=10, le=60_000, description="transmit and receive interval [ms]")
     multiplier: int = Field(default=3, ge=2, le=20, description="missed intervals until the session is down")
+
+
+class Bgp(Model):
+    """Timers and limits of BGP."""
+
+    max_paths: int = Field(default=64, ge=1, le=1024, description="most equal paths of a route")
+    keepalive_s: int = Field(default=3, ge=1, le=21_845, description="interval of keepalive messages [s]")
+    hold_s: int = Field(
+        default=9, ge=3, le=65_535, description="time without messages until the session is down [s]; BFD is faster"
+    )
+    connect_retry_s: Annotated[int, Field(ge=1, le=65_535)] | None = Field(
+        default=None, description="time between attempts to connect [s]; by default the platform's"
+    )
+    advertisement_interval_s: Annotated[int, Field(ge=0, le=600)] | None = Field(
+        default=None, description="shortest time between two updates of a route [s]; by default the platform's"
+    )
+
+    def _faults(self) -> Iterator[Fault]:
+        if self.hold_s < 3 * self.keepalive_s:
+            problem = f"{self.hold_s} s is less than three keepalive intervals of {self.keepalive_s} s"
+            yield Fault("hold_s", problem, f"Use at least {3 * self.keepalive_s}, or a smaller keepalive_s")
+
+
+class Hash(Model):
+    """Choice of a path among equal ones by the headers of a packet."""
+
+    fields: Listed[HashField] = Field(default=(), description="header fields; by default the platform's")
+    seed: Annotated[int, Field(ge=0, le=65_000)] | None = Field(
+        default=None,
+        description="seed of rail switches; spines have the next number, and super-spines the one after, because "
+        "tiers with the same seed use only some of their links; by default the platform's",
+    )
+    flowlet_gap_us: Annotated[int, Field(ge=1, le=1_000_000)] | None = Field(
+        default=None,
+        description="pause after which a flow may take another path, with `ecmp: flowlet` [us]; else the platform's",
+    )
+
+    def _faults(self) -> Iterator[Fault]:
+        twice = [field for field in dict.fromkeys(self.fields) if self.fields.count(field) > 1]
+        if twice:
+            yield Fault("fields", f"{twice[0]} is there twice", "Keep one of them")
+
+
+class Watchdog(Model):
+    """The PFC watchdog: it ends a pause that never ends."""
+
+    detect_ms: int = Field(default=200, ge=10, le=5_000, description="length of a pause that is a deadlock [ms]")
+    recover_ms: int = Field(default=400, ge=10, le=60_000, description="time without pause until PFC is on again [ms]")
 
 
 class RoceTraffic(Model):
@@ -42,11 +101,25 @@ class Lossless(Model):
     cnp_dscp: Dscp = Field(default=48, description="DSCP of congestion notification packets (CNP)")
     pfc: bool = Field(default=True, description="priority flow control (PFC) on the lossless queue")
     ecn: bool = Field(default=True, description="ECN marking on the lossless queue")
+    weight: int = Field(
+        default=90,
+        ge=1,
+        le=99,
+        description="share of the bandwidth for RoCE data under congestion [%]; the default class has the rest",
+    )
+    cnp_queue: int = Field(default=6, ge=1, le=7, description="queue of CNPs, which has strict priority")
+    watchdog: OrOff[Watchdog] = Field(
+        default_factory=Watchdog,
+        description="PFC watchdog on the lossless queue; `off` for none",
+        json_schema_extra=or_off,
+    )
     traffic: RoceTraffic | None = Field(
         default=None, description="sizes of packets and messages, to reduce the buffers"
     )
 
     def _faults(self) -> Iterator[Fault]:
+        if self.cnp_queue == self.priority:
+            yield Fault("cnp_queue", f"priority and cnp_queue are both {self.priority}", "Use two different queues")
         if self.dscp == self.cnp_dscp:
             yield Fault("cnp_dscp", f"dscp and cnp_dscp are both {self.dscp}", "Use two different code points")
 
@@ -87,6 +160,8 @@ class Profile(Model):
     transport: Literal["rocev2", "uet"] = Field(
         default="rocev2", description="transport protocol of the GPU traffic: RoCEv2 or Ultra Ethernet"
     )
+    bgp: Bgp = Field(default_factory=Bgp, description="timers and limits of BGP")
+    hash: Hash = Field(default_factory=Hash, description="choice of a path among equal ones by ECMP")
     bfd: OrOff[Bfd] = Field(
         default_factory=Bfd,
         description="BFD on BGP sessions between switches; `off` for none",
@@ -99,6 +174,12 @@ class Profile(Model):
     )
 
     def _faults(self) -> Iterator[Fault]:
+        if self.hash.flowlet_gap_us is not None and self.ecmp != "flowlet":
+            yield Fault(
+                "hash.flowlet_gap_us",
+                f"flowlet_gap_us has no effect with ecmp: {self.ecmp}",
+                "Use ecmp: flowlet, or remove it",
+            )
         if self.data_plane == "vxlan" and self.control_plane != "evpn":
             problem = f"vxlan does not work with control_plane: {self.control_plane}"
             yield Fault("data_plane", problem, "Use control_plane: evpn, or data_plane: ethernet")

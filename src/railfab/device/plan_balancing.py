@@ -1,0 +1,23 @@
+"""Load balancing of a switch, from the intent."""
+
+from __future__ import annotations
+
+from railfab.device.plan_switch import PlannedSwitch
+from railfab.device.system import BalancingMode, HashField, LoadBalancing
+from railfab.topology import TIERS, Role
+
+
+def planned_balancing(switch: PlannedSwitch) -> LoadBalancing | None:
+    """How a switch chooses among equal paths; None where everything is the platform's default.
+
+    Each tier has another seed: tiers that hash alike use only some of their links (polarisation).
+    """
+    profile, chosen = switch.profile, switch.profile.hash
+    tier = TIERS[switch.node.role] - TIERS[Role.LEAF]
+    found = LoadBalancing(
+        mode=BalancingMode(profile.ecmp),
+        fields=tuple(sorted(map(HashField, chosen.fields), key=list(HashField).index)),
+        seed=None if chosen.seed is None else chosen.seed + tier,
+        flowlet_gap_us=chosen.flowlet_gap_us,
+    )
+    return None if found == LoadBalancing() else found
