@@ -23,7 +23,7 @@ from pathlib import Path
 from measured import machine
 from pygnmi.client import gNMIclient
 
-from railfab.device import DeviceModel
+from railfab.device import ClassThresholds, DeviceModel, PortProfile, Qos
 from railfab.endpoints import load_endpoints, read_credentials, state_file
 from railfab.fabric import design
 from railfab.forwarding import FabricChange, ForwardingState, LinkTable, Marking, converge, unconfigured
@@ -73,17 +73,30 @@ def first_convergence(models: dict[str, DeviceModel], topology: Topology) -> For
     return found[0]
 
 
+def later(qos: Qos) -> tuple[PortProfile, ...]:
+    """The profiles with ECN marks that begin later."""
+
+    def changed(held: ClassThresholds) -> ClassThresholds:
+        return replace(held, ecn=held.ecn and replace(held.ecn, kmin_bytes=held.ecn.kmin_bytes + 1))
+
+    return tuple(
+        replace(profile, thresholds=tuple(changed(held) for held in profile.thresholds)) for profile in qos.profiles
+    )
+
+
 def alone(state: ForwardingState, models: dict[str, DeviceModel], link: PortKey, leaf: str, spine: str) -> None:
     """The convergence of each change, mean of several."""
-    model, qos = models[leaf], models[leaf].qos
+    model, qos, bgp, spine_bgp = models[leaf], models[leaf].qos, models[leaf].bgp, models[spine].bgp
     assert qos is not None
-    slower = tuple(replace(profile, kmin_bytes=profile.kmin_bytes + 1) for profile in qos.profiles)
+    assert bgp is not None
+    assert spine_bgp is not None
     changes = {
-        "QoS of a leaf": FabricChange({leaf: replace(model, qos=replace(qos, profiles=slower))}),
-        "BGP of a leaf (maximum paths)": FabricChange({leaf: replace(model, bgp=replace(model.bgp, max_paths=4))}),
+        "QoS of a leaf": FabricChange({leaf: replace(model, qos=replace(qos, profiles=later(qos)))}),
+        "BGP of a leaf (maximum paths)": FabricChange({leaf: replace(model, bgp=replace(bgp, max_paths=4))}),
         "BGP of a spine (AS number, all sessions down)": FabricChange(
-            {spine: replace(models[spine], bgp=replace(models[spine].bgp, asn=64_999))}
+            {spine: replace(models[spine], bgp=replace(spine_bgp, asn=64_999))}
         ),
+        "drain of a spine": FabricChange({spine: replace(models[spine], drain=True)}),
         "a cut link": FabricChange({}, cut=frozenset({link})),
     }
     for what, change in changes.items():
@@ -141,7 +154,7 @@ def over_gnmi(intent: Path, link: PortKey, leaf: str, spine: str) -> None:
     slope += "[traffic-type=all][drop-probability=all]"
     bgp = "/network-instance[name=default]/protocols/bgp"
     paths = f"{bgp}/afi-safi[afi-safi-name=ipv4-unicast]/multipath/ebgp"
-    asn = fabric.models[spine].bgp.asn
+    asn = fabric.models[spine].bgp.asn  # type: ignore[union-attr]
     with tempfile.TemporaryDirectory() as folder, served(intent, Path(folder)) as pid:
         row("serving: CPU since the start of the process", process_cpu_s(pid))
         endpoints = load_endpoints(state_file(Path(folder), fabric.intent.fabric, "twin")).by_name()

@@ -6,9 +6,27 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from ipaddress import ip_network
 from pathlib import Path
 
-from railfab.device import BgpNeighbor, DeviceModel, Interface, PortProfile, PortQos, Qos, plan
+from railfab.device import (
+    LOOPBACK,
+    Action,
+    Bgp,
+    BgpNeighbor,
+    ClassThresholds,
+    DeviceModel,
+    EcnRamp,
+    Interface,
+    IpInterface,
+    Policy,
+    PolicyRule,
+    Port,
+    PortQos,
+    PrefixRange,
+    Qos,
+    plan,
+)
 from railfab.forwarding import BgpSession
 from railfab.intent import Job, load_intent, load_job
 from railfab.topology import Topology, wire
@@ -51,9 +69,50 @@ def with_interface(found: DeviceModel, name: str, change: Callable[[Interface], 
     return replace(found, interfaces=tuple(change(port) if port.name == name else port for port in found.interfaces))
 
 
+def with_port(found: DeviceModel, name: str, change: Callable[[Port], Port]) -> DeviceModel:
+    return with_interface(found, name, lambda port: change(port) if isinstance(port, Port) else port)
+
+
+def with_loopback(found: DeviceModel, *addresses: IpInterface) -> DeviceModel:
+    return with_interface(found, LOOPBACK, lambda loopback: replace(loopback, addresses=addresses))
+
+
+def with_bgp(found: DeviceModel, change: Callable[[Bgp], Bgp]) -> DeviceModel:
+    assert found.bgp is not None
+    return replace(found, bgp=change(found.bgp))
+
+
 def with_neighbors(found: DeviceModel, change: Callable[[BgpNeighbor], BgpNeighbor | None]) -> DeviceModel:
-    neighbors = tuple(kept for neighbor in found.bgp.neighbors if (kept := change(neighbor)) is not None)
-    return replace(found, bgp=replace(found.bgp, neighbors=neighbors))
+    neighbors = tuple(kept for neighbor in found.neighbors if (kept := change(neighbor)) is not None)
+    return with_bgp(found, lambda bgp: replace(bgp, neighbors=neighbors))
+
+
+def with_policy(found: DeviceModel, direction: str, *policies: Policy, only: str | None = None) -> DeviceModel:
+    """These policies in one direction of all sessions, or of the one with this key, beside those that there are."""
+    names = tuple(policy.name for policy in policies)
+    changed = with_neighbors(
+        found,
+        lambda held: replace(held, **{f"{direction}_policies": names}) if only in (None, held.key) else held,  # type: ignore[arg-type]
+    )
+    kept = tuple(policy for policy in changed.policies if policy.name not in names)
+    return replace(changed, policies=(*kept, *policies))
+
+
+def permitting(*prefixes: str, ge: int = 0, le: int | None = None, **settings: object) -> PolicyRule:
+    """A rule that permits what is inside these prefixes, or everything."""
+    return PolicyRule(action=Action.PERMIT, prefixes=inside(*prefixes, ge=ge, le=le), **settings)  # type: ignore[arg-type]
+
+
+def denying(*prefixes: str, ge: int = 0, le: int | None = None, **conditions: object) -> PolicyRule:
+    return PolicyRule(action=Action.DENY, prefixes=inside(*prefixes, ge=ge, le=le), **conditions)  # type: ignore[arg-type]
+
+
+def inside(*prefixes: str, ge: int = 0, le: int | None = None) -> tuple[PrefixRange, ...]:
+    networks = [ip_network(prefix) for prefix in prefixes]
+    return tuple(
+        PrefixRange(prefix=found, ge=max(ge, found.prefixlen), le=found.max_prefixlen if le is None else le)
+        for found in networks
+    )
 
 
 def with_qos(found: DeviceModel, change: Callable[[Qos], Qos]) -> DeviceModel:
@@ -65,8 +124,25 @@ def with_ports(found: DeviceModel, change: Callable[[PortQos], PortQos]) -> Devi
     return with_qos(found, lambda qos: replace(qos, ports=tuple(change(port) for port in qos.ports)))
 
 
-def with_profiles(found: DeviceModel, change: Callable[[PortProfile], PortProfile]) -> DeviceModel:
-    return with_qos(found, lambda qos: replace(qos, profiles=tuple(change(profile) for profile in qos.profiles)))
+def with_thresholds(found: DeviceModel, change: Callable[[ClassThresholds], ClassThresholds]) -> DeviceModel:
+    """The thresholds of every class in every profile changed."""
+
+    def changed(qos: Qos) -> Qos:
+        profiles = tuple(
+            replace(profile, thresholds=tuple(change(thresholds) for thresholds in profile.thresholds))
+            for profile in qos.profiles
+        )
+        return replace(qos, profiles=profiles)
+
+    return with_qos(found, changed)
+
+
+def with_ramp(found: DeviceModel, **changes: int) -> DeviceModel:
+    def changed(thresholds: ClassThresholds) -> ClassThresholds:
+        ramp: EcnRamp | None = thresholds.ecn
+        return thresholds if ramp is None else replace(thresholds, ecn=replace(ramp, **changes))
+
+    return with_thresholds(found, changed)
 
 
 def session(fabric: LiveFabric, device: str, interface: str) -> BgpSession:

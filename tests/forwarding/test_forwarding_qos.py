@@ -16,8 +16,9 @@ from tests.forwarding.fabrics import (
     planned,
     totals,
     with_ports,
-    with_profiles,
     with_qos,
+    with_ramp,
+    with_thresholds,
 )
 
 from railfab.device import DeviceModel, Qos, TrafficClass
@@ -71,16 +72,21 @@ def test_thresholds_of_a_port_are_those_of_its_profile_and_its_share_of_the_pool
     network = state.network
     for interface, name in ((UPLINK, "400g-40m"), (RECEIVER_PORT, "100g-5m")):
         out, profile = link(state, LEAF, interface), qos.profile(name)
-        assert network.kmin_bytes[out, ROCE] == profile.kmin_bytes
-        assert network.kmax_bytes[out, ROCE] == profile.kmax_bytes
-        assert network.pmax[out, ROCE] == profile.pmax_percent / 100
-        assert network.xoff_bytes[out ^ 1] == profile.xoff_bytes
-        share = qos.headroom_pool_percent / 100 * profile.headroom_percent / 100
+        assert profile is not None
+        roce = profile.of("roce")
+        assert roce is not None
+        assert roce.ecn is not None
+        assert roce.headroom_percent is not None
+        assert network.kmin_bytes[out, ROCE] == roce.ecn.kmin_bytes
+        assert network.kmax_bytes[out, ROCE] == roce.ecn.kmax_bytes
+        assert network.pmax[out, ROCE] == roce.ecn.pmax_percent / 100
+        assert network.xoff_bytes[out ^ 1] == roce.xoff_bytes
+        share = qos.headroom_pool_percent / 100 * roce.headroom_percent / 100
         assert network.headroom_bytes[out ^ 1] == pytest.approx(BUFFER_BYTES * share)
 
 
 def test_a_thinner_pool_or_share_gives_less_headroom_and_a_steeper_ramp_more_marks() -> None:
-    half = with_profiles(model(LEAF), lambda profile: replace(profile, pmax_percent=40, headroom_percent=1))
+    half = with_ramp(with_thresholds(model(LEAF), lambda held: replace(held, headroom_percent=1)), pmax_percent=40)
     changed = converged(with_qos(half, lambda qos: replace(qos, headroom_pool_percent=4)))
     out = link(changed, LEAF, UPLINK)
     assert changed.network.pmax[out, ROCE] == 0.4
@@ -110,14 +116,14 @@ def test_a_pause_is_obeyed_where_pfc_is_on_and_the_priorities_of_both_ends_are_o
     assert plain.network.pfc_sent[up]
     assert plain.network.pause_queue[up] == ROCE
 
-    off = with_ports(model(LEAF), lambda port: replace(port, pfc=port.interface != UPLINK))
+    off = with_ports(model(LEAF), lambda port: replace(port, pfc=() if port.interface == UPLINK else port.pfc))
     deaf = converged(off).network
     assert not deaf.pfc_honoured[up]  # the leaf does not obey the spine
     assert deaf.pfc_sent[up]  # who goes on asking
     assert not deaf.pfc_sent[up ^ 1]  # and the leaf asks for nothing
     assert deaf.pfc_honoured[link(plain, LEAF, "ethernet-1/31")]
 
-    other = converged(with_classes(model(LEAF), "roce", lossless_priority=4)).network
+    other = converged(with_classes(model(LEAF), "roce", pfc_priority=4, obeyed_priority=4)).network
     assert not other.pfc_honoured[up]
     assert not other.pfc_honoured[up ^ 1]
 
@@ -135,7 +141,7 @@ def test_too_little_headroom_drops_what_pfc_should_have_kept() -> None:
         incast(
             fabric_with(
                 *(
-                    with_profiles(found, lambda profile: replace(profile, headroom_percent=0))
+                    with_thresholds(found, lambda held: replace(held, headroom_percent=0))
                     for found in planned()[1].values()
                 )
             )
@@ -147,9 +153,7 @@ def test_too_little_headroom_drops_what_pfc_should_have_kept() -> None:
 
 
 def test_an_earlier_xoff_pauses_more_and_drops_nothing() -> None:
-    early = [
-        with_profiles(found, lambda profile: replace(profile, xoff_bytes=100_000)) for found in planned()[1].values()
-    ]
+    early = [with_thresholds(found, lambda held: replace(held, xoff_bytes=100_000)) for found in planned()[1].values()]
     plain, changed = totals(incast(deployed())), totals(incast(fabric_with(*early)))
     assert changed[PAUSES] > 2 * plain[PAUSES]
     assert changed[REFUSED] == 0
@@ -161,7 +165,7 @@ def test_counters_are_monotone_and_octets_all_arrive_while_cables_break_and_swit
     last = totals(fabric)
     changes = [
         lambda: fabric.set_link(LEAF, UPLINK, False),
-        lambda: fabric.configure(SPINE, with_ports(model(SPINE), lambda port: replace(port, pfc=False))),
+        lambda: fabric.configure(SPINE, with_ports(model(SPINE), lambda port: replace(port, pfc=()))),
         lambda: fabric.configure(SPINE, None),
         lambda: fabric.set_link(LEAF, UPLINK, True),
         lambda: fabric.configure(SPINE, model(SPINE)),

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from ipaddress import IPv4Address, IPv4Network
+from ipaddress import IPv4Address
 
 import pytest
-from tests.forwarding.fabrics import LEAF, SPINE, model, planned, with_interface, with_neighbors
+from tests.forwarding.fabrics import (
+    LEAF,
+    SPINE,
+    model,
+    permitting,
+    planned,
+    with_bgp,
+    with_interface,
+    with_neighbors,
+    with_policy,
+)
 
-from railfab.device import DeviceModel, PrefixRange
+from railfab.device import DeviceModel, Policy
 from railfab.forwarding import FabricChange, ForwardingState, LinkTable, Marking, converge, flow_path, unconfigured
 from railfab.forwarding.paths import choice, source_port, tuple_key
 from railfab.sim import Framing, Path
@@ -54,18 +64,17 @@ def test_no_route_goes_down_and_up_again_when_a_spine_loses_a_leaf() -> None:
 
 def test_max_paths_bounds_the_group() -> None:
     leaf = model(LEAF)
-    assert len(next_hops(converged({LEAF: replace(leaf, bgp=replace(leaf.bgp, max_paths=3))}), LEAF)) == 3
+    assert len(next_hops(converged({LEAF: with_bgp(leaf, lambda bgp: replace(bgp, max_paths=3))}), LEAF)) == 3
 
 
 def test_a_removed_neighbour_leaves_the_group() -> None:
-    leaf = with_neighbors(model(LEAF), lambda found: None if found.interface == "ethernet-1/27" else found)
+    leaf = with_neighbors(model(LEAF), lambda found: None if found.peer == "ethernet-1/27" else found)
     assert next_hops(converged({LEAF: leaf}), LEAF) == [f"ethernet-1/{port}" for port in (25, 26, 28, 29, 30, 31, 32)]
 
 
 def loopbacks_only(found: DeviceModel, *, direction: str) -> DeviceModel:
-    ranges = (PrefixRange(prefix=IPv4Network("10.254.0.0/15"), ge=32, le=32),)
-    field = f"{direction}_prefixes"
-    return replace(found, bgp=replace(found.bgp, **{field: ranges}))  # type: ignore[arg-type]
+    rules = (permitting("10.254.0.0/15", ge=32),)
+    return with_policy(found, direction, Policy(name="loopbacks", rules=rules))
 
 
 def test_policy_decides_what_is_announced_and_what_is_taken() -> None:
@@ -75,7 +84,7 @@ def test_policy_decides_what_is_announced_and_what_is_taken() -> None:
     no_import = converged({LEAF: loopbacks_only(model(LEAF), direction="import")})
     assert next_hops(no_import, LEAF) == []
     session = no_import.session(LEAF, "ethernet-1/32")
-    assert (session.received, session.sent, session.installed) == (100, 33, 4)
+    assert session.total == (100, 33, 4)
     silent_spine = converged({SPINE: loopbacks_only(model(SPINE), direction="export")})
     assert next_hops(silent_spine, LEAF) == [f"ethernet-1/{port}" for port in range(25, 31)]
 
@@ -84,14 +93,14 @@ def test_prefixes_are_counted_as_a_switch_would() -> None:
     """A leaf sends its 32 host links and its loopback; a spine passes on those of the other three leaves."""
     state = converged()
     up, down = state.session(LEAF, "ethernet-1/32"), state.session(SPINE, "ethernet-1/1")
-    assert (up.received, up.sent, up.installed) == (100, 33, 100)
-    assert (down.received, down.sent, down.installed) == (33, 100, 33)
+    assert up.total == (100, 33, 100)
+    assert down.total == (33, 100, 33)
 
 
 def test_a_host_port_that_goes_down_withdraws_its_prefix() -> None:
     state = converged(cut={("pod1-seg2-leaf1", "ethernet-1/1/1")})
     assert next_hops(state, LEAF) == []
-    assert state.session(LEAF, "ethernet-1/32").received == 99
+    assert state.session(LEAF, "ethernet-1/32").total.received == 99
 
 
 def test_a_path_goes_from_port_to_port_and_back_over_working_links() -> None:

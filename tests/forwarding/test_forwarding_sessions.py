@@ -14,8 +14,10 @@ from tests.forwarding.fabrics import (
     model,
     planned,
     session,
+    with_bgp,
     with_interface,
     with_neighbors,
+    with_port,
 )
 
 from railfab.device import DeviceModel
@@ -36,12 +38,12 @@ def test_the_planned_fabric_has_all_its_sessions() -> None:
 
 def wrong_as(found: DeviceModel) -> DeviceModel:
     return with_neighbors(
-        found, lambda neighbor: replace(neighbor, remote_as=65002) if neighbor.interface == DOWNLINK else neighbor
+        found, lambda neighbor: replace(neighbor, remote_as=65002) if neighbor.peer == DOWNLINK else neighbor
     )
 
 
 def without_neighbor(found: DeviceModel) -> DeviceModel:
-    return with_neighbors(found, lambda neighbor: None if neighbor.interface == DOWNLINK else neighbor)
+    return with_neighbors(found, lambda neighbor: None if neighbor.peer == DOWNLINK else neighbor)
 
 
 def disabled(found: DeviceModel) -> DeviceModel:
@@ -49,7 +51,7 @@ def disabled(found: DeviceModel) -> DeviceModel:
 
 
 def slower(found: DeviceModel) -> DeviceModel:
-    return with_interface(found, DOWNLINK, lambda port: replace(port, rate_gbps=200))
+    return with_port(found, DOWNLINK, lambda port: replace(port, rate_gbps=200))
 
 
 def without_link_local(found: DeviceModel) -> DeviceModel:
@@ -57,17 +59,15 @@ def without_link_local(found: DeviceModel) -> DeviceModel:
 
 
 def numbered(found: DeviceModel) -> DeviceModel:
-    addressed = with_interface(found, DOWNLINK, lambda port: replace(port, address=IPv4Interface("100.64.0.0/31")))
+    addressed = with_interface(found, DOWNLINK, lambda port: replace(port, addresses=(IPv4Interface("100.64.0.0/31"),)))
     return with_neighbors(
         addressed,
-        lambda neighbor: (
-            replace(neighbor, address=IPv4Address("100.64.0.1")) if neighbor.interface == DOWNLINK else neighbor
-        ),
+        lambda neighbor: replace(neighbor, peer=IPv4Address("100.64.0.1")) if neighbor.peer == DOWNLINK else neighbor,
     )
 
 
 def same_as(found: DeviceModel) -> DeviceModel:
-    return replace(found, bgp=replace(found.bgp, asn=4200001001))
+    return with_bgp(found, lambda bgp: replace(bgp, asn=4200001001))
 
 
 @pytest.mark.parametrize(
@@ -116,13 +116,11 @@ def test_a_cage_that_is_not_broken_out_has_no_host_ports() -> None:
 def numbered_pair(leaf_peer: str = "100.64.0.0") -> tuple[DeviceModel, DeviceModel]:
     """Leaf and spine with their one link numbered."""
     leaf = with_interface(
-        model(LEAF), UPLINK, lambda port: replace(port, address=IPv4Interface("100.64.0.1/31"), unnumbered=False)
+        model(LEAF), UPLINK, lambda port: replace(port, addresses=(IPv4Interface("100.64.0.1/31"),), unnumbered=False)
     )
     leaf = with_neighbors(
         leaf,
-        lambda neighbor: (
-            replace(neighbor, address=IPv4Address(leaf_peer)) if neighbor.interface == UPLINK else neighbor
-        ),
+        lambda neighbor: replace(neighbor, peer=IPv4Address(leaf_peer)) if neighbor.peer == UPLINK else neighbor,
     )
     return leaf, numbered(model(SPINE))
 
@@ -138,16 +136,28 @@ def test_a_numbered_session_comes_up_and_is_named_by_its_address() -> None:
 
 def test_a_neighbour_address_that_the_peer_does_not_have() -> None:
     fabric = deployed()
+    leaf, spine = numbered_pair()
+    fabric.configure(LEAF, leaf)
+    fabric.configure(
+        SPINE, with_interface(spine, DOWNLINK, lambda port: replace(port, addresses=(IPv4Interface("100.64.0.2/30"),)))
+    )
+    reason = session(fabric, SPINE, DOWNLINK).reason
+    assert reason == "pod1-seg1-leaf1 expects 100.64.0.0, which is not on pod1-spine1 ethernet-1/1"
+
+
+def test_a_neighbour_address_in_no_subnet_of_the_switch() -> None:
+    fabric = deployed()
     leaf, spine = numbered_pair("100.64.0.4")
     fabric.configure(LEAF, leaf)
     fabric.configure(SPINE, spine)
-    reason = session(fabric, SPINE, DOWNLINK).reason
-    assert reason == "pod1-seg1-leaf1 expects 100.64.0.4, which is not on pod1-spine1 ethernet-1/1"
+    (lost,) = (found for found in fabric.sessions(LEAF) if found.peer == "100.64.0.4")
+    assert (lost.state, lost.reason, lost.interface) == ("idle", "100.64.0.4 is in no subnet of pod1-seg1-leaf1", None)
+    assert session(fabric, SPINE, DOWNLINK).reason == "pod1-seg1-leaf1 has no neighbour on ethernet-1/32"
 
 
 def test_bfd_at_one_end_only_is_down_and_leaves_bgp_up() -> None:
     fabric = deployed()
-    fabric.configure(SPINE, with_neighbors(model(SPINE), lambda neighbor: replace(neighbor, bfd=False)))
+    fabric.configure(SPINE, with_neighbors(model(SPINE), lambda neighbor: replace(neighbor, bfd=None)))
     assert session(fabric, LEAF, UPLINK).established
     assert session(fabric, LEAF, UPLINK).bfd_up is False
     assert session(fabric, SPINE, DOWNLINK).bfd_up is None

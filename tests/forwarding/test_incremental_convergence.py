@@ -5,16 +5,44 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from functools import cache
-from ipaddress import IPv4Address, IPv4Interface, IPv4Network
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.forwarding.fabrics import (
+    denying,
+    permitting,
+    with_bgp,
+    with_loopback,
+    with_neighbors,
+    with_policy,
+    with_port,
+    with_ports,
+    with_qos,
+    with_ramp,
+)
 
-from railfab.device import BfdTimers, DeviceModel, PrefixRange, plan
+from railfab.device import (
+    Action,
+    Aggregate,
+    BfdTimers,
+    BgpNeighbor,
+    DeviceModel,
+    Family,
+    Fec,
+    IpAddress,
+    Policy,
+    PolicyRule,
+    Port,
+    Remote,
+    SecretReference,
+    plan,
+)
 from railfab.forwarding import FabricChange, ForwardingState, LinkTable, Marking, converge, unconfigured
+from railfab.forwarding.prefixes import Prefix
 from railfab.intent import load_intent
 from railfab.sim import Framing
 from railfab.topology import PortKey, Role, Topology, wire
@@ -39,6 +67,11 @@ def start(links: LinkTable) -> ForwardingState:
     return unconfigured(links, framing=Framing(), marking=Marking())
 
 
+def address_in(prefix: Prefix) -> IpAddress:
+    """The first address of a prefix."""
+    return (IPv4Address if prefix[0] == 32 else IPv6Address)(prefix[1])
+
+
 def seen(state: ForwardingState) -> dict[str, object]:
     """Everything that a state says, without the numbers that tables give things."""
     links = state.links
@@ -48,7 +81,7 @@ def seen(state: ForwardingState) -> dict[str, object]:
         "ports": {node: dict(ports) for node, ports in state.ports.items()},
         "sessions": {name: state.sessions_of(name) for name in links.buffer_bytes},
         "next hops": {
-            (name, prefix): state.routes.egress(name, IPv4Address(prefix[0]))
+            (name, prefix): state.routes.egress(name, address_in(prefix))
             for name in links.buffer_bytes
             for prefix in prefixes
         },
@@ -72,34 +105,60 @@ Edit = Callable[[DeviceModel, int], DeviceModel | None]
 
 
 def bgp(**changes: object) -> Edit:
-    return lambda model, _: replace(model, bgp=replace(model.bgp, **changes))  # type: ignore[arg-type]
+    return lambda model, _: with_bgp(model, lambda held: replace(held, **changes))  # type: ignore[arg-type]
 
 
-def interface(change: Callable[[object], object]) -> Edit:
+def port(**changes: object) -> Edit:
+    """A change of one port, or of all; a port takes the settings that only ports have."""
+
     def edit(model: DeviceModel, place: int) -> DeviceModel:
-        ports = list(model.interfaces)
-        ports[place % len(ports)] = change(ports[place % len(ports)])  # type: ignore[call-overload]
-        return replace(model, interfaces=tuple(ports))
+        names = [interface.name for interface in model.interfaces if isinstance(interface, Port)]
+        return with_port(model, names[place % len(names)], lambda held: replace(held, **changes))  # type: ignore[arg-type]
 
     return edit
 
 
-def neighbor(change: Callable[[object], object]) -> Edit:
+def neighbor(change: Callable[[BgpNeighbor], BgpNeighbor | None]) -> Edit:
     def edit(model: DeviceModel, place: int) -> DeviceModel:
-        held = list(model.bgp.neighbors)
-        if held:
-            held[place % len(held)] = change(held[place % len(held)])  # type: ignore[call-overload]
-        return replace(model, bgp=replace(model.bgp, neighbors=tuple(found for found in held if found is not None)))
+        keys = [held.key for held in model.neighbors]
+        chosen = keys[place % len(keys)] if keys else None
+        return with_neighbors(model, lambda held: change(held) if held.key == chosen else held)
 
     return edit
+
+
+def every_neighbor(**changes: object) -> Edit:
+    return lambda model, _: with_neighbors(model, lambda held: replace(held, **changes))  # type: ignore[arg-type]
+
+
+def policy(direction: str, *rules: PolicyRule, default: Action = Action.DENY, all_sessions: bool = True) -> Edit:
+    """A policy for one direction of all sessions, or of one of them."""
+
+    def edit(model: DeviceModel, place: int) -> DeviceModel:
+        keys = [held.key for held in model.neighbors]
+        only = None if all_sessions or not keys else keys[place % len(keys)]
+        return with_policy(model, direction, Policy(name="edited", rules=rules, default=default), only=only)
+
+    return edit
+
+
+def two_policies(model: DeviceModel, place: int) -> DeviceModel:
+    """One that tags loopbacks, and one that permits what is left."""
+    tagging = Policy(name="tagging", rules=(permitting("10.0.0.0/8", ge=32, set_communities=("65000:1",)),))
+    return with_policy(model, "export", tagging, Policy(name="rest", rules=(), default=Action.PERMIT))
+
+
+def classes(model: DeviceModel, place: int) -> DeviceModel:
+    """Another priority obeyed than asked for."""
+    changed = tuple(replace(held, obeyed_priority=place % 8) for held in model.qos.classes) if model.qos else ()
+    return with_qos(model, lambda qos: replace(qos, classes=changed)) if changed else model
 
 
 def qos(model: DeviceModel, place: int) -> DeviceModel:
     assert model.qos is not None
-    ports = list(model.qos.ports)
-    ports[place % len(ports)] = replace(ports[place % len(ports)], pfc=False, ecn=False)
-    profiles = tuple(replace(profile, kmin_bytes=profile.kmin_bytes + place) for profile in model.qos.profiles)
-    return replace(model, qos=replace(model.qos, ports=tuple(ports), profiles=profiles))
+    chosen = model.qos.ports[place % len(model.qos.ports)].interface
+    changed = with_ports(model, lambda held: replace(held, pfc=(), ecn=()) if held.interface == chosen else held)
+    return with_ramp(changed, kmin_bytes=100_000 + place)
 
 
 def reordered(model: DeviceModel, place: int) -> DeviceModel:
@@ -107,38 +166,74 @@ def reordered(model: DeviceModel, place: int) -> DeviceModel:
     return replace(model, interfaces=(*ports[place % len(ports) :], *ports[: place % len(ports)]))
 
 
-ANYTHING = (PrefixRange(prefix=IPv4Network("0.0.0.0/0"), ge=0, le=32),)
-LOOPBACKS = (PrefixRange(prefix=IPv4Network("10.0.0.0/8"), ge=32, le=32),)
+LOOPBACKS, HOST_LINKS = permitting("10.0.0.0/8", ge=32), permitting("10.0.0.0/8", ge=31, le=31)
+TAG, DRAIN = "65000:1", "graceful-shutdown"
+POD = IPv4Network("10.0.0.0/8")
 EDITS: Mapping[str, Edit] = {
     "unconfigured": lambda model, place: None,
     "as planned": lambda model, place: model,
+    "no BGP": lambda model, place: replace(model, bgp=None),
     "another AS number": bgp(asn=64_999),
     "one path": bgp(max_paths=1),
     "three paths": bgp(max_paths=3),
-    "exports loopbacks": bgp(export_prefixes=LOOPBACKS),
-    "exports nothing": bgp(export_prefixes=()),
-    "exports all": bgp(export_prefixes=ANYTHING),
-    "imports loopbacks": bgp(import_prefixes=LOOPBACKS),
-    "imports all": bgp(import_prefixes=ANYTHING),
-    "no BFD": lambda model, place: replace(model, bfd=None),
-    "BFD": lambda model, place: replace(model, bfd=BfdTimers(interval_ms=100, multiplier=3)),
-    "another loopback": lambda model, place: replace(model, loopback=IPv4Address("10.254.7.7")),
+    "paths of one neighbour AS": bgp(multiple_as=False),
+    "no IPv6 next hops": bgp(ipv6_next_hops=False),
+    "exports loopbacks": policy("export", LOOPBACKS),
+    "exports loopbacks to one": policy("export", LOOPBACKS, all_sessions=False),
+    "exports nothing": policy("export"),
+    "exports all": policy("export", default=Action.PERMIT),
+    "exports without policy": every_neighbor(export_policies=()),
+    "policies not required": lambda model, place: with_bgp(
+        every_neighbor(export_policies=())(model, place) or model, lambda held: replace(held, requires_policy=False)
+    ),
+    "exports by a policy that is missing": every_neighbor(export_policies=("missing",)),
+    "exports loopbacks with a community": policy("export", permitting("10.0.0.0/8", ge=32, set_communities=(TAG,))),
+    "exports by two policies": two_policies,
+    "prepends": policy("export", permitting(prepend=2), all_sessions=False),
+    "prepends host links": policy("export", permitting("10.0.0.0/8", ge=31, le=31, prepend=1), LOOPBACKS),
+    "sets MED": policy("export", permitting(set_med=50), all_sessions=False),
+    "imports loopbacks": policy("import", LOOPBACKS),
+    "imports all": policy("import", default=Action.PERMIT),
+    "imports all but tagged": policy("import", denying(communities=(TAG,)), default=Action.PERMIT),
+    "imports short paths": policy("import", permitting(as_path=r"^\d+( \d+)?$")),
+    "imports with MED": policy("import", permitting(set_med=9), all_sessions=False),
+    "marks imports for graceful shutdown": policy("import", permitting(set_communities=(DRAIN,)), all_sessions=False),
+    "drained": lambda model, place: replace(model, drain=True),
+    "aggregates": bgp(aggregates=(Aggregate(prefix=POD),)),
+    "aggregates beside contributors": bgp(
+        aggregates=(Aggregate(prefix=POD, contributors=(IPv4Network("10.17.2.0/24"),), summary_only=False),)
+    ),
+    "no BFD": every_neighbor(bfd=None),
+    "BFD": every_neighbor(bfd=BfdTimers(interval_ms=100, multiplier=3)),
+    "another loopback": lambda model, place: with_loopback(model, IPv4Interface("10.254.7.7/32")),
+    "no address on the loopback": lambda model, place: with_loopback(model),
+    "loopback of both families": lambda model, place: with_loopback(
+        model, *model.interfaces[-1].addresses, IPv6Interface(f"2001:db8::{place:x}/128")
+    ),
     "no QoS": lambda model, place: replace(model, qos=None),
     "thresholds": qos,
+    "another priority obeyed": classes,
+    "no classifier": lambda model, place: with_ports(model, lambda held: replace(held, classifier="missing")),
+    "no profile": lambda model, place: with_ports(model, lambda held: replace(held, profile=None)),
     "interfaces in another order": reordered,
-    "a port disabled": interface(lambda port: replace(port, enabled=False)),  # type: ignore[type-var]
-    "a port of MTU 1500": interface(lambda port: replace(port, mtu_bytes=1500)),  # type: ignore[type-var]
-    "a port of 10G": interface(lambda port: replace(port, rate_gbps=10)),  # type: ignore[type-var]
-    "a port renumbered": interface(
-        lambda port: replace(port, address=IPv4Interface("192.0.2.1/31"))  # type: ignore[type-var]
-    ),
-    "a port without link-local": interface(lambda port: replace(port, unnumbered=False)),  # type: ignore[type-var]
-    "neighbours in another order": lambda model, place: replace(
-        model, bgp=replace(model.bgp, neighbors=model.bgp.neighbors[::-1])
+    "a port disabled": port(enabled=False),
+    "a port of MTU 1500": port(mtu_bytes=1500),
+    "a port of 10G": port(rate_gbps=10),
+    "a port with another FEC": port(fec=Fec.BASE_R),
+    "a port renumbered": port(addresses=(IPv4Interface("192.0.2.1/31"),)),
+    "a port without link-local": port(unnumbered=False),
+    "neighbours in another order": lambda model, place: with_bgp(
+        model, lambda held: replace(held, neighbors=held.neighbors[::-1])
     ),
     "a neighbour gone": neighbor(lambda held: None),
-    "a neighbour of another AS": neighbor(lambda held: replace(held, remote_as=1)),  # type: ignore[type-var]
-    "a neighbour without BFD": neighbor(lambda held: replace(held, bfd=False)),  # type: ignore[type-var]
+    "a neighbour shut down": neighbor(lambda held: replace(held, enabled=False)),
+    "a neighbour of another AS": neighbor(lambda held: replace(held, remote_as=1)),
+    "neighbours of any other AS": every_neighbor(remote_as=Remote.EXTERNAL),
+    "neighbours of its own AS": every_neighbor(remote_as=Remote.INTERNAL),
+    "a neighbour without BFD": neighbor(lambda held: replace(held, bfd=None)),
+    "a neighbour with a password": neighbor(lambda held: replace(held, password=SecretReference(variable="BGP"))),
+    "a neighbour with both families": neighbor(lambda held: replace(held, families=(Family.IPV4, Family.IPV6))),
+    "a neighbour with IPv6 only": neighbor(lambda held: replace(held, families=(Family.IPV6,))),
 }
 
 
@@ -218,7 +313,7 @@ def test_a_prefix_has_the_routes_to_all_its_originators() -> None:
     _, links, models = fabric("pod64")
     one, two, other = "pod1-seg1-leaf1", "pod1-seg1-leaf2", "pod1-seg2-leaf1"
     shared = IPv4Address("10.255.9.9")
-    first, second = (replace(models[name], loopback=shared) for name in (one, two))
+    first, second = (with_loopback(models[name], IPv4Interface("10.255.9.9/32")) for name in (one, two))
     held = at_once(links, {**models, one: first}, frozenset())
     both = converge(held, FabricChange({two: second}))
     assert seen(both) == seen(at_once(links, {**models, one: first, two: second}, frozenset()))
@@ -242,8 +337,8 @@ def test_a_host_port_that_goes_down_lowers_the_numbers_of_prefixes_of_all_sessio
         if links.is_host(links.far_key(links.egress[key])[0])
     )
     down = converge(planned, FabricChange({}, cut=frozenset({host_port})))
-    assert [session.received for session in down.sessions_of(far)] == [
-        session.received - 1 for session in planned.sessions_of(far)
+    assert [session.total.received for session in down.sessions_of(far)] == [
+        session.total.received - 1 for session in planned.sessions_of(far)
     ]
 
 
@@ -277,16 +372,9 @@ def test_routes_that_lose_their_originator_settle_among_switches_with_their_own_
     """Without a shared AS number switches offer a lost route to each other along ever longer paths."""
     _, links, models = fabric("multi-pod")
     own = {
-        name: replace(model, bgp=replace(model.bgp, asn=70_000 + place))
+        name: every_neighbor(remote_as=Remote.EXTERNAL)(bgp(asn=70_000 + place)(model, 0), 0)
         for place, (name, model) in enumerate(models.items())
     }
-    asn = {name: model.bgp.asn for name, model in own.items()}
-    for name, model in own.items():
-        neighbors = tuple(
-            replace(held, remote_as=asn[links.far_key(links.egress[name, held.interface])[0]])
-            for held in model.bgp.neighbors
-        )
-        own[name] = replace(model, bgp=replace(model.bgp, neighbors=neighbors))
     planned = at_once(links, own, frozenset())
     leaf = "pod1-seg1-leaf1"
     uplinks = [

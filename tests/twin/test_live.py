@@ -18,8 +18,8 @@ from tests.forwarding.fabrics import (
     with_interface,
     with_neighbors,
     with_ports,
-    with_profiles,
     with_qos,
+    with_ramp,
 )
 
 from railfab.device import DeviceModel
@@ -100,7 +100,7 @@ def test_every_pause_a_switch_took_was_sent_by_its_peer(plain: LiveFabric) -> No
 def test_pfc_off_at_a_port_turns_its_pauses_into_drops(plain: LiveFabric) -> None:
     before = totals(plain, LEAF)
     assert before[PAUSES_SENT] > 0
-    fabric = after_incast(with_ports(model(LEAF), lambda port: replace(port, pfc=False)))
+    fabric = after_incast(with_ports(model(LEAF), lambda port: replace(port, pfc=())))
     seen = totals(fabric, LEAF)
     assert seen[PAUSES_SENT] == 0
     assert seen[LOSSLESS_DROPS] > 0
@@ -109,21 +109,15 @@ def test_pfc_off_at_a_port_turns_its_pauses_into_drops(plain: LiveFabric) -> Non
 
 
 def test_a_lower_kmin_gives_more_marks_and_a_shorter_queue(plain: LiveFabric) -> None:
-    low = after_incast(
-        with_profiles(
-            model(LEAF), lambda profile: replace(profile, kmin_bytes=10_000, kmax_bytes=60_000, pmax_percent=100)
-        )
-    )
-    high = after_incast(
-        with_profiles(model(LEAF), lambda profile: replace(profile, kmin_bytes=5_000_000, kmax_bytes=9_000_000))
-    )
+    low = after_incast(with_ramp(model(LEAF), kmin_bytes=10_000, kmax_bytes=60_000, pmax_percent=100))
+    high = after_incast(with_ramp(model(LEAF), kmin_bytes=5_000_000, kmax_bytes=9_000_000))
     low_port, high_port = (totals(fabric, LEAF, interface=RECEIVER_PORT) for fabric in (low, high))
     assert low_port[MARKS] > high_port[MARKS] > 0
     assert 0 < low_port["fabric_queue_depth_bytes"] < high_port["fabric_queue_depth_bytes"]
 
 
 def test_ecn_off_at_a_port_means_no_marks_there() -> None:
-    seen = totals(after_incast(with_ports(model(LEAF), lambda port: replace(port, ecn=False))), LEAF)
+    seen = totals(after_incast(with_ports(model(LEAF), lambda port: replace(port, ecn=()))), LEAF)
     assert seen[MARKS] == 0
 
 
@@ -131,10 +125,7 @@ def test_a_wrong_dscp_puts_roce_into_the_default_queue_where_it_is_dropped() -> 
     def mapped(found: DeviceModel) -> DeviceModel:
         return with_qos(
             found,
-            lambda qos: replace(
-                qos,
-                classes=tuple(replace(cls, dscp=(24,)) if cls.dscp == (26,) else cls for cls in qos.classes),
-            ),
+            lambda qos: replace(qos, classifiers=(replace(qos.classifiers[0], dscp=((24, "roce"), (48, "cnp"))),)),
         )
 
     seen = totals(after_incast(mapped(model(LEAF))), LEAF, interface=RECEIVER_PORT)
@@ -144,8 +135,8 @@ def test_a_wrong_dscp_puts_roce_into_the_default_queue_where_it_is_dropped() -> 
     assert seen[MARKS] == 0
 
 
-def test_a_port_that_trusts_no_dscp_has_everything_in_the_default_queue() -> None:
-    fabric = after_incast(with_ports(model(LEAF), lambda port: replace(port, trust_dscp=False)))
+def test_a_port_without_classifier_has_everything_in_the_default_queue() -> None:
+    fabric = after_incast(with_ports(model(LEAF), lambda port: replace(port, classifier=None)))
     assert totals(fabric, LEAF)["fabric_queue_transmit_packets_total:default"] > 0
 
 
@@ -169,7 +160,7 @@ def test_a_cleared_neighbour_moves_the_flows_to_the_other_links() -> None:
     fabric.advance(200 * MS)
     carried = moved(fabric, 50 * MS)
     busiest = max(carried, key=lambda port: carried[port])
-    fabric.configure(LEAF, with_neighbors(model(LEAF), lambda found: None if found.interface == busiest else found))
+    fabric.configure(LEAF, with_neighbors(model(LEAF), lambda found: None if found.peer == busiest else found))
     after = moved(fabric, 50 * MS)
     assert after[busiest] == pytest.approx(0, abs=10_000)
     assert sum(after.values()) == pytest.approx(sum(carried.values()), rel=0.02)
@@ -259,12 +250,6 @@ def test_counters_never_go_back_while_switches_are_reconfigured() -> None:
 @pytest.mark.parametrize(
     ("broken", "text"),
     [
-        (
-            with_ports(
-                model(LEAF), lambda port: replace(port, profile="gone") if port.interface == RECEIVER_PORT else port
-            ),
-            "pod1-seg1-leaf1 ethernet-1/1/1: there is no QoS profile 'gone'. Define it, or use another.",
-        ),
         (
             with_qos(
                 model(LEAF), lambda qos: replace(qos, classes=(replace(qos.classes[0], queue=9), *qos.classes[1:]))

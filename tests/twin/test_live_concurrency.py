@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.forwarding.fabrics import LEAF, MS, SPINE, deployed, made, model, planned, totals
 from tests.forwarding.test_incremental_convergence import at_once, fabric, seen
 
-from railfab.errors import Problems
+from railfab.errors import ConfigError
 from railfab.forwarding import FabricChange, ForwardingState, converge, flow_path
 from railfab.intent import Job
 from railfab.twin import live
@@ -141,8 +141,8 @@ def test_a_refused_configuration_leaves_those_that_came_with_it() -> None:
     running = LiveFabric(planned()[0])
     leaf = model(LEAF)
     assert leaf.qos is not None
-    broken = replace(leaf, qos=replace(leaf.qos, profiles=()))
-    with pytest.raises(Problems, match="there is no QoS profile"):
+    broken = replace(leaf, qos=replace(leaf.qos, classes=(replace(leaf.qos.classes[0], queue=9),)))
+    with pytest.raises(ConfigError, match="there is no queue 9"):
         running.configure_all({SPINE: model(SPINE), LEAF: broken})
     assert running.state().configs == {}
     running.configure_all({SPINE: model(SPINE), LEAF: leaf})

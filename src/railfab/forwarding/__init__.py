@@ -1,6 +1,6 @@
 """What switches do, computed from their configurations and the links: sessions, routes, next-hop groups, QoS. Pure."""
 
-from railfab.forwarding.converge import FabricChange, converge, unconfigured
+from railfab.forwarding.converge import FabricChange, check, converge, unconfigured
 from railfab.forwarding.links import LinkTable
 from railfab.forwarding.paths import flow_path
 from railfab.forwarding.sessions import BgpSession
@@ -12,6 +12,7 @@ __all__ = [
     "ForwardingState",
     "LinkTable",
     "Marking",
+    "check",
     "converge",
     "flow_path",
     "unconfigured",

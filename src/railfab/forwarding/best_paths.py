@@ -8,9 +8,13 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from railfab.forwarding.interning import NO_HOPS, NO_PATH
+from railfab.device import Bgp
+from railfab.forwarding.attributes import LENGTH, NO_PATH, UNREACHED, Numbers, RouteAttributes
+from railfab.forwarding.config import SwitchConfig
+from railfab.forwarding.next_hop_groups import NO_HOPS
+from railfab.forwarding.policies import ACCEPTED, DENIED, REJECTED
 from railfab.forwarding.ports import Configs
-from railfab.forwarding.route_table import UNREACHED, Columns, Routes, announced, peer_rows, policies_in_use
+from railfab.forwarding.route_table import Announced, Columns, Direction, Peers, Routes, Verdicts, announced
 
 MOST_ROUNDS = 8
 """After this many rounds the routes that still change are computed from their originators again.
@@ -29,7 +33,7 @@ class BestPaths:
     def __init__(self, draft: Routes, configs: Configs) -> None:
         self._draft, self._configs = draft, configs
         self._count = len(draft.groups.keys)
-        self._permits = {number: draft.groups.permitted_by(number) for number in policies_in_use(configs)}
+        self._verdicts = Verdicts(draft.groups)
         self._origins = self._originated()
         self._dirty: dict[str, Columns] = {}
         self.computed: set[str] = set()
@@ -37,7 +41,7 @@ class BestPaths:
     def _originated(self) -> dict[str, Columns]:
         """By switch, the groups that it originates."""
         columns: dict[str, list[int]] = defaultdict(list)
-        for column, (names, _) in enumerate(self._draft.groups.keys):
+        for column, (names, _, _) in enumerate(self._draft.groups.keys):
             for name in names:
                 columns[name].append(column)
         return {name: self._only(own) for name, own in columns.items()}
@@ -82,7 +86,7 @@ class BestPaths:
             self.computed.add(name)
             differs = self._compute(name, columns)
             if differs is not None:
-                for peer, _ in self._draft.peers.get(name, ()):
+                for peer in dict.fromkeys(peer.device for peer in self._draft.peers.get(name, ())):
                     self._mark(peer, differs)
         return bool(self._dirty)
 
@@ -92,45 +96,133 @@ class BestPaths:
         for marked in self._dirty.values():
             columns |= marked
         draft = self._draft
-        draft.distance[:, columns], draft.path[:, columns], draft.hops[:, columns] = UNREACHED, NO_PATH, NO_HOPS
+        draft.cost[:, columns], draft.best[:, columns], draft.hops[:, columns] = UNREACHED, NO_PATH, NO_HOPS
         self._dirty = {name: own & columns for name, own in self._origins.items() if (own & columns).any()}
         self.computed.update(draft.rows)
 
     def _compute(self, name: str, columns: Columns) -> Columns | None:
-        """Compute a switch's routes of these groups; the groups whose distance or path differs, None for none."""
+        """Compute a switch's routes of these groups; the groups whose cost or attributes differ, None for none."""
         draft, row = self._draft, self._draft.rows[name]
         at = np.flatnonzero(columns)
-        distance, path, hops = self._best(name, at)
+        cost, best, hops = self._best(name, at)
         own = self._origins.get(name)
         if own is not None:
             mine = own[at]
-            distance[mine], path[mine], hops[mine] = 0, NO_PATH, NO_HOPS
-        differs = (distance != draft.distance[row, at]) | (path != draft.path[row, at])
-        draft.distance[row, at], draft.path[row, at], draft.hops[row, at] = distance, path, hops
+            cost[mine], best[mine], hops[mine] = 0, NO_PATH, NO_HOPS
+        differs = (cost != draft.cost[row, at]) | (best != draft.best[row, at])
+        draft.cost[row, at], draft.best[row, at], draft.hops[row, at] = cost, best, hops
         if not differs.any():
             return None
         result = np.zeros(self._count, bool)
         result[at[differs]] = True
         return result
 
-    def _best(self, name: str, at: NDArray[np.int64]) -> tuple[NDArray[np.int16], NDArray[np.int32], NDArray[np.int32]]:
-        """Best distance, path and next-hop group of the groups in these columns, from what the peers announce."""
-        draft, config, peers = self._draft, self._configs.get(name), self._draft.peers.get(name, ())
-        none = np.full(len(at), UNREACHED), np.full(len(at), NO_PATH, np.int32), np.full(len(at), NO_HOPS, np.int32)
-        if config is None or not peers:
-            return none
-        offered, paths = announced(draft, self._configs, name, at, self._permits)
-        offers = np.where(offered, draft.distance[peer_rows(draft, peers), at] + np.int16(1), UNREACHED)
-        offers[:, ~self._permits[config.import_policy][at]] = UNREACHED
-        distance = offers.min(axis=0)
-        members = (offers == distance) & (distance < UNREACHED)
-        if len(peers) > config.max_paths:
-            members &= np.cumsum(members, axis=0) <= config.max_paths
-        reached = np.flatnonzero(distance < UNREACHED)
-        path = none[1]
+    def _best(self, name: str, at: NDArray[np.int64]) -> tuple[NDArray[np.int32], Numbers, NDArray[np.int32]]:
+        """Cost, attributes and next-hop group of the best routes to these groups, from what the peers announce."""
+        draft, peers = self._draft, self._draft.peers.get(name, ())
+        config = self._configs.get(name)
+        bgp = config.model.bgp if config else None
+        best, count = np.full(len(at), NO_PATH, np.int32), len(at)
+        if bgp is None or not peers:
+            return np.full(count, UNREACHED), best, np.full(count, NO_HOPS, np.int32)
+        into = [Direction(peer.device, peer.peer_key, name, peer.families, peer.internal) for peer in peers]
+        told = announced(draft, self._configs, into, at, self._verdicts)
+        received = self._imported(name, peers, at, told)
+        cost = received.costs.min(axis=0)
+        members = (received.costs == cost) & (cost < UNREACHED)
+        reached = np.flatnonzero(cost < UNREACHED)
+        members = self._equal(received, members, bgp)
         if len(reached):
-            first = members[:, reached].argmax(axis=0)
-            asn = np.array([self._configs[peer].asn for peer, _ in peers], np.int64)
-            path[reached] = draft.tables.paths.prepend(asn[first], paths[first, reached])
-        links = np.array([link for _, link in peers], np.int64)
-        return distance, path, draft.tables.hops.numbers(members, links)
+            best[reached] = received.at(members[:, reached].argmax(axis=0), reached)
+        members = _bounded(members, bgp, cost)
+        links = np.array([peer.link for peer in peers], np.int64)
+        return cost, best, draft.tables.hops.numbers(members, links)
+
+    def _imported(self, name: str, peers: Peers, at: NDArray[np.int64], told: Announced) -> _Received:
+        """What a switch has of these announcements once they have passed its import filters."""
+        draft, config = self._draft, self._configs[name]
+        attributes = draft.tables.attributes
+        received = _Received(attributes, peers, self._configs, config, told.numbers)
+        verdict = np.array([self._verdicts[config.imports[peer.key], peer.families][at] for peer in peers])
+        received.costs = np.where(told.usable & (verdict != DENIED), received.costs, UNREACHED)
+        special = told.usable & (verdict != DENIED) & (verdict != ACCEPTED)
+        if special.any():
+            rows, columns = np.nonzero(special)
+            asn = np.full(len(rows), config.asn or 0, np.int64)
+            entered = received.at(rows, columns)
+            received.replace(special, draft.tables.policies.apply(verdict[special], entered, attributes, asn))
+        return received
+
+    def _equal(self, received: _Received, members: Columns, bgp: Bgp) -> Columns:
+        """The members between which the AS path and the MED do not decide."""
+        attributes = self._draft.tables.attributes
+        if not members.any() or (bgp.multiple_as and not attributes.has_med):
+            return members
+        numbers = np.full(members.shape, NO_PATH, np.int32)
+        numbers[members] = received.at(*np.nonzero(members))
+        neighbor_as = attributes.neighbor_as(numbers)
+        if attributes.has_med:
+            members = _lowest_med(members, neighbor_as, attributes.meds(numbers))
+        if not bgp.multiple_as:
+            first = np.take_along_axis(neighbor_as, members.argmax(axis=0)[None, :], axis=0)
+            members = members & (neighbor_as == first)
+        return members
+
+
+class _Received:
+    """Routes as they reach a switch. Axes (peer, group). costs: `UNREACHED` where there is none."""
+
+    def __init__(
+        self, attributes: RouteAttributes, peers: Peers, configs: Configs, config: SwitchConfig, numbers: Numbers
+    ) -> None:
+        self._attributes, self._numbers = attributes, numbers
+        self._imported: Numbers | None = None
+        self._asn = np.array([configs[peer.device].asn or 0 for peer in peers], np.int64)
+        self._internal = np.array([peer.internal for peer in peers], bool)
+        self._clients = np.array([config.neighbors[peer.key].reflector_client for peer in peers], bool)
+        costs = attributes.costs(numbers)
+        self.costs = np.where(self._internal[:, None], costs + 1, (costs & -LENGTH) + LENGTH)
+
+    def at(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Numbers:
+        """Attributes of the routes at these places."""
+        if self._imported is None:
+            return self._entered(rows, self._numbers[rows, columns])
+        imported = self._imported[rows, columns]
+        return np.where(imported != REJECTED, imported, self._entered(rows, self._numbers[rows, columns]))
+
+    def replace(self, places: Columns, numbers: Numbers) -> None:
+        """Take these attributes at these places; `REJECTED` leaves no route."""
+        self._imported = np.full(places.shape, REJECTED, np.int32)
+        self._imported[places] = numbers
+        costs = self._attributes.costs(np.maximum(numbers, NO_PATH))
+        self.costs[places] = np.where(numbers == REJECTED, UNREACHED, costs)
+
+    def _entered(self, rows: NDArray[np.int64], numbers: Numbers) -> Numbers:
+        """Attributes after the session with these peers."""
+        if not self._internal.any():
+            return self._attributes.external(self._asn[rows], numbers)
+        found = np.zeros(len(rows), np.int32)
+        for client in (False, True):
+            inside = self._internal[rows] & (self._clients[rows] == client)
+            found[inside] = self._attributes.internal(numbers[inside], from_client=client)
+        outside = ~self._internal[rows]
+        found[outside] = self._attributes.external(self._asn[rows][outside], numbers[outside])
+        return found
+
+
+def _lowest_med(members: Columns, neighbor_as: NDArray[np.int64], meds: NDArray[np.int64]) -> Columns:
+    """The members without those that another one of the same neighbour AS has a lower MED than."""
+    result = members.copy()
+    for asn in np.unique(neighbor_as[members]):
+        same = members & (neighbor_as == asn)
+        lowest = np.where(same, meds, np.iinfo(np.int64).max).min(axis=0)
+        result &= ~same | (meds == lowest)
+    return result
+
+
+def _bounded(members: Columns, bgp: Bgp, cost: NDArray[np.int32]) -> Columns:
+    """The first members, as many as a switch uses."""
+    if len(members) <= min(bgp.max_paths, bgp.max_paths_internal):
+        return members
+    most = np.where(cost % LENGTH == 0, bgp.max_paths, bgp.max_paths_internal)
+    return members & (np.cumsum(members, axis=0) <= most)

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from railfab.device import BgpNeighbor, DeviceModel, Interface
-from railfab.forwarding.prefixes import Policies, Prefix, prefix_of
+from railfab.device import (
+    DEFAULT_INSTANCE,
+    BgpNeighbor,
+    DeviceModel,
+    Interface,
+    Loopback,
+    PrefixRange,
+    interfaces_of_peers,
+)
+from railfab.forwarding.policies import Policies, contributor_ranges, export_filter, import_filter
+from railfab.forwarding.prefixes import Prefix, prefix_of
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SwitchConfig:
-    """One configured switch. import_policy, export_policy: their numbers in the policy table."""
+    """One configured switch. imports, exports: the number of the filter of each session, by the session's key."""
 
     model: DeviceModel
-    import_policy: int
-    export_policy: int
+    imports: Mapping[str, int]
+    exports: Mapping[str, int]
 
     @cached_property
     def interfaces(self) -> Mapping[str, Interface]:
@@ -29,31 +39,84 @@ class SwitchConfig:
 
     @cached_property
     def neighbors(self) -> Mapping[str, BgpNeighbor]:
-        """BGP neighbours by interface."""
-        return {neighbor.interface: neighbor for neighbor in self.model.bgp.neighbors}
+        """BGP neighbours by key."""
+        return {neighbor.key: neighbor for neighbor in self.model.neighbors}
+
+    @cached_property
+    def interface_of(self) -> Mapping[str, str]:
+        """The interface of each directly connected session, by key."""
+        return interfaces_of_peers(self.model)
+
+    @cached_property
+    def sessions_on(self) -> Mapping[str, tuple[str, ...]]:
+        """Keys of the sessions over each interface."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for key, interface in self.interface_of.items():
+            found[interface].append(key)
+        return {interface: tuple(keys) for interface, keys in found.items()}
 
     @cached_property
     def subnets(self) -> tuple[tuple[str, Prefix], ...]:
-        """The subnet of each numbered interface, by the interface's name."""
+        """The subnets of the routed interfaces that are no loopbacks, by the interface's name."""
         return tuple(
-            (interface.name, prefix_of(interface.address.network))
+            (interface.name, prefix_of(network))
             for interface in self.model.interfaces
-            if interface.address is not None
+            if interface.network_instance == DEFAULT_INSTANCE and not isinstance(interface, Loopback)
+            for network in interface.subnets
         )
 
-    @property
-    def asn(self) -> int:
-        return self.model.bgp.asn
+    @cached_property
+    def loopbacks(self) -> tuple[Prefix, ...]:
+        """The prefixes of the loopbacks."""
+        return tuple(
+            prefix_of(network)
+            for interface in self.model.interfaces
+            if isinstance(interface, Loopback) and interface.enabled and interface.network_instance == DEFAULT_INSTANCE
+            for network in interface.subnets
+        )
+
+    @cached_property
+    def aggregates(self) -> tuple[tuple[Prefix, tuple[PrefixRange, ...]], ...]:
+        """Aggregates, and the prefixes that make each be announced."""
+        found = self.model.bgp.aggregates if self.model.bgp else ()
+        return tuple((prefix_of(aggregate.prefix), contributor_ranges(aggregate)) for aggregate in found)
+
+    @cached_property
+    def filters(self) -> frozenset[int]:
+        """The numbers of the filters of all sessions."""
+        return frozenset((*self.imports.values(), *self.exports.values()))
+
+    @cached_property
+    def speaker(self) -> tuple[object, ...]:
+        """What its own routes depend on, beside its peers and what they announce."""
+        bgp = self.model.bgp
+        if bgp is None:
+            return ()
+        clients = frozenset(key for key, neighbor in self.neighbors.items() if neighbor.reflector_client)
+        return bgp.asn, bgp.max_paths, bgp.max_paths_internal, bgp.multiple_as, clients, dict(self.imports)
+
+    @cached_property
+    def announcer(self) -> tuple[object, ...]:
+        """What the routes of its peers depend on, beside its own."""
+        told = {key: (neighbor.next_hop, neighbor.reflector_client) for key, neighbor in self.neighbors.items()}
+        return self.asn, told, dict(self.exports)
 
     @property
-    def max_paths(self) -> int:
-        return self.model.bgp.max_paths
+    def asn(self) -> int | None:
+        return self.model.bgp.asn if self.model.bgp else None
 
 
 def switch_config(model: DeviceModel, policies: Policies) -> SwitchConfig:
-    """The tables of a model; its policies get numbers."""
-    return SwitchConfig(
-        model=model,
-        import_policy=policies.number(model.bgp.import_prefixes),
-        export_policy=policies.number(model.bgp.export_prefixes),
-    )
+    """The tables of a model; its filters get numbers. Sessions with the same policies share them."""
+    known: dict[object, tuple[int, int]] = {}
+    imports: dict[str, int] = {}
+    exports: dict[str, int] = {}
+    for neighbor in model.neighbors:
+        same = (neighbor.import_policies, neighbor.export_policies, neighbor.remote_as)
+        if same not in known:
+            known[same] = (
+                policies.number(import_filter(model, neighbor)),
+                policies.number(export_filter(model, neighbor)),
+            )
+        imports[neighbor.key], exports[neighbor.key] = known[same]
+    return SwitchConfig(model=model, imports=imports, exports=exports)

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 from railfab.device import DeviceModel
 from railfab.forwarding.config import SwitchConfig, switch_config
+from railfab.forwarding.limits import refuse
 from railfab.forwarding.links import LinkTable
+from railfab.forwarding.policies import Policies
 from railfab.forwarding.ports import Configs, own_states, port_states
-from railfab.forwarding.prefixes import Policies
 from railfab.forwarding.qos import SwitchEffect, network, plain_links, switch_effect
 from railfab.forwarding.route_table import no_routes
 from railfab.forwarding.routes import RoutingInputs, routes
@@ -57,9 +58,11 @@ def unconfigured(links: LinkTable, *, framing: Framing, marking: Marking) -> For
 def converge(state: ForwardingState, change: FabricChange) -> ForwardingState:
     """The state that follows. Computes what the change concerns; the rest is shared with the state before.
 
-    Raises ConfigError for QoS that no chip could follow.
+    Raises ConfigError for QoS that no chip could follow, and UnsupportedFeature for what cannot be computed.
     """
     links, changed = state.links, change.models.keys()
+    for name, model in change.models.items():
+        check(model, links, name)
     configs = _configs(state.configs, change.models, state.routes.tables.policies)
     cut = _cut(state, change)
     touched = _touched(links, changed, state.cut ^ cut)
@@ -81,6 +84,13 @@ def converge(state: ForwardingState, change: FabricChange) -> ForwardingState:
         narrow=_narrow(links, configs, changed, state),
         network=network(links, ports, effects, touched, state.network),
     )
+
+
+def check(model: DeviceModel | None, links: LinkTable, name: str) -> None:
+    """Raise the errors that `converge` would raise for this configuration of a switch."""
+    if model is not None:
+        refuse(model, links)
+        switch_effect(model, links.buffer_bytes[name])
 
 
 def _differs(name: str, now: Mapping[str, object], before: Mapping[str, object]) -> bool:

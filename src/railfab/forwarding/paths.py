@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import lru_cache
 from hashlib import blake2b
-from ipaddress import IPv4Interface
 
 from railfab.forwarding.qos import HOST_QUEUE
 from railfab.forwarding.state import ForwardingState
@@ -42,8 +41,13 @@ def choice(seed: int, switch: str, key: int, members: int) -> int:
 
 def tuple_key(source: int, target: int, source_port: int) -> int:
     """A 5-tuple as one number."""
-    packed = source << 96 | target << 64 | source_port << 32 | ROCE_PORT << 16 | UDP
+    packed = _folded(source) << 96 | _folded(target) << 64 | source_port << 32 | ROCE_PORT << 16 | UDP
     return (packed ^ packed >> 64 ^ (packed >> 32) * 0x9E3779B97F4A7C15) & _MASK
+
+
+def _folded(address: int) -> int:
+    """The 32-bit words of an address combined; an IPv4 address is one."""
+    return (address ^ address >> 32 ^ address >> 64 ^ address >> 96) & 0xFFFF_FFFF
 
 
 def walk(state: ForwardingState, source: PortKey, target: PortKey, entropy: int) -> tuple[int, ...] | str:
@@ -51,8 +55,8 @@ def walk(state: ForwardingState, source: PortKey, target: PortKey, entropy: int)
     table = state.links
     link = table.egress[source]
     start, end = table.near[link].address, table.near[table.egress[target]].address
-    if not (isinstance(start, IPv4Interface) and isinstance(end, IPv4Interface)):
-        return f"{source[0]} {source[1]} or {target[0]} {target[1]} has no address"
+    if start is None or end is None or start.version != end.version:
+        return f"{source[0]} {source[1]} or {target[0]} {target[1]} has no address of the same family"
     if not state.port(source).oper_up:
         return state.port(source).reason
     key = tuple_key(int(start.ip), int(end.ip), entropy)
@@ -80,7 +84,7 @@ def queues_along(state: ForwardingState, links: tuple[int, ...], dscp: int) -> t
         node, interface = state.links.far_key(into)
         cls = state.effects[node].class_of(interface, dscp)
         queues.append(cls.queue)
-        lossless.append(cls.lossless_priority is not None)
+        lossless.append(cls.lossless)
     return tuple(queues), tuple(lossless)
 
 

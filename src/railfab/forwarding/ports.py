@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from railfab.device import Fec
+from railfab.device import Port as PortConfig
 from railfab.forwarding.config import SwitchConfig
 from railfab.forwarding.links import LinkTable
 from railfab.topology import Port, PortKey
@@ -15,10 +17,11 @@ Configs = Mapping[str, SwitchConfig]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PortState:
-    """rate_gbps: the speed that this end is set to. reason: why it is down, empty when it is up."""
+    """rate_gbps, fec: what this end is set to; fec None is the default. reason: why it is down, empty when it is up."""
 
     admin_up: bool
     rate_gbps: float
+    fec: Fec | None = None
     reason: str = ""
 
     @property
@@ -44,12 +47,13 @@ def _own_state(links: LinkTable, port: Port, config: SwitchConfig | None) -> Por
         return PortState(admin_up=False, rate_gbps=port.rate_gbps, reason=f"{port.node} {port.name} is not configured")
     if not interface.enabled:
         return PortState(admin_up=False, rate_gbps=port.rate_gbps, reason=f"{port.node} {port.name} is disabled")
+    rate_gbps, fec = (interface.rate_gbps, interface.fec) if isinstance(interface, PortConfig) else (None, None)
     if port.lane is None:
-        return PortState(admin_up=True, rate_gbps=float(interface.rate_gbps or port.rate_gbps))
-    rate_gbps = _lane_gbps(links, port, config, interface.rate_gbps)
-    if rate_gbps is None:
+        return PortState(admin_up=True, rate_gbps=float(rate_gbps or port.rate_gbps), fec=fec)
+    lane_gbps = _lane_gbps(links, port, config, rate_gbps)
+    if lane_gbps is None:
         return PortState(admin_up=True, rate_gbps=port.rate_gbps, reason=f"{port.node} {port.name} is not broken out")
-    return PortState(admin_up=True, rate_gbps=rate_gbps)
+    return PortState(admin_up=True, rate_gbps=lane_gbps, fec=fec)
 
 
 def _lane_gbps(links: LinkTable, port: Port, config: SwitchConfig, rate_gbps: int | None) -> float | None:
@@ -73,7 +77,9 @@ def joint_state(links: LinkTable, own: PortStates, cut: Collection[PortKey], key
         reason = f"no light from {peer[0]} {peer[1]}"
     elif not reason and mine.rate_gbps != theirs.rate_gbps:
         reason = f"{peer[0]} {peer[1]} runs at {theirs.rate_gbps:g} Gb/s, {key[0]} {key[1]} at {mine.rate_gbps:g}"
-    return PortState(admin_up=True, rate_gbps=mine.rate_gbps, reason=reason)
+    elif not reason and mine.fec and theirs.fec and mine.fec is not theirs.fec:
+        reason = f"{peer[0]} {peer[1]} uses FEC {theirs.fec}, {key[0]} {key[1]} {mine.fec}"
+    return replace(mine, reason=reason)
 
 
 def port_states(

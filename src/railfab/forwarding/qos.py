@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from railfab.device import DeviceModel, PortQos, Qos, Scheduling, TrafficClass
-from railfab.errors import ConfigError, RailfabError, raise_all
+from railfab.device import ClassThresholds, DeviceModel, PortProfile, PortQos, Qos, Scheduling, TrafficClass
+from railfab.errors import ConfigError, RailfabError, UnsupportedFeature, raise_all
 from railfab.forwarding.links import LinkTable
 from railfab.forwarding.ports import PortStates
 from railfab.sim import QUEUES, Network, plain_network
@@ -29,91 +29,163 @@ XON_GAP_BYTES = 18_432
 STRICT_WEIGHT = 1e6
 """Against weights in percent this is strict priority."""
 
-DEFAULT_CLASS = TrafficClass(name="default", queue=0, dscp=(), scheduling=Scheduling.WEIGHTED, weight=100)
+DEFAULT_CLASS = TrafficClass(name="default", queue=0, scheduling=Scheduling.WEIGHTED, weight=100)
 """Where a switch without QoS puts everything."""
+
+DEFAULT_XOFF_SHARE = 1 / 100
+"""Of the buffer, the ingress occupancy at which a lossless class without a threshold asks for a pause."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueEffect:
+    """Marking and tail drop of one queue of a port. kmin_bytes infinite: no marks. limit_bytes infinite: no drops."""
+
+    queue: int
+    kmin_bytes: float = np.inf
+    kmax_bytes: float = np.inf
+    pmax: float = 0.0
+    limit_bytes: float = np.inf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PortEffect:
-    """What a port does to lossless traffic. kmin_bytes infinite: no marks. headroom_bytes: of the chip's pool."""
+    """QoS of one port.
 
-    trust_dscp: bool = False
-    pfc: bool = False
-    kmin_bytes: float = np.inf
-    kmax_bytes: float = np.inf
-    pmax: float = 0.0
+    classes: the class of each code point, the others are of the default class. queues: those of its classes.
+    pfc: priorities with PFC. xoff_bytes, headroom_bytes: of the lossless class; headroom is of the chip's pool.
+    """
+
+    classes: Mapping[int, TrafficClass] = field(default_factory=dict)
+    queues: tuple[QueueEffect, ...] = ()
+    pfc: tuple[int, ...] = ()
     xoff_bytes: float = np.inf
     headroom_bytes: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SwitchEffect:
-    """QoS of one switch. lossless: the class PFC protects, if any."""
+    """QoS of one switch. default: the class of packets that no classifier names. lossless: the lossless class, if any.
+
+    plain: what a port without QoS of its own does.
+    """
 
     classes: tuple[TrafficClass, ...]
+    default: TrafficClass
     lossless: TrafficClass | None
     ports: Mapping[str, PortEffect]
+    plain: PortEffect
 
     def class_of(self, interface: str, dscp: int) -> TrafficClass:
         """The class of a packet that comes in on this port."""
-        default = next((cls for cls in self.classes if not cls.dscp), DEFAULT_CLASS)
-        if not self.port(interface).trust_dscp:
-            return default
-        return next((cls for cls in self.classes if dscp in cls.dscp), default)
+        return self.port(interface).classes.get(dscp, self.default)
 
     def port(self, interface: str) -> PortEffect:
-        return self.ports.get(interface, _PLAIN)
+        return self.ports.get(interface, self.plain)
 
+    def asks_for(self, interface: str) -> int | None:
+        """The priority that this port asks to pause; None when it never asks."""
+        priority = self.lossless.pfc_priority if self.lossless else None
+        return priority if priority in self.port(interface).pfc else None
 
-_PLAIN = PortEffect()
+    def stopped_by(self, interface: str, priority: int) -> int | None:
+        """The queue that a received pause of this priority stops; None when the port does not obey it."""
+        if priority not in self.port(interface).pfc:
+            return None
+        return next((found.queue for found in self.classes if found.obeyed_priority == priority), None)
 
 
 def switch_effect(model: DeviceModel | None, buffer_bytes: float) -> SwitchEffect:
-    """What a model's QoS amounts to on a chip with this buffer. Raises ConfigError for what no chip could follow."""
+    """The effect of a model's QoS on a chip with this buffer. Raises ConfigError for what no chip could follow.
+
+    Raises UnsupportedFeature for several lossless classes.
+    """
     if model is None or model.qos is None:
-        return SwitchEffect(classes=(DEFAULT_CLASS,), lossless=None, ports={})
+        plain = PortEffect(queues=(QueueEffect(queue=DEFAULT_CLASS.queue, limit_bytes=LOSSY_SHARE * buffer_bytes),))
+        return SwitchEffect(classes=(DEFAULT_CLASS,), default=DEFAULT_CLASS, lossless=None, ports={}, plain=plain)
     qos = model.qos
-    raise_all(_contradictions(model.name, qos))
-    distinct = {_settings(port): port for port in qos.ports}
-    effects = {settings: _port_effect(qos, port, buffer_bytes) for settings, port in distinct.items()}
-    ports = {port.interface: effects[_settings(port)] for port in qos.ports}
-    return SwitchEffect(classes=qos.classes, lossless=qos.lossless(), ports=ports)
-
-
-def _settings(port: PortQos) -> tuple[str, bool, bool, bool]:
-    """What the effect of a port depends on; most ports of a switch have the same."""
-    return port.profile, port.pfc, port.ecn, port.trust_dscp
-
-
-def _contradictions(name: str, qos: Qos) -> list[RailfabError]:
-    """Queues that a port does not have, and ports bound to a profile that is not there."""
-    known = {profile.name for profile in qos.profiles}
-    queues: list[RailfabError] = [
-        ConfigError(f"{name}: class {cls.name}", f"there is no queue {cls.queue}", f"Use queues 0 to {QUEUES - 1}")
-        for cls in qos.classes
-        if not 0 <= cls.queue < QUEUES
-    ]
-    profiles = [
-        ConfigError(
-            f"{name} {port.interface}", f"there is no QoS profile {port.profile!r}", "Define it, or use another"
-        )
-        for port in qos.ports
-        if port.profile not in known
-    ]
-    return [*queues, *profiles]
-
-
-def _port_effect(qos: Qos, port: PortQos, buffer_bytes: float) -> PortEffect:
-    profile = qos.profile(port.profile)
-    return PortEffect(
-        trust_dscp=port.trust_dscp,
-        pfc=port.pfc and qos.lossless() is not None,
-        kmin_bytes=profile.kmin_bytes if port.ecn else np.inf,
-        kmax_bytes=profile.kmax_bytes if port.ecn else np.inf,
-        pmax=profile.pmax_percent / 100,
-        xoff_bytes=profile.xoff_bytes,
-        headroom_bytes=buffer_bytes * qos.headroom_pool_percent / 100 * profile.headroom_percent / 100,
+    raise_all([*_contradictions(model.name, qos), *_several_lossless(model.name, qos)])
+    chip = _Chip(qos, buffer_bytes)
+    distinct = {replace(port, interface=""): None for port in qos.ports}
+    effects = {settings: chip.port(settings) for settings in distinct}
+    return SwitchEffect(
+        classes=qos.classes,
+        default=chip.default,
+        lossless=next(iter(qos.lossless()), None),
+        ports={port.interface: effects[replace(port, interface="")] for port in qos.ports},
+        plain=chip.port(PortQos(interface="")),
     )
+
+
+def _contradictions(name: str, qos: Qos) -> Iterator[RailfabError]:
+    """Queues that a port does not have."""
+    for found in qos.classes:
+        if not 0 <= found.queue < QUEUES:
+            problem = f"there is no queue {found.queue}"
+            yield ConfigError(f"{name}: class {found.name}", problem, f"Use queues 0 to {QUEUES - 1}")
+
+
+def _several_lossless(name: str, qos: Qos) -> Iterator[RailfabError]:
+    names = [found.name for found in qos.lossless()]
+    if len(names) > 1:
+        problem = f"the twin simulates one lossless class per switch, not {' and '.join(names)}"
+        yield UnsupportedFeature(f"{name}: QoS", problem, "Leave pfc_priority to one of them")
+
+
+@dataclass(frozen=True, slots=True)
+class _Chip:
+    """The QoS of a switch with its buffer; makes the effects of ports."""
+
+    qos: Qos
+    buffer_bytes: float
+
+    @property
+    def default(self) -> TrafficClass:
+        return self._class(self.qos.default_class) or DEFAULT_CLASS
+
+    def _class(self, name: str) -> TrafficClass | None:
+        return next((found for found in self.qos.classes if found.name == name), None)
+
+    def port(self, port: PortQos) -> PortEffect:
+        qos, profile = self.qos, self.qos.profile(port.profile) if port.profile else None
+        classifier = qos.classifier(port.classifier) if port.classifier else None
+        classes = {point: self._class(name) or self.default for point, name in (classifier.dscp if classifier else ())}
+        lossless = next(iter(qos.lossless()), None)
+        thresholds = profile.of(lossless.name) if profile and lossless else None
+        return PortEffect(
+            classes=classes,
+            queues=tuple(self._queue(found, port, profile) for found in qos.classes),
+            pfc=port.pfc,
+            xoff_bytes=self._xoff_bytes(thresholds) if lossless else np.inf,
+            headroom_bytes=self._headroom_bytes(thresholds) if lossless else 0.0,
+        )
+
+    def _queue(self, found: TrafficClass, port: PortQos, profile: PortProfile | None) -> QueueEffect:
+        thresholds = profile.of(found.name) if profile else None
+        limit_bytes = np.inf if found.lossless else LOSSY_SHARE * self.buffer_bytes
+        if thresholds and thresholds.limit_bytes is not None:
+            limit_bytes = thresholds.limit_bytes
+        ramp = thresholds.ecn if thresholds and found.name in port.ecn else None
+        if ramp is None:
+            return QueueEffect(queue=found.queue, limit_bytes=limit_bytes)
+        return QueueEffect(
+            queue=found.queue,
+            kmin_bytes=ramp.kmin_bytes,
+            kmax_bytes=ramp.kmax_bytes,
+            pmax=ramp.pmax_percent / 100,
+            limit_bytes=limit_bytes,
+        )
+
+    def _xoff_bytes(self, thresholds: ClassThresholds | None) -> float:
+        if thresholds is None or thresholds.xoff_bytes is None:
+            return DEFAULT_XOFF_SHARE * self.buffer_bytes
+        return thresholds.xoff_bytes
+
+    def _headroom_bytes(self, thresholds: ClassThresholds | None) -> float:
+        """Of the pool, what the thresholds say, or an equal share for each port."""
+        pool_bytes = self.buffer_bytes * self.qos.headroom_pool_percent / 100
+        if thresholds is None or thresholds.headroom_percent is None:
+            return pool_bytes / max(1, len(self.qos.ports))
+        return pool_bytes * thresholds.headroom_percent / 100
 
 
 def plain_links(links: LinkTable) -> Network:
@@ -142,7 +214,7 @@ def network(
         net.rate_gbps[link] = state.rate_gbps if state.oper_up else 0.0
         if key[0] in effects:
             _egress(net, link, effects[key[0]], key[1], links.buffer_bytes[key[0]])
-            _ingress(net, link ^ 1, effects[key[0]].port(key[1]))
+            _ingress(net, link ^ 1, effects[key[0]], key[1])
         _pause(net, link, links, effects)
     return net
 
@@ -166,38 +238,42 @@ def _copied(net: Network) -> Network:
 
 
 def _egress(net: Network, link: int, switch: SwitchEffect, interface: str, buffer_bytes: float) -> None:
-    """Set the queues of the port that a link leaves. Only the lossless class marks and is free of tail drop."""
-    port = switch.port(interface)
+    """Set the queues of the port that a link leaves."""
     net.limit_bytes[link], net.weight[link] = LOSSY_SHARE * buffer_bytes, 1.0
     net.kmin_bytes[link], net.kmax_bytes[link], net.pmax[link] = np.inf, np.inf, 0.0
-    for cls in switch.classes:
-        net.weight[link, cls.queue] = STRICT_WEIGHT if cls.scheduling is Scheduling.STRICT else (cls.weight or 1)
-    if switch.lossless is None:
-        return
-    queue = switch.lossless.queue
-    net.limit_bytes[link, queue] = np.inf
-    net.kmin_bytes[link, queue] = port.kmin_bytes
-    net.kmax_bytes[link, queue] = port.kmax_bytes
-    net.pmax[link, queue] = port.pmax
+    for found in switch.classes:
+        strict = found.scheduling is Scheduling.STRICT
+        net.weight[link, found.queue] = STRICT_WEIGHT if strict else (found.weight or 1)
+    for effect in switch.port(interface).queues:
+        queue = (link, effect.queue)
+        net.limit_bytes[queue] = effect.limit_bytes
+        net.kmin_bytes[queue], net.kmax_bytes[queue], net.pmax[queue] = (
+            effect.kmin_bytes,
+            effect.kmax_bytes,
+            effect.pmax,
+        )
 
 
-def _ingress(net: Network, link: int, port: PortEffect) -> None:
+def _ingress(net: Network, link: int, switch: SwitchEffect, interface: str) -> None:
     """Set the buffer of the port that a link leads to; without PFC it drops where it would have asked for a pause."""
+    port = switch.port(interface)
     net.xoff_bytes[link] = port.xoff_bytes
     net.headroom_bytes[link] = port.headroom_bytes
-    net.pfc_sent[link] = port.pfc
+    net.pfc_sent[link] = switch.asks_for(interface) is not None
 
 
 def _pause(net: Network, link: int, links: LinkTable, effects: Mapping[str, SwitchEffect]) -> None:
-    """Set which queue of the near end a pause from the far end stops; none when they protect different priorities."""
+    """Set which queue of the near end a pause from the far end stops.
+
+    A port without PFC for the priority that it would ask for asks for nothing; the array still says who would obey it.
+    """
     near, far = links.near[link], links.far(link)
-    asking = effects[far.node].lossless if far.node in effects else None
-    obeying = effects[near.node].lossless if near.node in effects else None
+    lossless = effects[far.node].lossless if far.node in effects else None
     net.pfc_honoured[link], net.pause_queue[link] = False, 0
-    if asking is None:
+    if lossless is None or lossless.pfc_priority is None:
         return
-    if links.is_host(near.node):
-        net.pfc_honoured[link], net.pause_queue[link] = True, HOST_QUEUE
-    elif obeying is not None and obeying.lossless_priority == asking.lossless_priority:
-        net.pfc_honoured[link] = effects[near.node].port(near.name).pfc
-        net.pause_queue[link] = obeying.queue
+    queue = HOST_QUEUE if links.is_host(near.node) else None
+    if near.node in effects:
+        queue = effects[near.node].stopped_by(near.name, lossless.pfc_priority)
+    if queue is not None:
+        net.pfc_honoured[link], net.pause_queue[link] = True, queue

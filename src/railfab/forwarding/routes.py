@@ -1,26 +1,33 @@
 """BGP: which routes every switch has, and over which next hops.
 
-A switch's best path to a group of prefixes is the shortest AS path that its peers announce to it; peers at equal
-length are equal-cost next hops (multipath with AS-path relax). The routes are the one stable state of these equations,
-and are reached by computing switches again until none differs: after a change only those that it concerns. A route of
-length k rests on routes of length k - 1, down to an originator, so there is exactly one stable state.
+A switch's best path to a group of prefixes is the shortest AS path that its peers announce to it and its filters
+permit; peers at equal cost are equal-cost next hops. The routes are the one stable state of these equations, and are
+reached by computing switches again until none differs: after a change only those that it concerns. A route rests on
+routes of a lower cost, down to an originator, so there is exactly one stable state: every session adds to the cost, and
+no setting takes from it. Local preference could, which is why it is refused (`limits`).
+
+An aggregate is originated while there is a route to a contributor. Contributors are longer than their aggregate, so
+that this has one solution too; it is reached by computing routes again until no aggregate comes or goes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from railfab.device import PrefixRange
+from railfab.forwarding.attributes import NO_PATH, UNREACHED
 from railfab.forwarding.best_paths import BestPaths
 from railfab.forwarding.config import SwitchConfig
-from railfab.forwarding.interning import NO_HOPS, NO_PATH
 from railfab.forwarding.links import LinkTable
+from railfab.forwarding.next_hop_groups import NO_HOPS
 from railfab.forwarding.ports import Configs, PortStates
-from railfab.forwarding.prefixes import Connected, Prefix, PrefixGroups, prefix_groups
-from railfab.forwarding.route_table import UNREACHED, Peers, Routes, policies_in_use
-from railfab.forwarding.sessions import Sessions
+from railfab.forwarding.prefix_groups import Connected, PrefixGroups, prefix_groups
+from railfab.forwarding.prefixes import Prefix, Prefixes
+from railfab.forwarding.route_table import FAMILIES, Peer, Peers, Routes, filters_in_use
+from railfab.forwarding.sessions import BgpSession, Sessions
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,45 +45,75 @@ def routes(now: RoutingInputs, nodes: Collection[str], before: Routes, before_co
 
     The same object as before when no route and no number of prefixes differs.
     """
+    found = _settled(now, nodes, before, before_configs)
+    aggregating = [name for name, config in now.configs.items() if config.aggregates]
+    while differing := [name for name in aggregating if _own_prefixes(now, name, found) != found.connected.get(name)]:
+        found = _settled(now, differing, found, now.configs)
+    return found
+
+
+def _settled(now: RoutingInputs, nodes: Collection[str], before: Routes, before_configs: Configs) -> Routes:
+    """The routes with the aggregates that follow from the routes before."""
     configs = now.configs
-    connected = _connected(now, nodes, before.connected)
+    connected = _connected(now, nodes, before)
     peers = _peers(now, nodes, before.peers)
-    groups = before.groups
-    if connected is not before.connected or policies_in_use(configs) != policies_in_use(before_configs):
-        groups = prefix_groups(connected, before.tables.policies, policies_in_use(configs))
-    speakers = {name for name in nodes if _speaker(configs.get(name)) != _speaker(before_configs.get(name))}
+    groups, filters = before.groups, filters_in_use(configs)
+    if connected is not before.connected or filters != filters_in_use(before_configs):
+        groups = prefix_groups(connected, before.tables.policies, filters)
+    pairs = {name: (configs.get(name), before_configs.get(name)) for name in nodes}
+    speakers = {name for name, (new, old) in pairs.items() if new is not old and _speaker(new) != _speaker(old)}
     speakers |= {name for name in nodes if peers.get(name) != before.peers.get(name)}
-    announcers = {name for name in nodes if _announcer(configs.get(name)) != _announcer(before_configs.get(name))}
+    announcers = {name for name, (new, old) in pairs.items() if new is not old and _announcer(new) != _announcer(old)}
     if not speakers and not announcers and groups is before.groups:
         return before
     draft, origins = _draft(before, connected, peers, groups)
     best_paths = BestPaths(draft, configs)
     best_paths.mark_origins(origins)
-    best_paths.mark(speakers | {peer for name in announcers for peer, _ in peers.get(name, ())})
+    best_paths.mark(speakers | {peer.device for name in announcers for peer in peers.get(name, ())})
     best_paths.run()
-    if np.array_equal(groups.sizes, before.groups.sizes):
-        touched = best_paths.computed
+    if np.array_equal(groups.sizes, before.groups.sizes) and np.array_equal(groups.bits, before.groups.bits):
+        touched = best_paths.computed | announcers
         draft.counts.update({name: held for name, held in before.counts.items() if name not in touched})
     return draft
 
 
-def _connected(now: RoutingInputs, nodes: Iterable[str], before: Connected) -> Connected:
-    """The loopbacks, and the subnets of numbered ports that are up. The same object when nothing differs."""
-    fresh = {name: _own_prefixes(now, now.configs[name]) if name in now.configs else None for name in nodes}
-    if all(before.get(name) == own for name, own in fresh.items()):
-        return before
-    kept = {**before, **fresh}
+def _speaker(config: SwitchConfig | None) -> object:
+    return None if config is None else config.speaker
+
+
+def _announcer(config: SwitchConfig | None) -> object:
+    return None if config is None else config.announcer
+
+
+def _connected(now: RoutingInputs, nodes: Iterable[str], before: Routes) -> Connected:
+    """The prefixes that switches originate. The same object when nothing differs."""
+    fresh = {name: _own_prefixes(now, name, before) if name in now.configs else None for name in nodes}
+    if all(before.connected.get(name) == own for name, own in fresh.items()):
+        return before.connected
+    kept = {**before.connected, **fresh}
     return {name: own for name, own in sorted(kept.items()) if own is not None}
 
 
-def _own_prefixes(now: RoutingInputs, config: SwitchConfig) -> dict[Prefix, int | None]:
-    name = config.model.name
-    own: dict[Prefix, int | None] = {(int(config.model.loopback), 32): None}
+def _own_prefixes(now: RoutingInputs, name: str, before: Routes) -> dict[Prefix, int | None]:
+    """The prefixes of loopbacks, the subnets of ports that are up, and the aggregates that are announced."""
+    config = now.configs[name]
+    own: dict[Prefix, int | None] = dict.fromkeys(config.loopbacks)
     for interface, prefix in config.subnets:
         state = now.ports.get(name, {}).get(interface)
         if state is not None and state.oper_up:
             own[prefix] = now.links.egress[name, interface]
+    for prefix, ranges in sorted(config.aggregates, key=lambda held: -held[0][2]):
+        if prefix not in own and _has_route(before, name, own, ranges):
+            own[prefix] = None
     return own
+
+
+def _has_route(table: Routes, name: str, own: Mapping[Prefix, object], ranges: tuple[PrefixRange, ...]) -> bool:
+    """Whether a switch has a route to a prefix in these ranges: an own one, or one that it has learned."""
+    if Prefixes(list(own)).inside(ranges).any():
+        return True
+    columns = table.groups.inside(ranges)
+    return bool((table.cost[table.rows[name], columns] < UNREACHED).any())
 
 
 def _peers(now: RoutingInputs, nodes: Iterable[str], before: Mapping[str, Peers]) -> Mapping[str, Peers]:
@@ -87,15 +124,20 @@ def _peers(now: RoutingInputs, nodes: Iterable[str], before: Mapping[str, Peers]
             found.pop(name, None)
             continue
         places = now.configs[name].places
-        up = sorted(
-            (places.get(interface, len(places)), session.peer_device or "", now.links.egress[name, interface])
-            for interface, session in now.sessions[name].items()
-            if session.established
-        )
-        fresh = tuple((peer, link) for _, peer, link in up)
+        up = [(places.get(session.interface or "", len(places)), peer) for session, peer in _established(now, name)]
+        fresh = tuple(peer for _, peer in sorted(up))
         if found.get(name) != fresh:
             found[name] = fresh
     return found
+
+
+def _established(now: RoutingInputs, name: str) -> Iterator[tuple[BgpSession, Peer]]:
+    for key, session in now.sessions[name].items():
+        if session.peer_device is None or session.peer_key is None or session.interface is None or session.reason:
+            continue
+        families = sum(FAMILIES[family][0] for family in session.carried)
+        link = now.links.egress[name, session.interface]
+        yield session, Peer(session.peer_device, link, key, session.peer_key, families, session.internal)
 
 
 def _draft(
@@ -108,26 +150,14 @@ def _draft(
     old = np.array([before.groups.numbers.get(prefix, -1) for prefix in groups.examples], np.int64)
     known = np.flatnonzero(old >= 0)
     shape = (len(before.rows), len(old))
-    distance = np.full(shape, UNREACHED, np.int16)
-    path, hops = np.full(shape, NO_PATH, np.int32), np.full(shape, NO_HOPS, np.int32)
-    distance[:, known] = before.distance[:, old[known]]
-    path[:, known], hops[:, known] = before.path[:, old[known]], before.hops[:, old[known]]
-    draft = replace(
-        before, connected=connected, groups=groups, peers=peers, distance=distance, path=path, hops=hops, counts={}
-    )
+    cost = np.full(shape, UNREACHED)
+    best, hops = np.full(shape, NO_PATH, np.int32), np.full(shape, NO_HOPS, np.int32)
+    cost[:, known] = before.cost[:, old[known]]
+    best[:, known], hops[:, known] = before.best[:, old[known]], before.hops[:, old[known]]
+    draft = replace(before, connected=connected, groups=groups, peers=peers, cost=cost, best=best, hops=hops, counts={})
     differing = [
         (column, set(names).symmetric_difference(before.groups.keys[place][0] if place >= 0 else ()))
-        for column, ((names, _), place) in enumerate(zip(groups.keys, old.tolist(), strict=True))
+        for column, ((names, _, _), place) in enumerate(zip(groups.keys, old.tolist(), strict=True))
         if place < 0 or names != before.groups.keys[place][0]
     ]
     return draft, differing
-
-
-def _speaker(config: SwitchConfig | None) -> tuple[int, int, int] | None:
-    """What a switch's own routes depend on, beside its peers."""
-    return None if config is None else (config.asn, config.import_policy, config.max_paths)
-
-
-def _announcer(config: SwitchConfig | None) -> tuple[int, int] | None:
-    """What the routes of a switch's peers depend on."""
-    return None if config is None else (config.asn, config.export_policy)

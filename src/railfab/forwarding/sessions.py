@@ -3,43 +3,86 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from railfab.device import BgpNeighbor
+from railfab.device import BgpNeighbor, Family, Interface, IpAddress, Remote
 from railfab.forwarding.config import SwitchConfig
 from railfab.forwarding.links import LinkTable
 from railfab.forwarding.ports import Configs, PortStates
 from railfab.topology import PortKey
 
 
+class PrefixCounts(NamedTuple):
+    """Prefixes of one address family of a session."""
+
+    received: int = 0
+    sent: int = 0
+    installed: int = 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BgpSession:
     """A configured BGP neighbour. state: `idle`, `active` or `established`, as a switch reports it.
 
-    peer: the interface of an unnumbered session, the address of a numbered one. reason: why it is not established,
-    empty when it is. bfd_up: None without BFD. received, sent, installed: prefixes, 0 while down.
+    key: of the neighbour on its device. interface: over which it is connected; None when its address is in no subnet.
+    peer: the interface of an unnumbered session, the address of a numbered one. peer_key: of the neighbour at the
+    other end. remote_as: as configured, or that of the peer; 0 while unknown. internal: whether both ends are of one
+    AS. families: configured here; carried: those whose routes are exchanged, none while it is down.
+    reason: why it is not established, empty when it is. bfd_up: None without BFD.
+    prefixes: numbers of prefixes by family; none while it is down.
     """
 
     device: str
-    interface: str
+    key: str
+    interface: str | None
     peer: str
     peer_device: str | None
     peer_interface: str | None
+    peer_key: str | None
     remote_as: int
+    internal: bool = False
+    families: tuple[Family, ...] = (Family.IPV4,)
+    carried: tuple[Family, ...] = ()
     state: str
     reason: str
     bfd_up: bool | None
-    received: int = 0
-    sent: int = 0
-    installed: int = 0
+    prefixes: Mapping[Family, PrefixCounts] = field(default_factory=dict)
 
     @property
     def established(self) -> bool:
         return not self.reason
 
+    @property
+    def total(self) -> PrefixCounts:
+        """Numbers of prefixes of all families together."""
+        counts = self.prefixes.values()
+        return PrefixCounts(*map(sum, zip(*counts, strict=True))) if counts else PrefixCounts()
+
 
 Sessions = Mapping[str, Mapping[str, BgpSession]]
-"""Every configured session without its numbers of prefixes, by device, then interface, in the order of the model."""
+"""Every configured session without its numbers of prefixes, by device, then key, in the order of the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """One end of a session that may come up: a switch, its interface, and its neighbour."""
+
+    config: SwitchConfig
+    port: PortKey
+    neighbor: BgpNeighbor
+
+    @property
+    def device(self) -> str:
+        return self.port[0]
+
+    @property
+    def interface(self) -> Interface | None:
+        return self.config.interfaces.get(self.port[1])
+
+    @property
+    def where(self) -> str:
+        return f"{self.port[0]} {self.port[1]}"
 
 
 def sessions(
@@ -59,91 +102,156 @@ def sessions(
         if name not in configs:
             found.pop(name, None)
             continue
-        fresh = {interface: _session(links, configs, ports, (name, interface)) for interface in configs[name].neighbors}
+        fresh = {key: _session(links, configs, ports, name, key) for key in configs[name].neighbors}
         if found.get(name) != fresh or list(found[name]) != list(fresh):
             found[name] = fresh
     renewed: dict[str, dict[str, BgpSession]] = {}
     for node, interface in touched:
-        if node in changed or node not in configs or interface not in configs[node].neighbors:
+        if node in changed or node not in configs:
             continue
-        session = _session(links, configs, ports, (node, interface))
-        if found[node][interface] != session:
-            if node not in renewed:
-                found[node] = renewed[node] = dict(found[node])
-            renewed[node][interface] = session
+        for key in configs[node].sessions_on.get(interface, ()):
+            session = _session(links, configs, ports, node, key)
+            if found[node][key] != session:
+                if node not in renewed:
+                    found[node] = renewed[node] = dict(found[node])
+                renewed[node][key] = session
     return found
 
 
-def _session(links: LinkTable, configs: Configs, ports: PortStates, key: PortKey) -> BgpSession:
-    neighbor, link = configs[key[0]].neighbors[key[1]], links.egress.get(key)
+def _session(links: LinkTable, configs: Configs, ports: PortStates, device: str, key: str) -> BgpSession:
+    config = configs[device]
+    neighbor, interface = config.neighbors[key], config.interface_of.get(key)
+    link = links.egress.get((device, interface)) if interface is not None else None
     peer = links.far_key(link) if link is not None else None
-    state, reason = "idle", f"{key[0]} {key[1]} has no cable"
-    if peer is not None:
-        reason = ports[key[0]][key[1]].reason
-        if not reason:
-            state, reason = next(_objections(configs, key, peer), ("established", ""))
+    near = _End(config, (device, interface or ""), neighbor)
+    far = _far_end(near, configs.get(peer[0]), peer) if peer else None
+    state, reason = _condition(near, far, configs, ports, peer)
     return BgpSession(
-        device=key[0],
-        interface=key[1],
-        peer=str(neighbor.address) if neighbor.address else key[1],
+        device=device,
+        key=key,
+        interface=interface,
+        peer=str(neighbor.peer),
         peer_device=peer[0] if peer else None,
         peer_interface=peer[1] if peer else None,
-        remote_as=neighbor.remote_as,
+        peer_key=far.neighbor.key if far else None,
+        remote_as=_remote_as(near, far),
+        internal=far is not None and far.config.asn == config.asn,
+        families=neighbor.families,
+        carried=_carried(near, far) if far and not reason else (),
         state=state,
         reason=reason,
-        bfd_up=_bfd_up(configs, ports, neighbor, key, peer),
+        bfd_up=_bfd_up(near, far, ports),
     )
 
 
-def _objections(configs: Configs, key: PortKey, peer: PortKey) -> Iterator[tuple[str, str]]:
-    """What keeps a session over a working link down: the state that it stays in, and the reason."""
-    mine, theirs = configs[key[0]], configs.get(peer[0])
-    if theirs is None:
-        yield "active", f"{peer[0]} runs no BGP"
-    elif peer[1] not in theirs.neighbors:
-        yield "active", f"{peer[0]} has no neighbour on {peer[1]}"
-    else:
-        yield from _addressing(mine, theirs, key, peer)
-        yield from _as_numbers(mine, theirs, key, peer)
-        yield from _as_numbers(theirs, mine, peer, key)
-
-
-def _as_numbers(mine: SwitchConfig, theirs: SwitchConfig, key: PortKey, peer: PortKey) -> Iterator[tuple[str, str]]:
-    expected = mine.neighbors[key[1]].remote_as
-    if expected != theirs.asn:
-        yield "idle", f"{key[0]} expects AS {expected}, {peer[0]} is AS {theirs.asn}"
-    elif mine.asn == theirs.asn:
-        yield "idle", f"{key[0]} and {peer[0]} are both AS {theirs.asn}, but the session is configured as external"
-
-
-def _addressing(mine: SwitchConfig, theirs: SwitchConfig, key: PortKey, peer: PortKey) -> Iterator[tuple[str, str]]:
-    """Both ends unnumbered, or each configured with the other's address inside its own subnet."""
-    if (mine.neighbors[key[1]].address is None) != (theirs.neighbors[peer[1]].address is None):
-        numbered, other = (key, peer) if mine.neighbors[key[1]].address else (peer, key)
-        yield "active", f"{numbered[0]} {numbered[1]} is numbered, {other[0]} {other[1]} is not"
-        return
-    for here, there, near, far in ((key, peer, mine, theirs), (peer, key, theirs, mine)):
-        own, remote, address = near.interfaces[here[1]], far.interfaces[there[1]], near.neighbors[here[1]].address
-        if address is None:
-            if not own.unnumbered:
-                yield "active", f"{here[0]} {here[1]} has no IPv6 link-local"
-        elif remote.address is None or remote.address.ip != address:
-            yield "active", f"{here[0]} expects {address}, which is not on {there[0]} {there[1]}"
-        elif own.address is None or address not in own.address.network:
-            yield "active", f"{address} is outside the subnet of {here[0]} {here[1]}"
-
-
-def _bfd_up(
-    configs: Configs, ports: PortStates, neighbor: BgpNeighbor, key: PortKey, peer: PortKey | None
-) -> bool | None:
-    """Whether BFD is up: it needs a working link and BFD at both ends. None for a session without it."""
-    if not _runs_bfd(configs[key[0]], neighbor):
+def _far_end(near: _End, config: SwitchConfig | None, peer: PortKey) -> _End | None:
+    """The neighbour at the other end of the cable: the one meant for this end, or any other."""
+    if config is None:
         return None
-    if peer is None or peer[0] not in configs:
+    keys = config.sessions_on.get(peer[1], ())
+    found = sorted((config.neighbors[key] for key in keys), key=lambda held: not _is_meant(held, near))
+    return _End(config, peer, found[0]) if found else None
+
+
+def _is_meant(neighbor: BgpNeighbor, near: _End) -> bool:
+    """Whether the far end's neighbour is this end: both unnumbered, or the address is on this interface."""
+    if isinstance(neighbor.peer, str) or isinstance(near.neighbor.peer, str):
+        return neighbor.unnumbered and near.neighbor.unnumbered
+    return _has(near.interface, neighbor.peer) and neighbor.peer.version == near.neighbor.peer.version
+
+
+def _has(interface: Interface | None, address: IpAddress) -> bool:
+    return interface is not None and any(held.ip == address for held in interface.addresses)
+
+
+def _remote_as(near: _End, far: _End | None) -> int:
+    """The AS number of a peer as configured; of one that is only internal or external, its own, 0 while unknown."""
+    if not isinstance(near.neighbor.remote_as, Remote):
+        return near.neighbor.remote_as
+    return (far.config.asn if far else None) or 0
+
+
+def _condition(
+    near: _End, far: _End | None, configs: Configs, ports: PortStates, peer: PortKey | None
+) -> tuple[str, str]:
+    """The state of a session, and why it is not established."""
+    device, neighbor = near.device, near.neighbor
+    if not neighbor.enabled:
+        return "idle", f"{device} has shut down its neighbour {neighbor.peer}"
+    if near.port[1] == "":
+        return "idle", f"{neighbor.peer} is in no subnet of {device}"
+    if peer is None:
+        return "idle", f"{near.where} has no cable"
+    if reason := ports[device][near.port[1]].reason:
+        return "idle", reason
+    if peer[0] not in configs or configs[peer[0]].model.bgp is None:
+        return "active", f"{peer[0]} runs no BGP"
+    if far is None:
+        return "active", f"{peer[0]} has no neighbour on {peer[1]}"
+    return next(_objections(near, far), ("established", ""))
+
+
+def _objections(near: _End, far: _End) -> Iterator[tuple[str, str]]:
+    """What keeps a session over a working link down: the state that it stays in, and the reason."""
+    if not far.neighbor.enabled:
+        yield "active", f"{far.device} has shut down its neighbour {far.neighbor.peer}"
+    yield from _addressing(near, far)
+    if (near.neighbor.password is None) != (far.neighbor.password is None):
+        with_one, without = (near, far) if near.neighbor.password else (far, near)
+        yield "active", f"{with_one.device} has a password for the session, {without.device} has none"
+    yield from _as_numbers(near, far)
+    yield from _as_numbers(far, near)
+
+
+def _addressing(near: _End, far: _End) -> Iterator[tuple[str, str]]:
+    """Both ends unnumbered, or each configured with an address of the other's interface."""
+    if near.neighbor.unnumbered != far.neighbor.unnumbered:
+        numbered, other = (far, near) if near.neighbor.unnumbered else (near, far)
+        yield "active", f"{numbered.where} is numbered, {other.where} is not"
+    for one, other in ((near, far), (far, near)):
+        if isinstance(one.neighbor.peer, str):
+            if one.interface is None or not one.interface.unnumbered:
+                yield "active", f"{one.where} has no IPv6 link-local"
+        elif not _has(other.interface, one.neighbor.peer):
+            yield "active", f"{one.device} expects {one.neighbor.peer}, which is not on {other.where}"
+
+
+def _as_numbers(one: _End, other: _End) -> Iterator[tuple[str, str]]:
+    expected, same = one.neighbor.remote_as, one.config.asn == other.config.asn
+    if expected is Remote.EXTERNAL and same:
+        yield "idle", f"{one.device} and {other.device} are both AS {one.config.asn}, the session is external"
+    elif expected is Remote.INTERNAL and not same:
+        yield "idle", f"{one.device} expects its own AS {one.config.asn}, {other.device} is AS {other.config.asn}"
+    elif not isinstance(expected, Remote) and expected != other.config.asn:
+        yield "idle", f"{one.device} expects AS {expected}, {other.device} is AS {other.config.asn}"
+
+
+def _carried(near: _End, far: _End) -> tuple[Family, ...]:
+    """The families that both ends have, and whose next hops the transport can name.
+
+    IPv4 routes over IPv6 need RFC 8950 at both ends; IPv6 routes over IPv4 an IPv6 address on both interfaces.
+    """
+    usable = {Family.IPV4, Family.IPV6}
+    if _is_ipv6(near.neighbor):
+        if not all(end.config.model.bgp and end.config.model.bgp.ipv6_next_hops for end in (near, far)):
+            usable.discard(Family.IPV4)
+    elif not all(end.interface and _has_ipv6(end.interface) for end in (near, far)):
+        usable.discard(Family.IPV6)
+    return tuple(found for found in near.neighbor.families if found in usable and found in far.neighbor.families)
+
+
+def _is_ipv6(neighbor: BgpNeighbor) -> bool:
+    return isinstance(neighbor.peer, str) or neighbor.peer.version == 6
+
+
+def _has_ipv6(interface: Interface) -> bool:
+    return interface.unnumbered or any(address.version == 6 for address in interface.addresses)
+
+
+def _bfd_up(near: _End, far: _End | None, ports: PortStates) -> bool | None:
+    """Whether BFD is up: it needs a working link and BFD at both ends. None for a session without it."""
+    if near.neighbor.bfd is None:
+        return None
+    if far is None or far.neighbor.bfd is None or not (near.neighbor.enabled and far.neighbor.enabled):
         return False
-    theirs = configs[peer[0]].neighbors.get(peer[1])
-    return bool(theirs and ports[key[0]][key[1]].oper_up and _runs_bfd(configs[peer[0]], theirs))
-
-
-def _runs_bfd(config: SwitchConfig, neighbor: BgpNeighbor) -> bool:
-    return config.model.bfd is not None and neighbor.bfd
+    return ports[near.device][near.port[1]].oper_up

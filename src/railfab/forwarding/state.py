@@ -15,8 +15,6 @@ from railfab.forwarding.sessions import BgpSession, Sessions
 from railfab.sim import Network
 from railfab.topology import PortKey
 
-_NO_PREFIXES = SessionCounts(0, 0, 0)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marking:
@@ -55,12 +53,12 @@ class ForwardingState:
     def sessions_of(self, switch: str) -> tuple[BgpSession, ...]:
         """The configured BGP sessions of a switch, with their numbers of prefixes."""
         held = self.sessions.get(switch, {})
-        counts = self.routes.session_counts(self.links, self.configs, switch) if held else {}
-        return tuple(_with_counts(session, counts.get(name, _NO_PREFIXES)) for name, session in held.items())
+        counts = self.routes.session_counts(self.configs, switch) if held else {}
+        return tuple(_with_counts(session, counts.get(key, {})) for key, session in held.items())
 
-    def session(self, switch: str, interface: str) -> BgpSession:
-        """One of the configured BGP sessions of a switch."""
-        return next(session for session in self.sessions_of(switch) if session.interface == interface)
+    def session(self, switch: str, key: str) -> BgpSession:
+        """One of the configured BGP sessions of a switch, by its key."""
+        return next(session for session in self.sessions_of(switch) if session.key == key)
 
     def forwards_otherwise(self, before: ForwardingState) -> frozenset[str]:
         """Nodes that may forward a packet otherwise than before: by ports, routes, QoS or MTU."""
@@ -81,6 +79,4 @@ class ForwardingState:
 
 
 def _with_counts(session: BgpSession, counts: SessionCounts) -> BgpSession:
-    if session.reason or counts == _NO_PREFIXES:
-        return session
-    return replace(session, received=counts.received, sent=counts.sent, installed=counts.installed)
+    return replace(session, prefixes=counts) if counts and session.established else session

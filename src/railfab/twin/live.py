@@ -20,11 +20,11 @@ from railfab.forwarding import (
     ForwardingState,
     LinkTable,
     Marking,
+    check,
     converge,
     flow_path,
     unconfigured,
 )
-from railfab.forwarding.qos import switch_effect
 from railfab.intent import Job
 from railfab.sim import QUEUES, Dcqcn, Engine, Flow, Framing, Path, max_min_rates
 from railfab.topology import PortKey, Topology
@@ -125,7 +125,7 @@ class LiveFabric:
     def configure(self, name: str, model: DeviceModel | None) -> None:
         """Give a switch its configuration; None takes it away. Returns when the fabric has converged.
 
-        Raises ConfigError for QoS that no chip could follow, and then nothing has changed.
+        Raises ConfigError or UnsupportedFeature for what the fabric cannot do, and then nothing has changed.
         """
         self.configure_all({name: model})
 
@@ -134,8 +134,8 @@ class LiveFabric:
         named = {}
         for name, model in models.items():
             self._known_switch(name)
-            switch_effect(model, self._links.buffer_bytes[name])
             named[name] = model if model is None or model.name == name else replace(model, name=name)
+            check(named[name], self._links, name)
         self._request(FabricChange(named))
 
     def set_link(self, node: str, interface: str, up: bool) -> None:

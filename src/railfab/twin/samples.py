@@ -12,6 +12,7 @@ import numpy as np
 
 from railfab.forwarding import BgpSession, ForwardingState, LinkTable
 from railfab.forwarding.qos import SwitchEffect
+from railfab.forwarding.sessions import PrefixCounts
 from railfab.sim import QUEUES
 from railfab.topology import Node, Port
 from railfab.twin.readings import Arrays, Values
@@ -172,7 +173,7 @@ def _lossless_families(
     cls = effect.lossless
     if cls is None:
         return
-    priority = tuple({"interface": port.name, "priority": str(cls.lossless_priority)} for port in ports)
+    priority = tuple({"interface": port.name, "priority": str(cls.pfc_priority)} for port in ports)
     group = tuple({"interface": port.name, "priority_group": f"pfc-{cls.name}"} for port in ports)
     yield from _each(_PFC_EGRESS, priority, links)
     yield from _each(_PFC_INGRESS, priority, links ^ 1)
@@ -213,10 +214,10 @@ def _session_samples(session: BgpSession, counters: TransitionCounters) -> Itera
     yield Sample("fabric_bgp_established_transitions_total", peer, float(counted.established))
     if counted.established_s is not None:
         yield Sample("fabric_bgp_last_established_timestamp_seconds", peer, counted.established_s)
-    prefixes = {"received": session.received, "sent": session.sent, "installed": session.installed}
-    for direction, count in prefixes.items():
-        labels = {**peer, "afi_safi": "ipv4-unicast", "direction": direction}
-        yield Sample("fabric_bgp_prefixes", labels, float(count))
+    for family in session.families:
+        for direction, count in session.prefixes.get(family, PrefixCounts())._asdict().items():
+            labels = {**peer, "afi_safi": family.value, "direction": direction}
+            yield Sample("fabric_bgp_prefixes", labels, float(count))
     if session.bfd_up is not None:
         yield Sample("fabric_bfd_session_up", peer, float(session.bfd_up))
         yield Sample("fabric_bfd_failure_transitions_total", peer, float(counted.bfd_failures))

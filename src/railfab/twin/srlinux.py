@@ -69,7 +69,7 @@ def wildcard(device: str, key: str, pattern: str, labels: Labels) -> str | None:
 def session_leaves(device: str, session: BgpSession) -> dict[str, Any]:
     """The peer's AS number, and the address of a numbered BFD session, which no metric carries."""
     numbered = _is_address(session.peer)
-    key = session.peer if numbered else f"{link_local(device, session.interface)}%{session.interface}.0"
+    key = session.peer if numbered else f"{link_local(device, session.peer)}%{session.peer}.0"
     neighbor = f"/network-instance[name=default]/protocols/bgp/neighbor[peer-address={key}]"
     leaves: dict[str, Any] = {f"{neighbor}/peer-as": session.remote_as}
     if numbered and session.bfd_up is not None:

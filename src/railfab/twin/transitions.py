@@ -31,7 +31,7 @@ class TransitionCounters:
     """Counts since the start; immutable. Axis (link,) for the port that each directed link leaves.
 
     ports: how often each port went up or down. last_change_s: when it last did, or the start [s, Unix time].
-    sessions: by device, then interface.
+    sessions: by device, then key.
     """
 
     ports: NDArray[np.float64]
@@ -39,7 +39,7 @@ class TransitionCounters:
     sessions: Mapping[str, Mapping[str, SessionTransitions]]
 
     def session(self, session: BgpSession) -> SessionTransitions:
-        return self.sessions.get(session.device, {}).get(session.interface, NO_TRANSITIONS)
+        return self.sessions.get(session.device, {}).get(session.key, NO_TRANSITIONS)
 
     def counted(self, before: ForwardingState, after: ForwardingState, now_s: float) -> TransitionCounters:
         """The counts after a change of state at this time."""
@@ -75,12 +75,12 @@ def _counted(
 ) -> dict[str, SessionTransitions]:
     """The counts of a device's sessions that came up or whose BFD went down."""
     found: dict[str, SessionTransitions] = {}
-    for interface, session in after.items():
-        earlier, count = before.get(interface), counts.get(interface, NO_TRANSITIONS)
+    for key, session in after.items():
+        earlier, count = before.get(key), counts.get(key, NO_TRANSITIONS)
         if session.established and not (earlier is not None and earlier.established):
             count = replace(count, established=count.established + 1, established_s=now_s)
         if earlier is not None and earlier.bfd_up and session.bfd_up is False:
             count = replace(count, bfd_failures=count.bfd_failures + 1)
         if count is not NO_TRANSITIONS:
-            found[interface] = count
+            found[key] = count
     return found

@@ -1,0 +1,186 @@
+"""Routing policies as a session applies them: what they do to a prefix, and to the attributes of its routes.
+
+A filter is the policies of one direction of a session. Its verdict on a prefix is what remains of its rules when their
+prefixes have been compared. Filters and verdicts are stored once and named by their numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from railfab.device import Action, Aggregate, BgpNeighbor, DeviceModel, PolicyRule, PrefixRange, Remote
+from railfab.forwarding.attributes import GRACEFUL_SHUTDOWN, Attributes, Numbers, RouteAttributes
+from railfab.forwarding.prefixes import Prefixes
+
+Filter = tuple[PolicyRule, ...]
+"""Rules in their order; the last one has no condition."""
+
+Verdict = tuple[PolicyRule, ...]
+"""The rules of a filter that a prefix meets, without prefixes, up to the first one without another condition."""
+
+DENY, PERMIT = PolicyRule(action=Action.DENY), PolicyRule(action=Action.PERMIT)
+
+DENIED, ACCEPTED = 0, 1
+"""Numbers of the verdicts that deny every route of a prefix, and that let every one pass as it is."""
+
+REJECTED = -1
+"""In place of a number of attributes: a verdict denies the route."""
+
+
+def import_filter(model: DeviceModel, neighbor: BgpNeighbor) -> Filter:
+    """The rules for the routes of a neighbour."""
+    return _rules(model, neighbor, neighbor.import_policies)
+
+
+def export_filter(model: DeviceModel, neighbor: BgpNeighbor) -> Filter:
+    """The rules for the routes that a neighbour is told. A drained switch marks all of them (RFC 8326)."""
+    aggregates = model.bgp.aggregates if model.bgp else ()
+    rules = (*_suppressed(aggregates), *_rules(model, neighbor, neighbor.export_policies))
+    return tuple(map(_drained, rules)) if model.drain else rules
+
+
+def is_internal(model: DeviceModel, neighbor: BgpNeighbor) -> bool:
+    """Whether a neighbour is configured as one of the same AS."""
+    return model.bgp is not None and neighbor.remote_as in (Remote.INTERNAL, model.bgp.asn)
+
+
+def _rules(model: DeviceModel, neighbor: BgpNeighbor, names: Sequence[str]) -> Filter:
+    """The rules of all policies in their order, and the default of the last one.
+
+    A policy that is not defined denies every route. Without any policy, RFC 8212 decides for an external neighbour.
+    """
+    if not names:
+        strict = model.bgp is not None and model.bgp.requires_policy and not is_internal(model, neighbor)
+        return (DENY,) if strict else (PERMIT,)
+    policies = [model.policy(name) for name in names]
+    rules = [rule for policy in policies for rule in (policy.rules if policy else (DENY,))]
+    last = policies[-1]
+    return (*rules, DENY if last is None else PolicyRule(action=last.default))
+
+
+def _suppressed(aggregates: Sequence[Aggregate]) -> Iterator[PolicyRule]:
+    """Rules that keep the contributors of aggregates to the switch itself."""
+    for aggregate in aggregates:
+        if aggregate.summary_only:
+            yield PolicyRule(action=Action.DENY, prefixes=contributor_ranges(aggregate))
+
+
+def contributor_ranges(aggregate: Aggregate) -> tuple[PrefixRange, ...]:
+    """The prefixes that make an aggregate be announced: those in its contributors, or any longer one inside it."""
+    shortest = aggregate.prefix.prefixlen + 1
+    return tuple(
+        PrefixRange(prefix=network, ge=max(shortest, network.prefixlen), le=network.max_prefixlen)
+        for network in aggregate.contributors or (aggregate.prefix,)
+    )
+
+
+def _drained(rule: PolicyRule) -> PolicyRule:
+    if rule.action is Action.DENY or GRACEFUL_SHUTDOWN in rule.set_communities:
+        return rule
+    return replace(rule, set_communities=(*rule.set_communities, GRACEFUL_SHUTDOWN))
+
+
+@dataclass(slots=True)
+class Policies:
+    """Distinct filters and verdicts. Only ever grows, so that numbers stay valid."""
+
+    filters: list[Filter] = field(default_factory=list)
+    verdicts: list[Verdict] = field(default_factory=lambda: [(DENY,), (PERMIT,)])
+    _filter_numbers: dict[Filter, int] = field(default_factory=dict)
+    _verdict_numbers: dict[Verdict, int] = field(default_factory=lambda: {(DENY,): DENIED, (PERMIT,): ACCEPTED})
+    _decided: dict[tuple[int, int, int], int] = field(default_factory=dict)
+
+    def number(self, rules: Filter) -> int:
+        """The number of a filter; a new one is appended."""
+        found = self._filter_numbers.get(rules)
+        if found is None:
+            found = self._filter_numbers[rules] = len(self.filters)
+            self.filters.append(rules)
+        return found
+
+    def verdicts_of(self, number: int, prefixes: Prefixes) -> NDArray[np.int32]:
+        """(prefix,) the number of a filter's verdict on each prefix."""
+        rules = self.filters[number]
+        met = np.array([prefixes.inside(rule.prefixes) for rule in rules], bool)
+        rows = np.packbits(met, axis=0).T
+        _, first, place = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+        found = [self._verdict(tuple(remaining(rules, met[:, column].tolist()))) for column in first.tolist()]
+        return np.array(found, np.int32)[place.ravel()]
+
+    def _verdict(self, verdict: Verdict) -> int:
+        found = self._verdict_numbers.get(verdict)
+        if found is None:
+            found = self._verdict_numbers[verdict] = len(self.verdicts)
+            self.verdicts.append(verdict)
+        return found
+
+    def apply(
+        self, verdicts: NDArray[np.int32], numbers: Numbers, attributes: RouteAttributes, asn: NDArray[np.int64]
+    ) -> Numbers:
+        """Attributes after these verdicts at switches of these AS numbers, or `REJECTED`. All of one length."""
+        cases, place = np.unique(np.stack([verdicts, numbers, asn]), axis=1, return_inverse=True)
+        found = [self._decide((case[0], case[1], case[2]), attributes) for case in cases.T.tolist()]
+        return np.array(found, np.int32)[place.ravel()]
+
+    def _decide(self, case: tuple[int, int, int], attributes: RouteAttributes) -> int:
+        """The attributes after a verdict, by the numbers of the verdict and the attributes, and the AS number."""
+        found = self._decided.get(case)
+        if found is None:
+            after = decided(self.verdicts[case[0]], attributes.values[case[1]], case[2])
+            found = self._decided[case] = REJECTED if after is None else attributes.number(after)
+        return found
+
+
+def remaining(rules: Filter, met: Sequence[bool]) -> Iterator[PolicyRule]:
+    """The rules whose prefixes are met, without them, up to the first one without another condition."""
+    for rule, meets in zip(rules, met, strict=True):
+        if meets:
+            yield rule if rule.action is Action.PERMIT and not rule.prefixes else _bare(rule)
+            if not rule.communities and rule.as_path is None:
+                return
+
+
+def _bare(rule: PolicyRule) -> PolicyRule:
+    """A rule without its prefixes, and without settings when it denies."""
+    if rule.action is Action.PERMIT:
+        return replace(rule, prefixes=())
+    return PolicyRule(action=Action.DENY, communities=rule.communities, as_path=rule.as_path)
+
+
+def decided(verdict: Verdict, route: Attributes, asn: int) -> Attributes | None:
+    """The attributes of a route after a verdict at a switch of this AS number; None when it is denied."""
+    rule = next(rule for rule in verdict if _meets(route, rule))
+    if rule.action is Action.DENY:
+        return None
+    return route._replace(
+        path=(asn,) * rule.prepend + route.path,
+        communities=_communities(route.communities, rule.set_communities),
+        med=route.med if rule.set_med is None else rule.set_med,
+    )
+
+
+def _communities(held: frozenset[str], given: tuple[str, ...]) -> frozenset[str]:
+    """The given communities in place of the others; graceful shutdown is added, and never taken away."""
+    replaced = frozenset(given) - {GRACEFUL_SHUTDOWN}
+    return (replaced or held) | ({GRACEFUL_SHUTDOWN} & held.union(given))
+
+
+def _meets(route: Attributes, rule: PolicyRule) -> bool:
+    if rule.communities and route.communities.isdisjoint(rule.communities):
+        return False
+    return rule.as_path is None or as_path_pattern(rule.as_path).search(" ".join(map(str, route.path))) is not None
+
+
+@lru_cache(maxsize=1024)
+def as_path_pattern(text: str) -> re.Pattern[str]:
+    """A regular expression for AS paths; `_` is the beginning, the end, or the space between two AS numbers.
+
+    Raises re.error.
+    """
+    return re.compile(text.replace("_", "(?:^| |$)"))
