@@ -112,7 +112,7 @@ def test_a_factory_twin_is_loaded_committed_rolled_back_and_committed_for_good(t
 
 def test_a_commit_that_is_refused_changes_nothing(twin: Twin) -> None:
     model = pod64().models[LEAF]
-    tree = SRLINUX.render(replace(model, loopback=model.loopback + 1))
+    tree = SRLINUX.render(replace(model, interfaces=model.interfaces[1:]))
     tree["srl_nokia-network-instance:network-instance"][0]["protocols"]["srl_nokia-bgp:bgp"]["autonomous-system"] = "x"
     node = endpoint(twin, LEAF)
     with SRLINUX.session(node, read_credentials(node)) as session:
