@@ -216,6 +216,9 @@ WANTING: Mapping[str, Change] = {
     "bgp_password": _neighbor(password=REFERENCE),
     "several_policies": _neighbor(import_policies=("fabric", "fabric-too")),
     "aggregate": _bgp(aggregates=(Aggregate(prefix=IPv4Network("10.16.0.0/16")),)),
+    "aggregate_contributors": _bgp(
+        aggregates=(Aggregate(prefix=IPv4Network("10.16.0.0/16"), contributors=(IPv4Network("10.16.0.0/24"),)),)
+    ),
     "policy_communities": _rule(communities=("graceful-shutdown",)),
     "policy_as_path": _rule(as_path="^65001_"),
     "policy_set_communities": _rule(set_communities=("65000:1",)),

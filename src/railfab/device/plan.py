@@ -8,10 +8,16 @@ from railfab.device.interfaces import BreakoutPort
 from railfab.device.model import DeviceModel
 from railfab.device.order import in_order
 from railfab.device.plan_balancing import planned_balancing
-from railfab.device.plan_interfaces import planned_interfaces
+from railfab.device.plan_interfaces import (
+    planned_instances,
+    planned_interfaces,
+    planned_mlag,
+    planned_vlans,
+    planned_vtep,
+)
 from railfab.device.plan_qos import planned_qos
 from railfab.device.plan_routing import planned_bgp, planned_policies
-from railfab.device.plan_switch import PlannedSwitch
+from railfab.device.plan_switch import PlannedFabric, PlannedSwitch
 from railfab.device.supported import refuse
 from railfab.intent import FabricIntent
 from railfab.topology import Topology
@@ -23,8 +29,9 @@ def plan(topology: Topology, intent: FabricIntent, only: Collection[str] | None 
     Raises UnsupportedFeature or Problems for features that a device model cannot express yet.
     """
     refuse(intent)
+    fabric = PlannedFabric(topology=topology, intent=intent)
     return {
-        node.name: _device(PlannedSwitch(node=node, topology=topology, intent=intent))
+        node.name: _device(PlannedSwitch(node=node, fabric=fabric))
         for node in topology.switches()
         if only is None or node.name in only
     }
@@ -41,6 +48,10 @@ def _device(switch: PlannedSwitch) -> DeviceModel:
             for breakout in node.breakouts
         ),
         interfaces=planned_interfaces(switch),
+        network_instances=planned_instances(switch),
+        vlans=planned_vlans(switch),
+        vtep=planned_vtep(switch),
+        mlag=planned_mlag(switch),
         policies=planned_policies(switch),
         bgp=planned_bgp(switch),
         qos=planned_qos(switch),

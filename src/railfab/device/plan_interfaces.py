@@ -1,33 +1,185 @@
-"""Interfaces of a switch, from its topology: ports, and the loopback."""
+"""Interfaces of a switch, from its topology: ports, LAGs, SVIs and the loopback, and the VLANs and VRFs behind them."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from ipaddress import ip_interface
+from typing import TypeVar
 
-from railfab.device.interfaces import LOOPBACK, Interface, Loopback, Port
+from railfab.device.interfaces import (
+    DEFAULT_INSTANCE,
+    LOOPBACK,
+    Interface,
+    Lag,
+    Loopback,
+    Mlag,
+    MlagKeepalive,
+    NetworkInstance,
+    Port,
+    Svi,
+    Vlan,
+    VlanMembership,
+    Vtep,
+    lag_name,
+    svi_name,
+)
 from railfab.device.plan_switch import Connection, PlannedSwitch
+from railfab.topology import Gateway, Net, Node
+
+PortOrLag = TypeVar("PortOrLag", Port, Lag)
 
 
 def planned_interfaces(switch: PlannedSwitch) -> tuple[Interface, ...]:
-    """The interfaces of a switch in the order of a device model."""
-    ports = (_port(connection, switch.profile.mtu) for connection in switch.connections)
-    return (*ports, _loopback(switch))
+    """The interfaces of a switch."""
+    ports = (_port(connection, switch) for connection in switch.connections)
+    lags = (_lag(number, members, switch) for number, members in switch.lags.items())
+    svis = (_svi(gateway, switch) for gateway in switch.gateways)
+    return (*ports, _loopback(switch), *lags, *svis)
 
 
-def _port(connection: Connection, mtu_bytes: int) -> Port:
+def _port(connection: Connection, switch: PlannedSwitch) -> Port:
+    """A port; a member of a LAG has its description and speed only."""
     port, peer = connection.port, connection.peer
-    return Port(
+    found = Port(
         name=port.name,
         description=f"{peer.node} {peer.name}",
-        mtu_bytes=mtu_bytes,
         rate_gbps=port.rate_gbps if port.lane is None else None,
-        addresses=() if port.address is None else (port.address,),
-        unnumbered=connection.to_switch and port.address is None,
     )
+    if port.bundle is not None:
+        return replace(found, network_instance=None)
+    return _attached(replace(found, mtu_bytes=switch.profile.mtu), connection, switch)
+
+
+def _lag(number: int, members: tuple[Connection, ...], switch: PlannedSwitch) -> Lag:
+    """A LAG: to a switch, to the other switch of a pair, or to a host, which may have it to both switches of a pair."""
+    first = members[0]
+    lag = Lag(
+        name=lag_name(number),
+        description=f"{first.peer.node} {_far_lag(first, switch)}",
+        mtu_bytes=switch.profile.mtu,
+        members=tuple(found.port.name for found in members),
+    )
+    bond = switch.fabric.bonds.get((switch.node.name, number))
+    if bond is not None and bond.esi is not None:
+        lag = replace(lag, esi=bond.esi, system_mac=_pair_mac(switch, bond.switches))
+    elif bond is not None and len(bond.switches) > 1:
+        lag = replace(lag, mlag_id=number)
+    return _attached(lag, first, switch)
+
+
+def _far_lag(first: Connection, switch: PlannedSwitch) -> str:
+    """The name of a LAG at its other end."""
+    bond = switch.fabric.bonds.get((switch.node.name, first.port.bundle or 0))
+    return bond.name if bond is not None else lag_name(first.peer.bundle or 0)
+
+
+def _pair_mac(switch: PlannedSwitch, names: tuple[str, ...]) -> str:
+    """A locally administered MAC address that two switches of a pair share: of pod, segment and first switch."""
+    first = switch.fabric.topology.by_name[names[0]]
+    octets = (2, first.pod >> 8, first.pod & 255, (first.segment or 0) & 255, first.index >> 8, first.index & 255)
+    return ":".join(f"{octet:02x}" for octet in octets)
+
+
+def _attached(interface: PortOrLag, first: Connection, switch: PlannedSwitch) -> PortOrLag:
+    """A port or LAG in the VLANs of a host or of a pair, or routed. first: its port, or the first of its ports."""
+    port = first.port
+    if first in switch.peer_link:
+        vlans = tuple(sorted(gateway.vlan for gateway in switch.gateways))
+        return replace(interface, network_instance=None, vlans=VlanMembership(untagged=None, tagged=vlans))
+    if port.vlan is not None:
+        return replace(interface, network_instance=None, vlans=_host_vlans(port.vlan, switch))
+    return replace(
+        interface,
+        network_instance=switch.network_instance,
+        addresses=() if port.address is None else (port.address,),
+        unnumbered=first.to_switch and port.address is None,
+    )
+
+
+def _host_vlans(vlan: int, switch: PlannedSwitch) -> VlanMembership:
+    """The VLANs of a host: untagged its own, tagged those of the further tenants of the frontend."""
+    tenants = switch.gateways if switch.node.net is Net.FRONTEND else ()
+    return VlanMembership(untagged=vlan, tagged=tuple(sorted({found.vlan for found in tenants} - {vlan})))
 
 
 def _loopback(switch: PlannedSwitch) -> Loopback:
     """The loopback with the router ID, a /32 or /128."""
     address = switch.node.loopback
     assert address is not None
-    return Loopback(name=LOOPBACK, addresses=(ip_interface(address),))
+    return Loopback(name=LOOPBACK, network_instance=switch.network_instance, addresses=(ip_interface(address),))
+
+
+def _svi(gateway: Gateway, switch: PlannedSwitch) -> Svi:
+    return Svi(
+        name=svi_name(gateway.vlan),
+        description=_vlan_name(gateway, switch),
+        mtu_bytes=switch.profile.mtu,
+        network_instance=gateway.tenant or switch.network_instance,
+        vlan=gateway.vlan,
+        addresses=() if gateway.anycast else (gateway.address,),
+        gateways=(gateway.address,) if gateway.anycast else (),
+    )
+
+
+def planned_vlans(switch: PlannedSwitch) -> tuple[Vlan, ...]:
+    """The VLANs of a switch: each has a gateway there."""
+    return tuple(
+        Vlan(vlan_id=gateway.vlan, name=_vlan_name(gateway, switch), vni=gateway.vni) for gateway in switch.gateways
+    )
+
+
+def _vlan_name(gateway: Gateway, switch: PlannedSwitch) -> str:
+    """`rail3`; the name of a tenant; `switches`, `hosts` and `bmcs` in the management network."""
+    if gateway.rail is not None:
+        return f"rail{gateway.rail}"
+    management = switch.fabric.intent.management
+    if switch.node.net is Net.MANAGEMENT and management is not None:
+        names = {management.switch_vlan: "switches", management.host_vlan: "hosts", management.bmc_vlan: "bmcs"}
+        return names[gateway.vlan]
+    return gateway.tenant or svi_name(gateway.vlan)
+
+
+def planned_instances(switch: PlannedSwitch) -> tuple[NetworkInstance, ...]:
+    """The VRFs of a switch: of the tenants of its VLANs, and of the management network.
+
+    One in an overlay has an RD of the router and the VLAN, and one target for all its switches.
+    """
+    found: dict[str, NetworkInstance] = {}
+    if (name := switch.network_instance) != DEFAULT_INSTANCE:
+        found[name] = NetworkInstance(name=name, router_id=switch.node.router_id)
+    for gateway in switch.gateways:
+        if gateway.tenant is not None and gateway.vni is not None:
+            target = f"{gateway.vlan}:{gateway.vni}"
+            found[gateway.tenant] = NetworkInstance(
+                name=gateway.tenant,
+                rd=f"{switch.node.router_id}:{gateway.vlan}",
+                import_targets=(target,),
+                export_targets=(target,),
+                router_id=switch.node.router_id,
+            )
+    return tuple(found.values())
+
+
+def planned_vtep(switch: PlannedSwitch) -> Vtep | None:
+    """The VXLAN tunnel endpoint of a switch with an overlay."""
+    return None if switch.node.vtep is None else Vtep(source=LOOPBACK, address=switch.node.vtep)
+
+
+def planned_mlag(switch: PlannedSwitch) -> Mlag | None:
+    """The MLAG pair of a switch. The keepalive runs between the loopbacks, over the fabric and not the peer link."""
+    if not (links := switch.peer_link):
+        return None
+    node, peer = switch.node, links[0].peer_node
+    assert links[0].port.bundle is not None
+    assert peer.loopback is not None
+    first, second = sorted((node, peer), key=_number)
+    return Mlag(
+        domain=f"{first.name}-{second.index}",
+        peer_link=lag_name(links[0].port.bundle),
+        keepalive=MlagKeepalive(peer=peer.loopback, source=node.loopback, network_instance=switch.network_instance),
+        system_mac=_pair_mac(switch, (first.name,)),
+    )
+
+
+def _number(node: Node) -> int:
+    return node.index

@@ -35,7 +35,7 @@ def planned_qos(switch: PlannedSwitch) -> Qos | None:
         )
         for found in switch.connections
     }
-    buffer_bytes = switch.topology.model_of(switch.node).buffer_bytes
+    buffer_bytes = switch.fabric.topology.model_of(switch.node).buffer_bytes
     headroom = sum(thresholds[_profile_of(found)].headroom_bytes for found in switch.connections)
     pool_percent = max(1, percent_of(headroom, buffer_bytes))
     return Qos(

@@ -2,56 +2,115 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+from ipaddress import IPv4Address
+
 from railfab import intent
-from railfab.device.plan_switch import Connection, PlannedSwitch
-from railfab.device.routing import Action, BfdTimers, Bgp, BgpNeighbor, BgpTimers, Policy, PolicyRule, PrefixRange
-from railfab.topology import Network
+from railfab.device.interfaces import LOOPBACK, lag_name
+from railfab.device.plan_switch import Announced, Connection, PlannedSwitch, group_of
+from railfab.device.routing import (
+    Action,
+    Aggregate,
+    BfdTimers,
+    Bgp,
+    BgpNeighbor,
+    BgpTimers,
+    Family,
+    NextHop,
+    Policy,
+    PolicyRule,
+    PrefixRange,
+    Remote,
+)
+from railfab.topology import TIERS, Net, Node, Role
 
 IMPORT, EXPORT = "fabric-import", "fabric-export"
+OVERLAY = "overlay"
+"""Policy of EVPN sessions: every route."""
+
+OVERLAY_TTL = 3
+"""Hops between the loopbacks of two switches with an EVPN session, which have a link to each other."""
 
 
 def planned_policies(switch: PlannedSwitch) -> tuple[Policy, ...]:
-    """What a switch accepts and announces: loopbacks and host links, and nothing else."""
-    pools = switch.topology.pools
-    assert pools is not None
-    ranges = (
-        _exactly(pools.loopbacks, pools.loopbacks.max_prefixlen),
-        _exactly(pools.hosts, pools.hosts.max_prefixlen - 1),
-    )
-    rules = tuple(PolicyRule(action=Action.PERMIT, prefixes=(found,)) for found in ranges)
-    return Policy(name=IMPORT, rules=rules), Policy(name=EXPORT, rules=rules)
+    """What a switch accepts and announces: loopbacks and prefixes of hosts, and nothing else; all EVPN routes."""
+    announced = switch.fabric.announced[switch.node.net]
+    rules = tuple(PolicyRule(action=Action.PERMIT, prefixes=(_range(found),)) for found in announced)
+    underlay = Policy(name=IMPORT, rules=rules), Policy(name=EXPORT, rules=rules)
+    overlay = Policy(name=OVERLAY, rules=(), default=Action.PERMIT)
+    return (*underlay, overlay) if _overlay_peers(switch) else underlay
 
 
-def _exactly(pool: Network, length: int) -> PrefixRange:
-    return PrefixRange(prefix=pool, ge=length, le=length)
+def _range(found: Announced) -> PrefixRange:
+    return PrefixRange(prefix=found.pool, ge=found.shortest, le=found.longest)
 
 
 def planned_bgp(switch: PlannedSwitch) -> Bgp | None:
     """The BGP speaker of a switch; None without an AS number."""
-    if switch.node.asn is None:
+    node, settings = switch.node, switch.profile.bgp
+    if node.asn is None:
         return None
+    underlay = tuple(_neighbor(connection, switch) for connection in _session_links(switch))
+    overlay = tuple(_overlay_neighbor(peer, switch) for peer in _overlay_peers(switch))
+    internal = any(found.remote_as is Remote.INTERNAL for found in underlay)
     return Bgp(
-        asn=switch.node.asn,
-        router_id=switch.node.router_id,
-        max_paths=switch.profile.bgp.max_paths,
-        neighbors=tuple(
-            _neighbor(connection, switch) for connection in switch.connections if connection.peer_node.asn is not None
-        ),
+        asn=node.asn,
+        router_id=node.router_id,
+        max_paths=settings.max_paths,
+        max_paths_internal=settings.max_paths if internal else 1,
+        neighbors=(*underlay, *overlay),
+        cluster_id=_cluster(switch) if internal and node.reflector else None,
+        aggregates=tuple(_aggregates(switch)),
     )
+
+
+def _session_links(switch: PlannedSwitch) -> Iterator[Connection]:
+    """The links with a session: each single one to a switch, and the first of each LAG; none within an MLAG pair."""
+    firsts = {members[0] for members in switch.lags.values()}
+    for connection in switch.connections:
+        if connection.peer_node.asn is None or connection in switch.peer_link:
+            continue
+        if connection.port.bundle is None or connection in firsts:
+            yield connection
 
 
 def _neighbor(connection: Connection, switch: PlannedSwitch) -> BgpNeighbor:
     """The session over a link: to the address at its other end, or over the interface of an unnumbered one."""
-    remote_as, far, bfd = connection.peer_node.asn, connection.peer.address, switch.profile.bfd
-    assert remote_as is not None
-    return BgpNeighbor(
-        peer=connection.port.name if far is None else far.ip,
-        remote_as=remote_as,
+    port, far, node, peer = connection.port, connection.peer.address, switch.node, connection.peer_node
+    name = port.name if port.bundle is None else lag_name(port.bundle)
+    bfd = switch.profile.bfd
+    assert peer.asn is not None
+    found = BgpNeighbor(
+        peer=name if far is None else far.ip,
+        remote_as=peer.asn,
+        network_instance=switch.network_instance,
         timers=_timers(switch.profile.bgp),
+        families=(_family(node),),
         import_policies=(IMPORT,),
         export_policies=(EXPORT,),
         bfd=None if bfd is None else BfdTimers(interval_ms=bfd.interval_ms, multiplier=bfd.multiplier),
     )
+    return _internal(found, node, peer) if peer.asn == node.asn else found
+
+
+def _internal(neighbor: BgpNeighbor, node: Node, peer: Node) -> BgpNeighbor:
+    """A session within one AS, link by link: without an IGP, each reflector is the next hop of what it reflects."""
+    return replace(
+        neighbor,
+        remote_as=Remote.INTERNAL,
+        reflector_client=node.reflector and TIERS[peer.role] < TIERS[node.role],
+        next_hop=NextHop.SELF if node.reflector else NextHop.DEFAULT,
+    )
+
+
+def _cluster(switch: PlannedSwitch) -> IPv4Address | None:
+    """One cluster for the reflectors of a group, so that a route does not return to it by the tier above (RFC 4456)."""
+    return switch.fabric.first_of_group[group_of(switch.node)].router_id
+
+
+def _family(node: Node) -> Family:
+    return Family.IPV6 if node.loopback is not None and node.loopback.version == 6 else Family.IPV4
 
 
 def _timers(bgp: intent.Bgp) -> BgpTimers:
@@ -60,4 +119,48 @@ def _timers(bgp: intent.Bgp) -> BgpTimers:
         hold_s=bgp.hold_s,
         connect_retry_s=bgp.connect_retry_s,
         advertisement_interval_s=bgp.advertisement_interval_s,
+    )
+
+
+def _aggregates(switch: PlannedSwitch) -> Iterator[Aggregate]:
+    if (summary := switch.fabric.summaries.get(switch.node.name)) is not None:
+        yield Aggregate(prefix=summary.prefix)
+
+
+def _overlay_peers(switch: PlannedSwitch) -> tuple[Node, ...]:
+    """The switches with which a switch exchanges EVPN routes: those that it has a link to, in another tier.
+
+    Two switches of a pair without spines have each other.
+    """
+    node, evpn = switch.node, switch.profile.control_plane == "evpn"
+    if not _speaks_evpn(node, evpn=evpn):
+        return ()
+    around = {found.peer_node.name: found.peer_node for found in switch.connections if found.to_switch}
+    peers = [peer for peer in around.values() if peer.net is node.net and _speaks_evpn(peer, evpn=evpn)]
+    others = tuple(peer for peer in peers if peer.role is not node.role)
+    return others or tuple(peers)
+
+
+def _speaks_evpn(node: Node, *, evpn: bool) -> bool:
+    """Whether a switch exchanges EVPN routes. evpn: whether the backend does."""
+    if node.net is Net.BACKEND:
+        return evpn and (node.role is Role.LEAF or node.reflector)
+    return node.vtep is not None or node.reflector
+
+
+def _overlay_neighbor(peer: Node, switch: PlannedSwitch) -> BgpNeighbor:
+    """The EVPN session between two loopbacks. A reflector, with eBGP a route server, keeps the next hop of a route."""
+    assert peer.asn is not None
+    assert peer.loopback is not None
+    return BgpNeighbor(
+        peer=peer.loopback,
+        remote_as=peer.asn,
+        timers=_timers(switch.profile.bgp),
+        network_instance=switch.network_instance,
+        update_source=LOOPBACK,
+        multihop_ttl=OVERLAY_TTL,
+        families=(Family.EVPN,),
+        import_policies=(OVERLAY,),
+        export_policies=(OVERLAY,),
+        next_hop=NextHop.UNCHANGED if switch.node.reflector else NextHop.DEFAULT,
     )

@@ -1,12 +1,24 @@
-"""One switch while its model is planned: its node, its ports, and the intent of the fabric."""
+"""A fabric and its switches while their models are planned: what the topology has for each switch."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from railfab.device.interfaces import DEFAULT_INSTANCE
 from railfab.intent import FabricIntent, Profile
-from railfab.topology import Link, Net, Node, Port, Role, Topology
+from railfab.topology import TIERS, Bond, Gateway, Link, Net, Network, Node, Port, Role, Summary, Topology
+from railfab.topology.networks import access_networks
+from railfab.topology.networks.management import VRF
+
+Group = tuple[Net, int, Role, int]
+"""Switches that connect to the same switches: network, plane, role and pod."""
+
+
+def group_of(node: Node) -> Group:
+    """The group of a switch: the spines of a pod and plane, the super-spines of a plane."""
+    return node.net, node.plane, node.role, node.pod
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,35 +32,141 @@ class Connection:
 
     @property
     def to_switch(self) -> bool:
-        return self.peer_node.role not in (Role.HOST, Role.SERVER)
+        return bool(TIERS[self.peer_node.role])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Announced:
+    """A pool, and the lengths of the prefixes from it that switches announce to each other: shortest and longest."""
+
+    pool: Network
+    shortest: int
+    longest: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedFabric:
+    """A topology and its intent, with what belongs to each switch and each network."""
+
+    topology: Topology
+    intent: FabricIntent
+
+    @cached_property
+    def gateways(self) -> Mapping[str, tuple[Gateway, ...]]:
+        """The gateways of each switch."""
+        found: dict[str, list[Gateway]] = {}
+        for gateway in self.topology.gateways:
+            found.setdefault(gateway.node, []).append(gateway)
+        return {node: tuple(gateways) for node, gateways in found.items()}
+
+    @cached_property
+    def summaries(self) -> Mapping[str, Summary]:
+        """The summary of each switch that has one."""
+        return {summary.node: summary for summary in self.topology.summaries}
+
+    @cached_property
+    def bonds(self) -> Mapping[tuple[str, int], Bond]:
+        """The LAG of a host, by a switch that it connects to and its number there."""
+        return {(switch, bond.bundle): bond for bond in self.topology.bonds for switch in bond.switches}
+
+    @cached_property
+    def first_of_group(self) -> Mapping[Group, Node]:
+        """The switch with the lowest number in each group."""
+        found: dict[Group, Node] = {}
+        for node in self.topology.switches():
+            found.setdefault(group_of(node), node)
+        return found
+
+    @cached_property
+    def announced(self) -> Mapping[Net, tuple[Announced, ...]]:
+        """Loopbacks and prefixes of hosts of each network: what its switches announce to each other."""
+        return {net: tuple(self._announced(net)) for net in {node.net for node in self.topology.switches()}}
+
+    def _announced(self, net: Net) -> Iterator[Announced]:
+        loopbacks, hosts = self._pools(net)
+        yield Announced(pool=loopbacks, shortest=loopbacks.max_prefixlen, longest=loopbacks.max_prefixlen)
+        nodes = self.topology.by_name
+        networks = [gateway.subnet for gateway in self.topology.gateways if nodes[gateway.node].net is net]
+        networks += [summary.prefix for summary in self.topology.summaries if nodes[summary.node].net is net]
+        if self.overlaid(net):
+            return
+        lengths = {network.prefixlen for network in networks} or {hosts.max_prefixlen - 1}
+        yield Announced(pool=hosts, shortest=min(lengths), longest=max(lengths))
+
+    def overlaid(self, net: Net) -> bool:
+        """Whether hosts of a network are in VRFs of an overlay, which the underlay does not announce."""
+        nodes = self.topology.by_name
+        return any(
+            gateway.tenant is not None and gateway.vni is not None
+            for gateway in self.topology.gateways
+            if nodes[gateway.node].net is net
+        )
+
+    def _pools(self, net: Net) -> tuple[Network, Network]:
+        """The pools of loopbacks and hosts of a network."""
+        if net is Net.BACKEND:
+            assert self.topology.pools is not None
+            return self.topology.pools.loopbacks, self.topology.pools.hosts
+        pools = next(found.pools for found in access_networks(self.intent) if found.net is net)
+        return pools.loopbacks, pools.members
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedSwitch:
-    """A switch of a topology, for the functions that plan the parts of its model."""
+    """A switch of a fabric, for the functions that plan the parts of its model."""
 
     node: Node
-    topology: Topology
-    intent: FabricIntent
+    fabric: PlannedFabric
 
     @property
     def profile(self) -> Profile:
-        return self.intent.profile
+        return self.fabric.intent.profile
 
     @cached_property
     def connections(self) -> tuple[Connection, ...]:
         """The front-panel ports in use, in their order; without the management port of the switch."""
-        nodes = self.topology.by_name
+        topology = self.fabric.topology
         return tuple(
-            Connection(port=port, peer=peer, peer_node=nodes[peer.node], link=link)
-            for port, peer, link in self.topology.ports_of(self.node.name)
+            Connection(port=port, peer=peer, peer_node=topology.by_name[peer.node], link=link)
+            for port, peer, link in topology.ports_of(self.node.name)
             if port.cage
         )
+
+    @cached_property
+    def lags(self) -> Mapping[int, tuple[Connection, ...]]:
+        """The ports of each LAG, by its number."""
+        found: dict[int, list[Connection]] = {}
+        for connection in self.connections:
+            if connection.port.bundle is not None:
+                found.setdefault(connection.port.bundle, []).append(connection)
+        return {number: tuple(members) for number, members in found.items()}
+
+    @property
+    def gateways(self) -> tuple[Gateway, ...]:
+        return self.fabric.gateways.get(self.node.name, ())
+
+    @property
+    def network_instance(self) -> str:
+        """Where the links of a switch route: the management network is one VRF where its intent says so."""
+        management = self.fabric.intent.management
+        in_vrf = self.node.net is Net.MANAGEMENT and management is not None and management.isolation == "vrf"
+        return VRF if in_vrf else DEFAULT_INSTANCE
 
     @property
     def carries_roce(self) -> bool:
         """Whether its network has the lossless class."""
-        storage = self.intent.storage
+        storage = self.fabric.intent.storage
         return self.node.net is Net.BACKEND or (
             self.node.net is Net.STORAGE and storage is not None and storage.protocol == "roce"
         )
+
+    @property
+    def peer_link(self) -> tuple[Connection, ...]:
+        """The links to the other switch of an MLAG pair; none where they are routed."""
+        if self.fabric.intent.hosts.attach != "mlag" or self.node.net is not Net.BACKEND:
+            return ()
+        return tuple(found for found in self.connections if found.to_switch and _level(found.peer_node, self.node))
+
+
+def _level(a: Node, b: Node) -> bool:
+    return TIERS[a.role] == TIERS[b.role]

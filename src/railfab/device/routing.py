@@ -148,7 +148,10 @@ class BgpNeighbor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aggregate:
-    """A prefix that is announced while there is a route to a contributor. summary_only: its contributors are not."""
+    """A prefix that is announced while there is a route to a contributor. summary_only: its contributors are not.
+
+    contributors: the prefixes that count; without any, every longer one inside it.
+    """
 
     prefix: IpNetwork
     contributors: tuple[IpNetwork, ...] = ()

@@ -1,4 +1,4 @@
-"""Features of an intent that a device model cannot express yet: they are planned, but not rendered."""
+"""Features of an intent that a device model cannot express: they are planned, but not rendered."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from collections.abc import Iterator
 
 from railfab.errors import RailfabError, UnsupportedFeature, raise_all
 from railfab.intent import FabricIntent
+
+MOST_REFLECTORS = 16
+"""Largest number of `profile.reflectors`."""
 
 
 def refuse(intent: FabricIntent) -> None:
@@ -15,25 +18,18 @@ def refuse(intent: FabricIntent) -> None:
 
 def unsupported(intent: FabricIntent) -> Iterator[RailfabError]:
     """One error for each feature of an intent that a device model cannot express."""
-    for where, value, supported in _choices(intent):
-        if value != supported:
-            problem = f"configurations cannot be rendered with {value} yet"
-            yield UnsupportedFeature(where, problem, f"`railfab plan` documents it; to render, use {supported}")
-    for name in ("frontend", "storage", "management"):
-        if getattr(intent, name) is not None:
-            problem = "configurations of this network cannot be rendered yet"
-            yield UnsupportedFeature(name, problem, "`railfab plan` documents it; to render, leave it out")
+    if intent.profile.transport != "rocev2":
+        problem = f"configurations cannot be rendered with {intent.profile.transport} yet"
+        yield UnsupportedFeature("profile.transport", problem, "`railfab plan` documents it; to render, use rocev2")
+    if intent.profile.control_plane == "ibgp":
+        yield from _idle_switches(intent)
 
 
-def _choices(intent: FabricIntent) -> Iterator[tuple[str, str, str]]:
-    """Key, its value in the intent, and the value that can be rendered."""
-    profile, backend = intent.profile, intent.backend
-    yield "profile.control_plane", profile.control_plane, "ebgp"
-    yield "profile.data_plane", profile.data_plane, "ethernet"
-    yield "profile.family", profile.family, "ipv4"
-    yield "profile.ecmp", profile.ecmp, "flow"
-    yield "profile.transport", profile.transport, "rocev2"
-    yield "hosts.attach", intent.hosts.attach, "routed"
-    for name, tier in (("spines", backend.spines), ("super_spines", backend.super_spines)):
-        if tier is not None:
-            yield f"backend.{name}.bundle", "a port channel" if tier.bundle else "single links", "single links"
+def _idle_switches(intent: FabricIntent) -> Iterator[RailfabError]:
+    """Switches that forward nothing: within one AS and without an IGP, only a reflector passes routes on."""
+    reflectors, backend = intent.profile.reflectors, intent.backend
+    for name, tier in (("spines", backend.spines), ("super-spines", backend.super_spines)):
+        if tier is not None and tier.count > reflectors:
+            problem = f"{reflectors} of {tier.count} {name} reflect routes, and the others would forward nothing"
+            enough = f"Use {tier.count}" if tier.count <= MOST_REFLECTORS else "Use control_plane: ebgp"
+            yield UnsupportedFeature("profile.reflectors", problem, enough)

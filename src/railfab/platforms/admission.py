@@ -73,6 +73,7 @@ def features_of(model: DeviceModel) -> dict[str, bool]:
             len(side) > 1 for found in neighbors for side in (found.import_policies, found.export_policies)
         ),
         "aggregate": bgp is not None and bool(bgp.aggregates),
+        "aggregate_contributors": bgp is not None and any(found.contributors for found in bgp.aggregates),
         "policy_communities": any(rule.communities for rule in rules),
         "policy_as_path": any(rule.as_path is not None for rule in rules),
         "policy_set_communities": any(rule.set_communities for rule in rules),
