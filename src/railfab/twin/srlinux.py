@@ -10,8 +10,9 @@ from typing import Any
 
 from railfab.forwarding import BgpSession
 from railfab.gnmi.target import Model
+from railfab.platforms.shared.json_tree import bare
 from railfab.platforms.srlinux.parse import parse_tree
-from railfab.platforms.srlinux.tree import bare, keys_of
+from railfab.platforms.srlinux.tree import keys_of
 from railfab.twin.native import Native
 from railfab.twin.samples import Labels
 

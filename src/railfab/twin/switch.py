@@ -17,7 +17,8 @@ from railfab.gnmi.leaves import Layout
 from railfab.gnmi.paths import Element, elements, to_text_elements
 from railfab.gnmi.target import DataType, Edit, Found, Leaf, Model, PathNotFound, Selected, nest
 from railfab.platforms import Platform
-from railfab.platforms.shared.json_datastore import Json, Names, bare, edited, found, selected
+from railfab.platforms.shared.json_datastore import Names, edited, found, selected
+from railfab.platforms.shared.json_tree import Json, bare
 from railfab.twin.encoder import Encoded, Encoder
 from railfab.twin.native import Native
 from railfab.twin.samples import ObservedSwitch

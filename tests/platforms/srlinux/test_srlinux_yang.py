@@ -17,7 +17,8 @@ from tests.platforms.srlinux.switches import rail_switch, spine
 from railfab.device import DeviceModel
 from railfab.fabric import design
 from railfab.platforms import Confidence, admit, platform
-from railfab.platforms.srlinux.tree import KEYS, Json, stripped, text
+from railfab.platforms.shared.json_tree import Json, text
+from railfab.platforms.srlinux.tree import KEYS, stripped
 
 pytestmark = pytest.mark.oracle
 SRLINUX = platform("srlinux")

@@ -11,8 +11,8 @@ from typing import Any
 
 from railfab.gnmi.paths import ANY, ANY_DEPTH, Element
 from railfab.gnmi.target import Edit, Found, Operation, RequestRefused
+from railfab.platforms.shared.json_tree import Json, bare
 
-Json = dict[str, Any]
 KeysOf = Callable[[str, Json], tuple[str, ...]]
 """Names of the keys of a list entry, from the list's name and the entry; none when the list is not known."""
 
@@ -55,11 +55,6 @@ class Names:
         """The keys of a list entry, as in a path."""
         plain = {bare(key): child for key, child in entry.items()}
         return {key: _identity(_text(plain[key])) for key in self._keys_of(name, plain)}
-
-
-def bare(name: str) -> str:
-    """A name without its module prefix."""
-    return name.rpartition(":")[2]
 
 
 def edited(root: Json, edits: Sequence[Edit], names: Names, device: str) -> Json:

@@ -11,11 +11,12 @@ from railfab.device import Observed
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import CommitRefused, DeviceError, LoginRefused, Unreachable
 from railfab.gnmi.paths import elements
+from railfab.platforms.shared.json_tree import Json, text
 from railfab.platforms.shared.notifications import merge_update
 from railfab.platforms.srlinux.set_request import PATHS, SetRequest, managed, set_request
 from railfab.platforms.srlinux.state import STATE_PATHS, observed_state
 from railfab.platforms.srlinux.tls import tls_arguments
-from railfab.platforms.srlinux.tree import Json, difference, text, tree_of
+from railfab.platforms.srlinux.tree import difference, tree_of
 
 logger = logging.getLogger(__name__)
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from railfab.platforms.shared.json_tree import Json, bare
 from railfab.platforms.srlinux.interfaces import is_managed
 from railfab.platforms.srlinux.routing import INSTANCE
-from railfab.platforms.srlinux.tree import CONFIG, Json, bare, lines, stripped
+from railfab.platforms.srlinux.tree import CONFIG, lines, stripped
 
 HOST_NAME = "/system/name/host-name"
 LLDP = "/system/lldp/admin-state"
