@@ -70,7 +70,7 @@ class LineFormat:
     """
 
     indent: int
-    separator: str | None = "!"
+    separator: str = "!"
     ends: bool = True
     sections: Mapping[str, Section] | None = None
     nested: Mapping[str, Section] = field(default_factory=dict)
@@ -88,7 +88,7 @@ class LineFormat:
             "\n".join(text for line in lines for text in self._written(line, 0, self.sections or {}))
             for _, lines in blocks
         ]
-        between = "\n" if self.separator is None else f"\n{self.separator}\n"
+        between = f"\n{self.separator}\n"
         closing = (END,) if self.ends else ()
         return between.join((*written, *closing)) + "\n" if (*written, *closing) else ""
 
