@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import string
 from collections.abc import Mapping
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +21,6 @@ from railfab.platforms import TelemetryRule, platform, platform_names
 from railfab.telemetry.decode import Decoder
 from railfab.telemetry.mapping import PathMap, compiled
 from railfab.twin.encoder import Encoder, Wildcard
-from railfab.twin.native import SERVED, native
 
 RULES = [(name, place) for name in platform_names() for place, _ in enumerate(platform(name).telemetry.rules)]
 CARRIES_ADDRESS = {"srlinux": "[peer-address={peer}]"}
@@ -35,9 +35,8 @@ class Sample(NamedTuple):
 
 def wildcard_of(name: str) -> Wildcard:
     """What stands for `*`: the platform's word where the twin serves it, else anything."""
-    if name not in SERVED:
-        return lambda key, pattern, labels: "anything"
-    return lambda key, pattern, labels: native(name, "leaf1").wildcard("leaf1", key, pattern, labels)
+    face = platform(name).twin
+    return partial(face.wildcard, "leaf1") if face else lambda key, pattern, labels: "anything"
 
 
 def texts(name: str, rule: TelemetryRule, label: str) -> st.SearchStrategy[str]:

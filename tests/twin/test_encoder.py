@@ -14,10 +14,10 @@ from railfab.gnmi import paths, values
 from railfab.gnmi.bundles import proto_path
 from railfab.metrics import Kind, metric
 from railfab.platforms import TelemetryRule, platform
+from railfab.platforms.srlinux.twin import wildcard
 from railfab.telemetry.decode import Decoder
 from railfab.telemetry.mapping import PathMap
 from railfab.twin.encoder import Encoded, Encoder
-from railfab.twin.native import native
 
 SRLINUX = platform("srlinux")
 LABELS = {
@@ -42,7 +42,7 @@ class Sample:
 
 
 def encoder() -> Encoder:
-    return Encoder(SRLINUX.telemetry, partial(native("srlinux", "leaf1").wildcard, "leaf1"))
+    return Encoder(SRLINUX.telemetry, partial(wildcard, "leaf1"))
 
 
 def encode(writer: Encoder, samples: Sequence[Sample]) -> Encoded:

@@ -4,6 +4,7 @@ from railfab.platforms.admission import admit
 from railfab.platforms.contract import (
     Capabilities,
     Confidence,
+    Datastore,
     Dialect,
     LabFacts,
     Platform,
@@ -12,12 +13,15 @@ from railfab.platforms.contract import (
     TelemetryMap,
     TelemetryRule,
     Tree,
+    TwinFace,
+    VirtualSession,
 )
 from railfab.platforms.registry import platform, platform_names
 
 __all__ = [
     "Capabilities",
     "Confidence",
+    "Datastore",
     "Dialect",
     "LabFacts",
     "Platform",
@@ -26,6 +30,8 @@ __all__ = [
     "TelemetryMap",
     "TelemetryRule",
     "Tree",
+    "TwinFace",
+    "VirtualSession",
     "admit",
     "platform",
     "platform_names",

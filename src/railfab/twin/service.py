@@ -13,19 +13,18 @@ from typing import Self
 
 from railfab.device import DeviceModel
 from railfab.endpoints import STATE_DIR, Credentials, Endpoint, Endpoints, save_endpoints, write_private
-from railfab.errors import EndpointError, LabError
+from railfab.errors import EndpointError, LabError, UnsupportedFeature
 from railfab.fabric.design import Design
 from railfab.gnmi.certificates import Authority
 from railfab.gnmi.server import GnmiServer, ServerLoop
 from railfab.intent import Job
-from railfab.platforms import platform
+from railfab.platforms import TwinFace, platform, platform_names
 from railfab.twin.clock import Clock
 from railfab.twin.control import Control
 from railfab.twin.control_server import ControlServer
 from railfab.twin.files import TwinFiles, claimed, write_credentials
 from railfab.twin.job_metrics import JobMetrics, TwinMetrics, registry
 from railfab.twin.live import LiveFabric
-from railfab.twin.native import native
 from railfab.twin.samples import ObservedSwitch
 from railfab.twin.status import SwitchStatus, TwinStatus
 from railfab.twin.switch import VirtualSwitch
@@ -183,13 +182,12 @@ class Twin:
     def _make_switches(self) -> None:
         models: dict[str, DeviceModel] = {}
         for model in self.design.models.values():
-            system, own = platform(model.platform), native(model.platform, model.name)
-            switch = VirtualSwitch(model.name, system, own, apply=self._apply, observe=self._observe)
+            system, face = platform(model.platform), _face(model)
             tree = system.render(model)
-            switch.learn(tree)
+            switch = VirtualSwitch(model.name, system, face, tree, apply=self._apply, observe=self._observe)
             self._switches[model.name] = switch
-            if self._configured:
-                models[model.name] = switch.load(tree)
+            if self._configured and (loaded := switch.load(tree)) is not None:
+                models[model.name] = loaded
         self._live.configure_all(models)
 
     def _start_servers(self, stack: ExitStack, files: TwinFiles) -> None:
@@ -226,3 +224,13 @@ class Twin:
             for name, server in self._servers.items()
         )
         return Endpoints(fabric=self.fabric, backend="twin", nodes=nodes)
+
+
+def _face(model: DeviceModel) -> TwinFace:
+    """How the twin serves this switch. Raises UnsupportedFeature for a platform that it does not serve."""
+    face = platform(model.platform).twin
+    if face is None:
+        served = " or ".join(name for name in platform_names() if platform(name).twin)
+        remedy = f"Use a fabric of {served}, or boot it with railfab lab"
+        raise UnsupportedFeature(model.name, f"the twin does not support {model.platform}", remedy)
+    return face

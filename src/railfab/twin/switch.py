@@ -16,11 +16,8 @@ from railfab.forwarding import BgpSession
 from railfab.gnmi.leaves import Layout
 from railfab.gnmi.paths import Element, elements, to_text_elements
 from railfab.gnmi.target import DataType, Edit, Found, Leaf, Model, PathNotFound, Selected, nest
-from railfab.platforms import Platform
-from railfab.platforms.shared.json_datastore import Names, edited, found, selected
-from railfab.platforms.shared.json_tree import Json, bare
+from railfab.platforms import Datastore, Platform, Tree, TwinFace, VirtualSession
 from railfab.twin.encoder import Encoded, Encoder
-from railfab.twin.native import Native
 from railfab.twin.samples import ObservedSwitch
 
 logger = logging.getLogger(__name__)
@@ -40,9 +37,9 @@ Observe = Callable[[str], ObservedSwitch]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SwitchLayout:
-    """The leaves of a switch: those of its configuration tree, and of its state."""
+    """The leaves of a switch: those of its configuration, and of its state."""
 
-    tree: Json
+    configuration: Any
     state: Layout
 
 
@@ -54,7 +51,7 @@ class SwitchView:
     """
 
     name: str
-    names: Names
+    store: Datastore
     layout: SwitchLayout
     values: Sequence[Any]
     timestamp_ns: int
@@ -64,7 +61,7 @@ class SwitchView:
     def select(self, pattern: tuple[Element, ...], data_type: DataType = DataType.ALL) -> list[Selected]:
         chosen: dict[tuple[Element, ...], Selected] = {}
         if data_type is not DataType.STATE:
-            for path, value in selected(self.layout.tree, pattern, self.names):
+            for path, value in self.store.selected(self.layout.configuration, pattern):
                 chosen[path] = Selected(Leaf(path, config=True, on_change=True), None, value)
         if data_type is not DataType.CONFIG:
             leaves = self.layout.state.leaves
@@ -73,22 +70,19 @@ class SwitchView:
         return list(chosen.values())
 
     def get(self, path: tuple[Element, ...], data_type: DataType) -> list[Found]:
-        answers: dict[tuple[Element, ...], Any] = {}
-        if data_type is not DataType.STATE:
-            answers = {answer.path: answer.value for answer in found(self.layout.tree, path, self.names)}
+        state: list[Found] = []
         if data_type is not DataType.CONFIG:
             leaves = self.layout.state.leaves
             state = [Found(leaves[place].path, self.values[place]) for place in self.layout.state.places(path)]
-            for answer in nest(state, path):
-                old = answers.get(answer.path)
-                answers[answer.path] = answer.value if old is None else overlaid(old, answer.value, self.names)
+            state = nest(state, path)
+        answers = state if data_type is DataType.STATE else self.store.get(self.layout.configuration, path, state)
         if not answers:
             raise PathNotFound(self.name, f"nothing at {to_text_elements(path)}", "Check the path and its keys")
-        return [Found(*answer) for answer in answers.items()]
+        return answers
 
 
 class VirtualSwitch:
-    """A gNMI target. Its configuration is a tree that clients edit; each Set is parsed before it takes effect.
+    """A gNMI target. Clients edit its configuration; each candidate is parsed before it takes effect.
 
     Streams and Gets work from views, which are read in a worker thread and published by replacing one reference.
     The fabric calls `touch` after each change of a state; only counters have to be read to see them change.
@@ -97,52 +91,47 @@ class VirtualSwitch:
 
     change_age_s = math.inf
 
-    def __init__(self, name: str, platform: Platform, native: Native, *, apply: Apply, observe: Observe) -> None:
+    def __init__(
+        self, name: str, platform: Platform, face: TwinFace, rendered: Tree, *, apply: Apply, observe: Observe
+    ) -> None:
         self.name = name
-        self._native = native
+        self._face = face
         self._apply = apply
         self._observe = observe
-        self._names = Names(native.keys_of)
-        self._encoder = Encoder(platform.telemetry, partial(native.wildcard, name))
-        self._sessions = _SessionLeaves(partial(native.session_leaves, name))
+        self._store = face.datastore(name, rendered)
+        self._encoder = Encoder(platform.telemetry, partial(face.wildcard, name))
+        self._sessions = _SessionLeaves(partial(face.session_leaves, name))
         self._editing = threading.Lock()
         self._change: object = object()
         self._view: SwitchView | None = None
-        self._layout = SwitchLayout({}, Layout(()))
+        self._layout = SwitchLayout(None, Layout(()))
         self._encoded: tuple[Leaf, ...] = ()
         self.model: DeviceModel | None = None
-        self._tree: Json = {}
-        self._take(native.factory(name), None)
-
-    def learn(self, tree: Json) -> None:
-        """Take the module prefixes of names from a rendered tree."""
-        self._names.learn(tree)
 
     def models(self) -> Sequence[Model]:
-        return self._native.models
+        return self._face.models
 
-    def load(self, tree: Json) -> DeviceModel:
+    def load(self, rendered: Tree) -> DeviceModel | None:
         """Merge a rendered configuration into the factory's; its model, for the caller to apply.
 
         Raises RailfabError when it is not valid.
         """
-        merged = overlaid(self._tree, tree, self._names)
-        model = self._native.parse(merged)
-        self._take(merged, model)
-        return model
+        merged = self._store.merged(rendered)
+        self._take(merged, self._store.model(merged))
+        return self.model
 
     def set(self, edits: Sequence[Edit]) -> None:
         with self._editing:
             with _PARSING:
-                tree = edited(self._tree, edits, self._names, self.name)
-                model = self._native.parse(tree) if self._native.configured(tree) else None
+                candidate = self._store.edited(edits)
+                model = self._store.model(candidate)
             self._apply(self.name, model)
-            self._take(tree, model)
+            self._take(candidate, model)
         logger.info("%s: configuration changed", self.name)
 
-    def _take(self, tree: Json, model: DeviceModel | None) -> None:
-        self._names.learn({name: child for name, child in tree.items() if self._tree.get(name) is not child})
-        self._tree, self.model = tree, model
+    def _take(self, configuration: Any, model: DeviceModel | None) -> None:
+        self._store.commit(configuration)
+        self.model = model
         self.touch()
 
     def touch(self) -> None:
@@ -155,29 +144,34 @@ class VirtualSwitch:
         return view if fresh else None
 
     def refresh(self) -> SwitchView:
-        change, tree, read_s, timestamp_ns = self._change, self._tree, time.monotonic(), time.time_ns()
+        change, configuration, read_s, timestamp_ns = (
+            self._change,
+            self._store.running,
+            time.monotonic(),
+            time.time_ns(),
+        )
         observed = self._observe(self.name)
         encoded = self._encoder.encode(observed.series, observed.values)
-        layout = self._laid_out(tree, encoded, self._sessions.update(observed.sessions))
+        layout = self._laid_out(configuration, encoded, self._sessions.update(observed.sessions))
         values = encoded.values + self._sessions.values
-        self._view = SwitchView(self.name, self._names, layout, values, timestamp_ns, read_s, change)
+        self._view = SwitchView(self.name, self._store, layout, values, timestamp_ns, read_s, change)
         return self._view
 
-    def _laid_out(self, tree: Json, encoded: Encoded, other_sessions: bool) -> SwitchLayout:
+    def _laid_out(self, configuration: Any, encoded: Encoded, other_sessions: bool) -> SwitchLayout:
         """The present layout; the same object while no leaf is added or removed."""
         state = self._layout.state
         if encoded.leaves is not self._encoded or other_sessions:
             self._encoded = encoded.leaves
             state = Layout((*encoded.leaves, *self._sessions.leaves))
-        if state is not self._layout.state or tree is not self._layout.tree:
-            self._layout = SwitchLayout(tree, state)
+        if state is not self._layout.state or configuration is not self._layout.configuration:
+            self._layout = SwitchLayout(configuration, state)
         return self._layout
 
 
 class _SessionLeaves:
     """The leaves of BGP sessions that no metric carries."""
 
-    def __init__(self, leaves_of: Callable[[BgpSession], Mapping[str, Any]]) -> None:
+    def __init__(self, leaves_of: Callable[[VirtualSession], Mapping[str, Any]]) -> None:
         self._leaves_of = leaves_of
         self._sessions: Sequence[BgpSession] = ()
         self._paths: tuple[str, ...] = ()
@@ -189,7 +183,7 @@ class _SessionLeaves:
         if sessions is self._sessions or sessions == self._sessions:
             return False
         self._sessions = sessions
-        shown = {path: value for session in sessions for path, value in self._leaves_of(session).items()}
+        shown = {path: value for session in sessions for path, value in self._leaves_of(_shown(session)).items()}
         self.values = list(shown.values())
         before, self._paths = self._paths, tuple(shown)
         if before == self._paths:
@@ -198,38 +192,11 @@ class _SessionLeaves:
         return True
 
 
-def overlaid(config: Any, state: Any, names: Names) -> Any:
-    """Two trees merged, list entry by list entry; where both have a leaf, that of the second is used.
-
-    Neither is changed, and the result shares their parts.
-    """
-    if not isinstance(config, dict) or not isinstance(state, dict):
-        return state
-    written = {bare(name): name for name in config}
-    merged = dict(config)
-    for name, child in state.items():
-        own = written.get(bare(name), name)
-        old = merged.get(own)
-        if isinstance(old, list) and isinstance(child, list):
-            merged[own] = _overlaid_list(bare(name), old, child, names)
-        else:
-            merged[own] = child if old is None else overlaid(old, child, names)
-    return merged
-
-
-def _overlaid_list(name: str, config: list[Any], state: list[Any], names: Names) -> list[Any]:
-    if not all(isinstance(entry, dict) for entry in (*config, *state)):
-        return state
-    merged = list(config)
-    places = {_keys(name, entry, names): index for index, entry in enumerate(config)}
-    for entry in state:
-        place = places.get(_keys(name, entry, names))
-        if place is None:
-            merged.append(entry)
-        else:
-            merged[place] = overlaid(merged[place], entry, names)
-    return merged
-
-
-def _keys(name: str, entry: Json, names: Names) -> frozenset[tuple[str, str]]:
-    return frozenset(names.keys_of(name, entry).items())
+def _shown(session: BgpSession) -> VirtualSession:
+    return VirtualSession(
+        interface=session.interface,
+        peer=session.peer,
+        remote_as=session.remote_as,
+        established=session.established,
+        bfd_up=session.bfd_up,
+    )

@@ -1,4 +1,4 @@
-"""SR Linux in the twin: factory configuration, keys that no label carries, and leaves without a metric."""
+"""A virtual SR Linux switch: factory configuration, keys that no label carries, and leaves without a metric."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from hashlib import sha256
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
 from typing import Any
 
-from railfab.forwarding import BgpSession
 from railfab.gnmi.target import Model
-from railfab.platforms.shared.json_tree import bare
+from railfab.platforms.contract import TwinFace, VirtualSession
+from railfab.platforms.shared.json_datastore import JsonDatastore
+from railfab.platforms.shared.json_tree import Json, bare
 from railfab.platforms.srlinux.parse import parse_tree
 from railfab.platforms.srlinux.tree import keys_of
-from railfab.twin.native import Native
-from railfab.twin.samples import Labels
 
 VERSION = "25.3.1"
 MODULES = ("interfaces", "network-instance", "bgp", "bfd", "qos", "routing-policy", "system", "lldp")
@@ -23,7 +22,7 @@ MANAGEMENT = frozenset(("mgmt0", "mgmt"))
 """Interface and network instance of management, part of the factory configuration."""
 
 
-def factory(name: str) -> dict[str, Any]:
+def factory(name: str) -> Json:
     """The configuration of a switch that has only its name and its management access."""
     grpc_server = {"name": "mgmt", "admin-state": "enable", "network-instance": "mgmt", "services": ["gnmi"]}
     return {
@@ -54,7 +53,7 @@ def link_local(device: str, interface: str) -> IPv6Address:
     return IPv6Address(b"\xfe\x80" + bytes(6) + tail)
 
 
-def wildcard(device: str, key: str, pattern: str, labels: Labels) -> str | None:
+def wildcard(device: str, key: str, pattern: str, labels: Mapping[str, str]) -> str | None:
     """The value that the twin uses for the `*` in this key; None when the rule does not apply to these labels."""
     if key == "peer-address":
         return None if _is_address(labels["peer"]) else str(link_local(device, labels["peer"]))
@@ -67,7 +66,7 @@ def wildcard(device: str, key: str, pattern: str, labels: Labels) -> str | None:
     return "default" if pattern == "*" else None
 
 
-def session_leaves(device: str, session: BgpSession) -> dict[str, Any]:
+def session_leaves(device: str, session: VirtualSession) -> dict[str, Any]:
     """The peer's AS number, and the address of a numbered BFD session, which no metric carries."""
     numbered = _is_address(session.peer)
     key = session.peer if numbered else f"{link_local(device, session.interface)}%{session.interface}.0"
@@ -90,12 +89,15 @@ def _is_address(text: str) -> bool:
     return True
 
 
-NATIVE = Native(
-    factory=factory,
-    configured=configured,
-    keys_of=keys_of,
+def _datastore(name: str, rendered: Json) -> JsonDatastore:
+    return JsonDatastore(
+        name, keys_of, factory=factory(name), rendered=rendered, configured=configured, parse=parse_tree
+    )
+
+
+TWIN = TwinFace(
+    datastore=_datastore,
+    models=tuple(Model(f"urn:nokia.com:srlinux:srl_nokia-{name}", "Nokia", VERSION) for name in MODULES),
     wildcard=wildcard,
     session_leaves=session_leaves,
-    models=tuple(Model(f"urn:nokia.com:srlinux:srl_nokia-{name}", "Nokia", VERSION) for name in MODULES),
-    parse=parse_tree,
 )
