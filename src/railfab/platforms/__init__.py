@@ -14,6 +14,7 @@ from railfab.platforms.contract import (
     TelemetryRule,
     Tree,
     TwinFace,
+    VirtualDevice,
     VirtualSession,
 )
 from railfab.platforms.registry import platform, platform_names
@@ -31,6 +32,7 @@ __all__ = [
     "TelemetryRule",
     "Tree",
     "TwinFace",
+    "VirtualDevice",
     "VirtualSession",
     "admit",
     "platform",

@@ -12,6 +12,7 @@ from railfab.device import DeviceModel, Observed
 from railfab.endpoints import Credentials, Endpoint
 from railfab.gnmi.paths import Element
 from railfab.gnmi.target import Edit, Found, Model
+from railfab.ssh import NewCli
 
 
 class Support(StrEnum):
@@ -216,6 +217,28 @@ class VirtualSession:
     bfd_up: bool | None
 
 
+class VirtualDevice(Protocol):
+    """A switch of the twin, as its CLI uses it; from any thread."""
+
+    name: str
+
+    def running(self) -> str:
+        """The running configuration."""
+        ...
+
+    def check(self, text: str) -> None:
+        """Parse a configuration. Raises RailfabError when the switch would not accept it."""
+        ...
+
+    def replace(self, text: str) -> None:
+        """Make this the running configuration. Raises RailfabError; then nothing has changed."""
+        ...
+
+    def observe(self) -> Observed:
+        """The live state."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TwinFace:
     """A virtual switch of the platform, as the twin serves it.
@@ -226,12 +249,14 @@ class TwinFace:
     wildcard: the value for a `*` in a telemetry rule, from the device, the key's name (the element's, for an element
         of a path), its pattern and the labels of a sample; None when the rule does not apply to them.
     session_leaves: leaves of a BGP session that no metric carries, by path, from the device and the session.
+    cli: makes the CLIs of SSH sessions with a device; None for a platform without one.
     """
 
     datastore: Callable[[str, Tree], Datastore]
     models: tuple[Model, ...]
     wildcard: Callable[[str, str, str, Mapping[str, str]], str | None]
     session_leaves: Callable[[str, VirtualSession], Mapping[str, Any]] = lambda _device, _session: {}
+    cli: Callable[[VirtualDevice], NewCli] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""The twin of a fabric: a gNMI server for each switch, and one simulation, one clock and one control server."""
+"""The twin of a fabric: servers of each switch, and one simulation, one clock and one control server."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from railfab.twin.files import TwinFiles, claimed, write_credentials
 from railfab.twin.job_metrics import JobMetrics, TwinMetrics, registry
 from railfab.twin.live import LiveFabric
 from railfab.twin.samples import ObservedSwitch
+from railfab.twin.ssh_server import SwitchSsh
 from railfab.twin.status import SwitchStatus, TwinStatus
 from railfab.twin.switch import VirtualSwitch
 from railfab.units import NS_PER_S
@@ -74,6 +75,7 @@ class Twin:
         self._clock = Clock(self._advance, self._live.recover)
         self._switches: dict[str, VirtualSwitch] = {}
         self._servers: dict[str, GnmiServer] = {}
+        self._ssh: dict[str, SwitchSsh] = {}
         self._job_metrics = JobMetrics(tuple(node.name for node in design.topology.hosts()))
         self._stack = ExitStack()
 
@@ -149,14 +151,18 @@ class Twin:
         self._touch_all()
 
     def stop_switch(self, name: str) -> None:
-        """Stop a switch's gNMI server; the switch goes on forwarding. Raises EndpointError for an unknown name."""
+        """Stop a switch's servers; the switch goes on forwarding. Raises EndpointError for an unknown name."""
         self._server(name).stop()
+        if name in self._ssh:
+            self._ssh[name].stop()
 
     def start_switch(self, name: str) -> None:
-        """Start a switch's gNMI server again, on the port that it had."""
+        """Start a switch's servers again, on the ports that they had."""
         server = self._server(name)
         if not server.running:
             server.start()
+            if name in self._ssh:
+                self._ssh[name].start()
 
     def _server(self, name: str) -> GnmiServer:
         if name not in self._servers:
@@ -201,9 +207,26 @@ class Twin:
             )
             server.start()
             self._servers[name] = server
+        self._start_ssh(stack, loop, files)
         write_credentials(files.credentials, self.credentials)
         write_private(files.ca, authority.certificate.decode())
         self.endpoints = self._endpoints(files)
+
+    def _start_ssh(self, stack: ExitStack, loop: ServerLoop, files: TwinFiles) -> None:
+        """Serve the CLI of each switch whose platform has one."""
+        files.host_key.unlink(missing_ok=True)
+        for name, switch in self._switches.items():
+            cli = _face(self.design.models[name]).cli
+            if cli is None:
+                continue
+            served = SwitchSsh(
+                loop, cli(switch), host=self._host, host_key=files.host_key, credentials=self.credentials
+            )
+            served.start()
+            stack.callback(served.stop)
+            self._ssh[name] = served
+        if self._ssh:
+            write_private(files.known_hosts, "".join(served.known_hosts_line() for served in self._ssh.values()))
 
     def _start_control(self, stack: ExitStack, files: TwinFiles) -> None:
         metrics = registry(self._job_metrics, TwinMetrics(self._clock, self.fabric))
@@ -217,8 +240,10 @@ class Twin:
                 name=name,
                 platform=self.design.models[name].platform,
                 host=self._host,
+                ssh_port=self._ssh[name].port if name in self._ssh else None,
                 gnmi_port=server.port,
                 ca=str(files.ca),
+                known_hosts=str(files.known_hosts) if name in self._ssh else None,
                 credentials=str(files.credentials),
             )
             for name, server in self._servers.items()

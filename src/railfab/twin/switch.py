@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from railfab.device import DeviceModel
+from railfab.device import DeviceModel, Observed
 from railfab.forwarding import BgpSession
 from railfab.gnmi.leaves import Layout
 from railfab.gnmi.paths import Element, elements, to_text_elements
 from railfab.gnmi.target import DataType, Edit, Found, Leaf, Model, PathNotFound, Selected, nest
 from railfab.platforms import Datastore, Platform, Tree, TwinFace, VirtualSession
 from railfab.twin.encoder import Encoded, Encoder
+from railfab.twin.observed import observed_state
 from railfab.twin.samples import ObservedSwitch
 
 logger = logging.getLogger(__name__)
@@ -121,9 +122,30 @@ class VirtualSwitch:
         return self.model
 
     def set(self, edits: Sequence[Edit]) -> None:
+        self._change_to(lambda: self._store.edited(edits))
+
+    def running(self) -> str:
+        """The running configuration as text."""
+        return self._store.text()
+
+    def check(self, text: str) -> None:
+        """Parse a configuration. Raises RailfabError when it is not valid."""
+        with _PARSING:
+            self._store.model(self._store.replaced(text))
+
+    def replace(self, text: str) -> None:
+        """Make this text the running configuration. Raises RailfabError; then nothing has changed."""
+        self._change_to(lambda: self._store.replaced(text))
+
+    def observe(self) -> Observed:
+        """The live state as a session reads it from a switch."""
+        return observed_state(self._observe(self.name), self.model)
+
+    def _change_to(self, candidate_of: Callable[[], Any]) -> None:
+        """Parse a candidate, have the fabric apply its model, and make it the running configuration."""
         with self._editing:
             with _PARSING:
-                candidate = self._store.edited(edits)
+                candidate = candidate_of()
                 model = self._store.model(candidate)
             self._apply(self.name, model)
             self._take(candidate, model)
