@@ -32,7 +32,7 @@ from pygnmi.spec.v080 import gnmi_pb2
 from railfab.endpoints import Credentials, Endpoint
 from railfab.gnmi.certificates import Authority
 from railfab.gnmi.client import OPTIONS
-from railfab.platforms import Confidence, TelemetryMap, TelemetryRule
+from railfab.platforms import Confidence, SubscriptionMode, TelemetryMap, TelemetryRule, TelemetrySubscription
 from railfab.telemetry import Policy
 from railfab.telemetry.exposition import FabricCollector
 from railfab.telemetry.intended import IntendedSeries
@@ -63,7 +63,9 @@ def telemetry() -> TelemetryMap:
         TelemetryRule(path=path + leaf, metric=name, labels=labels, encoding="uint64", confidence=Confidence.VERIFIED)
         for leaf, (name, labels) in COUNTERS.items()
     )
-    return TelemetryMap(rules=rules, sample_paths=(SUBSCRIBED,), on_change_paths=())
+    return TelemetryMap(
+        rules=rules, subscriptions=(TelemetrySubscription(path=SUBSCRIBED, mode=SubscriptionMode.SAMPLE),)
+    )
 
 
 @contextmanager

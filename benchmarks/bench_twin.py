@@ -31,7 +31,7 @@ from pygnmi.spec.v080 import gnmi_pb2, gnmi_pb2_grpc
 from railfab.endpoints import Endpoint, load_endpoints, read_credentials, state_file
 from railfab.gnmi.paths import to_proto
 from railfab.intent import load_intent
-from railfab.platforms import platform
+from railfab.platforms import SubscriptionMode, platform
 
 CAPABILITIES_ROUNDS = 25
 SETTLE_S, STREAM_S = 20, 60
@@ -115,11 +115,12 @@ class Client:
         """Receive what a collector asks for; responses are counted and not decoded."""
         telemetry = platform(node.platform).telemetry
         entries = [
-            gnmi_pb2.Subscription(path=to_proto(path), mode=gnmi_pb2.SAMPLE, sample_interval=int(interval_s * 1e9))
-            for path in telemetry.sample_paths
-        ]
-        entries += [
-            gnmi_pb2.Subscription(path=to_proto(path), mode=gnmi_pb2.ON_CHANGE) for path in telemetry.on_change_paths
+            gnmi_pb2.Subscription(
+                path=to_proto(entry.path),
+                mode=gnmi_pb2.SAMPLE if entry.mode is SubscriptionMode.SAMPLE else gnmi_pb2.ON_CHANGE,
+                sample_interval=int(interval_s * 1e9) if entry.mode is SubscriptionMode.SAMPLE else 0,
+            )
+            for entry in telemetry.subscriptions
         ]
         wish = gnmi_pb2.SubscribeRequest(subscribe=gnmi_pb2.SubscriptionList(subscription=entries, encoding=4))
         sync = gnmi_pb2.SubscribeResponse(sync_response=True).SerializeToString()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from fnmatch import fnmatchcase
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -11,8 +12,9 @@ from hypothesis import strategies as st
 from tests.laws.device_models import device_models, leaf
 
 from railfab.errors import UnknownPlatform, UnsupportedFeature
+from railfab.gnmi.paths import elements
 from railfab.metrics import CATALOGUE
-from railfab.platforms import Support, admit, platform, platform_names
+from railfab.platforms import SubscriptionMode, Support, admit, platform, platform_names
 from railfab.platforms.admission import measures_of
 
 every_platform = pytest.mark.parametrize("name", platform_names())
@@ -82,9 +84,18 @@ def test_every_telemetry_rule_fills_the_labels_of_a_catalogued_metric(name: str)
 def test_every_telemetry_rule_is_covered_by_a_subscription(name: str) -> None:
     telemetry = platform(name).telemetry
     for rule in telemetry.rules:
-        paths = telemetry.on_change_paths if rule.on_change else telemetry.sample_paths
-        plain = re.sub(r"\[[^\]]*\]", "", rule.path)
-        assert any(f"{plain}/".startswith(re.sub(r"\[[^\]]*\]", "", path) + "/") for path in paths), rule.path
+        mode = SubscriptionMode.ON_CHANGE if rule.on_change else SubscriptionMode.SAMPLE
+        entries = [entry for entry in telemetry.subscriptions if entry.mode is mode]
+        assert any(_covers(entry.path, rule.path) for entry in entries), rule.path
+
+
+def _covers(subscription: str, rule: str) -> bool:
+    """Whether the leaves of a rule are at or below a subscribed path; labels and `*` stand for any name."""
+    wanted, own = elements(subscription), elements(LABEL.sub("*", rule))
+    return len(wanted) <= len(own) and all(
+        fnmatchcase(above.name, step.name) or fnmatchcase(step.name, above.name)
+        for above, step in zip(wanted, own, strict=False)
+    )
 
 
 def test_an_unknown_platform_is_refused_with_the_known_ones() -> None:

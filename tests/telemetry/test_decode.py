@@ -190,7 +190,7 @@ def test_a_time_is_read_from_a_date_and_from_nanoseconds(sent: gnmi_pb2.TypedVal
         confidence=Confidence.VERIFIED,
         labels={},
     )
-    decoder = Decoder(PathMap(TelemetryMap(rules=(rule,), sample_paths=(), on_change_paths=())))
+    decoder = Decoder(PathMap(TelemetryMap(rules=(rule,), subscriptions=())))
     decoded = decoder.decode(said(update=updates(("/interface[name=e1]/last-change", sent))))
     assert values(decoded) == {rule.metric: unix_s}
 
@@ -204,6 +204,6 @@ def test_scale_and_fixed_labels_come_from_the_rule() -> None:
         labels={},
         scale=125_000.0,
     )
-    decoder = Decoder(PathMap(TelemetryMap(rules=(rule,), sample_paths=(), on_change_paths=())))
+    decoder = Decoder(PathMap(TelemetryMap(rules=(rule,), subscriptions=())))
     decoded = decoder.decode(said(update=updates(("/optics[id=swp1]/mbps", text("100000.0")))))
     assert values(decoded) == {"fabric_interface_speed_bytes_per_second": 12_500_000_000.0}

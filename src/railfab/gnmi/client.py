@@ -66,12 +66,13 @@ class StreamClosed(DeviceError):
 class Subscription:
     """Paths to stream in one mode. interval_s: None is ON_CHANGE, else the interval of SAMPLE [s].
 
-    encoding: a gNMI encoding (`gnmi_pb2.PROTO`, `gnmi_pb2.JSON_IETF`).
+    encoding: a gNMI encoding (`gnmi_pb2.PROTO`, `gnmi_pb2.JSON_IETF`). target: in the prefix of the request.
     """
 
     paths: tuple[str, ...]
     interval_s: float | None
     encoding: int
+    target: str = ""
 
     def request(self) -> gnmi_pb2.SubscribeRequest:
         """The SubscribeRequest, mode STREAM."""
@@ -79,6 +80,8 @@ class Subscription:
         stream = gnmi_pb2.SubscriptionList(
             subscription=subscriptions, mode=gnmi_pb2.SubscriptionList.STREAM, encoding=self.encoding
         )
+        if self.target:
+            stream.prefix.target = self.target
         return gnmi_pb2.SubscribeRequest(subscribe=stream)
 
     def _one(self, path: str) -> gnmi_pb2.Subscription:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 ANY = "*"
 ANY_DEPTH = "..."
 _ORIGIN = re.compile(r"^([A-Za-z_][\w.-]*):(?=/)")
-_PREFIX = re.compile(r"^[A-Za-z_][\w.-]*:(?=.)")
+_PREFIX = re.compile(r"^[A-Za-z_][\w.-]*:(?=[A-Za-z_*{])")
+"""Of a module: a YANG identifier begins with a letter, so `Ethernet0:3` has none."""
 
 
 class PathError(RailfabError):

@@ -9,14 +9,17 @@ from railfab.platforms.contract import (
     LabFacts,
     Platform,
     Session,
+    SubscriptionMode,
     Support,
     TelemetryMap,
     TelemetryRule,
+    TelemetrySubscription,
     Tree,
     TwinFace,
     VirtualDevice,
     VirtualSession,
 )
+from railfab.platforms.interface_names import InterfaceNames
 from railfab.platforms.registry import platform, platform_names
 
 __all__ = [
@@ -24,12 +27,15 @@ __all__ = [
     "Confidence",
     "Datastore",
     "Dialect",
+    "InterfaceNames",
     "LabFacts",
     "Platform",
     "Session",
+    "SubscriptionMode",
     "Support",
     "TelemetryMap",
     "TelemetryRule",
+    "TelemetrySubscription",
     "Tree",
     "TwinFace",
     "VirtualDevice",

@@ -12,6 +12,7 @@ from railfab.device import DeviceModel, Observed
 from railfab.endpoints import Credentials, Endpoint
 from railfab.gnmi.paths import Element
 from railfab.gnmi.target import Edit, Found, Model
+from railfab.platforms.interface_names import InterfaceNames
 from railfab.ssh import NewCli
 
 
@@ -51,7 +52,8 @@ class Confidence(StrEnum):
 class TelemetryRule:
     """One native gNMI path and the canonical metric it carries.
 
-    path: keys name labels, `/interface[name={interface}]/statistics/in-octets`.
+    path: keys and elements name labels, `/interface[name={interface}]/statistics/in-octets`,
+        `/COUNTERS/{interface}/SAI_PORT_STAT_PFC_{priority}_RX_PKTS`; `*` stands for any text.
     labels: labels that the path does not carry, with their fixed values.
     from_leaf: sibling leaves whose value carries labels: leaf name to a pattern, written like a key.
     encoding: type of the leaf: `uint64` (a string in JSON_IETF), `uint32`, `decimal` (a string), `string`, `timestamp`
@@ -71,20 +73,43 @@ class TelemetryRule:
     from_leaf: Mapping[str, str] | None = None
 
 
+class SubscriptionMode(StrEnum):
+    """How a target sends a path."""
+
+    SAMPLE = "sample"
+    ON_CHANGE = "on_change"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TelemetrySubscription:
+    """One path to subscribe to.
+
+    interval_s: of samples [s]; None is the collector's. origin: of the path, such as `eos_native`. encoding: in lower
+    case, such as `json_ietf`; None is the first one that the target supports. target: in the prefix of the request,
+    such as SONiC's `COUNTERS_DB`.
+    """
+
+    path: str
+    mode: SubscriptionMode
+    interval_s: float | None = None
+    origin: str = ""
+    encoding: str | None = None
+    target: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TelemetryMap:
-    """rules: in file order. subscriptions: the containers to subscribe to, by mode."""
+    """rules: in file order. subscriptions: what to subscribe to."""
 
     rules: tuple[TelemetryRule, ...]
-    sample_paths: tuple[str, ...]
-    on_change_paths: tuple[str, ...]
+    subscriptions: tuple[TelemetrySubscription, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabFacts:
     """Settings with which containerlab boots the platform.
 
-    interface: topology name of front-panel port, from the canonical name (regex and replacement).
+    interfaces: names of front-panel ports in a topology file, from their canonical names.
     startup: file name of the startup configuration. mount: container path of a bind mount instead.
     empty: startup file of an unconfigured switch, `{name}` for its name; None when the kind needs no file.
     files: further files bound into the container, path in it to content.
@@ -94,7 +119,7 @@ class LabFacts:
     kind: str
     image: str
     type: str | None
-    interface: tuple[str, str]
+    interfaces: InterfaceNames
     startup: str
     mount: str | None = None
     empty: str | None = None

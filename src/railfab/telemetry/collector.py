@@ -31,7 +31,7 @@ POLL_S = 0.05
 SWITCH_INTERVAL_S = 0.001
 """For sys.setswitchinterval of a process that collects: a scrape or a view is rendered in another thread, and the event
 loop needs the interpreter several times for each message."""
-NO_TELEMETRY = TelemetryMap(rules=(), sample_paths=(), on_change_paths=())
+NO_TELEMETRY = TelemetryMap(rules=(), subscriptions=())
 """Of a platform that railfab does not know."""
 END_WITHIN_S = 2.0
 """Time for all sessions to end; what runs longer is logged and left."""

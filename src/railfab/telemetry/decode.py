@@ -11,6 +11,7 @@ from pygnmi.spec.v080 import gnmi_pb2
 
 from railfab.gnmi.paths import Element, matches_elements, proto_elements, to_text_elements
 from railfab.gnmi.values import GnmiValueError, decode
+from railfab.platforms.shared.json_tree import bare
 from railfab.telemetry.entries import Entries
 from railfab.telemetry.mapping import Match, PathMap, Steps, Undecodable, names
 from railfab.telemetry.series import Series
@@ -147,7 +148,7 @@ class Decoder:
     def _leaves(self, steps: Steps, node: dict[str, Any]) -> Iterator[tuple[Steps, Any]]:
         """The leaves of a container sent as JSON, module prefixes stripped."""
         for name, value in node.items():
-            child = Element(name.rpartition(":")[2])
+            child = Element(bare(name))
             below = (*steps, child)
             if isinstance(value, dict):
                 yield from self._leaves(below, value)
@@ -159,7 +160,7 @@ class Decoder:
 
     def _keyed(self, below: Steps, entry: dict[str, Any]) -> Element:
         """The list step of an entry: its keys are those that the rules name."""
-        plain = {name.rpartition(":")[2]: value for name, value in entry.items()}
+        plain = {bare(name): value for name, value in entry.items()}
         keys = sorted(name for name in self._map.keys_of(names(below)) if name in plain)
         return Element(below[-1].name, tuple((name, str(plain[name])) for name in keys))
 

@@ -161,7 +161,7 @@ def test_every_subscription_and_every_key_is_in_the_models(nokia: NokiaModels) -
     keys = nokia.keys
     telemetry = SRLINUX.telemetry
     rules = [rule.path for rule in telemetry.rules]
-    for path in (*telemetry.sample_paths, *telemetry.on_change_paths, *rules):
+    for path in (*(entry.path for entry in telemetry.subscriptions), *rules):
         place = ""
         for step in re.findall(r"/(?:[^/\[]|\[[^\]]*\])+", path):
             place += step.partition("[")[0]

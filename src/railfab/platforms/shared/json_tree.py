@@ -33,8 +33,8 @@ def tree_of(text: str, what: str) -> Json:
 
 
 def bare(name: str) -> str:
-    """A name without its module prefix."""
-    return name.rpartition(":")[2]
+    """A name without its module prefix: `bgp` for `srl_nokia-bgp:bgp`, and `Ethernet0:3` as it is."""
+    return _bare(name) if ":" in name else name
 
 
 def stripped(value: Any, identity: re.Pattern[str]) -> Any:
@@ -43,14 +43,14 @@ def stripped(value: Any, identity: re.Pattern[str]) -> Any:
     identity: a prefix that only an identity has, because a value may hold colons of its own (an IPv6 address).
     """
     if isinstance(value, dict):
-        return {_plain_name(name): stripped(child, identity) for name, child in value.items()}
+        return {bare(name): stripped(child, identity) for name, child in value.items()}
     if isinstance(value, list):
         return [stripped(child, identity) for child in value]
     return identity.sub("", value) if isinstance(value, str) and ":" in value else value
 
 
 @lru_cache(maxsize=4096)
-def _plain_name(name: str) -> str:
+def _bare(name: str) -> str:
     return _MODULE.sub("", name)
 
 
