@@ -27,6 +27,7 @@ from railfab.device import (
     TrafficClass,
 )
 from railfab.platforms import Support, platform
+from railfab.platforms.features import FEATURES
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 SPEEDS = (40, 100, 200, 400)
@@ -54,8 +55,8 @@ class Slot:
 @st.composite
 def device_models(draw: st.DrawFn, name: str) -> DeviceModel:
     """A model within the features of the platform of that name."""
-    supported = platform(name).capabilities.features
-    able = {feature for feature, support in supported.items() if support is not Support.NO}
+    capabilities = platform(name).capabilities
+    able = {feature for feature in FEATURES if capabilities.support(feature) is not Support.NO}
     breakouts, slots = _split(name, draw(st.lists(_cages(able), min_size=1, max_size=5)))
     interfaces, neighbors = [], []
     for index, slot in enumerate(slots):

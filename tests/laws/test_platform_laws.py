@@ -16,10 +16,10 @@ from railfab.gnmi.paths import elements
 from railfab.metrics import CATALOGUE
 from railfab.platforms import SubscriptionMode, Support, admit, platform, platform_names
 from railfab.platforms.admission import measures_of
+from railfab.platforms.features import FEATURES
 
 every_platform = pytest.mark.parametrize("name", platform_names())
 thorough = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-FEATURES = ("bfd", "breakout", "mtu", "port_speed", "unnumbered", "numbered", "pfc", "ecn", "pfc_watchdog")
 LABEL = re.compile(r"\{(\w+)\}")
 
 
@@ -45,7 +45,7 @@ def test_equal_models_render_to_equal_text(name: str, drawn: st.DataObject) -> N
 @pytest.mark.parametrize("feature", FEATURES)
 def test_a_refusal_names_device_feature_and_platform(name: str, feature: str) -> None:
     own, model = platform(name), leaf(name, wanting=feature)
-    if own.capabilities.features[feature] is not Support.NO:
+    if own.capabilities.support(feature) is not Support.NO:
         assert admit(model, own).name == model.name
         return
     with pytest.raises(UnsupportedFeature) as refused:
@@ -67,8 +67,12 @@ def test_a_value_above_a_limit_is_refused_by_name(name: str) -> None:
 
 
 @every_platform
-def test_every_platform_states_every_feature(name: str) -> None:
-    assert set(platform(name).capabilities.features) == set(FEATURES)
+def test_a_platform_names_known_features_and_those_that_it_supports(name: str) -> None:
+    stated = platform(name).capabilities.features
+    assert set(stated) <= set(FEATURES)
+    assert Support.NO not in stated.values()
+    external = {feature for feature, support in stated.items() if support is Support.EXTERNAL}
+    assert all(FEATURES[feature].without for feature in external)
 
 
 @every_platform

@@ -19,7 +19,7 @@ from railfab.platforms.contract import (
     VirtualDevice,
     VirtualSession,
 )
-from railfab.platforms.interface_names import InterfaceNames
+from railfab.platforms.interface_templates import InterfaceTemplates
 from railfab.platforms.registry import platform, platform_names
 
 __all__ = [
@@ -27,7 +27,7 @@ __all__ = [
     "Confidence",
     "Datastore",
     "Dialect",
-    "InterfaceNames",
+    "InterfaceTemplates",
     "LabFacts",
     "Platform",
     "Session",

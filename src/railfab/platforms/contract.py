@@ -12,7 +12,7 @@ from railfab.device import DeviceModel, Observed
 from railfab.endpoints import Credentials, Endpoint
 from railfab.gnmi.paths import Element
 from railfab.gnmi.target import Edit, Found, Model
-from railfab.platforms.interface_names import InterfaceNames
+from railfab.platforms.interface_templates import InterfaceTemplates
 from railfab.ssh import NewCli
 
 
@@ -30,7 +30,7 @@ class Support(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities:
-    """features: by name (`bfd`, `breakout`, `mtu`, `port_speed`, `unnumbered`, `numbered`, `pfc`, `ecn`, ...).
+    """features: support by name of `railfab.platforms.features`; the platform lacks those that it does not name.
 
     limits: numeric bounds by name. quirks: known peculiarities, one sentence each. virtual: settings that a
     virtual image accepts without enforcing them.
@@ -40,6 +40,9 @@ class Capabilities:
     limits: Mapping[str, int]
     quirks: tuple[str, ...]
     virtual: tuple[str, ...]
+
+    def support(self, feature: str) -> Support:
+        return self.features.get(feature, Support.NO)
 
 
 class Confidence(StrEnum):
@@ -119,7 +122,7 @@ class LabFacts:
     kind: str
     image: str
     type: str | None
-    interfaces: InterfaceNames
+    interfaces: InterfaceTemplates
     startup: str
     mount: str | None = None
     empty: str | None = None

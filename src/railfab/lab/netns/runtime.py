@@ -27,6 +27,8 @@ from railfab.lab.netns.state import LabNode, LabState
 RUNTIME = Path("/run/railfab")
 SSH_PORT = 22
 GNMI_PORT = 57400
+PLATFORM = "frr"
+"""The platform whose daemons run in the namespaces."""
 USERNAME = "root"
 """vtysh and frr-reload.py need root."""
 
@@ -131,7 +133,7 @@ def endpoints(place: LabPlace, state: LabState) -> Endpoints:
     nodes = (
         Endpoint(
             name=node.name,
-            platform="frr",
+            platform=PLATFORM,
             host=address(node),
             ssh_port=SSH_PORT,
             gnmi_port=GNMI_PORT,

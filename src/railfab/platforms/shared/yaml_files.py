@@ -18,7 +18,7 @@ from railfab.platforms.contract import (
     TelemetryRule,
     TelemetrySubscription,
 )
-from railfab.platforms.interface_names import InterfaceNames
+from railfab.platforms.interface_templates import InterfaceTemplates
 
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """libyaml's loader where PyYAML has it: ten times as fast."""
@@ -30,7 +30,7 @@ def _document(package: str, name: str) -> dict[str, Any]:
 
 
 def capabilities(package: str) -> Capabilities:
-    """`capabilities.yml`: `features` {name: yes|external|no}, `limits`, `quirks`, `virtual`."""
+    """`capabilities.yml`: `features` {name: yes|external} that the platform has, `limits`, `quirks`, `virtual`."""
     document = _document(package, "capabilities.yml")
     return Capabilities(
         features={name: Support(support) for name, support in document["features"].items()},
@@ -73,7 +73,7 @@ def lab(package: str) -> LabFacts:
     """`lab.yml`: LabFacts' fields; `interfaces` is {canonical template: lab template}."""
     document = _document(package, "lab.yml")
     return LabFacts(
-        interfaces=InterfaceNames(document.pop("interfaces")),
+        interfaces=InterfaceTemplates(document.pop("interfaces")),
         exec=tuple(document.pop("exec", ())),
         cap_add=tuple(document.pop("cap_add", ())),
         **document,

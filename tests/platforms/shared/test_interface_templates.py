@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from railfab.lab.containerlab.names import interface_error
-from railfab.platforms import InterfaceNames
+from railfab.platforms import InterfaceTemplates
 
 KINDS = {
     "sonic-vs": (
@@ -26,7 +26,7 @@ KINDS = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_port_has_the_name_that_the_kind_expects(kind: str) -> None:
     templates, expected = KINDS[kind]
-    names = InterfaceNames(templates)
+    names = InterfaceTemplates(templates)
     assert {name: names.lab(name) for name in expected} == expected
     assert not any(interface_error(kind, wanted) for wanted in expected.values())
 
@@ -34,12 +34,12 @@ def test_a_port_has_the_name_that_the_kind_expects(kind: str) -> None:
 @pytest.mark.parametrize("name", ["Ethernet5", "Ethernet", "Ethernet04", "Ethernet4.1", "ethernet4", "eth2", ""])
 def test_another_interface_has_no_name(name: str) -> None:
     """Nor has a SONiC port that is no first lane of its cage, for which sonic-vs has no link."""
-    assert InterfaceNames(KINDS["sonic-vs"][0]).lab(name) is None
+    assert InterfaceTemplates(KINDS["sonic-vs"][0]).lab(name) is None
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_two_ports_never_share_a_name(kind: str) -> None:
-    names = InterfaceNames(KINDS[kind][0])
+    names = InterfaceTemplates(KINDS[kind][0])
     ports = [(cage, lane) for cage in range(1, 65) for lane in (1, 2)]
     canonical = {text.format(cage=cage, lane=lane, port=cage) for text in names.templates for cage, lane in ports}
     given = [name for name in map(names.lab, canonical) if name is not None]
@@ -48,6 +48,6 @@ def test_two_ports_never_share_a_name(kind: str) -> None:
 
 
 def test_numbers_from_one_do_not_match_zero() -> None:
-    names = InterfaceNames({"swp{cage}": "swp{cage}"})
+    names = InterfaceTemplates({"swp{cage}": "swp{cage}"})
     assert names.lab("swp0") is None
     assert str(names) == "swp{cage}"

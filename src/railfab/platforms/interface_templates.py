@@ -12,7 +12,7 @@ _NUMBERS = {"cage": r"[1-9]\d*", "lane": r"[1-9]\d*", "port": r"0|[1-9]\d*"}
 
 
 @dataclass(frozen=True, slots=True)
-class InterfaceNames:
+class InterfaceTemplates:
     """Names of a platform's interfaces in a lab, by canonical name.
 
     templates: canonical template to lab template. `{cage}` and `{lane}` are numbers from 1, `{port}` is one from 0. In
