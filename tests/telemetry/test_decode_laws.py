@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pygnmi.spec.v080 import gnmi_pb2
 
+from railfab.gnmi import messages
 from railfab.gnmi.bundles import bundles
 from railfab.gnmi.target import Selected
 from railfab.gnmi.values import ENCODINGS
@@ -80,7 +80,7 @@ def test_decoding_undoes_encoding(name: str, place: int, data: st.DataObject, en
     leaves = [Selected(leaf, at) for at, leaf in enumerate(encoded.leaves)]
     decoder = Decoder(PathMap(telemetry))
     decoded = [
-        decoder.decode(gnmi_pb2.SubscribeResponse.FromString(bundle.whole(encoded.values, 1)).update)
+        decoder.decode(messages.SubscribeResponse.FromString(bundle.whole(encoded.values, 1)).update)
         for bundle in bundles(leaves, encoding=encoding, target="")
     ]
     found = {(series.metric.name, series.labels): value for one in decoded for series, value in one.samples}

@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping
 
 import numpy as np
-from pygnmi.spec.v080 import gnmi_pb2
 
+from railfab.gnmi import messages
 from railfab.gnmi.paths import elements, to_proto, to_text_elements
 from railfab.platforms import Confidence, SubscriptionMode, TelemetryMap, TelemetryRule, TelemetrySubscription
 from railfab.telemetry.decode import Decoded, Decoder
@@ -41,9 +41,9 @@ SONIC = TelemetryMap(
 
 def decoded(updates: Mapping[str, object]) -> Decoded:
     """As a target sends it: a JSON value at each of these paths."""
-    notification = gnmi_pb2.Notification(timestamp=1)
+    notification = messages.Notification(timestamp=1)
     for path, value in updates.items():
-        notification.update.add(path=to_proto(path), val=gnmi_pb2.TypedValue(json_ietf_val=json.dumps(value).encode()))
+        notification.update.add(path=to_proto(path), val=messages.TypedValue(json_ietf_val=json.dumps(value).encode()))
     return Decoder(PathMap(SONIC)).decode(notification)
 
 
@@ -105,8 +105,8 @@ def test_the_twin_writes_what_the_collector_reads() -> None:
 
 def test_a_deleted_interface_takes_its_series_along() -> None:
     decoder = Decoder(PathMap(SONIC))
-    notification = gnmi_pb2.Notification(timestamp=1)
-    value = gnmi_pb2.TypedValue(uint_val=1)
+    notification = messages.Notification(timestamp=1)
+    value = messages.TypedValue(uint_val=1)
     notification.update.add(path=to_proto("/COUNTERS/Ethernet4/SAI_PORT_STAT_IF_IN_OCTETS"), val=value)
     decoder.decode(notification)
     (gone,) = decoder.forget(elements("/COUNTERS/Ethernet4"))

@@ -8,9 +8,8 @@ from functools import partial
 
 import numpy as np
 import pytest
-from pygnmi.spec.v080 import gnmi_pb2
 
-from railfab.gnmi import paths, values
+from railfab.gnmi import messages, paths, values
 from railfab.gnmi.bundles import proto_path
 from railfab.metrics import Kind, metric
 from railfab.platforms import TelemetryRule, platform
@@ -61,7 +60,7 @@ def encoded(samples: Sequence[Sample]) -> dict[str, object]:
 
 def decoded(samples: Sequence[Sample], encoding: int) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
     """What the collector makes of the leaves that the samples become."""
-    notification = gnmi_pb2.Notification(timestamp=1)
+    notification = messages.Notification(timestamp=1)
     for leaf, value in zip(*encode(encoder(), samples), strict=True):
         notification.update.add(path=proto_path(leaf.path), val=values.encode(value, encoding))
     found = Decoder(PathMap(SRLINUX.telemetry)).decode(notification)

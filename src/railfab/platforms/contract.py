@@ -10,6 +10,7 @@ from typing import Any, Protocol, Self
 
 from railfab.device import DeviceModel, Observed
 from railfab.endpoints import Credentials, Endpoint
+from railfab.gnmi.confirmed import CommitRecord
 from railfab.gnmi.paths import Element
 from railfab.gnmi.target import Edit, Found, Model
 from railfab.platforms.interface_templates import InterfaceTemplates
@@ -278,6 +279,7 @@ class TwinFace:
         of a path), its pattern and the labels of a sample; None when the rule does not apply to them.
     session_leaves: leaves of a BGP session that no metric carries, by path, from the device and the session.
     cli: makes the CLIs of SSH sessions with a device; None for a platform without one.
+    commits: leaves of the last confirmed commits, by path; None without gNMI's commit-confirmed extension.
     """
 
     datastore: Callable[[str, Tree], Datastore]
@@ -285,6 +287,7 @@ class TwinFace:
     wildcard: Callable[[str, str, str, Mapping[str, str]], str | None]
     session_leaves: Callable[[str, VirtualSession], Mapping[str, Any]] = lambda _device, _session: {}
     cli: Callable[[VirtualDevice], NewCli] | None = None
+    commits: Callable[[Sequence[CommitRecord]], Mapping[str, Any]] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from pygnmi.spec.v080 import gnmi_pb2
-
+from railfab.gnmi import messages
 from railfab.gnmi.paths import Element, matches_elements, proto_elements, to_text_elements
 from railfab.gnmi.values import GnmiValueError, decode
 from railfab.platforms.shared.json_tree import bare
@@ -63,7 +62,7 @@ class Decoder:
         self._by_steps: dict[Steps, Known] = {}
         self._entries = Entries(cache_paths)
 
-    def decode(self, notification: gnmi_pb2.Notification) -> Decoded:
+    def decode(self, notification: messages.Notification) -> Decoded:
         """The samples of a notification; deletes come first, as the gNMI specification has it (section 3.5.2.3)."""
         decoded = Decoded(normalised_ns(notification.timestamp))
         prefix_bytes = notification.prefix.SerializeToString()
@@ -71,7 +70,7 @@ class Decoder:
         if prefix is None:
             prefix = proto_elements(notification.prefix)
             _remember(self._prefixes, prefix_bytes, prefix, self._cache_paths)
-        for gone in (*notification.delete, *((gnmi_pb2.Path(),) if notification.atomic else ())):
+        for gone in (*notification.delete, *((messages.Path(),) if notification.atomic else ())):
             decoded.removed.extend(self.forget((*prefix, *proto_elements(gone))))
         touched: dict[Steps, None] = {}
         for update in notification.update:
@@ -98,7 +97,7 @@ class Decoder:
         pending = self._entries.forget(known.steps) if known.pending or known.is_text else []
         return [*(series for _, series in known.plain), *pending]
 
-    def _update(self, known: Known, value: gnmi_pb2.TypedValue, decoded: Decoded, touched: dict[Steps, None]) -> None:
+    def _update(self, known: Known, value: messages.TypedValue, decoded: Decoded, touched: dict[Steps, None]) -> None:
         try:
             leaf = decode(value)
             below = list(self._leaves(known.steps, leaf)) if isinstance(leaf, dict) else None

@@ -9,11 +9,11 @@ import random
 import time
 from contextlib import AsyncExitStack
 
-from pygnmi.spec.v080 import gnmi_pb2
-
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import DeviceError, EndpointError, LoginRefused, RailfabError, UnknownPlatform, Unreachable
-from railfab.gnmi.client import CertificateRefused, GnmiClient, Unimplemented
+from railfab.gnmi import messages
+from railfab.gnmi.client import GnmiClient, Refused
+from railfab.gnmi.tls import CertificateRefused, PlaintextPort
 from railfab.platforms import TelemetryMap, platform_names
 from railfab.telemetry.decode import Decoded, Decoder
 from railfab.telemetry.health import Drop, Health, Reason, State, Stream
@@ -34,9 +34,10 @@ class Stalled(DeviceError):
 
 REASONS = (
     (CertificateRefused, Reason.TLS),
+    (PlaintextPort, Reason.TLS),
     (EndpointError, Reason.TLS),
     (LoginRefused, Reason.LOGIN_REFUSED),
-    (Unimplemented, Reason.UNIMPLEMENTED),
+    (Refused, Reason.UNIMPLEMENTED),
     (Unreachable, Reason.UNREACHABLE),
     (Stalled, Reason.STALLED),
     (RailfabError, Reason.CLOSED),
@@ -83,7 +84,7 @@ class TargetSession:
             was_healthy = self.health.state is State.UP and self._clock.now_s() - self._began_s > self._policy.healthy_s
             failures = 1 if was_healthy else failures + 1
             self.store.down(self._clock.now_s())
-            if isinstance(error, Unimplemented) and self._next_mode(error):
+            if isinstance(error, Refused) and self._next_mode(error):
                 failures = 0
                 continue
             reason = next(reason for kind, reason in REASONS if isinstance(error, kind))
@@ -194,12 +195,12 @@ class TargetSession:
         remedy = "It is subscribed again; if that does not help, check the target"
         return Stalled(self.name, f"no sample for {silent_s:.0f} s though the stream is open", remedy)
 
-    def _next_mode(self, error: Unimplemented) -> bool:
+    def _next_mode(self, error: Refused) -> bool:
         """Choose the next mode; False when all were refused, and the first is next again."""
         self._mode = (self._mode + 1) % len(SUBSCRIBE_MODES)
         if self._mode:
             encoding, on_change = SUBSCRIBE_MODES[self._mode]
-            mode = f"{gnmi_pb2.Encoding.Name(encoding)}, {'ON_CHANGE' if on_change else 'SAMPLE only'}"
+            mode = f"{messages.Encoding.Name(encoding)}, {'ON_CHANGE' if on_change else 'SAMPLE only'}"
             logger.info("%s Trying %s.", error, mode)
         return bool(self._mode)
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from pygnmi.spec.v080 import gnmi_pb2
-
+from railfab.gnmi import messages
 from railfab.gnmi.client import Subscription
+from railfab.gnmi.values import JSON, JSON_IETF, PROTO
 from railfab.platforms import SubscriptionMode, TelemetryMap, TelemetrySubscription
 from railfab.telemetry.health import Stream
 from railfab.telemetry.retry import SILENT_INTERVALS
@@ -26,11 +26,11 @@ class SubscribeMode(NamedTuple):
 
 
 SUBSCRIBE_MODES = (
-    SubscribeMode(gnmi_pb2.PROTO, True),
-    SubscribeMode(gnmi_pb2.JSON_IETF, True),
-    SubscribeMode(gnmi_pb2.JSON_IETF, False),
-    SubscribeMode(gnmi_pb2.PROTO, False),
-    SubscribeMode(gnmi_pb2.JSON, False),
+    SubscribeMode(PROTO, True),
+    SubscribeMode(JSON_IETF, True),
+    SubscribeMode(JSON_IETF, False),
+    SubscribeMode(PROTO, False),
+    SubscribeMode(JSON, False),
 )
 """Tried in turn while a target refuses: PROTO costs least to decode, nearly every target supports JSON_IETF."""
 
@@ -51,7 +51,7 @@ def subscribe_rpcs(telemetry: TelemetryMap, interval_s: float, mode: SubscribeMo
     """
     paths: dict[tuple[float | None, int, str, str], list[str]] = {}
     for entry, every_s in _timed(telemetry, interval_s, mode):
-        encoding = mode.encoding if entry.encoding is None else gnmi_pb2.Encoding.Value(entry.encoding.upper())
+        encoding = mode.encoding if entry.encoding is None else messages.Encoding.Value(entry.encoding.upper())
         paths.setdefault((every_s, encoding, entry.origin, entry.target), []).append(entry.path)
     return tuple(
         SubscribeRpc(

@@ -87,6 +87,8 @@ class Twin:
         with ExitStack() as stack:
             files = stack.enter_context(claimed(self._state, self.fabric))
             self._make_switches()
+            for switch in self._switches.values():
+                stack.callback(switch.close)
             self._start_servers(stack, files)
             if self._first_job is not None:
                 self.switch_job(self._first_job)

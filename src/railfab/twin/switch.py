@@ -9,19 +9,23 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from railfab.device import DeviceModel, Observed
 from railfab.forwarding import BgpSession
+from railfab.gnmi.confirmed import ConfirmedCommits
+from railfab.gnmi.extensions import ExtensionUnsupported
 from railfab.gnmi.leaves import Layout
 from railfab.gnmi.paths import Element, elements, to_text_elements
-from railfab.gnmi.target import DataType, Edit, Found, Leaf, Model, PathNotFound, Selected, nest
+from railfab.gnmi.target import Commit, DataType, Edit, Found, Leaf, Model, PathNotFound, Selected, nest
 from railfab.platforms import Datastore, Platform, Tree, TwinFace, VirtualSession
 from railfab.twin.encoder import Encoded, Encoder
 from railfab.twin.observed import observed_state
 from railfab.twin.samples import ObservedSwitch
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 _PARSING = threading.Lock()
 """Held by the Set that is being parsed: Sets that are parsed at the same time would slow down each other and the event
@@ -82,6 +86,13 @@ class SwitchView:
         return answers
 
 
+class Configuration(NamedTuple):
+    """A configuration in the datastore's own type, and its device model; None for the factory's."""
+
+    stored: Any
+    model: DeviceModel | None
+
+
 class VirtualSwitch:
     """A gNMI target. Clients edit its configuration; each candidate is parsed before it takes effect.
 
@@ -101,8 +112,9 @@ class VirtualSwitch:
         self._observe = observe
         self._store = face.datastore(name, rendered)
         self._encoder = Encoder(platform.telemetry, partial(face.wildcard, name))
-        self._sessions = _SessionLeaves(partial(face.session_leaves, name))
-        self._editing = threading.Lock()
+        self._sessions = _OtherLeaves(partial(_leaves_of_sessions, face, name))
+        self._commit_leaves = _OtherLeaves(face.commits or (lambda _: {}))
+        self._commits = ConfirmedCommits(name, self._run, self.touch)
         self._change: object = object()
         self._view: SwitchView | None = None
         self._layout = SwitchLayout(None, Layout(()))
@@ -122,7 +134,17 @@ class VirtualSwitch:
         return self.model
 
     def set(self, edits: Sequence[Edit]) -> None:
-        self._change_to(lambda: self._store.edited(edits))
+        self._commits.plain(partial(self._change_to, partial(self._store.edited, edits)))
+
+    def set_commit(self, edits: Sequence[Edit], commit: Commit) -> None:
+        if self._face.commits is None:
+            raise ExtensionUnsupported(self.name, "the extension commit is not supported", "Leave it out")
+        change = partial(self._change_to, partial(self._store.edited, edits))
+        self._commits.act(commit, change if edits else None)
+
+    def close(self) -> None:
+        """Stop the timer of a commit that is not confirmed."""
+        self._commits.close()
 
     def running(self) -> str:
         """The running configuration as text."""
@@ -135,20 +157,25 @@ class VirtualSwitch:
 
     def replace(self, text: str) -> None:
         """Make this text the running configuration. Raises RailfabError; then nothing has changed."""
-        self._change_to(lambda: self._store.replaced(text))
+        self._commits.plain(partial(self._change_to, partial(self._store.replaced, text)))
 
     def observe(self) -> Observed:
         """The live state as a session reads it from a switch."""
         return observed_state(self._observe(self.name), self.model)
 
-    def _change_to(self, candidate_of: Callable[[], Any]) -> None:
-        """Parse a candidate, have the fabric apply its model, and make it the running configuration."""
-        with self._editing:
-            with _PARSING:
-                candidate = candidate_of()
-                model = self._store.model(candidate)
-            self._apply(self.name, model)
-            self._take(candidate, model)
+    def _change_to(self, candidate_of: Callable[[], Any]) -> Configuration:
+        """Parse a candidate and run it; the configuration before it."""
+        before = Configuration(self._store.running, self.model)
+        with _PARSING:
+            candidate = candidate_of()
+            model = self._store.model(candidate)
+        self._run(Configuration(candidate, model))
+        return before
+
+    def _run(self, configuration: Configuration) -> None:
+        """Have the fabric apply a configuration's model, and make it the running one."""
+        self._apply(self.name, configuration.model)
+        self._take(configuration.stored, configuration.model)
         logger.info("%s: configuration changed", self.name)
 
     def _take(self, configuration: Any, model: DeviceModel | None) -> None:
@@ -174,38 +201,45 @@ class VirtualSwitch:
         )
         observed = self._observe(self.name)
         encoded = self._encoder.encode(observed.series, observed.values)
-        layout = self._laid_out(configuration, encoded, self._sessions.update(observed.sessions))
-        values = encoded.values + self._sessions.values
+        updates = (self._sessions.update(observed.sessions), self._commit_leaves.update(self._commits.records()))
+        layout = self._laid_out(configuration, encoded, any(updates))
+        values = [*encoded.values, *self._sessions.values, *self._commit_leaves.values]
         self._view = SwitchView(self.name, self._store, layout, values, timestamp_ns, read_s, change)
         return self._view
 
-    def _laid_out(self, configuration: Any, encoded: Encoded, other_sessions: bool) -> SwitchLayout:
+    def _laid_out(self, configuration: Any, encoded: Encoded, other_leaves: bool) -> SwitchLayout:
         """The present layout; the same object while no leaf is added or removed."""
         state = self._layout.state
-        if encoded.leaves is not self._encoded or other_sessions:
+        if encoded.leaves is not self._encoded or other_leaves:
             self._encoded = encoded.leaves
-            state = Layout((*encoded.leaves, *self._sessions.leaves))
+            state = Layout((*encoded.leaves, *self._sessions.leaves, *self._commit_leaves.leaves))
         if state is not self._layout.state or configuration is not self._layout.configuration:
             self._layout = SwitchLayout(configuration, state)
         return self._layout
 
 
-class _SessionLeaves:
+def _leaves_of_sessions(face: TwinFace, device: str, sessions: Sequence[BgpSession]) -> dict[str, Any]:
     """The leaves of BGP sessions that no metric carries."""
+    shown = map(_shown, sessions)
+    return {path: value for session in shown for path, value in face.session_leaves(device, session).items()}
 
-    def __init__(self, leaves_of: Callable[[VirtualSession], Mapping[str, Any]]) -> None:
+
+class _OtherLeaves(Generic[T]):
+    """State leaves that no metric carries, made of BGP sessions or of commits."""
+
+    def __init__(self, leaves_of: Callable[[Sequence[T]], Mapping[str, Any]]) -> None:
         self._leaves_of = leaves_of
-        self._sessions: Sequence[BgpSession] = ()
+        self._sources: Sequence[T] = ()
         self._paths: tuple[str, ...] = ()
         self.leaves: tuple[Leaf, ...] = ()
         self.values: list[Any] = []
 
-    def update(self, sessions: Sequence[BgpSession]) -> bool:
-        """Set the leaves from these sessions; whether leaves were added or removed."""
-        if sessions is self._sessions or sessions == self._sessions:
+    def update(self, sources: Sequence[T]) -> bool:
+        """Set the leaves from these sources; whether leaves were added or removed."""
+        if sources is self._sources or sources == self._sources:
             return False
-        self._sessions = sessions
-        shown = {path: value for session in sessions for path, value in self._leaves_of(_shown(session)).items()}
+        self._sources = sources
+        shown = self._leaves_of(sources)
         self.values = list(shown.values())
         before, self._paths = self._paths, tuple(shown)
         if before == self._paths:

@@ -17,7 +17,7 @@ from railfab.lab.netns.node import DAEMONS, FRR
 from railfab.lab.netns.processes import PROC
 from railfab.units import counted
 
-MODULES = ("asyncssh", "grpc", "pygnmi", "cryptography")
+MODULES = ("asyncssh", "grpc", "google.protobuf", "cryptography")
 PROBE_WITHIN_S = 20.0
 PROBE = "ip link add name rf0 type veth peer name rf1 && ip link add name rf2 type bridge"
 SWITCH_MEMORY_MB = 80

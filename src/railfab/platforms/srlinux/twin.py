@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import sha256
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
 from typing import Any
 
+from railfab.gnmi.confirmed import CommitRecord
 from railfab.gnmi.target import Model
 from railfab.platforms.contract import TwinFace, VirtualSession
 from railfab.platforms.shared.json_datastore import JsonDatastore
 from railfab.platforms.shared.json_tree import Json, bare
 from railfab.platforms.srlinux.parse import parse_tree
 from railfab.platforms.srlinux.tree import keys_of
+from railfab.units import NS_PER_S
 
 VERSION = "25.3.1"
 MODULES = ("interfaces", "network-instance", "bgp", "bfd", "qos", "routing-policy", "system", "lldp")
@@ -80,6 +83,28 @@ def session_leaves(device: str, session: VirtualSession) -> dict[str, Any]:
     return leaves
 
 
+def commit_leaves(records: Sequence[CommitRecord]) -> dict[str, Any]:
+    """The state of confirmed commits, as srl_nokia-configuration.yang 25.3.1 has it.
+
+    Its `persist-id` is the "Persistent confirmed commit identifier": the id that a gNMI client gave. Nokia publishes no
+    example of it for a commit over gNMI.
+    """
+    leaves: dict[str, Any] = {}
+    for record in records:
+        commit = f"/system/configuration/commit[id={record.number}]"
+        leaves[f"{commit}/status"] = record.status.value
+        leaves[f"{commit}/persist-id"] = record.id
+        leaves[f"{commit}/started"] = _date(record.started_ns)
+        if record.ended_ns is not None:
+            leaves[f"{commit}/ended"] = _date(record.ended_ns)
+    return leaves
+
+
+def _date(time_ns: int) -> str:
+    """A time as RFC 3339 text with milliseconds."""
+    return datetime.fromtimestamp(time_ns / NS_PER_S, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
 @lru_cache(maxsize=1 << 17)
 def _is_address(text: str) -> bool:
     try:
@@ -100,4 +125,7 @@ TWIN = TwinFace(
     models=tuple(Model(f"urn:nokia.com:srlinux:srl_nokia-{name}", "Nokia", VERSION) for name in MODULES),
     wildcard=wildcard,
     session_leaves=session_leaves,
+    # Nokia's models name the extension: feature gnmi-extensions of srl_nokia-features.yang, "gNMI commit confirmed,
+    # depth and config subscription extensions", from 24.7.1 on and in 25.3.1.
+    commits=commit_leaves,
 )
