@@ -19,10 +19,9 @@ from railfab.lab.agent import LinuxSwitch, Measurement, bfd_metrics, bgp_metrics
 from railfab.lab.agent.linux_metrics import LinkFacts
 from railfab.lab.agent.sources import vty_json
 from railfab.lab.netns.processes import Process, started
-from railfab.platforms import TelemetryRule
-from railfab.platforms.shared import yaml_files
+from railfab.platforms import TelemetryRule, platform
 
-MAP = yaml_files.telemetry("railfab.platforms.frr")
+MAP = platform("frr").telemetry
 BGP = "/network-instances/network-instance[name=default]/protocols/protocol[identifier=BGP][name=bgp]/bgp/neighbors"
 
 # Linux 6, a veth in a namespace.

@@ -37,6 +37,7 @@ from railfab.device import (
     svi_name,
 )
 from railfab.platforms import Support, platform
+from railfab.platforms.features import FEATURES
 
 SPEEDS = (40, 100, 200, 400)
 BREAKOUTS = ((2, 100), (4, 10), (4, 25), (4, 100), (2, 200))
@@ -74,8 +75,8 @@ Drawn = tuple[Interface, Peer | None]
 
 def features(name: str) -> frozenset[str]:
     """The features that a platform supports, or leaves to the operating system."""
-    supported = platform(name).capabilities.features
-    return frozenset(feature for feature, support in supported.items() if support is not Support.NO)
+    capabilities = platform(name).capabilities
+    return frozenset(feature for feature in FEATURES if capabilities.support(feature) is not Support.NO)
 
 
 @st.composite

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from fnmatch import fnmatchcase
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -12,13 +13,14 @@ from tests.laws.device_models import device_models, features
 from tests.laws.leaf_models import WANTING, leaf
 
 from railfab.errors import RailfabError, UnknownPlatform, UnsupportedFeature, each
+from railfab.gnmi.paths import elements
 from railfab.metrics import CATALOGUE
-from railfab.platforms import admit, platform, platform_names
-from railfab.platforms.admission import features_of, measures_of
+from railfab.platforms import SubscriptionMode, Support, admit, platform, platform_names
+from railfab.platforms.admission import measures_of
+from railfab.platforms.features import FEATURES
 
 every_platform = pytest.mark.parametrize("name", platform_names())
 thorough = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-FEATURES = tuple(features_of(leaf()))
 LABEL = re.compile(r"\{(\w+)\}")
 
 
@@ -44,7 +46,7 @@ def test_equal_models_render_to_equal_text(name: str, drawn: st.DataObject) -> N
 @pytest.mark.parametrize("feature", FEATURES)
 def test_a_refusal_names_device_feature_and_platform(name: str, feature: str) -> None:
     own, model = platform(name), leaf(name, wanting=feature)
-    lacking = {used for used, is_used in features_of(model).items() if is_used} - features(name)
+    lacking = {used for used, found in FEATURES.items() if found.used(model)} - features(name)
     if not lacking:
         assert admit(model, own).name == model.name
         return
@@ -71,12 +73,16 @@ def test_a_value_above_a_limit_is_refused_by_name(name: str) -> None:
 @pytest.mark.parametrize("feature", FEATURES)
 def test_a_switch_that_wants_a_feature_uses_it(feature: str) -> None:
     """A feature that no example wants is missing here by its name."""
-    assert features_of(WANTING[feature](leaf()))[feature]
+    assert FEATURES[feature].used(WANTING[feature](leaf()))
 
 
 @every_platform
-def test_every_platform_states_every_feature(name: str) -> None:
-    assert set(platform(name).capabilities.features) == set(FEATURES)
+def test_a_platform_names_known_features_and_those_that_it_supports(name: str) -> None:
+    stated = platform(name).capabilities.features
+    assert set(stated) <= set(FEATURES)
+    assert Support.NO not in stated.values()
+    external = {feature for feature, support in stated.items() if support is Support.EXTERNAL}
+    assert all(FEATURES[feature].without for feature in external)
 
 
 @every_platform
@@ -92,9 +98,18 @@ def test_every_telemetry_rule_fills_the_labels_of_a_catalogued_metric(name: str)
 def test_every_telemetry_rule_is_covered_by_a_subscription(name: str) -> None:
     telemetry = platform(name).telemetry
     for rule in telemetry.rules:
-        paths = telemetry.on_change_paths if rule.on_change else telemetry.sample_paths
-        plain = re.sub(r"\[[^\]]*\]", "", rule.path)
-        assert any(f"{plain}/".startswith(re.sub(r"\[[^\]]*\]", "", path) + "/") for path in paths), rule.path
+        mode = SubscriptionMode.ON_CHANGE if rule.on_change else SubscriptionMode.SAMPLE
+        entries = [entry for entry in telemetry.subscriptions if entry.mode is mode]
+        assert any(_covers(entry.path, rule.path) for entry in entries), rule.path
+
+
+def _covers(subscription: str, rule: str) -> bool:
+    """Whether the leaves of a rule are at or below a subscribed path; labels and `*` stand for any name."""
+    wanted, own = elements(subscription), elements(LABEL.sub("*", rule))
+    return len(wanted) <= len(own) and all(
+        fnmatchcase(above.name, step.name) or fnmatchcase(step.name, above.name)
+        for above, step in zip(wanted, own, strict=False)
+    )
 
 
 def test_an_unknown_platform_is_refused_with_the_known_ones() -> None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import string
 from collections.abc import Mapping
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pygnmi.spec.v080 import gnmi_pb2
 
+from railfab.gnmi import messages
 from railfab.gnmi.bundles import bundles
 from railfab.gnmi.target import Selected
 from railfab.gnmi.values import ENCODINGS
@@ -20,7 +21,6 @@ from railfab.platforms import TelemetryRule, platform, platform_names
 from railfab.telemetry.decode import Decoder
 from railfab.telemetry.mapping import PathMap, compiled
 from railfab.twin.encoder import Encoder, Wildcard
-from railfab.twin.native import SERVED, native
 
 RULES = [(name, place) for name in platform_names() for place, _ in enumerate(platform(name).telemetry.rules)]
 CARRIES_ADDRESS = {"srlinux": "[peer-address={peer}]"}
@@ -35,9 +35,8 @@ class Sample(NamedTuple):
 
 def wildcard_of(name: str) -> Wildcard:
     """What stands for `*`: the platform's word where the twin serves it, else anything."""
-    if name not in SERVED:
-        return lambda key, pattern, labels: "anything"
-    return lambda key, pattern, labels: native(name, "leaf1").wildcard("leaf1", key, pattern, labels)
+    face = platform(name).twin
+    return partial(face.wildcard, "leaf1") if face else lambda key, pattern, labels: "anything"
 
 
 def texts(name: str, rule: TelemetryRule, label: str) -> st.SearchStrategy[str]:
@@ -81,7 +80,7 @@ def test_decoding_undoes_encoding(name: str, place: int, data: st.DataObject, en
     leaves = [Selected(leaf, at) for at, leaf in enumerate(encoded.leaves)]
     decoder = Decoder(PathMap(telemetry))
     decoded = [
-        decoder.decode(gnmi_pb2.SubscribeResponse.FromString(bundle.whole(encoded.values, 1)).update)
+        decoder.decode(messages.SubscribeResponse.FromString(bundle.whole(encoded.values, 1)).update)
         for bundle in bundles(leaves, encoding=encoding, target="")
     ]
     found = {(series.metric.name, series.labels): value for one in decoded for series, value in one.samples}

@@ -18,6 +18,7 @@ from railfab.cli.common import (
     Output,
     OutputOption,
     StateOption,
+    ended_by_signal,
     print_json,
     print_table,
     stop_at_errors,
@@ -48,6 +49,8 @@ OptionalIntent = Annotated[
     typer.Argument(metavar="[FILE]", help="Intent of a fabric, to check its requirements too.", show_default=False),
 ]
 
+INTERRUPTED_LINE = "interrupted"
+
 lab_app = typer.Typer(
     no_args_is_help=True, help="Run a fabric on this machine: FRR in network namespaces, or containers."
 )
@@ -68,7 +71,8 @@ def up(
     fabric = design(intent)
     stop_at_errors(fabric, accept, output)
     wanted = _plan(fabric, state, configured=configured)
-    running = lab_backend(_backend_name(backend, wanted.place)).up(wanted, _print_progress)
+    with ended_by_signal(_partly(wanted.place)):
+        running = lab_backend(_backend_name(backend, wanted.place)).up(wanted, _print_progress)
     if output is Output.JSON:
         print_json(asdict(running))
     else:
@@ -87,7 +91,8 @@ def status(
     from railfab.lab import backend as lab_backend
 
     place = _place(intent, state)
-    found = lab_backend(_backend_name(backend, place)).status(place)
+    with ended_by_signal(INTERRUPTED_LINE):
+        found = lab_backend(_backend_name(backend, place)).status(place)
     if output is Output.JSON:
         print_json({**asdict(found), "state": found.state})
     else:
@@ -107,7 +112,8 @@ def down(
     from railfab.lab import backend as lab_backend
 
     place = _place(intent, state)
-    removed = lab_backend(_backend_name(backend, place)).down(place, _print_progress)
+    with ended_by_signal(_partly(place)):
+        removed = lab_backend(_backend_name(backend, place)).down(place, _print_progress)
     if output is Output.JSON:
         print_json({"fabric": place.fabric, "removed": removed})
     else:
@@ -126,7 +132,8 @@ def doctor(
 
     wanted = _plan(design(intent), state, configured=False) if intent is not None else None
     name = backend or BackendName.NETNS
-    found = lab_backend(name if wanted is None else _backend_name(backend, wanted.place)).doctor(wanted)
+    with ended_by_signal(INTERRUPTED_LINE):
+        found = lab_backend(name if wanted is None else _backend_name(backend, wanted.place)).doctor(wanted)
     if output is Output.JSON:
         print_json([{**asdict(requirement), "ok": requirement.ok} for requirement in found])
     else:
@@ -137,16 +144,20 @@ def doctor(
 
 
 def _plan(fabric: Design, state: Path, *, configured: bool) -> LabPlan:
-    """The lab to boot. Raises UnknownPlatform, UnsupportedFeature or Problems for what cannot be rendered."""
+    """The lab to boot; texts are rendered only for a configured one. Raises as `Design.models` does."""
     from railfab.lab import LabPlan
 
-    texts = fabric.texts
     return LabPlan(
         place=_place_of(fabric.intent.fabric, fabric.path, state),
         topology=fabric.topology,
         models=fabric.planned_models,
-        configurations=texts if configured else {},
+        configurations=fabric.texts if configured else {},
     )
+
+
+def _partly(place: LabPlace) -> str:
+    """Line about a lab whose creation or removal was interrupted."""
+    return f"interrupted; lab {place.fabric} is there in part. Remove it with `railfab lab down`."
 
 
 def _place(intent: Path, state: Path) -> LabPlace:

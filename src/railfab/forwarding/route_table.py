@@ -191,7 +191,7 @@ def _keeps_next_hop(configs: Configs, direction: Direction) -> bool:
 def _resolvable(configs: Configs, directions: Sequence[Direction], costs: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Whether the receiver has a route to the next hop: only to the sender, which it is of its own routes at least."""
     kept = np.array([_keeps_next_hop(configs, direction) for direction in directions])
-    return ~kept[:, None] | (costs == 0)
+    return np.asarray(~kept[:, None] | (costs == 0))
 
 
 def _reflected(table: Routes, configs: Configs, directions: Sequence[Direction], numbers: Numbers) -> NDArray[np.bool_]:

@@ -30,7 +30,7 @@ from railfab.lab.containerlab.host_keys import host_key_lines
 from railfab.lab.containerlab.state import LabPaths, load_state
 from railfab.lab.netns import processes
 from railfab.platforms.shared.root_shell import RootShell
-from railfab.ssh import SshAccess, serve
+from railfab.ssh.server import SshAccess, serve
 
 
 @pytest.fixture

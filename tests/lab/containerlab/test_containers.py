@@ -20,7 +20,6 @@ from tests.lab.containerlab.conftest import StandIn, new_standin
 from tests.lab.fabrics import FRR_POD, lab_plan
 
 from railfab.endpoints import load_endpoints, read_credentials
-from railfab.gnmi.paths import to_proto
 from railfab.lab import LabPlan
 from railfab.lab.containerlab import ContainerlabBackend
 from railfab.lab.containerlab.state import LabPaths
@@ -85,6 +84,7 @@ class TestOnTheStandIn:
 
     def test_the_state_of_ports_is_read_over_gnmi(self, lab: Running) -> None:
         import grpc
+        from pygnmi.create_gnmi_path import gnmi_path_generator
         from pygnmi.spec.v080 import gnmi_pb2, gnmi_pb2_grpc
 
         node = load_endpoints(lab.plan.place.endpoints_file).nodes[0]
@@ -92,7 +92,7 @@ class TestOnTheStandIn:
         trust = grpc.ssl_channel_credentials(Path(str(node.ca)).read_bytes())
         with grpc.secure_channel(f"{node.host}:{node.gnmi_port}", trust) as channel:
             asked = gnmi_pb2.GetRequest(
-                path=[to_proto("/interfaces/interface[name=swp16]/state/oper-status")],
+                path=[gnmi_path_generator("/interfaces/interface[name=swp16]/state/oper-status")],
                 encoding=gnmi_pb2.JSON_IETF,
             )
             metadata = [("username", login.username), ("password", login.password)]

@@ -218,7 +218,7 @@ class TestNames:
             topology_name("srlinux", "swp1")
         assert str(raised.value) == (
             "interface swp1: is not an interface name of platform srlinux. "
-            "Use a name that matches ^ethernet-(\\d+)/(.+)$."
+            "Use ethernet-1/{cage} or ethernet-1/{cage}/{lane}."
         )
 
     @pytest.mark.parametrize(

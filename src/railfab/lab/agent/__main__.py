@@ -13,16 +13,16 @@ from railfab.gnmi.certificates import Identity
 from railfab.gnmi.server import GnmiServer, ServerLoop
 from railfab.lab.agent.target import LinuxSwitch
 from railfab.lab.netns.namespaces import NAMESPACES, enter
-from railfab.lab.netns.runtime import GNMI_PORT, address, node_directory
+from railfab.lab.netns.runtime import GNMI_PORT, PLATFORM, address, node_directory
 from railfab.lab.netns.state import LabNode, LabState, load_state
-from railfab.platforms.shared import yaml_files
+from railfab.platforms import platform
 
 HOME = Path("/proc/self/ns/net")
 
 
 def serve(state: LabState, credentials: Path) -> None:
     """Listen on the management address of every switch, inside its namespace, until SIGINT or SIGTERM."""
-    login = read_credentials(Endpoint(name="gNMI agent", platform="frr", host="", credentials=str(credentials)))
+    login = read_credentials(Endpoint(name="gNMI agent", platform=PLATFORM, host="", credentials=str(credentials)))
     with ServerLoop() as loop, HOME.open() as home:
         servers = []
         for node in state.switches():
@@ -55,8 +55,8 @@ def _switch(state: LabState, node: LabNode) -> LinuxSwitch:
         raise LabError(
             node.name, "has no process in the state file of the lab", "Run `railfab lab down`, then `railfab lab up`"
         )
-    telemetry = yaml_files.telemetry("railfab.platforms.frr")
-    return LinuxSwitch(node.name, holder=holder, sockets=node_directory(state, node.name) / "run-frr", map_=telemetry)
+    sockets = node_directory(state, node.name) / "run-frr"
+    return LinuxSwitch(node.name, holder=holder, sockets=sockets, map_=platform(PLATFORM).telemetry)
 
 
 def _identity(root: Path) -> Identity:

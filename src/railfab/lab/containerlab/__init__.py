@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -90,7 +91,8 @@ class ContainerlabBackend:
         state = load_state(files.state)
         found = self.binary.inspect(place.fabric) if state is not None else ()
         gateway_up = state is None or state.gateway is None or processes.is_running(state.gateway)
-        nodes = tuple(_status(container, state, gateway_up, files) for container in found)
+        failed = lifecycle.unanswering_services(files, state) if state is not None and gateway_up else {}
+        nodes = tuple(_status(container, state, gateway_up, failed, files) for container in found)
         return LabStatus(fabric=place.fabric, backend=self.name, nodes=nodes)
 
     def doctor(self, plan: LabPlan | None) -> tuple[Requirement, ...]:
@@ -126,7 +128,13 @@ def _foreign(place: LabPlace) -> LabError:
     return LabError(f"lab {place.fabric}", "is running, but was not started with this state directory", remedy)
 
 
-def _status(container: Container, state: LabState | None, gateway_up: bool, files: LabPaths) -> NodeStatus:
+def _status(
+    container: Container,
+    state: LabState | None,
+    gateway_up: bool,
+    failed: Mapping[str, Sequence[str]],
+    files: LabPaths,
+) -> NodeStatus:
     pids = {node.name: node.pid for node in state.gateway_switches} if state else {}
     detail, healthy = container.status, container.state == "running"
     if container.node in pids and healthy:
@@ -134,6 +142,8 @@ def _status(container: Container, state: LabState | None, gateway_up: bool, file
             healthy, detail = False, f"no SSH and gNMI: {lifecycle.last_line(files.gateway_log)}"
         elif container.pid is not None and container.pid != pids[container.node]:
             healthy, detail = False, lifecycle.RESTARTED
+        elif container.node in failed:
+            healthy, detail = False, f"no answer from {', '.join(failed[container.node])}"
     gone = container.state != "running"
     return NodeStatus(
         name=container.node,

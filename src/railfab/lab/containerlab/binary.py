@@ -18,7 +18,7 @@ PROGRAM = "containerlab"
 WITHIN_S = 900.0
 """Time limit of a command [s]; pulling images and booting a chassis take minutes."""
 
-ASK_WITHIN_S = 60.0
+ASK_WITHIN_S = 20.0
 ENVIRONMENT = {"CLAB_VERSION_CHECK": "disable"}
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _LOG_LINE = re.compile(

@@ -23,7 +23,7 @@ from railfab.lab.agent import LinuxSwitch
 from railfab.lab.backend import LabPlace
 from railfab.lab.containerlab.state import GatewaySwitch, LabPaths, load_state
 from railfab.platforms import platform
-from railfab.ssh import SshAccess, SshServer, serve
+from railfab.ssh.server import SshAccess, SshServer, serve
 
 LOOPBACK = "127.0.0.1"
 

@@ -23,8 +23,9 @@ from railfab.lab.containerlab.gateway import LOOPBACK, Ports, read_ports
 from railfab.lab.containerlab.host_keys import host_key_lines
 from railfab.lab.containerlab.state import GatewaySwitch, LabPaths, LabState, save_state
 from railfab.lab.netns import processes
-from railfab.lab.netns.node import unresponsive_daemons
+from railfab.lab.netns.node import DAEMONS, unresponsive_daemons
 from railfab.lab.netns.runtime import GNMI_PORT, PASSWORD_BYTES, SSH_PORT
+from railfab.lab.probes import daemon_probe, failed_services, gnmi_probe, ssh_probe
 from railfab.platforms import LabFacts, platform
 
 GATEWAY = "gateway"
@@ -119,6 +120,17 @@ def wait_for_daemons(switches: Iterable[GatewaySwitch], within_s: float = DAEMON
                 problem = "its container has ended" if ended else f"no answer from {', '.join(failed)}"
                 raise LabError(f"node {node.name}", problem, "Check its `docker logs`, then run `railfab lab down`")
             time.sleep(0.1)
+
+
+def unanswering_services(files: LabPaths, state: LabState) -> dict[str, list[str]]:
+    """FRR daemons and servers of the gateway that do not answer, by switch; all are asked at the same time."""
+    ports, probes = read_ports(files.listening), []
+    for node in state.gateway_switches:
+        probes += [daemon_probe(node.name, daemon, node.sockets) for daemon in DAEMONS]
+        if node.name in ports:
+            probes.append(ssh_probe(node.name, LOOPBACK, ports[node.name].ssh))
+            probes.append(gnmi_probe(node.name, LOOPBACK, ports[node.name].gnmi))
+    return failed_services(probes)
 
 
 def _start_gateway(files: LabPaths) -> processes.Process:

@@ -28,14 +28,14 @@ class NetnsBackend:
     def up(self, plan: LabPlan, progress: Progress) -> Endpoints:
         """Boot the fabric; see Backend.up."""
         _require(doctor.machine() + doctor.lab(plan))
-        with lab_lock():
+        with lab_lock(progress):
             running = self._running(plan, progress)
             return running if running is not None else self._boot(plan, progress)
 
     def down(self, place: LabPlace, progress: Progress) -> bool:
         """Remove the lab; see Backend.down."""
         _require(doctor.rights())
-        with lab_lock():
+        with lab_lock(progress):
             state = own_state(place)
             if state is None and not runtime_of(lab_names(place)).exists():
                 return False

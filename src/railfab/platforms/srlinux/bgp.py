@@ -20,8 +20,8 @@ from railfab.device import (
     Remote,
     interfaces_of_peers,
 )
+from railfab.platforms.shared.json_tree import Json
 from railfab.platforms.srlinux.names import subinterface
-from railfab.platforms.srlinux.tree import Json
 
 GROUP = "fabric"
 FAMILIES = {

@@ -18,9 +18,9 @@ from railfab.device import (
     interfaces_of_peers,
 )
 from railfab.platforms.shared.config_node import ConfigNode
+from railfab.platforms.shared.json_tree import bare
 from railfab.platforms.srlinux.bgp import FAMILIES, US_PER_MS, PeerGroup, bfd_interface
 from railfab.platforms.srlinux.names import interface_of, subinterface
-from railfab.platforms.srlinux.tree import bare
 
 DEFAULT_KEEPALIVE_S, DEFAULT_HOLD_S = 30, 90
 DEFAULT_BFD_US, DEFAULT_MULTIPLIER = 1_000_000, 3

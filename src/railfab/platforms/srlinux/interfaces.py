@@ -18,8 +18,8 @@ from railfab.device import (
     VlanMembership,
     number_of,
 )
+from railfab.platforms.shared.json_tree import Json
 from railfab.platforms.srlinux.names import IRB, front_panel, native_loopback
-from railfab.platforms.srlinux.tree import Json
 
 ROUTED, BRIDGED = "srl_nokia-interfaces:routed", "srl_nokia-interfaces:bridged"
 ETHERNET_HEADER_BYTES = 14

@@ -12,6 +12,7 @@ from dataclasses import replace
 from railfab.device import DeviceModel, in_order
 from railfab.errors import RailfabError, raise_all
 from railfab.platforms.shared.config_node import ConfigNode
+from railfab.platforms.shared.json_tree import Json
 from railfab.platforms.srlinux.bgp_parse import with_bfd
 from railfab.platforms.srlinux.interfaces_parse import parse_interfaces
 from railfab.platforms.srlinux.policy_parse import PolicyReader
@@ -19,7 +20,7 @@ from railfab.platforms.srlinux.qos_parse import parse_qos
 from railfab.platforms.srlinux.render import render
 from railfab.platforms.srlinux.routing import attached_subinterfaces, parse_bgp, parse_vrfs
 from railfab.platforms.srlinux.set_request import managed
-from railfab.platforms.srlinux.tree import Json, deviations, stripped, tree_of
+from railfab.platforms.srlinux.tree import deviations, stripped, tree_of
 
 PLATFORM_NAME = "srlinux"
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from railfab.device import Action, DeviceModel, Policy, PolicyRule, PrefixRange
-from railfab.platforms.srlinux.tree import Json
+from railfab.platforms.shared.json_tree import Json
 
 STEP = 10
 """Distance between the names of two statements."""

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from railfab.device import Classifier, ClassThresholds, PortProfile, PortQos, Qos, Scheduling, TrafficClass
+from railfab.platforms.shared.json_tree import Json
 from railfab.platforms.srlinux.names import subinterface
-from railfab.platforms.srlinux.tree import Json
 
 NAME = "fabric"
 PFC_PREFIX = "pfc-"

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from railfab.device import DEFAULT_INSTANCE, Bgp, DeviceModel, NetworkInstance
 from railfab.platforms.shared.config_node import ConfigNode
+from railfab.platforms.shared.json_tree import Json
 from railfab.platforms.srlinux.bgp import render_bgp
 from railfab.platforms.srlinux.bgp_parse import Speaker
 from railfab.platforms.srlinux.interfaces_parse import Attached
 from railfab.platforms.srlinux.names import subinterface
-from railfab.platforms.srlinux.tree import Json
 
 _TYPE = "srl_nokia-network-instance:"
 

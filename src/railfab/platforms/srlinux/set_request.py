@@ -8,11 +8,12 @@ all other system settings are not.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
+from railfab.gnmi.client import SetChanges
+from railfab.platforms.shared.json_tree import Json, bare
 from railfab.platforms.srlinux.names import is_managed
-from railfab.platforms.srlinux.tree import CONFIG, Json, bare, lines, stripped
+from railfab.platforms.srlinux.tree import CONFIG, lines, stripped
 
 HOST_NAME = "/system/name/host-name"
 LLDP = "/system/lldp/admin-state"
@@ -27,18 +28,6 @@ SYSTEM_MODULES = {"name": "srl_nokia-system-name", "lldp": "srl_nokia-lldp"}
 
 PATHS = ("/interface", "/network-instance", *(f"/{name}" for name in WHOLE), HOST_NAME, LLDP)
 """Paths to read for the managed part."""
-
-
-@dataclass(frozen=True, slots=True)
-class SetRequest:
-    """One gNMI Set: paths to delete, and paths with values to replace and to update."""
-
-    delete: tuple[str, ...]
-    replace: tuple[tuple[str, Any], ...]
-    update: tuple[tuple[str, Any], ...]
-
-    def __bool__(self) -> bool:
-        return bool(self.delete or self.replace or self.update)
 
 
 def managed(tree: Json) -> Json:
@@ -76,12 +65,12 @@ def _system(system: Any) -> Any:
     return {f"{SYSTEM_MODULES[name]}:{name}": part for name, part in parts.items() if part}
 
 
-def set_request(before: Json, after: Json) -> SetRequest:
+def set_request(before: Json, after: Json) -> SetChanges:
     """The Set that turns `before` into `after`: replaces changed managed subtrees and deletes removed ones."""
     old, new = _subtrees(before), _subtrees(after)
     changed = {path: value for path, value in new.items() if _lines(value) != _lines(old.get(path))}
     leaves = (HOST_NAME, LLDP)
-    return SetRequest(
+    return SetChanges(
         delete=tuple(sorted(path for path in old.keys() - new.keys() if path != HOST_NAME)),
         replace=tuple((path, value) for path, value in changed.items() if path not in leaves),
         update=tuple((path, value) for path, value in changed.items() if path in leaves),

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from ipaddress import ip_address, ip_interface
 
 from railfab.device import IpAddress, IpNetwork, Observed, ObservedBgpSession, ObservedInterface
+from railfab.platforms.shared.json_tree import Json
 from railfab.platforms.srlinux.names import front_panel, interface_of, is_managed, is_port, model_lag
-from railfab.platforms.srlinux.tree import Json, stripped
+from railfab.platforms.srlinux.tree import stripped
 
 _UNIT = "/interface[name=*]/subinterface[index=*]"
 _BGP = "/network-instance[name=*]/protocols/bgp/neighbor[peer-address=*]"

@@ -1,0 +1,243 @@
+"""The features of a device model that a platform may lack: one line each, used by admission, the laws and the docs.
+
+`capabilities.yml` of a platform names those that it supports; it lacks all others. A feature that a platform calls
+`external` is one with `without`, because admission leaves it out of the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import TypeVar
+
+from railfab.device import (
+    DEFAULT_INSTANCE,
+    BalancingMode,
+    Bgp,
+    BgpNeighbor,
+    ClassThresholds,
+    DeviceModel,
+    Family,
+    Interface,
+    IpAddress,
+    IpInterface,
+    IpNetwork,
+    Lag,
+    LoadBalancing,
+    Loopback,
+    Management,
+    NextHop,
+    PolicyRule,
+    Port,
+    PortQos,
+    Qos,
+    Remote,
+    Svi,
+)
+
+T = TypeVar("T")
+Used = Callable[[DeviceModel], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """used: whether a model has it. without: the model with what the operating system below the platform sets left out;
+    None for a feature that cannot be left out."""
+
+    meaning: str
+    used: Used
+    without: Callable[[DeviceModel], DeviceModel] | None = None
+
+
+def _any_of(kind: type[T], has: Callable[[T], bool] = lambda _found: True) -> Used:
+    """Whether an interface of this kind has it."""
+    return lambda model: any(has(found) for found in model.interfaces if isinstance(found, kind))
+
+
+def _any_neighbor(has: Callable[[BgpNeighbor], bool]) -> Used:
+    return lambda model: any(map(has, model.neighbors))
+
+
+def _any_rule(has: Callable[[PolicyRule], bool]) -> Used:
+    return lambda model: any(has(rule) for policy in model.policies for rule in policy.rules)
+
+
+def _any_qos_port(has: Callable[[PortQos], bool]) -> Used:
+    return lambda model: model.qos is not None and any(map(has, model.qos.ports))
+
+
+def _any_threshold(has: Callable[[ClassThresholds], bool]) -> Used:
+    return _qos(lambda qos: any(map(has, chain.from_iterable(profile.thresholds for profile in qos.profiles))))
+
+
+def _qos(has: Callable[[Qos], bool]) -> Used:
+    return lambda model: model.qos is not None and has(model.qos)
+
+
+def _bgp(has: Callable[[Bgp], bool]) -> Used:
+    return lambda model: model.bgp is not None and has(model.bgp)
+
+
+def _management(has: Callable[[Management], bool]) -> Used:
+    return lambda model: model.management is not None and has(model.management)
+
+
+def _balancing(has: Callable[[LoadBalancing], bool]) -> Used:
+    return lambda model: model.load_balancing is not None and has(model.load_balancing)
+
+
+def _is_internal(model: DeviceModel) -> bool:
+    asn = model.bgp.asn if model.bgp else None
+    return any(neighbor.remote_as in (Remote.INTERNAL, asn) for neighbor in model.neighbors)
+
+
+def _addresses(model: DeviceModel) -> Iterator[IpAddress | IpInterface | IpNetwork]:
+    """Every address and prefix of interfaces, neighbours, policies and aggregates."""
+    for interface in model.interfaces:
+        yield from interface.addresses
+        yield from interface.gateways if isinstance(interface, Svi) else ()
+    for neighbor in model.neighbors:
+        if not isinstance(neighbor.peer, str):
+            yield neighbor.peer
+    for policy in model.policies:
+        yield from (found.prefix for rule in policy.rules for found in rule.prefixes)
+    for aggregate in model.bgp.aggregates if model.bgp else ():
+        yield aggregate.prefix
+
+
+def _each(change: Callable[[Interface], Interface]) -> Callable[[DeviceModel], DeviceModel]:
+    return lambda model: replace(model, interfaces=tuple(map(change, model.interfaces)))
+
+
+def _without_speed(found: Interface) -> Interface:
+    return replace(found, rate_gbps=None) if isinstance(found, Port) else found
+
+
+def _without_fec(found: Interface) -> Interface:
+    return replace(found, fec=None) if isinstance(found, Port) else found
+
+
+def _without_bridging(found: Interface) -> Interface:
+    if isinstance(found, Port | Lag) and found.vlans is not None:
+        return replace(found, vlans=None, network_instance=DEFAULT_INSTANCE)
+    return found
+
+
+def _without_members(model: DeviceModel) -> DeviceModel:
+    """LAGs without members, and the members as ports that the system binds."""
+    members = {name for found in model.interfaces if isinstance(found, Lag) for name in found.members}
+
+    def changed(found: Interface) -> Interface:
+        if isinstance(found, Lag):
+            return replace(found, members=(), lacp=True)
+        return replace(found, network_instance=DEFAULT_INSTANCE) if found.name in members else found
+
+    return replace(model, interfaces=tuple(map(changed, model.interfaces)))
+
+
+def _with_balancing(change: Callable[[LoadBalancing], LoadBalancing]) -> Callable[[DeviceModel], DeviceModel]:
+    """Load balancing without a setting of the operating system; None where nothing is left."""
+
+    def changed(model: DeviceModel) -> DeviceModel:
+        left = change(model.load_balancing or LoadBalancing())
+        return replace(model, load_balancing=None if left == LoadBalancing() else left)
+
+    return changed
+
+
+FEATURES: Mapping[str, Feature] = {
+    "bfd": Feature("BFD on BGP sessions", _any_neighbor(lambda found: found.bfd is not None)),
+    "numbered": Feature(
+        "ports with addresses", lambda model: any(x.addresses for x in model.interfaces if not isinstance(x, Loopback))
+    ),
+    "unnumbered": Feature("BGP sessions over link-local addresses", _any_of(Interface, lambda x: x.unnumbered)),
+    "mtu": Feature(
+        "MTU of an interface",
+        _any_of(Interface, lambda found: found.mtu_bytes is not None),
+        _each(lambda found: replace(found, mtu_bytes=None)),
+    ),
+    "port_speed": Feature(
+        "speed of a port", _any_of(Port, lambda port: port.rate_gbps is not None), _each(_without_speed)
+    ),
+    "fec": Feature("forward error correction", _any_of(Port, lambda port: port.fec is not None), _each(_without_fec)),
+    "breakout": Feature("cages split into ports", lambda model: bool(model.breakouts)),
+    "ipv6": Feature("IPv6 addresses and prefixes", lambda model: any(x.version == 6 for x in _addresses(model))),
+    "several_loopbacks": Feature(
+        "more than one loopback", lambda model: sum(isinstance(found, Loopback) for found in model.interfaces) > 1
+    ),
+    "lag": Feature("LAGs", _any_of(Lag), _without_members),
+    "vlan": Feature("VLANs", lambda model: bool(model.vlans), lambda model: replace(model, vlans=())),
+    "bridged_port": Feature(
+        "ports and LAGs in VLANs",
+        lambda model: any(x.vlans is not None for x in model.interfaces if isinstance(x, Port | Lag)),
+        _each(_without_bridging),
+    ),
+    "svi": Feature("routed interfaces of VLANs", _any_of(Svi)),
+    "anycast_gateway": Feature("gateway that several switches have", _any_of(Svi, lambda svi: bool(svi.gateways))),
+    "mlag": Feature(
+        "MLAG pairs",
+        lambda model: model.mlag is not None or _any_of(Lag, lambda lag: lag.mlag_id is not None)(model),
+    ),
+    "esi": Feature("EVPN multihoming", _any_of(Lag, lambda lag: lag.esi is not None)),
+    "vrf": Feature("VRFs", lambda model: bool(model.network_instances)),
+    "vxlan": Feature(
+        "VXLAN", lambda model: model.vtep is not None or any(vlan.vni is not None for vlan in model.vlans)
+    ),
+    "evpn": Feature("BGP EVPN", _any_neighbor(lambda found: Family.EVPN in found.families)),
+    "ibgp": Feature("internal BGP sessions", _is_internal),
+    "remote_as_external": Feature("any external AS", _any_neighbor(lambda found: found.remote_as is Remote.EXTERNAL)),
+    "route_reflector": Feature("route reflection", _any_neighbor(lambda found: found.reflector_client)),
+    "update_source": Feature(
+        "source interface of a BGP session", _any_neighbor(lambda found: found.update_source is not None)
+    ),
+    "multihop": Feature("external BGP over several hops", _any_neighbor(lambda found: found.multihop_ttl is not None)),
+    "next_hop": Feature(
+        "next hop self or unchanged", _any_neighbor(lambda found: found.next_hop is not NextHop.DEFAULT)
+    ),
+    "bgp_password": Feature("password of a BGP session", _any_neighbor(lambda found: found.password is not None)),
+    "several_policies": Feature(
+        "several policies for one direction",
+        _any_neighbor(lambda found: max(len(found.import_policies), len(found.export_policies)) > 1),
+    ),
+    "aggregate": Feature("aggregates", _bgp(lambda bgp: bool(bgp.aggregates))),
+    "aggregate_contributors": Feature(
+        "stated contributors of an aggregate", _bgp(lambda bgp: any(found.contributors for found in bgp.aggregates))
+    ),
+    "policy_communities": Feature("match of communities", _any_rule(lambda rule: bool(rule.communities))),
+    "policy_as_path": Feature("match of the AS path", _any_rule(lambda rule: rule.as_path is not None)),
+    "policy_set_communities": Feature("setting of communities", _any_rule(lambda rule: bool(rule.set_communities))),
+    "policy_set_local_preference": Feature(
+        "setting of the local preference", _any_rule(lambda rule: rule.set_local_preference is not None)
+    ),
+    "policy_set_med": Feature("setting of the MED", _any_rule(lambda rule: rule.set_med is not None)),
+    "policy_prepend": Feature("AS path prepending", _any_rule(lambda rule: bool(rule.prepend))),
+    "drain": Feature("maintenance drain", lambda model: model.drain),
+    "pfc": Feature("priority flow control", _any_qos_port(lambda port: bool(port.pfc))),
+    "ecn": Feature("ECN marking", _any_qos_port(lambda port: bool(port.ecn))),
+    "pfc_watchdog": Feature("PFC watchdog", _qos(lambda qos: qos.watchdog is not None)),
+    "several_lossless_classes": Feature("several lossless classes", _qos(lambda qos: len(qos.lossless()) > 1)),
+    "several_classifiers": Feature("several DSCP maps", _qos(lambda qos: len(qos.classifiers) > 1)),
+    "dynamic_threshold": Feature("alpha of a queue", _any_threshold(lambda found: found.alpha is not None)),
+    "queue_limit": Feature("fixed limit of a queue", _any_threshold(lambda found: found.limit_bytes is not None)),
+    "load_balancing_flowlet": Feature("flowlets", _balancing(lambda found: found.mode is BalancingMode.FLOWLET)),
+    "load_balancing_packet": Feature("packet spraying", _balancing(lambda found: found.mode is BalancingMode.PACKET)),
+    "load_balancing_adaptive": Feature(
+        "adaptive routing", _balancing(lambda found: found.mode is BalancingMode.ADAPTIVE)
+    ),
+    "hash_fields": Feature(
+        "fields of the ECMP hash",
+        _balancing(lambda found: bool(found.fields)),
+        _with_balancing(lambda found: replace(found, fields=())),
+    ),
+    "hash_seed": Feature(
+        "seed of the ECMP hash",
+        _balancing(lambda found: found.seed is not None),
+        _with_balancing(lambda found: replace(found, seed=None)),
+    ),
+    "management": Feature("management access", _management(lambda _found: True)),
+    "ntp": Feature("NTP servers", _management(lambda found: bool(found.ntp))),
+    "syslog": Feature("syslog servers", _management(lambda found: bool(found.syslog))),
+    "aaa": Feature("AAA servers", _management(lambda found: bool(found.aaa))),
+}
+"""By name, in the order of the docs."""
