@@ -1,4 +1,4 @@
-"""lab up, status, down and doctor: run a fabric on this machine."""
+"""lab up, status, down, restart and doctor: run a fabric on this machine."""
 
 from __future__ import annotations
 
@@ -118,6 +118,30 @@ def down(
         print_json({"fabric": place.fabric, "removed": removed})
     else:
         _print_progress(f"lab {place.fabric} is down" if removed else f"lab {place.fabric} was not up")
+
+
+@lab_app.command()
+def restart(
+    intent: IntentFile,
+    node: Annotated[str, typer.Argument(metavar="NODE", help="A switch of the lab.", show_default=False)],
+    daemon: Annotated[
+        str | None,
+        typer.Option("--daemon", metavar="NAME", help="Only this daemon of FRR, for example bgpd.", show_default=False),
+    ] = None,
+    backend: BackendOption = None,
+    state: StateOption = STATE_DEFAULT,
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Restart a switch with its startup configuration, or one of its daemons, also when it is stuck."""
+    from railfab.lab import backend as lab_backend
+
+    wanted = _plan(design(intent), state, configured=False)
+    with ended_by_signal(f"interrupted; {node} is restarted in part. Restart it again."):
+        lab_backend(_backend_name(backend, wanted.place)).restart(wanted, node, daemon, _print_progress)
+    if output is Output.JSON:
+        print_json({"fabric": wanted.place.fabric, "node": node, "daemon": daemon})
+    else:
+        _print_progress(f"{daemon or node} is up again" + (f" on {node}" if daemon else ""))
 
 
 @lab_app.command()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from railfab.endpoints import Endpoints, load_endpoints
 from railfab.errors import LabError, RailfabError, raise_all
-from railfab.lab.backend import LabPlace, LabPlan, LabStatus, NodeStatus, Progress, Requirement
+from railfab.lab.backend import LabPlace, LabPlan, LabStatus, NodeStatus, Progress, Requirement, not_up
 from railfab.lab.containerlab import doctor, lifecycle
 from railfab.lab.containerlab.binary import Container, Containerlab, ExecResult
 from railfab.lab.containerlab.check import check, check_file
@@ -84,6 +84,23 @@ class ContainerlabBackend:
         lifecycle.remove_files(files)
         progress(f"removed {place.fabric}")
         return True
+
+    def restart(self, plan: LabPlan, node: str, daemon: str | None, progress: Progress) -> None:
+        """Restart a switch or one daemon; see Backend.restart."""
+        files = LabPaths(plan.place)
+        state, found = load_state(files.state), self.binary.inspect(plan.place.fabric)
+        if state is None or not found:
+            raise not_up(plan.place)
+        if node not in plan.models:
+            raise LabError(node, "is not a switch of this lab", f"Name one of {', '.join(plan.models)}")
+        if daemon is not None:
+            lifecycle.require_unrestarted({container.node: container for container in found}, state)
+            lifecycle.restart_one_daemon(state, node, daemon)
+            return
+        progress(f"restarting {node}")
+        self.binary.restart(files.topology, node)
+        lifecycle.close_gateway(state)
+        self._reachable(plan, files, progress)
 
     def status(self, place: LabPlace) -> LabStatus:
         """Current state of the lab; see Backend.status."""

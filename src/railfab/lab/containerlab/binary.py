@@ -97,6 +97,10 @@ class Containerlab:
         output = self._run("inspect", "--all", "--details", within_s=ASK_WITHIN_S)
         return containers(self._json("inspect", output.strip() or "{}"))
 
+    def restart(self, topology: Path, node: str) -> None:
+        """Restart a container; containerlab keeps its links meanwhile (since 0.75)."""
+        self._run("restart", "--topo", str(topology), "--node", node)
+
     def exec(self, topology: Path, node: str, command: str) -> tuple[ExecResult, ...]:
         """Run a command in a node; return its output and exit code, also when it fails."""
         label = f"clab-node-name={node}"
