@@ -60,6 +60,8 @@ def gateway(plan: LabPlan) -> processes.Process:
 def test_a_lab_that_was_never_up_is_down(standin: StandIn, plan: LabPlan) -> None:
     backend = standin.backend()
     assert backend.status(plan.place).state == "down"
+    with pytest.raises(LabError, match=r"^lab small: is not up\. Start it with `railfab lab up`\.$"):
+        backend.restart(plan, "pod1-spine1", None, quiet)
     assert backend.down(plan.place, quiet) is False
 
 
@@ -110,8 +112,38 @@ class TestUp:
                 up.up(plan, quiet)
         assert str(raised.value) == (
             "node pod1-seg1-leaf2: was restarted, and a restarted container loses its links. "
-            "Run `railfab lab down`, then `railfab lab up`."
+            "Run `railfab lab down`, then `railfab lab up`; `railfab lab restart` keeps the links."
         )
+
+    def test_a_restart_is_containerlab_s_own_and_the_gateway_serves_again(
+        self, up: ContainerlabBackend, plan: LabPlan, standin: StandIn
+    ) -> None:
+        before = gateway(plan)
+        up.restart(plan, "pod1-spine1", None, quiet)
+        topology = LabPaths(plan.place).topology
+        assert f"restart --topo {topology} --node pod1-spine1 version_check=disable" in standin.calls
+        assert gateway(plan) != before
+        assert up.status(plan.place).state == "running"
+
+    def test_what_cannot_be_restarted_is_one_line(self, up: ContainerlabBackend, plan: LabPlan) -> None:
+        switches = "pod1-seg1-leaf1, pod1-seg1-leaf2, pod1-spine1"
+        lines = {
+            ("pod1-seg1-host1", None): f"pod1-seg1-host1: is not a switch of this lab. Name one of {switches}.",
+            ("pod1-spine1", "ospfd"): (
+                "daemon 'ospfd': does not run on a switch of a lab. Use one of zebra, staticd, bgpd, bfdd."
+            ),
+        }
+        for (node, daemon), line in lines.items():
+            with pytest.raises(LabError) as raised:
+                up.restart(plan, node, daemon, quiet)
+            assert str(raised.value) == line
+
+    def test_a_restart_that_containerlab_refuses_is_one_line(
+        self, up: ContainerlabBackend, plan: LabPlan, standin: StandIn
+    ) -> None:
+        refusing = standin.backend(STANDIN_FAIL=str(RECORDED / "invalid/unknown-node.out"))
+        with pytest.raises(LabError, match=r"^containerlab restart: Unable to find node nope\. "):
+            refusing.restart(plan, "pod1-spine1", None, quiet)
 
     def test_a_running_lab_with_another_topology_is_refused(self, up: ContainerlabBackend, plan: LabPlan) -> None:
         wider = {
