@@ -175,6 +175,28 @@ def test_a_lab_that_is_down_is_one_line(plan: LabPlan, tmp_path: Path) -> None:
     assert str(raised.value) == "lab small: is not up. Start it with `railfab lab up`."
 
 
+def test_up_configured_deploys_to_a_lab_that_is_up(lab: RunningLab, plan: LabPlan) -> None:
+    lab.vtysh(LEAF, "-c", "configure terminal", "-c", "no router bgp")
+    command = ["up", str(lab.intent), "--configured", "--state", str(plan.place.state), "--output", "json"]
+    done = CliRunner().invoke(lab_app, command)
+    assert done.exit_code == 0, done.output
+    assert "lab small is up already" in done.stderr.splitlines()
+    assert {switch["name"]: switch["changed"] for switch in json.loads(done.stdout)} == {
+        LEAF: True,
+        "pod1-seg1-leaf2": False,
+        SPINE: False,
+    }
+    wait_for(lambda: lab.established(LEAF) == 1, "the session is back")
+    assert "router bgp" in (lab.state.runtime / LEAF / "etc-frr/frr.conf").read_text()
+
+
+def test_up_without_configured_changes_nothing_on_a_lab_that_is_up(lab: RunningLab, plan: LabPlan) -> None:
+    lab.vtysh(LEAF, "-c", "configure terminal", "-c", "ip prefix-list KEPT permit 10.0.0.0/8")
+    done = CliRunner().invoke(lab_app, ["up", str(lab.intent), "--state", str(plan.place.state)])
+    assert done.exit_code == 0, done.output
+    assert "KEPT" in lab.vtysh(LEAF, "-c", "show running-config")
+
+
 def test_the_command_restarts_a_daemon(lab: RunningLab, plan: LabPlan) -> None:
     command = ["restart", str(lab.intent), LEAF, "--daemon", "bfdd", "--state", str(plan.place.state)]
     done = CliRunner().invoke(lab_app, command)

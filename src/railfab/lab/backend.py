@@ -111,7 +111,7 @@ class Backend(Protocol):
     def up(self, plan: LabPlan, progress: Progress) -> Endpoints:
         """Boot the fabric, write the endpoints file and return the endpoints.
 
-        A lab that is up already is not changed; its endpoints are returned.
+        A lab that is up already is not changed, whatever its startup configurations; its endpoints are returned.
         """
         ...
 

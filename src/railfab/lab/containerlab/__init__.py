@@ -13,7 +13,7 @@ from railfab.lab.backend import LabPlace, LabPlan, LabStatus, NodeStatus, Progre
 from railfab.lab.containerlab import doctor, lifecycle
 from railfab.lab.containerlab.binary import Container, Containerlab, ExecResult
 from railfab.lab.containerlab.check import check, check_file
-from railfab.lab.containerlab.generate import LabFiles, lab_files
+from railfab.lab.containerlab.generate import LabFiles, lab_files, without_startup
 from railfab.lab.containerlab.settings import Settings, load_settings
 from railfab.lab.containerlab.state import LabPaths, LabState, load_state
 from railfab.lab.netns import processes
@@ -122,7 +122,7 @@ class ContainerlabBackend:
         state = load_state(files.state)
         if state is None or not files.topology.exists():
             raise _foreign(place)
-        if files.topology.read_text() != wanted.topology.dump():
+        if without_startup(files.topology.read_text()) != without_startup(wanted.topology.dump()):
             problem = "is up with another topology than the intent"
             raise LabError(f"lab {place.fabric}", problem, "Run `railfab lab down` first")
         by_node = lifecycle.require_running(found, wanted.topology.nodes)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import Any
+
+import yaml
 
 from railfab.endpoints import give_to_caller
 from railfab.errors import LabError
@@ -48,6 +51,14 @@ class LabFiles:
             path.write_text(content)
             give_to_caller(path)
         return folder / self.name
+
+
+def without_startup(topology: str) -> Any:
+    """The document of a topology file without startup configurations, which change nothing once a lab runs."""
+    document = yaml.safe_load(topology)
+    for node in document["topology"]["nodes"].values():
+        node.pop("startup-config", None)
+    return document
 
 
 def topology_file(fabric: str) -> str:
