@@ -18,7 +18,8 @@ from railfab.cli.lab import lab_app
 from railfab.endpoints import load_endpoints, read_credentials
 from railfab.errors import LabError
 from railfab.fabric import design
-from railfab.gnmi.paths import to_proto
+from railfab.gnmi.blocking import BlockingGnmiClient
+from railfab.gnmi.client import Absent
 from railfab.lab import LabPlan, backend
 from railfab.lab.netns.processes import Process
 
@@ -52,20 +53,12 @@ def holders(lab: RunningLab) -> dict[str, Process]:
 
 def get(lab: RunningLab, path: str) -> object:
     """One leaf of the leaf switch over gNMI; None while it has none."""
-    import grpc
-    from pygnmi.spec.v080 import gnmi_pb2, gnmi_pb2_grpc
-
     node = load_endpoints(lab.place.endpoints_file).by_name()[LEAF]
-    login = read_credentials(node)
-    trust = grpc.ssl_channel_credentials(Path(str(node.ca)).read_bytes())
-    request = gnmi_pb2.GetRequest(path=[to_proto(path)], encoding=gnmi_pb2.JSON_IETF)
-    metadata = [("username", login.username), ("password", login.password)]
-    with grpc.secure_channel(f"{node.host}:{node.gnmi_port}", trust) as channel:
-        try:
-            answer = gnmi_pb2_grpc.gNMIStub(channel).Get(request, metadata=metadata, timeout=20)
-        except grpc.RpcError:
-            return None
-    return json.loads(answer.notification[0].update[0].val.json_ietf_val)
+    try:
+        with BlockingGnmiClient(node, read_credentials(node)) as client:
+            return client.get([path])[0].value
+    except Absent:
+        return None
 
 
 def daemon_state(lab: RunningLab, daemon: str) -> object:
