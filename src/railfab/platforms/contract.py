@@ -293,7 +293,7 @@ class TwinFace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Platform:
-    """The parts of one platform; tests/laws holds the laws that every platform passes.
+    """The parts of one platform; `railfab.testing.platforms` holds the laws that every platform passes.
 
     render: model to tree (deterministic). text: tree to configuration text. parse: configuration text to model.
     loopback: name of the loopback interface. session: imports its transport on use.

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from tests.laws.device_models import device_models
 from tests.platforms.frr.switches import LEAF, SPINE, text
 
 from railfab.device import BfdTimers, DeviceModel, PrefixRange
@@ -17,6 +16,7 @@ from railfab.errors import ConfigError, Problems, RailfabError
 from railfab.fabric import design
 from railfab.platforms import admit, platform
 from railfab.platforms.frr.lines import FORMAT
+from railfab.testing.device_models import device_models
 
 FRR = platform("frr")
 GOLDEN = Path(__file__).parents[2] / "golden" / "frr"
