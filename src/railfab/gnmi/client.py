@@ -261,7 +261,11 @@ class GnmiClient:
                 started = True
                 yield response
         except grpc.aio.AioRpcError as error:
-            raise self._broken(error) if started else self._error(error, "Subscribe") from None
+            if started:
+                raise self._broken(error) from None
+            if error.code() is Code.INTERNAL:  # the status is lost of a call that ended before the request was written
+                await self.capabilities()
+            raise self._error(error, "Subscribe") from None
         finally:
             call.cancel()
 

@@ -15,6 +15,9 @@ from pathlib import Path
 ANSWER_WITHIN_S = 3.0
 """Time limit of a question [s]; a server of a busy machine answers in tenths of a second."""
 
+ANSWER_BYTES = 64
+"""More than FRR answers to `enable`: what is left unread would be a reset connection to the daemon."""
+
 AT_ONCE = 200
 """Questions at the same time, fewer than the open files that a process may have."""
 
@@ -79,7 +82,7 @@ async def _ask_daemon(path: Path) -> bool:
         return True
     try:
         writer.write(b"enable\0")
-        return await reader.read(1) != b""
+        return await reader.read(ANSWER_BYTES) != b""
     finally:
         writer.transport.abort()
 

@@ -114,9 +114,10 @@ class LabFacts:
     """Settings with which containerlab boots the platform.
 
     interfaces: names of front-panel ports in a topology file, from their canonical names.
-    startup: file name of the startup configuration. mount: container path of a bind mount instead.
+    startup: file name of the startup configuration. mount: path in the container to which it is bound read-only, where
+        the kind has no startup configuration; `files` or the image copy it from there.
     empty: startup file of an unconfigured switch, `{name}` for its name; None when the kind needs no file.
-    files: further files bound into the container, path in it to content.
+    files: further files bound into the container read-only, path in it to content.
     password: default password documented by the image's publisher; None where the lab sets it.
     """
 
@@ -292,7 +293,7 @@ class TwinFace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Platform:
-    """The parts of one platform; tests/laws holds the laws that every platform passes.
+    """The parts of one platform; `railfab.testing.platforms` holds the laws that every platform passes.
 
     render: model to tree (deterministic). text: tree to configuration text. parse: configuration text to model.
     loopback: name of the loopback interface. session: imports its transport on use.

@@ -30,6 +30,14 @@ class InterfaceTemplates:
                 return _filled(wanted, {name: int(number) for name, number in match.groupdict().items()})
         return None
 
+    def port(self, cage: int, lane: int | None = None) -> str | None:
+        """The canonical name of a port, counted from 1; None where the platform has no breakout ports."""
+        for template, wanted in self.templates.items():
+            if (lane is not None) == ("{lane}" in template):
+                step = next((int(found[2] or 1) for found in _FIELD.finditer(wanted) if found[1] == "port"), 1)
+                return template.format(cage=cage, lane=lane, port=(cage - 1) * step)
+        return None
+
     def __str__(self) -> str:
         return " or ".join(self.templates)
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.laws.device_models import device_models
 from tests.platforms.frr.switches import LEAF, RICH, SPINE, inside, text
 
 from railfab.device import (
@@ -27,6 +26,7 @@ from railfab.platforms import admit, platform
 from railfab.platforms.frr.lines import FORMAT
 from railfab.platforms.frr.names import device_name, interface_name
 from railfab.platforms.shared.line_tree import Line
+from railfab.testing.device_models import device_models
 
 FRR = platform("frr")
 GOLDEN = Path(__file__).parents[2] / "golden" / "frr"

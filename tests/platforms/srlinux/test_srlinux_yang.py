@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from tests.laws.device_models import device_models
 from tests.oracles.srlinux import ARCHIVE, NokiaModels
 from tests.platforms.srlinux.switches import rail_switch, spine
 
@@ -19,6 +18,7 @@ from railfab.fabric import design
 from railfab.platforms import Confidence, admit, platform
 from railfab.platforms.shared.json_tree import Json, text
 from railfab.platforms.srlinux.tree import KEYS, stripped
+from railfab.testing.device_models import device_models
 
 pytestmark = pytest.mark.oracle
 SRLINUX = platform("srlinux")

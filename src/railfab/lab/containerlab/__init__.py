@@ -9,11 +9,11 @@ from pathlib import Path
 
 from railfab.endpoints import Endpoints, load_endpoints
 from railfab.errors import LabError, RailfabError, raise_all
-from railfab.lab.backend import LabPlace, LabPlan, LabStatus, NodeStatus, Progress, Requirement
+from railfab.lab.backend import LabPlace, LabPlan, LabStatus, NodeStatus, Progress, Requirement, not_up
 from railfab.lab.containerlab import doctor, lifecycle
 from railfab.lab.containerlab.binary import Container, Containerlab, ExecResult
 from railfab.lab.containerlab.check import check, check_file
-from railfab.lab.containerlab.generate import LabFiles, lab_files
+from railfab.lab.containerlab.generate import LabFiles, lab_files, without_startup
 from railfab.lab.containerlab.settings import Settings, load_settings
 from railfab.lab.containerlab.state import LabPaths, LabState, load_state
 from railfab.lab.netns import processes
@@ -85,6 +85,23 @@ class ContainerlabBackend:
         progress(f"removed {place.fabric}")
         return True
 
+    def restart(self, plan: LabPlan, node: str, daemon: str | None, progress: Progress) -> None:
+        """Restart a switch or one daemon; see Backend.restart."""
+        files = LabPaths(plan.place)
+        state, found = load_state(files.state), self.binary.inspect(plan.place.fabric)
+        if state is None or not found:
+            raise not_up(plan.place)
+        if node not in plan.models:
+            raise LabError(node, "is not a switch of this lab", f"Name one of {', '.join(plan.models)}")
+        if daemon is not None:
+            lifecycle.require_unrestarted({container.node: container for container in found}, state)
+            lifecycle.restart_one_daemon(state, node, daemon)
+            return
+        progress(f"restarting {node}")
+        self.binary.restart(files.topology, node)
+        lifecycle.close_gateway(state)
+        self._reachable(plan, files, progress)
+
     def status(self, place: LabPlace) -> LabStatus:
         """Current state of the lab; see Backend.status."""
         files = LabPaths(place)
@@ -105,7 +122,7 @@ class ContainerlabBackend:
         state = load_state(files.state)
         if state is None or not files.topology.exists():
             raise _foreign(place)
-        if files.topology.read_text() != wanted.topology.dump():
+        if without_startup(files.topology.read_text()) != without_startup(wanted.topology.dump()):
             problem = "is up with another topology than the intent"
             raise LabError(f"lab {place.fabric}", problem, "Run `railfab lab down` first")
         by_node = lifecycle.require_running(found, wanted.topology.nodes)

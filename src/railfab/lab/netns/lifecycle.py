@@ -113,13 +113,13 @@ def build(plan: LabPlan, state: LabState, progress: Progress) -> LabState:
     create_network(plan, state)
     progress(f"booting {counted(len(plan.models), 'switch')}")
     for node in state.switches():
-        state = state.with_processes(_boot(plan.place, state, node))
+        state = state.with_processes(boot_switch(plan.place, state, node))
         save_state(state_path, state)
     wait_until_ready({node.name: node_directory(state, node.name) for node in state.switches()}, state.processes)
     progress("starting SSH and gNMI")
     state = state.with_processes(_start_agent(plan.place, state))
     save_state(state_path, state)
-    _wait_for_servers(state, state.switches())
+    wait_for_servers(state, state.switches())
     return state
 
 
@@ -135,7 +135,8 @@ def create_network(plan: LabPlan, state: LabState) -> None:
         ip_batch(node_commands(plan.topology, node.name, node.address), namespace=node.namespace)
 
 
-def _boot(place: LabPlace, state: LabState, node: LabNode) -> Process:
+def boot_switch(place: LabPlace, state: LabState, node: LabNode) -> Process:
+    """Start the first process of a switch."""
     root = node_directory(state, node.name)
     credentials = secret_files(place)["credentials"].resolve()
     server = ssh_command(address(node), root / "ssh_host_key", credentials)
@@ -163,7 +164,7 @@ def _start_agent(place: LabPlace, state: LabState) -> Process:
     return process(AGENT, started.pid, state.runtime / "agent.log")
 
 
-def _wait_for_servers(state: LabState, nodes: Iterable[LabNode]) -> None:
+def wait_for_servers(state: LabState, nodes: Iterable[LabNode]) -> None:
     """Wait until these switches answer SSH and gNMI. Raises LabError."""
     deadline = time.monotonic() + ANSWER_WITHIN_S
     waiting = [probe for node in nodes for probe in server_probes(node)]

@@ -19,6 +19,7 @@ FRR = Path("/usr/lib/frr")
 DAEMONS = ("zebra", "staticd", "bgpd", "bfdd")
 """The daemons that a lab starts on every switch, in this order; one that does not answer is a fault."""
 
+SCRIPTS = ("node.sh", "start_daemon.sh")
 USER = "frr"
 READY_WITHIN_S = 30.0
 READY_WITHIN_EACH_S = 1.5
@@ -44,10 +45,10 @@ def create_directories(root: Path, *, name: str, configuration: str | None) -> N
 
 def boot(root: Path, *, name: str, namespace: str, tag: str, ssh_server: Sequence[str]) -> Process:
     """Start the first process of a switch; it starts all others, and they end with it."""
-    script = root / "node.sh"
-    script.write_text(files(__package__).joinpath("node.sh").read_text())
+    for script in SCRIPTS:
+        (root / script).write_text(files(__package__).joinpath(script).read_text())
     unshare = ["unshare", "--mount", "--propagation", "slave", "--uts", "--pid", "--fork", "--kill-child"]
-    command = ["nsenter", f"--net={NAMESPACES / namespace}", *unshare, "sh", str(script), *ssh_server]
+    command = ["nsenter", f"--net={NAMESPACES / namespace}", *unshare, "sh", str(root / SCRIPTS[0]), *ssh_server]
     environment = programs.environment(
         ROOT=str(root), NODE=name, FRR=str(FRR), DAEMONS=" ".join(DAEMONS), **{MARK: tag}
     )
@@ -56,6 +57,11 @@ def boot(root: Path, *, name: str, namespace: str, tag: str, ssh_server: Sequenc
             command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment, start_new_session=True
         )
     return process(name, started.pid, root / "log")
+
+
+def start_command(root: Path, daemon: str) -> list[str]:
+    """Command, inside a switch, that starts a daemon and loads its startup configuration."""
+    return ["env", f"FRR={FRR}", "sh", str(root / "start_daemon.sh"), daemon, "--load"]
 
 
 def wait_until_ready(roots: dict[str, Path], processes: Sequence[Process]) -> None:

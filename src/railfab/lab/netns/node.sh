@@ -14,7 +14,7 @@ mount --bind "$ROOT/run-frr" /var/run/frr
 mount --bind "$ROOT/var-tmp" /var/tmp             # crash logs of the daemons, named by pid
 
 for daemon in $DAEMONS; do
-    "$FRR/$daemon" -d -u frr -g frr -A 127.0.0.1 -P 0
+    sh "$ROOT/start_daemon.sh" "$daemon"
 done
 vtysh -b
 env -u ROOT -u NODE -u FRR -u DAEMONS "$@" &

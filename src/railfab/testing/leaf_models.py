@@ -7,8 +7,6 @@ from dataclasses import replace
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Interface
 from typing import Any
 
-from tests.laws.device_models import NAMES
-
 from railfab.device import (
     LOOPBACK,
     VTEP_LOOPBACK,
@@ -56,18 +54,18 @@ from railfab.device import (
     lag_name,
     svi_name,
 )
+from railfab.testing.device_models import port_of
 
 SPINE = IPv4Address("10.32.0.0")
 HOSTS = PrefixRange(prefix=IPv4Network("10.16.0.0/12"), ge=31, le=31)
 FABRIC = Policy(name="fabric", rules=(PolicyRule(action=Action.PERMIT, prefixes=(HOSTS,)),))
 
 
-def leaf(name: str = "srlinux", *, wanting: str | None = None) -> DeviceModel:
+def leaf(name: str, *, wanting: str | None = None) -> DeviceModel:
     """A small rail switch, all of whose features the platform of that name has; or one that wants one more.
 
     wanting: a feature by its name in the capabilities.
     """
-    cage, _ = NAMES[name]
     neighbor = BgpNeighbor(
         peer=SPINE,
         remote_as=65001,
@@ -80,8 +78,8 @@ def leaf(name: str = "srlinux", *, wanting: str | None = None) -> DeviceModel:
         platform=name,
         breakouts=(),
         interfaces=(
-            Port(name=cage.format(cage=1), description="host", addresses=(IPv4Interface("10.16.0.0/31"),)),
-            Port(name=cage.format(cage=2), description="spine", addresses=(IPv4Interface("10.32.0.1/31"),)),
+            Port(name=port_of(name, 1), description="host", addresses=(IPv4Interface("10.16.0.0/31"),)),
+            Port(name=port_of(name, 2), description="spine", addresses=(IPv4Interface("10.32.0.1/31"),)),
             Loopback(name=LOOPBACK, addresses=(IPv4Interface("10.255.1.1/32"),)),
         ),
         bgp=Bgp(asn=4200001001, router_id=IPv4Address("10.255.1.1"), max_paths=64, neighbors=(neighbor,)),
@@ -165,8 +163,7 @@ def _balancing(**fields: Any) -> Change:
 
 
 def _breakout(model: DeviceModel) -> DeviceModel:
-    cage, _ = NAMES[model.platform]
-    return replace(model, breakouts=(BreakoutPort(cage=cage.format(cage=9), lanes=4, rate_gbps=100),))
+    return replace(model, breakouts=(BreakoutPort(cage=port_of(model.platform, 9), lanes=4, rate_gbps=100),))
 
 
 def _lag(**fields: Any) -> Change:

@@ -8,7 +8,6 @@ from ipaddress import IPv4Network, IPv6Network
 from typing import TypeVar
 
 from hypothesis import strategies as st
-from tests.laws.words import asns, descriptions, ipv4_addresses, ipv6_addresses, words
 
 from railfab.device import (
     DEFAULT_INSTANCE,
@@ -28,6 +27,7 @@ from railfab.device import (
     Remote,
     SecretReference,
 )
+from railfab.testing.words import asns, descriptions, ipv4_addresses, ipv6_addresses, words
 
 T = TypeVar("T")
 

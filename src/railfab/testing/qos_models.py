@@ -6,7 +6,6 @@ from collections.abc import Collection, Sequence
 from typing import TypeVar
 
 from hypothesis import strategies as st
-from tests.laws.words import words
 
 from railfab.device import (
     Classifier,
@@ -19,6 +18,7 @@ from railfab.device import (
     Scheduling,
     TrafficClass,
 )
+from railfab.testing.words import words
 
 T = TypeVar("T")
 

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from ipaddress import IPv4Network, IPv6Network, ip_interface
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_interface
 
 from hypothesis import strategies as st
-from tests.laws.qos_models import qos_models
-from tests.laws.routing_models import Peer, bgp_speakers, policy_lists
-from tests.laws.words import descriptions, ipv4_addresses, ipv6_addresses, words
 
 from railfab.device import (
     DEFAULT_INSTANCE,
@@ -38,14 +35,12 @@ from railfab.device import (
 )
 from railfab.platforms import Support, platform
 from railfab.platforms.features import FEATURES
+from railfab.testing.qos_models import qos_models
+from railfab.testing.routing_models import Peer, bgp_speakers, policy_lists
+from railfab.testing.words import descriptions, ipv4_addresses, ipv6_addresses, words
 
 SPEEDS = (40, 100, 200, 400)
 BREAKOUTS = ((2, 100), (4, 10), (4, 25), (4, 100), (2, 200))
-NAMES = {
-    "srlinux": ("ethernet-1/{cage}", "ethernet-1/{cage}/{lane}"),
-    "frr": ("swp{cage}", "swp{cage}s{lane}"),
-}
-"""Names of a cage and of a breakout port, by platform."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +72,14 @@ def features(name: str) -> frozenset[str]:
     """The features that a platform supports, or leaves to the operating system."""
     capabilities = platform(name).capabilities
     return frozenset(feature for feature in FEATURES if capabilities.support(feature) is not Support.NO)
+
+
+def port_of(name: str, cage: int, lane: int | None = None) -> str:
+    """The canonical name of a port, counted from 1; that of the cage on a platform without breakout ports."""
+    names = platform(name).lab.interfaces
+    found = names.port(cage, lane) or names.port(cage)
+    assert found is not None
+    return found
 
 
 @st.composite
@@ -153,14 +156,13 @@ def _cages(able: Collection[str]) -> st.SearchStrategy[tuple[int, int]]:
 
 
 def _split(name: str, cages: list[tuple[int, int]]) -> tuple[tuple[BreakoutPort, ...], tuple[Slot, ...]]:
-    cage_name, lane_name = NAMES[name]
     breakouts, slots = [], []
     for cage, (lanes, rate) in enumerate(cages, start=1):
         if lanes == 1:
-            slots.append(Slot(cage_name.format(cage=cage), rate))
+            slots.append(Slot(port_of(name, cage), rate))
             continue
-        breakouts.append(BreakoutPort(cage=cage_name.format(cage=cage), lanes=lanes, rate_gbps=rate))
-        slots += [Slot(lane_name.format(cage=cage, lane=lane), None) for lane in range(1, lanes + 1)]
+        breakouts.append(BreakoutPort(cage=port_of(name, cage), lanes=lanes, rate_gbps=rate))
+        slots += [Slot(port_of(name, cage, lane), None) for lane in range(1, lanes + 1)]
     return tuple(breakouts), tuple(slots)
 
 
@@ -245,7 +247,8 @@ def _loopbacks(draw: st.DrawFn, able: Collection[str]) -> list[Drawn]:
     count = draw(st.integers(1, 2)) if "several_loopbacks" in able else 1
     drawn: list[Drawn] = []
     for number in range(count):
-        versions = [ipv4_addresses, *([ipv6_addresses] if "ipv6" in able else [])]
+        versions: list[st.SearchStrategy[IPv4Address] | st.SearchStrategy[IPv6Address]] = [ipv4_addresses]
+        versions += [ipv6_addresses] if "ipv6" in able else []
         addresses = [ip_interface(draw(strategy)) for strategy in versions if draw(st.booleans())]
         if number and not addresses:
             addresses = [ip_interface(draw(ipv4_addresses))]
