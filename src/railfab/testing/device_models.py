@@ -249,7 +249,7 @@ def _loopbacks(draw: st.DrawFn, able: Collection[str]) -> list[Drawn]:
     for number in range(count):
         versions: list[st.SearchStrategy[IPv4Address] | st.SearchStrategy[IPv6Address]] = [ipv4_addresses]
         versions += [ipv6_addresses] if "ipv6" in able else []
-        addresses = [ip_interface(draw(strategy)) for strategy in versions if draw(st.booleans())]
+        addresses = [ip_interface(str(draw(strategy))) for strategy in versions if draw(st.booleans())]
         if number and not addresses:
             addresses = [ip_interface(draw(ipv4_addresses))]
         drawn.append((Loopback(name=loopback_name(number), addresses=tuple(addresses)), None))
