@@ -8,14 +8,14 @@ import shutil
 import signal
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from ipaddress import IPv4Address
+from ipaddress import ip_interface
 from pathlib import Path
 
 import pytest
 from tests.integration.frr.bench import CREDENTIALS, Node, ssh_server, within
-from tests.platforms.frr.switches import LEAF, SPINE, text
+from tests.platforms.frr.switches import LEAF, SPINE, text, with_bgp, with_neighbors
 
-from railfab.device import BfdTimers, DeviceModel
+from railfab.device import BfdTimers, BgpTimers, DeviceModel, Policy
 from railfab.endpoints import Credentials, read_credentials
 from railfab.errors import CommitRefused, DeviceError, LoginRefused, Unreachable
 from railfab.platforms import platform
@@ -25,7 +25,7 @@ from railfab.platforms.frr.transaction import FOLDER
 pytestmark = pytest.mark.lab
 
 Switches = tuple[Node, Node]
-SLOWER = replace(LEAF, bgp=replace(LEAF.bgp, max_paths=2, keepalive_s=5, hold_s=15))
+SLOWER = with_neighbors(with_bgp(LEAF, max_paths=2), timers=BgpTimers(keepalive_s=5, hold_s=15))
 """Another model of the same switch, whose change resets no session."""
 
 
@@ -116,24 +116,24 @@ def test_the_loopback_of_the_other_end_is_reached_over_both_kinds_of_session(lea
 
 
 def _changed(number: int) -> DeviceModel:
-    """The leaf with other sessions, other interfaces and policies, or another AS number and no BFD."""
-    first, *others = LEAF.interfaces
-    bgp = LEAF.bgp
-    swp1, swp3, swp10 = bgp.neighbors
-    elsewhere = (replace(swp1, remote_as=65009), swp3, replace(swp10, bfd=False))
+    """The leaf with other sessions, other interfaces and policies, or another AS number and no neighbour."""
+    *ports, loopback = LEAF.interfaces
+    swp1, swp3, swp10 = LEAF.neighbors
+    slow = BfdTimers(interval_ms=1500, multiplier=3)
+    elsewhere = (replace(swp1, remote_as=65009, bfd=slow), replace(swp3, bfd=slow), replace(swp10, bfd=None))
+    moved = replace(loopback, addresses=(ip_interface("10.255.1.7/32"),))
+    export, imports = LEAF.policies
+    policies = (Policy(name="aaa", rules=imports.rules), Policy(name="fabric-export", rules=export.rules[::-1]))
+    open_ended = replace(swp1, import_policies=("aaa",)), replace(swp3, import_policies=())
+    alone = with_bgp(LEAF, asn=64999, max_paths=256, neighbors=())
     return (
+        replace(with_bgp(LEAF, neighbors=elsewhere), interfaces=(*ports, moved)),
         replace(
-            LEAF,
-            loopback=IPv4Address("10.255.1.7"),
-            bgp=replace(bgp, neighbors=elsewhere),
-            bfd=BfdTimers(interval_ms=1500, multiplier=3),
+            with_bgp(LEAF, neighbors=open_ended, requires_policy=False, multiple_as=False),
+            interfaces=(replace(ports[0], enabled=False), *ports[2:], loopback),
+            policies=policies,
         ),
-        replace(
-            LEAF,
-            interfaces=(replace(first, enabled=False), *others[1:]),
-            bgp=replace(bgp, neighbors=(swp1, swp3), import_prefixes=(), export_prefixes=bgp.export_prefixes[::-1]),
-        ),
-        replace(LEAF, bfd=None, bgp=replace(bgp, asn=64999, max_paths=256, keepalive_s=1, hold_s=3, neighbors=())),
+        replace(alone, policies=(), drain=True),
     )[number]
 
 
@@ -154,7 +154,7 @@ def test_a_change_shows_as_unified_lines_and_resets_no_session(leaf_at_work: Nod
     with leaf_at_work.session() as session:
         lines = session.diff(text(SLOWER)).splitlines()
         assert lines[:2] == ["--- running", "+++ candidate"]
-        assert {"-  maximum-paths 64", "+  maximum-paths 2", "+ timers bgp 5 15"} <= set(lines)
+        assert {"-  maximum-paths 64", "+  maximum-paths 2", "+ neighbor swp1 timers 5 15"} <= set(lines)
         session.commit(text(SLOWER), confirm_within_s=300)
         session.confirm()
     assert without_version(leaf_at_work.running()) == text(SLOWER)
@@ -167,9 +167,9 @@ def test_a_change_shows_as_unified_lines_and_resets_no_session(leaf_at_work: Nod
         (
             " neighbor swp1 bfd\n",
             " neighbor swp1 bogus-knob 7\n",
-            "rejects line 34: % Unknown command: neighbor swp1 bogus-knob 7",
+            "rejects line 35: % Unknown command: neighbor swp1 bogus-knob 7",
         ),
-        ("  maximum-paths 64\n", "  maximum-paths sixty\n", "rejects line 51: % Unknown command: maximum-paths sixty"),
+        ("  maximum-paths 64\n", "  maximum-paths sixty\n", "rejects line 52: % Unknown command: maximum-paths sixty"),
     ],
     ids=["unknown", "value"],
 )
@@ -418,7 +418,7 @@ def test_a_user_who_may_become_root_can_do_all_that_root_can(plain_user: Node) -
     plain_user.inside("sh", "-c", 'printf %s "$1" > /usr/local/sbin/sudo', "sh", SUDO)
     plain_user.inside("chmod", "4755", "/usr/local/sbin/become-root")
     plain_user.inside("chmod", "755", "/usr/local/sbin", "/usr/local/sbin/sudo")
-    slower = replace(SPINE, bgp=replace(SPINE.bgp, max_paths=2))
+    slower = with_bgp(SPINE, max_paths=2)
     with plain_user.session() as session:
         assert session.diff(text(SPINE)) == ""
         session.commit(text(slower), confirm_within_s=300)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from ipaddress import IPv4Address, IPv4Interface, ip_address, ip_interface, ip_network
+from typing import Any
 
 from railfab.device import (
     LOOPBACK,
@@ -172,3 +173,14 @@ RICH = in_order(
 
 def text(model: DeviceModel) -> str:
     return platform("frr").text(platform("frr").render(model))
+
+
+def with_bgp(model: DeviceModel, **changes: Any) -> DeviceModel:
+    """The switch with other settings of its BGP speaker."""
+    assert model.bgp is not None
+    return replace(model, bgp=replace(model.bgp, **changes))
+
+
+def with_neighbors(model: DeviceModel, **changes: Any) -> DeviceModel:
+    """The switch with other settings of every neighbour."""
+    return with_bgp(model, neighbors=tuple(replace(neighbor, **changes) for neighbor in model.neighbors))

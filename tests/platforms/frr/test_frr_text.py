@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.platforms.frr.switches import LEAF, RICH, SPINE, inside, text
+from tests.platforms.frr.switches import LEAF, RICH, SPINE, inside, text, with_bgp, with_neighbors
 
 from railfab.device import (
     Action,
@@ -143,11 +143,10 @@ def test_the_timers_of_frr_defaults_profiles_are_parsed() -> None:
 
 def test_other_bfd_timers_use_another_profile() -> None:
     """FRR has no `no` for the timers of a profile."""
-    assert LEAF.bgp is not None
-    first, second, third = LEAF.bgp.neighbors
+    first, second, third = LEAF.neighbors
     timers = [BfdTimers(interval_ms=ms, multiplier=3) for ms in (300, 400)]
     neighbors = (replace(first, bfd=timers[0]), replace(second, bfd=timers[1]), replace(third, bfd=None))
-    model = replace(LEAF, bgp=replace(LEAF.bgp, neighbors=neighbors))
+    model = with_bgp(LEAF, neighbors=neighbors)
     profiles = [line for line in text(model).splitlines() if line.startswith(" profile ")]
     assert profiles == [" profile FABRIC-300X3", " profile FABRIC-400X3"]
     assert FRR.parse(text(model)) == model
@@ -182,6 +181,8 @@ def test_no_line_can_be_deleted_repeated_or_added_without_a_trace(model: DeviceM
     tree = FRR.render(model)
     for place in lines_of(tree):
         line = line_at(tree, place)
+        if line.text == "bfd":
+            continue  # an empty section of FRR's own
         for instead in ((), (line.text, line.text), (line.text, "bogus knob 7")):
             assert FRR.parse(FORMAT.text(edited(tree, place, *instead))) != model, line
 
@@ -266,6 +267,12 @@ def test_what_the_model_has_no_word_for_is_kept_with_its_section(
 ) -> None:
     assert found in text(LEAF)
     assert set(kept) <= set(FRR.parse(text(LEAF).replace(found, instead)).unmodelled)
+
+
+def test_a_bfd_section_without_profiles_is_nothing() -> None:
+    """FRR shows it for ever once it had a profile."""
+    idle = with_neighbors(LEAF, bfd=None)
+    assert FRR.parse(text(idle).replace("end\n", "bfd\nexit\n!\nend\n")) == idle
 
 
 def test_a_configuration_without_hostname_or_bgp_is_parsed() -> None:

@@ -44,9 +44,12 @@ from railfab.platforms.frr.render_bgp import (
     REQUIRES_POLICY,
 )
 from railfab.platforms.shared.line_grammar import read, unmodelled
+from railfab.platforms.shared.line_tree import Line
 
 NAME = "frr"
 VERSION = "frr version"
+NO_PROFILES = Line("bfd")
+"""FRR shows this section for ever once it had a profile."""
 
 
 def parse(text: str) -> DeviceModel:
@@ -54,7 +57,8 @@ def parse(text: str) -> DeviceModel:
 
     Raises ConfigError, or Problems with every bad value, each with its line and section.
     """
-    lines = tuple(line for line in FORMAT.tree(text) if not line.text.startswith(VERSION))
+    tree = FORMAT.tree(text)
+    lines = tuple(line for line in tree if line != NO_PROFILES and not line.text.startswith(VERSION))
     draft = Draft()
     read(draft, lines, CONFIGURATION)
     raise_all(draft.errors)
