@@ -135,7 +135,7 @@ def test_a_host_replies_through_the_port_that_received_the_request(tmp_path: Pat
     assert "addr add 10.17.1.1/31 dev rail1-p1" in lines
     for address, port, gateway in (("10.17.0.1", "rail1-p0", "10.17.0.0"), ("10.18.1.1", "rail2-p1", "10.18.1.0")):
         rule = next(line for line in lines if line.startswith(f"rule add from {address} table "))
-        assert f"route add default via {gateway} dev {port} table {rule.split()[-1]}" in lines
+        assert f"route add default via {gateway} dev {port} onlink table {rule.split()[-1]}" in lines
     default = next(line for line in lines if line.startswith("route add default nexthop"))
     assert default.count("nexthop") == 4
 

@@ -88,13 +88,14 @@ def _management_rules(management: IPv4Network) -> list[str]:
 def _host_commands(ports: list[tuple[Port, Port]]) -> list[str]:
     """Addresses, and source-based routes: a reply leaves by the NIC port that received the request.
 
-    Packets without a source address use all ports (ECMP).
+    Packets without a source address use all ports (ECMP). onlink: IPv6 refuses a next hop behind a link without
+    carrier, and the switch boots later.
     """
     lines, next_hops = [], []
     for table, (port, peer) in enumerate(ports, start=FIRST_TABLE):
         if port.address is None or peer.address is None:
             continue
-        next_hop = f"via {peer.address.ip} dev {port.name}"
+        next_hop = f"via {peer.address.ip} dev {port.name} onlink"
         next_hops.append(f"nexthop {next_hop}")
         lines.append(f"addr add {port.address} dev {port.name}")
         lines.append(f"rule add from {port.address.ip} table {table}")

@@ -46,7 +46,10 @@ ANY_NODE = {
     "ipv4/conf/default/rp_filter": "0",
     "ipv4/conf/all/ignore_routes_with_linkdown": "1",
     "ipv4/conf/default/ignore_routes_with_linkdown": "1",
+    "ipv6/conf/all/ignore_routes_with_linkdown": "1",
+    "ipv6/conf/default/ignore_routes_with_linkdown": "1",
     "ipv4/fib_multipath_hash_policy": "1",
+    "ipv6/fib_multipath_hash_policy": "1",
 }
 SWITCH = ANY_NODE | {
     "ipv4/ip_forward": "1",
@@ -131,8 +134,10 @@ def create_network(plan: LabPlan, state: LabState) -> None:
     names = LabNames(state.tag)
     addresses = {node.name: node.address for node in state.nodes if node.address is not None}
     ip_batch(cable_commands(plan.topology, plan.models, names) + management_commands(names, state.gateway, addresses))
+    pools = plan.topology.pools
     for node in state.nodes:
-        ip_batch(node_commands(plan.topology, node.name, node.address), namespace=node.namespace)
+        version = pools.hosts.version if pools and node.kind == Role.HOST else 4
+        ip_batch(node_commands(plan.topology, node.name, node.address), namespace=node.namespace, version=version)
 
 
 def boot_switch(place: LabPlace, state: LabState, node: LabNode) -> Process:

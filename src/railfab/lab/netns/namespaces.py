@@ -20,9 +20,12 @@ NAMESPACES = Path("/run/netns")
 CLONE_NEWNET = 0x40000000
 
 
-def ip_batch(lines: Sequence[str], *, namespace: str | None = None) -> None:
-    """Run `ip` commands in the caller's or the named namespace. Raises LabError at the first error."""
-    where = ["-n", namespace] if namespace else []
+def ip_batch(lines: Sequence[str], *, namespace: str | None = None, version: int = 4) -> None:
+    """Run `ip` commands in the caller's or the named namespace. Raises LabError at the first error.
+
+    version: IP version of routing rules, and of routes without an address.
+    """
+    where = [f"-{version}", *(["-n", namespace] if namespace else [])]
     done = programs.run(["ip", *where, "-batch", "-"], stdin="\n".join(lines))
     if done.returncode:
         problem = "; ".join(line for line in done.stderr.splitlines() if line.strip())
