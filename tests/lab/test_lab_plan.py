@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.lab.fabrics import FRR_POD, lab_plan
+from tests.lab.fabrics import FRR_POD, SMALL, lab_plan
 
 from railfab.errors import LabError
 from railfab.lab import LabPlace, backend
 from railfab.lab.netns.addresses import POOLS, management
-from railfab.lab.netns.ip_commands import cable_commands, management_commands, node_commands
+from railfab.lab.netns.ip_commands import cable_commands, ip_version, management_commands, node_commands
 from railfab.lab.netns.names import INTERFACE_NAME_CHARACTERS, LabNames, check_names, interface_problem, lab_names
 from railfab.lab.netns.state import topology_digest
-from railfab.topology import Port, Topology
+from railfab.topology import Port, Role, Topology
 
 NAMES = LabNames("rf012345")
 
@@ -135,9 +135,24 @@ def test_a_host_replies_through_the_port_that_received_the_request(tmp_path: Pat
     assert "addr add 10.17.1.1/31 dev rail1-p1" in lines
     for address, port, gateway in (("10.17.0.1", "rail1-p0", "10.17.0.0"), ("10.18.1.1", "rail2-p1", "10.18.1.0")):
         rule = next(line for line in lines if line.startswith(f"rule add from {address} table "))
-        assert f"route add default via {gateway} dev {port} onlink table {rule.split()[-1]}" in lines
+        assert f"route add default via {gateway} dev {port} table {rule.split()[-1]}" in lines
     default = next(line for line in lines if line.startswith("route add default nexthop"))
     assert default.count("nexthop") == 4
+
+
+def test_a_host_of_an_ipv6_fabric_has_ipv6_routes(tmp_path: Path) -> None:
+    """onlink: the kernel refuses an IPv6 next hop behind a link that has no carrier yet."""
+    intent = tmp_path / "intent.yml"
+    intent.write_text(SMALL.replace("mtu: 9000", "mtu: 9000, family: ipv6"))
+    topology = lab_plan(intent, tmp_path).topology
+    assert {node.name: ip_version(topology, node) for node in topology.nodes if node.role is not Role.LEAF} == {
+        "pod1-seg1-host1": 6,
+        "pod1-spine1": 4,
+    }
+    lines = node_commands(topology, "pod1-seg1-host1", None)
+    assert "addr add fd00:10::1/127 dev rail1-p0" in lines
+    assert "rule add from fd00:10::1 table 100" in lines
+    assert "route add default via fd00:10:: dev rail1-p0 onlink table 100" in lines
 
 
 def test_a_switch_gets_no_fabric_address_from_the_lab(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from railfab.lab.backend import LabPlan
 from railfab.lab.containerlab.model import End, LabTopology, Management, NodeDefinition, VethLink
 from railfab.lab.containerlab.names import topology_name
 from railfab.lab.containerlab.settings import Settings
-from railfab.lab.netns.ip_commands import mtu_bytes, node_commands
+from railfab.lab.netns.ip_commands import ip_version, mtu_bytes, node_commands
 from railfab.lab.netns.lifecycle import ANY_NODE, SWITCH
 from railfab.platforms import LabFacts, platform
 from railfab.topology import Node, Port, Role, Topology
@@ -143,8 +143,9 @@ def _node(plan: LabPlan, node: Node) -> NodeDefinition:
 
 def _host_commands(topology: Topology, node: Node) -> Iterator[str]:
     """Commands for addresses and routes of a host; its default route replaces that of the management network."""
+    program = "ip -6" if ip_version(topology, node) == 6 else "ip"
     for line in node_commands(topology, node.name, None):
-        yield f"ip {line.replace('route add ', 'route replace ')}"
+        yield f"{program} {line.replace('route add ', 'route replace ')}"
 
 
 def _groups(topology: Topology, node: Node) -> Iterator[str]:

@@ -7,7 +7,7 @@ from ipaddress import IPv4Interface, IPv4Network
 
 from railfab.device import DeviceModel
 from railfab.lab.netns.names import MANAGEMENT, LabNames
-from railfab.topology import Port, Role, Topology
+from railfab.topology import Node, Port, Role, Topology
 
 DEFAULT_MTU_BYTES = 1500
 RULE_PRIORITY = 1000
@@ -46,6 +46,11 @@ def management_commands(names: LabNames, gateway: IPv4Interface, switches: Mappi
         lines.append(f"link add name {port} type veth peer name {MANAGEMENT} netns {namespace}")
         lines.append(f"link set {port} master {names.bridge} up")
     return [*lines, f"link set {names.bridge} up"]
+
+
+def ip_version(topology: Topology, node: Node) -> int:
+    """IP version with which `ip` runs the commands of a node: that of the address of a host, 4 on a switch."""
+    return topology.pools.hosts.version if topology.pools and node.role is Role.HOST else 4
 
 
 def node_commands(topology: Topology, node: str, management: IPv4Interface | None) -> list[str]:
@@ -95,7 +100,7 @@ def _host_commands(ports: list[tuple[Port, Port]]) -> list[str]:
     for table, (port, peer) in enumerate(ports, start=FIRST_TABLE):
         if port.address is None or peer.address is None:
             continue
-        next_hop = f"via {peer.address.ip} dev {port.name} onlink"
+        next_hop = f"via {peer.address.ip} dev {port.name}{' onlink' * (peer.address.version == 6)}"
         next_hops.append(f"nexthop {next_hop}")
         lines.append(f"addr add {port.address} dev {port.name}")
         lines.append(f"rule add from {port.address.ip} table {table}")

@@ -14,7 +14,7 @@ from railfab.lab import programs
 from railfab.lab.backend import LabPlace, LabPlan, Progress
 from railfab.lab.netns import namespaces, processes
 from railfab.lab.netns.addresses import management
-from railfab.lab.netns.ip_commands import cable_commands, management_commands, node_commands
+from railfab.lab.netns.ip_commands import cable_commands, ip_version, management_commands, node_commands
 from railfab.lab.netns.names import LabNames, lab_names
 from railfab.lab.netns.namespaces import ip_batch
 from railfab.lab.netns.node import boot, wait_until_ready
@@ -134,9 +134,8 @@ def create_network(plan: LabPlan, state: LabState) -> None:
     names = LabNames(state.tag)
     addresses = {node.name: node.address for node in state.nodes if node.address is not None}
     ip_batch(cable_commands(plan.topology, plan.models, names) + management_commands(names, state.gateway, addresses))
-    pools = plan.topology.pools
     for node in state.nodes:
-        version = pools.hosts.version if pools and node.kind == Role.HOST else 4
+        version = ip_version(plan.topology, plan.topology.node(node.name))
         ip_batch(node_commands(plan.topology, node.name, node.address), namespace=node.namespace, version=version)
 
 

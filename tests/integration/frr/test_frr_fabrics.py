@@ -1,0 +1,151 @@
+"""Fabrics with IPv6 and with iBGP on real FRR: they converge, announce what the policy names, and stay as deployed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
+from ipaddress import ip_network
+from pathlib import Path
+
+import pytest
+from tests.integration.conftest import RunningLab, wait_for
+from tests.lab.fabrics import FRR_POD, lab_plan
+
+from railfab.device import Family, ObservedBgpSession
+from railfab.endpoints import load_endpoints, read_credentials
+from railfab.fabric import Design, design
+from railfab.lab import backend
+from railfab.platforms import platform
+from railfab.platforms.frr.reload_output import pending
+
+pytestmark = pytest.mark.lab
+
+LEAF, OTHER_LEAF, SPINE = "pod1-seg1-leaf1", "pod1-seg2-leaf1", "pod1-spine1"
+LEAVES = (LEAF, OTHER_LEAF)
+HOST, OTHER_HOST = "pod1-seg1-host1", "pod1-seg2-host2"
+PROFILES = {
+    "ipv6": "family: ipv6",
+    "ibgp": "control_plane: ibgp",
+    "ipv6-numbered-ibgp": "family: ipv6\n  underlay: numbered\n  control_plane: ibgp",
+}
+Fabric = tuple[Design, RunningLab]
+
+
+@pytest.fixture(scope="module", params=PROFILES)
+def fabric(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fabric]:
+    """The FRR pod with another profile, booted with its configurations."""
+    intent = tmp_path_factory.mktemp("intent") / "intent.yml"
+    named = FRR_POD.read_text().replace("fabric: frr-pod", f"fabric: {request.param}")
+    intent.write_text(named.replace("profile:\n", f"profile:\n  {PROFILES[request.param]}\n"))
+    drawn = design(intent)
+    plan = replace(lab_plan(intent, tmp_path_factory.mktemp("state")), configurations=drawn.configurations())
+    backend("netns").up(plan, print)
+    yield drawn, RunningLab(intent, plan.place)
+    backend("netns").down(plan.place, print)
+
+
+@pytest.fixture
+def converged(fabric: Fabric) -> Fabric:
+    """The rail switches know every loopback; a spine has no route to another spine, whose AS is its own."""
+    drawn, lab = fabric
+    loopbacks = {
+        f"{model.loopback}/{model.loopback.max_prefixlen}" for model in drawn.models.values() if model.loopback
+    }
+    wait_for(lambda: all(loopbacks <= routes(lab, name).keys() for name in LEAVES), "routes to all loopbacks")
+    return fabric
+
+
+def routes(lab: RunningLab, switch: str) -> dict[str, list[dict[str, object]]]:
+    found: dict[str, list[dict[str, object]]] = {}
+    for command in ("ip route", "ipv6 route"):
+        found |= lab.show(switch, command)
+    return found
+
+
+def sessions(lab: RunningLab, switch: str) -> tuple[ObservedBgpSession, ...]:
+    endpoint = load_endpoints(lab.place.endpoints_file).by_name()[switch]
+    with platform("frr").session(endpoint, read_credentials(endpoint)) as session:
+        return session.observe().sessions
+
+
+def on_switch(lab: RunningLab, switch: str, program: str, *words: str) -> str:
+    """Output of a program that talks to the daemons of a switch, under the switch's hostname, which FRR shows."""
+    sockets = ["--vty_socket", str(lab.state.runtime / switch / "run-frr")]
+    named = ["unshare", "--uts", "sh", "-c", 'hostname "$0" && exec "$@"', switch]
+    return subprocess.run([*named, program, *sockets, *words], capture_output=True, text=True, check=True).stdout
+
+
+def reaches(lab: RunningLab, node: str, source: str, target: str) -> bool:
+    return lab.run(node, "ping", "-c", "1", "-W", "2", "-I", source, target).returncode == 0
+
+
+def test_every_session_is_established_with_its_families(converged: Fabric) -> None:
+    drawn, lab = converged
+    for name in (LEAF, SPINE):
+        wanted = {(neighbor.peer, neighbor.families) for neighbor in drawn.models[name].neighbors}
+        seen = sessions(lab, name)
+        assert all(session.established for session in seen), seen
+        assert {(found.peer, tuple(family.family for family in found.families)) for found in seen} == wanted
+
+
+def test_every_loopback_is_reached_from_a_rail_switch(converged: Fabric) -> None:
+    drawn, lab = converged
+    loopbacks = [str(model.loopback) for model in drawn.models.values()]
+    source = str(drawn.models[LEAF].loopback)
+    assert [target for target in loopbacks if not reaches(lab, LEAF, source, target)] == []
+
+
+def test_hosts_reach_each_other_over_both_spines(converged: Fabric) -> None:
+    drawn, lab = converged
+    ports = {
+        node: [port.address.ip for port, _, _ in drawn.topology.ports_of(node) if port.address]
+        for node in (HOST, OTHER_HOST)
+    }
+    pairs = [(str(source), str(target)) for source in ports[HOST] for target in ports[OTHER_HOST]]
+    assert [pair for pair in pairs if not reaches(lab, HOST, *pair)] == []
+    far = next(port.address for port, _, _ in drawn.topology.ports_of(OTHER_HOST) if port.address)
+    hops = routes(lab, LEAF)[str(far.network)][0]["nexthops"]
+    assert isinstance(hops, list)
+    assert len(hops) == 2
+
+
+def test_only_what_the_policy_names_is_announced(converged: Fabric) -> None:
+    """BGP originates every connected route, the management network too; the policies decide who is told."""
+    drawn, lab = converged
+    model = drawn.models[LEAF]
+    neighbor = model.neighbors[0]
+    words = "ipv6 unicast" if neighbor.families == (Family.IPV6,) else "ipv4 unicast"
+    policy = model.policy(neighbor.export_policies[0])
+    assert policy is not None
+    sent = lab.show(LEAF, f"bgp {words} neighbors {neighbor.peer} advertised-routes")["advertisedRoutes"]
+    ranges = [found for rule in policy.rules for found in rule.prefixes]
+    assert sent
+    assert [prefix for prefix in sent if not any(found.matches(ip_network(prefix)) for found in ranges)] == []
+    if words == "ipv4 unicast":
+        management = next(found.address for found in lab.state.switches() if found.name == LEAF)
+        assert management is not None
+        assert str(management.network) in lab.show(LEAF, "bgp ipv4 unicast")["routes"]
+
+
+def test_what_runs_is_the_model_and_a_second_push_changes_nothing(converged: Fabric, tmp_path: Path) -> None:
+    drawn, lab = converged
+    for name, text in drawn.configurations().items():
+        shown = on_switch(lab, name, "vtysh", "-c", "show running-config no-header")
+        assert platform("frr").parse(shown) == drawn.models[name]
+        candidate = tmp_path / name
+        candidate.write_text(text)
+        changes = on_switch(lab, name, "/usr/lib/frr/frr-reload.py", "--test", "--stdout", str(candidate))
+        assert pending(changes) == ()
+
+
+def test_a_host_prefix_is_reflected_with_the_reflector_as_next_hop(converged: Fabric) -> None:
+    """Without an IGP, no switch knows the address of a switch that is not its neighbour."""
+    drawn, lab = converged
+    if not any(neighbor.reflector_client for neighbor in drawn.models[SPINE].neighbors):
+        pytest.skip("no reflectors in this fabric")
+    far = next(port.address for port, _, _ in drawn.topology.ports_of(OTHER_HOST) if port.address)
+    family = "ipv6" if far.version == 6 else "ipv4"
+    paths = lab.show(LEAF, f"bgp {family} unicast {far.network}")["paths"]
+    assert all(path["nexthops"][0]["accessible"] for path in paths), json.dumps(paths)
