@@ -4,6 +4,7 @@ RailfabError                   one line: place, problem and remedy (exit code 2)
 ├── IntentError                invalid YAML of a user: intent, job, catalogue
 ├── TopologyError              a fabric that cannot be wired
 ├── UnsupportedFeature         a platform that does not support what the intent needs
+│   └── NotRenderedYet         a feature that is planned, and that railfab does not render yet
 ├── UnknownPlatform
 ├── ConfigError                configuration text that cannot be parsed
 ├── DeviceError                a device that refused a request or did not answer
@@ -39,6 +40,10 @@ class TopologyError(RailfabError):
 
 class UnsupportedFeature(RailfabError):
     """The platform of a device does not support a feature that the intent needs."""
+
+
+class NotRenderedYet(UnsupportedFeature):
+    """The intent can be planned, but railfab does not render one of its features yet."""
 
 
 class UnknownPlatform(RailfabError):

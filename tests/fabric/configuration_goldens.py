@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from railfab.device import unsupported
+from railfab.errors import RailfabError
 from railfab.fabric import design
 from railfab.intent import FabricIntent, load_intent
 from railfab.platforms import platform, platform_names
@@ -35,7 +36,10 @@ def _can_be_rendered(path: Path) -> bool:
     intent = load_intent(path)
     if any(unsupported(intent)) or not _platforms(intent) <= set(platform_names()):
         return False
-    return not design(path).refusals()
+    try:
+        return bool(design(path).models)
+    except RailfabError:
+        return False
 
 
 def _platforms(intent: FabricIntent) -> set[str]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from railfab.device import Port
 from railfab.errors import RailfabError
 from railfab.fabric import design
 
@@ -13,7 +14,7 @@ from railfab.fabric import design
 def test_a_model_leaves_out_what_the_operating_system_below_the_platform_sets(repository: Path) -> None:
     """Linux sets MTU and speed of the ports of an FRR switch, not FRR."""
     fabric = design(repository / "labs" / "frr-pod" / "intent.yml")
-    ports = [port for model in fabric.models.values() for port in model.interfaces]
+    ports = [port for model in fabric.models.values() for port in model.interfaces if isinstance(port, Port)]
     assert {(port.mtu_bytes, port.rate_gbps) for port in ports} == {(None, None)}
 
 

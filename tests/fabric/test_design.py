@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from railfab.errors import Problems
+from railfab.errors import NotRenderedYet
 from railfab.fabric import NotAccepted, design
 from railfab.findings import DesignCode, Severity
 
@@ -61,12 +61,14 @@ def test_findings_of_topology_racks_and_buffers_are_together_errors_first(tmp_pa
     assert {DesignCode.PFC_WITHOUT_ECN, DesignCode.RACK_SPACE} < set(codes)
 
 
-def test_a_design_that_cannot_be_rendered_has_a_topology_and_findings_and_no_models() -> None:
-    fabric = design(FABRICS / "dual-esi.yml")
+def test_a_design_that_cannot_be_rendered_has_a_topology_and_findings_and_no_models(tmp_path: Path) -> None:
+    text = (FABRICS / "dual-esi.yml").read_text()
+    path = tmp_path / "intent.yml"
+    path.write_text(text.replace("profile:\n", "profile:\n  transport: uet\n"))
+    fabric = design(path)
     assert fabric.topology.switches()
-    assert fabric.findings == ()
-    with pytest.raises(Problems) as caught:
+    assert [finding.code for finding in fabric.findings] == [DesignCode.UET_PFC]
+    with pytest.raises(NotRenderedYet) as caught:
         fabric.check(DesignCode)
-    lines = str(caught.value).splitlines()
-    assert len(lines) == 3
-    assert all(line.startswith(f"{fabric.path}: ") for line in lines)
+    assert str(caught.value).startswith(f"{fabric.path}: profile.transport: configurations cannot be rendered with uet")
+    assert fabric.refusals() == ()

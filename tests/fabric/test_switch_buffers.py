@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from railfab.device import Qos
 from railfab.documents import Plan, planned
 from railfab.fabric import design
 from railfab.topology import Net
@@ -46,8 +48,15 @@ def test_thresholds_are_those_that_switches_are_configured_with(tmp_path: Path, 
             mine = {
                 (found.name, found.kmin_bytes, found.xoff_bytes, found.headroom_percent) for found in kind.thresholds
             }
-            theirs = {(own.name, own.kmin_bytes, own.xoff_bytes, own.headroom_percent) for own in qos.profiles}
-            assert mine == theirs
+            assert mine == set(_thresholds(qos))
+
+
+def _thresholds(qos: Qos) -> Iterator[tuple[str, int, int | None, int | None]]:
+    """Profile, Kmin, XOFF and share of the headroom of the lossless class."""
+    for profile in qos.profiles:
+        (roce,) = profile.thresholds
+        assert roce.ecn is not None
+        yield profile.name, roce.ecn.kmin_bytes, roce.xoff_bytes, roce.headroom_percent
 
 
 def test_switches_alike_share_a_plan_and_its_finding() -> None:

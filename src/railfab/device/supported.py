@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from railfab.errors import RailfabError, UnsupportedFeature, raise_all
+from railfab.errors import NotRenderedYet, RailfabError, raise_all
 from railfab.intent import FabricIntent
 
 MOST_REFLECTORS = 16
@@ -12,7 +12,7 @@ MOST_REFLECTORS = 16
 
 
 def refuse(intent: FabricIntent) -> None:
-    """Raise UnsupportedFeature or Problems for every feature that cannot be rendered."""
+    """Raise NotRenderedYet or Problems for every feature that cannot be rendered."""
     raise_all(list(unsupported(intent)))
 
 
@@ -20,7 +20,7 @@ def unsupported(intent: FabricIntent) -> Iterator[RailfabError]:
     """One error for each feature of an intent that a device model cannot express."""
     if intent.profile.transport != "rocev2":
         problem = f"configurations cannot be rendered with {intent.profile.transport} yet"
-        yield UnsupportedFeature("profile.transport", problem, "`railfab plan` documents it; to render, use rocev2")
+        yield NotRenderedYet("profile.transport", problem, "`railfab plan` documents it; to render, use rocev2")
     if intent.profile.control_plane == "ibgp":
         yield from _idle_switches(intent)
 
@@ -32,4 +32,4 @@ def _idle_switches(intent: FabricIntent) -> Iterator[RailfabError]:
         if tier is not None and tier.count > reflectors:
             problem = f"{reflectors} of {tier.count} {name} reflect routes, and the others would forward nothing"
             enough = f"Use {tier.count}" if tier.count <= MOST_REFLECTORS else "Use control_plane: ebgp"
-            yield UnsupportedFeature("profile.reflectors", problem, enough)
+            yield NotRenderedYet("profile.reflectors", problem, enough)

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from railfab.device import DeviceModel, plan, unsupported
-from railfab.errors import RailfabError, each, raise_all
+from railfab.errors import NotRenderedYet, RailfabError, each, raise_all
 from railfab.fabric.buffers import SwitchBuffers, all_buffer_findings, switch_buffers
 from railfab.findings import DesignCode, Finding, Severity
 from railfab.intent import FabricIntent, load_intent
@@ -107,19 +107,20 @@ class Design:
         return self.texts
 
     def refusals(self) -> tuple[RailfabError, ...]:
-        """Errors for what the platforms cannot do, asked of one switch of each role, platform and model.
+        """Errors for what the platforms cannot do, asked of one switch of each network, role, platform and model.
 
-        None for a platform that is not known, and for a design that cannot be rendered on any.
+        None for a platform that is not known, and none for what is not rendered yet.
         """
         if any(unsupported(self.intent)):
             return ()
-        kinds = {(node.role, node.platform, node.model): node for node in reversed(self.topology.switches())}
+        nodes = reversed(self.topology.switches())
+        kinds = {(node.net, node.role, node.platform, node.model): node for node in nodes}
         known = {node.name for node in kinds.values() if node.platform in platform_names()}
         try:
             with naming(self.path):
                 _admitted(plan(self.topology, self.intent, only=known))
         except RailfabError as error:
-            return each(error)
+            return tuple(one for one in each(error) if not isinstance(one, NotRenderedYet))
         return ()
 
 

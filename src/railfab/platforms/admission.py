@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from railfab.device import DeviceModel, Lag, Port, number_of
-from railfab.errors import RailfabError, UnsupportedFeature, raise_all
+from railfab.errors import NotRenderedYet, RailfabError, UnsupportedFeature, raise_all
 from railfab.platforms.contract import Support
 from railfab.platforms.features import FEATURES
 
@@ -34,13 +34,9 @@ def admit(model: DeviceModel, platform: Platform) -> DeviceModel:
     """
     capabilities, used = platform.capabilities, [name for name, feature in FEATURES.items() if feature.used(model)]
     refused: list[RailfabError] = [
-        UnsupportedFeature(
-            model.name,
-            f"platform {platform.name} does not support {feature}",
-            f"Choose another platform or remove {feature} from the intent",
-        )
+        _refusal(model.name, platform.name, feature, capabilities.support(feature))
         for feature in used
-        if capabilities.support(feature) is Support.NO
+        if capabilities.support(feature) in (Support.NO, Support.LATER)
     ]
     refused += [
         UnsupportedFeature(
@@ -55,3 +51,12 @@ def admit(model: DeviceModel, platform: Platform) -> DeviceModel:
         if without is not None and capabilities.support(feature) is Support.EXTERNAL:
             model = without(model)
     return model
+
+
+def _refusal(name: str, platform: str, feature: str, support: Support) -> RailfabError:
+    if support is Support.LATER:
+        problem = f"{feature} cannot be rendered for platform {platform} yet"
+        remedy = f"`railfab plan` documents it; to render, remove {feature} from the intent"
+        return NotRenderedYet(name, problem, remedy)
+    remedy = f"Choose another platform or remove {feature} from the intent"
+    return UnsupportedFeature(name, f"platform {platform} does not support {feature}", remedy)

@@ -21,11 +21,13 @@ class Support(StrEnum):
     """Whether a platform supports a feature of the device model.
 
     YES: rendered and enforced. EXTERNAL: not in its configuration; the operating system or the lab sets it, so the
-    model leaves it out. NO: refused before rendering.
+    model leaves it out. LATER: the platform has it, but railfab does not render it yet; refused before rendering, but
+    not before planning. NO: refused.
     """
 
     YES = "yes"
     EXTERNAL = "external"
+    LATER = "later"
     NO = "no"
 
 

@@ -68,10 +68,13 @@ Drawn = tuple[Interface, Peer | None]
 """An interface, and where a session over it would be."""
 
 
+SUPPORTED = (Support.YES, Support.EXTERNAL)
+
+
 def features(name: str) -> frozenset[str]:
     """The features that a platform supports, or leaves to the operating system."""
     capabilities = platform(name).capabilities
-    return frozenset(feature for feature in FEATURES if capabilities.support(feature) is not Support.NO)
+    return frozenset(feature for feature in FEATURES if capabilities.support(feature) in SUPPORTED)
 
 
 def port_of(name: str, cage: int, lane: int | None = None) -> str:
