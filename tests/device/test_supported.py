@@ -1,54 +1,38 @@
-"""Features that are planned but cannot be rendered yet, and their error messages."""
+"""Features of an intent that no device model can express: each refusal names its key."""
 
-from typing import Any
+from __future__ import annotations
 
 import pytest
 from tests.topology.fabric_intents import fabric
 
 from railfab.device import plan, unsupported
-from railfab.errors import UnsupportedFeature
+from railfab.errors import NotRenderedYet
 from railfab.topology import wire
 
-NETWORK = {
-    "leaves": {"count": 2, "model": "7220-ixr-d5"},
-    "spines": {"count": 2, "rate_gbps": 400, "model": "7220-ixr-d5"},
-}
-TOP = {"count": 4, "links_per_spine": 1, "rate_gbps": 400, "model": "7220-ixr-d5", "bundle": True}
 
-
-@pytest.mark.parametrize(
-    ("changes", "where", "value", "supported"),
-    [
-        ({"profile__control_plane": "ibgp"}, "profile.control_plane", "ibgp", "ebgp"),
-        ({"profile__family": "ipv6"}, "profile.family", "ipv6", "ipv4"),
-        ({"profile__ecmp": "flowlet"}, "profile.ecmp", "flowlet", "flow"),
-        ({"profile__transport": "uet"}, "profile.transport", "uet", "rocev2"),
-        ({"hosts__attach": "mlag"}, "hosts.attach", "mlag", "routed"),
-        ({"backend__spines__bundle": True}, "backend.spines.bundle", "a port channel", "single links"),
-        ({"backend__super_spines": TOP}, "backend.super_spines.bundle", "a port channel", "single links"),
-    ],
-)
-def test_a_choice_that_cannot_be_rendered_is_refused_by_name(
-    changes: dict[str, Any], where: str, value: str, supported: str
-) -> None:
-    intent = fabric(**changes)
-    with pytest.raises(UnsupportedFeature) as caught:
+def test_a_transport_that_cannot_be_rendered_is_refused_by_name() -> None:
+    intent = fabric(profile__transport="uet")
+    with pytest.raises(NotRenderedYet) as caught:
         plan(wire(intent), intent)
     assert str(caught.value) == (
-        f"{where}: configurations cannot be rendered with {value} yet. "
-        f"`railfab plan` documents it; to render, use {supported}."
+        "profile.transport: configurations cannot be rendered with uet yet. "
+        "`railfab plan` documents it; to render, use rocev2."
     )
 
 
-def test_an_overlay_and_other_networks_are_refused_together() -> None:
-    overlay = {"control_plane": "evpn", "data_plane": "vxlan"}
-    intent = fabric(profile=overlay, frontend=NETWORK, storage=NETWORK, management=NETWORK)
-    cannot, plans = "configurations cannot be rendered with", "`railfab plan` documents it; to render,"
+@pytest.mark.parametrize(("spines", "remedy"), [(4, "Use 4"), (20, "Use control_plane: ebgp")])
+def test_spines_that_would_forward_nothing_are_refused(spines: int, remedy: str) -> None:
+    intent = fabric(profile__control_plane="ibgp", backend__spines__count=spines)
     assert [str(error) for error in unsupported(intent)] == [
-        f"profile.control_plane: {cannot} evpn yet. {plans} use ebgp.",
-        f"profile.data_plane: {cannot} vxlan yet. {plans} use ethernet.",
-        *(
-            f"{name}: configurations of this network cannot be rendered yet. {plans} leave it out."
-            for name in ("frontend", "storage", "management")
-        ),
+        f"profile.reflectors: 2 of {spines} spines reflect routes, and the others would forward nothing. {remedy}."
     ]
+
+
+def test_every_other_choice_is_planned() -> None:
+    network = {
+        "leaves": {"count": 2, "model": "7220-ixr-d5"},
+        "spines": {"count": 2, "rate_gbps": 400, "model": "7220-ixr-d5"},
+    }
+    overlay = {"control_plane": "evpn", "data_plane": "vxlan", "ecmp": "flowlet"}
+    intent = fabric(profile=overlay, hosts__attach="esi", frontend=network, storage=network, management=network)
+    assert list(unsupported(intent)) == []

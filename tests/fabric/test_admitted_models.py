@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from railfab.device import Port
-from railfab.errors import RailfabError
+from railfab.errors import NotRenderedYet, RailfabError, UnsupportedFeature
 from railfab.fabric import design
+from railfab.platforms import Support, admit, platform
 
 
 def test_a_model_leaves_out_what_the_operating_system_below_the_platform_sets(repository: Path) -> None:
@@ -27,3 +29,20 @@ def test_a_feature_that_a_platform_lacks_is_refused_with_the_switch_and_the_plat
     assert path.read_text() != lossy
     with pytest.raises(RailfabError, match=r"pod1-seg1-leaf1: platform frr does not support pfc\. "):
         _ = design(path).models
+
+
+def test_plan_documents_what_is_not_rendered_yet_and_refuses_what_the_platform_lacks(repository: Path) -> None:
+    (model, *_) = design(repository / "labs" / "srl-pod" / "intent.yml").models.values()
+    own = platform("srlinux")
+    for support, kind, problem in (
+        (Support.LATER, NotRenderedYet, "bfd cannot be rendered for platform srlinux yet"),
+        (Support.NO, UnsupportedFeature, "platform srlinux does not support bfd"),
+    ):
+        features = {**own.capabilities.features, "bfd": support}
+        with pytest.raises(UnsupportedFeature, match=problem) as refused:
+            admit(model, replace(own, capabilities=replace(own.capabilities, features=features)))
+        assert type(refused.value) is kind
+
+
+def test_a_design_with_features_that_are_not_rendered_yet_can_be_planned(repository: Path) -> None:
+    assert design(repository / "inventory" / "fabrics" / "cluster.yml").refusals() == ()

@@ -203,7 +203,7 @@ def _remote_as(end: LinkEnd, neighbor: BgpNeighbor, peer: LinkEnd) -> Iterator[F
 def _session_settings(a: LinkEnd, z: LinkEnd, left: BgpNeighbor, right: BgpNeighbor) -> Iterator[Finding]:
     yield from _mismatch(DifferenceCode.BFD_MISMATCH, a, z, "BFD", left.bfd, right.bfd)
     families = sorted(left.families), sorted(right.families)
-    yield from _mismatch(DifferenceCode.FAMILY_MISMATCH, a, z, "BGP families", *map(tuple, families))
+    yield from _mismatch(DifferenceCode.FAMILY_MISMATCH, a, z, "the set of BGP families", *map(tuple, families))
     passwords = left.password is not None, right.password is not None
     yield from _mismatch(DifferenceCode.BGP_PASSWORD_MISMATCH, a, z, "the BGP password", *passwords)
     if left.timers.hold_s != right.timers.hold_s:
