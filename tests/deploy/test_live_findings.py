@@ -37,7 +37,7 @@ def healthy(fabric: Design) -> Observed:
             for port, peer, _ in ports
         ),
         sessions=tuple(
-            ObservedBgpSession(interface=port.name, state="established", neighbor_device=peer.node, bfd_up=True)
+            ObservedBgpSession(peer=port.name, state="established", neighbor_device=peer.node, bfd_up=True)
             for port, peer, _ in ports
             if peer.node in switches
         ),
@@ -60,7 +60,7 @@ def on_session(**fields: object) -> Callable[[Observed], Observed]:
         found = observed.sessions
         return replace(
             observed,
-            sessions=tuple(replace(one, **fields) if one.interface == UPLINK else one for one in found),  # type: ignore[arg-type]
+            sessions=tuple(replace(one, **fields) if one.peer == UPLINK else one for one in found),  # type: ignore[arg-type]
         )
 
     return change
@@ -71,7 +71,7 @@ def without_the_port(observed: Observed) -> Observed:
 
 
 def without_the_session(observed: Observed) -> Observed:
-    return replace(observed, sessions=tuple(one for one in observed.sessions if one.interface != UPLINK))
+    return replace(observed, sessions=tuple(one for one in observed.sessions if one.peer != UPLINK))
 
 
 WRONG = {
@@ -119,3 +119,19 @@ def test_state_that_a_platform_does_not_report_is_no_finding(fabric: Design) -> 
         on_session(neighbor_device=None)(healthy(fabric))
     )
     assert list(_live(fabric, LEAF, silent)) == []
+
+
+def test_a_session_between_loopbacks_is_expected_and_named_by_its_peer(fabric: Design) -> None:
+    model = fabric.models[LEAF]
+    assert model.bgp is not None
+    spine = fabric.models["pod1-spine1"].loopback
+    assert spine is not None
+    far = replace(model.neighbors[0], peer=spine, update_source="loopback0", bfd=None)
+    bgp = replace(model.bgp, neighbors=(*model.neighbors, far))
+    other = Design(path=fabric.path, intent=fabric.intent, topology=fabric.topology)
+    vars(other)["models"] = {**fabric.models, LEAF: replace(model, bgp=bgp)}
+    message = f"{LEAF} {spine}: has no BGP session with pod1-spine1. Deploy the intent."
+    assert [str(found) for found in _live(other, LEAF, healthy(fabric))] == [message]
+    up = ObservedBgpSession(peer=spine, state="established")
+    observed = healthy(fabric)
+    assert list(_live(other, LEAF, replace(observed, sessions=(*observed.sessions, up)))) == []

@@ -16,7 +16,7 @@ from tests.device.planned import (
     with_qos,
 )
 
-from railfab.device import BgpNeighbor, Classifier, DeviceModel, SyslogServer, change_lines, changes
+from railfab.device import BgpNeighbor, Classifier, DeviceModel, SyslogServer, change_lines, changes, deviations
 from railfab.device.system import Management
 
 LEAF_MODEL = pod64()[1][LEAF]
@@ -138,3 +138,18 @@ def test_ports_are_shut_down_in_a_readable_line() -> None:
     assert change_lines(LEAF_MODEL, with_port(LEAF_MODEL, enabled=False)) == (
         "interface ethernet-1/1/1: enabled on -> off",
     )
+
+
+def test_lines_that_no_value_stands_for_are_counted_with_the_first_one() -> None:
+    running = replace(LEAF_MODEL, unmodelled=("ip route 10.0.0.0/8 blackhole", "ntp server 10.0.0.1"))
+    assert change_lines(running, LEAF_MODEL) == ("switch: 2 other lines removed (ip route 10.0.0.0/8 blackhole)",)
+    assert [str(found) for found in deviations(running, LEAF_MODEL)] == [
+        f"{LEAF}: unmodelled: the intent does not have 2 lines, the first is 'ip route 10.0.0.0/8 blackhole'. "
+        "Deploy the intent."
+    ]
+
+
+def test_a_deviation_of_a_value_has_its_path_and_both_values() -> None:
+    assert [str(found) for found in deviations(with_bgp(LEAF_MODEL, max_paths=8), LEAF_MODEL)] == [
+        f"{LEAF}: bgp.max_paths: is 8, the intent says 64. Deploy the intent."
+    ]

@@ -25,7 +25,7 @@ from railfab.cli.common import (
     stop_at_errors,
     uncollected,
 )
-from railfab.device import DeviceModel, changes, disagreements
+from railfab.device import DeviceModel, deviations, disagreements
 from railfab.errors import ConfigError, Problems, RailfabError, each
 from railfab.fabric import Design, design, limited, resolve_endpoints
 from railfab.findings import DifferenceCode, Finding, error
@@ -95,7 +95,7 @@ def audit(
     found = [finding for finding in fabric.findings if finding.code not in (accept or ())]
     models = _parsed(fabric, texts, names, found)
     for name, model in models.items():
-        found.extend(_deviations(name, fabric, model))
+        found.extend(deviations(model, fabric.models[name]))
     found.extend(disagreements(fabric.topology, models))
     if endpoints is not None:
         found.extend(_unmodelled(fabric, endpoints, found))
@@ -161,14 +161,6 @@ def _parsed(fabric: Design, texts: dict[str, str], names: list[str], found: list
         for name in missing
     )
     return models
-
-
-def _deviations(name: str, fabric: Design, model: DeviceModel) -> list[Finding]:
-    """Differences between the configuration of a switch and its intent."""
-    return [
-        error(DifferenceCode.CONFIGURATION_DIFFERS, f"{name}: {change.path}", change.problem, "Deploy the intent")
-        for change in changes(model, fabric.models[name])
-    ]
 
 
 def schema() -> None:

@@ -15,7 +15,7 @@ from railfab.device import (
     Observed,
     ObservedBgpSession,
     ObservedInterface,
-    changes,
+    deviations,
     disagreements,
     interfaces_of_peers,
 )
@@ -71,10 +71,7 @@ def _findings(fabric: Design, inspected: Mapping[str, tuple[str, Observed]]) -> 
                 yield error(DifferenceCode.CONFIGURATION_INVALID, f"{name}: {one.where}", one.problem, one.remedy)
         yield from _live(fabric, name, observed)
     for name, model in models.items():
-        for change in changes(model, fabric.models[name]):
-            yield error(
-                DifferenceCode.CONFIGURATION_DIFFERS, f"{name}: {change.path}", change.problem, "Deploy the intent"
-            )
+        yield from deviations(model, fabric.models[name])
     yield from disagreements(fabric.topology, models)
 
 

@@ -1,6 +1,7 @@
 """The vendor-neutral model of one switch, its planning, and the differences between two models."""
 
 from railfab.device.agreement import disagreements
+from railfab.device.deviations import deviations
 from railfab.device.diff import Change, change_lines, changes
 from railfab.device.interfaces import (
     DEFAULT_INSTANCE,
@@ -125,6 +126,7 @@ __all__ = [
     "Vtep",
     "change_lines",
     "changes",
+    "deviations",
     "disagreements",
     "in_order",
     "interfaces_of_peers",

@@ -199,10 +199,19 @@ def _told(change: Change, section: str, rest: tuple[Step, ...]) -> str:
     name = _words(rest)
     if change.is_order:
         return f"{name} order".strip()
+    if name == "unmodelled":
+        return ", ".join(_line_counts(change.before, change.after))
     for verb, whole, other in (("added", change.after, change.before), ("removed", change.before, change.after)):
         if other is None and is_dataclass(whole):
             return ", ".join((f"{name} {verb}".strip(), *_counts(section, rest, whole)))
     return f"{name} {value_text(change.before)} -> {value_text(change.after)}"
+
+
+def _line_counts(before: tuple[str, ...], after: tuple[str, ...]) -> Iterator[str]:
+    """The number of lines without a value in the model that are added and removed, with the first of each."""
+    for verb, more, others in (("added", after, before), ("removed", before, after)):
+        if lines := [line for line in more if line not in others]:
+            yield f"{counted(len(lines), 'other line')} {verb} ({lines[0]})"
 
 
 def _counts(section: str, rest: tuple[Step, ...], whole: object) -> Iterator[str]:
