@@ -1,6 +1,7 @@
 """What switches do, computed from their configurations and the links: sessions, routes, next-hop groups, QoS. Pure."""
 
-from railfab.forwarding.converge import FabricChange, check, converge, unconfigured
+from railfab.forwarding.converge import FabricChange, converge, unconfigured
+from railfab.forwarding.limits import refuse
 from railfab.forwarding.links import LinkTable
 from railfab.forwarding.paths import flow_path
 from railfab.forwarding.sessions import BgpSession
@@ -12,8 +13,8 @@ __all__ = [
     "ForwardingState",
     "LinkTable",
     "Marking",
-    "check",
     "converge",
     "flow_path",
+    "refuse",
     "unconfigured",
 ]

@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from railfab.device import Bgp
 from railfab.forwarding.attributes import LENGTH, NO_PATH, UNREACHED, Numbers, RouteAttributes
-from railfab.forwarding.config import SwitchConfig
 from railfab.forwarding.next_hop_groups import NO_HOPS
 from railfab.forwarding.policies import ACCEPTED, DENIED, REJECTED
 from railfab.forwarding.ports import Configs
-from railfab.forwarding.route_table import Announced, Columns, Direction, Peers, Routes, Verdicts, announced
+from railfab.forwarding.route_table import Columns, Peers, Routes, Verdicts, announced, inward
 
 MOST_ROUNDS = 8
 """After this many rounds the routes that still change are computed from their originators again.
@@ -86,7 +85,7 @@ class BestPaths:
             self.computed.add(name)
             differs = self._compute(name, columns)
             if differs is not None:
-                for peer in dict.fromkeys(peer.device for peer in self._draft.peers.get(name, ())):
+                for peer in self._draft.peers.get(name, Peers()).devices:
                     self._mark(peer, differs)
         return bool(self._dirty)
 
@@ -119,15 +118,13 @@ class BestPaths:
 
     def _best(self, name: str, at: NDArray[np.int64]) -> tuple[NDArray[np.int32], Numbers, NDArray[np.int32]]:
         """Cost, attributes and next-hop group of the best routes to these groups, from what the peers announce."""
-        draft, peers = self._draft, self._draft.peers.get(name, ())
+        draft, peers = self._draft, self._draft.peers.get(name, Peers())
         config = self._configs.get(name)
         bgp = config.model.bgp if config else None
         best, count = np.full(len(at), NO_PATH, np.int32), len(at)
-        if bgp is None or not peers:
+        if bgp is None or not peers.members:
             return np.full(count, UNREACHED), best, np.full(count, NO_HOPS, np.int32)
-        into = [Direction(peer.device, peer.peer_key, name, peer.families, peer.internal) for peer in peers]
-        told = announced(draft, self._configs, into, at, self._verdicts)
-        received = self._imported(name, peers, at, told)
+        received = self._received(name, peers, at)
         cost = received.costs.min(axis=0)
         members = (received.costs == cost) & (cost < UNREACHED)
         reached = np.flatnonzero(cost < UNREACHED)
@@ -135,22 +132,26 @@ class BestPaths:
         if len(reached):
             best[reached] = received.at(members[:, reached].argmax(axis=0), reached)
         members = _bounded(members, bgp, cost)
-        links = np.array([peer.link for peer in peers], np.int64)
-        return cost, best, draft.tables.hops.numbers(members, links)
+        return cost, best, draft.tables.hops.numbers(members, peers.links)
 
-    def _imported(self, name: str, peers: Peers, at: NDArray[np.int64], told: Announced) -> _Received:
-        """What a switch has of these announcements once they have passed its import filters."""
+    def _received(self, name: str, peers: Peers, at: NDArray[np.int64]) -> _Received:
+        """What a switch has of the announcements to it once they have passed its import filters."""
         draft, config = self._draft, self._configs[name]
-        attributes = draft.tables.attributes
-        received = _Received(attributes, peers, self._configs, config, told.numbers)
-        verdict = np.array([self._verdicts[config.imports[peer.key], peer.families][at] for peer in peers])
-        received.costs = np.where(told.usable & (verdict != DENIED), received.costs, UNREACHED)
-        special = told.usable & (verdict != DENIED) & (verdict != ACCEPTED)
+        told = announced(draft, inward(self._configs, name, peers), at, self._verdicts)
+        received = _Received(draft.tables.attributes, peers, told.numbers)
+        verdict = self._verdicts.of([(config.imports[peer.key], peer.families) for peer in peers.members], at)
+        usable = told.offered & (verdict != DENIED)
+        if peers.keep_next_hop.any():
+            usable &= ~peers.keep_next_hop[:, None] | (draft.cost[peers.rows[:, None], at] == 0)
+        received.costs[~usable] = UNREACHED
+        special = usable & (verdict != ACCEPTED)
         if special.any():
             rows, columns = np.nonzero(special)
             asn = np.full(len(rows), config.asn or 0, np.int64)
             entered = received.at(rows, columns)
-            received.replace(special, draft.tables.policies.apply(verdict[special], entered, attributes, asn))
+            received.replace(
+                special, draft.tables.policies.apply(verdict[special], entered, draft.tables.attributes, asn)
+            )
         return received
 
     def _equal(self, received: _Received, members: Columns, bgp: Bgp) -> Columns:
@@ -172,16 +173,13 @@ class BestPaths:
 class _Received:
     """Routes as they reach a switch. Axes (peer, group). costs: `UNREACHED` where there is none."""
 
-    def __init__(
-        self, attributes: RouteAttributes, peers: Peers, configs: Configs, config: SwitchConfig, numbers: Numbers
-    ) -> None:
-        self._attributes, self._numbers = attributes, numbers
+    def __init__(self, attributes: RouteAttributes, peers: Peers, numbers: Numbers) -> None:
+        self._attributes, self._peers, self._numbers = attributes, peers, numbers
         self._imported: Numbers | None = None
-        self._asn = np.array([configs[peer.device].asn or 0 for peer in peers], np.int64)
-        self._internal = np.array([peer.internal for peer in peers], bool)
-        self._clients = np.array([config.neighbors[peer.key].reflector_client for peer in peers], bool)
         costs = attributes.costs(numbers)
-        self.costs = np.where(self._internal[:, None], costs + 1, (costs & -LENGTH) + LENGTH)
+        self.costs = (costs & -LENGTH) + LENGTH
+        if peers.internal.any():
+            self.costs = np.where(peers.internal[:, None], costs + 1, self.costs)
 
     def at(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Numbers:
         """Attributes of the routes at these places."""
@@ -199,14 +197,15 @@ class _Received:
 
     def _entered(self, rows: NDArray[np.int64], numbers: Numbers) -> Numbers:
         """Attributes after the session with these peers."""
-        if not self._internal.any():
-            return self._attributes.external(self._asn[rows], numbers)
+        peers = self._peers
+        if not peers.internal.any():
+            return self._attributes.external(peers.asn[rows], numbers)
         found = np.zeros(len(rows), np.int32)
         for client in (False, True):
-            inside = self._internal[rows] & (self._clients[rows] == client)
+            inside = peers.internal[rows] & (peers.from_client[rows] == client)
             found[inside] = self._attributes.internal(numbers[inside], from_client=client)
-        outside = ~self._internal[rows]
-        found[outside] = self._attributes.external(self._asn[rows][outside], numbers[outside])
+        outside = ~peers.internal[rows]
+        found[outside] = self._attributes.external(peers.asn[rows][outside], numbers[outside])
         return found
 
 

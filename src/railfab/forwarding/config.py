@@ -82,6 +82,11 @@ class SwitchConfig:
         return tuple((prefix_of(aggregate.prefix), contributor_ranges(aggregate)) for aggregate in found)
 
     @cached_property
+    def clients(self) -> frozenset[str]:
+        """Keys of the sessions with clients of this route reflector."""
+        return frozenset(key for key, neighbor in self.neighbors.items() if neighbor.reflector_client)
+
+    @cached_property
     def filters(self) -> frozenset[int]:
         """The numbers of the filters of all sessions."""
         return frozenset((*self.imports.values(), *self.exports.values()))
@@ -92,14 +97,12 @@ class SwitchConfig:
         bgp = self.model.bgp
         if bgp is None:
             return ()
-        clients = frozenset(key for key, neighbor in self.neighbors.items() if neighbor.reflector_client)
-        return bgp.asn, bgp.max_paths, bgp.max_paths_internal, bgp.multiple_as, clients, dict(self.imports)
+        return bgp.asn, bgp.max_paths, bgp.max_paths_internal, bgp.multiple_as, dict(self.imports)
 
     @cached_property
     def announcer(self) -> tuple[object, ...]:
         """What the routes of its peers depend on, beside its own."""
-        told = {key: (neighbor.next_hop, neighbor.reflector_client) for key, neighbor in self.neighbors.items()}
-        return self.asn, told, dict(self.exports)
+        return self.asn, dict(self.exports)
 
     @property
     def asn(self) -> int | None:

@@ -61,8 +61,9 @@ def converge(state: ForwardingState, change: FabricChange) -> ForwardingState:
     Raises ConfigError for QoS that no chip could follow, and UnsupportedFeature for what cannot be computed.
     """
     links, changed = state.links, change.models.keys()
-    for name, model in change.models.items():
-        check(model, links, name)
+    for model in change.models.values():
+        if model is not None:
+            refuse(model, links)
     configs = _configs(state.configs, change.models, state.routes.tables.policies)
     cut = _cut(state, change)
     touched = _touched(links, changed, state.cut ^ cut)
@@ -84,13 +85,6 @@ def converge(state: ForwardingState, change: FabricChange) -> ForwardingState:
         narrow=_narrow(links, configs, changed, state),
         network=network(links, ports, effects, touched, state.network),
     )
-
-
-def check(model: DeviceModel | None, links: LinkTable, name: str) -> None:
-    """Raise the errors that `converge` would raise for this configuration of a switch."""
-    if model is not None:
-        refuse(model, links)
-        switch_effect(model, links.buffer_bytes[name])
 
 
 def _differs(name: str, now: Mapping[str, object], before: Mapping[str, object]) -> bool:

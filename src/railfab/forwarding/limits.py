@@ -22,6 +22,7 @@ from railfab.errors import ConfigError, RailfabError, UnsupportedFeature, raise_
 from railfab.forwarding.attributes import GRACEFUL_SHUTDOWN
 from railfab.forwarding.links import LinkTable
 from railfab.forwarding.policies import as_path_pattern
+from railfab.forwarding.qos import qos_errors
 
 
 def refuse(model: DeviceModel, links: LinkTable) -> None:
@@ -36,6 +37,8 @@ def refuse(model: DeviceModel, links: LinkTable) -> None:
         for rule in policy.rules:
             found.extend(_rule(f"{model.name}: policy {policy.name}", rule))
     found.extend(_switch(model))
+    if model.qos is not None:
+        found.extend(qos_errors(model.name, model.qos))
     raise_all(found)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from railfab.device import ClassThresholds, DeviceModel, PortProfile, PortQos, Qos, Scheduling, TrafficClass
-from railfab.errors import ConfigError, RailfabError, UnsupportedFeature, raise_all
+from railfab.errors import ConfigError, RailfabError, UnsupportedFeature
 from railfab.forwarding.links import LinkTable
 from railfab.forwarding.ports import PortStates
 from railfab.sim import QUEUES, Network, plain_network
@@ -95,36 +95,34 @@ class SwitchEffect:
 
 
 def switch_effect(model: DeviceModel | None, buffer_bytes: float) -> SwitchEffect:
-    """The effect of a model's QoS on a chip with this buffer. Raises ConfigError for what no chip could follow.
-
-    Raises UnsupportedFeature for several lossless classes.
-    """
+    """The effect of a model's QoS, which `qos_errors` has found nothing in, on a chip with this buffer."""
     if model is None or model.qos is None:
         plain = PortEffect(queues=(QueueEffect(queue=DEFAULT_CLASS.queue, limit_bytes=LOSSY_SHARE * buffer_bytes),))
         return SwitchEffect(classes=(DEFAULT_CLASS,), default=DEFAULT_CLASS, lossless=None, ports={}, plain=plain)
     qos = model.qos
-    raise_all([*_contradictions(model.name, qos), *_several_lossless(model.name, qos)])
     chip = _Chip(qos, buffer_bytes)
-    distinct = {replace(port, interface=""): None for port in qos.ports}
-    effects = {settings: chip.port(settings) for settings in distinct}
+    distinct = {_settings(port): port for port in qos.ports}
+    effects = {settings: chip.port(port) for settings, port in distinct.items()}
     return SwitchEffect(
         classes=qos.classes,
         default=chip.default,
         lossless=next(iter(qos.lossless()), None),
-        ports={port.interface: effects[replace(port, interface="")] for port in qos.ports},
+        ports={port.interface: effects[_settings(port)] for port in qos.ports},
         plain=chip.port(PortQos(interface="")),
     )
 
 
-def _contradictions(name: str, qos: Qos) -> Iterator[RailfabError]:
-    """Queues that a port does not have."""
+def _settings(port: PortQos) -> tuple[object, ...]:
+    """What the effect of a port depends on; most ports of a switch have the same."""
+    return port.profile, port.classifier, port.pfc, port.ecn
+
+
+def qos_errors(name: str, qos: Qos) -> Iterator[RailfabError]:
+    """Queues that a port does not have, and several lossless classes."""
     for found in qos.classes:
         if not 0 <= found.queue < QUEUES:
             problem = f"there is no queue {found.queue}"
             yield ConfigError(f"{name}: class {found.name}", problem, f"Use queues 0 to {QUEUES - 1}")
-
-
-def _several_lossless(name: str, qos: Qos) -> Iterator[RailfabError]:
     names = [found.name for found in qos.lossless()]
     if len(names) > 1:
         problem = f"the twin simulates one lossless class per switch, not {' and '.join(names)}"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from railfab.device import Family, IpAddress, NextHop
-from railfab.forwarding.attributes import UNREACHED, Numbers, RouteAttributes
+from railfab.device import Family, IpAddress
+from railfab.forwarding.attributes import NO_PATH, UNREACHED, Numbers, RouteAttributes
 from railfab.forwarding.links import LinkTable
 from railfab.forwarding.next_hop_groups import NO_HOPS, NextHopGroups
 from railfab.forwarding.policies import ACCEPTED, DENIED, REJECTED, Policies
@@ -33,39 +34,113 @@ FAMILIES = {Family.IPV4: (1, 32), Family.IPV6: (2, 128)}
 class Peer(NamedTuple):
     """The other end of an established session of a switch.
 
-    link: the egress link to it. key: of the session here. peer_key: of the session there.
-    families: bits of those that it carries. internal: whether both ends are of one AS.
+    row: of the peer. link: the egress link to it. key: of the session here. peer_key: of the session there.
+    families: bits of those that it carries. internal: whether both ends are of one AS. keeps_next_hop: whether its
+    routes have the next hop that it uses itself. to_client, from_client: whether it reflects to this end, or this end
+    to it.
     """
 
     device: str
+    row: int
+    asn: int
     link: int
     key: str
     peer_key: str
     families: int
     internal: bool
+    keeps_next_hop: bool
+    to_client: bool
+    from_client: bool
 
 
-Peers = tuple[Peer, ...]
-"""The established peers of a switch, in the order of its interfaces."""
+@dataclass(frozen=True)
+class Peers:
+    """The established peers of a switch, in the order of its interfaces, and columns of them, (peer,)."""
+
+    members: tuple[Peer, ...] = ()
+
+    @cached_property
+    def devices(self) -> tuple[str, ...]:
+        """Their names, each once."""
+        return tuple(dict.fromkeys(peer.device for peer in self.members))
+
+    @cached_property
+    def rows(self) -> NDArray[np.int64]:
+        return np.array([peer.row for peer in self.members], np.int64)
+
+    @cached_property
+    def asn(self) -> NDArray[np.int64]:
+        return np.array([peer.asn for peer in self.members], np.int64)
+
+    @cached_property
+    def links(self) -> NDArray[np.int64]:
+        return np.array([peer.link for peer in self.members], np.int64)
+
+    @cached_property
+    def internal(self) -> NDArray[np.bool_]:
+        return np.array([peer.internal for peer in self.members], bool)
+
+    @cached_property
+    def keep_next_hop(self) -> NDArray[np.bool_]:
+        return np.array([peer.keeps_next_hop for peer in self.members], bool)
+
+    @cached_property
+    def to_client(self) -> NDArray[np.bool_]:
+        return np.array([peer.to_client for peer in self.members], bool)
+
+    @cached_property
+    def from_client(self) -> NDArray[np.bool_]:
+        return np.array([peer.from_client for peer in self.members], bool)
 
 
-class Direction(NamedTuple):
-    """One direction of a session. key: of the session at the sender."""
+@dataclass(frozen=True, slots=True)
+class Directions:
+    """One direction of the sessions of a switch. Columns (session,).
 
-    sender: str
-    key: str
-    receiver: str
-    families: int
-    internal: bool
+    rows, sender_asn: of the senders. filters: number of each sender's export filter, and the bits of the families.
+    receiver_asn: of the receivers, each once. reflected: whether a sender may pass on all that it has.
+    """
+
+    rows: NDArray[np.int64]
+    sender_asn: NDArray[np.int64]
+    filters: Sequence[tuple[int, int]]
+    receiver_asn: Sequence[int]
+    internal: NDArray[np.bool_]
+    reflected: NDArray[np.bool_]
+
+
+def inward(configs: Configs, name: str, peers: Peers) -> Directions:
+    """What the peers of a switch announce to it."""
+    return Directions(
+        rows=peers.rows,
+        sender_asn=peers.asn,
+        filters=[(configs[peer.device].exports[peer.peer_key], peer.families) for peer in peers.members],
+        receiver_asn=(configs[name].asn or 0,),
+        internal=peers.internal,
+        reflected=~peers.internal | peers.to_client,
+    )
+
+
+def outward(configs: Configs, name: str, row: int, peers: Peers) -> Directions:
+    """What a switch announces to its peers."""
+    config, count = configs[name], len(peers.members)
+    return Directions(
+        rows=np.full(count, row, np.int64),
+        sender_asn=np.full(count, config.asn or 0, np.int64),
+        filters=[(config.exports[peer.key], peer.families) for peer in peers.members],
+        receiver_asn=peers.asn.tolist(),
+        internal=peers.internal,
+        reflected=~peers.internal | peers.from_client,
+    )
 
 
 class Announced(NamedTuple):
-    """Axes (direction, group). offered: whether the sender announces the groups. numbers: with which attributes, as
-    they leave it, its AS number not yet prepended. usable: whether they are offered and the next hop can be resolved.
+    """Axes (session, group). offered: whether the sender announces the groups.
+
+    numbers: with which attributes, as they leave it, its AS number not yet prepended.
     """
 
     offered: NDArray[np.bool_]
-    usable: NDArray[np.bool_]
     numbers: Numbers
 
 
@@ -141,112 +216,86 @@ def filters_in_use(configs: Configs) -> tuple[int, ...]:
     return tuple(sorted(frozenset[int]().union(*(config.filters for config in configs.values()))))
 
 
-class Verdicts(dict[tuple[int, int], NDArray[np.int32]]):
-    """(group,) The verdict of a filter on each group, by its number and the bits of the families that are carried."""
+class Verdicts:
+    """The verdicts of filters on the groups, each column made when it is first asked for."""
 
     def __init__(self, groups: PrefixGroups) -> None:
-        super().__init__()
         self._groups = groups
+        self._columns: dict[tuple[int, int], NDArray[np.int32]] = {}
 
-    def __missing__(self, key: tuple[int, int]) -> NDArray[np.int32]:
-        number, families = key
-        carried = np.isin(self._groups.bits, [bits for flag, bits in FAMILIES.values() if flag & families])
-        found = self[key] = np.where(carried, self._groups.verdicts[number], np.int32(DENIED))
-        return found
+    def of(self, filters: Sequence[tuple[int, int]], at: NDArray[np.int64]) -> NDArray[np.int32]:
+        """(session, group) verdicts on the groups in these columns, by filter and bits of the families."""
+        shape = (len(filters), len(at))
+        if len(set(filters)) == 1:
+            return np.broadcast_to(self._column(filters[0])[at], shape)
+        return np.array([self._column(found)[at] for found in filters], np.int32).reshape(shape)
+
+    def _column(self, found: tuple[int, int]) -> NDArray[np.int32]:
+        """(group,) the verdict of a filter; it denies the families that are not carried."""
+        if found not in self._columns:
+            number, families = found
+            carried = np.isin(self._groups.bits, [bits for flag, bits in FAMILIES.values() if flag & families])
+            self._columns[found] = np.where(carried, self._groups.verdicts[number], np.int32(DENIED))
+        return self._columns[found]
 
 
-def announced(
-    table: Routes, configs: Configs, directions: Sequence[Direction], at: NDArray[np.int64], verdicts: Verdicts
-) -> Announced:
+def announced(table: Routes, directions: Directions, at: NDArray[np.int64], verdicts: Verdicts) -> Announced:
     """What is announced of the groups in these columns.
 
-    A switch announces what it has and its export filter permits, unless the receiver's AS number is in the path.
+    A switch announces what it has and its export filter permits, unless the receiver's AS number is in the path, and
+    inside an AS only what it may pass on.
     """
-    rows = np.array([table.rows[direction.sender] for direction in directions], np.int64)[:, None]
+    rows, attributes = directions.rows[:, None], table.tables.attributes
     numbers = table.best[rows, at]
-    verdict = np.array([verdicts[configs[d.sender].exports[d.key], d.families][at] for d in directions])
-    offered = (table.cost[rows, at] < UNREACHED) & (verdict != DENIED) & ~_looped(table, configs, directions, numbers)
-    usable = offered
-    if any(_keeps_next_hop(configs, direction) or direction.internal for direction in directions):
-        offered = offered & _reflected(table, configs, directions, numbers)
-        usable = offered & _resolvable(configs, directions, table.cost[rows, at])
-    return _exported(table, configs, directions, verdict, Announced(offered, usable, numbers))
-
-
-def _looped(table: Routes, configs: Configs, directions: Sequence[Direction], numbers: Numbers) -> NDArray[np.bool_]:
-    """Whether the receiver's AS number is in the path."""
-    receivers = [configs[direction.receiver].asn or 0 for direction in directions]
-    contains = {asn: table.tables.attributes.containing(asn) for asn in set(receivers)}
-    if len(contains) == 1:
-        return np.asarray(contains[receivers[0]][numbers])
-    return np.asarray([contains[asn][row] for asn, row in zip(receivers, numbers, strict=True)])
-
-
-def _keeps_next_hop(configs: Configs, direction: Direction) -> bool:
-    """Whether the receiver is told the next hop that the sender uses, not the sender itself."""
-    next_hop = configs[direction.sender].neighbors[direction.key].next_hop
-    return next_hop is NextHop.UNCHANGED or (direction.internal and next_hop is NextHop.DEFAULT)
-
-
-def _resolvable(configs: Configs, directions: Sequence[Direction], costs: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Whether the receiver has a route to the next hop: only to the sender, which it is of its own routes at least."""
-    kept = np.array([_keeps_next_hop(configs, direction) for direction in directions])
-    return np.asarray(~kept[:, None] | (costs == 0))
-
-
-def _reflected(table: Routes, configs: Configs, directions: Sequence[Direction], numbers: Numbers) -> NDArray[np.bool_]:
-    """Whether routes from inside an AS may be passed on in it: from clients to all, from the others to clients."""
-    free = np.array([not d.internal or configs[d.sender].neighbors[d.key].reflector_client for d in directions], bool)
-    return free[:, None] | table.tables.attributes.for_all_internal(numbers)
-
-
-def _exported(
-    table: Routes,
-    configs: Configs,
-    directions: Sequence[Direction],
-    verdict: NDArray[np.int32],
-    found: Announced,
-) -> Announced:
-    """The announcements after the settings and the other conditions of the export filters."""
-    attributes = table.tables.attributes
-    numbers, special = found.numbers, found.offered & (verdict != ACCEPTED)
+    verdict = verdicts.of(directions.filters, at)
+    offered = (table.cost[rows, at] < UNREACHED) & (verdict != DENIED)
+    offered &= ~_looped(attributes, directions.receiver_asn, numbers)
+    if not directions.reflected.all():
+        offered &= directions.reflected[:, None] | attributes.for_all_internal(numbers)
     if attributes.has_med:
-        external = np.array([not direction.internal for direction in directions])[:, None]
-        numbers = np.where(external, attributes.without_med(numbers), numbers)
-    if not special.any():
-        return Announced(found.offered, found.usable, numbers)
-    asn = np.array([configs[direction.sender].asn or 0 for direction in directions], np.int64)
-    after = table.tables.policies.apply(verdict[special], numbers[special], attributes, asn[np.nonzero(special)[0]])
-    permitted, changed = np.ones_like(special), numbers.copy()
-    permitted[special], changed[special] = after != REJECTED, np.maximum(after, 0)
-    return Announced(found.offered & permitted, found.usable & permitted, changed)
+        numbers = np.where(directions.internal[:, None], numbers, attributes.without_med(numbers))
+    special = offered & (verdict != ACCEPTED)
+    if special.any():
+        sender_asn = directions.sender_asn[np.nonzero(special)[0]]
+        after = table.tables.policies.apply(verdict[special], numbers[special], attributes, sender_asn)
+        numbers = numbers.copy()
+        offered[special], numbers[special] = after != REJECTED, np.maximum(after, NO_PATH)
+    return Announced(offered, numbers)
 
 
-def _counted(table: Routes, configs: Configs, name: str) -> dict[str, SessionCounts]:
-    peers = table.peers.get(name, ())
-    if not peers:
+def _looped(attributes: RouteAttributes, receiver_asn: Sequence[int], numbers: Numbers) -> NDArray[np.bool_]:
+    """Whether the receiver's AS number is in the path. receiver_asn: one for all rows, or one for each."""
+    contains = {asn: attributes.containing(asn) for asn in set(receiver_asn)}
+    if len(receiver_asn) == 1:
+        return np.asarray(contains[receiver_asn[0]][numbers])
+    return np.asarray([contains[asn][row] for asn, row in zip(receiver_asn, numbers, strict=True)])
+
+
+def _counted(table: Routes, configs: Configs, name: str) -> Mapping[str, SessionCounts]:
+    peers = table.peers.get(name, Peers())
+    if not peers.members:
         return {}
     at, verdicts = np.arange(len(table.groups.keys)), Verdicts(table.groups)
-    into = [Direction(peer.device, peer.peer_key, name, peer.families, peer.internal) for peer in peers]
-    out = [Direction(name, peer.key, peer.device, peer.families, peer.internal) for peer in peers]
-    received = announced(table, configs, into, at, verdicts).offered
-    sent = announced(table, configs, out, at, verdicts).offered
-    installed = {peer.link: _installed(table, name, peer.link) for peer in peers}
+    received = announced(table, inward(configs, name, peers), at, verdicts).offered
+    sent = announced(table, outward(configs, name, table.rows[name], peers), at, verdicts).offered
     sizes = {
-        (family, flag): table.groups.sizes * (table.groups.bits == bits) for family, (flag, bits) in FAMILIES.items()
+        family: (flag, table.groups.sizes * (table.groups.bits == bits)) for family, (flag, bits) in FAMILIES.items()
     }
-    return {
-        peer.key: {
-            family: PrefixCounts(int(received[place] @ size), int(sent[place] @ size), int(installed[peer.link] @ size))
-            for (family, flag), size in sizes.items()
-            if flag & peer.families
-        }
-        for place, peer in enumerate(peers)
-    }
+    counts: dict[str, dict[Family, PrefixCounts]] = {peer.key: {} for peer in peers.members}
+    for family, (flag, size) in sizes.items():
+        installed = _installed(table, name, size)
+        columns = ((received @ size).tolist(), (sent @ size).tolist())
+        for peer, into, out in zip(peers.members, *columns, strict=True):
+            if flag & peer.families:
+                counts[peer.key][family] = PrefixCounts(into, out, installed.get(peer.link, 0))
+    return counts
 
 
-def _installed(table: Routes, name: str, link: int) -> NDArray[np.bool_]:
-    """(group,) whether a switch uses an egress link."""
-    hops = table.hops[table.rows[name]]
-    using = [number for number in np.unique(hops).tolist() if link in table.tables.hops.links[number]]
-    return np.asarray(np.isin(hops, using))
+def _installed(table: Routes, name: str, sizes: NDArray[np.int64]) -> dict[int, int]:
+    """Prefixes that use each egress link of a switch. sizes: prefixes of each group."""
+    totals = np.bincount(table.hops[table.rows[name]], weights=sizes)
+    found: dict[int, int] = {}
+    for number in np.flatnonzero(totals).tolist():
+        for link in table.tables.hops.links[number]:
+            found[link] = found.get(link, 0) + int(totals[number])
+    return found

@@ -27,7 +27,7 @@ from railfab.forwarding.ports import Configs, PortStates
 from railfab.forwarding.prefix_groups import Connected, PrefixGroups, prefix_groups
 from railfab.forwarding.prefixes import Prefix, Prefixes
 from railfab.forwarding.route_table import FAMILIES, Peer, Peers, Routes, filters_in_use
-from railfab.forwarding.sessions import BgpSession, Sessions
+from railfab.forwarding.sessions import Sessions
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def _settled(now: RoutingInputs, nodes: Collection[str], before: Routes, before_
     """The routes with the aggregates that follow from the routes before."""
     configs = now.configs
     connected = _connected(now, nodes, before)
-    peers = _peers(now, nodes, before.peers)
+    peers = _peers(now, nodes, before)
     groups, filters = before.groups, filters_in_use(configs)
     if connected is not before.connected or filters != filters_in_use(before_configs):
         groups = prefix_groups(connected, before.tables.policies, filters)
@@ -69,7 +69,7 @@ def _settled(now: RoutingInputs, nodes: Collection[str], before: Routes, before_
     draft, origins = _draft(before, connected, peers, groups)
     best_paths = BestPaths(draft, configs)
     best_paths.mark_origins(origins)
-    best_paths.mark(speakers | {peer.device for name in announcers for peer in peers.get(name, ())})
+    best_paths.mark(speakers | {peer for name in announcers for peer in peers.get(name, Peers()).devices})
     best_paths.run()
     if np.array_equal(groups.sizes, before.groups.sizes) and np.array_equal(groups.bits, before.groups.bits):
         touched = best_paths.computed | announcers
@@ -116,28 +116,43 @@ def _has_route(table: Routes, name: str, own: Mapping[Prefix, object], ranges: t
     return bool((table.cost[table.rows[name], columns] < UNREACHED).any())
 
 
-def _peers(now: RoutingInputs, nodes: Iterable[str], before: Mapping[str, Peers]) -> Mapping[str, Peers]:
+def _peers(now: RoutingInputs, nodes: Iterable[str], before: Routes) -> Mapping[str, Peers]:
     """The established peers. Of a switch that has the same as before, the same object."""
-    found = dict(before)
+    found = dict(before.peers)
     for name in nodes:
         if name not in now.configs:
             found.pop(name, None)
             continue
         places = now.configs[name].places
-        up = [(places.get(session.interface or "", len(places)), peer) for session, peer in _established(now, name)]
-        fresh = tuple(peer for _, peer in sorted(up))
+        up = [(places.get(interface, len(places)), peer) for interface, peer in _established(now, name, before.rows)]
+        fresh = Peers(tuple(peer for _, peer in sorted(up)))
         if found.get(name) != fresh:
             found[name] = fresh
     return found
 
 
-def _established(now: RoutingInputs, name: str) -> Iterator[tuple[BgpSession, Peer]]:
+def _established(now: RoutingInputs, name: str, rows: Mapping[str, int]) -> Iterator[tuple[str, Peer]]:
+    """The peer at the other end of each session that is up, by the interface."""
+    clients = now.configs[name].clients
     for key, session in now.sessions[name].items():
-        if session.peer_device is None or session.peer_key is None or session.interface is None or session.reason:
+        if session.reason or session.peer_device is None or session.peer_key is None or session.interface is None:
             continue
-        families = sum(FAMILIES[family][0] for family in session.carried)
-        link = now.links.egress[name, session.interface]
-        yield session, Peer(session.peer_device, link, key, session.peer_key, families, session.internal)
+        yield (
+            session.interface,
+            Peer(
+                device=session.peer_device,
+                row=rows[session.peer_device],
+                asn=session.remote_as,
+                link=now.links.egress[name, session.interface],
+                key=key,
+                peer_key=session.peer_key,
+                families=sum(FAMILIES[family][0] for family in session.carried),
+                internal=session.internal,
+                keeps_next_hop=session.keeps_next_hop,
+                to_client=session.to_client,
+                from_client=key in clients,
+            ),
+        )
 
 
 def _draft(

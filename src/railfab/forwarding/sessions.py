@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from railfab.device import BgpNeighbor, Family, Interface, IpAddress, Remote
+from railfab.device import BgpNeighbor, Family, Interface, IpAddress, NextHop, Remote
 from railfab.forwarding.config import SwitchConfig
 from railfab.forwarding.links import LinkTable
 from railfab.forwarding.ports import Configs, PortStates
@@ -29,6 +29,7 @@ class BgpSession:
     peer: the interface of an unnumbered session, the address of a numbered one. peer_key: of the neighbour at the
     other end. remote_as: as configured, or that of the peer; 0 while unknown. internal: whether both ends are of one
     AS. families: configured here; carried: those whose routes are exchanged, none while it is down.
+    keeps_next_hop: whether the peer tells the next hop that it uses itself. to_client: whether it reflects to this end.
     reason: why it is not established, empty when it is. bfd_up: None without BFD.
     prefixes: numbers of prefixes by family; none while it is down.
     """
@@ -44,6 +45,8 @@ class BgpSession:
     internal: bool = False
     families: tuple[Family, ...] = (Family.IPV4,)
     carried: tuple[Family, ...] = ()
+    keeps_next_hop: bool = False
+    to_client: bool = False
     state: str
     reason: str
     bfd_up: bool | None
@@ -126,6 +129,7 @@ def _session(links: LinkTable, configs: Configs, ports: PortStates, device: str,
     near = _End(config, (device, interface or ""), neighbor)
     far = _far_end(near, configs.get(peer[0]), peer) if peer else None
     state, reason = _condition(near, far, configs, ports, peer)
+    internal = far is not None and far.config.asn == config.asn
     return BgpSession(
         device=device,
         key=key,
@@ -135,9 +139,11 @@ def _session(links: LinkTable, configs: Configs, ports: PortStates, device: str,
         peer_interface=peer[1] if peer else None,
         peer_key=far.neighbor.key if far else None,
         remote_as=_remote_as(near, far),
-        internal=far is not None and far.config.asn == config.asn,
+        internal=internal,
         families=neighbor.families,
         carried=_carried(near, far) if far and not reason else (),
+        keeps_next_hop=far is not None and _keeps_next_hop(far.neighbor, internal),
+        to_client=far is not None and far.neighbor.reflector_client,
         state=state,
         reason=reason,
         bfd_up=_bfd_up(near, far, ports),
@@ -149,8 +155,14 @@ def _far_end(near: _End, config: SwitchConfig | None, peer: PortKey) -> _End | N
     if config is None:
         return None
     keys = config.sessions_on.get(peer[1], ())
-    found = sorted((config.neighbors[key] for key in keys), key=lambda held: not _is_meant(held, near))
-    return _End(config, peer, found[0]) if found else None
+    if len(keys) > 1:
+        keys = tuple(sorted(keys, key=lambda key: not _is_meant(config.neighbors[key], near)))
+    return _End(config, peer, config.neighbors[keys[0]]) if keys else None
+
+
+def _keeps_next_hop(neighbor: BgpNeighbor, internal: bool) -> bool:
+    """Whether a switch announces routes with the next hop that it uses, which others have no route to."""
+    return neighbor.next_hop is NextHop.UNCHANGED or (internal and neighbor.next_hop is NextHop.DEFAULT)
 
 
 def _is_meant(neighbor: BgpNeighbor, near: _End) -> bool:

@@ -20,9 +20,9 @@ from railfab.forwarding import (
     ForwardingState,
     LinkTable,
     Marking,
-    check,
     converge,
     flow_path,
+    refuse,
     unconfigured,
 )
 from railfab.intent import Job
@@ -134,8 +134,9 @@ class LiveFabric:
         named = {}
         for name, model in models.items():
             self._known_switch(name)
+            if model is not None:
+                refuse(model, self._links)
             named[name] = model if model is None or model.name == name else replace(model, name=name)
-            check(named[name], self._links, name)
         self._request(FabricChange(named))
 
     def set_link(self, node: str, interface: str, up: bool) -> None:
