@@ -141,11 +141,12 @@ class BestPaths:
         received = _Received(draft.tables.attributes, peers, told.numbers)
         verdict = self._verdicts.of([(config.imports[peer.key], peer.families) for peer in peers.members], at)
         usable = told.offered & (verdict != DENIED)
-        if peers.keep_next_hop.any():
+        if peers.has_kept_next_hops:
             usable &= ~peers.keep_next_hop[:, None] | (draft.cost[peers.rows[:, None], at] == 0)
         received.costs[~usable] = UNREACHED
-        special = usable & (verdict != ACCEPTED)
-        if special.any():
+        if (verdict > ACCEPTED).any():
+            special = usable & (verdict > ACCEPTED)
+            verdict = np.broadcast_to(verdict, special.shape)
             rows, columns = np.nonzero(special)
             asn = np.full(len(rows), config.asn or 0, np.int64)
             entered = received.at(rows, columns)
@@ -178,7 +179,7 @@ class _Received:
         self._imported: Numbers | None = None
         costs = attributes.costs(numbers)
         self.costs = (costs & -LENGTH) + LENGTH
-        if peers.internal.any():
+        if peers.has_internal:
             self.costs = np.where(peers.internal[:, None], costs + 1, self.costs)
 
     def at(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Numbers:
@@ -198,7 +199,7 @@ class _Received:
     def _entered(self, rows: NDArray[np.int64], numbers: Numbers) -> Numbers:
         """Attributes after the session with these peers."""
         peers = self._peers
-        if not peers.internal.any():
+        if not peers.has_internal:
             return self._attributes.external(peers.asn[rows], numbers)
         found = np.zeros(len(rows), np.int32)
         for client in (False, True):

@@ -16,7 +16,7 @@ from railfab.device import (
     PrefixRange,
     interfaces_of_peers,
 )
-from railfab.forwarding.policies import Policies, contributor_ranges, export_filter, import_filter
+from railfab.forwarding.policies import Policies, contributor_ranges, export_filter, import_filter, is_internal
 from railfab.forwarding.prefixes import Prefix, prefix_of
 
 
@@ -115,7 +115,7 @@ def switch_config(model: DeviceModel, policies: Policies) -> SwitchConfig:
     imports: dict[str, int] = {}
     exports: dict[str, int] = {}
     for neighbor in model.neighbors:
-        same = (neighbor.import_policies, neighbor.export_policies, neighbor.remote_as)
+        same = (neighbor.import_policies, neighbor.export_policies, is_internal(model, neighbor))
         if same not in known:
             known[same] = (
                 policies.number(import_filter(model, neighbor)),

@@ -30,9 +30,8 @@ def refuse(model: DeviceModel, links: LinkTable) -> None:
     found: list[RailfabError] = []
     for interface in model.interfaces:
         found.extend(_interface(model.name, interface, links))
-    interfaces = interfaces_of_peers(model)
     for neighbor in model.neighbors:
-        found.extend(_neighbor(model.name, neighbor, interfaces.get(neighbor.key)))
+        found.extend(_neighbor(model, neighbor))
     for policy in model.policies:
         for rule in policy.rules:
             found.extend(_rule(f"{model.name}: policy {policy.name}", rule))
@@ -60,8 +59,8 @@ def _interface(device: str, interface: Interface, links: LinkTable) -> Iterator[
         yield _unsupported(where, feature, f"Use the network instance {DEFAULT_INSTANCE}")
 
 
-def _neighbor(device: str, neighbor: BgpNeighbor, interface: str | None) -> Iterator[RailfabError]:
-    where = f"{device}: BGP neighbour {neighbor.peer}"
+def _neighbor(model: DeviceModel, neighbor: BgpNeighbor) -> Iterator[RailfabError]:
+    where = f"{model.name}: BGP neighbour {neighbor.peer}"
     if neighbor.network_instance != DEFAULT_INSTANCE:
         feature = f"VRFs, here {neighbor.network_instance}"
         yield _unsupported(where, feature, f"Use the network instance {DEFAULT_INSTANCE}")
@@ -69,7 +68,8 @@ def _neighbor(device: str, neighbor: BgpNeighbor, interface: str | None) -> Iter
         yield _unsupported(where, "EVPN", "Use IPv4 and IPv6 unicast")
     if neighbor.multihop_ttl is not None:
         yield _unsupported(where, "sessions over several hops", "Use a directly connected neighbour")
-    if neighbor.update_source is not None and neighbor.update_source != interface:
+    source = neighbor.update_source
+    if source is not None and source != interfaces_of_peers(model).get(neighbor.key):
         yield _unsupported(where, "sessions from another interface", "Leave the update source out")
 
 

@@ -124,6 +124,8 @@ class Policies:
         self, verdicts: NDArray[np.int32], numbers: Numbers, attributes: RouteAttributes, asn: NDArray[np.int64]
     ) -> Numbers:
         """Attributes after these verdicts at switches of these AS numbers, or `REJECTED`. All of one length."""
+        if not len(numbers):
+            return numbers
         cases, place = np.unique(np.stack([verdicts, numbers, asn]), axis=1, return_inverse=True)
         found = [self._decide((case[0], case[1], case[2]), attributes) for case in cases.T.tolist()]
         return np.array(found, np.int32)[place.ravel()]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from railfab.device import Fec
 from railfab.device import Port as PortConfig
@@ -79,7 +79,7 @@ def joint_state(links: LinkTable, own: PortStates, cut: Collection[PortKey], key
         reason = f"{peer[0]} {peer[1]} runs at {theirs.rate_gbps:g} Gb/s, {key[0]} {key[1]} at {mine.rate_gbps:g}"
     elif not reason and mine.fec and theirs.fec and mine.fec is not theirs.fec:
         reason = f"{peer[0]} {peer[1]} uses FEC {theirs.fec}, {key[0]} {key[1]} {mine.fec}"
-    return replace(mine, reason=reason)
+    return PortState(admin_up=True, rate_gbps=mine.rate_gbps, fec=mine.fec, reason=reason)
 
 
 def port_states(

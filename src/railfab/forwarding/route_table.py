@@ -81,6 +81,14 @@ class Peers:
         return np.array([peer.internal for peer in self.members], bool)
 
     @cached_property
+    def has_internal(self) -> bool:
+        return any(peer.internal for peer in self.members)
+
+    @cached_property
+    def has_kept_next_hops(self) -> bool:
+        return any(peer.keeps_next_hop for peer in self.members)
+
+    @cached_property
     def keep_next_hop(self) -> NDArray[np.bool_]:
         return np.array([peer.keeps_next_hop for peer in self.members], bool)
 
@@ -106,6 +114,7 @@ class Directions:
     filters: Sequence[tuple[int, int]]
     receiver_asn: Sequence[int]
     internal: NDArray[np.bool_]
+    has_internal: bool
     reflected: NDArray[np.bool_]
 
 
@@ -117,6 +126,7 @@ def inward(configs: Configs, name: str, peers: Peers) -> Directions:
         filters=[(configs[peer.device].exports[peer.peer_key], peer.families) for peer in peers.members],
         receiver_asn=(configs[name].asn or 0,),
         internal=peers.internal,
+        has_internal=peers.has_internal,
         reflected=~peers.internal | peers.to_client,
     )
 
@@ -130,6 +140,7 @@ def outward(configs: Configs, name: str, row: int, peers: Peers) -> Directions:
         filters=[(config.exports[peer.key], peer.families) for peer in peers.members],
         receiver_asn=peers.asn.tolist(),
         internal=peers.internal,
+        has_internal=peers.has_internal,
         reflected=~peers.internal | peers.from_client,
     )
 
@@ -224,11 +235,12 @@ class Verdicts:
         self._columns: dict[tuple[int, int], NDArray[np.int32]] = {}
 
     def of(self, filters: Sequence[tuple[int, int]], at: NDArray[np.int64]) -> NDArray[np.int32]:
-        """(session, group) verdicts on the groups in these columns, by filter and bits of the families."""
-        shape = (len(filters), len(at))
-        if len(set(filters)) == 1:
-            return np.broadcast_to(self._column(filters[0])[at], shape)
-        return np.array([self._column(found)[at] for found in filters], np.int32).reshape(shape)
+        """Verdicts on the groups in these columns, by filter and bits of the families.
+
+        (session, group), or (1, group) where all sessions have the same filter.
+        """
+        distinct = filters[:1] if len(set(filters)) == 1 else filters
+        return np.array([self._column(found)[at] for found in distinct], np.int32)
 
     def _column(self, found: tuple[int, int]) -> NDArray[np.int32]:
         """(group,) the verdict of a filter; it denies the families that are not carried."""
@@ -250,12 +262,13 @@ def announced(table: Routes, directions: Directions, at: NDArray[np.int64], verd
     verdict = verdicts.of(directions.filters, at)
     offered = (table.cost[rows, at] < UNREACHED) & (verdict != DENIED)
     offered &= ~_looped(attributes, directions.receiver_asn, numbers)
-    if not directions.reflected.all():
+    if directions.has_internal:
         offered &= directions.reflected[:, None] | attributes.for_all_internal(numbers)
     if attributes.has_med:
         numbers = np.where(directions.internal[:, None], numbers, attributes.without_med(numbers))
-    special = offered & (verdict != ACCEPTED)
-    if special.any():
+    if (verdict > ACCEPTED).any():
+        special = offered & (verdict > ACCEPTED)
+        verdict = np.broadcast_to(verdict, special.shape)
         sender_asn = directions.sender_asn[np.nonzero(special)[0]]
         after = table.tables.policies.apply(verdict[special], numbers[special], attributes, sender_asn)
         numbers = numbers.copy()
