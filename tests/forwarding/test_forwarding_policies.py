@@ -378,6 +378,20 @@ def test_a_reflected_route_is_used_only_with_the_reflector_as_next_hop() -> None
     assert state.session(LEAF, "ethernet-1/32").total.installed == 1, "the loopback of the reflector itself"
 
 
+def test_a_route_does_not_return_to_the_cluster_that_reflected_it() -> None:
+    """Leaves are clients of spines, and spines of each other: without clusters a spine would go back through a leaf."""
+    cut = tuple(
+        key for key in LinkTable(planned()[0]).keys if key[0] == SPINE and key[1] in ("ethernet-1/5", "ethernet-1/6")
+    )
+    alone = converged(*internal(reflectors=(*SPINES, LEAF)), cut=cut)
+    assert spines_used(alone, SPINE) == {LEAF}
+    together = [
+        with_bgp(found, lambda bgp: replace(bgp, cluster_id=IPv4Address("10.0.0.1")))
+        for found in internal(reflectors=(*SPINES, LEAF))
+    ]
+    assert spines_used(converged(*together, cut=cut), SPINE) == set()
+
+
 def test_the_paths_inside_an_as_have_a_bound_of_their_own() -> None:
     few = [with_bgp(found, lambda bgp: replace(bgp, max_paths_internal=2)) for found in internal(reflectors=SPINES)]
     assert len(converged(*few).routes.egress(LEAF, FAR_HOST)) == 2

@@ -34,6 +34,7 @@ from railfab.device import (
     Family,
     Fec,
     IpAddress,
+    NextHop,
     Policy,
     PolicyRule,
     Port,
@@ -52,15 +53,31 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 
 @cache
 def fabric(name: str) -> tuple[Topology, LinkTable, Mapping[str, DeviceModel]]:
-    """Two tiers with shared AS numbers, unnumbered or numbered; three tiers."""
-    intent = load_intent(REPOSITORY / "inventory/fabrics" / f"{name.removesuffix('-numbered')}.yml")
+    """Two tiers with shared AS numbers, unnumbered or numbered, or in one AS with reflectors; three tiers."""
+    intent = load_intent(
+        REPOSITORY / "inventory/fabrics" / f"{name.removesuffix('-numbered').removesuffix('-ibgp')}.yml"
+    )
     if name.endswith("-numbered"):
         intent = intent.model_copy(update={"profile": intent.profile.model_copy(update={"underlay": "numbered"})})
     topology = wire(intent)
-    return topology, LinkTable(topology), plan(topology, intent)
+    models = plan(topology, intent)
+    return topology, LinkTable(topology), inside_one_as(models) if name.endswith("-ibgp") else models
 
 
-FABRICS = ("pod64", "pod64-numbered", "multi-pod")
+def inside_one_as(models: Mapping[str, DeviceModel]) -> Mapping[str, DeviceModel]:
+    """The switches in one AS, with the spines as reflectors."""
+    return {
+        name: with_bgp(
+            every_neighbor(remote_as=Remote.INTERNAL, reflector_client="spine" in name, next_hop=NextHop.SELF)(
+                model, 0
+            ),
+            lambda bgp: replace(bgp, asn=65_000, max_paths_internal=8),
+        )
+        for name, model in models.items()
+    }
+
+
+FABRICS = ("pod64", "pod64-numbered", "pod64-ibgp", "multi-pod")
 
 
 def start(links: LinkTable) -> ForwardingState:
@@ -102,13 +119,15 @@ def at_once(links: LinkTable, models: Mapping[str, DeviceModel | None], cut: fro
 
 
 Edit = Callable[[DeviceModel, int], DeviceModel | None]
+Kept = Callable[[DeviceModel, int], DeviceModel]
+"""An edit after which there is a model."""
 
 
-def bgp(**changes: object) -> Edit:
+def bgp(**changes: object) -> Kept:
     return lambda model, _: with_bgp(model, lambda held: replace(held, **changes))  # type: ignore[arg-type]
 
 
-def port(**changes: object) -> Edit:
+def port(**changes: object) -> Kept:
     """A change of one port, or of all; a port takes the settings that only ports have."""
 
     def edit(model: DeviceModel, place: int) -> DeviceModel:
@@ -118,7 +137,7 @@ def port(**changes: object) -> Edit:
     return edit
 
 
-def neighbor(change: Callable[[BgpNeighbor], BgpNeighbor | None]) -> Edit:
+def neighbor(change: Callable[[BgpNeighbor], BgpNeighbor | None]) -> Kept:
     def edit(model: DeviceModel, place: int) -> DeviceModel:
         keys = [held.key for held in model.neighbors]
         chosen = keys[place % len(keys)] if keys else None
@@ -127,7 +146,7 @@ def neighbor(change: Callable[[BgpNeighbor], BgpNeighbor | None]) -> Edit:
     return edit
 
 
-def every_neighbor(**changes: object) -> Edit:
+def every_neighbor(**changes: object) -> Kept:
     return lambda model, _: with_neighbors(model, lambda held: replace(held, **changes))  # type: ignore[arg-type]
 
 
@@ -184,13 +203,17 @@ EDITS: Mapping[str, Edit] = {
     "exports all": policy("export", default=Action.PERMIT),
     "exports without policy": every_neighbor(export_policies=()),
     "policies not required": lambda model, place: with_bgp(
-        every_neighbor(export_policies=())(model, place) or model, lambda held: replace(held, requires_policy=False)
+        every_neighbor(export_policies=())(model, place), lambda held: replace(held, requires_policy=False)
     ),
     "exports by a policy that is missing": every_neighbor(export_policies=("missing",)),
     "exports loopbacks with a community": policy("export", permitting("10.0.0.0/8", ge=32, set_communities=(TAG,))),
     "exports by two policies": two_policies,
     "prepends": policy("export", permitting(prepend=2), all_sessions=False),
     "prepends host links": policy("export", permitting("10.0.0.0/8", ge=31, le=31, prepend=1), LOOPBACKS),
+    "reflects to all": every_neighbor(reflector_client=True),
+    "keeps next hops": every_neighbor(next_hop=NextHop.UNCHANGED),
+    "another cluster": bgp(cluster_id=IPv4Address("10.0.0.1")),
+    "two internal paths": bgp(max_paths_internal=2),
     "sets MED": policy("export", permitting(set_med=50), all_sessions=False),
     "imports loopbacks": policy("import", LOOPBACKS),
     "imports all": policy("import", default=Action.PERMIT),

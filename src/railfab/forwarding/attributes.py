@@ -30,7 +30,7 @@ Numbers = NDArray[np.int32]
 class Attributes(NamedTuple):
     """What a route carries. path: AS numbers, the nearest first. internal: hops since it entered the AS, 0 outside.
 
-    from_client: it came from a client of this route reflector.
+    from_client: it came from a client of this route reflector. clusters: of the reflectors that it passed.
     """
 
     path: tuple[int, ...] = ()
@@ -38,6 +38,7 @@ class Attributes(NamedTuple):
     med: int = 0
     internal: int = 0
     from_client: bool = False
+    clusters: frozenset[int] = frozenset()
 
     @property
     def cost(self) -> int:
@@ -93,6 +94,18 @@ class RouteAttributes:
         """Attributes after a session inside the AS."""
         return self._each(numbers, lambda held: held._replace(internal=held.internal + 1, from_client=from_client))
 
+    def reflected(self, numbers: Numbers, cluster: int) -> Numbers:
+        """Attributes after a reflector of this cluster has passed on what it learned inside the AS (RFC 4456)."""
+        return self._each(
+            numbers, lambda held: held._replace(clusters=held.clusters | {cluster}) if held.internal else held
+        )
+
+    def passed(self, numbers: Numbers, cluster: int) -> NDArray[np.bool_]:
+        """Whether routes have passed a reflector of this cluster."""
+        distinct, place = np.unique(numbers, return_inverse=True)
+        found = np.array([cluster in self.values[number].clusters for number in distinct.tolist()], bool)
+        return np.asarray(found[place].reshape(numbers.shape))
+
     def without_med(self, numbers: Numbers) -> Numbers:
         """Attributes before they leave the AS: a MED is for the AS that it was sent to."""
         return self._each(numbers, lambda held: held._replace(med=0)) if self.has_med else numbers
@@ -101,7 +114,7 @@ class RouteAttributes:
         found = self._prepended.get((asn, number))
         if found is None:
             held = self.values[number]
-            after = held._replace(path=(asn, *held.path), internal=0, from_client=False)
+            after = held._replace(path=(asn, *held.path), internal=0, from_client=False, clusters=frozenset())
             found = self._prepended[asn, number] = self.number(after)
         return found
 

@@ -87,6 +87,12 @@ class SwitchConfig:
         return frozenset(key for key, neighbor in self.neighbors.items() if neighbor.reflector_client)
 
     @cached_property
+    def cluster(self) -> int | None:
+        """The cluster of a route reflector, its router ID by default; None for another switch (RFC 4456)."""
+        bgp = self.model.bgp
+        return int(bgp.cluster_id or bgp.router_id or 0) if bgp and self.clients else None
+
+    @cached_property
     def filters(self) -> frozenset[int]:
         """The numbers of the filters of all sessions."""
         return frozenset((*self.imports.values(), *self.exports.values()))
@@ -97,12 +103,12 @@ class SwitchConfig:
         bgp = self.model.bgp
         if bgp is None:
             return ()
-        return bgp.asn, bgp.max_paths, bgp.max_paths_internal, bgp.multiple_as, dict(self.imports)
+        return bgp.asn, bgp.max_paths, bgp.max_paths_internal, bgp.multiple_as, self.cluster, dict(self.imports)
 
     @cached_property
     def announcer(self) -> tuple[object, ...]:
         """What the routes of its peers depend on, beside its own."""
-        return self.asn, dict(self.exports)
+        return self.asn, self.cluster, dict(self.exports)
 
     @property
     def asn(self) -> int | None:

@@ -106,7 +106,8 @@ class Directions:
     """One direction of the sessions of a switch. Columns (session,).
 
     rows, sender_asn: of the senders. filters: number of each sender's export filter, and the bits of the families.
-    receiver_asn: of the receivers, each once. reflected: whether a sender may pass on all that it has.
+    receiver_asn: of the receivers, or of the only one. unrestricted: whether a sender may pass on all that it has.
+    clusters: those of sender and receiver, None for one that reflects nothing.
     """
 
     rows: NDArray[np.int64]
@@ -115,7 +116,8 @@ class Directions:
     receiver_asn: Sequence[int]
     internal: NDArray[np.bool_]
     has_internal: bool
-    reflected: NDArray[np.bool_]
+    unrestricted: NDArray[np.bool_]
+    clusters: Sequence[tuple[int | None, int | None]]
 
 
 def inward(configs: Configs, name: str, peers: Peers) -> Directions:
@@ -127,7 +129,8 @@ def inward(configs: Configs, name: str, peers: Peers) -> Directions:
         receiver_asn=(configs[name].asn or 0,),
         internal=peers.internal,
         has_internal=peers.has_internal,
-        reflected=~peers.internal | peers.to_client,
+        unrestricted=~peers.internal | peers.to_client,
+        clusters=[(configs[peer.device].cluster, configs[name].cluster) for peer in peers.members],
     )
 
 
@@ -141,7 +144,8 @@ def outward(configs: Configs, name: str, row: int, peers: Peers) -> Directions:
         receiver_asn=peers.asn.tolist(),
         internal=peers.internal,
         has_internal=peers.has_internal,
-        reflected=~peers.internal | peers.from_client,
+        unrestricted=~peers.internal | peers.from_client,
+        clusters=[(config.cluster, configs[peer.device].cluster) for peer in peers.members],
     )
 
 
@@ -263,7 +267,9 @@ def announced(table: Routes, directions: Directions, at: NDArray[np.int64], verd
     offered = (table.cost[rows, at] < UNREACHED) & (verdict != DENIED)
     offered &= ~_looped(attributes, directions.receiver_asn, numbers)
     if directions.has_internal:
-        offered &= directions.reflected[:, None] | attributes.for_all_internal(numbers)
+        offered &= directions.unrestricted[:, None] | attributes.for_all_internal(numbers)
+        numbers, kept = _reflected(attributes, directions, numbers)
+        offered &= kept
     if attributes.has_med:
         numbers = np.where(directions.internal[:, None], numbers, attributes.without_med(numbers))
     if (verdict > ACCEPTED).any():
@@ -274,6 +280,20 @@ def announced(table: Routes, directions: Directions, at: NDArray[np.int64], verd
         numbers = numbers.copy()
         offered[special], numbers[special] = after != REJECTED, np.maximum(after, NO_PATH)
     return Announced(offered, numbers)
+
+
+def _reflected(
+    attributes: RouteAttributes, directions: Directions, numbers: Numbers
+) -> tuple[Numbers, NDArray[np.bool_]]:
+    """Attributes after the reflectors, and which routes have not passed a reflector of the receiver's cluster."""
+    numbers, kept = numbers.copy(), np.ones(numbers.shape, bool)
+    for place in np.flatnonzero(directions.internal).tolist():
+        sender, receiver = directions.clusters[place]
+        if sender is not None:
+            numbers[place] = attributes.reflected(numbers[place], sender)
+        if receiver is not None:
+            kept[place] = ~attributes.passed(numbers[place], receiver)
+    return numbers, kept
 
 
 def _looped(attributes: RouteAttributes, receiver_asn: Sequence[int], numbers: Numbers) -> NDArray[np.bool_]:
