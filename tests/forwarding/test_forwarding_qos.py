@@ -21,7 +21,7 @@ from tests.forwarding.fabrics import (
     with_thresholds,
 )
 
-from railfab.device import DeviceModel, Qos, TrafficClass
+from railfab.device import ClassThresholds, DeviceModel, EcnRamp, Qos, TrafficClass
 from railfab.forwarding import ForwardingState
 from railfab.sim import QUEUES, Framing
 from railfab.topology import switch_model
@@ -126,6 +126,90 @@ def test_a_pause_is_obeyed_where_pfc_is_on_and_the_priorities_of_both_ends_are_o
     other = converged(with_classes(model(LEAF), "roce", pfc_priority=4, obeyed_priority=4)).network
     assert not other.pfc_honoured[up]
     assert not other.pfc_honoured[up ^ 1]
+
+
+def with_pfc(name: str, interface: str, *priorities: int) -> DeviceModel:
+    return with_ports(model(name), lambda port: replace(port, pfc=priorities) if port.interface == interface else port)
+
+
+def test_pfc_is_sent_for_the_priority_of_the_class_where_the_port_has_it() -> None:
+    up = link(converged(), LEAF, UPLINK)
+    for priorities, sent in (((ROCE,), True), ((2, ROCE), True), ((2,), False), ((), False)):
+        network = converged(with_pfc(SPINE, FAR, *priorities)).network
+        assert network.pfc_sent[up] == sent
+        assert network.pfc_honoured[up ^ 1] == sent
+
+
+def test_a_pause_stops_the_queue_that_obeys_its_priority_even_if_that_is_the_wrong_one() -> None:
+    up = link(converged(), LEAF, UPLINK)
+    wrong = with_classes(with_classes(model(LEAF), "roce", obeyed_priority=None), "cnp", obeyed_priority=ROCE)
+    network = converged(wrong).network
+    assert network.pfc_honoured[up]
+    assert network.pause_queue[up] == CNP
+    deaf = converged(with_classes(model(LEAF), "roce", obeyed_priority=5)).network
+    assert not deaf.pfc_honoured[up]
+    assert deaf.pfc_sent[up ^ 1]
+    silent = converged(with_classes(model(LEAF), "roce", pfc_priority=None)).network
+    assert silent.pfc_honoured[up]
+    assert not silent.pfc_sent[up ^ 1]
+    assert np.isfinite(silent.limit_bytes[up, ROCE])
+
+
+def test_each_class_is_marked_by_its_own_ramp_where_the_port_marks_it() -> None:
+    cnp = ClassThresholds(traffic_class="cnp", ecn=EcnRamp(kmin_bytes=10, kmax_bytes=20, pmax_percent=30))
+    both = with_qos(
+        model(LEAF),
+        lambda qos: replace(
+            qos, profiles=tuple(replace(found, thresholds=(*found.thresholds, cnp)) for found in qos.profiles)
+        ),
+    )
+    up, other = link(converged(), LEAF, UPLINK), link(converged(), LEAF, "ethernet-1/31")
+    changed = with_ports(both, lambda port: replace(port, ecn=("cnp",)) if port.interface == UPLINK else port)
+    network = converged(changed).network
+    assert (network.kmin_bytes[up, CNP], network.kmax_bytes[up, CNP], network.pmax[up, CNP]) == (10, 20, 0.3)
+    assert np.isinf(network.kmin_bytes[up, ROCE])
+    assert np.isinf(network.kmin_bytes[other, CNP])
+    assert np.isfinite(network.kmin_bytes[other, ROCE])
+    without_ramp = with_ports(model(LEAF), lambda port: replace(port, ecn=("default", "roce", "cnp")))
+    assert np.isinf(converged(without_ramp).network.kmin_bytes[up, CNP])
+
+
+def test_a_class_has_the_tail_drop_limit_of_its_thresholds() -> None:
+    limited = with_thresholds(model(LEAF), lambda held: replace(held, limit_bytes=77_000))
+    state = converged(limited)
+    assert state.network.limit_bytes[link(state, LEAF, UPLINK), ROCE] == 77_000
+
+
+@pytest.mark.parametrize("classifier", [None, "gone"])
+def test_without_a_classifier_every_packet_is_of_the_default_class(classifier: str | None) -> None:
+    state = converged(with_ports(model(LEAF), lambda port: replace(port, classifier=classifier)))
+    assert state.effects[LEAF].class_of(UPLINK, 26).name == "default"
+    other = with_qos(model(LEAF), lambda qos: replace(qos, default_class="cnp", classifiers=()))
+    assert converged(other).effects[LEAF].class_of(UPLINK, 26).name == "cnp"
+    unknown = with_qos(model(LEAF), lambda qos: replace(qos, default_class="gone", classifiers=()))
+    assert converged(unknown).effects[LEAF].class_of(UPLINK, 26).queue == DEFAULT
+
+
+@pytest.mark.parametrize("profile", [None, "gone"])
+def test_without_a_profile_nothing_is_marked_and_pfc_has_the_defaults(profile: str | None) -> None:
+    state = converged(with_ports(model(LEAF), lambda port: replace(port, profile=profile)))
+    up, network = link(state, LEAF, UPLINK), state.network
+    assert np.isinf(network.kmin_bytes[up]).all()
+    assert network.pfc_sent[up ^ 1]
+    assert network.xoff_bytes[up ^ 1] == BUFFER_BYTES / 100
+    qos = model(LEAF).qos
+    assert qos is not None
+    pool = BUFFER_BYTES * qos.headroom_pool_percent / 100
+    assert network.headroom_bytes[up ^ 1] == pytest.approx(pool / len(qos.ports))
+
+
+def test_a_port_that_qos_does_not_name_has_no_pfc_and_no_marks() -> None:
+    bare = with_qos(model(LEAF), lambda qos: replace(qos, ports=()))
+    state = converged(bare)
+    up = link(state, LEAF, UPLINK)
+    assert not state.network.pfc_sent[up ^ 1]
+    assert not state.network.pfc_honoured[up]
+    assert state.effects[LEAF].class_of(UPLINK, 26).name == "default"
 
 
 def incast(fabric: LiveFabric) -> LiveFabric:

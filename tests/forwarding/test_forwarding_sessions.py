@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from ipaddress import IPv4Address, IPv4Interface
+from ipaddress import IPv4Address, IPv4Interface, IPv6Address, IPv6Interface
 
 import pytest
 from tests.forwarding.fabrics import (
@@ -20,7 +20,7 @@ from tests.forwarding.fabrics import (
     with_port,
 )
 
-from railfab.device import DeviceModel
+from railfab.device import DeviceModel, Family, Fec, Remote, SecretReference
 from railfab.errors import TopologyError
 
 UPLINK, DOWNLINK = "ethernet-1/32", "ethernet-1/1"
@@ -70,9 +70,39 @@ def same_as(found: DeviceModel) -> DeviceModel:
     return with_bgp(found, lambda bgp: replace(bgp, asn=4200001001))
 
 
+def any_other_as(found: DeviceModel) -> DeviceModel:
+    same = with_bgp(found, lambda bgp: replace(bgp, asn=4200001001))
+    return with_neighbors(same, lambda neighbor: replace(neighbor, remote_as=Remote.EXTERNAL))
+
+
+def own_as(found: DeviceModel) -> DeviceModel:
+    return with_neighbors(found, lambda neighbor: replace(neighbor, remote_as=Remote.INTERNAL))
+
+
+def shut_down(found: DeviceModel) -> DeviceModel:
+    return with_neighbors(found, lambda held: replace(held, enabled=held.peer != DOWNLINK))
+
+
+def with_password(found: DeviceModel) -> DeviceModel:
+    return with_neighbors(found, lambda held: replace(held, password=SecretReference(variable="BGP_PASSWORD")))
+
+
+def without_bgp(found: DeviceModel) -> DeviceModel:
+    return replace(found, bgp=None)
+
+
+def other_fec(found: DeviceModel) -> DeviceModel:
+    return with_port(found, DOWNLINK, lambda port: replace(port, fec=Fec.RS_528))
+
+
 @pytest.mark.parametrize(
     ("change", "state", "reason"),
     [
+        (own_as, "idle", "pod1-spine1 expects its own AS 65001, pod1-seg1-leaf1 is AS 4200001001"),
+        (any_other_as, "idle", "pod1-seg1-leaf1 expects AS 65001, pod1-spine1 is AS 4200001001"),
+        (shut_down, "active", "pod1-spine1 has shut down its neighbour ethernet-1/1"),
+        (with_password, "active", "pod1-spine1 has a password for the session, pod1-seg1-leaf1 has none"),
+        (without_bgp, "active", "pod1-spine1 runs no BGP"),
         (wrong_as, "idle", "pod1-spine1 expects AS 65002, pod1-seg1-leaf1 is AS 4200001001"),
         (same_as, "idle", "pod1-seg1-leaf1 expects AS 65001, pod1-spine1 is AS 4200001001"),
         (without_neighbor, "active", "pod1-spine1 has no neighbour on ethernet-1/1"),
@@ -92,6 +122,61 @@ def test_a_session_that_is_down_says_why_and_the_others_stay_up(
     others = [found for found in fabric.sessions(LEAF) if found.peer_device != SPINE]
     assert len(others) == 6
     assert all(found.established for found in others)
+
+
+def test_sessions_to_any_other_as_come_up_unless_both_ends_have_one_as() -> None:
+    fabric = deployed()
+    for name, found in planned()[1].items():
+        fabric.configure(name, with_neighbors(found, lambda held: replace(held, remote_as=Remote.EXTERNAL)))
+    assert all(found.established for found in fabric.sessions(LEAF))
+    assert session(fabric, LEAF, UPLINK).remote_as == 65001
+    fabric.configure(SPINE, any_other_as(model(SPINE)))
+    reason = "pod1-seg1-leaf1 and pod1-spine1 are both AS 4200001001, the session is external"
+    assert session(fabric, LEAF, UPLINK).reason == reason
+
+
+def test_a_switch_shuts_a_neighbour_down_and_takes_its_bfd_with_it() -> None:
+    fabric = deployed()
+    fabric.configure(SPINE, shut_down(model(SPINE)))
+    down = session(fabric, SPINE, DOWNLINK)
+    assert (down.state, down.reason) == ("idle", "pod1-spine1 has shut down its neighbour ethernet-1/1")
+    assert (down.bfd_up, session(fabric, LEAF, UPLINK).bfd_up) == (False, False)
+
+
+def test_a_password_at_both_ends_lets_the_session_come_up() -> None:
+    fabric = deployed()
+    fabric.configure(SPINE, with_password(model(SPINE)))
+    fabric.configure(LEAF, with_password(model(LEAF)))
+    assert session(fabric, LEAF, UPLINK).established
+
+
+def test_a_port_is_down_while_its_ends_use_different_fec() -> None:
+    fabric = deployed()
+    fabric.configure(SPINE, other_fec(model(SPINE)))
+    assert session(fabric, LEAF, UPLINK).established, "the leaf has the default, whatever it is"
+    fabric.configure(LEAF, with_port(model(LEAF), UPLINK, lambda port: replace(port, fec=Fec.RS_544)))
+    reason = "pod1-spine1 ethernet-1/1 uses FEC rs-528, pod1-seg1-leaf1 ethernet-1/32 rs-544"
+    assert session(fabric, LEAF, UPLINK).reason == reason
+
+
+def with_ipv6_session(name: str, port: str, own: str, peer: str) -> DeviceModel:
+    """A switch with one more session over a port, for IPv6 alone."""
+    found = with_interface(model(name), port, lambda held: replace(held, addresses=(IPv6Interface(own),)))
+    first = next(held for held in found.neighbors if held.key == port)
+    more = replace(first, peer=IPv6Address(peer), families=(Family.IPV6,))
+    return with_bgp(found, lambda bgp: replace(bgp, neighbors=(*bgp.neighbors, more)))
+
+
+def test_two_sessions_over_one_link_have_keys_and_families_of_their_own() -> None:
+    fabric = deployed()
+    fabric.configure(LEAF, with_ipv6_session(LEAF, UPLINK, "2001:db8::1/127", "2001:db8::"))
+    fabric.configure(SPINE, with_ipv6_session(SPINE, DOWNLINK, "2001:db8::/127", "2001:db8::1"))
+    over = [found for found in fabric.sessions(LEAF) if found.interface == UPLINK]
+    assert [(found.key, found.carried) for found in over] == [
+        (UPLINK, (Family.IPV4,)),
+        ("2001:db8::", (Family.IPV6,)),
+    ]
+    assert [found.peer_key for found in over] == [DOWNLINK, "2001:db8::1"]
 
 
 def test_a_switch_without_configuration_takes_its_ports_and_sessions_down() -> None:
