@@ -41,7 +41,10 @@ NEIGHBORS = {
     "swp16": {
         "bgpNeighborAddr": "fe80::d012:4bff:fe74:a0c1",
         "bgpState": "Established",
-        "addressFamilyInfo": {"ipv4Unicast": {"acceptedPrefixCounter": 16, "sentPrefixCounter": 22}},
+        "addressFamilyInfo": {
+            "ipv4Unicast": {"acceptedPrefixCounter": 16, "sentPrefixCounter": 22},
+            "ipv6Unicast": {"acceptedPrefixCounter": 3, "sentPrefixCounter": 4},
+        },
         "connectionsEstablished": 2,
     },
     "swp15": {"bgpState": "OpenSent", "connectionsEstablished": 0},
@@ -97,12 +100,14 @@ def test_states_of_an_interface(operstate: str, flags: int, oper: str, admin: st
 def test_bgp_sessions_are_named_by_their_interface() -> None:
     leaves, on_change = encode(MAP, bgp_metrics(NEIGHBORS))
     up, opening = (f"{BGP}/neighbor[neighbor-address={port}]" for port in ("swp16", "swp15"))
-    prefixes = f"{up}/afi-safis/afi-safi[afi-safi-name=IPV4_UNICAST]/state/prefixes"
+    family = f"{up}/afi-safis/afi-safi[afi-safi-name="
     assert leaves == {
         f"{up}/state/session-state": "ESTABLISHED",
         f"{up}/state/established-transitions": 2,
-        f"{prefixes}/received": 16,
-        f"{prefixes}/sent": 22,
+        f"{family}IPV4_UNICAST]/state/prefixes/received": 16,
+        f"{family}IPV4_UNICAST]/state/prefixes/sent": 22,
+        f"{family}IPV6_UNICAST]/state/prefixes/received": 3,
+        f"{family}IPV6_UNICAST]/state/prefixes/sent": 4,
         f"{opening}/state/session-state": "OPENSENT",
         f"{opening}/state/established-transitions": 0,
     }

@@ -12,6 +12,9 @@ IFF_UP = 0x1
 OPERSTATE_UNKNOWN = "unknown"
 """operstate of an interface whose driver does not report it; it counts as up while the interface is enabled."""
 
+FAMILIES = {"ipv4Unicast": "ipv4-unicast", "ipv6Unicast": "ipv6-unicast"}
+"""FRR's keys of `addressFamilyInfo`, and their values of the label `afi_safi`."""
+
 BGP_STATES = {"Idle": 1, "Connect": 2, "Active": 3, "OpenSent": 4, "OpenConfirm": 5, "Established": 6}
 """FRR's `bgpState`, numbered as in BGP4-MIB."""
 
@@ -87,11 +90,14 @@ def bgp_metrics(neighbors: Mapping[str, Any]) -> Iterator[Measurement]:
         yield Measurement("fabric_bgp_session_state", labels, BGP_STATES.get(neighbor["bgpState"], BGP_STATES["Idle"]))
         established = neighbor.get("connectionsEstablished", 0)
         yield Measurement("fabric_bgp_established_transitions_total", labels, established)
-        family = neighbor.get("addressFamilyInfo", {}).get("ipv4Unicast", {})
-        for direction, key in (("received", "acceptedPrefixCounter"), ("sent", "sentPrefixCounter")):
-            if key in family:
-                where = labels | {"afi_safi": "ipv4-unicast", "direction": direction}
-                yield Measurement("fabric_bgp_prefixes", where, family[key])
+        for family, counters in neighbor.get("addressFamilyInfo", {}).items():
+            yield from _prefix_metrics(labels | {"afi_safi": FAMILIES.get(family, family)}, counters)
+
+
+def _prefix_metrics(labels: Mapping[str, str], counters: Mapping[str, Any]) -> Iterator[Measurement]:
+    for direction, key in (("received", "acceptedPrefixCounter"), ("sent", "sentPrefixCounter")):
+        if key in counters:
+            yield Measurement("fabric_bgp_prefixes", {**labels, "direction": direction}, counters[key])
 
 
 def bfd_metrics(peers: Sequence[Mapping[str, Any]], counters: Sequence[Mapping[str, Any]]) -> Iterator[Measurement]:
