@@ -18,7 +18,23 @@ backend:
   segments: {count: 1, hosts: 1, rail_switches: 2, model: linux-16, platform: frr}
   spines: {count: 1, links_per_leaf: 1, rate_gbps: 100, model: linux-16, platform: frr}
 """
+VLANS = """\
+version: 1
+fabric: vlans
+profile: {mtu: 9000, lossless: off}
+hosts: {gpus: 2, nic_ports: 2, rate_gbps: 100, attach: vlan, scale_up: {name: NVLink, gbps_per_gpu: 3600}}
+backend:
+  segments: {hosts: 2, rail_switches: 2, model: linux-16, platform: frr}
+  subnets: {pool: 10.0.0.0/16, switch_prefix: 24, first_vlan: 101}
+"""
 FRR_POD = Path(__file__).resolve().parents[2] / "labs" / "frr-pod" / "intent.yml"
+
+
+def written(folder: Path, intent: str) -> Path:
+    """An intent file in a folder."""
+    path = folder / "intent.yml"
+    path.write_text(intent)
+    return path
 
 
 def small_intent(folder: Path) -> Path:

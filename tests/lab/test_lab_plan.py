@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.lab.fabrics import FRR_POD, SMALL, lab_plan
+from tests.lab.fabrics import FRR_POD, SMALL, VLANS, lab_plan, written
 
 from railfab.errors import LabError
 from railfab.lab import LabPlace, backend
@@ -142,8 +142,7 @@ def test_a_host_replies_through_the_port_that_received_the_request(tmp_path: Pat
 
 def test_a_host_of_an_ipv6_fabric_has_ipv6_routes(tmp_path: Path) -> None:
     """onlink: the kernel refuses an IPv6 next hop behind a link that has no carrier yet."""
-    intent = tmp_path / "intent.yml"
-    intent.write_text(SMALL.replace("mtu: 9000", "mtu: 9000, family: ipv6"))
+    intent = written(tmp_path, SMALL.replace("mtu: 9000", "mtu: 9000, family: ipv6"))
     topology = lab_plan(intent, tmp_path).topology
     assert {node.name: ip_version(topology, node) for node in topology.nodes if node.role is not Role.LEAF} == {
         "pod1-seg1-host1": 6,
@@ -153,6 +152,26 @@ def test_a_host_of_an_ipv6_fabric_has_ipv6_routes(tmp_path: Path) -> None:
     assert "addr add fd00:10::1/127 dev rail1-p0" in lines
     assert "rule add from fd00:10::1 table 100" in lines
     assert "route add default via fd00:10:: dev rail1-p0 onlink table 100" in lines
+
+
+def test_a_vlan_is_a_bridge_named_as_its_svi_and_the_gateway_of_its_hosts(tmp_path: Path) -> None:
+    topology = lab_plan(written(tmp_path, VLANS), tmp_path).topology
+    switch = node_commands(topology, "pod1-seg1-leaf1", None)
+    bridges = [line for line in switch if "vlan" in line]
+    assert bridges == [
+        "link add name vlan101 type bridge",
+        "link add name vlan102 type bridge",
+        "link set swp1 master vlan101",
+        "link set swp2 master vlan102",
+        "link set swp3 master vlan101",
+        "link set swp4 master vlan102",
+        "link set vlan101 up",
+        "link set vlan102 up",
+    ]
+    host = node_commands(topology, "pod1-seg1-host1", None)
+    assert "addr add 10.0.1.2/25 dev rail1-p0" in host
+    assert "route add 10.0.1.0/25 dev rail1-p0 table 100" in host
+    assert "route add default via 10.0.1.1 dev rail1-p0 table 100" in host
 
 
 def test_a_switch_gets_no_fabric_address_from_the_lab(tmp_path: Path) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from ipaddress import ip_network
 from pathlib import Path
 
 import pytest
 from tests.integration.conftest import RunningLab, wait_for
-from tests.lab.fabrics import FRR_POD, lab_plan
+from tests.lab.fabrics import FRR_POD, VLANS, lab_plan, written
 
 from railfab.device import Family, ObservedBgpSession
 from railfab.endpoints import load_endpoints, read_credentials
@@ -36,14 +37,23 @@ Fabric = tuple[Design, RunningLab]
 @pytest.fixture(scope="module", params=PROFILES)
 def fabric(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fabric]:
     """The FRR pod with another profile, booted with its configurations."""
-    intent = tmp_path_factory.mktemp("intent") / "intent.yml"
     named = FRR_POD.read_text().replace("fabric: frr-pod", f"fabric: {request.param}")
-    intent.write_text(named.replace("profile:\n", f"profile:\n  {PROFILES[request.param]}\n"))
-    drawn = design(intent)
-    plan = replace(lab_plan(intent, tmp_path_factory.mktemp("state")), configurations=drawn.configurations())
+    intent = named.replace("profile:\n", f"profile:\n  {PROFILES[request.param]}\n")
+    with booted(tmp_path_factory.mktemp(request.param), intent) as fabric:
+        yield fabric
+
+
+@contextmanager
+def booted(folder: Path, intent: str) -> Iterator[Fabric]:
+    """A lab of an intent, booted with its configurations."""
+    path = written(folder, intent)
+    drawn = design(path)
+    plan = replace(lab_plan(path, folder / "state"), configurations=drawn.configurations())
     backend("netns").up(plan, print)
-    yield drawn, RunningLab(intent, plan.place)
-    backend("netns").down(plan.place, print)
+    try:
+        yield drawn, RunningLab(path, plan.place)
+    finally:
+        backend("netns").down(plan.place, print)
 
 
 @pytest.fixture
@@ -130,7 +140,11 @@ def test_only_what_the_policy_names_is_announced(converged: Fabric) -> None:
 
 
 def test_what_runs_is_the_model_and_a_second_push_changes_nothing(converged: Fabric, tmp_path: Path) -> None:
-    drawn, lab = converged
+    assert_deployed(*converged, tmp_path)
+
+
+def assert_deployed(drawn: Design, lab: RunningLab, tmp_path: Path) -> None:
+    """Every switch runs its model, and frr-reload.py finds nothing to do."""
     for name, text in drawn.configurations().items():
         shown = on_switch(lab, name, "vtysh", "-c", "show running-config no-header")
         assert platform("frr").parse(shown) == drawn.models[name]
@@ -149,3 +163,13 @@ def test_a_host_prefix_is_reflected_with_the_reflector_as_next_hop(converged: Fa
     family = "ipv6" if far.version == 6 else "ipv4"
     paths = lab.show(LEAF, f"bgp {family} unicast {far.network}")["paths"]
     assert all(path["nexthops"][0]["accessible"] for path in paths), json.dumps(paths)
+
+
+def test_hosts_in_vlans_reach_their_rail_over_a_bridge_and_the_other_rail_over_its_svi(tmp_path: Path) -> None:
+    with booted(tmp_path, VLANS) as (drawn, lab):
+        own_rail, other_rail = "10.0.1.3", "10.0.1.131"
+        wait_for(lambda: reaches(lab, HOST, "10.0.1.2", other_rail), "the hosts of the other rail")
+        assert reaches(lab, HOST, "10.0.1.2", own_rail)
+        hop = lab.run(HOST, "ip", "route", "get", other_rail, "from", "10.0.1.2").stdout
+        assert "via 10.0.1.1 dev rail1-p0" in hop
+        assert_deployed(drawn, lab, tmp_path)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from ipaddress import IPv4Interface, IPv4Network
 
-from railfab.device import DeviceModel
+from railfab.device import DeviceModel, IpAddress, svi_name
 from railfab.lab.netns.names import MANAGEMENT, LabNames
 from railfab.topology import Node, Port, Role, Topology
 
@@ -60,12 +60,21 @@ def node_commands(topology: Topology, node: str, management: IPv4Interface | Non
     """
     ports = topology.ports_of(node)
     lines = ["link set lo up", *(f"link set {port.name} up" for port, _, _ in ports)]
+    lines += _bridge_commands([port for port, _, _ in ports])
     if management is not None:
         lines += [f"addr add {management} dev {MANAGEMENT}", f"link set {MANAGEMENT} up"]
         lines += _management_rules(management.network)
     if topology.node(node).role is Role.HOST:
-        lines += _host_commands([(port, peer) for port, peer, _ in ports])
+        lines += _host_commands(topology, [(port, peer) for port, peer, _ in ports])
     return lines
+
+
+def _bridge_commands(ports: Sequence[Port]) -> list[str]:
+    """One bridge for each VLAN, named as its SVI, with the ports that have the VLAN untagged."""
+    vlans = sorted({port.vlan for port in ports if port.vlan is not None})
+    lines = [f"link add name {svi_name(vlan)} type bridge" for vlan in vlans]
+    lines += [f"link set {port.name} master {svi_name(port.vlan)}" for port in ports if port.vlan is not None]
+    return lines + [f"link set {svi_name(vlan)} up" for vlan in vlans]
 
 
 def reset_commands(topology: Topology, node: str, models: Mapping[str, DeviceModel]) -> list[str]:
@@ -90,7 +99,7 @@ def _management_rules(management: IPv4Network) -> list[str]:
     ]
 
 
-def _host_commands(ports: list[tuple[Port, Port]]) -> list[str]:
+def _host_commands(topology: Topology, ports: Sequence[tuple[Port, Port]]) -> list[str]:
     """Addresses, and source-based routes: a reply leaves by the NIC port that received the request.
 
     Packets without a source address use all ports (ECMP). onlink: IPv6 refuses a next hop behind a link without
@@ -98,11 +107,21 @@ def _host_commands(ports: list[tuple[Port, Port]]) -> list[str]:
     """
     lines, next_hops = [], []
     for table, (port, peer) in enumerate(ports, start=FIRST_TABLE):
-        if port.address is None or peer.address is None:
+        gateway = _gateway(topology, peer)
+        if port.address is None or gateway is None:
             continue
-        next_hop = f"via {peer.address.ip} dev {port.name}{' onlink' * (peer.address.version == 6)}"
+        next_hop = f"via {gateway} dev {port.name}{' onlink' * (gateway.version == 6)}"
         next_hops.append(f"nexthop {next_hop}")
         lines.append(f"addr add {port.address} dev {port.name}")
         lines.append(f"rule add from {port.address.ip} table {table}")
+        lines += [f"route add {port.address.network} dev {port.name} table {table}"] * (peer.vlan is not None)
         lines.append(f"route add default {next_hop} table {table}")
     return [*lines, "route add default " + " ".join(next_hops)] if next_hops else lines
+
+
+def _gateway(topology: Topology, peer: Port) -> IpAddress | None:
+    """The next hop of a host: the address of the port of the switch, or of the switch in the VLAN of that port."""
+    if peer.address is not None:
+        return peer.address.ip
+    gateways = (found for found in topology.gateways if (found.node, found.vlan) == (peer.node, peer.vlan))
+    return next((found.address.ip for found in gateways), None)
