@@ -27,6 +27,9 @@ NOT_7220 = re.compile(
 MODULES = (
     *("features", "common", "interfaces", "interfaces-vlans", "if-ip", "interfaces-router-adv", "qos", "platform-qos"),
     *("network-instance", "bgp", "routing-policy", "bfd", "grpc", "lldp", "system", "system-name"),
+    *("interfaces-lag", "lacp", "tunnel-interfaces", "bgp-evpn", "bgp-vpn", "aggregate-routes", "load-balancing"),
+    *("system-network-instance", "system-network-instance-bgp-vpn"),
+    *("system-network-instance-bgp-evpn-ethernet-segments", "policy-types"),
 )
 CONSTRUCT = re.compile(
     r"^(?P<indent>[ |]*)\+--(?P<access>rw|ro) (?P<name>[\w.:-]+)[?!*]?(?: (?P<keys>\[.*?\]))? *(?P<type>[^{]*)"

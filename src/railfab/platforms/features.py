@@ -13,12 +13,15 @@ from typing import TypeVar
 
 from railfab.device import (
     DEFAULT_INSTANCE,
+    LOOPBACK,
     BalancingMode,
     Bgp,
     BgpNeighbor,
     ClassThresholds,
     DeviceModel,
     Family,
+    Fec,
+    HashField,
     Interface,
     IpAddress,
     IpInterface,
@@ -92,6 +95,11 @@ def _is_internal(model: DeviceModel) -> bool:
     return any(neighbor.remote_as in (Remote.INTERNAL, asn) for neighbor in model.neighbors)
 
 
+def _has_member_qos(model: DeviceModel) -> bool:
+    members = {name for found in model.interfaces if isinstance(found, Lag) for name in found.members}
+    return model.qos is not None and any(port.interface in members for port in model.qos.ports)
+
+
 def _addresses(model: DeviceModel) -> Iterator[IpAddress | IpInterface | IpNetwork]:
     """Every address and prefix of interfaces, neighbours, policies and aggregates."""
     for interface in model.interfaces:
@@ -161,6 +169,7 @@ FEATURES: Mapping[str, Feature] = {
         "speed of a port", _any_of(Port, lambda port: port.rate_gbps is not None), _each(_without_speed)
     ),
     "fec": Feature("forward error correction", _any_of(Port, lambda port: port.fec is not None), _each(_without_fec)),
+    "fec_rs_544": Feature("RS(544,514) as a setting", _any_of(Port, lambda port: port.fec is Fec.RS_544)),
     "breakout": Feature("cages split into ports", lambda model: bool(model.breakouts)),
     "ipv6": Feature("IPv6 addresses and prefixes", lambda model: any(x.version == 6 for x in _addresses(model))),
     "several_loopbacks": Feature(
@@ -185,6 +194,15 @@ FEATURES: Mapping[str, Feature] = {
         "VXLAN", lambda model: model.vtep is not None or any(vlan.vni is not None for vlan in model.vlans)
     ),
     "evpn": Feature("BGP EVPN", _any_neighbor(lambda found: Family.EVPN in found.families)),
+    "vtep_loopback": Feature(
+        "a loopback of its own for VXLAN", lambda model: model.vtep is not None and model.vtep.source != LOOPBACK
+    ),
+    "several_route_targets": Feature(
+        "several route targets for one direction",
+        lambda model: any(
+            max(len(found.import_targets), len(found.export_targets)) > 1 for found in model.network_instances
+        ),
+    ),
     "ibgp": Feature("internal BGP sessions", _is_internal),
     "remote_as_external": Feature("any external AS", _any_neighbor(lambda found: found.remote_as is Remote.EXTERNAL)),
     "route_reflector": Feature("route reflection", _any_neighbor(lambda found: found.reflector_client)),
@@ -193,7 +211,14 @@ FEATURES: Mapping[str, Feature] = {
     ),
     "multihop": Feature("external BGP over several hops", _any_neighbor(lambda found: found.multihop_ttl is not None)),
     "next_hop": Feature(
-        "next hop self or unchanged", _any_neighbor(lambda found: found.next_hop is not NextHop.DEFAULT)
+        "next hop other than the default", _any_neighbor(lambda found: found.next_hop is not NextHop.DEFAULT)
+    ),
+    "next_hop_unchanged": Feature(
+        "next hop unchanged", _any_neighbor(lambda found: found.next_hop is NextHop.UNCHANGED)
+    ),
+    "unnumbered_description": Feature(
+        "description of an unnumbered session",
+        _any_neighbor(lambda found: found.unnumbered and bool(found.description)),
     ),
     "bgp_password": Feature("password of a BGP session", _any_neighbor(lambda found: found.password is not None)),
     "several_policies": Feature(
@@ -218,6 +243,7 @@ FEATURES: Mapping[str, Feature] = {
     "pfc_watchdog": Feature("PFC watchdog", _qos(lambda qos: qos.watchdog is not None)),
     "several_lossless_classes": Feature("several lossless classes", _qos(lambda qos: len(qos.lossless()) > 1)),
     "several_classifiers": Feature("several DSCP maps", _qos(lambda qos: len(qos.classifiers) > 1)),
+    "lag_member_qos": Feature("QoS of a member of a LAG", _has_member_qos),
     "dynamic_threshold": Feature("alpha of a queue", _any_threshold(lambda found: found.alpha is not None)),
     "queue_limit": Feature("fixed limit of a queue", _any_threshold(lambda found: found.limit_bytes is not None)),
     "load_balancing_flowlet": Feature("flowlets", _balancing(lambda found: found.mode is BalancingMode.FLOWLET)),
@@ -229,6 +255,12 @@ FEATURES: Mapping[str, Feature] = {
         "fields of the ECMP hash",
         _balancing(lambda found: bool(found.fields)),
         _with_balancing(lambda found: replace(found, fields=())),
+    ),
+    "hash_queue_pair": Feature(
+        "queue pair in the ECMP hash", _balancing(lambda found: HashField.QUEUE_PAIR in found.fields)
+    ),
+    "hash_ingress_port": Feature(
+        "ingress port in the ECMP hash", _balancing(lambda found: HashField.INGRESS_PORT in found.fields)
     ),
     "hash_seed": Feature(
         "seed of the ECMP hash",

@@ -100,7 +100,9 @@ def device_models(draw: st.DrawFn, name: str) -> DeviceModel:
     speaks = bool(peers) or draw(st.booleans())
     policies = draw(policy_lists(able)) if speaks else ()
     bgp = draw(bgp_speakers(peers, LOOPBACK, policies, able)) if speaks else None
-    ports = [slot.name for slot in slots]
+    ports = _qos_ports([interface for interface, _ in drawn], able)
+    loopback = next(found for found, _ in drawn if found.name == LOOPBACK)
+    own = next((address.ip for address in loopback.addresses if address.version == 4), None)
     return in_order(
         DeviceModel(
             name=draw(words),
@@ -112,11 +114,21 @@ def device_models(draw: st.DrawFn, name: str) -> DeviceModel:
             policies=policies,
             network_instances=instances,
             vlans=vlans,
-            vtep=Vtep(source=LOOPBACK, address=draw(ipv4_addresses)) if vxlan else None,
+            vtep=Vtep(source=LOOPBACK, address=own) if vxlan and own is not None else None,
             load_balancing=draw(_balancing(able)),
             drain=speaks and "drain" in able and draw(st.booleans()),
         )
     )
+
+
+def _qos_ports(interfaces: Sequence[Interface], able: Collection[str]) -> list[str]:
+    """The ports; where members of a LAG have no QoS of their own, the LAG instead of its members."""
+    ports = [found.name for found in interfaces if isinstance(found, Port)]
+    if "lag_member_qos" in able:
+        return ports
+    lags = [found for found in interfaces if isinstance(found, Lag)]
+    members = {name for lag in lags for name in lag.members}
+    return [name for name in ports if name not in members] + [lag.name for lag in lags]
 
 
 def _name(instance: NetworkInstance) -> str:
@@ -179,7 +191,7 @@ def _ports_and_lags(draw: st.DrawFn, slots: Sequence[Slot], world: World) -> lis
             name=slot.name,
             enabled=draw(st.booleans()),
             rate_gbps=slot.rate_gbps,
-            fec=draw(st.none() | st.sampled_from(Fec)) if "fec" in world.able else None,
+            fec=draw(st.none() | st.sampled_from(_fecs(world.able))) if "fec" in world.able else None,
         )
         if "lag" in world.able and draw(st.integers(0, 3)) == 0:
             lags.setdefault(draw(st.integers(1, 3)), []).append(slot.name)
@@ -190,10 +202,14 @@ def _ports_and_lags(draw: st.DrawFn, slots: Sequence[Slot], world: World) -> lis
         lag = Lag(name=lag_name(number), members=tuple(members), lacp=draw(st.booleans()))
         if "esi" in world.able and draw(st.booleans()):
             lag = replace(
-                lag, esi=f"00:00:00:00:00:00:00:00:{number:02x}:01", system_mac=f"02:00:00:00:00:{number:02x}"
+                lag, esi=f"00:00:00:01:00:01:00:01:{number:02x}:01", system_mac=f"02:00:00:00:00:{number:02x}"
             )
         drawn.append(draw(_purposes(lag, len(slots) + number, world)))
     return drawn
+
+
+def _fecs(able: Collection[str]) -> list[Fec]:
+    return [fec for fec in Fec if fec is not Fec.RS_544 or "fec_rs_544" in able]
 
 
 @st.composite
@@ -212,7 +228,9 @@ def _purposes(draw: st.DrawFn, interface: Port | Lag, index: int, world: World) 
     if purpose == "described":
         return interface, None
     if purpose == "bridged":
-        return replace(interface, network_instance=None, vlans=draw(_memberships(world.vlans))), None
+        mtu_bytes = None if interface.mtu_bytes is None else max(interface.mtu_bytes, 1500)
+        vlans = draw(_memberships(world.vlans))
+        return replace(interface, network_instance=None, vlans=vlans, mtu_bytes=mtu_bytes), None
     instance = draw(st.sampled_from(world.instance_names))
     interface = replace(interface, network_instance=instance)
     if purpose == "unnumbered":
@@ -298,7 +316,9 @@ def _balancing(draw: st.DrawFn, able: Collection[str]) -> LoadBalancing | None:
     """Load balancing; None where everything is the platform's default."""
     modes = [mode for mode in BalancingMode if mode is BalancingMode.FLOW or f"load_balancing_{mode}" in able]
     mode = draw(st.sampled_from(modes))
-    fields = draw(st.lists(st.sampled_from(HashField), max_size=4, unique=True)) if "hash_fields" in able else []
+    special = {HashField.QUEUE_PAIR: "hash_queue_pair", HashField.INGRESS_PORT: "hash_ingress_port"}
+    known = st.sampled_from([field for field in HashField if special.get(field, "hash_fields") in able] or [None])
+    fields = draw(st.lists(known, max_size=4, unique=True)) if "hash_fields" in able else []
     found = LoadBalancing(
         mode=mode,
         fields=tuple(sorted(fields, key=list(HashField).index)),

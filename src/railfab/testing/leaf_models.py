@@ -177,6 +177,16 @@ def _lag(**fields: Any) -> Change:
     return changed
 
 
+def _unnumbered_with_description(model: DeviceModel) -> DeviceModel:
+    uplink = model.interfaces[1].name
+    unnumbered = _uplink(addresses=(), unnumbered=True)(model)
+    return _neighbor(peer=uplink, description="spine")(unnumbered)
+
+
+def _with_member_qos(model: DeviceModel) -> DeviceModel:
+    return _lag()(_qos()(model))
+
+
 VLAN = Vlan(vlan_id=101, name="rail1")
 GATEWAY = IPv4Interface("10.96.0.1/24")
 REFERENCE = SecretReference(variable="BGP_PASSWORD")
@@ -189,7 +199,8 @@ WANTING: Mapping[str, Change] = {
     "breakout": _breakout,
     "mtu": _port(mtu_bytes=9216),
     "port_speed": _port(rate_gbps=400),
-    "fec": _port(fec=Fec.RS_544),
+    "fec": _port(fec=Fec.RS_528),
+    "fec_rs_544": _port(fec=Fec.RS_544),
     "unnumbered": _uplink(addresses=(), unnumbered=True),
     "numbered": _model(),
     "ipv6": _port(addresses=(IPv6Interface("fd00:10::/127"),)),
@@ -203,6 +214,10 @@ WANTING: Mapping[str, Change] = {
     "esi": _lag(esi="00:00:00:01:00:01:00:01:00:01"),
     "vrf": _model(network_instances=(NetworkInstance(name="tenant1"),)),
     "vxlan": _model(vtep=Vtep(source=LOOPBACK, address=IPv4Address("10.255.1.1"))),
+    "vtep_loopback": _model(vtep=Vtep(source=VTEP_LOOPBACK, address=IPv4Address("10.255.2.1"))),
+    "several_route_targets": _model(
+        network_instances=(NetworkInstance(name="tenant1", import_targets=("65000:1", "65000:2")),)
+    ),
     "evpn": _neighbor(families=(Family.EVPN,)),
     "ibgp": _neighbor(remote_as=Remote.INTERNAL),
     "remote_as_external": _neighbor(remote_as=Remote.EXTERNAL),
@@ -210,6 +225,8 @@ WANTING: Mapping[str, Change] = {
     "update_source": _neighbor(update_source=LOOPBACK),
     "multihop": _neighbor(multihop_ttl=3),
     "next_hop": _neighbor(next_hop=NextHop.SELF),
+    "next_hop_unchanged": _neighbor(next_hop=NextHop.UNCHANGED),
+    "unnumbered_description": _unnumbered_with_description,
     "bgp_password": _neighbor(password=REFERENCE),
     "several_policies": _neighbor(import_policies=("fabric", "fabric-too")),
     "aggregate": _bgp(aggregates=(Aggregate(prefix=IPv4Network("10.16.0.0/16")),)),
@@ -228,12 +245,15 @@ WANTING: Mapping[str, Change] = {
     "pfc_watchdog": _qos(watchdog=PfcWatchdog(detect_ms=200, recover_ms=400)),
     "several_lossless_classes": _qos(classes=(DEFAULT, ROCE, LOSSLESS_TOO)),
     "several_classifiers": _qos(classifiers=(TRUST, replace(TRUST, name="hosts"))),
+    "lag_member_qos": _with_member_qos,
     "dynamic_threshold": _qos(replace(THRESHOLDS, alpha=0.5)),
     "queue_limit": _qos(replace(THRESHOLDS, limit_bytes=2_000_000)),
     "load_balancing_flowlet": _balancing(mode=BalancingMode.FLOWLET),
     "load_balancing_packet": _balancing(mode=BalancingMode.PACKET),
     "load_balancing_adaptive": _balancing(mode=BalancingMode.ADAPTIVE),
     "hash_fields": _balancing(fields=(HashField.SOURCE_PORT,)),
+    "hash_queue_pair": _balancing(fields=(HashField.QUEUE_PAIR,)),
+    "hash_ingress_port": _balancing(fields=(HashField.INGRESS_PORT,)),
     "hash_seed": _balancing(seed=7),
     "management": _model(management=Management()),
     "ntp": _model(management=Management(ntp=("10.0.0.1",))),

@@ -145,7 +145,7 @@ def _neighbors(
         remote_as=remote_as,
         timers=draw(_timers()),
         network_instance=peer.network_instance,
-        description=draw(st.just("") | descriptions),
+        description="" if unnumbered and "unnumbered_description" not in able else draw(st.just("") | descriptions),
         enabled=draw(st.booleans()),
         update_source=loopback if peer.far and "update_source" in able else None,
         multihop_ttl=draw(st.integers(2, 255)) if peer.far and not internal and "multihop" in able else None,
@@ -153,10 +153,14 @@ def _neighbors(
         import_policies=draw(_policies(policies, able)),
         export_policies=draw(_policies(policies, able)),
         reflector_client=internal and maybe("route_reflector", st.booleans(), False),
-        next_hop=maybe("next_hop", st.sampled_from(NextHop), NextHop.DEFAULT),
+        next_hop=maybe("next_hop", st.sampled_from(_next_hops(able)), NextHop.DEFAULT),
         bfd=None if peer.far else maybe("bfd", bfd_timers(), None),
         password=None if unnumbered else maybe("bgp_password", _secrets(), None),
     )
+
+
+def _next_hops(able: Collection[str]) -> list[NextHop]:
+    return [found for found in NextHop if found is not NextHop.UNCHANGED or "next_hop_unchanged" in able]
 
 
 @st.composite

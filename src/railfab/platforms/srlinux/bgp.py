@@ -86,7 +86,8 @@ def render_bgp(bgp: Bgp, instance: str, router_id: str | None) -> Json:
     """The BGP speaker of one network instance."""
     neighbors = [neighbor for neighbor in bgp.neighbors if neighbor.network_instance == instance]
     groups = group_names(neighbors)
-    families = [family for family in Family if any(family in found.families for found in neighbors)] or [Family.IPV4]
+    used = {Family.IPV4, *(family for found in neighbors for family in found.families)}
+    families = [family for family in Family if family in used]
     tree: Json = {
         "admin-state": "enable",
         "autonomous-system": bgp.asn,

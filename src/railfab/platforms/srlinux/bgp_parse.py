@@ -51,10 +51,8 @@ class Speaker:
         if asn is None:
             return None
         rejects = node.child("ebgp-default-policy")
-        families = {str(found.value["afi-safi-name"]): found for found in node.entries("afi-safi", "afi-safi-name")}
-        ipv4 = families.get("ipv4-unicast", ConfigNode({}, node.path, node.problems))
-        multipath = (ipv4 if "multipath" in ipv4.value else families.get("ipv6-unicast", ipv4)).child("multipath")
-        next_hops = ipv4.child("ipv4-unicast")
+        ipv4 = node.entry("afi-safi", "afi-safi-name", "ipv4-unicast")
+        multipath, next_hops = ipv4.child("multipath"), ipv4.child("ipv4-unicast")
         return Bgp(
             asn=asn,
             router_id=node.router_id("router-id"),
@@ -63,8 +61,7 @@ class Speaker:
             multiple_as=multipath.flag("allow-multiple-as", default=True),
             ipv6_next_hops=all(
                 next_hops.flag(f"{side}-ipv6-next-hops", default=False) for side in ("advertise", "receive")
-            )
-            or not ipv4.value,
+            ),
             requires_policy=all(rejects.flag(f"{side}-reject-all", default=True) for side in ("import", "export")),
             cluster_id=node.child("route-reflector").router_id("cluster-id"),
             neighbors=tuple(self._neighbors(asn)),

@@ -69,10 +69,10 @@ def _port(port: Port, lag: str | None) -> Json:
 
 def _lag(lag: Lag) -> Json:
     body: Json = {"lag-type": "lacp" if lag.lacp else "static"}
-    if lag.lacp:
-        lacp: Json = {"interval": "FAST", "lacp-mode": "ACTIVE"}
-        if lag.system_mac is not None:
-            lacp |= {"admin-key": number_of(lag.name), "system-id-mac": lag.system_mac}
+    lacp: Json = {"interval": "FAST", "lacp-mode": "ACTIVE"} if lag.lacp else {}
+    if lag.system_mac is not None:
+        lacp |= {"admin-key": number_of(lag.name), "system-id-mac": lag.system_mac}
+    if lacp:
         body["srl_nokia-lacp:lacp"] = lacp
     return _common(lag, lag.name) | {"srl_nokia-interfaces-lag:lag": body} | _subinterfaces(lag, lag.vlans)
 

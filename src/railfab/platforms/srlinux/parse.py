@@ -13,8 +13,10 @@ from railfab.device import DeviceModel, in_order
 from railfab.errors import RailfabError, raise_all
 from railfab.platforms.shared.config_node import ConfigNode
 from railfab.platforms.shared.json_tree import Json
+from railfab.platforms.srlinux.balancing import parse_balancing
 from railfab.platforms.srlinux.bgp_parse import with_bfd
 from railfab.platforms.srlinux.interfaces_parse import parse_interfaces
+from railfab.platforms.srlinux.overlay import parse_segments, parse_vlans, parse_vnis, parse_vtep
 from railfab.platforms.srlinux.policy_parse import PolicyReader
 from railfab.platforms.srlinux.qos_parse import parse_qos
 from railfab.platforms.srlinux.render import render
@@ -46,7 +48,8 @@ def parse_tree(tree: Json) -> DeviceModel:
 def _model(root: ConfigNode) -> DeviceModel:
     """What a configuration does in effect."""
     instances = list(root.entries("network-instance", "name"))
-    ports = parse_interfaces(root, attached_subinterfaces(instances), {})
+    ports = parse_interfaces(root, attached_subinterfaces(instances), parse_segments(root))
+    vnis = parse_vnis(root)
     policies = PolicyReader(root.child("routing-policy")).policies()
     model = DeviceModel(
         name=root.at("system", "name").text("host-name") or "",
@@ -54,7 +57,10 @@ def _model(root: ConfigNode) -> DeviceModel:
         breakouts=ports.breakouts,
         interfaces=ports.interfaces,
         policies=policies,
-        network_instances=parse_vrfs(instances),
+        network_instances=parse_vrfs(instances, vnis),
+        vlans=tuple(parse_vlans(instances, vnis)),
+        vtep=parse_vtep(root, ports.interfaces),
+        load_balancing=parse_balancing(root),
         bgp=parse_bgp(instances, frozenset(policy.name for policy in policies)),
         qos=parse_qos(root),
     )

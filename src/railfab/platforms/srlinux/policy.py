@@ -104,7 +104,9 @@ def _community_sets(policy: Policy) -> Iterator[Json]:
 
 
 def _communities(names: tuple[str, ...]) -> list[str]:
-    return [GRACEFUL_SHUTDOWN if name == "graceful-shutdown" else name for name in names]
+    """Numbers as they are; the names of RFC 1997 are identities of Nokia's models."""
+    numbers = [GRACEFUL_SHUTDOWN if name == "graceful-shutdown" else name for name in names]
+    return [name if ":" in name else f"srl_nokia-policy-types:{name}" for name in numbers]
 
 
 def _as_path_sets(policy: Policy) -> Iterator[Json]:

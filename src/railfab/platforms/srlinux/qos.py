@@ -7,11 +7,21 @@ profile where they have PFC for the same priorities. There is one scheduler poli
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from railfab.device import Classifier, ClassThresholds, PortProfile, PortQos, Qos, Scheduling, TrafficClass
+from railfab.device import (
+    Classifier,
+    ClassThresholds,
+    Interface,
+    Lag,
+    Port,
+    PortProfile,
+    PortQos,
+    Qos,
+    Scheduling,
+    TrafficClass,
+)
 from railfab.platforms.shared.json_tree import Json
-from railfab.platforms.srlinux.names import subinterface
 
 NAME = "fabric"
 PFC_PREFIX = "pfc-"
@@ -36,13 +46,26 @@ def marking_name(profile: str, traffic_class: str, qos: Qos) -> str:
     return profile if traffic_class == first else f"{profile}-{traffic_class}"
 
 
-def render_qos(qos: Qos) -> Json:
+Units = Mapping[str, Sequence[int]]
+"""Indices of the bridged subinterfaces of ports and LAGs; one without any has the routed subinterface 0."""
+
+
+def bridged_units(interfaces: Iterable[Interface]) -> Units:
+    """The VLANs of every bridged interface, which are the indices of its subinterfaces."""
+    bridged = ((found.name, found.vlans) for found in interfaces if isinstance(found, Port | Lag) and found.vlans)
+    return {
+        name: sorted({*vlans.tagged, *([] if vlans.untagged is None else [vlans.untagged])}) for name, vlans in bridged
+    }
+
+
+def render_qos(qos: Qos, units: Units) -> Json:
+    ports = [entry for port in qos.ports for entry in _port(port, qos, units.get(port.interface, (0,)))]
     tree: Json = {
         "queues": _queues(qos),
         "forwarding-classes": {"forwarding-class": list(_forwarding_classes(qos))},
         "scheduler-policies": {"scheduler-policy": [{"name": NAME, "scheduler": _schedulers(qos)}]},
         "pfc-mapping-profile": [_pfc_mapping(name, priorities, qos) for name, priorities in pfc_mappings(qos).items()],
-        "interfaces": {"interface": [entry for port in qos.ports for entry in _port(port, qos)]},
+        "interfaces": {"interface": ports},
         "linecard": [{"slot": LINECARD, "forwarding-complex": [_headroom_pool(qos)]}],
     }
     if qos.classifiers:
@@ -212,8 +235,8 @@ def _headroom_pool(qos: Qos) -> Json:
     return {"name": FORWARDING_COMPLEX, "input": {"pfc-buffer-reservation": qos.headroom_pool_percent}}
 
 
-def _port(port: PortQos, qos: Qos) -> list[Json]:
-    """PFC, buffers and scheduler are bound to the port, the classifier to its subinterface."""
+def _port(port: PortQos, qos: Qos, units: Sequence[int]) -> list[Json]:
+    """PFC, buffers and scheduler are bound to the port, the classifier to its subinterfaces."""
     output: Json = {"scheduler": {"scheduler-policy": NAME}}
     entry: Json = {
         "interface-id": port.interface,
@@ -229,7 +252,9 @@ def _port(port: PortQos, qos: Qos) -> list[Json]:
             entry["input"] = {"pfc-buffer-allocation-profile": port.profile}
         if marked := _marked_queues(port, port.profile, qos):
             output["queues"] = {"queue": marked}
-    return [entry] if port.classifier is None else [entry, _classification(port.interface, port.classifier)]
+    if port.classifier is None:
+        return [entry]
+    return [entry, *(_classification(port.interface, index, port.classifier) for index in units)]
 
 
 def _marked_queues(port: PortQos, profile: str, qos: Qos) -> list[Json]:
@@ -244,9 +269,9 @@ def _marked_queues(port: PortQos, profile: str, qos: Qos) -> list[Json]:
     return found
 
 
-def _classification(interface: str, classifier: str) -> Json:
+def _classification(interface: str, index: int, classifier: str) -> Json:
     return {
-        "interface-id": subinterface(interface),
-        "interface-ref": {"interface": interface, "subinterface": 0},
+        "interface-id": f"{interface}.{index}",
+        "interface-ref": {"interface": interface, "subinterface": index},
         "input": {"classifiers": {"dscp-policy": classifier}},
     }

@@ -18,7 +18,7 @@ from railfab.device import (
     TrafficClass,
 )
 from railfab.platforms.shared.config_node import ConfigNode
-from railfab.platforms.srlinux.names import front_panel, is_port, subinterface
+from railfab.platforms.srlinux.names import is_port, model_lag
 from railfab.platforms.srlinux.qos import (
     FORWARDING_COMPLEX,
     LINECARD,
@@ -73,8 +73,8 @@ class _Reader:
     def __init__(self, qos: ConfigNode) -> None:
         self._qos = qos
         self._bindings = _by_key(qos.child("interfaces"), "interface", "interface-id")
-        ports = {name.removesuffix(".0") for name in self._bindings}
-        self._ports = sorted(filter(is_port, ports), key=front_panel)
+        self._units = _by_port(self._bindings)
+        self._ports = [name for name in self._units if is_port(name) or model_lag(name)]
         self._queues = _by_key(qos.child("queues"), "queue", "name")
         management = qos.child("buffer-management")
         self._buffers = _by_key(management, "buffer-allocation-profile", "name")
@@ -196,7 +196,7 @@ class _Reader:
         with_ecn = "explicit-congestion-notification" in self._qos.value
         for name in self._ports:
             entry = self._bindings.get(name) or ConfigNode({}, self._qos.path, self._qos.problems)
-            unit = self._bindings.get(subinterface(name))
+            unit = next(iter(self._units[name]), None)
             profile = self._known(entry.child("output"), "buffer-allocation-profile", self._buffers)
             self._known(entry.child("input"), "pfc-buffer-allocation-profile", self._buffers)
             yield PortQos(
@@ -238,6 +238,18 @@ class _Reader:
 
 def _by_key(node: ConfigNode, name: str, key: str) -> dict[str, ConfigNode]:
     return {str(entry.value[key]): entry for entry in node.entries(name, key)}
+
+
+def _by_port(bindings: Mapping[str, ConfigNode]) -> dict[str, list[ConfigNode]]:
+    """Bindings of the subinterfaces of every port; none for a port that has only a binding of its own."""
+    found: dict[str, list[ConfigNode]] = {}
+    for name, node in bindings.items():
+        port, _, index = name.rpartition(".")
+        if port and index.isdecimal():
+            found.setdefault(port, []).append(node)
+        else:
+            found.setdefault(name, [])
+    return found
 
 
 def _mapping(node: ConfigNode) -> _Mapping:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from railfab.device import DeviceModel
 from railfab.platforms.shared.json_tree import Json
+from railfab.platforms.srlinux.balancing import render_balancing
 from railfab.platforms.srlinux.bgp import render_bfd
 from railfab.platforms.srlinux.interfaces import render_interfaces
+from railfab.platforms.srlinux.overlay import render_segments, render_tunnels
 from railfab.platforms.srlinux.policy import render_policies
-from railfab.platforms.srlinux.qos import render_qos
+from railfab.platforms.srlinux.qos import bridged_units, render_qos
 from railfab.platforms.srlinux.routing import render_instances
-from railfab.platforms.srlinux.tree import CONFIG
+from railfab.platforms.srlinux.tree import CONFIG, SYSTEM
 
 
 def render(model: DeviceModel) -> Json:
@@ -20,11 +22,17 @@ def render(model: DeviceModel) -> Json:
         "network-instance": render_instances(model) or None,
         "routing-policy": render_policies(model),
         "bfd": render_bfd(model),
-        "qos": render_qos(model.qos) if model.qos else None,
+        "tunnel-interface": render_tunnels(model),
+        "qos": render_qos(model.qos, bridged_units(model.interfaces)) if model.qos else None,
     }
     return {CONFIG[name]: section for name, section in sections.items() if section is not None}
 
 
 def _system(model: DeviceModel) -> Json:
-    name: Json = {"srl_nokia-system-name:name": {"host-name": model.name}} if model.name else {}
-    return name | {"srl_nokia-lldp:lldp": {"admin-state": "enable"}}
+    sections = {
+        "name": {"host-name": model.name} if model.name else None,
+        "lldp": {"admin-state": "enable"},
+        "load-balancing": render_balancing(model.load_balancing),
+        "network-instance": render_segments(model),
+    }
+    return {SYSTEM[name]: section for name, section in sections.items() if section is not None}

@@ -1,16 +1,18 @@
-"""Renders and parses network instances: the default one and VRFs."""
+"""Renders and parses network instances: the default one, VRFs and the mac-vrfs of VLANs."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from railfab.device import DEFAULT_INSTANCE, Bgp, DeviceModel, NetworkInstance
+from railfab.device import DEFAULT_INSTANCE, Aggregate, Bgp, DeviceModel, NetworkInstance
 from railfab.platforms.shared.config_node import ConfigNode
 from railfab.platforms.shared.json_tree import Json
 from railfab.platforms.srlinux.bgp import render_bgp
 from railfab.platforms.srlinux.bgp_parse import Speaker
 from railfab.platforms.srlinux.interfaces_parse import Attached
 from railfab.platforms.srlinux.names import subinterface
+from railfab.platforms.srlinux.overlay import parse_vrf, render_mac_vrfs, render_vrf_overlay
 
 _TYPE = "srl_nokia-network-instance:"
 
@@ -22,7 +24,8 @@ def render_instances(model: DeviceModel) -> list[Json]:
         router_id = str(model.bgp.router_id) if model.bgp.router_id else None
         default["protocols"] = {"srl_nokia-bgp:bgp": render_bgp(model.bgp, DEFAULT_INSTANCE, router_id)}
     used = "interface" in default or "protocols" in default
-    return [default] * used + [_vrf(instance, model) for instance in model.network_instances]
+    vrfs = [_vrf(instance, model) for instance in model.network_instances]
+    return [default] * used + vrfs + render_mac_vrfs(model)
 
 
 def _instance(name: str, kind: str, model: DeviceModel) -> Json:
@@ -34,17 +37,24 @@ def _instance(name: str, kind: str, model: DeviceModel) -> Json:
         # IPv4 packets arrive on unnumbered ports, which have no IPv4 address (RFC 5549).
         "ip-forwarding": {"receive-ipv4-check": False},
     }
-    return tree | ({"interface": attached} if attached else {})
+    if attached:
+        tree["interface"] = attached
+    aggregates = [found for found in model.bgp.aggregates if found.network_instance == name] if model.bgp else []
+    if aggregates:
+        routes = [{"prefix": str(found.prefix), "summary-only": found.summary_only} for found in aggregates]
+        tree["srl_nokia-aggregate-routes:aggregate-routes"] = {"route": routes}
+    return tree
 
 
 def _vrf(instance: NetworkInstance, model: DeviceModel) -> Json:
     tree = _instance(instance.name, "ip-vrf", model)
+    tree |= render_vrf_overlay(instance)
     if instance.router_id is not None:
         tree["router-id"] = str(instance.router_id)
     if model.bgp is not None and any(found.network_instance == instance.name for found in model.neighbors):
         router_id = instance.router_id or model.bgp.router_id
         speaker = render_bgp(model.bgp, instance.name, str(router_id) if router_id else None)
-        tree["protocols"] = {"srl_nokia-bgp:bgp": speaker}
+        tree["protocols"] = tree.get("protocols", {}) | {"srl_nokia-bgp:bgp": speaker}
     return tree
 
 
@@ -58,13 +68,9 @@ def attached_subinterfaces(instances: list[ConfigNode]) -> Attached:
     }
 
 
-def parse_vrfs(instances: list[ConfigNode]) -> tuple[NetworkInstance, ...]:
-    """The VRFs; the default network instance is none."""
-    return tuple(
-        NetworkInstance(name=str(instance.value["name"]), router_id=instance.router_id("router-id"))
-        for instance in instances
-        if instance.value.get("type") == "ip-vrf"
-    )
+def parse_vrfs(instances: list[ConfigNode], vnis: Mapping[str, int]) -> tuple[NetworkInstance, ...]:
+    """The VRFs; the default network instance is none. vnis: by VXLAN interface."""
+    return tuple(parse_vrf(instance, vnis) for instance in instances if instance.value.get("type") == "ip-vrf")
 
 
 def parse_bgp(instances: list[ConfigNode], policies: frozenset[str]) -> Bgp | None:
@@ -74,4 +80,16 @@ def parse_bgp(instances: list[ConfigNode], policies: frozenset[str]) -> Bgp | No
     running = [speaker for speaker in found if speaker is not None]
     if not running:
         return None
-    return replace(running[0], neighbors=tuple(neighbor for speaker in running for neighbor in speaker.neighbors))
+    return replace(
+        running[0],
+        neighbors=tuple(neighbor for speaker in running for neighbor in speaker.neighbors),
+        aggregates=tuple(aggregate for instance in instances for aggregate in _aggregates(instance)),
+    )
+
+
+def _aggregates(instance: ConfigNode) -> Iterator[Aggregate]:
+    for route in instance.child("aggregate-routes").entries("route", "prefix"):
+        prefix = route.network("prefix")
+        if prefix is not None and route.enabled(default=True):
+            summary_only = route.flag("summary-only", default=False)
+            yield Aggregate(prefix=prefix, summary_only=summary_only, network_instance=str(instance.value["name"]))

@@ -1,8 +1,8 @@
 """The configuration that railfab manages on a switch, and the gNMI Set that changes it.
 
 Managed are front-panel ports, loopbacks, LAGs and SVIs, every network instance but that of the management port, routing
-policies, BFD, QoS, tunnel interfaces, the host name and LLDP's admin-state. Management ports, users, TLS, servers and
-all other system settings are not.
+policies, BFD, QoS, tunnel interfaces, load balancing, Ethernet segments, the host name and LLDP's admin-state.
+Management ports, users, TLS, servers and all other system settings are not.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from railfab.gnmi.client import SetChanges
 from railfab.platforms.shared.json_tree import Json, bare
 from railfab.platforms.srlinux.names import is_managed
-from railfab.platforms.srlinux.tree import CONFIG, lines, stripped
+from railfab.platforms.srlinux.tree import CONFIG, SYSTEM, lines, stripped
 
 HOST_NAME = "/system/name/host-name"
 LLDP = "/system/lldp/admin-state"
@@ -23,10 +23,11 @@ MANAGEMENT_INSTANCE = "mgmt"
 WHOLE = ("routing-policy", "bfd", "qos", "tunnel-interface")
 """Top-level sections that railfab manages as a whole."""
 
-SYSTEM_MODULES = {"name": "srl_nokia-system-name", "lldp": "srl_nokia-lldp"}
-"""Managed containers of `/system`, with their YANG modules; of the name and of LLDP one leaf each."""
+WHOLE_OF_SYSTEM = ("load-balancing", "network-instance")
+"""Containers of `/system` that railfab manages as a whole; of the name and of LLDP it manages one leaf each."""
 
-PATHS = ("/interface", "/network-instance", *(f"/{name}" for name in WHOLE), HOST_NAME, LLDP)
+SECTIONS = tuple(f"/{name}" for name in WHOLE) + tuple(f"/system/{name}" for name in WHOLE_OF_SYSTEM)
+PATHS = ("/interface", "/network-instance", *SECTIONS, HOST_NAME, LLDP)
 """Paths to read for the managed part."""
 
 
@@ -58,11 +59,11 @@ def _system(system: Any) -> Any:
     """The managed parts of `/system`."""
     if not isinstance(system, dict):
         return system
-    parts = {name: system[name] for name in SYSTEM_MODULES if name in system}
+    parts = {name: system[name] for name in SYSTEM if name in system}
     for name, leaf in (("name", "host-name"), ("lldp", "admin-state")):
         if isinstance(parts.get(name), dict):
             parts[name] = {leaf: parts[name][leaf]} if leaf in parts[name] else {}
-    return {f"{SYSTEM_MODULES[name]}:{name}": part for name, part in parts.items() if part}
+    return {SYSTEM[name]: part for name, part in parts.items() if part}
 
 
 def set_request(before: Json, after: Json) -> SetChanges:
@@ -92,6 +93,7 @@ def _subtrees(tree: Json) -> dict[str, Any]:
     }
     found |= {f"/{name}": plain[name] for name in WHOLE if name in plain}
     system = stripped(plain.get("system", {}))
+    found |= {f"/system/{name}": system[name] for name in WHOLE_OF_SYSTEM if name in system}
     leaves = {HOST_NAME: ("name", "host-name"), LLDP: ("lldp", "admin-state")}
     return found | {
         path: system[section][leaf] for path, (section, leaf) in leaves.items() if leaf in system.get(section, {})

@@ -21,8 +21,16 @@ CONFIG = {
 }
 """Top-level containers that railfab writes, by bare name, with their YANG module."""
 
+SYSTEM = {
+    "name": "srl_nokia-system-name:name",
+    "lldp": "srl_nokia-lldp:lldp",
+    "load-balancing": "srl_nokia-load-balancing:load-balancing",
+    "network-instance": "srl_nokia-system-network-instance:network-instance",
+}
+"""Containers of `/system` that railfab writes, likewise."""
+
 KEYS: dict[str, tuple[tuple[str, ...], ...]] = {
-    "interface": (("name",), ("interface-id",), ("interface-name",)),
+    "interface": (("name",), ("interface-id",), ("interface-name",), ("ethernet-interface",)),
     "subinterface": (("index",), ("id",)),
     "address": (("ip-prefix",),),
     "network-instance": (("name",),),
