@@ -317,8 +317,8 @@ def _balancing(draw: st.DrawFn, able: Collection[str]) -> LoadBalancing | None:
     modes = [mode for mode in BalancingMode if mode is BalancingMode.FLOW or f"load_balancing_{mode}" in able]
     mode = draw(st.sampled_from(modes))
     special = {HashField.QUEUE_PAIR: "hash_queue_pair", HashField.INGRESS_PORT: "hash_ingress_port"}
-    known = st.sampled_from([field for field in HashField if special.get(field, "hash_fields") in able] or [None])
-    fields = draw(st.lists(known, max_size=4, unique=True)) if "hash_fields" in able else []
+    known = [field for field in HashField if special.get(field, "hash_fields") in able]
+    fields = draw(st.lists(st.sampled_from(known), max_size=4, unique=True)) if "hash_fields" in able else []
     found = LoadBalancing(
         mode=mode,
         fields=tuple(sorted(fields, key=list(HashField).index)),
