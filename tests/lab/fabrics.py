@@ -22,9 +22,10 @@ VLANS = """\
 version: 1
 fabric: vlans
 profile: {mtu: 9000, lossless: off}
-hosts: {gpus: 2, nic_ports: 2, rate_gbps: 100, attach: vlan, scale_up: {name: NVLink, gbps_per_gpu: 3600}}
+hosts: {gpus: 2, nic_ports: 1, rate_gbps: 100, attach: vlan}
 backend:
-  segments: {hosts: 2, rail_switches: 2, model: linux-16, platform: frr}
+  segments: {count: 2, hosts: 2, rail_switches: 1, model: linux-16, platform: frr}
+  spines: {count: 2, links_per_leaf: 1, rate_gbps: 200, model: linux-16, platform: frr}
   subnets: {pool: 10.0.0.0/16, switch_prefix: 24, first_vlan: 101}
 """
 FRR_POD = Path(__file__).resolve().parents[2] / "labs" / "frr-pod" / "intent.yml"

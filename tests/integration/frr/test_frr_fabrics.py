@@ -1,4 +1,4 @@
-"""Fabrics with IPv6 and with iBGP on real FRR: they converge, announce what the policy names, and stay as deployed."""
+"""Fabrics with IPv6, with iBGP and with VLANs on real FRR: they converge, announce what the policy names, and stay so."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from ipaddress import ip_network
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.integration.conftest import RunningLab, wait_for
@@ -67,8 +68,8 @@ def converged(fabric: Fabric) -> Fabric:
     return fabric
 
 
-def routes(lab: RunningLab, switch: str) -> dict[str, list[dict[str, object]]]:
-    found: dict[str, list[dict[str, object]]] = {}
+def routes(lab: RunningLab, switch: str) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = {}
     for command in ("ip route", "ipv6 route"):
         found |= lab.show(switch, command)
     return found
@@ -117,7 +118,6 @@ def test_hosts_reach_each_other_over_both_spines(converged: Fabric) -> None:
     assert [pair for pair in pairs if not reaches(lab, HOST, *pair)] == []
     far = next(port.address for port, _, _ in drawn.topology.ports_of(OTHER_HOST) if port.address)
     hops = routes(lab, LEAF)[str(far.network)][0]["nexthops"]
-    assert isinstance(hops, list)
     assert len(hops) == 2
 
 
@@ -165,11 +165,16 @@ def test_a_host_prefix_is_reflected_with_the_reflector_as_next_hop(converged: Fa
     assert all(path["nexthops"][0]["accessible"] for path in paths), json.dumps(paths)
 
 
-def test_hosts_in_vlans_reach_their_rail_over_a_bridge_and_the_other_rail_over_its_svi(tmp_path: Path) -> None:
+def test_hosts_in_vlans_reach_every_rail_and_segment(tmp_path: Path) -> None:
+    """Their own rail over a bridge, the other rail over its SVI, the other segment by its summary over the spines."""
     with booted(tmp_path, VLANS) as (drawn, lab):
-        own_rail, other_rail = "10.0.1.3", "10.0.1.131"
-        wait_for(lambda: reaches(lab, HOST, "10.0.1.2", other_rail), "the hosts of the other rail")
-        assert reaches(lab, HOST, "10.0.1.2", own_rail)
-        hop = lab.run(HOST, "ip", "route", "get", other_rail, "from", "10.0.1.2").stdout
+        source, own_rail, other_rail, other_segment = "10.0.1.2", "10.0.1.3", "10.0.1.131", "10.0.2.131"
+        wait_for(lambda: reaches(lab, HOST, source, other_segment), "the hosts of the other segment")
+        assert reaches(lab, HOST, source, own_rail)
+        assert reaches(lab, HOST, source, other_rail)
+        hop = lab.run(HOST, "ip", "route", "get", other_rail, "from", source).stdout
         assert "via 10.0.1.1 dev rail1-p0" in hop
+        known = routes(lab, LEAF)
+        assert [prefix for prefix in known if prefix.startswith("10.0.2.")] == ["10.0.2.0/24"]
+        assert len(known["10.0.2.0/24"][0]["nexthops"]) == 2
         assert_deployed(drawn, lab, tmp_path)
