@@ -1,4 +1,4 @@
-"""Fabrics with IPv6, with iBGP and with VLANs on real FRR: they converge, announce what the policy names, and stay so."""
+"""Fabrics with IPv6, iBGP and VLANs on real FRR: they converge, announce what the policy names, and stay so."""
 
 from __future__ import annotations
 
