@@ -180,6 +180,28 @@ def test_a_class_has_the_tail_drop_limit_of_its_thresholds() -> None:
     assert state.network.limit_bytes[link(state, LEAF, UPLINK), ROCE] == 77_000
 
 
+def test_a_dynamic_threshold_is_a_share_of_the_free_buffer_of_the_chip() -> None:
+    dynamic = with_thresholds(model(LEAF), lambda held: replace(held, xoff_bytes=None, alpha=0.25))
+    state = converged(dynamic)
+    into = link(state, LEAF, UPLINK) ^ 1
+    qos = model(LEAF).qos
+    assert qos is not None
+    shared = BUFFER_BYTES * (1 - qos.headroom_pool_percent / 100)
+    assert (state.network.xoff_share[into], state.network.shared_bytes[into]) == (0.25, pytest.approx(shared))
+    chips = {int(state.network.chip[held ^ 1]) for held in state.links.links_of[LEAF]}
+    assert len(chips) == 1
+    fixed = converged(with_thresholds(model(LEAF), lambda held: replace(held, alpha=0.25)))
+    assert fixed.network.xoff_share[into] == 0
+
+
+def test_a_smaller_alpha_pauses_more() -> None:
+    def paused(alpha: float) -> float:
+        dynamic = with_thresholds(model(LEAF), lambda held: replace(held, xoff_bytes=None, alpha=alpha))
+        return totals(incast(fabric_with(dynamic)), LEAF)[PAUSES]
+
+    assert paused(0.002) > paused(0.02) > 0
+
+
 @pytest.mark.parametrize("classifier", [None, "gone"])
 def test_without_a_classifier_every_packet_is_of_the_default_class(classifier: str | None) -> None:
     state = converged(with_ports(model(LEAF), lambda port: replace(port, classifier=classifier)))

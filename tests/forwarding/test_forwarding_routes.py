@@ -19,7 +19,7 @@ from tests.forwarding.fabrics import (
     with_policy,
 )
 
-from railfab.device import DeviceModel, Policy
+from railfab.device import DeviceModel, HashField, LoadBalancing, Policy
 from railfab.forwarding import FabricChange, ForwardingState, LinkTable, Marking, converge, flow_path, unconfigured
 from railfab.forwarding.paths import choice, source_port, tuple_key
 from railfab.sim import Framing, Path
@@ -138,6 +138,42 @@ def test_the_hash_spreads_evenly_and_tiers_do_not_polarise() -> None:
     assert all(400 < leaf[way] < 600 for way in range(8))
     after = Counter(choice(1, SPINE, key, 8) for key in keys if choice(1, LEAF, key, 8) == 3)
     assert all(30 < after[way] < 95 for way in range(8))
+
+
+def fabric_links(balancing: LoadBalancing | None) -> list[tuple[str, str]]:
+    """The links out of the leaf and out of the spine of 64 queue pairs of two NICs, with this load balancing."""
+    state = converged({name: replace(found, load_balancing=balancing) for name, found in planned()[1].items()})
+    paths = [walked(state, stream) for stream in range(64)]
+    return [(state.links.near[links[1]].name, state.links.near[links[2]].name) for links in paths]
+
+
+def walked(state: ForwardingState, stream: int) -> tuple[int, ...]:
+    path = flow_path(state, NEAR, FAR, stream)
+    assert isinstance(path, Path)
+    return path.links
+
+
+def test_a_hash_without_ports_keeps_the_flows_between_two_nics_on_one_link() -> None:
+    addresses = LoadBalancing(fields=(HashField.SOURCE_ADDRESS, HashField.DESTINATION_ADDRESS))
+    assert len(set(fabric_links(addresses))) == 1
+    assert len(set(fabric_links(LoadBalancing(fields=(*addresses.fields, HashField.SOURCE_PORT))))) > 8
+    assert fabric_links(LoadBalancing()) == fabric_links(None)
+
+
+def test_one_seed_on_all_switches_makes_tiers_polarise() -> None:
+    """The choice of the leaf among eight links decides that of the spine between two."""
+    one_seed = set(fabric_links(LoadBalancing(seed=7)))
+    assert len({leaf for leaf, _ in one_seed}) == len(one_seed) == 8
+    assert len(set(fabric_links(None))) > 8
+
+
+def test_another_seed_moves_flows_and_only_hashes_are_otherwise() -> None:
+    state = converged()
+    other = replace(model(LEAF), load_balancing=LoadBalancing(seed=7))
+    after = converge(state, FabricChange({LEAF: other}))
+    assert after.routes is state.routes
+    assert after.forwards_otherwise(state) == {LEAF}
+    assert any(walked(state, stream) != walked(after, stream) for stream in range(8))
 
 
 def test_source_ports_are_dynamic_and_tell_streams_apart() -> None:

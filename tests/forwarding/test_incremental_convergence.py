@@ -23,6 +23,7 @@ from tests.forwarding.fabrics import (
     with_ports,
     with_qos,
     with_ramp,
+    with_thresholds,
 )
 
 from railfab.device import (
@@ -34,6 +35,7 @@ from railfab.device import (
     Family,
     Fec,
     IpAddress,
+    LoadBalancing,
     NextHop,
     Policy,
     PolicyRule,
@@ -235,6 +237,10 @@ EDITS: Mapping[str, Edit] = {
     ),
     "no QoS": lambda model, place: replace(model, qos=None),
     "thresholds": qos,
+    "dynamic thresholds": lambda model, place: (
+        with_thresholds(model, lambda held: replace(held, xoff_bytes=None, alpha=0.5)) if model.qos else model
+    ),
+    "another hash": lambda model, place: replace(model, load_balancing=LoadBalancing(seed=place)),
     "another priority obeyed": classes,
     "no classifier": lambda model, place: with_ports(model, lambda held: replace(held, classifier="missing")),
     "no profile": lambda model, place: with_ports(model, lambda held: replace(held, profile=None)),

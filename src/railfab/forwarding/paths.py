@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from hashlib import blake2b
 
+from railfab.device import HashField, LoadBalancing
 from railfab.forwarding.qos import HOST_QUEUE
 from railfab.forwarding.state import ForwardingState
 from railfab.sim import QUEUES, Path
@@ -14,6 +15,8 @@ ROCE_PORT = 4791
 UDP = 17
 MAX_HOPS = 16
 _MASK = (1 << 64) - 1
+_GOLDEN = 0x9E3779B97F4A7C15
+"""2 to the 64 divided by the golden ratio: spreads small numbers over 64 bits."""
 
 
 @lru_cache(maxsize=65536)
@@ -29,7 +32,9 @@ def _switch_seed(seed: int, name: str) -> int:
 
 
 def choice(seed: int, switch: str, key: int, members: int) -> int:
-    """Which member of a next-hop group a 5-tuple takes at a switch. Each has its own seed, so tiers do not polarise.
+    """Which member of a next-hop group a 5-tuple takes at a switch.
+
+    By default each switch has its own seed, so that tiers do not polarise. A configured seed belongs to no name.
 
     The mixer is splitmix64's (Steele, Lea and Flood, OOPSLA 2014).
     """
@@ -42,7 +47,25 @@ def choice(seed: int, switch: str, key: int, members: int) -> int:
 def tuple_key(source: int, target: int, source_port: int) -> int:
     """A 5-tuple as one number."""
     packed = _folded(source) << 96 | _folded(target) << 64 | source_port << 32 | ROCE_PORT << 16 | UDP
-    return (packed ^ packed >> 64 ^ (packed >> 32) * 0x9E3779B97F4A7C15) & _MASK
+    return (packed ^ packed >> 64 ^ (packed >> 32) * _GOLDEN) & _MASK
+
+
+def hashed(balancing: LoadBalancing | None, packet: tuple[int, int, int], ingress: int, *, ipv6: bool) -> int:
+    """The header fields that a switch hashes, as one number. packet: source, target and source port.
+
+    Queue pairs differ in their source ports, and so do the flow labels of IPv6 packets.
+    """
+    fields = balancing.fields if balancing else ()
+    if not fields:
+        return tuple_key(*packet)
+    source, target, port = packet
+    entropy = {HashField.SOURCE_PORT, HashField.QUEUE_PAIR} | ({HashField.FLOW_LABEL} if ipv6 else set())
+    key = tuple_key(
+        source if HashField.SOURCE_ADDRESS in fields else 0,
+        target if HashField.DESTINATION_ADDRESS in fields else 0,
+        port if entropy.intersection(fields) else 0,
+    )
+    return key ^ (ingress * _GOLDEN & _MASK if HashField.INGRESS_PORT in fields else 0)
 
 
 def _folded(address: int) -> int:
@@ -59,7 +82,7 @@ def walk(state: ForwardingState, source: PortKey, target: PortKey, entropy: int)
         return f"{source[0]} {source[1]} or {target[0]} {target[1]} has no address of the same family"
     if not state.port(source).oper_up:
         return state.port(source).reason
-    key = tuple_key(int(start.ip), int(end.ip), entropy)
+    packet = (int(start.ip), int(end.ip), entropy)
     links = [link]
     while len(links) <= MAX_HOPS:
         node, interface = table.far_key(links[-1])
@@ -71,7 +94,10 @@ def walk(state: ForwardingState, source: PortKey, target: PortKey, entropy: int)
         hops = state.routes.egress(node, end.ip)
         if not hops:
             return f"{node} has no route to {end.ip}"
-        links.append(hops[choice(state.marking.seed, node, key, len(hops))])
+        balancing = state.load_balancing(node)
+        key = hashed(balancing, packet, links[-1], ipv6=end.version == 6)
+        seed = (state.marking.seed, node) if balancing is None or balancing.seed is None else (balancing.seed, "")
+        links.append(hops[choice(*seed, key, len(hops))])
         if links[-1] in narrow:
             return narrow[links[-1]]
     return f"{end.ip} is in a routing loop"

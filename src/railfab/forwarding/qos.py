@@ -53,6 +53,7 @@ class PortEffect:
 
     classes: the class of each code point, the others are of the default class. queues: those of its classes.
     pfc: priorities with PFC. xoff_bytes, headroom_bytes: of the lossless class; headroom is of the chip's pool.
+    xoff_share: with a dynamic threshold, what xoff is of the free shared buffer, else 0.
     """
 
     classes: Mapping[int, TrafficClass] = field(default_factory=dict)
@@ -60,13 +61,14 @@ class PortEffect:
     pfc: tuple[int, ...] = ()
     xoff_bytes: float = np.inf
     headroom_bytes: float = 0.0
+    xoff_share: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SwitchEffect:
     """QoS of one switch. default: the class of packets that no classifier names. lossless: the lossless class, if any.
 
-    plain: what a port without QoS of its own does.
+    plain: QoS of a port that the model's QoS does not name. shared_bytes: the buffer without the headroom pool.
     """
 
     classes: tuple[TrafficClass, ...]
@@ -74,6 +76,7 @@ class SwitchEffect:
     lossless: TrafficClass | None
     ports: Mapping[str, PortEffect]
     plain: PortEffect
+    shared_bytes: float
 
     def class_of(self, interface: str, dscp: int) -> TrafficClass:
         """The class of a packet that comes in on this port."""
@@ -98,7 +101,14 @@ def switch_effect(model: DeviceModel | None, buffer_bytes: float) -> SwitchEffec
     """The effect of a model's QoS, which `qos_errors` has found nothing in, on a chip with this buffer."""
     if model is None or model.qos is None:
         plain = PortEffect(queues=(QueueEffect(queue=DEFAULT_CLASS.queue, limit_bytes=LOSSY_SHARE * buffer_bytes),))
-        return SwitchEffect(classes=(DEFAULT_CLASS,), default=DEFAULT_CLASS, lossless=None, ports={}, plain=plain)
+        return SwitchEffect(
+            classes=(DEFAULT_CLASS,),
+            default=DEFAULT_CLASS,
+            lossless=None,
+            ports={},
+            plain=plain,
+            shared_bytes=buffer_bytes,
+        )
     qos = model.qos
     chip = _Chip(qos, buffer_bytes)
     distinct = {_settings(port): port for port in qos.ports}
@@ -109,6 +119,7 @@ def switch_effect(model: DeviceModel | None, buffer_bytes: float) -> SwitchEffec
         lossless=next(iter(qos.lossless()), None),
         ports={port.interface: effects[_settings(port)] for port in qos.ports},
         plain=chip.port(PortQos(interface="")),
+        shared_bytes=buffer_bytes - chip.pool_bytes,
     )
 
 
@@ -140,6 +151,11 @@ class _Chip:
     def default(self) -> TrafficClass:
         return self._class(self.qos.default_class) or DEFAULT_CLASS
 
+    @property
+    def pool_bytes(self) -> float:
+        """The headroom pool."""
+        return self.buffer_bytes * self.qos.headroom_pool_percent / 100
+
     def _class(self, name: str) -> TrafficClass | None:
         return next((found for found in self.qos.classes if found.name == name), None)
 
@@ -155,6 +171,7 @@ class _Chip:
             pfc=port.pfc,
             xoff_bytes=self._xoff_bytes(thresholds) if lossless else np.inf,
             headroom_bytes=self._headroom_bytes(thresholds) if lossless else 0.0,
+            xoff_share=(thresholds.alpha or 0.0) if thresholds and thresholds.xoff_bytes is None else 0.0,
         )
 
     def _queue(self, found: TrafficClass, port: PortQos, profile: PortProfile | None) -> QueueEffect:
@@ -180,21 +197,21 @@ class _Chip:
 
     def _headroom_bytes(self, thresholds: ClassThresholds | None) -> float:
         """Of the pool, what the thresholds say, or an equal share for each port."""
-        pool_bytes = self.buffer_bytes * self.qos.headroom_pool_percent / 100
         if thresholds is None or thresholds.headroom_percent is None:
-            return pool_bytes / max(1, len(self.qos.ports))
-        return pool_bytes * thresholds.headroom_percent / 100
+            return self.pool_bytes / max(1, len(self.qos.ports))
+        return self.pool_bytes * thresholds.headroom_percent / 100
 
 
 def plain_links(links: LinkTable) -> Network:
     """The simulator's arrays of a fabric in which no switch is configured: all links are down."""
-    count = len(links.near)
+    count, chips = len(links.near), {name: chip for chip, name in enumerate(links.buffer_bytes)}
     net = plain_network(np.zeros(count))
     return replace(
         net,
         delay_ns=links.delay_ns,
         pause_delay_ns=links.cable_ns + PAUSE_RESPONSE_NS,
         xon_gap_bytes=np.full(count, float(XON_GAP_BYTES)),
+        chip=np.array([chips.get(links.far_key(link)[0], -1) for link in range(count)], np.int64),
     )
 
 
@@ -223,6 +240,8 @@ def _copied(net: Network) -> Network:
         net,
         rate_gbps=net.rate_gbps.copy(),
         xoff_bytes=net.xoff_bytes.copy(),
+        xoff_share=net.xoff_share.copy(),
+        shared_bytes=net.shared_bytes.copy(),
         headroom_bytes=net.headroom_bytes.copy(),
         pfc_sent=net.pfc_sent.copy(),
         pfc_honoured=net.pfc_honoured.copy(),
@@ -257,6 +276,7 @@ def _ingress(net: Network, link: int, switch: SwitchEffect, interface: str) -> N
     port = switch.port(interface)
     net.xoff_bytes[link] = port.xoff_bytes
     net.headroom_bytes[link] = port.headroom_bytes
+    net.xoff_share[link], net.shared_bytes[link] = port.xoff_share, switch.shared_bytes
     net.pfc_sent[link] = switch.asks_for(interface) is not None
 
 

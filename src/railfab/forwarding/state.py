@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from railfab.device import LoadBalancing
 from railfab.forwarding.links import LinkTable
 from railfab.forwarding.ports import Configs, PortState, PortStates
 from railfab.forwarding.qos import SwitchEffect
@@ -60,11 +61,17 @@ class ForwardingState:
         """One of the configured BGP sessions of a switch, by its key."""
         return next(session for session in self.sessions_of(switch) if session.key == key)
 
+    def load_balancing(self, switch: str) -> LoadBalancing | None:
+        """What a switch's choice among equal-cost links is configured to depend on; None for the defaults."""
+        config = self.configs.get(switch)
+        return config.model.load_balancing if config else None
+
     def forwards_otherwise(self, before: ForwardingState) -> frozenset[str]:
-        """Nodes that may forward a packet otherwise than before: by ports, routes, QoS or MTU."""
+        """Nodes that may forward a packet otherwise than before: by ports, routes, hashes, QoS or MTU."""
         parts = ((self.ports, before.ports), (self.effects, before.effects), (self.narrow, before.narrow))
         found = {name for now, then in parts for name in now if now[name] is not then.get(name)}
-        return frozenset(found | self._routed_otherwise(before))
+        hashing = {name for name in self.configs if self.load_balancing(name) != before.load_balancing(name)}
+        return frozenset(found | hashing | self._routed_otherwise(before))
 
     def _routed_otherwise(self, before: ForwardingState) -> set[str]:
         mine, theirs = self.routes, before.routes
