@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import lru_cache
 
 from railfab.device.interfaces import DEFAULT_INSTANCE, Interface, IpInterface, IpNetwork, Lag, Loopback, Port, Svi
 from railfab.device.model import DeviceModel, interfaces_of_peers
-from railfab.device.qos import PortProfile, Qos, TrafficClass
+from railfab.device.qos import PortProfile, PortQos, Qos, TrafficClass
 from railfab.device.routing import Aggregate, Bgp, BgpNeighbor, Family, Policy, PolicyRule, PrefixRange
 
 KINDS = (Port, Loopback, Lag, Svi)
 NUMBER = re.compile(r"(\d+)")
 
 
+@lru_cache(maxsize=65_536)
 def natural(name: str) -> tuple[tuple[int, str], ...]:
     """The key by which names sort with their numbers by value: `ethernet-1/2` before `ethernet-1/10`."""
     return tuple((int(part), "") if part.isdecimal() else (-1, part) for part in NUMBER.split(name))
@@ -47,7 +49,8 @@ def _interface_key(interface: Interface) -> tuple[int, tuple[tuple[int, str], ..
 
 
 def _interface(interface: Interface) -> Interface:
-    interface = replace(interface, addresses=_addresses(interface.addresses))
+    if len(interface.addresses) > 1:
+        interface = replace(interface, addresses=_addresses(interface.addresses))
     if isinstance(interface, Lag):
         return replace(interface, members=tuple(sorted(interface.members, key=natural)))
     return replace(interface, gateways=_addresses(interface.gateways)) if isinstance(interface, Svi) else interface
@@ -84,11 +87,17 @@ def _bgp(bgp: Bgp, model: DeviceModel) -> Bgp:
     return replace(
         bgp,
         neighbors=tuple(
-            replace(found, families=tuple(sorted(found.families, key=list(Family).index)))
+            _with_families(found)
             for found in sorted(bgp.neighbors, key=lambda neighbor: _neighbor_key(neighbor, interfaces, places))
         ),
         aggregates=tuple(sorted(bgp.aggregates, key=_aggregate_key)),
     )
+
+
+def _with_families(neighbor: BgpNeighbor) -> BgpNeighbor:
+    if len(neighbor.families) < 2:
+        return neighbor
+    return replace(neighbor, families=tuple(sorted(neighbor.families, key=list(Family).index)))
 
 
 def _neighbor_key(
@@ -118,15 +127,15 @@ def _qos(qos: Qos) -> Qos:
             for found in sorted(qos.classifiers, key=lambda classifier: classifier.name)
         ),
         profiles=tuple(_profile(found, places) for found in sorted(qos.profiles, key=lambda profile: profile.name)),
-        ports=tuple(
-            replace(
-                found,
-                pfc=tuple(sorted(found.pfc)),
-                ecn=tuple(sorted(found.ecn, key=lambda name: places.get(name, len(places)))),
-            )
-            for found in sorted(qos.ports, key=lambda port: natural(port.interface))
-        ),
+        ports=tuple(_port_qos(found, places) for found in sorted(qos.ports, key=lambda port: natural(port.interface))),
     )
+
+
+def _port_qos(port: PortQos, places: Mapping[str, int]) -> PortQos:
+    if len(port.pfc) < 2 and len(port.ecn) < 2:
+        return port
+    marked = sorted(port.ecn, key=lambda name: places.get(name, len(places)))
+    return replace(port, pfc=tuple(sorted(port.pfc)), ecn=tuple(marked))
 
 
 def _class_key(found: TrafficClass) -> tuple[int, str]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from ipaddress import ip_interface
-from typing import TypeVar
 
 from railfab.device.interfaces import (
     DEFAULT_INSTANCE,
     LOOPBACK,
     Interface,
+    IpInterface,
     Lag,
     Loopback,
     Mlag,
@@ -26,8 +26,6 @@ from railfab.device.interfaces import (
 from railfab.device.plan_switch import Connection, PlannedSwitch
 from railfab.topology import Gateway, Net, Node
 
-PortOrLag = TypeVar("PortOrLag", Port, Lag)
-
 
 def planned_interfaces(switch: PlannedSwitch) -> tuple[Interface, ...]:
     """The interfaces of a switch."""
@@ -37,34 +35,52 @@ def planned_interfaces(switch: PlannedSwitch) -> tuple[Interface, ...]:
     return (*ports, _loopback(switch), *lags, *svis)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Attachment:
+    """How a port or LAG is attached: routed, or in VLANs. None of both is a member of a LAG."""
+
+    network_instance: str | None = None
+    addresses: tuple[IpInterface, ...] = ()
+    unnumbered: bool = False
+    vlans: VlanMembership | None = None
+
+
 def _port(connection: Connection, switch: PlannedSwitch) -> Port:
-    """A port; a member of a LAG has its description and speed only."""
-    port, peer = connection.port, connection.peer
-    found = Port(
+    """A port; a member of a LAG has no MTU of its own."""
+    port, peer, member = connection.port, connection.peer, connection.port.bundle is not None
+    attached = _Attachment() if member else _attached(connection, switch)
+    return Port(
         name=port.name,
         description=f"{peer.node} {peer.name}",
+        mtu_bytes=None if member else switch.profile.mtu,
         rate_gbps=port.rate_gbps if port.lane is None else None,
+        network_instance=attached.network_instance,
+        addresses=attached.addresses,
+        unnumbered=attached.unnumbered,
+        vlans=attached.vlans,
     )
-    if port.bundle is not None:
-        return replace(found, network_instance=None)
-    return _attached(replace(found, mtu_bytes=switch.profile.mtu), connection, switch)
 
 
 def _lag(number: int, members: tuple[Connection, ...], switch: PlannedSwitch) -> Lag:
     """A LAG: to a switch, to the other switch of a pair, or to a host, which may have it to both switches of a pair."""
     first = members[0]
+    attached = _attached(first, switch)
     lag = Lag(
         name=lag_name(number),
         description=f"{first.peer.node} {_far_lag(first, switch)}",
         mtu_bytes=switch.profile.mtu,
         members=tuple(found.port.name for found in members),
+        network_instance=attached.network_instance,
+        addresses=attached.addresses,
+        unnumbered=attached.unnumbered,
+        vlans=attached.vlans,
     )
     bond = switch.fabric.bonds.get((switch.node.name, number))
     if bond is not None and bond.esi is not None:
-        lag = replace(lag, esi=bond.esi, system_mac=_pair_mac(switch, bond.switches))
-    elif bond is not None and len(bond.switches) > 1:
-        lag = replace(lag, mlag_id=number)
-    return _attached(lag, first, switch)
+        return replace(lag, esi=bond.esi, system_mac=_pair_mac(switch, bond.switches))
+    if bond is not None and len(bond.switches) > 1:
+        return replace(lag, mlag_id=number)
+    return lag
 
 
 def _far_lag(first: Connection, switch: PlannedSwitch) -> str:
@@ -80,16 +96,15 @@ def _pair_mac(switch: PlannedSwitch, names: tuple[str, ...]) -> str:
     return ":".join(f"{octet:02x}" for octet in octets)
 
 
-def _attached(interface: PortOrLag, first: Connection, switch: PlannedSwitch) -> PortOrLag:
-    """A port or LAG in the VLANs of a host or of a pair, or routed. first: its port, or the first of its ports."""
+def _attached(first: Connection, switch: PlannedSwitch) -> _Attachment:
+    """The attachment of a port, or of a LAG by the first of its ports: VLANs of a host or of a pair, or routed."""
     port = first.port
     if first in switch.peer_link:
         vlans = tuple(sorted(gateway.vlan for gateway in switch.gateways))
-        return replace(interface, network_instance=None, vlans=VlanMembership(untagged=None, tagged=vlans))
+        return _Attachment(vlans=VlanMembership(untagged=None, tagged=vlans))
     if port.vlan is not None:
-        return replace(interface, network_instance=None, vlans=_host_vlans(port.vlan, switch))
-    return replace(
-        interface,
+        return _Attachment(vlans=_host_vlans(port.vlan, switch))
+    return _Attachment(
         network_instance=switch.network_instance,
         addresses=() if port.address is None else (port.address,),
         unnumbered=first.to_switch and port.address is None,

@@ -6,16 +6,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from ipaddress import IPv4Address
 
-from railfab import intent
 from railfab.device.interfaces import LOOPBACK, lag_name
 from railfab.device.plan_switch import Announced, Connection, PlannedSwitch, group_of
 from railfab.device.routing import (
     Action,
     Aggregate,
-    BfdTimers,
     Bgp,
     BgpNeighbor,
-    BgpTimers,
     Family,
     NextHop,
     Policy,
@@ -79,17 +76,16 @@ def _neighbor(connection: Connection, switch: PlannedSwitch) -> BgpNeighbor:
     """The session over a link: to the address at its other end, or over the interface of an unnumbered one."""
     port, far, node, peer = connection.port, connection.peer.address, switch.node, connection.peer_node
     name = port.name if port.bundle is None else lag_name(port.bundle)
-    bfd = switch.profile.bfd
     assert peer.asn is not None
     found = BgpNeighbor(
         peer=name if far is None else far.ip,
         remote_as=peer.asn,
         network_instance=switch.network_instance,
-        timers=_timers(switch.profile.bgp),
+        timers=switch.timers,
         families=(_family(node),),
         import_policies=(IMPORT,),
         export_policies=(EXPORT,),
-        bfd=None if bfd is None else BfdTimers(interval_ms=bfd.interval_ms, multiplier=bfd.multiplier),
+        bfd=switch.bfd,
     )
     return _internal(found, node, peer) if peer.asn == node.asn else found
 
@@ -111,15 +107,6 @@ def _cluster(switch: PlannedSwitch) -> IPv4Address | None:
 
 def _family(node: Node) -> Family:
     return Family.IPV6 if node.loopback is not None and node.loopback.version == 6 else Family.IPV4
-
-
-def _timers(bgp: intent.Bgp) -> BgpTimers:
-    return BgpTimers(
-        keepalive_s=bgp.keepalive_s,
-        hold_s=bgp.hold_s,
-        connect_retry_s=bgp.connect_retry_s,
-        advertisement_interval_s=bgp.advertisement_interval_s,
-    )
 
 
 def _aggregates(switch: PlannedSwitch) -> Iterator[Aggregate]:
@@ -155,7 +142,7 @@ def _overlay_neighbor(peer: Node, switch: PlannedSwitch) -> BgpNeighbor:
     return BgpNeighbor(
         peer=peer.loopback,
         remote_as=peer.asn,
-        timers=_timers(switch.profile.bgp),
+        timers=switch.timers,
         network_instance=switch.network_instance,
         update_source=LOOPBACK,
         multihop_ttl=OVERLAY_TTL,

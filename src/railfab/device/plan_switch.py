@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from railfab.device.interfaces import DEFAULT_INSTANCE
+from railfab.device.routing import BfdTimers, BgpTimers
 from railfab.intent import FabricIntent, Profile
 from railfab.topology import TIERS, Bond, Gateway, Link, Net, Network, Node, Port, Role, Summary, Topology
 from railfab.topology.networks import access_networks
@@ -123,6 +124,23 @@ class PlannedSwitch:
         return self.fabric.intent.profile
 
     @cached_property
+    def timers(self) -> BgpTimers:
+        """BGP timers of every session."""
+        bgp = self.profile.bgp
+        return BgpTimers(
+            keepalive_s=bgp.keepalive_s,
+            hold_s=bgp.hold_s,
+            connect_retry_s=bgp.connect_retry_s,
+            advertisement_interval_s=bgp.advertisement_interval_s,
+        )
+
+    @cached_property
+    def bfd(self) -> BfdTimers | None:
+        """BFD of every session over a link."""
+        bfd = self.profile.bfd
+        return BfdTimers(interval_ms=bfd.interval_ms, multiplier=bfd.multiplier) if bfd else None
+
+    @cached_property
     def connections(self) -> tuple[Connection, ...]:
         """The front-panel ports in use, in their order; without the management port of the switch."""
         topology = self.fabric.topology
@@ -145,7 +163,7 @@ class PlannedSwitch:
     def gateways(self) -> tuple[Gateway, ...]:
         return self.fabric.gateways.get(self.node.name, ())
 
-    @property
+    @cached_property
     def network_instance(self) -> str:
         """Where the links of a switch route: the management network is one VRF where its intent says so."""
         management = self.fabric.intent.management
@@ -160,7 +178,7 @@ class PlannedSwitch:
             self.node.net is Net.STORAGE and storage is not None and storage.protocol == "roce"
         )
 
-    @property
+    @cached_property
     def peer_link(self) -> tuple[Connection, ...]:
         """The links to the other switch of an MLAG pair; none where they are routed."""
         if self.fabric.intent.hosts.attach != "mlag" or self.node.net is not Net.BACKEND:

@@ -8,12 +8,14 @@ Management ports, users, TLS, servers and all other system settings are not.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from railfab.gnmi.client import SetChanges
 from railfab.platforms.shared.json_tree import Json, bare
 from railfab.platforms.srlinux.names import is_managed
 from railfab.platforms.srlinux.tree import CONFIG, SYSTEM, lines, stripped
+
+if TYPE_CHECKING:
+    from railfab.gnmi.client import SetChanges
 
 HOST_NAME = "/system/name/host-name"
 LLDP = "/system/lldp/admin-state"
@@ -68,6 +70,8 @@ def _system(system: Any) -> Any:
 
 def set_request(before: Json, after: Json) -> SetChanges:
     """The Set that turns `before` into `after`: replaces changed managed subtrees and deletes removed ones."""
+    from railfab.gnmi.client import SetChanges
+
     old, new = _subtrees(before), _subtrees(after)
     changed = {path: value for path, value in new.items() if _lines(value) != _lines(old.get(path))}
     leaves = (HOST_NAME, LLDP)
