@@ -54,7 +54,9 @@ def _entries(section: Any, wanted: Callable[[str], bool]) -> Any:
     """The entries of a list with a wanted name; malformed ones stay, for the parser to report."""
     if not isinstance(section, list):
         return section
-    return [entry for entry in section if not isinstance(entry, dict) or wanted(str(entry.get("name")))]
+    return [
+        entry for entry in section if not isinstance(entry, dict) or "name" not in entry or wanted(str(entry["name"]))
+    ]
 
 
 def _system(system: Any) -> Any:
@@ -94,6 +96,7 @@ def _subtrees(tree: Json) -> dict[str, Any]:
         f"/{section}[name={entry['name']}]": entry
         for section in ("interface", "network-instance")
         for entry in plain.get(section, [])
+        if "name" in entry
     }
     found |= {f"/{name}": plain[name] for name in WHOLE if name in plain}
     system = stripped(plain.get("system", {}))
