@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.integration.frr.bench import CREDENTIALS, Node, ssh_server, within
-from tests.platforms.frr.switches import LEAF, SPINE, text, with_bgp, with_neighbors
+from tests.platforms.frr.switches import LEAF, RICH, SPINE, text, with_bgp, with_neighbors
 
 from railfab.device import BfdTimers, BgpTimers, DeviceModel, Policy
 from railfab.endpoints import Credentials, read_credentials
@@ -116,7 +116,7 @@ def test_the_loopback_of_the_other_end_is_reached_over_both_kinds_of_session(lea
 
 
 def _changed(number: int) -> DeviceModel:
-    """The leaf with other sessions, other interfaces and policies, or another AS number and no neighbour."""
+    """The leaf with other sessions, other interfaces and policies, no neighbour and another AS number, or all of it."""
     *ports, loopback = LEAF.interfaces
     swp1, swp3, swp10 = LEAF.neighbors
     slow = BfdTimers(interval_ms=1500, multiplier=3)
@@ -134,10 +134,11 @@ def _changed(number: int) -> DeviceModel:
             policies=policies,
         ),
         replace(alone, policies=(), drain=True),
+        replace(RICH, name=LEAF.name),
     )[number]
 
 
-@pytest.mark.parametrize("number", range(3))
+@pytest.mark.parametrize("number", range(4))
 def test_any_change_is_applied_and_rolled_back_completely(leaf: Node, number: int) -> None:
     running, changed = leaf.running(), _changed(number)
     with leaf.session() as session:

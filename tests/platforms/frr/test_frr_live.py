@@ -83,7 +83,7 @@ def test_a_failure_is_reported_with_frrs_error_text(message: str, why: str) -> N
     assert refusal(message) == why
 
 
-def test_prefix_lists_are_sorted_by_name() -> None:
+def test_prefix_lists_and_route_maps_are_sorted_by_name() -> None:
     lists = [
         "ip prefix-list B seq 5 deny any\n",
         "ip prefix-list A seq 5 deny any\n",
@@ -91,6 +91,9 @@ def test_prefix_lists_are_sorted_by_name() -> None:
     ]
     shown = with_sorted_prefix_lists("".join(["hostname x\n!\n", *lists, "!\nend\n"]))
     assert shown == "".join(["hostname x\n!\n", lists[1], lists[0], lists[2], "!\nend\n"])
+    maps = ["route-map B permit 10\nexit\n!\n", "route-map B permit 20\nexit\n!\n", "route-map A permit 10\nexit\n!\n"]
+    shown = with_sorted_prefix_lists("".join(["hostname x\n!\n", *maps, "end\n"]))
+    assert shown == "".join(["hostname x\n!\n", maps[2], *maps[:2], "end\n"])
 
 
 LINKS = [

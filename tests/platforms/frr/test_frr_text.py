@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
+from ipaddress import IPv4Address
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from railfab.device import (
     BfdTimers,
     BgpTimers,
     DeviceModel,
+    NetworkInstance,
     Policy,
     PolicyRule,
 )
@@ -274,6 +276,32 @@ def test_a_bfd_section_without_profiles_is_nothing() -> None:
     """FRR shows it for ever once it had a profile."""
     idle = with_neighbors(LEAF, bfd=None)
     assert FRR.parse(text(idle).replace("end\n", "bfd\nexit\n!\nend\n")) == idle
+
+
+def test_a_vrf_is_parsed_with_its_router_and_neighbours() -> None:
+    """In FRR's order; an interface is bound to a VRF by the system, and FRR does not show it."""
+    added = "!\nvrf red\n vni 5001\nexit-vrf\n!\ninterface lo\n"
+    router = """!
+router bgp 4200001001 vrf red
+ bgp router-id 10.255.9.1
+ bgp ebgp-requires-policy
+ bgp bestpath as-path multipath-relax
+ neighbor 10.9.0.1 remote-as 65001
+ !
+ address-family ipv4 unicast
+  redistribute connected
+  maximum-paths 64
+  maximum-paths ibgp 1
+ exit-address-family
+exit
+!
+ip prefix-list"""
+    shown = text(LEAF).replace("!\ninterface lo\n", added).replace("!\nip prefix-list", router, 1)
+    model = FRR.parse(shown)
+    assert model.network_instances == (NetworkInstance(name="red", vni=5001, router_id=IPv4Address("10.255.9.1")),)
+    assert [found.key for found in model.neighbors][-1] == "red 10.9.0.1"
+    assert model.unmodelled == ()
+    assert text(model) == shown
 
 
 def test_a_configuration_without_hostname_or_bgp_is_parsed() -> None:

@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 from itertools import groupby
 
+SEPARATOR = "!\n"
+"""The line between two sections."""
+
+_PREFIX_LIST = re.compile(r"(ip|ipv6) prefix-list ")
 _SECTION = re.compile(r"^Lines To (Delete|Add)$", re.MULTILINE)
 _REFUSED = re.compile(r"line (?P<number>\d+): (?P<text>% .*?)(?:\\n|$)", re.MULTILINE)
 _FAILED = re.compile(r"^line \d+: Failure to communicate\[\d+\] to \w+, line: (?P<line>.+)$", re.MULTILINE)
@@ -28,16 +32,28 @@ def pending(output: str) -> tuple[str, ...]:
 
 
 def with_sorted_prefix_lists(running: str) -> str:
-    """A running configuration with its prefix lists sorted by name.
+    """A running configuration with its prefix lists, and the route maps that use them, sorted by name.
 
     FRR shows them in order of creation, so the text of equal configurations could differ.
     """
-    blocks = groupby(running.splitlines(keepends=True), key=lambda line: line.startswith("ip prefix-list "))
-    return "".join(line for lists, block in blocks for line in (sorted(block, key=_list_name) if lists else block))
+    blocks = groupby(running.splitlines(keepends=True), key=_prefix_list_kind)
+    text = "".join(line for kind, block in blocks for line in (sorted(block, key=_list_name) if kind else block))
+    sections = groupby(text.split(SEPARATOR), key=lambda section: section.startswith("route-map "))
+    return SEPARATOR.join(
+        section for maps, found in sections for section in (sorted(found, key=_list_name) if maps else found)
+    )
 
 
-def _list_name(line: str) -> str:
-    return line.split()[2]
+def _prefix_list_kind(line: str) -> str:
+    """`ip` or `ipv6`; empty for another line."""
+    found = _PREFIX_LIST.match(line)
+    return found[1] if found else ""
+
+
+def _list_name(text: str) -> str:
+    """The name in `ip prefix-list NAME ...`, and in `route-map NAME ...`."""
+    words = text.split(maxsplit=3)
+    return words[1] if words[0] == "route-map" else words[2]
 
 
 def _changes(block: str) -> list[str]:

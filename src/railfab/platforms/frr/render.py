@@ -23,7 +23,7 @@ def render(model: DeviceModel) -> tuple[Line, ...]:
     """The whole configuration of one switch."""
     return (
         *_header(model),
-        *(_network_instance(found) for found in model.network_instances),
+        *(_network_instance(found) for found in model.network_instances if found.vni is not None),
         *(_interface(found) for found in sorted(model.interfaces, key=_interface_order)),
         *routers(model),
         *policy_lines(model),
@@ -41,7 +41,8 @@ def _header(model: DeviceModel) -> tuple[Line, ...]:
 
 
 def _network_instance(instance: NetworkInstance) -> Line:
-    return Line(f"vrf {instance.name}", (Line(f"vni {instance.vni}"),) if instance.vni is not None else ())
+    """A VRF that the system has not made is shown only with its VNI."""
+    return Line(f"vrf {instance.name}", (Line(f"vni {instance.vni}"),))
 
 
 def _interface_order(interface: Interface) -> tuple[tuple[str, int], ...]:
