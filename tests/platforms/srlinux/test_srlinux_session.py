@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any
 
@@ -144,7 +145,7 @@ def wanted(model: DeviceModel | None = None) -> str:
 def without_pfc() -> DeviceModel:
     model = rail_switch()
     assert model.qos is not None
-    return replace(model, qos=replace(model.qos, ports=tuple(replace(port, pfc=False) for port in model.qos.ports)))
+    return replace(model, qos=replace(model.qos, ports=tuple(replace(port, pfc=()) for port in model.qos.ports)))
 
 
 def test_a_factory_switch_is_configured_by_one_set(box: Box) -> None:
@@ -196,8 +197,9 @@ def test_the_first_commit_rolls_back_to_the_factory(box: Box) -> None:
 def test_removed_configuration_is_deleted_and_management_stays(box: Box) -> None:
     with box.session() as session:
         session.commit(wanted(), confirm_within_s=60)
-        smaller = replace(spine(), name=NAME, qos=None, bfd=None)
-        bare = replace(smaller.bgp, neighbors=tuple(replace(peer, bfd=False) for peer in smaller.bgp.neighbors))
+        smaller = replace(spine(), name=NAME, qos=None)
+        assert smaller.bgp is not None
+        bare = replace(smaller.bgp, neighbors=tuple(replace(peer, bfd=None) for peer in smaller.neighbors))
         session.commit(wanted(replace(smaller, bgp=bare)), confirm_within_s=60)
         assert SRLINUX.parse(session.load()) == replace(smaller, bgp=bare)
     running = stripped(box.switch.tree)
@@ -209,7 +211,7 @@ def test_removed_configuration_is_deleted_and_management_stays(box: Box) -> None
 
 def test_a_refused_configuration_is_a_one_line_error_and_changes_nothing(box: Box) -> None:
     broken = json.loads(wanted())
-    del broken["srl_nokia-network-instance:network-instance"][0]["protocols"]["srl_nokia-bgp:bgp"]["router-id"]
+    del broken["srl_nokia-network-instance:network-instance"][0]["protocols"]["srl_nokia-bgp:bgp"]["autonomous-system"]
     with box.session() as session:
         session.commit(wanted(), confirm_within_s=60)
         before = session.load()
@@ -217,8 +219,8 @@ def test_a_refused_configuration_is_a_one_line_error_and_changes_nothing(box: Bo
             session.commit(json.dumps(broken), confirm_within_s=60)
         assert session.load() == before
     assert str(refused.value) == (
-        "pod1-seg1-leaf1: refused the configuration (/network-instance[name=default]/protocols/bgp/router-id: "
-        "is missing. Configure the switch's router id). Correct the configuration that it names."
+        "pod1-seg1-leaf1: refused the configuration (/network-instance[name=default]/protocols/bgp/autonomous-system: "
+        "is missing. Configure the switch's AS number). Correct the configuration that it names."
     )
 
 
@@ -256,9 +258,16 @@ def test_the_live_state(box: Box) -> None:
         observed = session.observe()
     assert observed.sessions == (
         ObservedBgpSession(
-            interface="ethernet-1/9", state="established", remote_as=65001, neighbor_device="spine1", bfd_up=True
+            peer="ethernet-1/9",
+            state="established",
+            interface="ethernet-1/9",
+            remote_as=65001,
+            neighbor_device="spine1",
+            bfd_up=True,
         ),
-        ObservedBgpSession(interface="ethernet-1/10", state="active", remote_as=65001, bfd_up=False),
+        ObservedBgpSession(
+            peer=IPv4Address("10.32.0.0"), state="active", interface="ethernet-1/10", remote_as=65001, bfd_up=False
+        ),
     )
     assert [found.name for found in observed.interfaces] == [
         "ethernet-1/1/1",
