@@ -129,6 +129,38 @@ def test_a_rule_whose_list_is_missing_matches_nothing_and_is_left_out() -> None:
     assert "ip prefix-list fabric-import-20 seq 5 permit 10.16.0.0/12 ge 31 le 31" in model.unmodelled
 
 
+@pytest.mark.parametrize(
+    ("found", "instead"),
+    [
+        (
+            " match ip address prefix-list fabric-import-10\n",
+            " match ip address prefix-list fabric-import-10\n match tag 7\n",
+        ),
+        (
+            "ip prefix-list fabric-import-10",
+            "ip prefix-list fabric-import-10 seq 1 deny 10.254.7.0/24\nip prefix-list fabric-import-10",
+        ),
+        (
+            "ip prefix-list fabric-import-10",
+            "ip prefix-list fabric-import-10 seq 1 deny any\nip prefix-list fabric-import-10",
+        ),
+    ],
+    ids=["another condition", "a denied prefix", "all denied first"],
+)
+def test_a_rule_whose_condition_the_model_cannot_say_is_left_out(found: str, instead: str) -> None:
+    """Without its condition it would permit every route."""
+    model = FRR.parse(text(LEAF).replace(found, instead, 1))
+    assert model.policy("fabric-import") == replace(LEAF.policies[1], rules=LEAF.policies[1].rules[1:])
+    assert model.unmodelled
+
+
+def test_a_list_that_denies_all_others_is_the_list_without_that_entry() -> None:
+    last = "ip prefix-list fabric-import-20 seq 5 permit 10.16.0.0/12 ge 31 le 31\n"
+    model = FRR.parse(text(LEAF).replace(last, f"{last}ip prefix-list fabric-import-20 seq 10 deny any\n"))
+    assert model.policies == LEAF.policies
+    assert model.unmodelled == ("ip prefix-list fabric-import-20 seq 10 deny any",)
+
+
 def test_bounds_that_frr_omits_are_parsed() -> None:
     exact = "fabric-import-10 seq 5 permit 10.254.0.0/15 ge 32 le 32"
     anything = FRR.parse(text(LEAF).replace(exact, "fabric-import-10 seq 5 permit any"))

@@ -70,7 +70,7 @@ class DraftRouter:
 
 @dataclass(slots=True, kw_only=True)
 class DraftEntry:
-    """One entry of a route map. prefix_lists: by IP version."""
+    """One entry of a route map. prefix_lists: by IP version. other: it has a condition, or a jump, of another kind."""
 
     action: Action
     prefix_lists: dict[int, str] = field(default_factory=dict)
@@ -80,6 +80,7 @@ class DraftEntry:
     set_local_preference: int | None = None
     set_med: int | None = None
     prepended: tuple[int, ...] = ()
+    other: bool = False
 
 
 @dataclass(slots=True)
@@ -97,7 +98,8 @@ class Draft(LineDraft):
     """The whole configuration. interfaces: by Linux's name. routers: by network instance.
 
     prefix_lists: by IP version and name, then by sequence number; communities, as_paths: by name, then by sequence
-    number. route_maps: by name, then by sequence number. instance, family, entry: of the section being read.
+    number. In these lists, DENY ends the list and None is an entry of another kind. route_maps: by name, then by
+    sequence number. instance, family, entry: of the section being read.
     """
 
     hostname: str = ""
@@ -105,9 +107,9 @@ class Draft(LineDraft):
     vnis: dict[str, int | None] = field(default_factory=dict)
     interfaces: dict[str, DraftInterface] = field(default_factory=dict)
     routers: dict[str, DraftRouter] = field(default_factory=dict)
-    prefix_lists: dict[tuple[int, str], dict[int, PrefixRange]] = field(default_factory=dict)
-    communities: dict[str, dict[int, str]] = field(default_factory=dict)
-    as_paths: dict[str, dict[int, str]] = field(default_factory=dict)
+    prefix_lists: dict[tuple[int, str], dict[int, PrefixRange | Action | None]] = field(default_factory=dict)
+    communities: dict[str, dict[int, str | None]] = field(default_factory=dict)
+    as_paths: dict[str, dict[int, str | None]] = field(default_factory=dict)
     route_maps: dict[str, dict[int, DraftEntry]] = field(default_factory=dict)
     profiles: dict[str, DraftProfile] = field(default_factory=dict)
     instance: str = DEFAULT_INSTANCE

@@ -179,6 +179,26 @@ def _permit(draft: Draft, match: re.Match[str]) -> None:
     entries[int(match[3])] = PrefixRange(prefix=prefix, ge=ge, le=le)
 
 
+def _deny_any(draft: Draft, match: re.Match[str]) -> None:
+    draft.prefix_lists.setdefault((_VERSIONS[match[1]], match[2]), {})[int(match[3])] = Action.DENY
+
+
+def _other_prefix(draft: Draft, match: re.Match[str]) -> None:
+    draft.prefix_lists.setdefault((_VERSIONS[match[1]], match[2]), {})[int(match[3])] = None
+
+
+def _other_community(draft: Draft, match: re.Match[str]) -> None:
+    draft.communities.setdefault(match[1], {})[int(match[2])] = None
+
+
+def _other_as_path(draft: Draft, match: re.Match[str]) -> None:
+    draft.as_paths.setdefault(match[1], {})[int(match[2])] = None
+
+
+def _other_condition(draft: Draft, _match: re.Match[str]) -> None:
+    draft.entry.other = True
+
+
 def _as_path_list(draft: Draft, match: re.Match[str]) -> None:
     draft.as_paths.setdefault(match[1], {})[int(match[2])] = match[3]
 
@@ -272,6 +292,7 @@ _ENTRY = (
     rule(r"match (ip|ipv6) address prefix-list (\S+)", _match_prefixes),
     rule(r"match community (\S+)", _match_community),
     rule(r"match as-path (\S+)", _match_as_path),
+    rule(r"(?:match|call|on-match|continue)\b.*", _other_condition),
     rule(r"set as-path prepend ([\d ]+)", _prepend),
     rule(r"set community (?!.*(?:additive|none)$)(.+)", _set_communities),
     rule(r"set local-preference (\d+)", _local_preference),
@@ -288,8 +309,12 @@ CONFIGURATION = (
     rule(r"interface (\S+)", _interface, *_INTERFACE),
     rule(r"router bgp (\d+)(?: vrf (\S+))?", _router, *_ROUTER),
     rule(r"(ip|ipv6) prefix-list (\S+) seq (\d+) permit (\S+/\d+|any)(?: ge (\d+))?(?: le (\d+))?", _permit),
+    rule(r"(ip|ipv6) prefix-list (\S+) seq (\d+) deny (?:any|0\.0\.0\.0/0 le 32|::/0 le 128)", _deny_any),
+    rule(r"(ip|ipv6) prefix-list (\S+) seq (\d+) .+", _other_prefix),
     rule(r"bgp as-path access-list (\S+) seq (\d+) permit (.+)", _as_path_list),
+    rule(r"bgp as-path access-list (\S+) seq (\d+) .+", _other_as_path),
     rule(r"bgp community-list standard (\S+) seq (\d+) permit (\S+)", _community_list),
+    rule(r"bgp community-list \S+ (\S+) seq (\d+) .+", _other_community),
     rule(r"route-map (\S+) (permit|deny) (\d+)", _entry, *_ENTRY),
     rule(r"bfd", ignored, rule(r"profile (\S+)", _profile, *_PROFILE)),
 )

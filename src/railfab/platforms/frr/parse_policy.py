@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
-from railfab.device import Action, Policy, PolicyRule, PrefixRange
+from railfab.device import Action, Policy, PolicyRule
 from railfab.platforms.frr.draft import Draft, DraftEntry
 from railfab.platforms.frr.names import DEFAULT_SEQUENCE, IPV6_HALF, RULE_STEP
 
@@ -48,19 +48,16 @@ def _halves(first: PolicyRule, second: PolicyRule) -> bool:
 
 
 def _rule(draft: Draft, entry: DraftEntry) -> PolicyRule | None:
-    """The rule of an entry; None for one that matches no route, because it uses an empty list or both families."""
-    ranges = [_in_order(draft.prefix_lists.get(key, {})) for key in entry.prefix_lists.items()]
-    communities = _in_order(draft.communities.get(entry.community_list or "", {}))
-    as_paths = _in_order(draft.as_paths.get(entry.as_path_list or "", {}))
-    if len(ranges) > 1 or not all(ranges) or bool(entry.community_list) > bool(communities):
+    """The rule of an entry; None where the model has no word for its condition, or no route meets it."""
+    ranges = [_listed(draft.prefix_lists.get(key)) for key in entry.prefix_lists.items()]
+    communities = _listed(draft.communities.get(entry.community_list)) if entry.community_list else ()
+    as_paths = _listed(draft.as_paths.get(entry.as_path_list)) if entry.as_path_list else ()
+    if entry.other or len(ranges) > 1 or None in (*ranges, communities, as_paths) or len(as_paths or ()) > 1:
         return None
-    if bool(entry.as_path_list) != (len(as_paths) == 1):
-        return None
-    prefixes: tuple[PrefixRange, ...] = ranges[0] if ranges else ()
     return PolicyRule(
         action=entry.action,
-        prefixes=prefixes,
-        communities=communities,
+        prefixes=(ranges[0] if ranges else None) or (),
+        communities=communities or (),
         as_path=as_paths[0] if as_paths else None,
         set_communities=entry.set_communities,
         set_local_preference=entry.set_local_preference,
@@ -69,11 +66,23 @@ def _rule(draft: Draft, entry: DraftEntry) -> PolicyRule | None:
     )
 
 
+def _listed(entries: Mapping[int, T | Action | None] | None) -> tuple[T, ...] | None:
+    """What a list permits; None without any, or with an entry of another kind. FRR treats a missing list as empty."""
+    found: list[T] = []
+    for _, entry in sorted((entries or {}).items(), key=_sequence):
+        if entry is Action.DENY:
+            break
+        if entry is None or isinstance(entry, Action):
+            return None
+        found.append(entry)
+    return tuple(found) or None
+
+
+def _sequence(numbered: tuple[int, object]) -> int:
+    return numbered[0]
+
+
 def _prepend(draft: Draft, entry: DraftEntry) -> int:
     """How often an entry prepends the own AS number; 0 where it prepends others."""
     own = {router.asn for router in draft.routers.values()}
     return len(entry.prepended) if set(entry.prepended) <= own else 0
-
-
-def _in_order(entries: Mapping[int, T]) -> tuple[T, ...]:
-    return tuple(entry for _, entry in sorted(entries.items(), key=lambda numbered: numbered[0]))
