@@ -234,12 +234,14 @@ def test_verify_finds_a_manual_change(twin: Twin, fabric: Design, nornir: Nornir
     assert running(twin) == before
 
 
-def test_a_setting_that_differs_from_the_intent_and_the_far_end_is_two_findings(
+def test_a_setting_that_differs_from_the_intent_and_the_far_end_is_named_with_the_lines_that_lost_their_effect(
     twin: Twin, fabric: Design, nornir: Nornir
 ) -> None:
     set_by_hand(twin, f"{QOS}[interface-id={UPLINK}]/pfc/pfc-enable", False)
     assert [str(found) for found in seen(nornir, fabric)] == [
         f"{LEAF}: qos.ports[{UPLINK}].pfc: is none, the intent says 3. Deploy the intent.",
+        f"{LEAF}: unmodelled: has 3 lines that no value stands for, the first is 'set / qos interfaces interface "
+        f"{UPLINK} input pfc-buffer-allocation-profile 400g-40m'. Deploy the intent.",
         f"{LEAF} {UPLINK} and pod1-spine1 ethernet-1/1: PFC of priority 3 differs: off and on. "
         "Configure both ends with the same value.",
     ]
@@ -248,6 +250,6 @@ def test_a_setting_that_differs_from_the_intent_and_the_far_end_is_two_findings(
 def test_an_unmodelled_difference_is_reported_with_its_first_line(twin: Twin, fabric: Design, nornir: Nornir) -> None:
     set_by_hand(twin, "/system/lldp/admin-state", "disable")
     assert [str(found) for found in seen(nornir, fabric)] == [
-        f"{LEAF}: unmodelled: the intent does not have 1 line, the first is 'set / system lldp admin-state disable'. "
-        "Deploy the intent."
+        f"{LEAF}: unmodelled: has 1 line that no value stands for, the first is "
+        "'set / system lldp admin-state disable'. Deploy the intent."
     ]

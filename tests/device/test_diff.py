@@ -144,7 +144,7 @@ def test_lines_that_no_value_stands_for_are_counted_with_the_first_one() -> None
     running = replace(LEAF_MODEL, unmodelled=("ip route 10.0.0.0/8 blackhole", "ntp server 10.0.0.1"))
     assert change_lines(running, LEAF_MODEL) == ("switch: 2 other lines removed (ip route 10.0.0.0/8 blackhole)",)
     assert [str(found) for found in deviations(running, LEAF_MODEL)] == [
-        f"{LEAF}: unmodelled: the intent does not have 2 lines, the first is 'ip route 10.0.0.0/8 blackhole'. "
+        f"{LEAF}: unmodelled: has 2 lines that no value stands for, the first is 'ip route 10.0.0.0/8 blackhole'. "
         "Deploy the intent."
     ]
 

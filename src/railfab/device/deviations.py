@@ -24,4 +24,4 @@ def deviations(running: DeviceModel, intended: DeviceModel) -> Iterator[Finding]
 
 def _lines(change: Change) -> str:
     more = [line for line in change.before if line not in change.after]
-    return f"the intent does not have {counted(len(more), 'line')}, the first is '{more[0]}'"
+    return f"has {counted(len(more), 'line')} that no value stands for, the first is '{more[0]}'"

@@ -1,0 +1,60 @@
+"""Designs of every kind, planned and rendered: what a platform renders parses back to the planned model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.topology.fabric_intents import fabric
+
+from railfab.device import DeviceModel, plan
+from railfab.errors import Problems, UnsupportedFeature
+from railfab.platforms import admit, platform, platform_names
+from railfab.platforms.features import FEATURES
+from railfab.testing.device_models import features
+from railfab.topology import wire
+
+DESIGNS: dict[str, dict[str, Any]] = {
+    "ebgp": {},
+    "numbered": {"profile__underlay": "numbered"},
+    "ibgp": {"profile__control_plane": "ibgp", "profile__reflectors": 4},
+    "ipv6": {"profile__family": "ipv6", "profile__underlay": "numbered"},
+    "ipv6 unnumbered": {"profile__family": "ipv6"},
+    "vlan": {"hosts__attach": "vlan"},
+    "bundle": {"backend__spines__links_per_leaf": 2, "backend__spines__bundle": True, "backend__spines__count": 2},
+    "esi": {"hosts__attach": "esi", "profile__control_plane": "evpn", "profile__data_plane": "vxlan"},
+    "timers": {"profile__bgp": {"keepalive_s": 10, "hold_s": 30, "connect_retry_s": 5, "advertisement_interval_s": 1}},
+    "hash": {"profile__hash": {"seed": 4, "fields": ["source-port", "destination-port"]}},
+}
+
+
+MODELS = {"frr": "linux-64", "srlinux": "7220-ixr-d5"}
+"""A switch model of each platform."""
+
+
+def models(name: str, changes: dict[str, Any]) -> list[DeviceModel]:
+    """The models of a design on a platform; without the lossless class where it cannot have one."""
+    lossless = {} if "pfc" in features(name) else {"profile__lossless": False}
+    tiers = {
+        f"backend__{tier}__{key}": value
+        for tier in ("segments", "spines")
+        for key, value in (("platform", name), ("model", MODELS[name]))
+    }
+    intent = fabric(**lossless, **tiers, **changes)
+    return list(plan(wire(intent), intent).values())
+
+
+@pytest.mark.parametrize("name", platform_names())
+@pytest.mark.parametrize("design", DESIGNS)
+def test_a_design_parses_back_to_its_models_or_is_refused_where_a_platform_lacks_a_feature(
+    name: str, design: str
+) -> None:
+    own = platform(name)
+    for model in models(name, DESIGNS[design]):
+        lacking = {feature for feature, found in FEATURES.items() if found.used(model)} - features(name)
+        if lacking:
+            with pytest.raises((UnsupportedFeature, Problems), match="|".join(lacking)):
+                admit(model, own)
+        else:
+            admitted = admit(model, own)
+            assert own.parse(own.text(own.render(admitted))) == admitted
