@@ -114,6 +114,20 @@ def test_audit_names_what_was_changed_by_hand_and_both_ends_that_no_longer_agree
     assert "pod1-spine1 ethernet-1/1: expects AS 4200001009, but pod1-seg1-leaf1 is in AS 4200001001" in said
 
 
+def test_audit_reports_lines_that_the_model_has_no_word_for(tmp_path: Path) -> None:
+    railfab("render", POD64, "-o", "out", cwd=tmp_path)
+    leaf = next((tmp_path / "out").glob("pod1-seg1-leaf1.*"))
+    tree = json.loads(leaf.read_text())
+    next(port for port in tree["srl_nokia-interfaces:interface"] if port["name"] == "ethernet-1/32")["tpid"] = (
+        "TPID_0X8100"
+    )
+    leaf.write_text(json.dumps(tree))
+    done = railfab("audit", POD64, "--configs", "out", cwd=tmp_path)
+    assert done.returncode == 1
+    line = "set / interface ethernet-1/32 tpid TPID_0X8100"
+    assert f"pod1-seg1-leaf1: unmodelled: the intent does not have 1 line, the first is '{line}'" in done.stdout
+
+
 @pytest.mark.parametrize("command", ["deploy", "verify", "rollback"])
 def test_commands_that_speak_to_switches_say_when_there_are_none(tmp_path: Path, command: str) -> None:
     write_private(tmp_path / ".railfab" / "pod64.previous" / "pod1-spine1", "")
