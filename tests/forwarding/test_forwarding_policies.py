@@ -222,8 +222,10 @@ def test_the_lowest_med_of_one_neighbour_as_wins() -> None:
 
 
 def test_a_med_is_not_passed_on_to_other_ases() -> None:
-    """The leaf's MED tells the spines apart from nothing; other leaves see no MED of theirs."""
-    told = with_policy(model(FAR_LEAF), "export", policy(permitting(set_med=10)), only="ethernet-1/32")
+    """One spine is told a MED by the far leaf; to the near leaf its routes are equal to those of the others."""
+    told = model(FAR_LEAF)
+    for key in ("ethernet-1/31", "ethernet-1/32"):
+        told = with_policy(told, "export", policy(permitting(set_med=10)), only=key)
     assert spines_used(converged(told)) == set(SPINES)
 
 

@@ -371,6 +371,21 @@ def test_a_host_port_that_goes_down_lowers_the_numbers_of_prefixes_of_all_sessio
     ]
 
 
+def test_prefixes_that_peers_do_not_take_are_counted_as_sent() -> None:
+    """The filter is in use elsewhere, and no route differs, so that nothing but the number of prefixes changes."""
+    _, links, models = fabric("pod64")
+    one, other = "pod1-seg1-leaf1", "pod1-seg1-leaf2"
+    everything = EDITS["exports all"]
+    loopbacks = (*models[one].interfaces[-1].addresses, IPv4Interface("172.16.0.1/32"))
+    held = {**models, one: with_loopback(models[one], *loopbacks), other: everything(models[other], 0)}
+    state = at_once(links, held, frozenset())
+    count_prefixes(state)
+    changed = everything(held[one], 0)
+    assert seen(converge(state, FabricChange({one: changed}))) == seen(
+        at_once(links, {**held, one: changed}, frozenset())
+    )
+
+
 def test_a_qos_change_shares_routes_ports_and_sessions() -> None:
     _, links, models = fabric("pod64")
     planned = at_once(links, models, frozenset())
