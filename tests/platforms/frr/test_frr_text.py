@@ -33,6 +33,7 @@ from railfab.testing.device_models import device_models
 FRR = platform("frr")
 GOLDEN = Path(__file__).parents[2] / "golden" / "frr"
 SWITCHES = (LEAF, SPINE, RICH)
+FIRST_LIST = "ip prefix-list fabric-import-10"
 
 
 def grammar(path: Path) -> tuple[int, str]:
@@ -130,26 +131,17 @@ def test_a_rule_whose_list_is_missing_matches_nothing_and_is_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "instead"),
+    ("below", "line"),
     [
-        (
-            " match ip address prefix-list fabric-import-10\n",
-            " match ip address prefix-list fabric-import-10\n match tag 7\n",
-        ),
-        (
-            "ip prefix-list fabric-import-10",
-            "ip prefix-list fabric-import-10 seq 1 deny 10.254.7.0/24\nip prefix-list fabric-import-10",
-        ),
-        (
-            "ip prefix-list fabric-import-10",
-            "ip prefix-list fabric-import-10 seq 1 deny any\nip prefix-list fabric-import-10",
-        ),
+        (" match ip address prefix-list fabric-import-10", " match tag 7"),
+        (FIRST_LIST, f"{FIRST_LIST} seq 1 deny 10.254.7.0/24"),
+        (FIRST_LIST, f"{FIRST_LIST} seq 1 deny any"),
     ],
     ids=["another condition", "a denied prefix", "all denied first"],
 )
-def test_a_rule_whose_condition_the_model_cannot_say_is_left_out(found: str, instead: str) -> None:
+def test_a_rule_whose_condition_the_model_cannot_say_is_left_out(below: str, line: str) -> None:
     """Without its condition it would permit every route."""
-    model = FRR.parse(text(LEAF).replace(found, instead, 1))
+    model = FRR.parse(text(LEAF).replace(below, f"{line}\n{below}", 1))
     assert model.policy("fabric-import") == replace(LEAF.policies[1], rules=LEAF.policies[1].rules[1:])
     assert model.unmodelled
 
