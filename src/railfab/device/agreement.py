@@ -80,7 +80,7 @@ class LinkEnd:
 
     @property
     def port_qos(self) -> PortQos | None:
-        return self.switch.ports.get(self.port.name)
+        return self.switch.ports.get(self.port.name) or self.switch.ports.get(self.routed.name)
 
     def thresholds(self, traffic_class: str) -> ClassThresholds | None:
         """The thresholds of a class on this port; None where it has none."""

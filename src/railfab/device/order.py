@@ -27,8 +27,8 @@ def in_order(model: DeviceModel) -> DeviceModel:
 
     Ports by front panel, then loopbacks, LAGs and SVIs by number. Addresses, prefixes and aggregates by family, then
     value. Neighbours by network instance, the default one first: those over an interface in the order of the
-    interfaces, then the others by address. Classes by queue. What has a name, by name. The rules of a policy and the
-    policies of a neighbour keep their order, because it is their meaning.
+    interfaces, then the others by address. Classes by queue. QoS of ports in the order of the interfaces. What has a
+    name, by name. The rules of a policy and the policies of a neighbour keep their order, because it is their meaning.
     """
     interfaces = tuple(_interface(found) for found in sorted(model.interfaces, key=_interface_key))
     ordered = replace(
@@ -38,7 +38,7 @@ def in_order(model: DeviceModel) -> DeviceModel:
         policies=tuple(_policy(policy) for policy in sorted(model.policies, key=lambda policy: policy.name)),
         network_instances=tuple(sorted(model.network_instances, key=lambda instance: instance.name)),
         vlans=tuple(sorted(model.vlans, key=lambda vlan: vlan.vlan_id)),
-        qos=_qos(model.qos) if model.qos else None,
+        qos=_qos(model.qos, interfaces) if model.qos else None,
         unmodelled=tuple(sorted(model.unmodelled)),
     )
     return replace(ordered, bgp=_bgp(model.bgp, ordered)) if model.bgp else ordered
@@ -116,7 +116,8 @@ def _aggregate_key(aggregate: Aggregate) -> tuple[bool, str, tuple[int, int, int
     return instance != DEFAULT_INSTANCE, instance, _network_key(aggregate.prefix)
 
 
-def _qos(qos: Qos) -> Qos:
+def _qos(qos: Qos, interfaces: Iterable[Interface]) -> Qos:
+    order = {interface.name: place for place, interface in enumerate(interfaces)}
     classes = tuple(sorted(qos.classes, key=_class_key))
     places = {found.name: place for place, found in enumerate(classes)}
     return replace(
@@ -127,8 +128,12 @@ def _qos(qos: Qos) -> Qos:
             for found in sorted(qos.classifiers, key=lambda classifier: classifier.name)
         ),
         profiles=tuple(_profile(found, places) for found in sorted(qos.profiles, key=lambda profile: profile.name)),
-        ports=tuple(_port_qos(found, places) for found in sorted(qos.ports, key=lambda port: natural(port.interface))),
+        ports=tuple(_port_qos(found, places) for found in sorted(qos.ports, key=lambda port: _port_key(port, order))),
     )
+
+
+def _port_key(port: PortQos, order: Mapping[str, int]) -> tuple[int, tuple[tuple[int, str], ...]]:
+    return order.get(port.interface, len(order)), natural(port.interface)
 
 
 def _port_qos(port: PortQos, places: Mapping[str, int]) -> PortQos:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from railfab.device.interfaces import lag_name
 from railfab.device.plan_switch import Connection, PlannedSwitch
 from railfab.device.qos import (
     Classifier,
@@ -45,7 +48,7 @@ def planned_qos(switch: PlannedSwitch) -> Qos | None:
         profiles=tuple(
             _port_profile(name, thresholds[name], pool_percent * buffer_bytes / 100) for name in sorted(thresholds)
         ),
-        ports=tuple(_port(found, lossless) for found in switch.connections),
+        ports=tuple(_port(name, found, lossless) for name, found in _ports(switch)),
         watchdog=_watchdog(lossless),
         headroom_pool_percent=pool_percent,
     )
@@ -55,9 +58,18 @@ def _profile_of(connection: Connection) -> str:
     return profile_name(connection.port.rate_gbps, connection.link.cable_m)
 
 
-def _port(connection: Connection, lossless: Lossless) -> PortQos:
+def _ports(switch: PlannedSwitch) -> Iterator[tuple[str, Connection]]:
+    """The ports and LAGs that have QoS, each with its connection or one of them; a LAG has it for its members."""
+    for found in switch.connections:
+        if found.port.bundle is None:
+            yield found.port.name, found
+    for number, members in switch.lags.items():
+        yield lag_name(number), members[0]
+
+
+def _port(name: str, connection: Connection, lossless: Lossless) -> PortQos:
     return PortQos(
-        interface=connection.port.name,
+        interface=name,
         profile=_profile_of(connection),
         classifier=CLASSIFIER,
         pfc=(lossless.priority,) if lossless.pfc else (),

@@ -85,7 +85,7 @@ class PortProfile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PortQos:
-    """QoS of one port.
+    """QoS of one port, or of a LAG for all its members.
 
     profile: name of its PortProfile; None is the platform's default. classifier: name of its Classifier; without one,
     all packets belong to the default class. pfc: priorities with PFC, ascending. ecn: names of the classes that are
