@@ -95,6 +95,13 @@ def _is_internal(model: DeviceModel) -> bool:
     return any(neighbor.remote_as in (Remote.INTERNAL, asn) for neighbor in model.neighbors)
 
 
+def _shares_a_priority(qos: Qos) -> bool:
+    """Whether several classes send pause frames of one priority, or obey those of one."""
+    sent = [found.pfc_priority for found in qos.classes if found.pfc_priority is not None]
+    obeyed = [found.obeyed_priority for found in qos.classes if found.obeyed_priority is not None]
+    return len({*sent}) < len(sent) or len({*obeyed}) < len(obeyed)
+
+
 def _has_member_qos(model: DeviceModel) -> bool:
     members = {name for found in model.interfaces if isinstance(found, Lag) for name in found.members}
     return model.qos is not None and any(port.interface in members for port in model.qos.ports)
@@ -242,6 +249,7 @@ FEATURES: Mapping[str, Feature] = {
     "ecn": Feature("ECN marking", _any_qos_port(lambda port: bool(port.ecn))),
     "pfc_watchdog": Feature("PFC watchdog", _qos(lambda qos: qos.watchdog is not None)),
     "several_lossless_classes": Feature("several lossless classes", _qos(lambda qos: len(qos.lossless()) > 1)),
+    "shared_priority": Feature("several classes with one PFC priority", _qos(_shares_a_priority)),
     "several_classifiers": Feature("several DSCP maps", _qos(lambda qos: len(qos.classifiers) > 1)),
     "lag_member_qos": Feature("QoS of a member of a LAG", _has_member_qos),
     "dynamic_threshold": Feature("alpha of a queue", _any_threshold(lambda found: found.alpha is not None)),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from hypothesis import strategies as st
@@ -51,13 +52,20 @@ def _classes(draw: st.DrawFn, able: Collection[str]) -> tuple[TrafficClass, ...]
     lossless = draw(st.sets(st.integers(1, others), max_size=most))
     priorities = draw(st.lists(st.integers(0, 7), min_size=others, max_size=others, unique=True))
     default = TrafficClass(name=names[0], queue=0, scheduling=Scheduling.WEIGHTED, weight=draw(st.integers(1, 100)))
-    return (
-        default,
-        *(
-            draw(_class(names[place], queues[place - 1], priorities[place - 1] if place in lossless else None))
-            for place in range(1, len(names))
-        ),
-    )
+    found = [
+        draw(_class(names[place], queues[place - 1], priorities[place - 1] if place in lossless else None))
+        for place in range(1, len(names))
+    ]
+    return (default, *(found if "shared_priority" in able else _obeying_apart(found)))
+
+
+def _obeying_apart(classes: Sequence[TrafficClass]) -> Iterator[TrafficClass]:
+    """The classes, of which only the first obeys a priority."""
+    seen: set[int] = set()
+    for found in classes:
+        taken = found.obeyed_priority in seen
+        seen.update([] if found.obeyed_priority is None else [found.obeyed_priority])
+        yield replace(found, obeyed_priority=None) if taken else found
 
 
 @st.composite
