@@ -12,6 +12,7 @@ import pytest
 import yaml
 from tests.lab.fabrics import FRR_POD, lab_plan
 
+from railfab.device import Port
 from railfab.errors import LabError
 from railfab.fabric import design
 from railfab.lab import LabPlan
@@ -72,7 +73,7 @@ def test_every_node_and_cable_of_the_fabric_is_there_once(plan: LabPlan, files: 
 
 
 def test_cables_carry_the_mtu_of_the_switches(plan: LabPlan, files: LabFiles) -> None:
-    expected = {interface.mtu_bytes for model in plan.models.values() for interface in model.interfaces}
+    expected = {port.mtu_bytes for model in plan.models.values() for port in model.interfaces if isinstance(port, Port)}
     assert {link.mtu_bytes for link in files.topology.links} == expected
 
 
