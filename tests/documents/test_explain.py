@@ -239,7 +239,7 @@ def test_the_words_follow_the_profile() -> None:
     text = explain(profile={"control_plane": "ibgp", "asn": 65123, "ecmp": "flowlet", "bfd": False, "lossless": False})
     assert text["AS numbers"] == ("With iBGP all switches are in AS 65123.",)
     assert text["Routing"] == (
-        "iBGP runs in one AS, with route reflectors.",
+        "iBGP runs in one AS, on every link between switches; a reflector is the next hop of what it reflects.",
         "2 route reflectors, at most 2 in each pod and in the top tier (`reflectors`), the first being pod1-spine1.",
     )
     assert text["Load balancing"][1].startswith("A flow may change its path after a pause")

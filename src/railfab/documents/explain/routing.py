@@ -10,7 +10,7 @@ from railfab.units import counted
 
 CONTROL = {
     "ebgp": "eBGP runs on every link between switches (RFC 7938): AS paths prevent loops.",
-    "ibgp": "iBGP runs in one AS, with route reflectors.",
+    "ibgp": "iBGP runs in one AS, on every link between switches; a reflector is the next hop of what it reflects.",
     "evpn": "eBGP carries the routes of the underlay, and BGP EVPN over it those of hosts.",
 }
 SPREAD = {
