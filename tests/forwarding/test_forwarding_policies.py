@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from ipaddress import IPv4Address, IPv4Network, IPv6Interface, ip_address, ip_network
+from random import Random
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,7 +42,7 @@ from railfab.device import (
     Remote,
 )
 from railfab.forwarding import FabricChange, ForwardingState, LinkTable, Marking, converge, unconfigured
-from railfab.forwarding.attributes import Attributes
+from railfab.forwarding.attributes import Attributes, RouteAttributes
 from railfab.forwarding.policies import Policies, decided
 from railfab.forwarding.prefixes import Prefixes, prefix_of
 from railfab.sim import Framing
@@ -126,6 +129,22 @@ def test_a_filter_decides_about_each_prefix_as_its_rules_in_order_do(data: st.Da
                 assert after is None
             else:
                 assert after == route._replace(med=rule.set_med or 0)
+
+
+def test_attributes_that_several_threads_number_have_one_number_each() -> None:
+    table = RouteAttributes()
+    routes = [Attributes(path=(asn,) * (1 + asn % 12)) for asn in range(4000)]
+
+    def numbered(seed: int) -> list[int]:
+        numbers = {route: table.number(route) for route in Random(seed).sample(routes, len(routes))}
+        return [numbers[route] for route in routes]
+
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(numbered, range(4)))
+    assert all(numbers == found[0] for numbers in found)
+    assert [table.values[number] for number in found[0]] == routes
+    assert table.costs(np.array(found[0], np.int32)).tolist() == [route.cost for route in routes]
+    assert np.flatnonzero(table.containing(7)).tolist() == [found[0][7]]
 
 
 # Rules, defaults, and several policies.

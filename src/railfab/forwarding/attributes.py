@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -47,7 +48,10 @@ class Attributes(NamedTuple):
 
 
 class RouteAttributes:
-    """The table. Only ever grows, so that numbers stay valid."""
+    """The table. Only ever grows, so that numbers stay valid. Thread-safe: readers count prefixes while it grows.
+
+    has_med, has_internal: whether any attributes have a MED, or come from inside an AS.
+    """
 
     def __init__(self) -> None:
         self.values: list[Attributes] = []
@@ -56,15 +60,24 @@ class RouteAttributes:
         self._members = np.full((_FIRST_ROWS, _FIRST_COLUMNS), -1, np.int64)
         self._costs = np.zeros(_FIRST_ROWS, np.int32)
         self._reflected = np.zeros(_FIRST_ROWS, bool)
-        self.has_med = False
+        self._containing: dict[int, NDArray[np.bool_]] = {}
+        self._growing = threading.Lock()
+        self.has_med = self.has_internal = False
         self.number(Attributes())
 
     def number(self, attributes: Attributes) -> int:
         """The number of attributes; new ones are appended."""
         found = self._numbers.get(attributes)
-        if found is None:
-            found = self._numbers[attributes] = self._append(attributes)
-        return found
+        if found is not None:
+            return found
+        with self._growing:
+            if attributes not in self._numbers:
+                self._numbers[attributes] = self._append(attributes)
+            return self._numbers[attributes]
+
+    def costs_outside(self, costs: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Costs after a session with another AS, by those before it."""
+        return (costs & -LENGTH) + LENGTH if self.has_internal else costs + LENGTH
 
     def costs(self, numbers: Numbers) -> NDArray[np.int32]:
         return np.asarray(self._costs[numbers])
@@ -82,7 +95,10 @@ class RouteAttributes:
 
     def containing(self, asn: int) -> NDArray[np.bool_]:
         """(number,) whether each path has this AS number in it."""
-        return np.asarray((self._members[: len(self.values)] == asn).any(axis=1))
+        count, found = len(self.values), self._containing.get(asn)
+        if found is None or len(found) < count:
+            found = self._containing[asn] = np.asarray((self._members[:count] == asn).any(axis=1))
+        return found
 
     def external(self, asn: NDArray[np.int64], numbers: Numbers) -> Numbers:
         """Attributes after a session with another AS, by the AS numbers of their senders."""
@@ -130,6 +146,7 @@ class RouteAttributes:
         self._costs[number] = attributes.cost
         self._reflected[number] = attributes.from_client or not attributes.internal
         self.has_med |= attributes.med != 0
+        self.has_internal |= attributes.internal != 0
         self.values.append(attributes)
         return number
 

@@ -138,21 +138,22 @@ class BestPaths:
         """What a switch has of the announcements to it once they have passed its import filters."""
         draft, config = self._draft, self._configs[name]
         told = announced(draft, inward(self._configs, name, peers), at, self._verdicts)
-        received = _Received(draft.tables.attributes, peers, told.numbers)
+        attributes = draft.tables.attributes
         verdict = self._verdicts.of([(config.imports[peer.key], peer.families) for peer in peers.members], at)
         usable = told.offered & (verdict != DENIED)
         if peers.has_kept_next_hops:
             usable &= ~peers.keep_next_hop[:, None] | (draft.cost[peers.rows[:, None], at] == 0)
-        received.costs[~usable] = UNREACHED
+        costs = attributes.costs_outside(told.costs)
+        if peers.has_internal:
+            costs = np.where(peers.internal[:, None], told.costs + 1, costs)
+        received = _Received(attributes, peers, told.numbers, np.where(usable, costs, UNREACHED))
         if (verdict > ACCEPTED).any():
             special = usable & (verdict > ACCEPTED)
             verdict = np.broadcast_to(verdict, special.shape)
             rows, columns = np.nonzero(special)
             asn = np.full(len(rows), config.asn or 0, np.int64)
             entered = received.at(rows, columns)
-            received.replace(
-                special, draft.tables.policies.apply(verdict[special], entered, draft.tables.attributes, asn)
-            )
+            received.replace(special, draft.tables.policies.apply(verdict[special], entered, attributes, asn))
         return received
 
     def _equal(self, received: _Received, members: Columns, bgp: Bgp) -> Columns:
@@ -174,13 +175,9 @@ class BestPaths:
 class _Received:
     """Routes as they reach a switch. Axes (peer, group). costs: `UNREACHED` where there is none."""
 
-    def __init__(self, attributes: RouteAttributes, peers: Peers, numbers: Numbers) -> None:
-        self._attributes, self._peers, self._numbers = attributes, peers, numbers
+    def __init__(self, attributes: RouteAttributes, peers: Peers, numbers: Numbers, costs: NDArray[np.int32]) -> None:
+        self._attributes, self._peers, self._numbers, self.costs = attributes, peers, numbers, costs
         self._imported: Numbers | None = None
-        costs = attributes.costs(numbers)
-        self.costs = (costs & -LENGTH) + LENGTH
-        if peers.has_internal:
-            self.costs = np.where(peers.internal[:, None], costs + 1, self.costs)
 
     def at(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Numbers:
         """Attributes of the routes at these places."""

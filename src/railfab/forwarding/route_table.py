@@ -152,11 +152,12 @@ def outward(configs: Configs, name: str, row: int, peers: Peers) -> Directions:
 class Announced(NamedTuple):
     """Axes (session, group). offered: whether the sender announces the groups.
 
-    numbers: with which attributes, as they leave it, its AS number not yet prepended.
+    numbers, costs: with which attributes, as they leave it, its AS number not yet prepended, and their cost.
     """
 
     offered: NDArray[np.bool_]
     numbers: Numbers
+    costs: NDArray[np.int32]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -262,9 +263,9 @@ def announced(table: Routes, directions: Directions, at: NDArray[np.int64], verd
     inside an AS only what it may pass on.
     """
     rows, attributes = directions.rows[:, None], table.tables.attributes
-    numbers = table.best[rows, at]
+    numbers, costs = table.best[rows, at], table.cost[rows, at]
     verdict = verdicts.of(directions.filters, at)
-    offered = (table.cost[rows, at] < UNREACHED) & (verdict != DENIED)
+    offered = (costs < UNREACHED) & (verdict != DENIED)
     offered &= ~_looped(attributes, directions.receiver_asn, numbers)
     if directions.has_internal:
         offered &= directions.unrestricted[:, None] | attributes.for_all_internal(numbers)
@@ -279,7 +280,8 @@ def announced(table: Routes, directions: Directions, at: NDArray[np.int64], verd
         after = table.tables.policies.apply(verdict[special], numbers[special], attributes, sender_asn)
         numbers = numbers.copy()
         offered[special], numbers[special] = after != REJECTED, np.maximum(after, NO_PATH)
-    return Announced(offered, numbers)
+        costs[special] = attributes.costs(numbers[special])
+    return Announced(offered, numbers, costs)
 
 
 def _reflected(
