@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from ipaddress import IPv4Address, IPv4Network, IPv6Interface, ip_address, ip_network
-from random import Random
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -42,7 +39,7 @@ from railfab.device import (
     Remote,
 )
 from railfab.forwarding import FabricChange, ForwardingState, LinkTable, Marking, converge, unconfigured
-from railfab.forwarding.attributes import Attributes, RouteAttributes
+from railfab.forwarding.attributes import Attributes
 from railfab.forwarding.policies import Policies, decided
 from railfab.forwarding.prefixes import Prefixes, prefix_of
 from railfab.sim import Framing
@@ -131,20 +128,14 @@ def test_a_filter_decides_about_each_prefix_as_its_rules_in_order_do(data: st.Da
                 assert after == route._replace(med=rule.set_med or 0)
 
 
-def test_attributes_that_several_threads_number_have_one_number_each() -> None:
-    table = RouteAttributes()
-    routes = [Attributes(path=(asn,) * (1 + asn % 12)) for asn in range(4000)]
-
-    def numbered(seed: int) -> list[int]:
-        numbers = {route: table.number(route) for route in Random(seed).sample(routes, len(routes))}
-        return [numbers[route] for route in routes]
-
-    with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(numbered, range(4)))
-    assert all(numbers == found[0] for numbers in found)
-    assert [table.values[number] for number in found[0]] == routes
-    assert table.costs(np.array(found[0], np.int32)).tolist() == [route.cost for route in routes]
-    assert np.flatnonzero(table.containing(7)).tolist() == [found[0][7]]
+def test_whoever_only_reads_adds_nothing_to_the_tables() -> None:
+    """Prefixes are counted in the threads of readers, while convergence adds to the tables."""
+    tagged = exporting(FAR_LEAF, permitting(set_communities=(TAG,), set_med=7, prepend=1), default=Action.PERMIT)
+    for state in (converged(tagged), converged(*internal(reflectors=SPINES))):
+        count = len(state.routes.tables.attributes.values)
+        for name in planned()[1]:
+            state.sessions_of(name)
+        assert len(state.routes.tables.attributes.values) == count
 
 
 # Rules, defaults, and several policies.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -48,7 +47,7 @@ class Attributes(NamedTuple):
 
 
 class RouteAttributes:
-    """The table. Only ever grows, so that numbers stay valid. Thread-safe: readers count prefixes while it grows.
+    """The table. Only ever grows, so that numbers stay valid, and only by convergence: what only reads adds nothing.
 
     has_med, has_internal: whether any attributes have a MED, or come from inside an AS.
     """
@@ -61,19 +60,15 @@ class RouteAttributes:
         self._costs = np.zeros(_FIRST_ROWS, np.int32)
         self._reflected = np.zeros(_FIRST_ROWS, bool)
         self._containing: dict[int, NDArray[np.bool_]] = {}
-        self._growing = threading.Lock()
         self.has_med = self.has_internal = False
         self.number(Attributes())
 
     def number(self, attributes: Attributes) -> int:
         """The number of attributes; new ones are appended."""
         found = self._numbers.get(attributes)
-        if found is not None:
-            return found
-        with self._growing:
-            if attributes not in self._numbers:
-                self._numbers[attributes] = self._append(attributes)
-            return self._numbers[attributes]
+        if found is None:
+            found = self._numbers[attributes] = self._append(attributes)
+        return found
 
     def costs_outside(self, costs: NDArray[np.int32]) -> NDArray[np.int32]:
         """Costs after a session with another AS, by those before it."""
@@ -121,6 +116,10 @@ class RouteAttributes:
         distinct, place = np.unique(numbers, return_inverse=True)
         found = np.array([cluster in self.values[number].clusters for number in distinct.tolist()], bool)
         return np.asarray(found[place].reshape(numbers.shape))
+
+    def is_internal(self, numbers: Numbers) -> NDArray[np.bool_]:
+        """Whether routes come from inside the AS."""
+        return np.asarray(self._costs[numbers] % LENGTH != 0)
 
     def without_med(self, numbers: Numbers) -> Numbers:
         """Attributes before they leave the AS: a MED is for the AS that it was sent to."""

@@ -130,6 +130,17 @@ class Policies:
         found = [self._decide((case[0], case[1], case[2]), attributes) for case in cases.T.tolist()]
         return np.array(found, np.int32)[place.ravel()]
 
+    def permits(self, verdicts: NDArray[np.int32], numbers: Numbers, attributes: RouteAttributes) -> NDArray[np.bool_]:
+        """Whether these verdicts let routes with these attributes pass. Only reads. All of one length."""
+        if not len(numbers):
+            return np.zeros(0, bool)
+        cases, place = np.unique(np.stack([verdicts, numbers]), axis=1, return_inverse=True)
+        found = [
+            rule_for(self.verdicts[verdict], attributes.values[number]).action is Action.PERMIT
+            for verdict, number in cases.T.tolist()
+        ]
+        return np.array(found, bool)[place.ravel()]
+
     def _decide(self, case: tuple[int, int, int], attributes: RouteAttributes) -> int:
         """The attributes after a verdict, by the numbers of the verdict and the attributes, and the AS number."""
         found = self._decided.get(case)
@@ -157,7 +168,7 @@ def _bare(rule: PolicyRule) -> PolicyRule:
 
 def decided(verdict: Verdict, route: Attributes, asn: int) -> Attributes | None:
     """The attributes of a route after a verdict at a switch of this AS number; None when it is denied."""
-    rule = next(rule for rule in verdict if _meets(route, rule))
+    rule = rule_for(verdict, route)
     if rule.action is Action.DENY:
         return None
     return route._replace(
@@ -171,6 +182,11 @@ def _communities(held: frozenset[str], given: tuple[str, ...]) -> frozenset[str]
     """The given communities in place of the others; graceful shutdown is added, and never taken away."""
     replaced = frozenset(given) - {GRACEFUL_SHUTDOWN}
     return (replaced or held) | ({GRACEFUL_SHUTDOWN} & held.union(given))
+
+
+def rule_for(verdict: Verdict, route: Attributes) -> PolicyRule:
+    """The first rule that a route meets."""
+    return next(rule for rule in verdict if _meets(route, rule))
 
 
 def _meets(route: Attributes, rule: PolicyRule) -> bool:

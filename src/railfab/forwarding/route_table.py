@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from railfab.device import Family, IpAddress
-from railfab.forwarding.attributes import NO_PATH, UNREACHED, Numbers, RouteAttributes
+from railfab.forwarding.attributes import UNREACHED, Numbers, RouteAttributes
 from railfab.forwarding.links import LinkTable
 from railfab.forwarding.next_hop_groups import NO_HOPS, NextHopGroups
-from railfab.forwarding.policies import ACCEPTED, DENIED, REJECTED, Policies
+from railfab.forwarding.policies import ACCEPTED, DENIED, Policies
 from railfab.forwarding.ports import Configs
 from railfab.forwarding.prefix_groups import NO_GROUPS, Connected, PrefixGroups
 from railfab.forwarding.prefixes import covering
@@ -149,6 +149,14 @@ def outward(configs: Configs, name: str, row: int, peers: Peers) -> Directions:
     )
 
 
+class Best(NamedTuple):
+    """Best routes of senders: numbers of their attributes, and costs, (session, group), and the verdicts on them."""
+
+    numbers: Numbers
+    costs: NDArray[np.int32]
+    verdict: NDArray[np.int32]
+
+
 class Announced(NamedTuple):
     """Axes (session, group). offered: whether the sender announces the groups.
 
@@ -257,45 +265,69 @@ class Verdicts:
 
 
 def announced(table: Routes, directions: Directions, at: NDArray[np.int64], verdicts: Verdicts) -> Announced:
-    """What is announced of the groups in these columns.
+    """What is announced of the groups in these columns, with its attributes. Adds to the tables."""
+    attributes, best = table.tables.attributes, best_of(table, directions, at, verdicts)
+    numbers, costs, verdict = best
+    passing = offered(table, directions, best)
+    if directions.has_internal:
+        numbers = _reflected(attributes, directions, numbers)
+    if attributes.has_med:
+        numbers = np.where(directions.internal[:, None], numbers, attributes.without_med(numbers))
+    if (verdict > ACCEPTED).any():
+        special = passing & (verdict > ACCEPTED)
+        verdict = np.broadcast_to(verdict, special.shape)
+        sender_asn = directions.sender_asn[np.nonzero(special)[0]]
+        numbers = numbers.copy()
+        numbers[special] = table.tables.policies.apply(verdict[special], numbers[special], attributes, sender_asn)
+        costs[special] = attributes.costs(numbers[special])
+    return Announced(passing, numbers, costs)
+
+
+def best_of(table: Routes, directions: Directions, at: NDArray[np.int64], verdicts: Verdicts) -> Best:
+    """What the senders have of the groups in these columns."""
+    rows = directions.rows[:, None]
+    return Best(table.best[rows, at], table.cost[rows, at], verdicts.of(directions.filters, at))
+
+
+def offered(table: Routes, directions: Directions, best: Best) -> NDArray[np.bool_]:
+    """(session, group) whether the groups are announced. Only reads.
 
     A switch announces what it has and its export filter permits, unless the receiver's AS number is in the path, and
     inside an AS only what it may pass on.
     """
-    rows, attributes = directions.rows[:, None], table.tables.attributes
-    numbers, costs = table.best[rows, at], table.cost[rows, at]
-    verdict = verdicts.of(directions.filters, at)
-    offered = (costs < UNREACHED) & (verdict != DENIED)
-    offered &= ~_looped(attributes, directions.receiver_asn, numbers)
+    attributes, (numbers, costs, verdict) = table.tables.attributes, best
+    found = (costs < UNREACHED) & (verdict != DENIED)
+    found &= ~_looped(attributes, directions.receiver_asn, numbers)
     if directions.has_internal:
-        offered &= directions.unrestricted[:, None] | attributes.for_all_internal(numbers)
-        numbers, kept = _reflected(attributes, directions, numbers)
-        offered &= kept
-    if attributes.has_med:
-        numbers = np.where(directions.internal[:, None], numbers, attributes.without_med(numbers))
+        found &= directions.unrestricted[:, None] | attributes.for_all_internal(numbers)
+        found &= ~_returned(attributes, directions, numbers)
     if (verdict > ACCEPTED).any():
-        special = offered & (verdict > ACCEPTED)
+        special = found & (verdict > ACCEPTED)
         verdict = np.broadcast_to(verdict, special.shape)
-        sender_asn = directions.sender_asn[np.nonzero(special)[0]]
-        after = table.tables.policies.apply(verdict[special], numbers[special], attributes, sender_asn)
-        numbers = numbers.copy()
-        offered[special], numbers[special] = after != REJECTED, np.maximum(after, NO_PATH)
-        costs[special] = attributes.costs(numbers[special])
-    return Announced(offered, numbers, costs)
+        found[special] = table.tables.policies.permits(verdict[special], numbers[special], attributes)
+    return np.asarray(found)
 
 
-def _reflected(
-    attributes: RouteAttributes, directions: Directions, numbers: Numbers
-) -> tuple[Numbers, NDArray[np.bool_]]:
-    """Attributes after the reflectors, and which routes have not passed a reflector of the receiver's cluster."""
-    numbers, kept = numbers.copy(), np.ones(numbers.shape, bool)
+def _reflected(attributes: RouteAttributes, directions: Directions, numbers: Numbers) -> Numbers:
+    """Attributes after the reflectors."""
+    numbers = numbers.copy()
     for place in np.flatnonzero(directions.internal).tolist():
-        sender, receiver = directions.clusters[place]
+        sender, _ = directions.clusters[place]
         if sender is not None:
             numbers[place] = attributes.reflected(numbers[place], sender)
+    return numbers
+
+
+def _returned(attributes: RouteAttributes, directions: Directions, numbers: Numbers) -> NDArray[np.bool_]:
+    """Which routes have passed a reflector of the receiver's cluster, the sender included."""
+    found = np.zeros(numbers.shape, bool)
+    for place in np.flatnonzero(directions.internal).tolist():
+        sender, receiver = directions.clusters[place]
         if receiver is not None:
-            kept[place] = ~attributes.passed(numbers[place], receiver)
-    return numbers, kept
+            found[place] = attributes.passed(numbers[place], receiver)
+            if sender == receiver:
+                found[place] |= attributes.is_internal(numbers[place])
+    return found
 
 
 def _looped(attributes: RouteAttributes, receiver_asn: Sequence[int], numbers: Numbers) -> NDArray[np.bool_]:
@@ -311,8 +343,9 @@ def _counted(table: Routes, configs: Configs, name: str) -> Mapping[str, Session
     if not peers.members:
         return {}
     at, verdicts = np.arange(len(table.groups.keys)), Verdicts(table.groups)
-    received = announced(table, inward(configs, name, peers), at, verdicts).offered
-    sent = announced(table, outward(configs, name, table.rows[name], peers), at, verdicts).offered
+    into, out = inward(configs, name, peers), outward(configs, name, table.rows[name], peers)
+    received = offered(table, into, best_of(table, into, at, verdicts))
+    sent = offered(table, out, best_of(table, out, at, verdicts))
     sizes = {
         family: (flag, table.groups.sizes * (table.groups.bits == bits)) for family, (flag, bits) in FAMILIES.items()
     }
@@ -320,9 +353,9 @@ def _counted(table: Routes, configs: Configs, name: str) -> Mapping[str, Session
     for family, (flag, size) in sizes.items():
         installed = _installed(table, name, size)
         columns = ((received @ size).tolist(), (sent @ size).tolist())
-        for peer, into, out in zip(peers.members, *columns, strict=True):
+        for peer, came, went in zip(peers.members, *columns, strict=True):
             if flag & peer.families:
-                counts[peer.key][family] = PrefixCounts(into, out, installed.get(peer.link, 0))
+                counts[peer.key][family] = PrefixCounts(came, went, installed.get(peer.link, 0))
     return counts
 
 
