@@ -8,7 +8,6 @@ from railfab.platforms.contract import (
     Dialect,
     Identity,
     LabFacts,
-    Operation,
     Pending,
     Platform,
     Running,
@@ -18,6 +17,7 @@ from railfab.platforms.contract import (
     TelemetryMap,
     TelemetryRule,
     Tree,
+    Verb,
 )
 from railfab.platforms.registry import platform, platform_names
 
@@ -28,7 +28,6 @@ __all__ = [
     "Dialect",
     "Identity",
     "LabFacts",
-    "Operation",
     "Pending",
     "Platform",
     "Running",
@@ -38,6 +37,7 @@ __all__ = [
     "TelemetryMap",
     "TelemetryRule",
     "Tree",
+    "Verb",
     "admit",
     "platform",
     "platform_names",

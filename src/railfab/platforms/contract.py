@@ -113,7 +113,7 @@ class Dialect:
     errors: tuple[str, ...]
 
 
-class Operation(StrEnum):
+class Verb(StrEnum):
     """What `Session.operate` does. DRAIN and UNDRAIN act on the running configuration; SAVE makes it that of the next
     boot; RELOAD restarts the switch."""
 
@@ -229,7 +229,7 @@ class Session(Protocol):
         """The live state."""
         ...
 
-    def operate(self, operation: Operation) -> None:
+    def operate(self, verb: Verb) -> None:
         """Do this now. Raises UnsupportedFeature when the platform cannot."""
         ...
 
