@@ -28,15 +28,13 @@ from railfab.cli import (
     twin,
     up,
 )
-from railfab.cli.common import CANNOT
+from railfab.cli.common import CANNOT, INTERRUPTED
 from railfab.errors import RailfabError
 
 __all__ = ["app", "main"]
 
 logger = logging.getLogger(__name__)
 
-INTERRUPTED = 130
-"""Exit code of typer for KeyboardInterrupt."""
 READER_GONE = 141
 """Exit code after SIGPIPE: the reader of the output has closed it."""
 

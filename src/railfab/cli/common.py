@@ -30,6 +30,8 @@ FOUND = 1
 """Exit code: findings, or partly failed."""
 CANNOT = 2
 """Exit code: bad input, or unreachable."""
+INTERRUPTED = 130
+"""Exit code of a run that a signal ended; also typer's for KeyboardInterrupt."""
 
 
 class Output(StrEnum):

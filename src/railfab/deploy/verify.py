@@ -8,11 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from nornir.core import Nornir
 
 from railfab.deploy.run import OnDone, inspect_all, preview_all
-from railfab.device import DeviceModel, Observed, ObservedBgpSession, ObservedInterface, changes, disagreements
-from railfab.errors import ConfigError, Problems, each
-from railfab.fabric import Design
+from railfab.device import Observed, ObservedBgpSession, ObservedInterface, changes, disagreements
+from railfab.fabric import Design, parsed
 from railfab.findings import DifferenceCode, Finding, error
-from railfab.platforms import platform
+from railfab.platforms import Pending, Running
 from railfab.topology import Port
 from railfab.units import counted
 
@@ -40,8 +39,8 @@ def unmodelled_differences(nornir: Nornir, fabric: Design, found: Iterable[Findi
     """
     named = {finding.where.partition(": ")[0] for finding in found if ": " in finding.where}
     others = nornir.filter(filter_func=lambda host: host.name not in named)
-    outcomes = preview_all(others, fabric.texts, lambda _name: None) if others.inventory.hosts else []
-    return tuple(_unmodelled(outcome.name, outcome.diff) for outcome in outcomes if outcome.changed)
+    previews = preview_all(others, fabric.texts, lambda _name: None) if others.inventory.hosts else []
+    return tuple(_unmodelled(found.name, found.diff) for found in previews if found.changed)
 
 
 def _unmodelled(name: str, diff: str) -> Finding:
@@ -51,14 +50,12 @@ def _unmodelled(name: str, diff: str) -> Finding:
     return error(DifferenceCode.UNMODELLED_DIFFERENCE, name, problem, "Deploy the intent; --plan shows every line")
 
 
-def _findings(fabric: Design, inspected: Mapping[str, tuple[str, Observed]]) -> Iterator[Finding]:
-    models: dict[str, DeviceModel] = {}
-    for name, (text, observed) in inspected.items():
-        try:
-            models[name] = platform(fabric.models[name].platform).parse(text)
-        except (ConfigError, Problems) as invalid:
-            for one in each(invalid):
-                yield error(DifferenceCode.CONFIGURATION_INVALID, f"{name}: {one.where}", one.problem, one.remedy)
+def _findings(fabric: Design, inspected: Mapping[str, tuple[Running, Observed]]) -> Iterator[Finding]:
+    models, invalid = parsed(fabric, {name: running.text for name, (running, _) in inspected.items()})
+    yield from invalid
+    for name, (running, observed) in inspected.items():
+        if running.pending is not None:
+            yield _pending(name, running.pending)
         yield from _live(fabric, name, observed)
     for name, model in models.items():
         for change in changes(model, fabric.models[name]):
@@ -66,6 +63,12 @@ def _findings(fabric: Design, inspected: Mapping[str, tuple[str, Observed]]) -> 
                 DifferenceCode.CONFIGURATION_DIFFERS, f"{name}: {change.path}", change.problem, "Deploy the intent"
             )
     yield from disagreements(fabric.topology, models)
+
+
+def _pending(name: str, pending: Pending) -> Finding:
+    by = f"{pending.change.user}@{pending.change.host}" if pending.change else pending.description
+    problem = f"is neither confirmed nor reverted ({by})"
+    return error(DifferenceCode.CHANGE_PENDING, f"{name}: a change", problem, "Confirm it, or deploy the intent")
 
 
 def _live(fabric: Design, name: str, observed: Observed) -> Iterator[Finding]:

@@ -127,7 +127,7 @@ class Verb(StrEnum):
 class ChangeName:
     """Name of a change on switches, chosen by who makes it; the same for all switches of a deploy.
 
-    deploy: the ID of the deploy, for example `20261122T093012Z-4f2a`. user, host: who runs it and where.
+    deploy: the ID of the deploy, for example `20261122T093012.345Z-4f2a`. user, host: who runs it and where.
     The text form, `DEPLOY/USER@HOST`, is stored on the switch, so that any later process reads it there.
     """
 
