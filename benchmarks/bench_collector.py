@@ -27,12 +27,12 @@ from pathlib import Path
 
 import grpc
 from prometheus_client import CollectorRegistry, generate_latest
-from pygnmi.spec.v080 import gnmi_pb2
 
 from railfab.endpoints import Credentials, Endpoint
+from railfab.gnmi import messages
 from railfab.gnmi.certificates import Authority
 from railfab.gnmi.client import OPTIONS
-from railfab.platforms import Confidence, TelemetryMap, TelemetryRule
+from railfab.platforms import Confidence, SubscriptionMode, TelemetryMap, TelemetryRule, TelemetrySubscription
 from railfab.telemetry import Policy
 from railfab.telemetry.exposition import FabricCollector
 from railfab.telemetry.intended import IntendedSeries
@@ -63,7 +63,9 @@ def telemetry() -> TelemetryMap:
         TelemetryRule(path=path + leaf, metric=name, labels=labels, encoding="uint64", confidence=Confidence.VERIFIED)
         for leaf, (name, labels) in COUNTERS.items()
     )
-    return TelemetryMap(rules=rules, sample_paths=(SUBSCRIBED,), on_change_paths=())
+    return TelemetryMap(
+        rules=rules, subscriptions=(TelemetrySubscription(path=SUBSCRIBED, mode=SubscriptionMode.SAMPLE),)
+    )
 
 
 @contextmanager
@@ -99,19 +101,19 @@ def pinned(core: int) -> Callable[[], None] | None:
 async def floor(endpoint: Endpoint, seconds: float) -> dict[str, float]:
     """Messages a second and CPU per message of grpcio, which hands over bytes that nobody looks at."""
     trust = grpc.ssl_channel_credentials(Path(endpoint.ca or "").read_bytes())
-    request = gnmi_pb2.SubscribeRequest(subscribe=gnmi_pb2.SubscriptionList()).SerializeToString()
+    request = messages.SubscribeRequest(subscribe=messages.SubscriptionList()).SerializeToString()
     async with grpc.aio.secure_channel(f"{endpoint.host}:{endpoint.gnmi_port}", trust, options=OPTIONS) as channel:
         call = channel.stream_stream("/gnmi.gNMI/Subscribe")()
         await call.write(request)
-        until_s, messages, cpu_s = time.monotonic() + WARM_S, 0, cpu()
+        until_s, count, cpu_s = time.monotonic() + WARM_S, 0, cpu()
         warm = False
         async for _ in call:
-            messages += 1
+            count += 1
             if time.monotonic() > until_s:
                 if warm:
                     break
-                warm, messages, cpu_s, until_s = True, 0, cpu(), time.monotonic() + seconds
-        return {"us_per_message": (cpu() - cpu_s) / messages * 1e6}
+                warm, count, cpu_s, until_s = True, 0, cpu(), time.monotonic() + seconds
+        return {"us_per_message": (cpu() - cpu_s) / count * 1e6}
 
 
 def collect(endpoints: list[Endpoint], seconds: float) -> dict[str, float]:

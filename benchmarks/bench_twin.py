@@ -26,12 +26,12 @@ from typing import Any
 
 import grpc
 from measured import as_installed, machine
-from pygnmi.spec.v080 import gnmi_pb2, gnmi_pb2_grpc
 
 from railfab.endpoints import Endpoint, load_endpoints, read_credentials, state_file
+from railfab.gnmi import messages
 from railfab.gnmi.paths import to_proto
 from railfab.intent import load_intent
-from railfab.platforms import platform
+from railfab.platforms import SubscriptionMode, platform
 
 CAPABILITIES_ROUNDS = 25
 SETTLE_S, STREAM_S = 20, 60
@@ -107,25 +107,26 @@ class Client:
         """Seconds for connect, TLS and Capabilities."""
         began_s = time.monotonic()
         async with self.channel(node) as channel:
-            stub: Any = gnmi_pb2_grpc.gNMIStub(channel)
-            await stub.Capabilities(gnmi_pb2.CapabilityRequest(), metadata=self._metadata, timeout=60)
+            call: Any = channel.unary_unary(messages.METHODS["Capabilities"])
+            await call(messages.CapabilityRequest().SerializeToString(), metadata=self._metadata, timeout=60)
         return time.monotonic() - began_s
 
     async def stream(self, node: Endpoint, interval_s: float) -> None:
         """Receive what a collector asks for; responses are counted and not decoded."""
         telemetry = platform(node.platform).telemetry
         entries = [
-            gnmi_pb2.Subscription(path=to_proto(path), mode=gnmi_pb2.SAMPLE, sample_interval=int(interval_s * 1e9))
-            for path in telemetry.sample_paths
+            messages.Subscription(
+                path=to_proto(entry.path),
+                mode=messages.SubscriptionMode.Value(entry.mode.name),
+                sample_interval=int(interval_s * 1e9) if entry.mode is SubscriptionMode.SAMPLE else 0,
+            )
+            for entry in telemetry.subscriptions
         ]
-        entries += [
-            gnmi_pb2.Subscription(path=to_proto(path), mode=gnmi_pb2.ON_CHANGE) for path in telemetry.on_change_paths
-        ]
-        wish = gnmi_pb2.SubscribeRequest(subscribe=gnmi_pb2.SubscriptionList(subscription=entries, encoding=4))
-        sync = gnmi_pb2.SubscribeResponse(sync_response=True).SerializeToString()
+        wish = messages.SubscribeRequest(subscribe=messages.SubscriptionList(subscription=entries, encoding=4))
+        sync = messages.SubscribeResponse(sync_response=True).SerializeToString()
         async with self.channel(node) as channel:
             call = channel.stream_stream(
-                "/gnmi.gNMI/Subscribe", request_serializer=gnmi_pb2.SubscribeRequest.SerializeToString
+                messages.METHODS["Subscribe"], request_serializer=messages.SubscribeRequest.SerializeToString
             )(metadata=self._metadata)
             await call.write(wish)
             async for response in call:

@@ -158,6 +158,13 @@ def _buffers() -> Iterator[Metric]:
 
 
 def _routing() -> Iterator[Metric]:
+    yield Metric(
+        "fabric_daemon_up",
+        Kind.GAUGE,
+        "",
+        "Whether a routing daemon that the switch should run answers (1) or not (0).",
+        ("device", "daemon"),
+    )
     yield Metric("fabric_bgp_session_up", Kind.GAUGE, "", "Whether the BGP session is established (1).", PEER)
     yield Metric(
         "fabric_bgp_session_state",

@@ -11,7 +11,7 @@ from railfab.dashboards import ALERTS, RECORDING, board_document, board_queries,
 from railfab.dashboards.alerts import UPLINK_BYTES
 from railfab.dashboards.promql import growth, peak, selector, signal, unit
 from railfab.metrics import CATALOGUE, Kind
-from railfab.platforms.shared.yaml_files import telemetry
+from railfab.platforms import platform, platform_names
 
 BOARDS = boards()
 TARGETS = [
@@ -65,7 +65,7 @@ def test_no_two_rules_have_one_name_and_a_rule_uses_only_rules_before_it() -> No
 
 def test_every_queried_metric_has_a_source() -> None:
     """An alert on a metric without source never fires."""
-    mapped = {rule.metric for name in ("srlinux", "frr") for rule in telemetry(f"railfab.platforms.{name}").rules}
+    mapped = {rule.metric for name in platform_names() for rule in platform(name).telemetry.rules}
     made = {name for name, metric in CATALOGUE.items() if metric.kind is Kind.INFO or "_estimated_" in name}
     own = {name for name in CATALOGUE if name.startswith("fabric_collector_")}
     asked = frozenset().union(*(metrics_of(expr) for expr in EXPRESSIONS))

@@ -20,6 +20,7 @@ from railfab.intent import json_schema
 from railfab.intent.model import NAME_PATTERN
 from railfab.metrics import CATALOGUE
 from railfab.platforms import platform, platform_names
+from railfab.platforms.features import FEATURES
 
 DOCS = Path(__file__).parents[2] / "docs"
 Schema = Mapping[str, Any]
@@ -153,9 +154,12 @@ def feeds() -> str:
 
 def features() -> str:
     names = platform_names()
-    known = {name: platform(name).capabilities.features for name in names}
-    rows = [(f"`{feature}`", *(str(known[name][feature]) for name in names)) for feature in known[names[0]]]
-    return table(("feature", *names), rows)
+    known = {name: platform(name).capabilities for name in names}
+    rows = [
+        (f"`{name}`", feature.meaning, *(str(known[own].support(name)) for own in names))
+        for name, feature in FEATURES.items()
+    ]
+    return table(("feature", "meaning", *names), rows)
 
 
 def limits() -> str:

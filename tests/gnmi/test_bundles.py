@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pygnmi.spec.v080 import gnmi_pb2
 
-from railfab.gnmi import paths, values
+from railfab.gnmi import messages, paths, values
 from railfab.gnmi.bundles import Bundle, bundles, deletion
 from railfab.gnmi.target import Leaf, Selected
 from railfab.gnmi.values import Uint64
@@ -30,18 +29,18 @@ def leaf(number: int, place: int | None, value: Any = None) -> Selected:
     return Selected(Leaf(path), place, value)
 
 
-def parsed(response: bytes | None) -> gnmi_pb2.Notification:
+def parsed(response: bytes | None) -> messages.Notification:
     assert response is not None
-    return gnmi_pb2.SubscribeResponse.FromString(response).update
+    return messages.SubscribeResponse.FromString(response).update
 
 
 @given(st.lists(leaf_values, min_size=1, max_size=40), st.sampled_from(values.ENCODINGS), st.text(max_size=9))
 def test_a_bundle_is_the_notification_that_protobuf_writes(found: list[Any], encoding: int, target: str) -> None:
     selected = [leaf(place, place) if place % 3 else leaf(place, None, found[place]) for place in range(len(found))]
-    expected = gnmi_pb2.Notification(timestamp=2**62 + 1)
+    expected = messages.Notification(timestamp=2**62 + 1)
     expected.prefix.target = target
     for place, one in enumerate(selected):
-        path = gnmi_pb2.Path(elem=[gnmi_pb2.PathElem(name=step.name, key=dict(step.keys)) for step in one.leaf.path])
+        path = messages.Path(elem=[messages.PathElem(name=step.name, key=dict(step.keys)) for step in one.leaf.path])
         expected.update.add(path=path, val=values.encode(found[place], encoding))
     bundle = Bundle(selected, encoding=encoding, target=target)
     assert parsed(bundle.whole(found, 2**62 + 1)) == expected

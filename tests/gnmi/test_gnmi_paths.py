@@ -3,9 +3,8 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pygnmi.spec.v080 import gnmi_pb2
 
-from railfab.gnmi import paths
+from railfab.gnmi import messages, paths
 from railfab.gnmi.paths import Element, PathError
 
 text = st.text(st.characters(codec="utf-8", exclude_categories=("Cs",)), min_size=1, max_size=12)
@@ -104,5 +103,5 @@ def test_a_broken_path_is_named(broken: str, message: str) -> None:
 
 
 def test_keys_of_a_protobuf_path_come_in_one_order() -> None:
-    path = gnmi_pb2.Path(elem=[gnmi_pb2.PathElem(name="m:a", key={"z": "1", "b": "2"})])
+    path = messages.Path(elem=[messages.PathElem(name="m:a", key={"z": "1", "b": "2"})])
     assert paths.to_text(path) == "/a[b=2][z=1]"

@@ -11,11 +11,11 @@ from itertools import pairwise
 import grpc
 import pytest
 from pygnmi.client import gNMIclient, gNMIException
-from pygnmi.spec.v080 import gnmi_pb2, gnmi_pb2_grpc
+from tests.gnmi.stub import Stub
 
 from railfab.endpoints import Credentials
 from railfab.errors import DeviceError, Problems
-from railfab.gnmi import paths, values
+from railfab.gnmi import messages, paths, values
 from railfab.gnmi.certificates import Authority
 from railfab.gnmi.leaves import Leaves
 from railfab.gnmi.server import GRACE_S, GnmiServer, ServerLoop
@@ -109,39 +109,39 @@ def client(server: GnmiServer, ca: str) -> Iterator[gNMIclient]:
 
 
 @pytest.fixture
-def plain(box: Box, loop: ServerLoop) -> Iterator[gnmi_pb2_grpc.gNMIStub]:
+def plain(box: Box, loop: ServerLoop) -> Iterator[Stub]:
     """A bare stub on a server without TLS and without passwords."""
     server = GnmiServer(box, loop, credentials=None, identity=None)
     port = server.start()
     with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
-        yield gnmi_pb2_grpc.gNMIStub(channel)
+        yield Stub(channel)
     server.stop()
 
 
-def request(*entries: gnmi_pb2.Subscription, mode: str = "STREAM", **fields: object) -> gnmi_pb2.SubscribeRequest:
-    wish = gnmi_pb2.SubscriptionList(
-        subscription=entries, mode=gnmi_pb2.SubscriptionList.Mode.Value(mode), encoding=values.JSON_IETF, **fields
+def request(*entries: messages.Subscription, mode: str = "STREAM", **fields: object) -> messages.SubscribeRequest:
+    wish = messages.SubscriptionList(
+        subscription=entries, mode=messages.SubscriptionList.Mode.Value(mode), encoding=values.JSON_IETF, **fields
     )
-    return gnmi_pb2.SubscribeRequest(subscribe=wish)
+    return messages.SubscribeRequest(subscribe=wish)
 
 
-def entry(path: str, mode: str = "SAMPLE", interval_s: float = 0, **fields: object) -> gnmi_pb2.Subscription:
-    return gnmi_pb2.Subscription(
+def entry(path: str, mode: str = "SAMPLE", interval_s: float = 0, **fields: object) -> messages.Subscription:
+    return messages.Subscription(
         path=paths.to_proto(path),
-        mode=gnmi_pb2.SubscriptionMode.Value(mode),
+        mode=messages.SubscriptionMode.Value(mode),
         sample_interval=int(interval_s * 1e9),
         **fields,
     )
 
 
-def updates(response: gnmi_pb2.SubscribeResponse) -> dict[str, object]:
+def updates(response: messages.SubscribeResponse) -> dict[str, object]:
     notification = response.update
     return {
         paths.to_text(update.path, notification.prefix): values.decode(update.val) for update in notification.update
     }
 
 
-def until_sync(stream: Iterator[gnmi_pb2.SubscribeResponse]) -> dict[str, object]:
+def until_sync(stream: Iterator[messages.SubscribeResponse]) -> dict[str, object]:
     found: dict[str, object] = {}
     for response in stream:
         if response.sync_response:
@@ -154,7 +154,7 @@ def test_pygnmi_reads_the_capabilities(client: gNMIclient) -> None:
     answer = client.capabilities()
     assert answer["supported_models"] == [{"name": "box", "organization": "railfab", "version": "1"}]
     assert answer["supported_encodings"] == ["json_ietf", "json", "proto"]
-    assert answer["gnmi_version"] == "0.8.0"
+    assert answer["gnmi_version"] == messages.VERSION
 
 
 def test_pygnmi_gets_a_leaf_a_container_and_a_wildcard(client: gNMIclient) -> None:
@@ -199,29 +199,29 @@ def test_proto_has_one_update_a_leaf(client: gNMIclient) -> None:
     ("asked", "code", "text"),
     [
         (
-            gnmi_pb2.GetRequest(path=[paths.to_proto("/nowhere")], encoding=values.JSON_IETF),
+            messages.GetRequest(path=[paths.to_proto("/nowhere")], encoding=values.JSON_IETF),
             grpc.StatusCode.NOT_FOUND,
             "box: nothing at /nowhere. Check the path and its keys.",
         ),
         (
-            gnmi_pb2.GetRequest(path=[gnmi_pb2.Path(elem=[gnmi_pb2.PathElem()])], encoding=values.JSON_IETF),
+            messages.GetRequest(path=[messages.Path(elem=[messages.PathElem()])], encoding=values.JSON_IETF),
             grpc.StatusCode.INVALID_ARGUMENT,
             "box: a path has a step without a name. Name every step.",
         ),
         (
-            gnmi_pb2.GetRequest(encoding=gnmi_pb2.Encoding.ASCII),
+            messages.GetRequest(encoding=messages.Encoding.ASCII),
             grpc.StatusCode.UNIMPLEMENTED,
             "box: encoding ASCII is not supported. Use JSON_IETF, JSON or PROTO.",
         ),
         (
-            gnmi_pb2.GetRequest(encoding=values.JSON_IETF, use_models=[gnmi_pb2.ModelData(name="x")]),
+            messages.GetRequest(encoding=values.JSON_IETF, use_models=[messages.ModelData(name="x")]),
             grpc.StatusCode.UNIMPLEMENTED,
             "box: use_models is not supported. Leave it out.",
         ),
     ],
 )
 def test_a_get_that_cannot_be_served_says_why(
-    plain: gnmi_pb2_grpc.gNMIStub, asked: gnmi_pb2.GetRequest, code: grpc.StatusCode, text: str
+    plain: Stub, asked: messages.GetRequest, code: grpc.StatusCode, text: str
 ) -> None:
     with pytest.raises(grpc.RpcError) as caught:
         plain.Get(asked)
@@ -234,22 +234,22 @@ def test_pygnmi_sets_and_reads_back(client: gNMIclient) -> None:
     assert client.get(path=["/system/name"])["notification"][0]["update"][0]["val"] == "renamed"
 
 
-def test_a_set_deletes_then_replaces_then_updates(plain: gnmi_pb2_grpc.gNMIStub, box: Box) -> None:
+def test_a_set_deletes_then_replaces_then_updates(plain: Stub, box: Box) -> None:
     """gNMI specification, section 3.4.3; what comes last prevails."""
     name = paths.to_proto("/system/name")
     replaced, updated = (
-        gnmi_pb2.Update(path=name, val=values.encode(value, values.JSON_IETF)) for value in ("replaced", "updated")
+        messages.Update(path=name, val=values.encode(value, values.JSON_IETF)) for value in ("replaced", "updated")
     )
-    answer = plain.Set(gnmi_pb2.SetRequest(update=[updated], replace=[replaced], delete=[name]))
-    operations = [gnmi_pb2.UpdateResult.Operation.Name(result.op) for result in answer.response]
+    answer = plain.Set(messages.SetRequest(update=[updated], replace=[replaced], delete=[name]))
+    operations = [messages.UpdateResult.Operation.Name(result.op) for result in answer.response]
     assert operations == ["DELETE", "REPLACE", "UPDATE"]
     assert name_of(plain) == "updated"
-    plain.Set(gnmi_pb2.SetRequest(replace=[replaced], delete=[name]))
+    plain.Set(messages.SetRequest(replace=[replaced], delete=[name]))
     assert name_of(plain) == "replaced"
 
 
-def name_of(plain: gnmi_pb2_grpc.gNMIStub) -> object:
-    answer = plain.Get(gnmi_pb2.GetRequest(path=[paths.to_proto("/system/name")], encoding=values.JSON_IETF))
+def name_of(plain: Stub) -> object:
+    answer = plain.Get(messages.GetRequest(path=[paths.to_proto("/system/name")], encoding=values.JSON_IETF))
     return values.decode(answer.notification[0].update[0].val)
 
 
@@ -260,24 +260,24 @@ def test_a_set_that_is_refused_in_one_part_changes_nothing(client: gNMIclient) -
     assert client.get(path=["/system/name"])["notification"][0]["update"][0]["val"] == "box"
 
 
-def test_a_refusal_with_very_many_reasons_still_reaches_the_client(plain: gnmi_pb2_grpc.gNMIStub, box: Box) -> None:
+def test_a_refusal_with_very_many_reasons_still_reaches_the_client(plain: Stub, box: Box) -> None:
     reasons = [RequestRefused(f"place {number}", "is wrong ]%é" * 9, "Mend it") for number in range(500)]
     box.problems = reasons
     with pytest.raises(grpc.RpcError) as caught:
-        plain.Set(gnmi_pb2.SetRequest(delete=[paths.to_proto("/system")]))
+        plain.Set(messages.SetRequest(delete=[paths.to_proto("/system")]))
     said = caught.value.details().splitlines()
     assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
     assert said[0] == str(reasons[0])
     assert said[-1] == f"and {500 - len(said) + 1} more"
 
 
-def test_a_set_with_a_prefix_and_broken_json_is_refused(plain: gnmi_pb2_grpc.gNMIStub) -> None:
-    update = gnmi_pb2.Update(path=paths.to_proto("/name"), val=gnmi_pb2.TypedValue(json_ietf_val=b"{"))
+def test_a_set_with_a_prefix_and_broken_json_is_refused(plain: Stub) -> None:
+    update = messages.Update(path=paths.to_proto("/name"), val=messages.TypedValue(json_ietf_val=b"{"))
     with pytest.raises(grpc.RpcError) as caught:
-        plain.Set(gnmi_pb2.SetRequest(prefix=paths.to_proto("/system"), update=[update]))
+        plain.Set(messages.SetRequest(prefix=paths.to_proto("/system"), update=[update]))
     assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
-    good = gnmi_pb2.Update(path=paths.to_proto("/name"), val=gnmi_pb2.TypedValue(json_ietf_val=b'"x"'))
-    answer = plain.Set(gnmi_pb2.SetRequest(prefix=paths.to_proto("/system", "leaf1"), update=[good]))
+    good = messages.Update(path=paths.to_proto("/name"), val=messages.TypedValue(json_ietf_val=b'"x"'))
+    answer = plain.Set(messages.SetRequest(prefix=paths.to_proto("/system", "leaf1"), update=[good]))
     assert (answer.prefix.target, paths.to_text(answer.response[0].path)) == ("leaf1", "/system/name")
 
 
@@ -286,11 +286,11 @@ def test_a_wrong_password_is_refused_on_every_call(server: GnmiServer, authority
     metadata = (("username", "admin"), ("password", password))
     secure = grpc.ssl_channel_credentials(authority.certificate)
     with grpc.secure_channel(f"localhost:{server.port}", secure) as channel:
-        stub = gnmi_pb2_grpc.gNMIStub(channel)
+        stub = Stub(channel)
         for call in (
-            lambda: stub.Capabilities(gnmi_pb2.CapabilityRequest(), metadata=metadata),
-            lambda: stub.Get(gnmi_pb2.GetRequest(), metadata=metadata),
-            lambda: stub.Set(gnmi_pb2.SetRequest(), metadata=metadata),
+            lambda: stub.Capabilities(messages.CapabilityRequest(), metadata=metadata),
+            lambda: stub.Get(messages.GetRequest(), metadata=metadata),
+            lambda: stub.Set(messages.SetRequest(), metadata=metadata),
             lambda: next(stub.Subscribe(iter([request(entry("/"))]), metadata=metadata)),
         ):
             with pytest.raises(grpc.RpcError) as caught:
@@ -305,7 +305,7 @@ def test_a_client_that_trusts_another_authority_does_not_connect(server: GnmiSer
         grpc.secure_channel(f"127.0.0.1:{server.port}", stranger) as channel,
         pytest.raises(grpc.RpcError) as caught,
     ):
-        gnmi_pb2_grpc.gNMIStub(channel).Capabilities(gnmi_pb2.CapabilityRequest(), timeout=5)
+        Stub(channel).Capabilities(messages.CapabilityRequest(), timeout=5)
     assert caught.value.code() is grpc.StatusCode.UNAVAILABLE
 
 
@@ -336,21 +336,19 @@ def test_leaving_the_loop_stops_all_servers_at_the_same_time(box: Box) -> None:
             for _ in range(30):
                 server = GnmiServer(box, own_loop, credentials=None, identity=None)
                 channel = channels.enter_context(grpc.insecure_channel(f"127.0.0.1:{server.start()}"))
-                until_sync(gnmi_pb2_grpc.gNMIStub(channel).Subscribe(iter([request(entry("/"))])))
+                until_sync(Stub(channel).Subscribe(iter([request(entry("/"))])))
             left_s = time.monotonic()
         assert time.monotonic() - left_s < 15 * GRACE_S
 
 
-def test_once_sends_everything_and_ends(plain: gnmi_pb2_grpc.gNMIStub) -> None:
+def test_once_sends_everything_and_ends(plain: Stub) -> None:
     answers = list(plain.Subscribe(iter([request(entry("/interface"), mode="ONCE")])))
     assert answers[-1].sync_response
     found = {path for answer in answers[:-1] for path in updates(answer)}
     assert found == {form.format(port) for form in (OCTETS, STATE) for port in ("e1", "e2")}
 
 
-def test_many_leaves_travel_in_one_message_those_of_one_list_entry_side_by_side(
-    plain: gnmi_pb2_grpc.gNMIStub, box: Box
-) -> None:
+def test_many_leaves_travel_in_one_message_those_of_one_list_entry_side_by_side(plain: Stub, box: Box) -> None:
     for port in range(3, 300):
         box.leaves.put(STATE.format(f"e{port}"), "up")
     answers = list(plain.Subscribe(iter([request(entry("/interface"), mode="ONCE")])))[:-1]
@@ -359,7 +357,7 @@ def test_many_leaves_travel_in_one_message_those_of_one_list_entry_side_by_side(
     assert len([1 for before, after in pairwise(order) if before != after]) == 298
 
 
-def test_the_prefix_is_put_before_each_path_and_its_target_comes_back(plain: gnmi_pb2_grpc.gNMIStub) -> None:
+def test_the_prefix_is_put_before_each_path_and_its_target_comes_back(plain: Stub) -> None:
     wish = request(entry("/oper-state"), mode="ONCE", prefix=paths.to_proto("/interface[name=e2]", "leaf1"))
     first, sync = plain.Subscribe(iter([wish]))
     assert sync.sync_response
@@ -367,11 +365,11 @@ def test_the_prefix_is_put_before_each_path_and_its_target_comes_back(plain: gnm
     assert updates(first) == {STATE.format("e2"): "up"}
 
 
-def test_poll_answers_each_poll_anew(plain: gnmi_pb2_grpc.gNMIStub) -> None:
+def test_poll_answers_each_poll_anew(plain: Stub) -> None:
     asked = [request(entry(OCTETS.format("e1")), mode="POLL")]
-    poll = gnmi_pb2.SubscribeRequest(poll=gnmi_pb2.Poll())
+    poll = messages.SubscribeRequest(poll=messages.Poll())
 
-    def polls() -> Iterator[gnmi_pb2.SubscribeRequest]:
+    def polls() -> Iterator[messages.SubscribeRequest]:
         yield from asked
         for _ in range(2):
             time.sleep(0.1)
@@ -384,7 +382,7 @@ def test_poll_answers_each_poll_anew(plain: gnmi_pb2_grpc.gNMIStub) -> None:
     assert counts[0] < counts[-1]
 
 
-def test_samples_keep_their_interval_without_drift(plain: gnmi_pb2_grpc.gNMIStub) -> None:
+def test_samples_keep_their_interval_without_drift(plain: Stub) -> None:
     call = plain.Subscribe(iter([request(entry("/interface/statistics", interval_s=0.2))]))
     until_sync(call)
     start = time.monotonic()
@@ -400,7 +398,7 @@ def test_samples_keep_their_interval_without_drift(plain: gnmi_pb2_grpc.gNMIStub
     assert min(late[5:]) < 0.15, "each sample is later than the one before"
 
 
-def test_on_change_is_silent_until_something_changes(plain: gnmi_pb2_grpc.gNMIStub, box: Box) -> None:
+def test_on_change_is_silent_until_something_changes(plain: Stub, box: Box) -> None:
     call = plain.Subscribe(iter([request(entry("/interface[name=*]/oper-state", "ON_CHANGE"))]))
     assert until_sync(call) == {STATE.format("e1"): "up", STATE.format("e2"): "up"}
     time.sleep(0.5)
@@ -409,7 +407,7 @@ def test_on_change_is_silent_until_something_changes(plain: gnmi_pb2_grpc.gNMISt
     call.cancel()
 
 
-def test_a_leaf_that_vanishes_is_deleted_and_one_that_comes_is_sent(plain: gnmi_pb2_grpc.gNMIStub, box: Box) -> None:
+def test_a_leaf_that_vanishes_is_deleted_and_one_that_comes_is_sent(plain: Stub, box: Box) -> None:
     call = plain.Subscribe(iter([request(entry("/interface[name=*]/oper-state", "ON_CHANGE"))]))
     until_sync(call)
     box.leaves.drop([STATE.format("e1")])
@@ -421,7 +419,7 @@ def test_a_leaf_that_vanishes_is_deleted_and_one_that_comes_is_sent(plain: gnmi_
     call.cancel()
 
 
-def test_looking_for_announced_changes_reads_nothing(plain: gnmi_pb2_grpc.gNMIStub, box: Box) -> None:
+def test_looking_for_announced_changes_reads_nothing(plain: Stub, box: Box) -> None:
     call = plain.Subscribe(iter([request(entry("/interface[name=*]/oper-state", "ON_CHANGE"))]))
     until_sync(call)
     before = box.refreshed
@@ -432,14 +430,14 @@ def test_looking_for_announced_changes_reads_nothing(plain: gnmi_pb2_grpc.gNMISt
     call.cancel()
 
 
-def test_a_counter_may_be_watched_for_changes(plain: gnmi_pb2_grpc.gNMIStub) -> None:
+def test_a_counter_may_be_watched_for_changes(plain: Stub) -> None:
     call = plain.Subscribe(iter([request(entry(OCTETS.format("e1"), "ON_CHANGE"))]))
     first = until_sync(call)
     assert updates(next(call)) != first
     call.cancel()
 
 
-def test_target_defined_samples_counters_and_watches_states(plain: gnmi_pb2_grpc.gNMIStub, box: Box) -> None:
+def test_target_defined_samples_counters_and_watches_states(plain: Stub, box: Box) -> None:
     call = plain.Subscribe(iter([request(entry("/interface[name=e1]", "TARGET_DEFINED", interval_s=0.2))]))
     assert set(until_sync(call)) == {OCTETS.format("e1"), STATE.format("e1")}
     assert [set(updates(next(call))) for _ in range(3)] == [{OCTETS.format("e1")}] * 3
@@ -448,7 +446,7 @@ def test_target_defined_samples_counters_and_watches_states(plain: gnmi_pb2_grpc
     call.cancel()
 
 
-def test_updates_only_leaves_the_first_values_out(plain: gnmi_pb2_grpc.gNMIStub, box: Box) -> None:
+def test_updates_only_leaves_the_first_values_out(plain: Stub, box: Box) -> None:
     call = plain.Subscribe(iter([request(entry(STATE.format("e1"), "ON_CHANGE"), updates_only=True)]))
     assert until_sync(call) == {}
     box.leaves.put(STATE.format("e1"), "down")
@@ -456,7 +454,7 @@ def test_updates_only_leaves_the_first_values_out(plain: gnmi_pb2_grpc.gNMIStub,
     call.cancel()
 
 
-def test_a_heartbeat_repeats_what_did_not_change(plain: gnmi_pb2_grpc.gNMIStub) -> None:
+def test_a_heartbeat_repeats_what_did_not_change(plain: Stub) -> None:
     wish = entry(STATE.format("e1"), "ON_CHANGE", heartbeat_interval=300_000_000)
     call = plain.Subscribe(iter([request(wish)]))
     until_sync(call)
@@ -466,7 +464,7 @@ def test_a_heartbeat_repeats_what_did_not_change(plain: gnmi_pb2_grpc.gNMIStub) 
     call.cancel()
 
 
-def test_suppressed_samples_carry_only_what_changed(plain: gnmi_pb2_grpc.gNMIStub, box: Box) -> None:
+def test_suppressed_samples_carry_only_what_changed(plain: Stub, box: Box) -> None:
     wish = entry("/interface[name=e1]", interval_s=0.2, suppress_redundant=True)
     call = plain.Subscribe(iter([request(wish)]))
     assert len(until_sync(call)) == 2
@@ -478,7 +476,7 @@ def test_suppressed_samples_carry_only_what_changed(plain: gnmi_pb2_grpc.gNMIStu
     ("asked", "code", "text"),
     [
         (
-            gnmi_pb2.SubscribeRequest(poll=gnmi_pb2.Poll()),
+            messages.SubscribeRequest(poll=messages.Poll()),
             grpc.StatusCode.INVALID_ARGUMENT,
             "the first message must be a subscription",
         ),
@@ -494,19 +492,19 @@ def test_suppressed_samples_carry_only_what_changed(plain: gnmi_pb2_grpc.gNMIStu
             "heartbeat_interval 5 ns is below 100000000 ns",
         ),
         (
-            request(entry("/"), use_models=[gnmi_pb2.ModelData(name="x")]),
+            request(entry("/"), use_models=[messages.ModelData(name="x")]),
             grpc.StatusCode.UNIMPLEMENTED,
             "use_models is not supported, leave it out",
         ),
         (
-            gnmi_pb2.SubscribeRequest(subscribe=gnmi_pb2.SubscriptionList(encoding=gnmi_pb2.Encoding.BYTES)),
+            messages.SubscribeRequest(subscribe=messages.SubscriptionList(encoding=messages.Encoding.BYTES)),
             grpc.StatusCode.UNIMPLEMENTED,
             "encoding BYTES is not supported, use JSON_IETF, JSON or PROTO",
         ),
     ],
 )
 def test_a_subscription_that_cannot_be_served_says_why(
-    plain: gnmi_pb2_grpc.gNMIStub, asked: gnmi_pb2.SubscribeRequest, code: grpc.StatusCode, text: str
+    plain: Stub, asked: messages.SubscribeRequest, code: grpc.StatusCode, text: str
 ) -> None:
     with pytest.raises(grpc.RpcError) as caught:
         next(plain.Subscribe(iter([asked])))
@@ -529,7 +527,7 @@ def test_pygnmi_streams(client: gNMIclient) -> None:
     stream.close()
 
 
-def test_two_streams_on_one_target_share_a_refresh(plain: gnmi_pb2_grpc.gNMIStub, box: Box) -> None:
+def test_two_streams_on_one_target_share_a_refresh(plain: Stub, box: Box) -> None:
     other = entry("/interface/oper-state", interval_s=0.5, heartbeat_interval=10**10)
     wish = request(entry("/interface/statistics", interval_s=0.5), other)
     call = plain.Subscribe(iter([wish]))

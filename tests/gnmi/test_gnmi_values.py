@@ -7,9 +7,8 @@ from decimal import Decimal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pygnmi.spec.v080 import gnmi_pb2
 
-from railfab.gnmi import values
+from railfab.gnmi import messages, values
 from railfab.gnmi.values import JSON, JSON_IETF, PROTO, GnmiValueError, Uint64
 
 scalars = st.one_of(
@@ -47,7 +46,7 @@ def test_64_bit_integers_are_strings_in_json_ietf_only(count: int) -> None:
 @given(st.integers(-(2**63), 2**63 - 1), st.integers(0, 18))
 def test_decimal64_keeps_its_value(digits: int, precision: int) -> None:
     decimal = Decimal(digits).scaleb(-precision)
-    sent = gnmi_pb2.TypedValue(decimal_val=gnmi_pb2.Decimal64(digits=digits, precision=precision))
+    sent = messages.TypedValue(decimal_val=messages.Decimal64(digits=digits, precision=precision))
     assert math.isclose(values.decode(sent), float(decimal), rel_tol=1e-15)
     assert Decimal(json.loads(values.encode(decimal, JSON_IETF).json_ietf_val)) == decimal
 
@@ -56,15 +55,15 @@ def test_decimal64_keeps_its_value(digits: int, precision: int) -> None:
     ("act", "message"),
     [
         (
-            lambda: values.decode(gnmi_pb2.TypedValue()),
+            lambda: values.decode(messages.TypedValue()),
             "gNMI value: kind none has no plain form. Ask the target for another encoding.",
         ),
         (
-            lambda: values.decode(gnmi_pb2.TypedValue(proto_bytes=b"x")),
+            lambda: values.decode(messages.TypedValue(proto_bytes=b"x")),
             "gNMI value: kind proto_bytes has no plain form. Ask the target for another encoding.",
         ),
         (
-            lambda: values.decode(gnmi_pb2.TypedValue(json_val=b"{")),
+            lambda: values.decode(messages.TypedValue(json_val=b"{")),
             "gNMI value: is not JSON (Expecting property name enclosed in double quotes: line 1 column 2 (char 1)). "
             "Check what was sent.",
         ),
@@ -79,5 +78,5 @@ def test_a_value_that_has_no_form_is_named(act: object, message: str) -> None:
 
 
 def test_a_leaf_list_is_decoded_not_dropped() -> None:
-    array = gnmi_pb2.ScalarArray(element=[gnmi_pb2.TypedValue(string_val="a"), gnmi_pb2.TypedValue(uint_val=2)])
-    assert values.decode(gnmi_pb2.TypedValue(leaflist_val=array)) == ["a", 2]
+    array = messages.ScalarArray(element=[messages.TypedValue(string_val="a"), messages.TypedValue(uint_val=2)])
+    assert values.decode(messages.TypedValue(leaflist_val=array)) == ["a", 2]

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from pygnmi.spec.v080 import gnmi_pb2
 
+from railfab.gnmi import messages
 from railfab.gnmi.leaves import Leaves
 from railfab.gnmi.paths import to_proto
 from railfab.gnmi.reader import Reader
@@ -51,13 +51,13 @@ def reader() -> Iterator[Reader]:
 
 def group(reader: Reader, mode: str, *, interval_s: float = 0, heartbeat_s: float = 0) -> Group:
     """A stream of one subscription, which began at 0."""
-    entry = gnmi_pb2.Subscription(
+    entry = messages.Subscription(
         path=to_proto(STATE),
-        mode=gnmi_pb2.SubscriptionMode.Value(mode),
+        mode=messages.SubscriptionMode.Value(mode),
         sample_interval=round(interval_s * NS_PER_S),
         heartbeat_interval=round(heartbeat_s * NS_PER_S),
     )
-    (found,) = groups(reader, subscriptions(gnmi_pb2.SubscriptionList(subscription=[entry], encoding=JSON_IETF)), 0)
+    (found,) = groups(reader, subscriptions(messages.SubscriptionList(subscription=[entry], encoding=JSON_IETF)), 0)
     return found
 
 

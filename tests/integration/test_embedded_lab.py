@@ -19,7 +19,7 @@ from tests.lab.fabrics import lab_plan
 
 from railfab.endpoints import Endpoint, load_endpoints, read_credentials
 from railfab.lab import backend
-from railfab.lab.netns.node import failed_daemons
+from railfab.lab.netns.node import unresponsive_daemons
 
 pytestmark = [
     pytest.mark.lab,
@@ -123,13 +123,13 @@ def test_a_switch_forwards_nothing_to_or_from_the_management_network(frr_fabric:
 
 def test_status_needs_no_root(frr_fabric: RunningLab) -> None:
     """The user who called sudo owns the state file, but cannot open the sockets of the daemons."""
-    root = frr_fabric.state.runtime / LEAF
+    sockets = frr_fabric.state.runtime / LEAF / "run-frr"
     child = os.fork()
     if child == 0:
         os.setgroups([])
         os.setgid(65534)
         os.setuid(65534)
-        os._exit(len(failed_daemons(root)))
+        os._exit(len(unresponsive_daemons(sockets)))
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -24,11 +26,14 @@ from typer.testing import CliRunner
 from railfab.cli.lab import lab_app
 from railfab.errors import LabError, RailfabError
 from railfab.lab import LabPlan, backend
+from railfab.lab.netns import runtime
 from railfab.lab.netns.names import LabNames, lab_names
 from railfab.lab.netns.namespaces import interface_names, namespace_names
+from railfab.lab.netns.node import DAEMONS
 from railfab.lab.netns.processes import marked_processes, process
 from railfab.lab.netns.runtime import RUNTIME
 from railfab.lab.netns.state import LabState, lab_state_file, load_state, save_state
+from railfab.lab.probes import ANSWER_WITHIN_S
 
 pytestmark = pytest.mark.lab
 
@@ -125,13 +130,84 @@ def test_a_daemon_that_has_ended_is_named_by_status(plan: LabPlan) -> None:
     wait_for(named, "status names bgpd", 10)
 
 
+@pytest.fixture
+def frozen(plan: LabPlan) -> Iterator[LabPlan]:
+    """The lab with a leaf whose daemons and SSH server are stopped, and whose sockets' queues are full."""
+    LAB.up(plan, print)
+    state = running(plan)
+    holder = state.process(LEAF)
+    assert holder is not None
+    for name in (*DAEMONS, "python", "python3"):
+        signal_inside(holder.pid, name, signal.SIGSTOP)
+    waiting = [fill_queue(state.runtime / LEAF / "run-frr" / f"{daemon}.vty") for daemon in DAEMONS]
+    yield plan
+    for client in itertools.chain.from_iterable(waiting):
+        client.close()
+
+
+def fill_queue(path: Path) -> list[socket.socket]:
+    """Connect to a socket until the next connection would block."""
+    clients: list[socket.socket] = []
+    while True:
+        client = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
+        try:
+            client.connect(str(path))
+        except BlockingIOError:
+            client.close()
+            return clients
+        clients.append(client)
+
+
+def test_status_names_what_a_frozen_switch_does_not_answer_and_waits_for_none_of_it(frozen: LabPlan) -> None:
+    began = time.monotonic()
+    status = LAB.status(frozen.place)
+    assert time.monotonic() - began < 3 * ANSWER_WITHIN_S
+    details = {node.name: node.detail for node in status.nodes if node.state != "running"}
+    assert details == {LEAF: f"no answer from zebra, staticd, bgpd, bfdd, SSH; log in {running(frozen).runtime / LEAF}"}
+
+
+def test_down_removes_a_frozen_switch(frozen: LabPlan) -> None:
+    assert LAB.down(frozen.place, print)
+    assert Traces.of(lab_names(frozen.place)) == NOTHING
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_status_of_a_frozen_switch_ends_at_a_signal_with_one_line(frozen: LabPlan, number: signal.Signals) -> None:
+    intent, state = frozen.place.folder / "small.yml", frozen.place.state
+    command = [sys.executable, "-m", "railfab", "lab", "status", str(intent), "--state", str(state)]
+    with subprocess.Popen(interruptible(command), stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
+        time.sleep(1.5)
+        began = time.monotonic()
+        child.send_signal(number)
+        _, errors = child.communicate(timeout=30)
+    assert time.monotonic() - began < 5
+    assert errors in {"", "railfab: interrupted\n"}
+    assert child.returncode in {1, 130}
+
+
+def test_a_second_command_waits_for_the_first_and_says_for_whom(plan: LabPlan, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runtime, "LOCK_WITHIN_S", 0.3)
+    progress: list[str] = []
+    with runtime.lab_lock(print), pytest.raises(LabError) as raised:
+        LAB.up(plan, progress.append)
+    pid = os.getpid()
+    assert progress == [f"waiting for process {pid}, which changes a lab"]
+    assert str(raised.value) == (
+        f"lab: process {pid} has been changing a lab for 0 s. Wait for it, or end it with kill {pid}."
+    )
+
+
 def kill_inside(holder: int, name: str) -> None:
-    """Kill a process of a switch by its name: its mount namespace tells it from the same daemon elsewhere."""
+    signal_inside(holder, name, signal.SIGKILL)
+
+
+def signal_inside(holder: int, name: str, number: signal.Signals) -> None:
+    """Signal processes of a switch by name: its mount namespace tells them from the same daemons elsewhere."""
     own = Path(f"/proc/{holder}/ns/mnt").readlink()
     for path in Path("/proc").glob("[0-9]*/comm"):
         try:
             if path.read_text().strip() == name and (path.parent / "ns/mnt").readlink() == own:
-                os.kill(int(path.parent.name), signal.SIGKILL)
+                os.kill(int(path.parent.name), number)
         except (FileNotFoundError, ProcessLookupError):
             continue
 

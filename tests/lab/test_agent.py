@@ -8,6 +8,7 @@ import socket
 import subprocess
 import threading
 from collections.abc import Iterator
+from ipaddress import IPv4Interface
 from pathlib import Path
 
 import pytest
@@ -16,13 +17,14 @@ from railfab.errors import LabError
 from railfab.gnmi.paths import elements
 from railfab.gnmi.target import DataType, Edit, Operation, PathNotFound, RequestRefused
 from railfab.lab.agent import LinuxSwitch, Measurement, bfd_metrics, bgp_metrics, encode, interface_metrics
+from railfab.lab.agent.__main__ import FirstProcesses
 from railfab.lab.agent.linux_metrics import LinkFacts
 from railfab.lab.agent.sources import vty_json
 from railfab.lab.netns.processes import Process, started
-from railfab.platforms import TelemetryRule
-from railfab.platforms.shared import yaml_files
+from railfab.lab.netns.state import LabState, save_state
+from railfab.platforms import TelemetryRule, platform
 
-MAP = yaml_files.telemetry("railfab.platforms.frr")
+MAP = platform("frr").telemetry
 BGP = "/network-instances/network-instance[name=default]/protocols/protocol[identifier=BGP][name=bgp]/bgp/neighbors"
 
 # Linux 6, a veth in a namespace.
@@ -123,7 +125,7 @@ def test_bfd_failures_are_matched_to_their_session() -> None:
 @pytest.mark.parametrize("rule", MAP.rules, ids=lambda rule: f"{rule.metric}-{rule.path[-20:]}")
 def test_the_collector_decodes_the_encoded_value(rule: TelemetryRule) -> None:
     """Every rule of the map: number to leaf and back."""
-    names = dict.fromkeys(("interface", "peer"), "x") | dict(rule.labels)
+    names = dict.fromkeys(("interface", "peer", "daemon"), "x") | dict(rule.labels)
     for number in sorted(set(rule.states.values())) if rule.states else (0.0, 1.0, 2.0**40):
         leaves, _ = encode(MAP, [Measurement(rule.metric, names, number, {"local-discriminator": "1"})])
         readable = {(rule.states[value] if rule.states else value * rule.scale) for value in leaves.values()}
@@ -148,7 +150,7 @@ def interface() -> Iterator[None]:
 def _switch(tmp_path: Path, *, pid: int | None = None) -> LinuxSwitch:
     pid = pid or os.getpid()
     holder = Process(purpose="leaf1", pid=pid, started=started(pid) or 0)
-    return LinuxSwitch("leaf1", holder=holder, sockets=tmp_path, map_=MAP)
+    return LinuxSwitch("leaf1", holder=lambda: holder, sockets=tmp_path, daemons=("zebra", "bgpd"), map_=MAP)
 
 
 @pytest.mark.usefixtures("interface")
@@ -160,12 +162,55 @@ def test_a_switch_without_daemons_still_reports_its_interfaces(tmp_path: Path) -
     assert "lo" not in names
 
 
-def test_a_switch_that_has_ended_has_no_leaves(tmp_path: Path) -> None:
-    switch = LinuxSwitch("leaf1", holder=Process(purpose="l", pid=1, started=-1), sockets=tmp_path, map_=MAP)
+def daemon_states(switch: LinuxSwitch) -> dict[str, object]:
     view = switch.refresh()
-    assert view.select(()) == []
+    state = "/components/component[name={}]/state/oper-status"
+    return {name: view.get(elements(state.format(name)), DataType.ALL)[0].value for name in switch.daemons}
+
+
+def test_a_dead_daemon_is_a_leaf_and_not_a_missing_one(tmp_path: Path) -> None:
+    daemon = Daemon(tmp_path / "bgpd.vty")
+    assert daemon_states(_switch(tmp_path)) == {"zebra": "INACTIVE", "bgpd": "ACTIVE"}
+    daemon.close()
+    assert daemon_states(_switch(tmp_path)) == {"zebra": "INACTIVE", "bgpd": "INACTIVE"}
+
+
+def test_a_frozen_daemon_is_inactive(tmp_path: Path) -> None:
+    """It accepts connections, or the kernel for it, and never answers."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+        listener.bind(str(tmp_path / "bgpd.vty"))
+        listener.listen()
+        assert daemon_states(_switch(tmp_path)) == {"zebra": "INACTIVE", "bgpd": "INACTIVE"}
+
+
+def test_a_switch_that_has_ended_has_inactive_daemons_and_nothing_else(tmp_path: Path) -> None:
+    ended = Process(purpose="l", pid=1, started=-1)
+    switch = LinuxSwitch("leaf1", holder=lambda: ended, sockets=tmp_path, daemons=("bgpd",), map_=MAP)
+    assert daemon_states(switch) == {"bgpd": "INACTIVE"}
+    assert len(switch.refresh().select(())) == 1
     with pytest.raises(PathNotFound, match=r"leaf1: nothing at /interfaces\. Check the path and its keys\."):
-        view.get(elements("/interfaces"), DataType.ALL)
+        switch.refresh().get(elements("/interfaces"), DataType.ALL)
+
+
+def test_the_agent_finds_the_new_process_of_a_restarted_switch(tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    state = LabState(
+        fabric="f",
+        tag="rf0",
+        boot="b",
+        topology_digest="d",
+        bridge="br",
+        gateway=IPv4Interface("172.31.0.1/24"),
+        runtime=tmp_path,
+        nodes=(),
+    )
+    processes, (first, second) = FirstProcesses(path), (Process(purpose="leaf1", pid=n, started=n) for n in (7, 8))
+    assert processes.of("leaf1") is None
+    for process in (first, second):
+        save_state(path, state.with_processes(process))
+        assert processes.of("leaf1") == process
+    path.write_text("half a fi")
+    assert processes.of("leaf1") == second
 
 
 def test_the_agent_refuses_a_set(tmp_path: Path) -> None:

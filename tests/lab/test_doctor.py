@@ -10,7 +10,7 @@ import pytest
 from tests.lab.fabrics import FRR_POD, lab_plan
 
 from railfab.errors import LabError
-from railfab.lab import Requirement
+from railfab.lab import Requirement, programs
 from railfab.lab.netns import NetnsBackend, doctor
 
 
@@ -27,7 +27,8 @@ def test_missing_frr_is_one_line_with_the_package(tmp_path: Path, monkeypatch: p
 
 
 def test_missing_programs_are_named_with_their_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "SYSTEM_PATH", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(programs, "SYSTEM_FOLDERS", str(tmp_path))
     lines = only(doctor.machine())
     assert "ip: is not installed. apt-get install iproute2." in lines
     assert "vtysh: is not installed. apt-get install frr." in lines

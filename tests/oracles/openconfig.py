@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 ARCHIVE = "openconfig-2026-07.tar.xz"
-MODULES = ("interfaces", "if-ethernet", "network-instance", "bfd")
+MODULES = ("interfaces", "if-ethernet", "network-instance", "bfd", "platform")
 LINE = re.compile(
     r"^(?P<indent>[ |]*)\+--(?P<access>rw|ro) (?P<name>[\w:.-]+)[?!*]?(?: \[(?P<keys>.*?)\])? *(?P<type>.*)$"
 )

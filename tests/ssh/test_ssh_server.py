@@ -263,7 +263,7 @@ def test_credentials_show_in_no_argument(server: Running) -> None:
 
 
 def test_access_does_not_show_its_secrets() -> None:
-    from railfab.ssh import SshAccess
+    from railfab.ssh.server import SshAccess
 
     shown = repr(SshAccess(username="admin", password=PASSWORD, authorized_keys="ssh-ed25519 AAAA"))
     assert shown == "SshAccess(username='admin')"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import asyncssh
 
-from railfab.ssh import SshAccess, serve
+from railfab.ssh.server import SshAccess, serve
 
 forks: list[int] = []
 os.register_at_fork(before=lambda: forks.append(1))  # called when Python code is to run between fork and exec

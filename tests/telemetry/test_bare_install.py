@@ -20,9 +20,9 @@ class Absent:
 
 sys.meta_path.insert(0, Absent())
 """
-DEPLOY = ("nornir", "nornir_netmiko", "netmiko", "paramiko", "asyncssh")
+DEPLOY = ("nornir", "pygnmi", "nornir_netmiko", "netmiko", "paramiko", "asyncssh")
 DASHBOARDS = ("grafana_foundation_sdk", "grafana_api")
-COLLECT = ("grpc", "pygnmi", "prometheus_client")
+COLLECT = ("grpc", "google.protobuf", "prometheus_client")
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pygnmi.spec.v080 import gnmi_pb2
 
+from railfab.gnmi import messages
 from railfab.gnmi.paths import to_proto
 from railfab.platforms import Confidence, TelemetryMap, TelemetryRule, platform
 from railfab.telemetry.decode import Decoded, Decoder, normalised_ns
@@ -25,22 +25,22 @@ def decoder() -> Decoder:
     return Decoder(PathMap(platform("srlinux").telemetry))
 
 
-def uint(number: int) -> gnmi_pb2.TypedValue:
-    return gnmi_pb2.TypedValue(uint_val=number)
+def uint(number: int) -> messages.TypedValue:
+    return messages.TypedValue(uint_val=number)
 
 
-def text(value: str) -> gnmi_pb2.TypedValue:
-    return gnmi_pb2.TypedValue(string_val=value)
+def text(value: str) -> messages.TypedValue:
+    return messages.TypedValue(string_val=value)
 
 
-def said(prefix: str = "/", deletes: tuple[str, ...] = (), **fields: object) -> gnmi_pb2.Notification:
-    return gnmi_pb2.Notification(
+def said(prefix: str = "/", deletes: tuple[str, ...] = (), **fields: object) -> messages.Notification:
+    return messages.Notification(
         timestamp=NOW_NS, prefix=to_proto(prefix), delete=[to_proto(path) for path in deletes], **fields
     )
 
 
-def updates(*pairs: tuple[str, gnmi_pb2.TypedValue]) -> list[gnmi_pb2.Update]:
-    return [gnmi_pb2.Update(path=to_proto(path), val=value) for path, value in pairs]
+def updates(*pairs: tuple[str, messages.TypedValue]) -> list[messages.Update]:
+    return [messages.Update(path=to_proto(path), val=value) for path, value in pairs]
 
 
 def values(decoded: Decoded) -> dict[str, float]:
@@ -65,8 +65,8 @@ def test_a_container_sent_as_json_is_taken_apart(decoder: Decoder) -> None:
             }
         ]
     }
-    value = gnmi_pb2.TypedValue(json_ietf_val=json.dumps(tree).encode())
-    decoded = decoder.decode(said(update=[gnmi_pb2.Update(path=to_proto("/"), val=value)]))
+    value = messages.TypedValue(json_ietf_val=json.dumps(tree).encode())
+    decoded = decoder.decode(said(update=[messages.Update(path=to_proto("/"), val=value)]))
     assert values(decoded) == {IN: float(2**64 - 1), OUT: 7.0, "fabric_interface_oper_up": 1.0}
     assert dict(decoded.unmapped) == {"/interface/statistics": 1}
 
@@ -74,20 +74,20 @@ def test_a_container_sent_as_json_is_taken_apart(decoder: Decoder) -> None:
 @pytest.mark.parametrize(
     "broken",
     [
-        gnmi_pb2.TypedValue(),
-        gnmi_pb2.TypedValue(json_ietf_val=b"{"),
-        gnmi_pb2.TypedValue(string_val="many"),
-        gnmi_pb2.TypedValue(bytes_val=b"\x00\x01"),
-        gnmi_pb2.TypedValue(double_val=float("nan")),
-        gnmi_pb2.TypedValue(json_val=b"1" * 400),
-        gnmi_pb2.TypedValue(json_val=b'{"a":' * 100_000 + b"1" + b"}" * 100_000),
-        gnmi_pb2.TypedValue(json_val=b"null"),
-        gnmi_pb2.TypedValue(leaflist_val=gnmi_pb2.ScalarArray(element=[uint(1), uint(2)])),
+        messages.TypedValue(),
+        messages.TypedValue(json_ietf_val=b"{"),
+        messages.TypedValue(string_val="many"),
+        messages.TypedValue(bytes_val=b"\x00\x01"),
+        messages.TypedValue(double_val=float("nan")),
+        messages.TypedValue(json_val=b"1" * 400),
+        messages.TypedValue(json_val=b'{"a":' * 100_000 + b"1" + b"}" * 100_000),
+        messages.TypedValue(json_val=b"null"),
+        messages.TypedValue(leaflist_val=messages.ScalarArray(element=[uint(1), uint(2)])),
     ],
     ids=lambda value: value.WhichOneof("value") or "none",
 )
 def test_a_value_that_cannot_be_read_is_counted_and_costs_no_other(
-    decoder: Decoder, broken: gnmi_pb2.TypedValue
+    decoder: Decoder, broken: messages.TypedValue
 ) -> None:
     pairs = ((f"{STATISTICS}/in-octets", broken), (f"{STATISTICS}/out-octets", uint(7)))
     decoded = decoder.decode(said(update=updates(*pairs)))
@@ -101,7 +101,7 @@ def test_an_unknown_state_is_counted(decoder: Decoder) -> None:
 
 
 def test_a_leaf_list_that_nobody_maps_costs_no_other(decoder: Decoder) -> None:
-    list_ = gnmi_pb2.TypedValue(leaflist_val=gnmi_pb2.ScalarArray(element=[text("a"), text("b")]))
+    list_ = messages.TypedValue(leaflist_val=messages.ScalarArray(element=[text("a"), text("b")]))
     pairs = (("/interface[name=ethernet-1/1]/tags", list_), (f"{STATISTICS}/out-octets", uint(7)))
     decoded = decoder.decode(said(update=updates(*pairs)))
     assert (values(decoded), dict(decoded.unmapped)) == ({OUT: 7.0}, {"/interface/tags": 1})
@@ -181,7 +181,7 @@ def test_a_rule_with_a_label_that_its_metric_lacks_is_a_bug() -> None:
         (uint(1_795_169_600_500_000_000), 1_795_169_600.5),
     ],
 )
-def test_a_time_is_read_from_a_date_and_from_nanoseconds(sent: gnmi_pb2.TypedValue, unix_s: float) -> None:
+def test_a_time_is_read_from_a_date_and_from_nanoseconds(sent: messages.TypedValue, unix_s: float) -> None:
     """RFC 3339 of YANG's date-and-time, and OpenConfig's timeticks64."""
     rule = TelemetryRule(
         path="/interface[name={interface}]/last-change",
@@ -190,7 +190,7 @@ def test_a_time_is_read_from_a_date_and_from_nanoseconds(sent: gnmi_pb2.TypedVal
         confidence=Confidence.VERIFIED,
         labels={},
     )
-    decoder = Decoder(PathMap(TelemetryMap(rules=(rule,), sample_paths=(), on_change_paths=())))
+    decoder = Decoder(PathMap(TelemetryMap(rules=(rule,), subscriptions=())))
     decoded = decoder.decode(said(update=updates(("/interface[name=e1]/last-change", sent))))
     assert values(decoded) == {rule.metric: unix_s}
 
@@ -204,6 +204,6 @@ def test_scale_and_fixed_labels_come_from_the_rule() -> None:
         labels={},
         scale=125_000.0,
     )
-    decoder = Decoder(PathMap(TelemetryMap(rules=(rule,), sample_paths=(), on_change_paths=())))
+    decoder = Decoder(PathMap(TelemetryMap(rules=(rule,), subscriptions=())))
     decoded = decoder.decode(said(update=updates(("/optics[id=swp1]/mbps", text("100000.0")))))
     assert values(decoded) == {"fabric_interface_speed_bytes_per_second": 12_500_000_000.0}

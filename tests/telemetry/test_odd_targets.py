@@ -12,12 +12,12 @@ from typing import Any
 
 import grpc
 import pytest
+from pygnmi.create_gnmi_path import gnmi_path_generator
 from pygnmi.spec.v080 import gnmi_pb2, gnmi_pb2_grpc
 from tests.telemetry.rack import INTERVAL_S, QUICK, eventually
 
 from railfab.endpoints import Endpoint, Endpoints
 from railfab.gnmi.certificates import Authority
-from railfab.gnmi.paths import to_proto
 from railfab.telemetry import Collector, State
 from railfab.topology import Topology
 
@@ -59,7 +59,10 @@ class Odd(gnmi_pb2_grpc.gNMIServicer):  # type: ignore[misc]
                 sent += 1
 
     def _said(self, leaves: dict[str, Any], encoding: int) -> gnmi_pb2.SubscribeResponse:
-        update = [gnmi_pb2.Update(path=to_proto(path), val=typed(value, encoding)) for path, value in leaves.items()]
+        update = [
+            gnmi_pb2.Update(path=gnmi_path_generator(path), val=typed(value, encoding))
+            for path, value in leaves.items()
+        ]
         return gnmi_pb2.SubscribeResponse(update=gnmi_pb2.Notification(timestamp=self.stamp(), update=update))
 
 
@@ -121,7 +124,7 @@ def test_a_target_that_refuses_every_way_is_told_apart(
         refused = {"device": LEAF, "reason": "unimplemented"}
         eventually(collector, lambda now: now.value("fabric_collector_errors_total", **refused))
         assert collector.states()[LEAF] is not State.UP
-    assert f"{LEAF}: the subscription is refused (no such encoding here). Check that the target serves" in caplog.text
+    assert f"{LEAF}: refused a gNMI Subscribe (no such encoding here). Check that the target serves" in caplog.text
 
 
 @pytest.mark.parametrize("unit_ns", [1, 1_000, 1_000_000, 1_000_000_000])

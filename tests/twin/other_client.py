@@ -14,9 +14,8 @@ from itertools import pairwise
 from pathlib import Path
 
 import grpc
+from pygnmi.create_gnmi_path import gnmi_path_generator
 from pygnmi.spec.v080 import gnmi_pb2, gnmi_pb2_grpc
-
-from railfab.gnmi.paths import to_proto
 
 DIALS = 9
 STREAM_S = 0.2
@@ -34,7 +33,7 @@ class Client:
 
     def stream(self) -> None:
         entry = gnmi_pb2.Subscription(
-            path=to_proto("/interface[name=ethernet-1/1]/statistics"),
+            path=gnmi_path_generator("/interface[name=ethernet-1/1]/statistics"),
             mode=gnmi_pb2.SubscriptionMode.Value("SAMPLE"),
             sample_interval=int(STREAM_S * 1e9),
         )

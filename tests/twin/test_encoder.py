@@ -8,16 +8,15 @@ from functools import partial
 
 import numpy as np
 import pytest
-from pygnmi.spec.v080 import gnmi_pb2
 
-from railfab.gnmi import paths, values
+from railfab.gnmi import messages, paths, values
 from railfab.gnmi.bundles import proto_path
 from railfab.metrics import Kind, metric
 from railfab.platforms import TelemetryRule, platform
+from railfab.platforms.srlinux.twin import wildcard
 from railfab.telemetry.decode import Decoder
 from railfab.telemetry.mapping import PathMap
 from railfab.twin.encoder import Encoded, Encoder
-from railfab.twin.native import native
 
 SRLINUX = platform("srlinux")
 LABELS = {
@@ -42,7 +41,7 @@ class Sample:
 
 
 def encoder() -> Encoder:
-    return Encoder(SRLINUX.telemetry, partial(native("srlinux", "leaf1").wildcard, "leaf1"))
+    return Encoder(SRLINUX.telemetry, partial(wildcard, "leaf1"))
 
 
 def encode(writer: Encoder, samples: Sequence[Sample]) -> Encoded:
@@ -61,7 +60,7 @@ def encoded(samples: Sequence[Sample]) -> dict[str, object]:
 
 def decoded(samples: Sequence[Sample], encoding: int) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
     """What the collector makes of the leaves that the samples become."""
-    notification = gnmi_pb2.Notification(timestamp=1)
+    notification = messages.Notification(timestamp=1)
     for leaf, value in zip(*encode(encoder(), samples), strict=True):
         notification.update.add(path=proto_path(leaf.path), val=values.encode(value, encoding))
     found = Decoder(PathMap(SRLINUX.telemetry)).decode(notification)

@@ -15,11 +15,11 @@ from typing import Any
 
 import grpc
 import pytest
-from pygnmi.spec.v080 import gnmi_pb2, gnmi_pb2_grpc
+from tests.gnmi.stub import Stub
 from tests.twin.other_client import STREAM_S
 from tests.twin.twins import LEAF, REPOSITORY, SPINE, endpoint, pod64, started
 
-from railfab.gnmi import paths
+from railfab.gnmi import messages, paths
 from railfab.twin import Twin, live
 
 CONVERGENCE_S = 6.0
@@ -69,18 +69,18 @@ class SlowConvergence:
 
 
 @contextmanager
-def stub(twin: Twin, name: str) -> Iterator[gnmi_pb2_grpc.gNMIStub]:
+def stub(twin: Twin, name: str) -> Iterator[Stub]:
     node = endpoint(twin, name)
     trust = grpc.ssl_channel_credentials(Path(node.ca or "").read_bytes())
     with grpc.secure_channel(f"{node.host}:{node.gnmi_port}", trust) as channel:
-        yield gnmi_pb2_grpc.gNMIStub(channel)
+        yield Stub(channel)
 
 
-def described(text: str) -> gnmi_pb2.SetRequest:
+def described(text: str) -> messages.SetRequest:
     """A Set of the description of a port."""
-    value = gnmi_pb2.TypedValue(json_ietf_val=json.dumps(text).encode())
+    value = messages.TypedValue(json_ietf_val=json.dumps(text).encode())
     path = paths.to_proto("/interface[name=ethernet-1/25]/description")
-    return gnmi_pb2.SetRequest(update=[gnmi_pb2.Update(path=path, val=value)])
+    return messages.SetRequest(update=[messages.Update(path=path, val=value)])
 
 
 def test_switches_answer_and_stream_while_a_set_of_another_one_converges(
@@ -114,7 +114,7 @@ def test_sets_that_wait_for_convergence_leave_room_for_other_requests(
         assert slow.began.wait(30)
         for name in names:
             with stub(twin, name) as other:
-                request = gnmi_pb2.GetRequest(path=[paths.to_proto("/system/name")], encoding=4)
+                request = messages.GetRequest(path=[paths.to_proto("/system/name")], encoding=4)
                 assert other.Get(request, metadata=metadata, timeout=CONVERGENCE_S / 2).notification
         assert not slow.ended.is_set()
         for waiting in sets:

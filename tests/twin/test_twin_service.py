@@ -17,7 +17,7 @@ from pathlib import Path
 import grpc
 import pytest
 from pygnmi.client import gNMIException
-from pygnmi.spec.v080 import gnmi_pb2, gnmi_pb2_grpc
+from tests.gnmi.stub import Stub
 from tests.signals import interruptible
 from tests.twin.twins import LEAF, REPOSITORY, SPINE, endpoint, made_job, pod64, ring, started, switch, until
 from typer.testing import CliRunner
@@ -26,7 +26,7 @@ from railfab.cli import app
 from railfab.endpoints import Credentials, load_endpoints, read_credentials, state_file
 from railfab.errors import CommitRefused, DeviceError, EndpointError, LabError, LoginRefused, UnsupportedFeature
 from railfab.fabric.design import design
-from railfab.gnmi import paths, values
+from railfab.gnmi import messages, paths, values
 from railfab.gnmi.certificates import Authority
 from railfab.metrics import CATALOGUE
 from railfab.platforms import platform
@@ -229,19 +229,19 @@ def test_a_job_that_does_not_fit_is_refused_and_the_former_goes_on(control: Cont
 def test_a_cut_cable_takes_its_sessions_down_at_both_ends_on_change(twin: Twin, control: Control) -> None:
     node = endpoint(twin, SPINE)
     secure = grpc.ssl_channel_credentials(Path(node.ca or "").read_bytes())
-    wish = gnmi_pb2.SubscriptionList(
+    wish = messages.SubscriptionList(
         subscription=[
-            gnmi_pb2.Subscription(
+            messages.Subscription(
                 path=paths.to_proto("/interface[name=ethernet-1/1]/oper-state"),
-                mode=gnmi_pb2.SubscriptionMode.Value("ON_CHANGE"),
+                mode=messages.SubscriptionMode.Value("ON_CHANGE"),
             )
         ],
         encoding=values.JSON_IETF,
     )
     metadata = (("username", "admin"), ("password", twin.credentials.password))
     with grpc.secure_channel(f"{node.host}:{node.gnmi_port}", secure) as channel:
-        stub = gnmi_pb2_grpc.gNMIStub(channel)
-        call = stub.Subscribe(iter([gnmi_pb2.SubscribeRequest(subscribe=wish)]), metadata=metadata)
+        stub = Stub(channel)
+        call = stub.Subscribe(iter([messages.SubscribeRequest(subscribe=wish)]), metadata=metadata)
         states = (values.decode(update.val) for response in call for update in response.update.update)
         assert next(states) == "up"
         cut_s = time.monotonic()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import math
+import os
 import signal
 import threading
 from collections.abc import Iterable, Iterator, Sequence
@@ -31,7 +32,9 @@ FOUND = 1
 CANNOT = 2
 """Exit code: bad input, or unreachable."""
 INTERRUPTED = 130
-"""Exit code of a run that a signal ended; also typer's for KeyboardInterrupt."""
+"""Exit code: ended by Ctrl-C or SIGTERM, as shells count signals."""
+STOP_WITHIN_S = 4.0
+"""Time for cleaning up after a signal [s]."""
 
 
 class Output(StrEnum):
@@ -157,6 +160,33 @@ def stop_on_signal(say: str = "") -> Iterator[threading.Event]:
     try:
         yield stop_requested
     finally:
+        for sign, handler in before.items():
+            signal.signal(sign, handler)
+
+
+@contextmanager
+def ended_by_signal(left: str) -> Iterator[None]:
+    """Let SIGINT and SIGTERM interrupt a command, and end the process when its cleaning up takes long.
+
+    left: line about what is left then. Further signals are ignored, so that nobody interrupts the cleaning up.
+    """
+
+    def interrupt(*_: object) -> None:
+        for sign in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(sign, signal.SIG_IGN)
+        signal.setitimer(signal.ITIMER_REAL, STOP_WITHIN_S)
+        raise KeyboardInterrupt
+
+    def give_up(*_: object) -> None:
+        os.write(2, f"railfab: {left}\n".encode())
+        os._exit(INTERRUPTED)
+
+    handlers = {signal.SIGINT: interrupt, signal.SIGTERM: interrupt, signal.SIGALRM: give_up}
+    before = {sign: signal.signal(sign, handler) for sign, handler in handlers.items()}
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
         for sign, handler in before.items():
             signal.signal(sign, handler)
 

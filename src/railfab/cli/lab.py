@@ -1,4 +1,4 @@
-"""lab up, status, down and doctor: run a fabric on this machine."""
+"""lab up, status, down, restart and doctor: run a fabric on this machine."""
 
 from __future__ import annotations
 
@@ -18,10 +18,12 @@ from railfab.cli.common import (
     Output,
     OutputOption,
     StateOption,
+    ended_by_signal,
     print_json,
     print_table,
     stop_at_errors,
 )
+from railfab.cli.deploy import deploy
 from railfab.endpoints import load_endpoints
 from railfab.fabric import Design, design
 from railfab.intent import load_intent
@@ -41,12 +43,16 @@ BackendOption = Annotated[
     typer.Option(help="Backend; by default that of the running lab, else netns.", show_default=False),
 ]
 ConfiguredOption = Annotated[
-    bool, typer.Option("--configured", metavar="", help="Boot switches with their configurations.")
+    bool, typer.Option("--configured", metavar="", help="Boot switches with their configurations, or deploy them.")
 ]
 OptionalIntent = Annotated[
     Path | None,
     typer.Argument(metavar="[FILE]", help="Intent of a fabric, to check its requirements too.", show_default=False),
 ]
+
+INTERRUPTED_LINE = "interrupted"
+LAB = "lab"
+"""Name of a running lab in the option `--on`."""
 
 lab_app = typer.Typer(
     no_args_is_help=True, help="Run a fabric on this machine: FRR in network namespaces, or containers."
@@ -62,14 +68,21 @@ def up(
     state: StateOption = STATE_DEFAULT,
     output: OutputOption = Output.TABLE,
 ) -> None:
-    """Boot a lab; switches boot unconfigured, for `railfab deploy --on lab`, unless --configured."""
+    """Boot a lab; switches boot unconfigured, for `railfab deploy --on lab`, unless --configured.
+
+    With --configured, a lab that is up already is deployed to, as by `railfab deploy --on lab --yes`.
+    """
     from railfab.lab import backend as lab_backend
 
     fabric = design(intent)
     stop_at_errors(fabric, accept, output)
     wanted = _plan(fabric, state, configured=configured)
-    running = lab_backend(_backend_name(backend, wanted.place)).up(wanted, _print_progress)
-    if output is Output.JSON:
+    was_up = wanted.place.endpoints_file.exists()
+    with ended_by_signal(_partly(wanted.place)):
+        running = lab_backend(_backend_name(backend, wanted.place)).up(wanted, _print_progress)
+    if configured and was_up:
+        deploy(intent, on=LAB, yes=True, accept=accept, state=state, output=output)
+    elif output is Output.JSON:
         print_json(asdict(running))
     else:
         _print_endpoints(running)
@@ -87,7 +100,8 @@ def status(
     from railfab.lab import backend as lab_backend
 
     place = _place(intent, state)
-    found = lab_backend(_backend_name(backend, place)).status(place)
+    with ended_by_signal(INTERRUPTED_LINE):
+        found = lab_backend(_backend_name(backend, place)).status(place)
     if output is Output.JSON:
         print_json({**asdict(found), "state": found.state})
     else:
@@ -107,11 +121,36 @@ def down(
     from railfab.lab import backend as lab_backend
 
     place = _place(intent, state)
-    removed = lab_backend(_backend_name(backend, place)).down(place, _print_progress)
+    with ended_by_signal(_partly(place)):
+        removed = lab_backend(_backend_name(backend, place)).down(place, _print_progress)
     if output is Output.JSON:
         print_json({"fabric": place.fabric, "removed": removed})
     else:
         _print_progress(f"lab {place.fabric} is down" if removed else f"lab {place.fabric} was not up")
+
+
+@lab_app.command()
+def restart(
+    intent: IntentFile,
+    node: Annotated[str, typer.Argument(metavar="NODE", help="A switch of the lab.", show_default=False)],
+    daemon: Annotated[
+        str | None,
+        typer.Option("--daemon", metavar="NAME", help="Only this daemon of FRR, for example bgpd.", show_default=False),
+    ] = None,
+    backend: BackendOption = None,
+    state: StateOption = STATE_DEFAULT,
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Restart a switch with its startup configuration, or one of its daemons, also when it is stuck."""
+    from railfab.lab import backend as lab_backend
+
+    wanted = _plan(design(intent), state, configured=False)
+    with ended_by_signal(f"interrupted; {node} is restarted in part. Restart it again."):
+        lab_backend(_backend_name(backend, wanted.place)).restart(wanted, node, daemon, _print_progress)
+    if output is Output.JSON:
+        print_json({"fabric": wanted.place.fabric, "node": node, "daemon": daemon})
+    else:
+        _print_progress(f"{daemon or node} is up again" + (f" on {node}" if daemon else ""))
 
 
 @lab_app.command()
@@ -126,7 +165,8 @@ def doctor(
 
     wanted = _plan(design(intent), state, configured=False) if intent is not None else None
     name = backend or BackendName.NETNS
-    found = lab_backend(name if wanted is None else _backend_name(backend, wanted.place)).doctor(wanted)
+    with ended_by_signal(INTERRUPTED_LINE):
+        found = lab_backend(name if wanted is None else _backend_name(backend, wanted.place)).doctor(wanted)
     if output is Output.JSON:
         print_json([{**asdict(requirement), "ok": requirement.ok} for requirement in found])
     else:
@@ -137,16 +177,20 @@ def doctor(
 
 
 def _plan(fabric: Design, state: Path, *, configured: bool) -> LabPlan:
-    """The lab to boot. Raises UnknownPlatform, UnsupportedFeature or Problems for what cannot be rendered."""
+    """The lab to boot; texts are rendered only for a configured one. Raises as `Design.models` does."""
     from railfab.lab import LabPlan
 
-    texts = fabric.texts
     return LabPlan(
         place=_place_of(fabric.intent.fabric, fabric.path, state),
         topology=fabric.topology,
         models=fabric.planned_models,
-        configurations=texts if configured else {},
+        configurations=fabric.texts if configured else {},
     )
+
+
+def _partly(place: LabPlace) -> str:
+    """Line about a lab whose creation or removal was interrupted."""
+    return f"interrupted; lab {place.fabric} is there in part. Remove it with `railfab lab down`."
 
 
 def _place(intent: Path, state: Path) -> LabPlace:

@@ -203,6 +203,17 @@ LINKS = (
         ),
     ),
     Alert(
+        alert="FabricDaemonDown",
+        expr="fabric_daemon_up == 0",
+        lasting="30s",
+        severity=AlertSeverity.CRITICAL,
+        summary="{{ $labels.device }}: {{ $labels.daemon }} does not run or does not answer",
+        description=(
+            "A routing daemon of this switch has ended or is stuck, and its sessions have no series any more. Read its"
+            " log, then restart it; in a lab with `railfab lab restart`."
+        ),
+    ),
+    Alert(
         alert="FabricBgpSessionDown",
         expr="fabric_bgp_session_up == 0",
         lasting="30s",

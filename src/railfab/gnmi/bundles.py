@@ -14,8 +14,7 @@ from itertools import islice
 from operator import itemgetter
 from typing import Any
 
-from pygnmi.spec.v080 import gnmi_pb2
-
+from railfab.gnmi import messages
 from railfab.gnmi.paths import Element
 from railfab.gnmi.target import Selected
 from railfab.gnmi.values import JSON, JSON_IETF, Uint64, encode
@@ -52,16 +51,16 @@ def _field(tag: bytes, content: bytes) -> bytes:
     return tag + (_SHORT[length] if length < len(_SHORT) else _varint(length)) + content
 
 
-_RESPONSE_UPDATE = _tag(gnmi_pb2.SubscribeResponse, "update")
-_UPDATE = _tag(gnmi_pb2.Notification, "update")
-_ELEM = _tag(gnmi_pb2.Path, "elem")
-_PATH, _VALUE = _tag(gnmi_pb2.Update, "path"), _tag(gnmi_pb2.Update, "val")
+_RESPONSE_UPDATE = _tag(messages.SubscribeResponse, "update")
+_UPDATE = _tag(messages.Notification, "update")
+_ELEM = _tag(messages.Path, "elem")
+_PATH, _VALUE = _tag(messages.Update, "path"), _tag(messages.Update, "val")
 _JSON_TAGS = {
-    JSON_IETF: _tag(gnmi_pb2.TypedValue, "json_ietf_val"),
-    JSON: _tag(gnmi_pb2.TypedValue, "json_val"),
+    JSON_IETF: _tag(messages.TypedValue, "json_ietf_val"),
+    JSON: _tag(messages.TypedValue, "json_val"),
 }
 
-SYNC: bytes = gnmi_pb2.SubscribeResponse(sync_response=True).SerializeToString()
+SYNC: bytes = messages.SubscribeResponse(sync_response=True).SerializeToString()
 
 
 class Bundle:
@@ -77,7 +76,7 @@ class Bundle:
     ) -> None:
         self._leaves = leaves
         self._encoding = encoding
-        self._header = gnmi_pb2.Notification()
+        self._header = messages.Notification()
         self._header.prefix.target = target
         self._pick = _picker(leaves)
         self._written: tuple[Any, ...] = (_UNSENT,) * len(leaves)
@@ -131,7 +130,7 @@ def _path(steps: tuple[Element, ...]) -> bytes:
 @lru_cache(maxsize=1 << 16)
 def _elem(step: Element) -> bytes:
     """A step of a path as the `elem` field of a Path; the leaves of all ports and switches share most steps."""
-    return _field(_ELEM, gnmi_pb2.PathElem(name=step.name, key=dict(step.keys)).SerializeToString())
+    return _field(_ELEM, messages.PathElem(name=step.name, key=dict(step.keys)).SerializeToString())
 
 
 def _picker(leaves: Sequence[Selected]) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
@@ -176,14 +175,14 @@ def _entry_of(steps: tuple[Element, ...]) -> tuple[Element, ...]:
     return steps[:-1]
 
 
-def proto_path(steps: tuple[Element, ...]) -> gnmi_pb2.Path:
+def proto_path(steps: tuple[Element, ...]) -> messages.Path:
     """The protobuf path of these steps."""
-    return gnmi_pb2.Path(elem=[gnmi_pb2.PathElem(name=step.name, key=dict(step.keys)) for step in steps])
+    return messages.Path(elem=[messages.PathElem(name=step.name, key=dict(step.keys)) for step in steps])
 
 
 def deletion(paths: Iterable[tuple[Element, ...]], timestamp_ns: int, target: str = "") -> bytes:
     """The response that reports these leaves as deleted."""
-    notification = gnmi_pb2.Notification(timestamp=timestamp_ns, delete=[proto_path(path) for path in paths])
+    notification = messages.Notification(timestamp=timestamp_ns, delete=[proto_path(path) for path in paths])
     notification.prefix.target = target
-    response: bytes = gnmi_pb2.SubscribeResponse(update=notification).SerializeToString()
+    response: bytes = messages.SubscribeResponse(update=notification).SerializeToString()
     return response

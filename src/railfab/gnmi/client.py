@@ -1,36 +1,29 @@
-"""A streaming gNMI client for many targets on one event loop, always over TLS, with an error class for each cause.
-
-Certificates are verified against the endpoint's `ca` or the system's trust store. grpcio cannot switch verification
-off; an endpoint that says `skip_verify` is served by fetching whatever certificate the target shows, unverified, and
-trusting exactly that one under its own name for this connection. It protects against nothing but a plain wiretap (and
-an expired certificate is refused still), so it is logged at every connection.
-"""
+"""The gNMI client: Capabilities, Get, Set and Subscribe of one target, on an event loop. See `blocking` for threads."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import logging
-import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import grpc
-from cryptography import x509
-from cryptography.x509.oid import NameOID
-from pygnmi.spec.v080 import gnmi_pb2, gnmi_pb2_grpc
 
 from railfab.endpoints import Credentials, Endpoint
-from railfab.errors import DeviceError, EndpointError, LoginRefused, Unreachable
-from railfab.gnmi.paths import to_proto
+from railfab.errors import DeviceError, LoginRefused, Unreachable
+from railfab.gnmi import messages
+from railfab.gnmi.extensions import commit_extension
+from railfab.gnmi.paths import proto_elements, to_proto
+from railfab.gnmi.target import Commit, DataType, Found, Model
+from railfab.gnmi.tls import address_of, trust_of
+from railfab.gnmi.values import JSON_IETF, decode, encode
 from railfab.units import NS_PER_S
 
-logger = logging.getLogger(__name__)
-
 DIAL_TIMEOUT_S = 10.0
+CALL_TIMEOUT_S = 60.0
+"""Deadline of a call that is not a stream [s]. A Set of a whole configuration takes seconds on a switch."""
 OPTIONS = (
     ("grpc.keepalive_time_ms", 30_000),
     ("grpc.keepalive_timeout_ms", 20_000),
@@ -42,87 +35,141 @@ OPTIONS = (
 """Keepalive pings detect a dead peer within 50 s (grpcio pings less often when the peer asks for it). Channels share
 nothing, so that a new one connects at once. There are no retries: the caller decides when to try again."""
 
-_TLS_PROBLEMS = {
-    "CERTIFICATE_VERIFY_FAILED": "its certificate is signed by an authority that is not trusted",
-    "Hostname Verification": "its certificate is for another name",
-    "WRONG_VERSION_NUMBER": "it does not speak TLS on this port",
-    "handshake failed": "the TLS handshake failed",
-}
+Code = grpc.StatusCode
 
 
-class CertificateRefused(LoginRefused):
-    """The target's certificate is not trusted, or the port does not speak TLS; no credentials were sent."""
+class CallFailed(DeviceError):
+    """The target answers a call with an error. details: its words."""
+
+    details = ""
 
 
-class Unimplemented(DeviceError):
-    """The target does not support the request, its mode or its encoding."""
+class Refused(CallFailed):
+    """The target refuses a request; it has changed nothing."""
+
+
+class Unimplemented(Refused):
+    """The target does not support the request, its mode, its encoding or its extension."""
+
+
+class Absent(Refused):
+    """The target has nothing at one of the paths."""
+
+
+class NotNow(Refused):
+    """The target refuses the request in its present state, for example while a commit is unconfirmed."""
 
 
 class StreamClosed(DeviceError):
     """The target ended a stream after it had started."""
 
 
+_REFUSALS = {
+    Code.UNIMPLEMENTED: Unimplemented,
+    Code.NOT_FOUND: Absent,
+    Code.FAILED_PRECONDITION: NotNow,
+    Code.INVALID_ARGUMENT: Refused,
+}
+_REMEDIES = {
+    "Get": "Check that the switch serves these paths and this encoding",
+    "Set": "Correct what it names",
+    "Subscribe": "Check that the target serves gNMI Subscribe with these paths, modes and encoding",
+}
+
+
+class Capabilities(NamedTuple):
+    """What a target says of itself. encodings: by number."""
+
+    version: str
+    encodings: tuple[int, ...]
+    models: tuple[Model, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetChanges:
+    """The operations of one Set: paths to delete, and paths with values, as JSON, to replace and to update.
+
+    union_replace: the whole configuration of the paths' origins; a target takes it alone, if at all.
+    """
+
+    delete: tuple[str, ...] = ()
+    replace: tuple[tuple[str, Any], ...] = ()
+    update: tuple[tuple[str, Any], ...] = ()
+    union_replace: tuple[tuple[str, Any], ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.delete or self.replace or self.update or self.union_replace)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subscription:
     """Paths to stream in one mode. interval_s: None is ON_CHANGE, else the interval of SAMPLE [s].
 
-    encoding: a gNMI encoding (`gnmi_pb2.PROTO`, `gnmi_pb2.JSON_IETF`).
+    encoding: a gNMI encoding (`values.PROTO`, `values.JSON_IETF`). target: in the prefix of the request.
     """
 
     paths: tuple[str, ...]
     interval_s: float | None
     encoding: int
+    target: str = ""
 
-    def request(self) -> gnmi_pb2.SubscribeRequest:
+    def request(self) -> messages.SubscribeRequest:
         """The SubscribeRequest, mode STREAM."""
         subscriptions = [self._one(path) for path in self.paths]
-        stream = gnmi_pb2.SubscriptionList(
-            subscription=subscriptions, mode=gnmi_pb2.SubscriptionList.STREAM, encoding=self.encoding
+        stream = messages.SubscriptionList(
+            subscription=subscriptions, mode=messages.SubscriptionList.STREAM, encoding=self.encoding
         )
-        return gnmi_pb2.SubscribeRequest(subscribe=stream)
+        if self.target:
+            stream.prefix.target = self.target
+        return messages.SubscribeRequest(subscribe=stream)
 
-    def _one(self, path: str) -> gnmi_pb2.Subscription:
+    def _one(self, path: str) -> messages.Subscription:
+        modes = messages.SubscriptionMode
         if self.interval_s is None:
-            return gnmi_pb2.Subscription(path=to_proto(path), mode=gnmi_pb2.ON_CHANGE)
-        return gnmi_pb2.Subscription(
-            path=to_proto(path), mode=gnmi_pb2.SAMPLE, sample_interval=round(self.interval_s * NS_PER_S)
-        )
+            return messages.Subscription(path=to_proto(path), mode=modes.ON_CHANGE)
+        interval_ns = round(self.interval_s * NS_PER_S)
+        return messages.Subscription(path=to_proto(path), mode=modes.SAMPLE, sample_interval=interval_ns)
 
 
 class GnmiClient:
-    """One connection to one target, an async context manager; entering it connects.
+    """One connection to one target, always over TLS; an async context manager.
 
-    Raises EndpointError for an endpoint without a gNMI port or with a certificate file that cannot be read. That there
-    is no connection is told by the first call (with `skip_verify`, which must look first, on entering).
+    Entering it connects. Raises EndpointError, Unreachable or CertificateRefused, and each call Unreachable,
+    LoginRefused, Refused or DeviceError. Errors and logs never have the password.
     """
 
-    def __init__(self, endpoint: Endpoint, credentials: Credentials, *, dial_timeout_s: float = DIAL_TIMEOUT_S) -> None:
-        if endpoint.gnmi_port is None:
-            raise EndpointError(endpoint.name, "has no gNMI port", "Give it a gnmi_port")
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        credentials: Credentials,
+        *,
+        dial_timeout_s: float = DIAL_TIMEOUT_S,
+        call_timeout_s: float = CALL_TIMEOUT_S,
+    ) -> None:
         self._endpoint = endpoint
-        self._host, self._port = endpoint.host, endpoint.gnmi_port
+        self._address = address_of(endpoint)
+        self._user = credentials.username
         self._metadata = (("username", credentials.username), ("password", credentials.password))
         self._dial_timeout_s = dial_timeout_s
+        self._call_timeout_s = call_timeout_s
         self._channel: grpc.aio.Channel
 
     async def __aenter__(self) -> Self:
-        trust, name = await self._trust()
+        trust = await trust_of(self._endpoint, self._dial_timeout_s)
         options: list[tuple[str, int | str]] = [
             *OPTIONS,
             ("grpc.min_reconnect_backoff_ms", round(self._dial_timeout_s * 1000)),
         ]
-        if name is not None:
-            options.append(("grpc.ssl_target_name_override", name))
-        host = f"[{self._host}]" if ":" in self._host else self._host
-        credentials = grpc.ssl_channel_credentials(trust)
-        self._channel = grpc.aio.secure_channel(f"{host}:{self._port}", credentials, options=options)
+        if trust.name is not None:
+            options.append(("grpc.ssl_target_name_override", trust.name))
+        self._channel = grpc.aio.secure_channel(self._address, grpc.ssl_channel_credentials(trust.pem), options=options)
         await self._connected()
         return self
 
     async def _connected(self) -> None:
         """Wait until the connection is established or has failed; the first call raises the error."""
         state = self._channel.get_state(try_to_connect=True)
-        with contextlib.suppress(TimeoutError):
+        with suppress(TimeoutError):
             async with asyncio.timeout(self._dial_timeout_s):
                 while state in (grpc.ChannelConnectivity.IDLE, grpc.ChannelConnectivity.CONNECTING):
                     await self._channel.wait_for_state_change(state)
@@ -133,85 +180,127 @@ class GnmiClient:
     ) -> None:
         await self._channel.close(None)
 
-    async def subscribe(self, subscription: Subscription) -> AsyncIterator[gnmi_pb2.SubscribeResponse]:
-        """The target's notifications and its sync_response, until the stream ends.
+    async def capabilities(self) -> Capabilities:
+        """The gNMI version, encodings and models of the target."""
+        answer = await self._call("Capabilities", messages.CapabilityRequest(), messages.CapabilityResponse)
+        models = tuple(Model(model.name, model.organization, model.version) for model in answer.supported_models)
+        return Capabilities(answer.gNMI_version, tuple(answer.supported_encodings), models)
 
-        Raises Unreachable, LoginRefused, CertificateRefused, Unimplemented or StreamClosed; it never just returns.
+    async def get(
+        self, paths: Sequence[str], data_type: DataType = DataType.ALL, encoding: int = JSON_IETF
+    ) -> list[Found]:
+        """The values at these paths, in one request. Raises Absent when there is nothing at one of them."""
+        wanted = messages.GetRequest.DataType.Value(data_type.value)
+        request = messages.GetRequest(path=map(to_proto, paths), type=wanted, encoding=encoding)
+        answer = await self._call("Get", request, messages.GetResponse)
+        return [found for notification in answer.notification for found in _values(notification)]
+
+    async def set(self, changes: SetChanges, commit: Commit | None = None) -> None:
+        """Apply all changes or none. commit: gNMI's commit-confirmed extension.
+
+        Raises Refused: Unimplemented when the target lacks the extension, NotNow when another commit is unconfirmed.
         """
-        stub: Any = gnmi_pb2_grpc.gNMIStub(self._channel)
-        started = False
-        call = stub.Subscribe(metadata=self._metadata)
+        request = messages.SetRequest(delete=map(to_proto, changes.delete))
+        for operation in ("replace", "update", "union_replace"):
+            for path, value in getattr(changes, operation):
+                getattr(request, operation).add(path=to_proto(path), val=encode(value, JSON_IETF))
+        if commit is not None:
+            request.extension.append(commit_extension(commit))
+        await self._call("Set", request, messages.SetResponse)
+
+    async def once(self, paths: Sequence[str], encoding: int = JSON_IETF) -> list[Found]:
+        """The values at these paths now (Subscribe, mode ONCE); paths at which there is nothing add nothing."""
+        subscriptions = [messages.Subscription(path=to_proto(path)) for path in paths]
+        wish = messages.SubscriptionList(
+            subscription=subscriptions, mode=messages.SubscriptionList.ONCE, encoding=encoding
+        )
+        found: list[Found] = []
+        async with aclosing(self._stream(messages.SubscribeRequest(subscribe=wish), self._call_timeout_s)) as stream:
+            async for response in stream:
+                if response.sync_response:
+                    return found
+                found.extend(_values(response.update))
+        raise self._ended()
+
+    async def subscribe(self, subscription: Subscription) -> AsyncGenerator[messages.SubscribeResponse]:
+        """The target's notifications and its sync_response, until the stream ends; without a deadline.
+
+        Raises as every call does, or StreamClosed; it never just returns.
+        """
+        async with aclosing(self._stream(subscription.request(), None)) as stream:
+            async for response in stream:
+                yield response
+        raise self._ended()
+
+    async def _call(self, method: str, request: Any, answer: Any) -> Any:
+        """Make a unary call."""
+        call: Any = self._channel.unary_unary(
+            messages.METHODS[method],
+            request_serializer=type(request).SerializeToString,
+            response_deserializer=answer.FromString,
+        )
         try:
-            await call.write(subscription.request())  # no done_writing: some targets then end the stream
+            return await call(request, timeout=self._call_timeout_s, metadata=self._metadata)
+        except grpc.aio.AioRpcError as error:
+            raise self._error(error, method) from None
+
+    async def _stream(
+        self, request: messages.SubscribeRequest, timeout_s: float | None
+    ) -> AsyncGenerator[messages.SubscribeResponse]:
+        """The responses to a Subscribe."""
+        subscribe: Any = self._channel.stream_stream(
+            messages.METHODS["Subscribe"],
+            request_serializer=messages.SubscribeRequest.SerializeToString,
+            response_deserializer=messages.SubscribeResponse.FromString,
+        )
+        call = subscribe(metadata=self._metadata, timeout=timeout_s)
+        started = False
+        try:
+            await call.write(request)  # no done_writing: some targets then end the stream
             async for response in call:
                 started = True
                 yield response
         except grpc.aio.AioRpcError as error:
-            raise self._named(error, started) from None
+            if started:
+                raise self._broken(error) from None
+            if error.code() is Code.INTERNAL:  # the status is lost of a call that ended before the request was written
+                await self.capabilities()
+            raise self._error(error, "Subscribe") from None
         finally:
             call.cancel()
-        raise StreamClosed(self._endpoint.name, "the target ended the stream", "It is opened again")
 
-    async def _trust(self) -> tuple[bytes | None, str | None]:
-        """The PEM to trust (None is the system's store) and the name to check instead of the address."""
-        if self._endpoint.skip_verify:
-            logger.warning("%s: certificate not verified, as the endpoint asks (skip_verify)", self._endpoint.name)
-            pem = await self._shown_certificate()
-            return pem, certificate_name(pem)
-        if self._endpoint.ca is None:
-            return None, None
-        try:
-            return await asyncio.to_thread(Path(self._endpoint.ca).read_bytes), None
-        except OSError as error:
-            problem = f"the authority's certificate {self._endpoint.ca} cannot be read ({error.strerror})"
-            raise EndpointError(self._endpoint.name, problem, "Point ca at the PEM file") from None
+    def _ended(self) -> StreamClosed:
+        return StreamClosed(self._endpoint.name, "the target ended the stream", "It is opened again")
 
-    async def _shown_certificate(self) -> bytes:
-        """The certificate that the target presents, not verified (PEM)."""
-        context = ssl.create_default_context()
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-        context.set_alpn_protocols(["h2"])
-        try:
-            async with asyncio.timeout(self._dial_timeout_s):
-                _, writer = await asyncio.open_connection(self._host, self._port, ssl=context)
-        except ssl.SSLError as error:
-            raise self._certificate_refused(f"the TLS handshake failed ({error.reason})") from None
-        except (OSError, TimeoutError) as error:
-            raise self._unreachable(getattr(error, "strerror", None) or "no answer") from None
-        shown = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
-        writer.close()
-        return ssl.DER_cert_to_PEM_cert(shown).encode()
+    def _broken(self, error: grpc.aio.AioRpcError) -> DeviceError:
+        problem = f"the stream broke ({error.code().name}: {_details(error)})"
+        return StreamClosed(self._endpoint.name, problem, "It is opened again")
 
-    def _named(self, error: grpc.aio.AioRpcError, started: bool) -> DeviceError:
-        """The error class and the remedy for a gRPC status."""
-        code, details = error.code(), (error.details() or "").strip().rstrip(".")
-        if code in (grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.PERMISSION_DENIED):
-            return LoginRefused(self._endpoint.name, f"login refused ({details})", "Check the user and the password")
-        if code in (grpc.StatusCode.UNIMPLEMENTED, grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.NOT_FOUND):
-            remedy = "Check that the target serves gNMI Subscribe with these paths, modes and encoding"
-            return Unimplemented(self._endpoint.name, f"the subscription is refused ({details})", remedy)
-        if started or code is not grpc.StatusCode.UNAVAILABLE:
-            return StreamClosed(self._endpoint.name, f"the stream broke ({code.name}: {details})", "It is opened again")
-        for mark, problem in _TLS_PROBLEMS.items():
-            if mark in details:
-                return self._certificate_refused(problem)
-        return self._unreachable(details.rpartition(": ")[2].strip("[]").lower() or "no answer")
-
-    def _certificate_refused(self, problem: str) -> CertificateRefused:
-        remedy = "Give the endpoint the right ca, or skip_verify if you must"
-        return CertificateRefused(self._endpoint.name, f"{self._host}:{self._port}: {problem}", remedy)
-
-    def _unreachable(self, problem: str) -> Unreachable:
-        remedy = "Check that it runs and that the address and the port are right"
-        return Unreachable(self._endpoint.name, f"no gNMI at {self._host}:{self._port} ({problem})", remedy)
+    def _error(self, error: grpc.aio.AioRpcError, method: str) -> DeviceError:
+        """The error for a gRPC status."""
+        name, code, details = self._endpoint.name, error.code(), _details(error)
+        if code in (Code.UNAUTHENTICATED, Code.PERMISSION_DENIED):
+            problem = f"rejects the login of {self._user} ({details})"
+            return LoginRefused(name, problem, "Check the user name and password")
+        if code in (Code.UNAVAILABLE, Code.CANCELLED):
+            reason = details.rpartition(": ")[2].strip("[]").lower()
+            return Unreachable(name, f"lost the connection to {self._address} ({reason})", "Check the switch")
+        if code is Code.DEADLINE_EXCEEDED:
+            problem = f"no answer from {self._address} to a gNMI {method} within {self._call_timeout_s:g} s"
+            return Unreachable(name, problem, "Check the switch")
+        kind = _REFUSALS.get(code, CallFailed)
+        said = details if code in _REFUSALS else f"{code.name}: {details}"
+        failed = kind(name, f"refused a gNMI {method} ({said})", _REMEDIES.get(method, "Check the switch"))
+        failed.details = details
+        return failed
 
 
-def certificate_name(pem: bytes) -> str | None:
-    """A name for which the certificate is valid: its first alternative name, else its common name."""
-    certificate = x509.load_pem_x509_certificate(pem)
-    try:
-        names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
-    except x509.ExtensionNotFound:
-        return next((str(name.value) for name in certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)), None)
-    return next((str(name.value) for name in names), None)
+def _values(notification: messages.Notification) -> list[Found]:
+    """The updates of a notification, with their whole paths."""
+    prefix = proto_elements(notification.prefix)
+    return [Found((*prefix, *proto_elements(update.path)), decode(update.val)) for update in notification.update]
+
+
+def _details(error: grpc.aio.AioRpcError) -> str:
+    """The words of the target, as one line."""
+    return " ".join((error.details() or "no reason given").split()).rstrip(".")

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from railfab.errors import RailfabError
 
 if TYPE_CHECKING:
-    from pygnmi.spec.v080 import gnmi_pb2
+    from railfab.gnmi import messages
 
 ANY = "*"
 ANY_DEPTH = "..."
 _ORIGIN = re.compile(r"^([A-Za-z_][\w.-]*):(?=/)")
-_PREFIX = re.compile(r"^[A-Za-z_][\w.-]*:(?=.)")
+_PREFIX = re.compile(r"^[A-Za-z_][\w.-]*:(?=[A-Za-z_*{])")
+"""Of a module: a YANG identifier begins with a letter, so `Ethernet0:3` has none."""
 
 
 class PathError(RailfabError):
@@ -33,21 +34,21 @@ class Element(NamedTuple):
     keys: tuple[tuple[str, str], ...] = ()
 
 
-def to_proto(text: str, target: str = "") -> gnmi_pb2.Path:
+def to_proto(text: str, target: str = "") -> messages.Path:
     """The protobuf path of a text; an origin (`openconfig:/interfaces`) and module prefixes are kept as written."""
-    from pygnmi.spec.v080 import gnmi_pb2
+    from railfab.gnmi import messages
 
     origin, steps = _parse(text)
-    elems = [gnmi_pb2.PathElem(name=step.name, key=dict(step.keys)) for step in steps]
-    return gnmi_pb2.Path(origin=origin, elem=elems, target=target)
+    elems = [messages.PathElem(name=step.name, key=dict(step.keys)) for step in steps]
+    return messages.Path(origin=origin, elem=elems, target=target)
 
 
-def to_text(path: gnmi_pb2.Path, prefix: gnmi_pb2.Path | None = None) -> str:
+def to_text(path: messages.Path, prefix: messages.Path | None = None) -> str:
     """The canonical text of a protobuf path, after the prefix of its notification or request if there is one."""
     return to_text_elements((*proto_elements(prefix), *proto_elements(path)))
 
 
-def proto_elements(path: gnmi_pb2.Path | None) -> tuple[Element, ...]:
+def proto_elements(path: messages.Path | None) -> tuple[Element, ...]:
     """The steps of a protobuf path, module prefixes stripped; nothing for None."""
     if path is None:
         return ()

@@ -18,20 +18,29 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 import grpc
-from pygnmi.spec.v080 import gnmi_pb2
 
 from railfab.endpoints import Credentials
 from railfab.errors import DeviceError, RailfabError
+from railfab.gnmi import messages
 from railfab.gnmi.bundles import proto_path
 from railfab.gnmi.certificates import Identity
+from railfab.gnmi.extensions import ExtensionUnsupported, commit_of, refuse_extensions
 from railfab.gnmi.paths import Element, proto_elements, to_text_elements
 from railfab.gnmi.reader import Reader
 from railfab.gnmi.streams import SubscriptionError, Subscriptions, snapshot, stream, subscriptions
-from railfab.gnmi.target import DataType, Edit, Found, Operation, PathNotFound, RequestRefused, Target, View
+from railfab.gnmi.target import (
+    CommitTarget,
+    DataType,
+    Edit,
+    Found,
+    Operation,
+    PathNotFound,
+    RequestRefused,
+    Target,
+    View,
+    WrongState,
+)
 from railfab.gnmi.values import ENCODINGS, PROTO, decode, encode
-
-GNMI_VERSION = "0.8.0"
-"""The gNMI version of pygnmi's stubs."""
 
 GET_AGE_S = 0.5
 """Maximum age of the values of a Get [s]."""
@@ -191,61 +200,66 @@ class _Service:
         calls = {
             "Capabilities": unary(
                 self.Capabilities,
-                gnmi_pb2.CapabilityRequest.FromString,
-                gnmi_pb2.CapabilityResponse.SerializeToString,
+                messages.CapabilityRequest.FromString,
+                messages.CapabilityResponse.SerializeToString,
             ),
-            "Get": unary(self.Get, gnmi_pb2.GetRequest.FromString, gnmi_pb2.GetResponse.SerializeToString),
-            "Set": unary(self.Set, gnmi_pb2.SetRequest.FromString, gnmi_pb2.SetResponse.SerializeToString),
-            "Subscribe": stream_stream(self.Subscribe, gnmi_pb2.SubscribeRequest.FromString),
+            "Get": unary(self.Get, messages.GetRequest.FromString, messages.GetResponse.SerializeToString),
+            "Set": unary(self.Set, messages.SetRequest.FromString, messages.SetResponse.SerializeToString),
+            "Subscribe": stream_stream(self.Subscribe, messages.SubscribeRequest.FromString),
         }
-        return grpc.method_handlers_generic_handler("gnmi.gNMI", calls)
+        return grpc.method_handlers_generic_handler(messages.SERVICE, calls)
 
-    async def Capabilities(self, _: gnmi_pb2.CapabilityRequest, context: Any) -> Any:  # noqa: N802
+    async def Capabilities(self, _: messages.CapabilityRequest, context: Any) -> Any:  # noqa: N802
         await self._login(context)
-        models = [gnmi_pb2.ModelData(**model._asdict()) for model in self._target.models()]
-        return gnmi_pb2.CapabilityResponse(
-            supported_models=models, supported_encodings=ENCODINGS, gNMI_version=GNMI_VERSION
+        models = [messages.ModelData(**model._asdict()) for model in self._target.models()]
+        return messages.CapabilityResponse(
+            supported_models=models, supported_encodings=ENCODINGS, gNMI_version=messages.VERSION
         )
 
-    async def Get(self, request: gnmi_pb2.GetRequest, context: Any) -> Any:  # noqa: N802
+    async def Get(self, request: messages.GetRequest, context: Any) -> Any:  # noqa: N802
         await self._login(context)
         return await self._answer(context, self._get(request))
 
-    async def Set(self, request: gnmi_pb2.SetRequest, context: Any) -> Any:  # noqa: N802
+    async def Set(self, request: messages.SetRequest, context: Any) -> Any:  # noqa: N802
         await self._login(context)
         loop = asyncio.get_running_loop()
         return await self._answer(context, loop.run_in_executor(self._setting, _set, self._target, request))
 
     async def Subscribe(self, requests: Any, context: Any) -> AsyncIterator[bytes]:  # noqa: N802
         await self._login(context)
-        first = await anext(requests, gnmi_pb2.SubscribeRequest())
+        first = await anext(requests, messages.SubscribeRequest())
         if first.WhichOneof("request") != "subscribe":
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "the first message must be a subscription")
         wish = first.subscribe
-        wanted = await self._checked(context, wish)
-        if wish.mode == gnmi_pb2.SubscriptionList.STREAM:
+        wanted = await self._checked(context, first)
+        if wish.mode == messages.SubscriptionList.STREAM:
             async for response in stream(self._reader, wanted):
                 yield response
             return
         async for response in snapshot(self._reader, wanted):
             yield response
-        if wish.mode == gnmi_pb2.SubscriptionList.POLL:
+        if wish.mode == messages.SubscriptionList.POLL:
             async for request in requests:
                 if request.WhichOneof("request") != "poll":
                     await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "only polls may follow the subscription")
                 async for response in snapshot(self._reader, wanted):
                     yield response
 
-    async def _checked(self, context: Any, wish: gnmi_pb2.SubscriptionList) -> Subscriptions:
+    async def _checked(self, context: Any, request: messages.SubscribeRequest) -> Subscriptions:
         """The checked subscriptions; aborts the call when they cannot be served."""
+        await self._answer(context, self._no_extensions(request))
         try:
-            return subscriptions(wish)
+            return subscriptions(request.subscribe)
         except SubscriptionError as error:
             codes = grpc.StatusCode
             await context.abort(codes.UNIMPLEMENTED if error.unimplemented else codes.INVALID_ARGUMENT, str(error))
             raise
 
-    async def _get(self, request: gnmi_pb2.GetRequest) -> gnmi_pb2.GetResponse:
+    async def _no_extensions(self, request: Any) -> None:
+        refuse_extensions(self._target.name, request.extension)
+
+    async def _get(self, request: messages.GetRequest) -> messages.GetResponse:
+        await self._no_extensions(request)
         view = await self._reader.view(GET_AGE_S)
         return await self._reader.work(lambda: get_response(self._target.name, view, request))
 
@@ -253,14 +267,8 @@ class _Service:
         """The result of a call; a refusal becomes a status."""
         try:
             return await result
-        except Unimplemented as error:
-            await context.abort(grpc.StatusCode.UNIMPLEMENTED, str(error))
-            raise
-        except PathNotFound as error:
-            await context.abort(grpc.StatusCode.NOT_FOUND, str(error))
-            raise
         except RailfabError as error:
-            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, status_text(error))
+            await context.abort(_code(error), status_text(error))
             raise
 
     async def _login(self, context: Any) -> None:
@@ -291,30 +299,43 @@ class Unimplemented(RailfabError):
     """A request for a feature that this server lacks."""
 
 
-def get_response(target: str, view: View, request: gnmi_pb2.GetRequest) -> gnmi_pb2.GetResponse:
+_CODES: tuple[tuple[type[RailfabError], grpc.StatusCode], ...] = (
+    (Unimplemented, grpc.StatusCode.UNIMPLEMENTED),
+    (ExtensionUnsupported, grpc.StatusCode.UNIMPLEMENTED),
+    (PathNotFound, grpc.StatusCode.NOT_FOUND),
+    (WrongState, grpc.StatusCode.FAILED_PRECONDITION),
+)
+
+
+def _code(error: RailfabError) -> grpc.StatusCode:
+    """The status of a refusal."""
+    return next((code for kind, code in _CODES if isinstance(error, kind)), grpc.StatusCode.INVALID_ARGUMENT)
+
+
+def get_response(target: str, view: View, request: messages.GetRequest) -> messages.GetResponse:
     """Answer a Get: one notification for each path."""
     if request.encoding not in ENCODINGS:
-        name = gnmi_pb2.Encoding.Name(request.encoding)
+        name = messages.Encoding.Name(request.encoding)
         raise Unimplemented(target, f"encoding {name} is not supported", "Use JSON_IETF, JSON or PROTO")
     if request.use_models:
         raise Unimplemented(target, "use_models is not supported", "Leave it out")
     data_type = _data_type(request.type)
     notifications = []
-    for path in request.path or [gnmi_pb2.Path()]:
+    for path in request.path or [messages.Path()]:
         steps = _steps(target, request.prefix, path)
         proto = request.encoding == PROTO
         answers = _leaves(target, view, steps, data_type) if proto else view.get(steps, data_type)
-        notification = gnmi_pb2.Notification(timestamp=view.timestamp_ns)
+        notification = messages.Notification(timestamp=view.timestamp_ns)
         notification.prefix.target = request.prefix.target
         for found in answers:
             notification.update.add(path=proto_path(found.path), val=encode(found.value, request.encoding))
         notifications.append(notification)
-    return gnmi_pb2.GetResponse(notification=notifications)
+    return messages.GetResponse(notification=notifications)
 
 
 def _data_type(wanted: int) -> DataType:
     """The part of the datastore that is asked for; OPERATIONAL is answered as STATE."""
-    name = gnmi_pb2.GetRequest.DataType.Name(wanted)
+    name = messages.GetRequest.DataType.Name(wanted)
     return DataType.STATE if name == "OPERATIONAL" else DataType(name)
 
 
@@ -329,20 +350,30 @@ def _leaves(target: str, view: View, steps: tuple[Element, ...], data_type: Data
     return found
 
 
-def _set(target: Target, request: gnmi_pb2.SetRequest) -> gnmi_pb2.SetResponse:
+def _set(target: Target, request: messages.SetRequest) -> messages.SetResponse:
     """Apply a Set: deletes, then replaces, then updates, as the specification orders them (section 3.4.3)."""
+    if request.union_replace:
+        raise Unimplemented(target.name, "union_replace is not supported", "Send the configuration as replaces")
+    commit = commit_of(target.name, request.extension)
     edits = [Edit(Operation.DELETE, _steps(target.name, request.prefix, path)) for path in request.delete]
     for operation, updates in ((Operation.REPLACE, request.replace), (Operation.UPDATE, request.update)):
         for entry in updates:
             edits.append(Edit(operation, _steps(target.name, request.prefix, entry.path), decode(entry.val)))
-    target.set(edits)
-    results = [gnmi_pb2.UpdateResult(path=proto_path(edit.path), op=edit.operation.value) for edit in edits]
-    return gnmi_pb2.SetResponse(
-        prefix=gnmi_pb2.Path(target=request.prefix.target), response=results, timestamp=time.time_ns()
+    if commit is None:
+        target.set(edits)
+    elif isinstance(target, CommitTarget):
+        target.set_commit(edits, commit)
+    else:
+        refuse_extensions(target.name, request.extension)
+    results = [messages.UpdateResult(path=proto_path(edit.path), op=edit.operation.value) for edit in edits]
+    return messages.SetResponse(
+        prefix=messages.Path(target=request.prefix.target), response=results, timestamp=time.time_ns()
     )
 
 
-def _steps(target: str, prefix: gnmi_pb2.Path, path: gnmi_pb2.Path) -> tuple[Element, ...]:
+def _steps(target: str, prefix: messages.Path, path: messages.Path) -> tuple[Element, ...]:
+    if prefix.element or path.element:
+        raise RequestRefused(target, "a path is written in the field element of gNMI 0.3", "Use elem")
     steps = (*proto_elements(prefix), *proto_elements(path))
     if any(not step.name for step in steps):
         raise RequestRefused(target, "a path has a step without a name", "Name every step")

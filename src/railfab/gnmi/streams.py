@@ -8,8 +8,7 @@ from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from pygnmi.spec.v080 import gnmi_pb2
-
+from railfab.gnmi import messages
 from railfab.gnmi.bundles import SYNC, Bundle, bundles, deletion
 from railfab.gnmi.paths import Element, proto_elements
 from railfab.gnmi.reader import Reader
@@ -63,15 +62,17 @@ class Subscriptions:
     updates_only: bool
 
 
-def subscriptions(wish: gnmi_pb2.SubscriptionList) -> Subscriptions:
+def subscriptions(wish: messages.SubscriptionList) -> Subscriptions:
     """Read a SubscriptionList. Raises SubscriptionError."""
     if wish.encoding not in ENCODINGS:
-        name = gnmi_pb2.Encoding.Name(wish.encoding)
+        name = messages.Encoding.Name(wish.encoding)
         raise SubscriptionError(f"encoding {name} is not supported, use JSON_IETF, JSON or PROTO", unimplemented=True)
     if wish.use_models:
         raise SubscriptionError("use_models is not supported, leave it out", unimplemented=True)
     if not wish.subscription:
         raise SubscriptionError("no subscription in the list, name at least one path")
+    if wish.prefix.element or any(entry.path.element for entry in wish.subscription):
+        raise SubscriptionError("a path is written in the field element of gNMI 0.3, use elem")
     prefix = proto_elements(wish.prefix)
     wanted = tuple((prefix + proto_elements(entry.path), _schedule(entry)) for entry in wish.subscription)
     if any(not step.name for path, _ in wanted for step in path):
@@ -79,8 +80,8 @@ def subscriptions(wish: gnmi_pb2.SubscriptionList) -> Subscriptions:
     return Subscriptions(wanted, wish.encoding, wish.prefix.target, wish.updates_only)
 
 
-def _schedule(entry: gnmi_pb2.Subscription) -> Schedule:
-    mode = Mode(gnmi_pb2.SubscriptionMode.Name(entry.mode))
+def _schedule(entry: messages.Subscription) -> Schedule:
+    mode = Mode(messages.SubscriptionMode.Name(entry.mode))
     if mode is not Mode.ON_CHANGE and 0 < entry.sample_interval < LEAST_INTERVAL_NS:
         raise SubscriptionError(f"sample_interval {entry.sample_interval} ns is below {LEAST_INTERVAL_NS} ns")
     interval_ns = entry.sample_interval or DEFAULT_INTERVAL_NS

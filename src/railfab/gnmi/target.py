@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from railfab.errors import RailfabError
 from railfab.gnmi.paths import Element
@@ -16,6 +16,10 @@ class RequestRefused(RailfabError):
 
 class PathNotFound(RequestRefused):
     """A path at which the target has nothing."""
+
+
+class WrongState(RequestRefused):
+    """A request that the target does not serve in its present state, for example while a commit is unconfirmed."""
 
 
 class DataType(StrEnum):
@@ -40,6 +44,23 @@ class Edit(NamedTuple):
     operation: Operation
     path: tuple[Element, ...]
     value: Any = None
+
+
+class CommitAction(StrEnum):
+    """The actions of gNMI's commit-confirmed extension."""
+
+    COMMIT = "commit"
+    CONFIRM = "confirm"
+    CANCEL = "cancel"
+    SET_ROLLBACK_DURATION = "set_rollback_duration"
+
+
+class Commit(NamedTuple):
+    """The commit-confirmed extension of a Set. rollback_s: time until the target reverts it [s]; None is absent."""
+
+    action: CommitAction
+    id: str
+    rollback_s: float | None = None
 
 
 class Model(NamedTuple):
@@ -131,6 +152,18 @@ class Target(Protocol):
         """Apply all of them or none; called in a worker thread.
 
         Raises RailfabError with the reason; then nothing has changed.
+        """
+        ...
+
+
+@runtime_checkable
+class CommitTarget(Protocol):
+    """A target that supports gNMI's commit-confirmed extension; a Set with it is refused by any other target."""
+
+    def set_commit(self, edits: Sequence[Edit], commit: Commit) -> None:
+        """Apply the edits and this action as one; called in a worker thread.
+
+        Raises RailfabError as `Target.set`; WrongState when the action does not fit the state of the commits.
         """
         ...
 

@@ -6,13 +6,12 @@ import json
 from decimal import Decimal
 from typing import Any
 
-from pygnmi.spec.v080 import gnmi_pb2
-
 from railfab.errors import RailfabError
+from railfab.gnmi import messages
 
-JSON = gnmi_pb2.Encoding.Value("JSON")
-PROTO = gnmi_pb2.Encoding.Value("PROTO")
-JSON_IETF = gnmi_pb2.Encoding.Value("JSON_IETF")
+JSON = messages.Encoding.JSON
+PROTO = messages.Encoding.PROTO
+JSON_IETF = messages.Encoding.JSON_IETF
 ENCODINGS = (JSON_IETF, JSON, PROTO)
 """The encodings that `encode` knows, the preferred one first."""
 
@@ -31,7 +30,7 @@ class Uint64(int):
     __slots__ = ()
 
 
-def decode(value: gnmi_pb2.TypedValue) -> Any:
+def decode(value: messages.TypedValue) -> Any:
     """The Python value: str, int, bool, float (decimal64 too), bytes, or what a JSON value holds; list for a leaf-list.
 
     Raises GnmiValueError for a value that is absent, broken or of a kind without a Python form (Any, proto_bytes).
@@ -50,16 +49,16 @@ def decode(value: gnmi_pb2.TypedValue) -> Any:
     )
 
 
-def encode(value: Any, encoding: int) -> gnmi_pb2.TypedValue:
+def encode(value: Any, encoding: int) -> messages.TypedValue:
     """A Python value as a TypedValue: JSON text for JSON_IETF and JSON, a typed leaf for PROTO.
 
     Uint64 and Decimal become strings in JSON_IETF. Raises GnmiValueError for
     another encoding and for a container in PROTO.
     """
     if encoding == JSON_IETF:
-        return gnmi_pb2.TypedValue(json_ietf_val=_to_json(ietf(value)))
+        return messages.TypedValue(json_ietf_val=_to_json(ietf(value)))
     if encoding == JSON:
-        return gnmi_pb2.TypedValue(json_val=_to_json(plain(value)))
+        return messages.TypedValue(json_val=_to_json(plain(value)))
     if encoding == PROTO:
         return _typed(value)
     raise GnmiValueError("gNMI value", f"encoding {encoding} is not known", "Use JSON_IETF, JSON or PROTO")
@@ -85,20 +84,20 @@ def plain(value: Any) -> Any:
     return float(value) if isinstance(value, Decimal) else value
 
 
-def _typed(value: Any) -> gnmi_pb2.TypedValue:
+def _typed(value: Any) -> messages.TypedValue:
     if isinstance(value, bool):
-        return gnmi_pb2.TypedValue(bool_val=value)
+        return messages.TypedValue(bool_val=value)
     if isinstance(value, int):
-        return gnmi_pb2.TypedValue(uint_val=value) if value >= 0 else gnmi_pb2.TypedValue(int_val=value)
+        return messages.TypedValue(uint_val=value) if value >= 0 else messages.TypedValue(int_val=value)
     if isinstance(value, (float, Decimal)):
-        return gnmi_pb2.TypedValue(double_val=float(value))
+        return messages.TypedValue(double_val=float(value))
     if isinstance(value, str):
-        return gnmi_pb2.TypedValue(string_val=value)
+        return messages.TypedValue(string_val=value)
     if isinstance(value, bytes):
-        return gnmi_pb2.TypedValue(bytes_val=value)
+        return messages.TypedValue(bytes_val=value)
     if isinstance(value, (list, tuple)):
-        scalars = gnmi_pb2.ScalarArray(element=[_typed(element) for element in value])
-        return gnmi_pb2.TypedValue(leaflist_val=scalars)
+        scalars = messages.ScalarArray(element=[_typed(element) for element in value])
+        return messages.TypedValue(leaflist_val=scalars)
     raise GnmiValueError("gNMI value", f"a {type(value).__name__} is no leaf", "Use JSON_IETF for containers")
 
 

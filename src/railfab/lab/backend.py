@@ -9,6 +9,7 @@ from typing import Protocol
 
 from railfab.device import DeviceModel
 from railfab.endpoints import Endpoints, state_file
+from railfab.errors import LabError
 from railfab.topology import Topology
 
 Progress = Callable[[str], None]
@@ -94,6 +95,11 @@ class Requirement:
         return f"{self.subject}: ok" if self.ok else f"{self.subject}: {self.problem}. {self.remedy}."
 
 
+def not_up(place: LabPlace) -> LabError:
+    """The error for a lab that does not run."""
+    return LabError(f"lab {place.fabric}", "is not up", "Start it with `railfab lab up`")
+
+
 class Backend(Protocol):
     """Runs a fabric on one machine. All methods raise LabError."""
 
@@ -105,12 +111,16 @@ class Backend(Protocol):
     def up(self, plan: LabPlan, progress: Progress) -> Endpoints:
         """Boot the fabric, write the endpoints file and return the endpoints.
 
-        A lab that is up already is not changed; its endpoints are returned.
+        A lab that is up already is not changed, whatever its startup configurations; its endpoints are returned.
         """
         ...
 
     def down(self, place: LabPlace, progress: Progress) -> bool:
         """Remove everything that `up` created, also after a crash; False when there was nothing."""
+        ...
+
+    def restart(self, plan: LabPlan, node: str, daemon: str | None, progress: Progress) -> None:
+        """Restart a switch with its startup configuration, or one of its daemons; return when it answers."""
         ...
 
     def status(self, place: LabPlace) -> LabStatus:

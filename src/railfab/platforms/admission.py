@@ -2,31 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from railfab.device import DeviceModel, Interface
+from railfab.device import DeviceModel
 from railfab.errors import RailfabError, UnsupportedFeature, raise_all
 from railfab.platforms.contract import Support
+from railfab.platforms.features import FEATURES
 
 if TYPE_CHECKING:
     from railfab.platforms.contract import Platform
-
-
-def features_of(model: DeviceModel) -> dict[str, bool]:
-    """Feature name to whether the model uses it."""
-    qos = model.qos
-    return {
-        "bfd": model.bfd is not None,
-        "breakout": bool(model.breakouts),
-        "mtu": any(interface.mtu_bytes is not None for interface in model.interfaces),
-        "port_speed": any(interface.rate_gbps is not None for interface in model.interfaces),
-        "unnumbered": any(interface.unnumbered for interface in model.interfaces),
-        "numbered": any(interface.address is not None for interface in model.interfaces),
-        "pfc": qos is not None and any(port.pfc for port in qos.ports),
-        "ecn": qos is not None and any(port.ecn for port in qos.ports),
-        "pfc_watchdog": qos is not None and qos.watchdog is not None,
-    }
 
 
 def measures_of(model: DeviceModel) -> dict[str, int]:
@@ -47,31 +31,26 @@ def admit(model: DeviceModel, platform: Platform) -> DeviceModel:
 
     Raises UnsupportedFeature or Problems for every feature and limit that the platform does not support.
     """
-    features = platform.capabilities.features
+    capabilities, used = platform.capabilities, [name for name, feature in FEATURES.items() if feature.used(model)]
     refused: list[RailfabError] = [
         UnsupportedFeature(
             model.name,
             f"platform {platform.name} does not support {feature}",
             f"Choose another platform or remove {feature} from the intent",
         )
-        for feature, used in features_of(model).items()
-        if used and features.get(feature, Support.NO) is Support.NO
+        for feature in used
+        if capabilities.support(feature) is Support.NO
     ]
     refused += [
         UnsupportedFeature(
             model.name, f"{name} {value} is above platform {platform.name}'s limit of {limit}", f"Use {limit} or less"
         )
         for name, value in measures_of(model).items()
-        if (limit := platform.capabilities.limits.get(name)) is not None and value > limit
+        if (limit := capabilities.limits.get(name)) is not None and value > limit
     ]
     raise_all(refused)
-    external = {feature for feature, support in features.items() if support is Support.EXTERNAL}
-    return replace(model, interfaces=tuple(_configured(interface, external) for interface in model.interfaces))
-
-
-def _configured(interface: Interface, external: set[str]) -> Interface:
-    return replace(
-        interface,
-        mtu_bytes=None if "mtu" in external else interface.mtu_bytes,
-        rate_gbps=None if "port_speed" in external else interface.rate_gbps,
-    )
+    for feature in used:
+        without = FEATURES[feature].without
+        if without is not None and capabilities.support(feature) is Support.EXTERNAL:
+            model = without(model)
+    return model

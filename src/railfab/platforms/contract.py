@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import TracebackType
@@ -10,6 +10,11 @@ from typing import Any, Protocol, Self
 
 from railfab.device import DeviceModel, Observed
 from railfab.endpoints import Credentials, Endpoint
+from railfab.gnmi.confirmed import CommitRecord
+from railfab.gnmi.paths import Element
+from railfab.gnmi.target import Edit, Found, Model
+from railfab.platforms.interface_templates import InterfaceTemplates
+from railfab.ssh import NewCli
 
 
 class Support(StrEnum):
@@ -26,7 +31,7 @@ class Support(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities:
-    """features: by name (`bfd`, `breakout`, `mtu`, `port_speed`, `unnumbered`, `numbered`, `pfc`, `ecn`, ...).
+    """features: support by name of `railfab.platforms.features`; the platform lacks those that it does not name.
 
     limits: numeric bounds by name. quirks: known peculiarities, one sentence each. virtual: settings that a
     virtual image accepts without enforcing them.
@@ -36,6 +41,9 @@ class Capabilities:
     limits: Mapping[str, int]
     quirks: tuple[str, ...]
     virtual: tuple[str, ...]
+
+    def support(self, feature: str) -> Support:
+        return self.features.get(feature, Support.NO)
 
 
 class Confidence(StrEnum):
@@ -48,7 +56,8 @@ class Confidence(StrEnum):
 class TelemetryRule:
     """One native gNMI path and the canonical metric it carries.
 
-    path: keys name labels, `/interface[name={interface}]/statistics/in-octets`.
+    path: keys and elements name labels, `/interface[name={interface}]/statistics/in-octets`,
+        `/COUNTERS/{interface}/SAI_PORT_STAT_PFC_{priority}_RX_PKTS`; `*` stands for any text.
     labels: labels that the path does not carry, with their fixed values.
     from_leaf: sibling leaves whose value carries labels: leaf name to a pattern, written like a key.
     encoding: type of the leaf: `uint64` (a string in JSON_IETF), `uint32`, `decimal` (a string), `string`, `timestamp`
@@ -68,30 +77,54 @@ class TelemetryRule:
     from_leaf: Mapping[str, str] | None = None
 
 
+class SubscriptionMode(StrEnum):
+    """How a target sends a path."""
+
+    SAMPLE = "sample"
+    ON_CHANGE = "on_change"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TelemetrySubscription:
+    """One path to subscribe to.
+
+    interval_s: of samples [s]; None is the collector's. origin: of the path, such as `eos_native`. encoding: in lower
+    case, such as `json_ietf`; None is the first one that the target supports. target: in the prefix of the request,
+    such as SONiC's `COUNTERS_DB`.
+    """
+
+    path: str
+    mode: SubscriptionMode
+    interval_s: float | None = None
+    origin: str = ""
+    encoding: str | None = None
+    target: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TelemetryMap:
-    """rules: in file order. subscriptions: the containers to subscribe to, by mode."""
+    """rules: in file order. subscriptions: what to subscribe to."""
 
     rules: tuple[TelemetryRule, ...]
-    sample_paths: tuple[str, ...]
-    on_change_paths: tuple[str, ...]
+    subscriptions: tuple[TelemetrySubscription, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabFacts:
     """Settings with which containerlab boots the platform.
 
-    interface: topology name of front-panel port, from the canonical name (regex and replacement).
-    startup: file name of the startup configuration. mount: container path of a bind mount instead.
+    interfaces: names of front-panel ports in a topology file, from their canonical names.
+    startup: file name of the startup configuration. mount: path in the container to which it is bound read-only, where
+        the kind has no startup configuration; `files` or the image copy it from there.
     empty: startup file of an unconfigured switch, `{name}` for its name; None when the kind needs no file.
-    files: further files bound into the container, path in it to content.
+    files: further files bound into the container read-only, path in it to content.
     password: default password documented by the image's publisher; None where the lab sets it.
     """
 
     kind: str
     image: str
     type: str | None
-    interface: tuple[str, str]
+    interfaces: InterfaceTemplates
     startup: str
     mount: str | None = None
     empty: str | None = None
@@ -238,13 +271,116 @@ Tree = Any
 """Structured configuration of a platform: JSON for SR Linux, lines with children for FRR."""
 
 
+class Datastore(Protocol):
+    """The configuration of one virtual switch.
+
+    A configuration is a value of the datastore's own type, never changed in place: a candidate becomes the running
+    one with `commit`, after the fabric has accepted its model.
+    """
+
+    running: Any
+
+    def merged(self, tree: Tree, /) -> Any:
+        """A candidate: the running configuration with a rendered tree laid over it."""
+        ...
+
+    def edited(self, edits: Sequence[Edit], /) -> Any:
+        """A candidate: the running configuration after a gNMI Set. Raises RequestRefused."""
+        ...
+
+    def replaced(self, text: str, /) -> Any:
+        """A candidate from a whole configuration as text. Raises ConfigError."""
+        ...
+
+    def text(self) -> str:
+        """The running configuration as text."""
+        ...
+
+    def model(self, configuration: Any, /) -> DeviceModel | None:
+        """The device model of a configuration; None for the factory's. Raises RailfabError when it is not valid."""
+        ...
+
+    def commit(self, configuration: Any, /) -> None:
+        """Make a candidate the running configuration."""
+        ...
+
+    def get(self, configuration: Any, path: tuple[Element, ...], state: list[Found], /) -> list[Found]:
+        """The nodes of a configuration at a path, as gNMI answers, with those of the state laid over them."""
+        ...
+
+    def selected(
+        self, configuration: Any, pattern: tuple[Element, ...], /
+    ) -> Iterator[tuple[tuple[Element, ...], Any]]:
+        """The leaves of a configuration at or below a path, which may hold wildcards."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VirtualSession:
+    """A BGP session of a virtual switch. peer: the interface of an unnumbered session, the address of a numbered one.
+
+    bfd_up: None without BFD.
+    """
+
+    interface: str
+    peer: str
+    remote_as: int
+    established: bool
+    bfd_up: bool | None
+
+
+class VirtualDevice(Protocol):
+    """A switch of the twin, as its CLI uses it; from any thread."""
+
+    name: str
+
+    def running(self) -> str:
+        """The running configuration."""
+        ...
+
+    def check(self, text: str) -> None:
+        """Parse a configuration. Raises RailfabError when the switch would not accept it."""
+        ...
+
+    def replace(self, text: str) -> None:
+        """Make this the running configuration. Raises RailfabError; then nothing has changed."""
+        ...
+
+    def observe(self) -> Observed:
+        """The live state."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TwinFace:
+    """A virtual switch of the platform, as the twin serves it.
+
+    datastore: of a new switch, from its name and its rendered configuration; usually a JsonDatastore or LineDatastore
+        of `railfab.platforms.shared`.
+    models: YANG modules that its gNMI server names.
+    wildcard: the value for a `*` in a telemetry rule, from the device, the key's name (the element's, for an element
+        of a path), its pattern and the labels of a sample; None when the rule does not apply to them.
+    session_leaves: leaves of a BGP session that no metric carries, by path, from the device and the session.
+    cli: makes the CLIs of SSH sessions with a device; None for a platform without one.
+    commits: leaves of the last confirmed commits, by path; None without gNMI's commit-confirmed extension.
+    """
+
+    datastore: Callable[[str, Tree], Datastore]
+    models: tuple[Model, ...]
+    wildcard: Callable[[str, str, str, Mapping[str, str]], str | None]
+    session_leaves: Callable[[str, VirtualSession], Mapping[str, Any]] = lambda _device, _session: {}
+    cli: Callable[[VirtualDevice], NewCli] | None = None
+    commits: Callable[[Sequence[CommitRecord]], Mapping[str, Any]] | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Platform:
-    """The parts of one platform; tests/laws holds the laws that every platform passes.
+    """The parts of one platform; `railfab.testing.platforms` holds the laws that every platform passes.
 
     render: model to tree (deterministic). text: tree to configuration text. parse: configuration text to model.
     loopback: name of the loopback interface. session: imports its transport on use.
     startup: tree to containerlab's startup file; None where that is `text`.
+    twin: None for a platform that the twin does not serve.
     """
 
     name: str
@@ -258,3 +394,4 @@ class Platform:
     lab: LabFacts
     suffix: str
     startup: Callable[[Tree], str] | None = None
+    twin: TwinFace | None = None

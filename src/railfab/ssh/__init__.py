@@ -1,5 +1,8 @@
-"""SSH server for the switches of a lab: every session runs a real process."""
+"""SSH server for virtual switches: a session runs a real process, or is answered by a CLI.
 
-from railfab.ssh.server import SshAccess, SshServer, serve
+`railfab.ssh.server` needs asyncssh; the interface of a CLI, which platforms implement, does not.
+"""
 
-__all__ = ["SshAccess", "SshServer", "serve"]
+from railfab.ssh.dialogue import Cli, NewCli, Reply
+
+__all__ = ["Cli", "NewCli", "Reply"]

@@ -1,4 +1,4 @@
-"""The SSH server. Sessions run in the namespaces and as the user of the server's process.
+"""The SSH server. Sessions run in the namespaces and as the user of the server's process, or are answered by a CLI.
 
 Exec requests run under `sh -c`, interactive sessions in a login shell on a pseudo-terminal; SFTP and SCP use the file
 system of the server. Background jobs of a session continue when the connection ends, as with OpenSSH.
@@ -17,6 +17,8 @@ from typing import Self
 import asyncssh
 
 from railfab.errors import LabError
+from railfab.ssh.cli import run_cli
+from railfab.ssh.dialogue import NewCli
 from railfab.ssh.processes import run_session
 
 LOGIN_WITHIN_S = 60
@@ -40,8 +42,14 @@ class SshAccess:
 class SshServer:
     """A listening server; use it with `async with`, or `close` it. port: the port it listens on."""
 
-    def __init__(self, acceptor: asyncssh.SSHAcceptor) -> None:
+    def __init__(self, acceptor: asyncssh.SSHAcceptor, host_key: asyncssh.SSHKey) -> None:
         self._acceptor = acceptor
+        self._host_key = " ".join(host_key.export_public_key().decode().split()[:2])
+
+    @property
+    def host_key(self) -> str:
+        """The public host key: its type and the key itself, as in known_hosts."""
+        return self._host_key
 
     @property
     def port(self) -> int:
@@ -65,25 +73,35 @@ class SshServer:
         await self.close()
 
 
-async def serve(host: str, port: int, *, host_key: Path, access: SshAccess, inside: int | None = None) -> SshServer:
+async def serve(
+    host: str,
+    port: int,
+    *,
+    host_key: Path,
+    access: SshAccess,
+    inside: int | None = None,
+    cli: NewCli | None = None,
+) -> SshServer:
     """Start a server. host_key: private key file; created if missing, readable by its owner only.
 
     inside: process id whose namespaces the sessions use, for a container without SSH server; no SFTP then. None for
-    the namespaces of the server.
+    the namespaces of the server. cli: answers the sessions instead of processes; no SFTP then.
     Raises LabError when the port is in use, the address is not local or a key cannot be read.
     """
     where = f"SSH server {host} port {port}"
     keys = _authorized_keys(where, access.authorized_keys)
+    key = _host_key(where, host_key)
+    own_files = inside is None and cli is None
     try:
         acceptor = await asyncssh.listen(
             host,
             port,
             server_factory=lambda: _Login(access, keys),
-            server_host_keys=[_host_key(where, host_key)],
-            process_factory=partial(run_session, inside=inside),
+            server_host_keys=[key],
+            process_factory=partial(run_cli, new=cli) if cli else partial(run_session, inside=inside),
             encoding=None,
-            sftp_factory=_Files if inside is None else None,
-            allow_scp=inside is None,
+            sftp_factory=_Files if own_files else None,
+            allow_scp=own_files,
             agent_forwarding=False,
             login_timeout=LOGIN_WITHIN_S,
             keepalive_interval=KEEPALIVE_S,
@@ -92,7 +110,7 @@ async def serve(host: str, port: int, *, host_key: Path, access: SshAccess, insi
         number = error.errno or 0
         problem = (os.strerror(number) if number > 0 else str(error.strerror)).lower()
         raise LabError(where, f"cannot listen ({problem})", "Use a free port and an address of this machine") from None
-    return SshServer(acceptor)
+    return SshServer(acceptor, key)
 
 
 class _Login(asyncssh.SSHServer):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import ssl
 import threading
 import time
 from collections.abc import Collection, Iterable, Mapping
@@ -15,6 +14,7 @@ from prometheus_client import CollectorRegistry
 
 from railfab.endpoints import Credentials, Endpoint, Endpoints, read_credentials
 from railfab.errors import EndpointError, RailfabError, raise_all
+from railfab.gnmi.tls import address_of, context_of
 from railfab.platforms import TelemetryMap, platform, platform_names
 from railfab.telemetry.exposition import FabricCollector, Snapshot
 from railfab.telemetry.health import State
@@ -31,7 +31,7 @@ POLL_S = 0.05
 SWITCH_INTERVAL_S = 0.001
 """For sys.setswitchinterval of a process that collects: a scrape or a view is rendered in another thread, and the event
 loop needs the interpreter several times for each message."""
-NO_TELEMETRY = TelemetryMap(rules=(), sample_paths=(), on_change_paths=())
+NO_TELEMETRY = TelemetryMap(rules=(), subscriptions=())
 """Of a platform that railfab does not know."""
 END_WITHIN_S = 2.0
 """Time for all sessions to end; what runs longer is logged and left."""
@@ -177,20 +177,10 @@ def _read_all_credentials(topology: Topology, endpoints: Endpoints) -> dict[str,
     return credentials
 
 
-def _check_authority(name: str, ca: str) -> None:
-    """Raise EndpointError for a file that cannot be read or holds no certificate: no target would be trusted."""
-    try:
-        ssl.create_default_context(cafile=ca)
-    except OSError as error:
-        problem = "holds no certificate" if isinstance(error, ssl.SSLError) else "cannot be read"
-        raise EndpointError(name, f"the authority's certificate {ca} {problem}", "Point ca at the PEM file") from None
-
-
 def _checked_credentials(endpoint: Endpoint, fabric: str, switches: frozenset[str]) -> Credentials:
     if endpoint.name not in switches:
         raise EndpointError(endpoint.name, f"is no switch of {fabric}", "Correct the name, or take the right intent")
-    if endpoint.gnmi_port is None:
-        raise EndpointError(endpoint.name, "has no gNMI port", "Give it a gnmi_port")
+    address_of(endpoint)
     if endpoint.ca is not None:
-        _check_authority(endpoint.name, endpoint.ca)
+        context_of(endpoint)
     return read_credentials(endpoint)

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from pygnmi.spec.v080 import gnmi_pb2
-
+from railfab.gnmi import messages
 from railfab.gnmi.paths import Element, matches_elements, proto_elements, to_text_elements
 from railfab.gnmi.values import GnmiValueError, decode
+from railfab.platforms.shared.json_tree import bare
 from railfab.telemetry.entries import Entries
 from railfab.telemetry.mapping import Match, PathMap, Steps, Undecodable, names
 from railfab.telemetry.series import Series
@@ -62,7 +62,7 @@ class Decoder:
         self._by_steps: dict[Steps, Known] = {}
         self._entries = Entries(cache_paths)
 
-    def decode(self, notification: gnmi_pb2.Notification) -> Decoded:
+    def decode(self, notification: messages.Notification) -> Decoded:
         """The samples of a notification; deletes come first, as the gNMI specification has it (section 3.5.2.3)."""
         decoded = Decoded(normalised_ns(notification.timestamp))
         prefix_bytes = notification.prefix.SerializeToString()
@@ -70,7 +70,7 @@ class Decoder:
         if prefix is None:
             prefix = proto_elements(notification.prefix)
             _remember(self._prefixes, prefix_bytes, prefix, self._cache_paths)
-        for gone in (*notification.delete, *((gnmi_pb2.Path(),) if notification.atomic else ())):
+        for gone in (*notification.delete, *((messages.Path(),) if notification.atomic else ())):
             decoded.removed.extend(self.forget((*prefix, *proto_elements(gone))))
         touched: dict[Steps, None] = {}
         for update in notification.update:
@@ -97,7 +97,7 @@ class Decoder:
         pending = self._entries.forget(known.steps) if known.pending or known.is_text else []
         return [*(series for _, series in known.plain), *pending]
 
-    def _update(self, known: Known, value: gnmi_pb2.TypedValue, decoded: Decoded, touched: dict[Steps, None]) -> None:
+    def _update(self, known: Known, value: messages.TypedValue, decoded: Decoded, touched: dict[Steps, None]) -> None:
         try:
             leaf = decode(value)
             below = list(self._leaves(known.steps, leaf)) if isinstance(leaf, dict) else None
@@ -147,7 +147,7 @@ class Decoder:
     def _leaves(self, steps: Steps, node: dict[str, Any]) -> Iterator[tuple[Steps, Any]]:
         """The leaves of a container sent as JSON, module prefixes stripped."""
         for name, value in node.items():
-            child = Element(name.rpartition(":")[2])
+            child = Element(bare(name))
             below = (*steps, child)
             if isinstance(value, dict):
                 yield from self._leaves(below, value)
@@ -159,7 +159,7 @@ class Decoder:
 
     def _keyed(self, below: Steps, entry: dict[str, Any]) -> Element:
         """The list step of an entry: its keys are those that the rules name."""
-        plain = {name.rpartition(":")[2]: value for name, value in entry.items()}
+        plain = {bare(name): value for name, value in entry.items()}
         keys = sorted(name for name in self._map.keys_of(names(below)) if name in plain)
         return Element(below[-1].name, tuple((name, str(plain[name])) for name in keys))
 

@@ -56,7 +56,7 @@ class Entries:
         entry.texts.pop(steps[-1].name, None)
         lost = [name for name, (match, _) in entry.values.items() if _concerns(match, steps[-1].name)]
         for name in lost:
-            if match_is_value(entry.values[name][0], steps[-1].name):
+            if entry.values[name][0].rule.ends_in(steps[-1].name):
                 del entry.values[name]
         return [entry.series.pop(name) for name in lost if name in entry.series]
 
@@ -69,13 +69,8 @@ class Entries:
         return entry
 
 
-def match_is_value(match: Match, leaf: str) -> bool:
-    """Whether this leaf is the one that carries the value."""
-    return match.rule.names[-1] == leaf
-
-
 def _concerns(match: Match, leaf: str) -> bool:
-    return match_is_value(match, leaf) or leaf in match.rule.siblings
+    return match.rule.ends_in(leaf) or leaf in match.rule.siblings
 
 
 def _labelled(entry: _Entry, match: Match) -> Series | None:

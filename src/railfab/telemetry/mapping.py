@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from math import isfinite
@@ -30,6 +30,7 @@ class Undecodable(Exception):
 class Rule:
     """One rule ready for matching. keys: (step, key name, pattern whose groups are labels).
 
+    elements: the steps whose names are patterns, with these. place: of the rule in the map.
     siblings: leaf of the same list entry to the pattern of its text, for labels that the path lacks.
     number: the canonical value of a leaf; raises Undecodable.
     """
@@ -37,19 +38,35 @@ class Rule:
     rule: TelemetryRule
     metric: Metric
     names: Names
+    elements: Mapping[int, re.Pattern[str]]
     keys: tuple[tuple[int, str, re.Pattern[str]], ...]
     siblings: Mapping[str, re.Pattern[str]]
     number: Callable[[Any], float]
+    place: int = 0
 
     def labels(self, steps: Steps) -> dict[str, str] | None:
         """The labels that this path gives, the fixed ones included; None where the path does not match."""
+        texts = [(pattern, steps[index].name) for index, pattern in self.elements.items()]
+        texts += [(pattern, dict(steps[index].keys).get(name, "")) for index, name, pattern in self.keys]
         found = dict(self.rule.labels)
-        for index, name, pattern in self.keys:
-            match = pattern.fullmatch(dict(steps[index].keys).get(name, ""))
+        for pattern, text in texts:
+            match = pattern.fullmatch(text)
             if match is None:
                 return None
             found.update(match.groupdict())
         return found
+
+    def begins(self, path: Names) -> bool:
+        """Whether the first steps of the rule's path may have these names."""
+        return len(path) <= len(self.names) and all(self._names(index, name) for index, name in enumerate(path))
+
+    def ends_in(self, leaf: str) -> bool:
+        """Whether this leaf carries the value."""
+        return self._names(len(self.names) - 1, leaf)
+
+    def _names(self, index: int, name: str) -> bool:
+        pattern = self.elements.get(index)
+        return name == self.names[index] if pattern is None else pattern.fullmatch(name) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +78,17 @@ class Match:
 
 
 class PathMap:
-    """The rules of one platform, by the names along their paths."""
+    """The rules of one platform, by the names along their paths; those with patterns for names are searched."""
 
     def __init__(self, telemetry: TelemetryMap) -> None:
+        rules = [replace(compiled(rule), place=place) for place, rule in enumerate(telemetry.rules)]
+        self._patterned = [rule for rule in rules if rule.elements]
         self._rules: dict[Names, list[Rule]] = defaultdict(list)
         self._texts: set[Names] = set()
         self._keys: dict[Names, set[str]] = defaultdict(set)
-        for rule in map(compiled, telemetry.rules):
+        for rule in rules:
+            if rule.elements:
+                continue
             self._rules[rule.names].append(rule)
             self._texts.update((*rule.names[:-1], leaf) for leaf in rule.siblings)
             for index, name, _ in rule.keys:
@@ -76,19 +97,32 @@ class PathMap:
     def matches(self, steps: Steps) -> tuple[Match, ...]:
         """What a leaf carries, one match a metric and fixed labels: the first rule counts."""
         found: dict[tuple[str, tuple[tuple[str, str], ...]], Match] = {}
-        for rule in self._rules.get(names(steps), ()):
+        for rule in self._candidates(names(steps)):
             labels = rule.labels(steps)
             if labels is not None:
                 found.setdefault((rule.metric.name, tuple(sorted(rule.rule.labels.items()))), Match(rule, labels))
         return tuple(found.values())
 
+    def _candidates(self, path: Names) -> list[Rule]:
+        patterned = [rule for rule in self._patterned if len(rule.names) == len(path) and rule.begins(path)]
+        plain = self._rules.get(path, [])
+        return sorted((*plain, *patterned), key=lambda rule: rule.place) if patterned else plain
+
     def is_text(self, steps: Steps) -> bool:
         """Whether other leaves of the same list entry take a label from this one."""
-        return names(steps) in self._texts
+        *entry, leaf = names(steps) or ("",)
+        return (*entry, leaf) in self._texts or any(
+            leaf in rule.siblings and len(rule.names) == len(steps) and rule.begins(tuple(entry))
+            for rule in self._patterned
+        )
 
     def keys_of(self, path: Names) -> frozenset[str]:
         """The names of the keys of the list at this place; none where the rules know of no list."""
-        return frozenset(self._keys.get(path, ()))
+        here = len(path) - 1
+        patterned = (rule for rule in self._patterned if rule.begins(path))
+        return frozenset(self._keys.get(path, ())).union(
+            name for rule in patterned for index, name, _ in rule.keys if index == here
+        )
 
 
 def names(steps: Steps) -> Names:
@@ -98,14 +132,28 @@ def names(steps: Steps) -> Names:
 def compiled(rule: TelemetryRule) -> Rule:
     """A rule ready for matching. Raises KeyError for a metric or a label that is not in the catalogue."""
     steps = elements(rule.path)
+    patterns = {index: _pattern(step.name) for index, step in enumerate(steps) if _PLACEHOLDER.search(step.name)}
     keys = tuple((index, name, _pattern(text)) for index, step in enumerate(steps) for name, text in step.keys)
     siblings = {leaf: _pattern(text) for leaf, text in (rule.from_leaf or {}).items()}
     entry = metric(rule.metric)
-    patterns = (*(pattern for _, _, pattern in keys), *siblings.values())
-    given = {*rule.labels, *(label for pattern in patterns for label in pattern.groupindex)}
+    given = {*rule.labels, *carried_labels(rule)}
     if stray := given - set(entry.labels):
         raise KeyError(f"{rule.path}: {rule.metric} has no label {', '.join(sorted(stray))}")
-    return Rule(rule, entry, names(steps), keys, siblings, _reader(rule, entry))
+    return Rule(
+        rule=rule,
+        metric=entry,
+        names=names(steps),
+        elements=patterns,
+        keys=keys,
+        siblings=siblings,
+        number=_reader(rule, entry),
+    )
+
+
+def carried_labels(rule: TelemetryRule) -> frozenset[str]:
+    """The labels that the path of a rule and its sibling leaves carry."""
+    texts = (rule.path, *(rule.from_leaf or {}).values())
+    return frozenset(found[1] for text in texts for found in _PLACEHOLDER.finditer(text) if found[1])
 
 
 def _reader(rule: TelemetryRule, entry: Metric) -> Callable[[Any], float]:

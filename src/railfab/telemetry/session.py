@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import random
 import time
-from collections.abc import Iterable
 from contextlib import AsyncExitStack
-from typing import NamedTuple
-
-from pygnmi.spec.v080 import gnmi_pb2
 
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import DeviceError, EndpointError, LoginRefused, RailfabError, UnknownPlatform, Unreachable
-from railfab.gnmi.client import CertificateRefused, GnmiClient, Subscription, Unimplemented
+from railfab.gnmi import messages
+from railfab.gnmi.client import GnmiClient, Refused
+from railfab.gnmi.tls import CertificateRefused, PlaintextPort
 from railfab.platforms import TelemetryMap, platform_names
 from railfab.telemetry.decode import Decoded, Decoder
 from railfab.telemetry.health import Drop, Health, Reason, State, Stream
@@ -23,6 +22,7 @@ from railfab.telemetry.mapping import PathMap
 from railfab.telemetry.retry import SILENT_INTERVALS, Policy
 from railfab.telemetry.series import Series
 from railfab.telemetry.store import TargetStore
+from railfab.telemetry.subscriptions import SUBSCRIBE_MODES, SubscribeRpc, subscribe_rpcs
 from railfab.units import NS_PER_S
 
 logger = logging.getLogger(__name__)
@@ -32,27 +32,12 @@ class Stalled(DeviceError):
     """The stream is open and silent."""
 
 
-class SubscribeMode(NamedTuple):
-    """How to subscribe. on_change: whether the on-change paths of the platform are subscribed ON_CHANGE, or sampled."""
-
-    encoding: int
-    on_change: bool
-
-
-SUBSCRIBE_MODES = (
-    SubscribeMode(gnmi_pb2.PROTO, True),
-    SubscribeMode(gnmi_pb2.JSON_IETF, True),
-    SubscribeMode(gnmi_pb2.JSON_IETF, False),
-    SubscribeMode(gnmi_pb2.PROTO, False),
-    SubscribeMode(gnmi_pb2.JSON, False),
-)
-"""Tried in turn while a target refuses: PROTO costs least to decode, nearly every target supports JSON_IETF."""
-
 REASONS = (
     (CertificateRefused, Reason.TLS),
+    (PlaintextPort, Reason.TLS),
     (EndpointError, Reason.TLS),
     (LoginRefused, Reason.LOGIN_REFUSED),
-    (Unimplemented, Reason.UNIMPLEMENTED),
+    (Refused, Reason.UNIMPLEMENTED),
     (Unreachable, Reason.UNREACHABLE),
     (Stalled, Reason.STALLED),
     (RailfabError, Reason.CLOSED),
@@ -85,7 +70,8 @@ class TargetSession:
         self._decoder = Decoder(PathMap(telemetry))
         self._mode = 0
         self._draw = random.Random()
-        self._pending: set[Stream] = set()
+        self._rpcs: tuple[SubscribeRpc, ...] = ()
+        self._pending: set[SubscribeRpc] = set()
         self._began_s = self._last_sample_s = 0.0
 
     async def run(self) -> None:
@@ -98,7 +84,7 @@ class TargetSession:
             was_healthy = self.health.state is State.UP and self._clock.now_s() - self._began_s > self._policy.healthy_s
             failures = 1 if was_healthy else failures + 1
             self.store.down(self._clock.now_s())
-            if isinstance(error, Unimplemented) and self._next_mode(error):
+            if isinstance(error, Refused) and self._next_mode(error):
                 failures = 0
                 continue
             reason = next(reason for kind, reason in REASONS if isinstance(error, kind))
@@ -139,48 +125,36 @@ class TargetSession:
             async with self._dials:
                 await stack.enter_async_context(client)
             tasks = await stack.enter_async_context(asyncio.TaskGroup())
-            subscriptions = self._subscriptions()
-            self._begin(subscriptions)
-            for stream, subscription in subscriptions.items():
-                tasks.create_task(self._follow(client, stream, subscription), name=f"{self.name} {stream}")
+            self._begin()
+            for rpc in self._rpcs:
+                tasks.create_task(self._follow(client, rpc), name=f"{self.name} {rpc.stream}")
             tasks.create_task(self._watch(), name=f"{self.name} watch")
 
-    def _begin(self, streams: Iterable[Stream]) -> None:
+    def _begin(self) -> None:
+        """Start afresh, in the present mode."""
         self.health.state = State.SYNCING
         self.store.begin()
-        self._pending = set(streams)
+        self._rpcs = subscribe_rpcs(self._telemetry, self._interval_s, SUBSCRIBE_MODES[self._mode])
+        self._pending = set(self._rpcs)
         self._began_s = self._last_sample_s = self._clock.now_s()
 
-    def _subscriptions(self) -> dict[Stream, Subscription]:
-        """The subscription of each stream, in the present mode."""
-        encoding, on_change = SUBSCRIBE_MODES[self._mode]
-        sampled, changing = self._telemetry.sample_paths, self._telemetry.on_change_paths
-        if not on_change:
-            sampled, changing = (*sampled, *changing), ()
-        wanted = {Stream.SAMPLE: (sampled, self._interval_s), Stream.ON_CHANGE: (changing, None)}
-        return {
-            stream: Subscription(paths=paths, interval_s=interval_s, encoding=encoding)
-            for stream, (paths, interval_s) in wanted.items()
-            if paths
-        }
-
-    async def _follow(self, client: GnmiClient, stream: Stream, subscription: Subscription) -> None:
-        async for response in client.subscribe(subscription):
+    async def _follow(self, client: GnmiClient, rpc: SubscribeRpc) -> None:
+        async for response in client.subscribe(rpc.subscription):
             if response.HasField("update"):
-                self._store_update(self._decoder.decode(response.update), stream)
+                self._store_update(self._decoder.decode(response.update), rpc)
             elif response.sync_response:
-                self._pending.discard(stream)
+                self._pending.discard(rpc)
                 self._sync_when_complete()
 
-    def _store_update(self, decoded: Decoded, stream: Stream) -> None:
+    def _store_update(self, decoded: Decoded, rpc: SubscribeRpc) -> None:
         """Store a notification and count it."""
         now_s, now_ns = self._clock.now_s(), time.time_ns()
         health = self.health
-        health.updates[stream] += decoded.updates
+        health.updates[rpc.stream] += decoded.updates
         health.drops[Drop.UNDECODABLE] += decoded.undecodable
         health.count_unmapped(decoded.unmapped)
-        fresh = self.store.apply(decoded, stream, now_s)
-        if stream is Stream.ON_CHANGE:
+        fresh = self.store.apply(decoded, now_s, lasts_s=rpc.lasts_s)
+        if rpc.stream is Stream.ON_CHANGE:
             return
         if fresh:
             self._last_sample_s = now_s
@@ -212,20 +186,21 @@ class TargetSession:
                 self._sync_when_complete()
 
     def _is_silent(self) -> bool:
-        silent_s = self._clock.now_s() - self._last_sample_s
-        return bool(self._telemetry.sample_paths) and silent_s > self._silence_s
+        """Whether even the samples that come most often have stopped."""
+        most_s = min((rpc.lasts_s for rpc in self._rpcs), default=math.inf)
+        return self._clock.now_s() - self._last_sample_s > most_s
 
     def _stalled(self) -> Stalled:
         silent_s = self._clock.now_s() - self._last_sample_s
         remedy = "It is subscribed again; if that does not help, check the target"
         return Stalled(self.name, f"no sample for {silent_s:.0f} s though the stream is open", remedy)
 
-    def _next_mode(self, error: Unimplemented) -> bool:
+    def _next_mode(self, error: Refused) -> bool:
         """Choose the next mode; False when all were refused, and the first is next again."""
         self._mode = (self._mode + 1) % len(SUBSCRIBE_MODES)
         if self._mode:
             encoding, on_change = SUBSCRIBE_MODES[self._mode]
-            mode = f"{gnmi_pb2.Encoding.Name(encoding)}, {'ON_CHANGE' if on_change else 'SAMPLE only'}"
+            mode = f"{messages.Encoding.Name(encoding)}, {'ON_CHANGE' if on_change else 'SAMPLE only'}"
             logger.info("%s Trying %s.", error, mode)
         return bool(self._mode)
 

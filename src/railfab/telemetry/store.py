@@ -7,26 +7,30 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from railfab.telemetry.decode import Decoded
-from railfab.telemetry.health import Drop, Health, Stream
+from railfab.telemetry.health import Drop, Health
 from railfab.telemetry.series import Series
 
 
 @dataclass(slots=True)
 class Record:
-    """The newest value. arrival_s: when it came [monotonic]. generation: of the session that brought it."""
+    """The newest value. arrival_s: when it came [monotonic]. generation: of the session that brought it.
+
+    lasts_s: how long it is true without another arrival [s]; infinite for what is sent on change.
+    """
 
     value: float
     device_ns: int | None
     arrival_s: float
     generation: int
-    stream: Stream
+    lasts_s: float
 
 
 class TargetStore:
     """Series of one target. Written by the collector's loop, read by scrapes from other threads.
 
-    expiry_s: a sampled series vanishes this long after its last arrival while the session lives; an on-change series
-    lives as long as the session. grace_s: how long after the end of a session its series stay; they vanish together.
+    While the session lives, a sampled series vanishes when no sample has come for as long as one lasts; an on-change
+    series lives as long as the session. expiry_s: how long the samples of most paths last.
+    grace_s: how long after the end of a session its series stay; they vanish together.
     """
 
     def __init__(self, health: Health, *, expiry_s: float, grace_s: float, max_series: int) -> None:
@@ -59,13 +63,13 @@ class TargetStore:
             if self._down_since_s is None:
                 self._down_since_s = now_s
 
-    def apply(self, decoded: Decoded, stream: Stream, now_s: float) -> bool:
+    def apply(self, decoded: Decoded, now_s: float, *, lasts_s: float) -> bool:
         """Take in one notification; whether it brought anything newer than what is known."""
         fresh = bool(decoded.unmapped or decoded.removed or decoded.undecodable)
         with self._lock:
             self._drop(decoded.removed)
             for series, value in decoded.samples:
-                fresh |= self._put(series, value, decoded.device_ns, stream, now_s)
+                fresh |= self._put(series, value, decoded.device_ns, lasts_s, now_s)
         return fresh
 
     def read(self, now_s: float) -> list[tuple[Series, float]]:
@@ -82,28 +86,27 @@ class TargetStore:
     def __len__(self) -> int:
         return len(self._records)
 
-    def _put(self, series: Series, value: float, device_ns: int | None, stream: Stream, now_s: float) -> bool:
+    def _put(self, series: Series, value: float, device_ns: int | None, lasts_s: float, now_s: float) -> bool:
         record = self._records.get(series)
         if record is None:
             if len(self._records) >= self._max_series:
                 self._health.drops[Drop.SERIES_LIMIT] += 1
                 return True
-            self._records[series] = Record(value, device_ns, now_s, self._generation, stream)
+            self._records[series] = Record(value, device_ns, now_s, self._generation, lasts_s)
             return True
         if record.generation == self._generation and _older(device_ns, record.device_ns):
             self._health.drops[Drop.OUT_OF_ORDER] += 1
             return False
         record.value, record.device_ns, record.arrival_s = value, device_ns, now_s
-        record.generation, record.stream = self._generation, stream
+        record.generation, record.lasts_s = self._generation, lasts_s
         return True
 
     def _expire(self, now_s: float) -> None:
         """After the grace, what an ended session left goes together; a new one, not yet in sync, keeps its own."""
         down_s = self._down_since_s
         if down_s is None:
-            oldest_s = now_s - self._expiry_s
             items = self._records.items()
-            self._drop([key for key, record in items if record.stream is Stream.SAMPLE and record.arrival_s < oldest_s])
+            self._drop([key for key, record in items if now_s - record.arrival_s > record.lasts_s])
         elif now_s - down_s > self._grace_s:
             latest_s = max(down_s, now_s - max(self._grace_s, self._expiry_s))
             own = self._generation if self._open else None

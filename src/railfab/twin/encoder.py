@@ -22,10 +22,11 @@ from railfab.twin.samples import Labels, Series
 UINT32_MAX = 2**32 - 1
 UINT64_RANGE = 2**64
 _LABEL = re.compile(r"\{(\w+)\}")
+_PATTERN = re.compile(r"[{*]")
 
 Wildcard = Callable[[str, str, Labels], str | None]
-"""The value for a `*` in a key, from the key's name, its pattern and the sample's labels; None if the rule does not
-apply to this sample."""
+"""The value for a `*` in a key or an element's name, from the key's name (or that of the element), its pattern and the
+sample's labels; None if the rule does not apply to this sample."""
 
 
 class Encoded(NamedTuple):
@@ -164,13 +165,14 @@ def native_path(rule: TelemetryRule, labels: Labels, wildcard: Wildcard) -> tupl
             return None
     steps = []
     for step, wanted in _templates(rule.path):
-        if not step.keys:
+        if not step.keys and not _PATTERN.search(step.name):
             steps.append(step)
             continue
         given = tuple([labels.get(label) for label in wanted])
         if None in given:
             return None
-        wildcards = tuple([(name, wildcard(name, text, labels)) for name, text in step.keys if "*" in text])
+        patterns = ((step.name, step.name), *step.keys)
+        wildcards = tuple([(name, wildcard(name, text, labels)) for name, text in patterns if "*" in text])
         filled = _filled(step, given, wildcards)
         if filled is None:
             return None
@@ -180,9 +182,10 @@ def native_path(rule: TelemetryRule, labels: Labels, wildcard: Wildcard) -> tupl
 
 @cache
 def _templates(path: str) -> tuple[tuple[Element, tuple[str, ...]], ...]:
-    """The steps of a rule's path, and the labels that go into the keys of each, in their order."""
-    steps = elements(path)
-    return tuple((step, tuple(label for _, text in step.keys for label in _LABEL.findall(text))) for step in steps)
+    """The steps of a rule's path, and the labels that go into the name and the keys of each, in their order."""
+    return tuple(
+        (step, tuple(_LABEL.findall(" ".join((step.name, *dict(step.keys).values()))))) for step in elements(path)
+    )
 
 
 @lru_cache(maxsize=1 << 17)
@@ -191,17 +194,18 @@ def _filled(step: Element, given: tuple[str, ...], wildcards: tuple[tuple[str, s
 
     One object for equal steps: the leaves of a port have most of their path in common.
     """
-    rest, words, keys = iter(given), dict(wildcards), []
-    for name, pattern in step.keys:
-        word = words.get(name, "")
-        if word is None:
-            return None
+    rest, words = iter(given), dict(wildcards)
+    if None in words.values():
+        return None
+    texts = []
+    for name, pattern in ((step.name, step.name), *step.keys):
+        word = words.get(name) or ""
         parts = _LABEL.split(pattern)[::2]
         text = parts[0].replace("*", word, 1)
         for part in parts[1:]:
             text += next(rest) + part.replace("*", word, 1)
-        keys.append((name, text))
-    return Element(step.name, tuple(keys))
+        texts.append(text)
+    return Element(texts[0], tuple(zip([name for name, _ in step.keys], texts[1:], strict=True)))
 
 
 def converter(rule: TelemetryRule) -> Callable[[float], Any]:

@@ -29,6 +29,14 @@ class TwinFiles:
         return self._beside("ca.pem")
 
     @property
+    def host_key(self) -> Path:
+        return self._beside("ssh_host_key")
+
+    @property
+    def known_hosts(self) -> Path:
+        return self._beside("known_hosts")
+
+    @property
     def control(self) -> Path:
         return self._beside("control.json")
 
@@ -37,7 +45,7 @@ class TwinFiles:
         return self._beside("lock")
 
     def written(self) -> tuple[Path, ...]:
-        return self.endpoints, self.credentials, self.ca, self.control
+        return self.endpoints, self.credentials, self.ca, self.host_key, self.known_hosts, self.control
 
     def _beside(self, suffix: str) -> Path:
         return self.endpoints.with_suffix(f".{suffix}")

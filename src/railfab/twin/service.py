@@ -1,4 +1,4 @@
-"""The twin of a fabric: a gNMI server for each switch, and one simulation, one clock and one control server."""
+"""The twin of a fabric: servers of each switch, and one simulation, one clock and one control server."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from typing import Self
 
 from railfab.device import DeviceModel
 from railfab.endpoints import STATE_DIR, Credentials, Endpoint, Endpoints, save_endpoints, write_private
-from railfab.errors import EndpointError, LabError
+from railfab.errors import EndpointError, LabError, UnsupportedFeature
 from railfab.fabric.design import Design
 from railfab.gnmi.certificates import Authority
 from railfab.gnmi.server import GnmiServer, ServerLoop
 from railfab.intent import Job
-from railfab.platforms import platform
+from railfab.platforms import TwinFace, platform, platform_names
 from railfab.twin.clock import Clock
 from railfab.twin.control import Control
 from railfab.twin.control_server import ControlServer
 from railfab.twin.files import TwinFiles, claimed, write_credentials
 from railfab.twin.job_metrics import JobMetrics, TwinMetrics, registry
 from railfab.twin.live import LiveFabric
-from railfab.twin.native import native
 from railfab.twin.samples import ObservedSwitch
+from railfab.twin.ssh_server import SwitchSsh
 from railfab.twin.status import SwitchStatus, TwinStatus
 from railfab.twin.switch import VirtualSwitch
 from railfab.units import NS_PER_S
@@ -75,6 +75,7 @@ class Twin:
         self._clock = Clock(self._advance, self._live.recover)
         self._switches: dict[str, VirtualSwitch] = {}
         self._servers: dict[str, GnmiServer] = {}
+        self._ssh: dict[str, SwitchSsh] = {}
         self._job_metrics = JobMetrics(tuple(node.name for node in design.topology.hosts()))
         self._stack = ExitStack()
 
@@ -86,6 +87,8 @@ class Twin:
         with ExitStack() as stack:
             files = stack.enter_context(claimed(self._state, self.fabric))
             self._make_switches()
+            for switch in self._switches.values():
+                stack.callback(switch.close)
             self._start_servers(stack, files)
             if self._first_job is not None:
                 self.switch_job(self._first_job)
@@ -150,14 +153,18 @@ class Twin:
         self._touch_all()
 
     def stop_switch(self, name: str) -> None:
-        """Stop a switch's gNMI server; the switch goes on forwarding. Raises EndpointError for an unknown name."""
+        """Stop a switch's servers; the switch goes on forwarding. Raises EndpointError for an unknown name."""
         self._server(name).stop()
+        if name in self._ssh:
+            self._ssh[name].stop()
 
     def start_switch(self, name: str) -> None:
-        """Start a switch's gNMI server again, on the port that it had."""
+        """Start a switch's servers again, on the ports that they had."""
         server = self._server(name)
         if not server.running:
             server.start()
+            if name in self._ssh:
+                self._ssh[name].start()
 
     def _server(self, name: str) -> GnmiServer:
         if name not in self._servers:
@@ -183,13 +190,12 @@ class Twin:
     def _make_switches(self) -> None:
         models: dict[str, DeviceModel] = {}
         for model in self.design.models.values():
-            system, own = platform(model.platform), native(model.platform, model.name)
-            switch = VirtualSwitch(model.name, system, own, apply=self._apply, observe=self._observe)
+            system, face = platform(model.platform), _face(model)
             tree = system.render(model)
-            switch.learn(tree)
+            switch = VirtualSwitch(model.name, system, face, tree, apply=self._apply, observe=self._observe)
             self._switches[model.name] = switch
-            if self._configured:
-                models[model.name] = switch.load(tree)
+            if self._configured and (loaded := switch.load(tree)) is not None:
+                models[model.name] = loaded
         self._live.configure_all(models)
 
     def _start_servers(self, stack: ExitStack, files: TwinFiles) -> None:
@@ -203,9 +209,26 @@ class Twin:
             )
             server.start()
             self._servers[name] = server
+        self._start_ssh(stack, loop, files)
         write_credentials(files.credentials, self.credentials)
         write_private(files.ca, authority.certificate.decode())
         self.endpoints = self._endpoints(files)
+
+    def _start_ssh(self, stack: ExitStack, loop: ServerLoop, files: TwinFiles) -> None:
+        """Serve the CLI of each switch whose platform has one."""
+        files.host_key.unlink(missing_ok=True)
+        for name, switch in self._switches.items():
+            cli = _face(self.design.models[name]).cli
+            if cli is None:
+                continue
+            served = SwitchSsh(
+                loop, cli(switch), host=self._host, host_key=files.host_key, credentials=self.credentials
+            )
+            served.start()
+            stack.callback(served.stop)
+            self._ssh[name] = served
+        if self._ssh:
+            write_private(files.known_hosts, "".join(served.known_hosts_line() for served in self._ssh.values()))
 
     def _start_control(self, stack: ExitStack, files: TwinFiles) -> None:
         metrics = registry(self._job_metrics, TwinMetrics(self._clock, self.fabric))
@@ -219,10 +242,22 @@ class Twin:
                 name=name,
                 platform=self.design.models[name].platform,
                 host=self._host,
+                ssh_port=self._ssh[name].port if name in self._ssh else None,
                 gnmi_port=server.port,
                 ca=str(files.ca),
+                known_hosts=str(files.known_hosts) if name in self._ssh else None,
                 credentials=str(files.credentials),
             )
             for name, server in self._servers.items()
         )
         return Endpoints(fabric=self.fabric, backend="twin", nodes=nodes)
+
+
+def _face(model: DeviceModel) -> TwinFace:
+    """How the twin serves this switch. Raises UnsupportedFeature for a platform that it does not serve."""
+    face = platform(model.platform).twin
+    if face is None:
+        served = " or ".join(name for name in platform_names() if platform(name).twin)
+        remedy = f"Use a fabric of {served}, or boot it with railfab lab"
+        raise UnsupportedFeature(model.name, f"the twin does not support {model.platform}", remedy)
+    return face

@@ -9,20 +9,23 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Generic, NamedTuple, TypeVar
 
-from railfab.device import DeviceModel
+from railfab.device import DeviceModel, Observed
 from railfab.forwarding import BgpSession
+from railfab.gnmi.confirmed import ConfirmedCommits
+from railfab.gnmi.extensions import ExtensionUnsupported
 from railfab.gnmi.leaves import Layout
 from railfab.gnmi.paths import Element, elements, to_text_elements
-from railfab.gnmi.target import DataType, Edit, Found, Leaf, Model, PathNotFound, Selected, nest
-from railfab.platforms import Platform
-from railfab.platforms.shared.json_datastore import Json, Names, bare, edited, found, selected
+from railfab.gnmi.target import Commit, DataType, Edit, Found, Leaf, Model, PathNotFound, Selected, nest
+from railfab.platforms import Datastore, Platform, Tree, TwinFace, VirtualSession
 from railfab.twin.encoder import Encoded, Encoder
-from railfab.twin.native import Native
+from railfab.twin.observed import observed_state
 from railfab.twin.samples import ObservedSwitch
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 _PARSING = threading.Lock()
 """Held by the Set that is being parsed: Sets that are parsed at the same time would slow down each other and the event
@@ -39,9 +42,9 @@ Observe = Callable[[str], ObservedSwitch]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SwitchLayout:
-    """The leaves of a switch: those of its configuration tree, and of its state."""
+    """The leaves of a switch: those of its configuration, and of its state."""
 
-    tree: Json
+    configuration: Any
     state: Layout
 
 
@@ -53,7 +56,7 @@ class SwitchView:
     """
 
     name: str
-    names: Names
+    store: Datastore
     layout: SwitchLayout
     values: Sequence[Any]
     timestamp_ns: int
@@ -63,7 +66,7 @@ class SwitchView:
     def select(self, pattern: tuple[Element, ...], data_type: DataType = DataType.ALL) -> list[Selected]:
         chosen: dict[tuple[Element, ...], Selected] = {}
         if data_type is not DataType.STATE:
-            for path, value in selected(self.layout.tree, pattern, self.names):
+            for path, value in self.store.selected(self.layout.configuration, pattern):
                 chosen[path] = Selected(Leaf(path, config=True, on_change=True), None, value)
         if data_type is not DataType.CONFIG:
             leaves = self.layout.state.leaves
@@ -72,22 +75,26 @@ class SwitchView:
         return list(chosen.values())
 
     def get(self, path: tuple[Element, ...], data_type: DataType) -> list[Found]:
-        answers: dict[tuple[Element, ...], Any] = {}
-        if data_type is not DataType.STATE:
-            answers = {answer.path: answer.value for answer in found(self.layout.tree, path, self.names)}
+        state: list[Found] = []
         if data_type is not DataType.CONFIG:
             leaves = self.layout.state.leaves
             state = [Found(leaves[place].path, self.values[place]) for place in self.layout.state.places(path)]
-            for answer in nest(state, path):
-                old = answers.get(answer.path)
-                answers[answer.path] = answer.value if old is None else overlaid(old, answer.value, self.names)
+            state = nest(state, path)
+        answers = state if data_type is DataType.STATE else self.store.get(self.layout.configuration, path, state)
         if not answers:
             raise PathNotFound(self.name, f"nothing at {to_text_elements(path)}", "Check the path and its keys")
-        return [Found(*answer) for answer in answers.items()]
+        return answers
+
+
+class Configuration(NamedTuple):
+    """A configuration in the datastore's own type, and its device model; None for the factory's."""
+
+    stored: Any
+    model: DeviceModel | None
 
 
 class VirtualSwitch:
-    """A gNMI target. Its configuration is a tree that clients edit; each Set is parsed before it takes effect.
+    """A gNMI target. Clients edit its configuration; each candidate is parsed before it takes effect.
 
     Streams and Gets work from views, which are read in a worker thread and published by replacing one reference.
     The fabric calls `touch` after each change of a state; only counters have to be read to see them change.
@@ -96,52 +103,84 @@ class VirtualSwitch:
 
     change_age_s = math.inf
 
-    def __init__(self, name: str, platform: Platform, native: Native, *, apply: Apply, observe: Observe) -> None:
+    def __init__(
+        self, name: str, platform: Platform, face: TwinFace, rendered: Tree, *, apply: Apply, observe: Observe
+    ) -> None:
         self.name = name
-        self._native = native
+        self._face = face
         self._apply = apply
         self._observe = observe
-        self._names = Names(native.keys_of)
-        self._encoder = Encoder(platform.telemetry, partial(native.wildcard, name))
-        self._sessions = _SessionLeaves(partial(native.session_leaves, name))
-        self._editing = threading.Lock()
+        self._store = face.datastore(name, rendered)
+        self._encoder = Encoder(platform.telemetry, partial(face.wildcard, name))
+        self._sessions = _OtherLeaves(partial(_leaves_of_sessions, face, name))
+        self._commit_leaves = _OtherLeaves(face.commits or (lambda _: {}))
+        self._commits = ConfirmedCommits(name, self._run, self.touch)
         self._change: object = object()
         self._view: SwitchView | None = None
-        self._layout = SwitchLayout({}, Layout(()))
+        self._layout = SwitchLayout(None, Layout(()))
         self._encoded: tuple[Leaf, ...] = ()
         self.model: DeviceModel | None = None
-        self._tree: Json = {}
-        self._take(native.factory(name), None)
-
-    def learn(self, tree: Json) -> None:
-        """Take the module prefixes of names from a rendered tree."""
-        self._names.learn(tree)
 
     def models(self) -> Sequence[Model]:
-        return self._native.models
+        return self._face.models
 
-    def load(self, tree: Json) -> DeviceModel:
+    def load(self, rendered: Tree) -> DeviceModel | None:
         """Merge a rendered configuration into the factory's; its model, for the caller to apply.
 
         Raises RailfabError when it is not valid.
         """
-        merged = overlaid(self._tree, tree, self._names)
-        model = self._native.parse(merged)
-        self._take(merged, model)
-        return model
+        merged = self._store.merged(rendered)
+        self._take(merged, self._store.model(merged))
+        return self.model
 
     def set(self, edits: Sequence[Edit]) -> None:
-        with self._editing:
-            with _PARSING:
-                tree = edited(self._tree, edits, self._names, self.name)
-                model = self._native.parse(tree) if self._native.configured(tree) else None
-            self._apply(self.name, model)
-            self._take(tree, model)
+        self._commits.plain(partial(self._change_to, partial(self._store.edited, edits)))
+
+    def set_commit(self, edits: Sequence[Edit], commit: Commit) -> None:
+        if self._face.commits is None:
+            raise ExtensionUnsupported(self.name, "the extension commit is not supported", "Leave it out")
+        change = partial(self._change_to, partial(self._store.edited, edits))
+        self._commits.act(commit, change if edits else None)
+
+    def close(self) -> None:
+        """Stop the timer of a commit that is not confirmed."""
+        self._commits.close()
+
+    def running(self) -> str:
+        """The running configuration as text."""
+        return self._store.text()
+
+    def check(self, text: str) -> None:
+        """Parse a configuration. Raises RailfabError when it is not valid."""
+        with _PARSING:
+            self._store.model(self._store.replaced(text))
+
+    def replace(self, text: str) -> None:
+        """Make this text the running configuration. Raises RailfabError; then nothing has changed."""
+        self._commits.plain(partial(self._change_to, partial(self._store.replaced, text)))
+
+    def observe(self) -> Observed:
+        """The live state as a session reads it from a switch."""
+        return observed_state(self._observe(self.name), self.model)
+
+    def _change_to(self, candidate_of: Callable[[], Any]) -> Configuration:
+        """Parse a candidate and run it; the configuration before it."""
+        before = Configuration(self._store.running, self.model)
+        with _PARSING:
+            candidate = candidate_of()
+            model = self._store.model(candidate)
+        self._run(Configuration(candidate, model))
+        return before
+
+    def _run(self, configuration: Configuration) -> None:
+        """Have the fabric apply a configuration's model, and make it the running one."""
+        self._apply(self.name, configuration.model)
+        self._take(configuration.stored, configuration.model)
         logger.info("%s: configuration changed", self.name)
 
-    def _take(self, tree: Json, model: DeviceModel | None) -> None:
-        self._names.learn({name: child for name, child in tree.items() if self._tree.get(name) is not child})
-        self._tree, self.model = tree, model
+    def _take(self, configuration: Any, model: DeviceModel | None) -> None:
+        self._store.commit(configuration)
+        self.model = model
         self.touch()
 
     def touch(self) -> None:
@@ -154,41 +193,53 @@ class VirtualSwitch:
         return view if fresh else None
 
     def refresh(self) -> SwitchView:
-        change, tree, read_s, timestamp_ns = self._change, self._tree, time.monotonic(), time.time_ns()
+        change, configuration, read_s, timestamp_ns = (
+            self._change,
+            self._store.running,
+            time.monotonic(),
+            time.time_ns(),
+        )
         observed = self._observe(self.name)
         encoded = self._encoder.encode(observed.series, observed.values)
-        layout = self._laid_out(tree, encoded, self._sessions.update(observed.sessions))
-        values = encoded.values + self._sessions.values
-        self._view = SwitchView(self.name, self._names, layout, values, timestamp_ns, read_s, change)
+        updates = (self._sessions.update(observed.sessions), self._commit_leaves.update(self._commits.records()))
+        layout = self._laid_out(configuration, encoded, any(updates))
+        values = [*encoded.values, *self._sessions.values, *self._commit_leaves.values]
+        self._view = SwitchView(self.name, self._store, layout, values, timestamp_ns, read_s, change)
         return self._view
 
-    def _laid_out(self, tree: Json, encoded: Encoded, other_sessions: bool) -> SwitchLayout:
+    def _laid_out(self, configuration: Any, encoded: Encoded, other_leaves: bool) -> SwitchLayout:
         """The present layout; the same object while no leaf is added or removed."""
         state = self._layout.state
-        if encoded.leaves is not self._encoded or other_sessions:
+        if encoded.leaves is not self._encoded or other_leaves:
             self._encoded = encoded.leaves
-            state = Layout((*encoded.leaves, *self._sessions.leaves))
-        if state is not self._layout.state or tree is not self._layout.tree:
-            self._layout = SwitchLayout(tree, state)
+            state = Layout((*encoded.leaves, *self._sessions.leaves, *self._commit_leaves.leaves))
+        if state is not self._layout.state or configuration is not self._layout.configuration:
+            self._layout = SwitchLayout(configuration, state)
         return self._layout
 
 
-class _SessionLeaves:
+def _leaves_of_sessions(face: TwinFace, device: str, sessions: Sequence[BgpSession]) -> dict[str, Any]:
     """The leaves of BGP sessions that no metric carries."""
+    shown = map(_shown, sessions)
+    return {path: value for session in shown for path, value in face.session_leaves(device, session).items()}
 
-    def __init__(self, leaves_of: Callable[[BgpSession], Mapping[str, Any]]) -> None:
+
+class _OtherLeaves(Generic[T]):
+    """State leaves that no metric carries, made of BGP sessions or of commits."""
+
+    def __init__(self, leaves_of: Callable[[Sequence[T]], Mapping[str, Any]]) -> None:
         self._leaves_of = leaves_of
-        self._sessions: Sequence[BgpSession] = ()
+        self._sources: Sequence[T] = ()
         self._paths: tuple[str, ...] = ()
         self.leaves: tuple[Leaf, ...] = ()
         self.values: list[Any] = []
 
-    def update(self, sessions: Sequence[BgpSession]) -> bool:
-        """Set the leaves from these sessions; whether leaves were added or removed."""
-        if sessions is self._sessions or sessions == self._sessions:
+    def update(self, sources: Sequence[T]) -> bool:
+        """Set the leaves from these sources; whether leaves were added or removed."""
+        if sources is self._sources or sources == self._sources:
             return False
-        self._sessions = sessions
-        shown = {path: value for session in sessions for path, value in self._leaves_of(session).items()}
+        self._sources = sources
+        shown = self._leaves_of(sources)
         self.values = list(shown.values())
         before, self._paths = self._paths, tuple(shown)
         if before == self._paths:
@@ -197,38 +248,11 @@ class _SessionLeaves:
         return True
 
 
-def overlaid(config: Any, state: Any, names: Names) -> Any:
-    """Two trees merged, list entry by list entry; where both have a leaf, that of the second is used.
-
-    Neither is changed, and the result shares their parts.
-    """
-    if not isinstance(config, dict) or not isinstance(state, dict):
-        return state
-    written = {bare(name): name for name in config}
-    merged = dict(config)
-    for name, child in state.items():
-        own = written.get(bare(name), name)
-        old = merged.get(own)
-        if isinstance(old, list) and isinstance(child, list):
-            merged[own] = _overlaid_list(bare(name), old, child, names)
-        else:
-            merged[own] = child if old is None else overlaid(old, child, names)
-    return merged
-
-
-def _overlaid_list(name: str, config: list[Any], state: list[Any], names: Names) -> list[Any]:
-    if not all(isinstance(entry, dict) for entry in (*config, *state)):
-        return state
-    merged = list(config)
-    places = {_keys(name, entry, names): index for index, entry in enumerate(config)}
-    for entry in state:
-        place = places.get(_keys(name, entry, names))
-        if place is None:
-            merged.append(entry)
-        else:
-            merged[place] = overlaid(merged[place], entry, names)
-    return merged
-
-
-def _keys(name: str, entry: Json, names: Names) -> frozenset[tuple[str, str]]:
-    return frozenset(names.keys_of(name, entry).items())
+def _shown(session: BgpSession) -> VirtualSession:
+    return VirtualSession(
+        interface=session.interface,
+        peer=session.peer,
+        remote_as=session.remote_as,
+        established=session.established,
+        bfd_up=session.bfd_up,
+    )

@@ -47,8 +47,16 @@ def main(last_after_s: float) -> None:
     signal.pause()
 
 
+class Answer(socketserver.BaseRequestHandler):
+    """Answers one command with its status, as FRR does."""
+
+    def handle(self) -> None:
+        self.request.recv(100)
+        self.request.sendall(b"\0\0\0\0")
+
+
 def answer(daemon: str) -> None:
-    server = socketserver.ThreadingUnixStreamServer(str(RUN / f"frr/{daemon}.vty"), socketserver.BaseRequestHandler)
+    server = socketserver.ThreadingUnixStreamServer(str(RUN / f"frr/{daemon}.vty"), Answer)
     Thread(target=server.serve_forever, daemon=True).start()
 
 

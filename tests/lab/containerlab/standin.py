@@ -39,8 +39,14 @@ mount -t sysfs sysfs /sys
 hostname "$1"
 mount -t tmpfs tmpfs /var/run/frr && chown frr:frr /var/run/frr
 mount -t tmpfs tmpfs /var/tmp && chmod 1777 /var/tmp
-mount -t tmpfs tmpfs /etc/frr
-for bind in $BINDS; do touch "${bind#*:}"; mount --bind "${bind%%:*}" "${bind#*:}"; done
+mount --bind "$ETC" /etc/frr
+for bind in $BINDS; do
+    from=${bind%%:*} rest=${bind#*:}
+    to=${rest%%:*}
+    touch "$to"
+    mount --bind "$from" "$to"
+    case "$rest" in *:ro) mount -o remount,bind,ro "$to" ;; esac
+done
 touch /var/run/frr/started
 if [ -z "$CMD" ]; then
     . /etc/frr/daemons
@@ -66,6 +72,7 @@ def main() -> int:
         "exec": execute,
         "save": save,
         "destroy": destroy,
+        "restart": restart,
         "version": version,
     }
     if os.environ.get("STANDIN_DAEMON") == "no" and words[0] != "version":
@@ -184,6 +191,38 @@ def destroy(flags: dict[str, str]) -> int:
     return 0
 
 
+def restart(flags: dict[str, str]) -> int:
+    """Restart a node as containerlab does: its links are parked in a namespace, its file system stays."""
+    labs, node = deployed(), flags["--node"]
+    lab = next(lab for lab in labs.values() if lab["file"] == str(Path(flags["--topo"]).resolve()))
+    if REAL:
+        lab["pids"][node] = restarted(Path(lab["file"]), lab["topology"]["topology"], node, lab["pids"][node])
+    elif words := os.environ.get("STANDIN_FAIL"):
+        sys.stderr.write(Path(words).read_text())
+        return 1
+    DEPLOYED.write_text(json.dumps(labs))
+    return 0
+
+
+def restarted(path: Path, topology: dict[str, Any], name: str, pid: str) -> str:
+    ports = [end["interface"] for link in topology["links"] for end in link["endpoints"] if end["node"] == name]
+    park = f"clab-park-{name}"
+    run(f"ip netns add {park}")
+    for port in ports:
+        inside(pid, f"ip link set {port} netns {park}")
+    os.kill(int(pid), signal.SIGKILL)
+    while Path(f"/proc/{pid}").exists():
+        time.sleep(0.02)
+    node = merge(topology["groups"][topology["nodes"][name]["group"]], topology["nodes"][name])
+    pid = start(path.parent, name, node, len(ports))
+    for port in ports:
+        run(f"ip -n {park} link set {port} netns {pid}")
+        inside(pid, f"ip link set {port} up")
+    run(f"ip netns del {park}")
+    wait_for(name, pid, "ready")
+    return pid
+
+
 def boot(path: Path, topology: dict[str, Any]) -> dict[str, str]:
     """Start every node as a process in its own namespaces; return the pids by node name.
 
@@ -223,13 +262,15 @@ def start(folder: Path, name: str, node: dict[str, Any], ports: int) -> str:
     sysctls = " ".join(f"{key}={value}" for key, value in node["sysctls"].items())
     script = f"{MANAGEMENT}; sysctl -qw {sysctls}; {NODE}"
     unshare = ["unshare", "--net", "--mount", "--uts", "--ipc", "--pid", "--fork", "--kill-child"]
-    with (HOME / f"{name}.log").open("wb") as log:
+    etc = HOME / f"{name}.etc"
+    etc.mkdir(exist_ok=True)
+    with (HOME / f"{name}.log").open("ab") as log:
         holder = subprocess.Popen(
             [*unshare, "sh", "-c", script, "node", name],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
-            env=os.environ | {"BINDS": binds, "CMD": node.get("cmd", ""), "CLAB_INTFS": str(ports)},
+            env=os.environ | {"ETC": str(etc), "BINDS": binds, "CMD": node.get("cmd", ""), "CLAB_INTFS": str(ports)},
             start_new_session=True,
         )
     children = Path(f"/proc/{holder.pid}/task/{holder.pid}/children")

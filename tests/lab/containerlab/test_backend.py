@@ -24,13 +24,13 @@ from typer.testing import CliRunner
 from railfab.cli import app
 from railfab.endpoints import load_endpoints, read_credentials
 from railfab.errors import LabError
-from railfab.lab import LabPlan
+from railfab.lab import LabPlan, programs
 from railfab.lab.containerlab import ContainerlabBackend
 from railfab.lab.containerlab.host_keys import host_key_lines
 from railfab.lab.containerlab.state import LabPaths, load_state
 from railfab.lab.netns import processes
 from railfab.platforms.shared.root_shell import RootShell
-from railfab.ssh import SshAccess, serve
+from railfab.ssh.server import SshAccess, serve
 
 
 @pytest.fixture
@@ -60,6 +60,8 @@ def gateway(plan: LabPlan) -> processes.Process:
 def test_a_lab_that_was_never_up_is_down(standin: StandIn, plan: LabPlan) -> None:
     backend = standin.backend()
     assert backend.status(plan.place).state == "down"
+    with pytest.raises(LabError, match=r"^lab small: is not up\. Start it with `railfab lab up`\.$"):
+        backend.restart(plan, "pod1-spine1", None, quiet)
     assert backend.down(plan.place, quiet) is False
 
 
@@ -110,8 +112,38 @@ class TestUp:
                 up.up(plan, quiet)
         assert str(raised.value) == (
             "node pod1-seg1-leaf2: was restarted, and a restarted container loses its links. "
-            "Run `railfab lab down`, then `railfab lab up`."
+            "Run `railfab lab down`, then `railfab lab up`; `railfab lab restart` keeps the links."
         )
+
+    def test_a_restart_is_containerlab_s_own_and_the_gateway_serves_again(
+        self, up: ContainerlabBackend, plan: LabPlan, standin: StandIn
+    ) -> None:
+        before = gateway(plan)
+        up.restart(plan, "pod1-spine1", None, quiet)
+        topology = LabPaths(plan.place).topology
+        assert f"restart --topo {topology} --node pod1-spine1 version_check=disable" in standin.calls
+        assert gateway(plan) != before
+        assert up.status(plan.place).state == "running"
+
+    def test_what_cannot_be_restarted_is_one_line(self, up: ContainerlabBackend, plan: LabPlan) -> None:
+        switches = "pod1-seg1-leaf1, pod1-seg1-leaf2, pod1-spine1"
+        lines = {
+            ("pod1-seg1-host1", None): f"pod1-seg1-host1: is not a switch of this lab. Name one of {switches}.",
+            ("pod1-spine1", "ospfd"): (
+                "daemon 'ospfd': does not run on a switch of a lab. Use one of zebra, staticd, bgpd, bfdd."
+            ),
+        }
+        for (node, daemon), line in lines.items():
+            with pytest.raises(LabError) as raised:
+                up.restart(plan, node, daemon, quiet)
+            assert str(raised.value) == line
+
+    def test_a_restart_that_containerlab_refuses_is_one_line(
+        self, up: ContainerlabBackend, plan: LabPlan, standin: StandIn
+    ) -> None:
+        refusing = standin.backend(STANDIN_FAIL=str(RECORDED / "invalid/unknown-node.out"))
+        with pytest.raises(LabError, match=r"^containerlab restart: Unable to find node nope\. "):
+            refusing.restart(plan, "pod1-spine1", None, quiet)
 
     def test_a_running_lab_with_another_topology_is_refused(self, up: ContainerlabBackend, plan: LabPlan) -> None:
         wider = {
@@ -222,14 +254,6 @@ def test_a_switch_whose_ssh_server_does_not_come_up_is_a_one_line_error() -> Non
     )
 
 
-def test_the_doctor_command_prints_one_line_for_each_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "/nowhere")
-    command = ["lab", "doctor", str(small_intent(tmp_path)), "--backend", "containerlab"]
-    done = CliRunner().invoke(app, command)
-    assert done.exit_code == 2
-    assert "containerlab: is not installed. Install it from containerlab.dev, or use --backend netns." in done.stdout
-
-
 def wait_until(condition: Callable[[], bool], within_s: float = 10.0) -> None:
     deadline = time.monotonic() + within_s
     while not condition():
@@ -272,10 +296,46 @@ def test_the_doctor_names_where_to_get_the_binary() -> None:
     assert found[0] == "containerlab: is not installed. Install it from containerlab.dev, or use --backend netns."
 
 
-def test_an_old_binary_is_named(standin: StandIn) -> None:
+def of_version(standin: StandIn, version: str) -> ContainerlabBackend:
     program = standin.home / "containerlab"
-    program.write_text("#!/bin/sh\necho '    version: 0.54.2'; echo '{}'\n")
-    assert problems(standin.backend()) == ["containerlab: version 0.54.2 is too old. Install 0.60 or newer."]
+    program.write_text(f"#!/bin/sh\necho '    version: {version}'; echo '{{}}'\n")
+    return standin.backend()
+
+
+@pytest.mark.parametrize("version", ["0.54.2", "0.77.0"])
+def test_a_binary_without_the_keys_of_our_topologies_is_named(standin: StandIn, version: str) -> None:
+    assert problems(of_version(standin, version)) == [
+        f"containerlab: version {version} is too old. Install containerlab 0.78 or newer."
+    ]
+
+
+@pytest.mark.parametrize("version", ["0.78.0", "0.79.1", "1.0.0", "0.0.0-dev", "0.79.1-next", "v0.79.0"])
+def test_releases_from_0_78_on_and_development_builds_are_accepted(standin: StandIn, version: str) -> None:
+    assert problems(of_version(standin, version)) == []
+
+
+@pytest.mark.parametrize(
+    ("backend", "line"),
+    [
+        ("containerlab", "containerlab: is not installed. Install it from containerlab.dev, or use --backend netns."),
+        ("netns", "ip: is not installed. apt-get install iproute2."),
+    ],
+)
+def test_the_doctor_command_says_what_to_install_on_a_machine_with_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, backend: str, line: str
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(programs, "SYSTEM_FOLDERS", str(tmp_path))
+    done = CliRunner().invoke(app, ["lab", "doctor", str(small_intent(tmp_path)), "--backend", backend])
+    assert done.exit_code == 2, done.output
+    assert line in done.stdout.splitlines()
+
+
+@pytest.mark.lab
+def test_an_empty_path_hides_no_program_of_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    done = CliRunner().invoke(app, ["lab", "doctor"])
+    assert (done.exit_code, "ip: ok" in done.stdout.splitlines()) == (0, True), done.output
 
 
 def test_a_missing_image_that_may_not_be_pulled_is_fatal(standin: StandIn, plan: LabPlan) -> None:

@@ -133,7 +133,7 @@ def test_output_that_is_not_json_is_a_one_line_error(tmp_path: Path) -> None:
     with pytest.raises(LabError) as raised:
         Containerlab(str(program)).inspect("rail")
     assert str(raised.value) == (
-        "containerlab inspect: does not print JSON (+---+---+). Install containerlab 0.60 or newer."
+        "containerlab inspect: does not print JSON (+---+---+). Install containerlab 0.78 or newer."
     )
 
 

@@ -20,9 +20,8 @@ from tests.lab.containerlab.conftest import StandIn, new_standin
 from tests.lab.fabrics import FRR_POD, lab_plan
 
 from railfab.endpoints import load_endpoints, read_credentials
-from railfab.gnmi.paths import to_proto
 from railfab.lab import LabPlan
-from railfab.lab.containerlab import ContainerlabBackend
+from railfab.lab.containerlab import ContainerlabBackend, Settings, lab_files
 from railfab.lab.containerlab.state import LabPaths
 
 
@@ -37,6 +36,12 @@ class Running:
         command = [sys.executable, "-m", "railfab", verb, str(FRR_POD), *options]
         environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
         return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=150)
+
+    def sh(self, node: str, script: str) -> subprocess.CompletedProcess[str]:
+        """Run a shell script in a container, as root."""
+        found = next(found for found in self.backend.binary.inspect(self.plan.place.fabric) if found.node == node)
+        enter = ["nsenter", f"--target={found.pid}", "--net", "--mount", "--pid", "--uts"]
+        return subprocess.run([*enter, "sh", "-c", script], capture_output=True, text=True)
 
     def ping(self, host: str, address: str) -> int:
         topology = LabPaths(self.plan.place).topology
@@ -79,12 +84,41 @@ class TestOnTheStandIn:
         assert lab.run("verify").returncode == 0
         assert lab.ping("pod1-seg1-host1", "10.18.2.1") == 0
 
-    def test_a_container_boots_with_the_confirmed_configuration(self, lab: Running) -> None:
+    def test_a_container_keeps_its_configuration_to_itself(self, lab: Running) -> None:
+        """The deploy saved it there; the file that was bound, and its owner, are those that were written."""
         folder = LabPaths(lab.plan.place).folder
-        assert "router bgp" in (folder / "configs/pod1-spine1/frr.conf").read_text()
+        source = folder / "configs/pod1-spine1/frr.conf"
+        assert "router bgp" in lab.sh("pod1-spine1", "cat /etc/frr/frr.conf").stdout
+        assert "router bgp" not in source.read_text()
+        for command in ("echo written > /etc/frr/startup.conf", "chown frr:frr /etc/frr/startup.conf"):
+            assert "Read-only file system" in lab.sh("pod1-spine1", command).stderr
+        wanted = lab_files(lab.plan, Settings()).all()
+        assert {name: (folder / name).read_text() for name in wanted} == wanted
+        assert {(folder / name).stat().st_uid for name in wanted} == {os.getuid()}
+
+    def test_a_dead_daemon_of_a_container_is_restarted(self, lab: Running) -> None:
+        assert lab.run("verify").returncode == 0
+        lab.sh("pod1-spine2", "kill -9 $(cat /var/run/frr/bgpd.pid)")
+        node = next(node for node in lab.backend.status(lab.plan.place).nodes if node.name == "pod1-spine2")
+        assert (node.state, node.detail) == ("degraded", "no answer from bgpd")
+        lab.backend.restart(lab.plan, "pod1-spine2", "bgpd", quiet)
+        assert lab.backend.status(lab.plan.place).state == "running"
+        verified = lab.run("verify", "--wait", "60")
+        assert verified.returncode == 0, verified.stdout
+
+    def test_a_restarted_container_has_its_links_its_servers_and_its_saved_configuration(self, lab: Running) -> None:
+        lab.sh("pod1-spine2", "ip addr add 192.0.2.9/32 dev lo")
+        progress: list[str] = []
+        lab.backend.restart(lab.plan, "pod1-spine2", None, progress.append)
+        assert progress == ["restarting pod1-spine2", "starting SSH and gNMI"]
+        assert "192.0.2.9" not in lab.sh("pod1-spine2", "ip addr").stdout
+        assert lab.backend.status(lab.plan.place).state == "running"
+        verified = lab.run("verify", "--wait", "60")
+        assert verified.returncode == 0, verified.stdout
 
     def test_the_state_of_ports_is_read_over_gnmi(self, lab: Running) -> None:
         import grpc
+        from pygnmi.create_gnmi_path import gnmi_path_generator
         from pygnmi.spec.v080 import gnmi_pb2, gnmi_pb2_grpc
 
         node = load_endpoints(lab.plan.place.endpoints_file).nodes[0]
@@ -92,7 +126,7 @@ class TestOnTheStandIn:
         trust = grpc.ssl_channel_credentials(Path(str(node.ca)).read_bytes())
         with grpc.secure_channel(f"{node.host}:{node.gnmi_port}", trust) as channel:
             asked = gnmi_pb2.GetRequest(
-                path=[to_proto("/interfaces/interface[name=swp16]/state/oper-status")],
+                path=[gnmi_path_generator("/interfaces/interface[name=swp16]/state/oper-status")],
                 encoding=gnmi_pb2.JSON_IETF,
             )
             metadata = [("username", login.username), ("password", login.password)]

@@ -16,6 +16,7 @@ from railfab.errors import LabError
 from railfab.fabric import design
 from railfab.lab import LabPlan
 from railfab.lab.containerlab import LabFiles, Settings, check, check_file, lab_files, load_settings
+from railfab.lab.containerlab.generate import without_startup
 from railfab.lab.containerlab.names import INTERFACES, interface_error, topology_name
 from railfab.platforms import platform, platform_names
 from railfab.topology import Role
@@ -52,6 +53,15 @@ def test_the_text_contains_the_topology(files: LabFiles) -> None:
     assert yaml.safe_load(text) == files.topology.document()
     assert "&id" not in text
     assert max(map(len, text.splitlines())) < 300
+
+
+def test_a_running_lab_is_the_same_with_and_without_startup_configurations(plan: LabPlan, files: LabFiles) -> None:
+    """`lab up --configured` on a lab that booted unconfigured deploys to it; another MTU is another topology."""
+    unconfigured = lab_files(replace(plan, configurations={}), Settings()).topology.dump()
+    assert without_startup(files.topology.dump()) == without_startup(unconfigured)
+    link = replace(files.topology.links[0], mtu_bytes=1500)
+    other = replace(files.topology, links=(link, *files.topology.links[1:]))
+    assert without_startup(other.dump()) != without_startup(unconfigured)
 
 
 def test_every_node_and_cable_of_the_fabric_is_there_once(plan: LabPlan, files: LabFiles) -> None:
@@ -218,7 +228,7 @@ class TestNames:
             topology_name("srlinux", "swp1")
         assert str(raised.value) == (
             "interface swp1: is not an interface name of platform srlinux. "
-            "Use a name that matches ^ethernet-(\\d+)/(.+)$."
+            "Use ethernet-1/{cage} or ethernet-1/{cage}/{lane}."
         )
 
     @pytest.mark.parametrize(

@@ -196,8 +196,7 @@ def test_the_dialect_matches_recorded_prompts_and_errors() -> None:
 
 
 def test_a_container_keeps_the_front_panel_s_names_and_boots_unprivileged() -> None:
-    pattern, replacement = FRR.lab.interface
-    assert [re.sub(pattern, replacement, name) for name in ("swp1", "swp16")] == ["swp1", "swp16"]
+    assert [FRR.lab.interfaces.lab(name) for name in ("swp1", "swp16", "eth1")] == ["swp1", "swp16", None]
     assert FRR.lab.privileged is False
 
 

@@ -22,6 +22,7 @@ DECLARED_IN = {
     "port-speed": "if-ethernet",
     "session-state": "bgp-neighbor",
 }
+DECLARED_BELOW = {"bfd": "bfd", "components": "platform-types"}
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +45,8 @@ def test_a_path_that_does_not_exist_has_no_type(openconfig: OpenConfig) -> None:
 
 @pytest.mark.parametrize("rule", [rule for rule in RULES if rule.states], ids=lambda rule: rule.metric)
 def test_states_are_the_ones_that_openconfig_declares(openconfig: OpenConfig, rule: TelemetryRule) -> None:
-    module = "bfd" if rule.path.startswith("/bfd") else DECLARED_IN[rule.path.rsplit("/", 1)[1]]
+    top = rule.path.split("/")[1]
+    module = DECLARED_BELOW.get(top) or DECLARED_IN[rule.path.rsplit("/", 1)[1]]
     assert rule.states is not None
     assert set(rule.states) <= openconfig.names(module)
 

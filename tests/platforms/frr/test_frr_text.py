@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from tests.laws.device_models import device_models
 from tests.platforms.frr.switches import LEAF, SPINE, text
 
 from railfab.device import BfdTimers, DeviceModel, PrefixRange
 from railfab.errors import ConfigError, Problems, RailfabError
 from railfab.fabric import design
 from railfab.platforms import admit, platform
-from railfab.platforms.shared.line_tree import text_of, tree_of
+from railfab.platforms.frr.lines import FORMAT
+from railfab.testing.device_models import device_models
 
 FRR = platform("frr")
 GOLDEN = Path(__file__).parents[2] / "golden" / "frr"
@@ -60,7 +60,7 @@ def test_frr_refuses_an_unknown_value(tmp_path: Path) -> None:
 
 
 def test_a_parsed_text_renders_to_the_same_text() -> None:
-    assert text_of(tree_of(text(LEAF))) == text(LEAF)
+    assert FORMAT.text(FORMAT.tree(text(LEAF))) == text(LEAF)
 
 
 @pytest.mark.parametrize("indent", [" ", "  ", "\t"])

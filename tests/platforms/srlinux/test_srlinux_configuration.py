@@ -16,9 +16,10 @@ from railfab.device import BfdTimers, DeviceModel, PfcWatchdog, PrefixRange
 from railfab.errors import ConfigError, Problems, RailfabError, UnsupportedFeature
 from railfab.platforms import platform
 from railfab.platforms.admission import admit
+from railfab.platforms.shared.json_tree import Json, text
 from railfab.platforms.srlinux import difference, lines, startup
 from railfab.platforms.srlinux.set_request import set_request
-from railfab.platforms.srlinux.tree import Json, stripped, text
+from railfab.platforms.srlinux.tree import stripped
 
 SRLINUX = platform("srlinux")
 EVERYTHING = (PrefixRange(prefix=IPv4Network("0.0.0.0/0"), ge=0, le=32),)

@@ -57,7 +57,7 @@ def test_a_published_success_is_not_an_error(line: str) -> None:
 
 def test_the_lab_keeps_canonical_port_names() -> None:
     """containerlab's nodes/srl maps ethernet-2/3/4 to e2-3-4 by itself."""
-    pattern, replacement = platform("srlinux").lab.interface
+    names = platform("srlinux").lab.interfaces
     for name in ("ethernet-1/9", "ethernet-1/1/4"):
-        assert re.sub(pattern, replacement, name) == name
-    assert not re.search(pattern, "swp1")
+        assert names.lab(name) == name
+    assert names.lab("swp1") is None

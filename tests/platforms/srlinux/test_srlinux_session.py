@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +24,9 @@ from railfab.gnmi.certificates import Authority
 from railfab.gnmi.leaves import Leaves, LeavesView
 from railfab.gnmi.paths import Element, elements
 from railfab.gnmi.server import GnmiServer, ServerLoop
-from railfab.gnmi.target import DataType, Edit, Found, Model, PathNotFound, Selected, View
+from railfab.gnmi.target import DataType, Edit, Found, Leaf, Model, PathNotFound, Selected, View
 from railfab.platforms import Session, platform
-from railfab.platforms.shared.json_datastore import Names, edited, found
+from railfab.platforms.shared.json_datastore import Names, edited, found, selected
 from railfab.platforms.shared.notifications import merge_update
 from railfab.platforms.srlinux.tree import keys_of, stripped
 
@@ -43,11 +43,16 @@ class SwitchView:
     tree: dict[str, Any]
     names: Names
     timestamp_ns: int = 1
-    layout: object = None
-    values: Sequence[Any] = ()
+    layout: object = field(default_factory=object)
+
+    @property
+    def values(self) -> Sequence[Any]:
+        return self.state.values
 
     def select(self, pattern: tuple[Element, ...], data_type: DataType = DataType.ALL) -> list[Selected]:
-        return self.state.select(pattern, data_type)
+        config = selected(self.tree, pattern, self.names) if data_type is not DataType.STATE else []
+        chosen = [Selected(Leaf(path, config=True), None, value) for path, value in config]
+        return chosen if data_type is DataType.CONFIG else [*chosen, *self.state.select(pattern, DataType.STATE)]
 
     def get(self, path: tuple[Element, ...], data_type: DataType) -> list[Found]:
         answers = found(self.tree, path, self.names) if data_type is not DataType.STATE else []
@@ -362,10 +367,10 @@ def test_a_closed_port_is_unreachable(box: Box) -> None:
     )
 
 
-def test_an_endpoint_without_gnmi_port_is_unreachable(box: Box) -> None:
-    assert str(refusal(box.session(gnmi_port=None))) == (
-        "pod1-seg1-leaf1: has no gNMI port. Set its gnmi_port in the endpoints file."
-    )
+def test_an_endpoint_without_gnmi_port_is_an_endpoint_error(box: Box) -> None:
+    with pytest.raises(EndpointError) as refused:
+        box.session(gnmi_port=None)
+    assert str(refused.value) == "pod1-seg1-leaf1: has no gNMI port. Set its gnmi_port."
 
 
 @contextmanager
@@ -404,7 +409,7 @@ def test_a_switch_that_stops_during_the_session_is_unreachable(
 
 
 def test_a_session_leaves_logging_and_ciphers_unchanged(box: Box, capsys: pytest.CaptureFixture[str]) -> None:
-    """pygnmi logs to stdout and, when it has to wait, changes the ciphers of every channel of the process."""
+    """Another client, pygnmi, logs to stdout and changes the ciphers of every channel of the process."""
     refusal(box.session(Credentials("admin", "hunter2")))
     assert capsys.readouterr().out == ""
     assert "GRPC_SSL_CIPHER_SUITES" not in os.environ

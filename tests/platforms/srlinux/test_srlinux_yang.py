@@ -10,14 +10,15 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from tests.laws.device_models import device_models
 from tests.oracles.srlinux import ARCHIVE, NokiaModels
 from tests.platforms.srlinux.switches import rail_switch, spine
 
 from railfab.device import DeviceModel
 from railfab.fabric import design
 from railfab.platforms import Confidence, admit, platform
-from railfab.platforms.srlinux.tree import KEYS, Json, stripped, text
+from railfab.platforms.shared.json_tree import Json, text
+from railfab.platforms.srlinux.tree import KEYS, stripped
+from railfab.testing.device_models import device_models
 
 pytestmark = pytest.mark.oracle
 SRLINUX = platform("srlinux")
@@ -160,7 +161,7 @@ def test_every_subscription_and_every_key_is_in_the_models(nokia: NokiaModels) -
     keys = nokia.keys
     telemetry = SRLINUX.telemetry
     rules = [rule.path for rule in telemetry.rules]
-    for path in (*telemetry.sample_paths, *telemetry.on_change_paths, *rules):
+    for path in (*(entry.path for entry in telemetry.subscriptions), *rules):
         place = ""
         for step in re.findall(r"/(?:[^/\[]|\[[^\]]*\])+", path):
             place += step.partition("[")[0]

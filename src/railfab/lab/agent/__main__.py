@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import signal
 import sys
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from railfab.endpoints import Endpoint, read_credentials
@@ -13,22 +15,24 @@ from railfab.gnmi.certificates import Identity
 from railfab.gnmi.server import GnmiServer, ServerLoop
 from railfab.lab.agent.target import LinuxSwitch
 from railfab.lab.netns.namespaces import NAMESPACES, enter
-from railfab.lab.netns.runtime import GNMI_PORT, address, node_directory
+from railfab.lab.netns.node import DAEMONS
+from railfab.lab.netns.processes import Process
+from railfab.lab.netns.runtime import GNMI_PORT, PLATFORM, address, node_directory
 from railfab.lab.netns.state import LabNode, LabState, load_state
-from railfab.platforms.shared import yaml_files
+from railfab.platforms import platform
 
 HOME = Path("/proc/self/ns/net")
 
 
-def serve(state: LabState, credentials: Path) -> None:
+def serve(state: LabState, state_file: Path, credentials: Path) -> None:
     """Listen on the management address of every switch, inside its namespace, until SIGINT or SIGTERM."""
-    login = read_credentials(Endpoint(name="gNMI agent", platform="frr", host="", credentials=str(credentials)))
+    login = read_credentials(Endpoint(name="gNMI agent", platform=PLATFORM, host="", credentials=str(credentials)))
     with ServerLoop() as loop, HOME.open() as home:
-        servers = []
+        servers, processes = [], FirstProcesses(state_file)
         for node in state.switches():
             loop.run(_move(NAMESPACES / node.namespace))
             server = GnmiServer(
-                _switch(state, node),
+                _switch(state, node, processes),
                 loop,
                 host=address(node),
                 port=GNMI_PORT,
@@ -49,14 +53,31 @@ async def _move(namespace: Path) -> None:
     enter(namespace)
 
 
-def _switch(state: LabState, node: LabNode) -> LinuxSwitch:
-    holder = state.process(node.name)
-    if holder is None:
-        raise LabError(
-            node.name, "has no process in the state file of the lab", "Run `railfab lab down`, then `railfab lab up`"
-        )
-    telemetry = yaml_files.telemetry("railfab.platforms.frr")
-    return LinuxSwitch(node.name, holder=holder, sockets=node_directory(state, node.name) / "run-frr", map_=telemetry)
+class FirstProcesses:
+    """First process of each switch; the state file is read again when it has changed, as after a restart."""
+
+    def __init__(self, state_file: Path) -> None:
+        self._file = state_file
+        self._written = -1
+        self._processes: dict[str, Process] = {}
+
+    def of(self, node: str) -> Process | None:
+        """The first process of a switch; that of the last reading while the file cannot be read."""
+        with suppress(OSError, RailfabError):
+            written = self._file.stat().st_mtime_ns
+            if written != self._written and (state := load_state(self._file)) is not None:
+                self._written, self._processes = written, {found.purpose: found for found in state.processes}
+        return self._processes.get(node)
+
+
+def _switch(state: LabState, node: LabNode, processes: FirstProcesses) -> LinuxSwitch:
+    return LinuxSwitch(
+        node.name,
+        holder=partial(processes.of, node.name),
+        sockets=node_directory(state, node.name) / "run-frr",
+        daemons=DAEMONS,
+        map_=platform(PLATFORM).telemetry,
+    )
 
 
 def _identity(root: Path) -> Identity:
@@ -71,7 +92,7 @@ def main() -> None:
         state = load_state(state_file)
         if state is None:
             raise LabError(str(state_file), "no such file", "Start the lab with `railfab lab up`")
-        serve(state, credentials)
+        serve(state, state_file, credentials)
     except RailfabError as error:
         sys.exit(str(error))
 

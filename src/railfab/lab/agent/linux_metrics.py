@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -70,6 +70,12 @@ def _state_metrics(facts: LinkFacts, labels: Mapping[str, str]) -> Iterator[Meas
         yield Measurement(
             "fabric_interface_speed_bytes_per_second", labels, facts.speed_mbps * 1_000_000 / BITS_PER_BYTE
         )
+
+
+def daemon_metrics(expected: Iterable[str], failed: Collection[str]) -> Iterator[Measurement]:
+    """State of each daemon that the switch should run; one that has ended has a series too."""
+    for daemon in expected:
+        yield Measurement("fabric_daemon_up", {"daemon": daemon}, daemon not in failed)
 
 
 def bgp_metrics(neighbors: Mapping[str, Any]) -> Iterator[Measurement]:

@@ -11,9 +11,10 @@ from railfab.errors import LabError
 from railfab.gnmi.leaves import Leaves
 from railfab.gnmi.target import Edit, Model, RequestRefused, View
 from railfab.lab.agent.leaves import encode
-from railfab.lab.agent.linux_metrics import Measurement, bfd_metrics, bgp_metrics, interface_metrics
-from railfab.lab.agent.sources import link_facts, proc_net_dev, vty_json
+from railfab.lab.agent.linux_metrics import Measurement, bfd_metrics, bgp_metrics, daemon_metrics, interface_metrics
+from railfab.lab.agent.sources import VTY_TIMEOUT_S, link_facts, proc_net_dev, vty_json
 from railfab.lab.netns.processes import Process, is_running
+from railfab.lab.probes import daemon_probe, unanswered
 from railfab.platforms import TelemetryMap
 
 logger = logging.getLogger(__name__)
@@ -31,8 +32,13 @@ MODELS = (
     Model("openconfig-network-instance", OPENCONFIG, "4.7.0"),
     Model("openconfig-bgp", OPENCONFIG, "9.9.1"),
     Model("openconfig-bfd", OPENCONFIG, "0.5.0"),
+    Model("openconfig-platform", OPENCONFIG, "0.32.0"),
 )
 """Supported OpenConfig modules, in the versions of openconfig/public of July 2026."""
+
+
+Holder = Callable[[], Process | None]
+"""Finds a process in the namespaces of a switch, which is another one after a restart; None when there is none."""
 
 
 class CachedMeasurements:
@@ -56,16 +62,21 @@ class CachedMeasurements:
 
 
 class LinuxSwitch:
-    """A switch in namespaces. holder: a process in its namespaces. sockets: directory of its FRR sockets."""
+    """A switch in namespaces.
+
+    sockets: directory of its FRR sockets. daemons: those of FRR that it should run.
+    """
 
     change_age_s = 1.0
 
-    def __init__(self, name: str, *, holder: Process, sockets: Path, map_: TelemetryMap) -> None:
+    def __init__(self, name: str, *, holder: Holder, sockets: Path, daemons: Sequence[str], map_: TelemetryMap) -> None:
         self.name = name
         self._leaves = Leaves(name)
         self._holder = holder
         self._sockets = sockets
+        self.daemons = daemons
         self._map = map_
+        self._daemon_states = CachedMeasurements(self._read_daemons)
         self._bgp = CachedMeasurements(self._read_bgp)
         self._bfd = CachedMeasurements(self._read_bfd)
 
@@ -76,7 +87,7 @@ class LinuxSwitch:
         return self._leaves.view(max_age_s)
 
     def refresh(self) -> View:
-        measurements = (*self._interfaces(), *self._bgp.current(), *self._bfd.current())
+        measurements = (*self._interfaces(), *self._daemon_states.current(), *self._bgp.current(), *self._bfd.current())
         values, on_change = encode(self._map, measurements)
         self._leaves.replace(values, on_change=on_change)
         return self._leaves.publish()
@@ -85,13 +96,19 @@ class LinuxSwitch:
         raise RequestRefused(self.name, f"is read-only over gNMI ({len(edits)} edits refused)", "Configure it over SSH")
 
     def _interfaces(self) -> tuple[Measurement, ...]:
-        if not is_running(self._holder):
+        holder = self._holder()
+        if holder is None or not is_running(holder):
             return ()
         try:
-            return tuple(interface_metrics(proc_net_dev(self._holder.pid), link_facts(self._holder.pid)))
+            return tuple(interface_metrics(proc_net_dev(holder.pid), link_facts(holder.pid)))
         except OSError as error:
             logger.warning("%s: %s", self.name, error)
             return ()
+
+    def _read_daemons(self) -> Iterable[Measurement]:
+        expected = [daemon_probe(self.name, daemon, self._sockets) for daemon in self.daemons]
+        failed = {probe.service for probe in unanswered(expected, within_s=VTY_TIMEOUT_S)}
+        return daemon_metrics(self.daemons, failed)
 
     def _read_bgp(self) -> Iterable[Measurement]:
         return bgp_metrics(vty_json(self._sockets / "bgpd.vty", "show bgp vrf default neighbors json"))

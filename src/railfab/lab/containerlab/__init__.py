@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
 from railfab.endpoints import Endpoints, load_endpoints
 from railfab.errors import LabError, RailfabError, raise_all
-from railfab.lab.backend import LabPlace, LabPlan, LabStatus, NodeStatus, Progress, Requirement
+from railfab.lab.backend import LabPlace, LabPlan, LabStatus, NodeStatus, Progress, Requirement, not_up
 from railfab.lab.containerlab import doctor, lifecycle
 from railfab.lab.containerlab.binary import Container, Containerlab, ExecResult
 from railfab.lab.containerlab.check import check, check_file
-from railfab.lab.containerlab.generate import LabFiles, lab_files
+from railfab.lab.containerlab.generate import LabFiles, lab_files, without_startup
 from railfab.lab.containerlab.settings import Settings, load_settings
 from railfab.lab.containerlab.state import LabPaths, LabState, load_state
 from railfab.lab.netns import processes
@@ -84,13 +85,31 @@ class ContainerlabBackend:
         progress(f"removed {place.fabric}")
         return True
 
+    def restart(self, plan: LabPlan, node: str, daemon: str | None, progress: Progress) -> None:
+        """Restart a switch or one daemon; see Backend.restart."""
+        files = LabPaths(plan.place)
+        state, found = load_state(files.state), self.binary.inspect(plan.place.fabric)
+        if state is None or not found:
+            raise not_up(plan.place)
+        if node not in plan.models:
+            raise LabError(node, "is not a switch of this lab", f"Name one of {', '.join(plan.models)}")
+        if daemon is not None:
+            lifecycle.require_unrestarted({container.node: container for container in found}, state)
+            lifecycle.restart_one_daemon(state, node, daemon)
+            return
+        progress(f"restarting {node}")
+        self.binary.restart(files.topology, node)
+        lifecycle.close_gateway(state)
+        self._reachable(plan, files, progress)
+
     def status(self, place: LabPlace) -> LabStatus:
         """Current state of the lab; see Backend.status."""
         files = LabPaths(place)
         state = load_state(files.state)
         found = self.binary.inspect(place.fabric) if state is not None else ()
         gateway_up = state is None or state.gateway is None or processes.is_running(state.gateway)
-        nodes = tuple(_status(container, state, gateway_up, files) for container in found)
+        failed = lifecycle.unanswering_services(files, state) if state is not None and gateway_up else {}
+        nodes = tuple(_status(container, state, gateway_up, failed, files) for container in found)
         return LabStatus(fabric=place.fabric, backend=self.name, nodes=nodes)
 
     def doctor(self, plan: LabPlan | None) -> tuple[Requirement, ...]:
@@ -103,7 +122,7 @@ class ContainerlabBackend:
         state = load_state(files.state)
         if state is None or not files.topology.exists():
             raise _foreign(place)
-        if files.topology.read_text() != wanted.topology.dump():
+        if without_startup(files.topology.read_text()) != without_startup(wanted.topology.dump()):
             problem = "is up with another topology than the intent"
             raise LabError(f"lab {place.fabric}", problem, "Run `railfab lab down` first")
         by_node = lifecycle.require_running(found, wanted.topology.nodes)
@@ -126,7 +145,13 @@ def _foreign(place: LabPlace) -> LabError:
     return LabError(f"lab {place.fabric}", "is running, but was not started with this state directory", remedy)
 
 
-def _status(container: Container, state: LabState | None, gateway_up: bool, files: LabPaths) -> NodeStatus:
+def _status(
+    container: Container,
+    state: LabState | None,
+    gateway_up: bool,
+    failed: Mapping[str, Sequence[str]],
+    files: LabPaths,
+) -> NodeStatus:
     pids = {node.name: node.pid for node in state.gateway_switches} if state else {}
     detail, healthy = container.status, container.state == "running"
     if container.node in pids and healthy:
@@ -134,6 +159,8 @@ def _status(container: Container, state: LabState | None, gateway_up: bool, file
             healthy, detail = False, f"no SSH and gNMI: {lifecycle.last_line(files.gateway_log)}"
         elif container.pid is not None and container.pid != pids[container.node]:
             healthy, detail = False, lifecycle.RESTARTED
+        elif container.node in failed:
+            healthy, detail = False, f"no answer from {', '.join(failed[container.node])}"
     gone = container.state != "running"
     return NodeStatus(
         name=container.node,

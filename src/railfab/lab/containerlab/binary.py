@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -13,12 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from railfab.errors import LabError
+from railfab.lab import programs
 
 PROGRAM = "containerlab"
+OLDEST = (0, 78)
+"""The first version whose topologies have the key `privileged` (containerlab docs/rn/0.78.md)."""
+
 WITHIN_S = 900.0
 """Time limit of a command [s]; pulling images and booting a chassis take minutes."""
 
-ASK_WITHIN_S = 60.0
+ASK_WITHIN_S = 20.0
 ENVIRONMENT = {"CLAB_VERSION_CHECK": "disable"}
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _LOG_LINE = re.compile(
@@ -67,7 +70,7 @@ class Containerlab:
     environment: Mapping[str, str] = field(default_factory=dict)
 
     def installed(self) -> bool:
-        return shutil.which(self.program, path=self._environment().get("PATH")) is not None
+        return shutil.which(self.program, path=self.variables()["PATH"]) is not None
 
     def version(self) -> str:
         """Version of containerlab, for example `0.79.0`."""
@@ -96,6 +99,10 @@ class Containerlab:
         """Containers of every lab, sorted by name; `inspect` of one lab fails when it does not run."""
         output = self._run("inspect", "--all", "--details", within_s=ASK_WITHIN_S)
         return containers(self._json("inspect", output.strip() or "{}"))
+
+    def restart(self, topology: Path, node: str) -> None:
+        """Restart a container; containerlab keeps its links meanwhile (since 0.75)."""
+        self._run("restart", "--topo", str(topology), "--node", node)
 
     def exec(self, topology: Path, node: str, command: str) -> tuple[ExecResult, ...]:
         """Run a command in a node; return its output and exit code, also when it fails."""
@@ -136,7 +143,7 @@ class Containerlab:
                 text=True,
                 errors="replace",
                 timeout=within_s,
-                env=self._environment(),
+                env=self.variables(),
             )
         except FileNotFoundError:
             raise LabError(where, f"{self.program} is not installed", INSTALL) from None
@@ -146,18 +153,19 @@ class Containerlab:
             remedy = "Remove the lab with `railfab lab down`"
             raise LabError(where, f"has not ended after {within_s:.0f} s", remedy) from None
 
-    def _environment(self) -> dict[str, str]:
-        return os.environ | ENVIRONMENT | dict(self.environment)
+    def variables(self) -> dict[str, str]:
+        """Environment of the binary, and of the programs that it runs."""
+        return programs.environment(**ENVIRONMENT) | dict(self.environment)
 
     def _json(self, verb: str, output: str) -> Any:
         try:
             return json.loads(output)
         except ValueError:
             line = (output.strip().splitlines() or ["nothing"])[0]
-            remedy = "Install containerlab 0.60 or newer"
-            raise LabError(f"{PROGRAM} {verb}", f"does not print JSON ({line})", remedy) from None
+            raise LabError(f"{PROGRAM} {verb}", f"does not print JSON ({line})", UPGRADE) from None
 
 
+UPGRADE = f"Install containerlab {'.'.join(map(str, OLDEST))} or newer"
 INSTALL = "Install it from containerlab.dev, or use --backend netns"
 
 
@@ -189,7 +197,7 @@ def containers(answer: Any) -> tuple[Container, ...]:
     if isinstance(answer, Mapping):
         answer = [entry for entries in answer.values() if isinstance(entries, list) for entry in entries]
     if not isinstance(answer, list):
-        raise LabError(f"{PROGRAM} inspect", "prints an unknown format", "Install containerlab 0.60 or newer")
+        raise LabError(f"{PROGRAM} inspect", "prints an unknown format", UPGRADE)
     found = (_detailed(entry) if "Labels" in entry else _summary(entry) for entry in answer)
     return tuple(sorted(found, key=lambda container: container.name))
 

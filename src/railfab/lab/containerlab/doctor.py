@@ -10,15 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from railfab.lab.backend import LabPlan, Requirement
-from railfab.lab.containerlab.binary import ENVIRONMENT, INSTALL, PROGRAM, Containerlab
+from railfab.lab.containerlab.binary import INSTALL, OLDEST, PROGRAM, UPGRADE, Containerlab
 from railfab.lab.containerlab.generate import lab_files
 from railfab.lab.containerlab.lifecycle import has_own_servers
 from railfab.lab.containerlab.settings import FILE, load_settings
 from railfab.lab.netns.processes import PROC
 from railfab.platforms import platform
-
-OLDEST = (0, 60)
-"""The first version whose `inspect` groups by lab."""
 
 CAPABILITIES = {"NET_ADMIN": 12, "NET_RAW": 13, "SYS_ADMIN": 21}
 """Capabilities of an unprivileged FRR container, and their bits (Linux, include/uapi/linux/capability.h)."""
@@ -43,12 +40,16 @@ def _binary(binary: Containerlab) -> Iterator[Requirement]:
         yield Requirement(subject=PROGRAM, problem="is not installed", remedy=INSTALL)
         return
     version = binary.version()
-    numbers = tuple(int(part) for part in re.findall(r"\d+", version)[:2])
-    if numbers < OLDEST:
-        oldest = ".".join(map(str, OLDEST))
-        yield Requirement(subject=PROGRAM, problem=f"version {version} is too old", remedy=f"Install {oldest} or newer")
+    if is_too_old(version):
+        yield Requirement(subject=PROGRAM, problem=f"version {version} is too old", remedy=UPGRADE)
         return
     yield Requirement(subject=f"{PROGRAM} {version}")
+
+
+def is_too_old(version: str) -> bool:
+    """Whether a release lacks what a lab needs; a development build (`0.0.0-dev`, `0.79.1-next`) does not."""
+    numbers, _, suffix = version.partition("-")
+    return not suffix and tuple(int(part) for part in re.findall(r"\d+", numbers)[:2]) < OLDEST
 
 
 def _daemon(binary: Containerlab) -> Requirement:
@@ -121,7 +122,7 @@ def _images(binary: Containerlab, plan: LabPlan) -> Iterator[Requirement]:
 
 def _image(binary: Containerlab, image: str, *, never: bool) -> Requirement:
     subject = f"image {image}"
-    docker = shutil.which(DOCKER, path=binary.environment.get("PATH"))
+    docker = shutil.which(DOCKER, path=binary.variables()["PATH"])
     if docker is None:
         return _skipped(subject, "the docker command")
     done = _ask(binary, docker, "image", "inspect", image)
@@ -148,7 +149,7 @@ def _ask(binary: Containerlab, *command: str) -> subprocess.CompletedProcess[str
             capture_output=True,
             text=True,
             timeout=ASK_WITHIN_S,
-            env=os.environ | ENVIRONMENT | dict(binary.environment),
+            env=binary.variables(),
         )
     except subprocess.TimeoutExpired:
         return None

@@ -22,8 +22,9 @@ from railfab.gnmi.server import GnmiServer, ServerLoop
 from railfab.lab.agent import LinuxSwitch
 from railfab.lab.backend import LabPlace
 from railfab.lab.containerlab.state import GatewaySwitch, LabPaths, load_state
+from railfab.lab.netns.node import DAEMONS
 from railfab.platforms import platform
-from railfab.ssh import SshAccess, SshServer, serve
+from railfab.ssh.server import SshAccess, SshServer, serve
 
 LOOPBACK = "127.0.0.1"
 
@@ -76,8 +77,9 @@ def _gnmi(files: LabPaths, node: GatewaySwitch, login: Credentials, loop: Server
     keys = files.keys(node.name)
     target = LinuxSwitch(
         node.name,
-        holder=node.process,
+        holder=lambda: node.process,
         sockets=node.sockets,
+        daemons=DAEMONS,
         map_=platform(node.platform).telemetry,
     )
     identity = Identity((keys / "gnmi.crt").read_bytes(), (keys / "gnmi.key").read_bytes())

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import Any
+
+import yaml
 
 from railfab.endpoints import give_to_caller
 from railfab.errors import LabError
@@ -48,6 +51,14 @@ class LabFiles:
             path.write_text(content)
             give_to_caller(path)
         return folder / self.name
+
+
+def without_startup(topology: str) -> Any:
+    """The document of a topology file without startup configurations, which change nothing once a lab runs."""
+    document = yaml.safe_load(topology)
+    for node in document["topology"]["nodes"].values():
+        node.pop("startup-config", None)
+    return document
 
 
 def topology_file(fabric: str) -> str:
@@ -94,7 +105,7 @@ def _switch_group(name: str, settings: Settings) -> NodeDefinition:
         privileged=facts.privileged if settings.privileged is None else settings.privileged,
         cap_add=facts.cap_add if settings.cap_add is None else settings.cap_add,
         sysctls=_sysctls(SWITCH) if facts.kind == "linux" else {},
-        binds=tuple(f"{shared_file(name, path)}:{path}" for path in facts.files),
+        binds=tuple(_bind(shared_file(name, path), path) for path in facts.files),
         exec=facts.exec,
     )
 
@@ -125,7 +136,7 @@ def _node(plan: LabPlan, node: Node) -> NodeDefinition:
     return NodeDefinition(
         group=str(node.platform),
         startup_config=startup if mount is None else None,
-        binds=(f"{startup}:{mount}",) if startup and mount else (),
+        binds=(_bind(startup, mount),) if startup and mount else (),
         labels=labels,
     )
 
@@ -156,6 +167,11 @@ def startup_file(node: Node) -> str:
 def shared_file(platform_name: str, path: str) -> str:
     """Path of a file common to all switches of a platform, relative to the topology."""
     return str(CONFIGS / platform_name / PurePosixPath(path).name)
+
+
+def _bind(file: str, path: str) -> str:
+    """Bind a file into a container, read-only: a container never changes a file of the lab, nor its owner."""
+    return f"{file}:{path}:ro"
 
 
 def _files(plan: LabPlan) -> Iterator[tuple[str, str]]:

@@ -22,9 +22,11 @@ from railfab.lab.containerlab.binary import Container
 from railfab.lab.containerlab.gateway import LOOPBACK, Ports, read_ports
 from railfab.lab.containerlab.host_keys import host_key_lines
 from railfab.lab.containerlab.state import GatewaySwitch, LabPaths, LabState, save_state
+from railfab.lab.daemons import restart_daemon, restarted_with
 from railfab.lab.netns import processes
-from railfab.lab.netns.node import unresponsive_daemons
+from railfab.lab.netns.node import DAEMONS, unresponsive_daemons
 from railfab.lab.netns.runtime import GNMI_PORT, PASSWORD_BYTES, SSH_PORT
+from railfab.lab.probes import daemon_probe, failed_services, gnmi_probe, ssh_probe
 from railfab.platforms import LabFacts, platform
 
 GATEWAY = "gateway"
@@ -33,8 +35,10 @@ GATEWAY_PROGRAM = "from railfab.lab.containerlab.gateway import main; main()"
 
 LISTENS_WITHIN_S = 60.0
 DAEMONS_WITHIN_S = 120.0
+FRR_SCRIPT = "/usr/lib/frr/watchfrr.sh"
+"""Starts a daemon with the options in /etc/frr/daemons and loads its configuration (FRR tools/watchfrr.sh)."""
 RESTARTED = "was restarted, and a restarted container loses its links"
-RESTART_LAB = "Run `railfab lab down`, then `railfab lab up`"
+RESTART_LAB = "Run `railfab lab down`, then `railfab lab up`; `railfab lab restart` keeps the links"
 
 
 def has_own_servers(facts: LabFacts) -> bool:
@@ -119,6 +123,34 @@ def wait_for_daemons(switches: Iterable[GatewaySwitch], within_s: float = DAEMON
                 problem = "its container has ended" if ended else f"no answer from {', '.join(failed)}"
                 raise LabError(f"node {node.name}", problem, "Check its `docker logs`, then run `railfab lab down`")
             time.sleep(0.1)
+
+
+def restart_one_daemon(state: LabState, node: str, daemon: str) -> None:
+    """Restart a daemon of FRR with the image's own script. Raises LabError."""
+    switch = next((found for found in state.gateway_switches if found.name == node), None)
+    if switch is None:
+        problem = "runs no daemons of FRR"
+        raise LabError(f"switch {node}", problem, f"Run `railfab lab restart {node}` without --daemon")
+    for name in restarted_with(daemon, DAEMONS):
+        restart_daemon(
+            node,
+            name,
+            first_process=switch.pid,
+            sockets=switch.sockets,
+            log=Path("/dev/null"),
+            start=[FRR_SCRIPT, "start", name],
+        )
+
+
+def unanswering_services(files: LabPaths, state: LabState) -> dict[str, list[str]]:
+    """FRR daemons and servers of the gateway that do not answer, by switch; all are asked at the same time."""
+    ports, probes = read_ports(files.listening), []
+    for node in state.gateway_switches:
+        probes += [daemon_probe(node.name, daemon, node.sockets) for daemon in DAEMONS]
+        if node.name in ports:
+            probes.append(ssh_probe(node.name, LOOPBACK, ports[node.name].ssh))
+            probes.append(gnmi_probe(node.name, LOOPBACK, ports[node.name].gnmi))
+    return failed_services(probes)
 
 
 def _start_gateway(files: LabPaths) -> processes.Process:

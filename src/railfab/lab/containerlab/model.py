@@ -28,7 +28,7 @@ class Management:
 class NodeDefinition:
     """Settings of a node, or of every node of a group; None and empty values are left out.
 
-    binds: `file:path in the container`. exec: commands run in the container when its links exist.
+    binds: `file:path in the container:ro`. exec: commands run in the container when its links exist.
     privileged: None leaves containerlab's default, a privileged container.
     """
 

@@ -26,13 +26,13 @@ INTERFACES = {
 
 def topology_name(platform_name: str, interface: str) -> str:
     """The name of a switch's interface in a topology file. Raises LabError when the platform has no such interface."""
-    pattern, replacement = platform(platform_name).lab.interface
-    name, count = re.subn(pattern, replacement, interface)
-    if count != 1:
+    names = platform(platform_name).lab.interfaces
+    name = names.lab(interface)
+    if name is None:
         raise LabError(
             f"interface {interface}",
             f"is not an interface name of platform {platform_name}",
-            f"Use a name that matches {pattern}",
+            f"Use {names}",
         )
     return name
 

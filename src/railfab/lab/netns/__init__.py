@@ -7,8 +7,8 @@ from contextlib import ExitStack
 
 from railfab.endpoints import Endpoints, load_endpoints
 from railfab.errors import LabError, RailfabError, raise_all
-from railfab.lab.backend import LabPlace, LabPlan, LabStatus, NodeStatus, Progress, Requirement
-from railfab.lab.netns import doctor, lifecycle, processes
+from railfab.lab.backend import LabPlace, LabPlan, LabStatus, NodeStatus, Progress, Requirement, not_up
+from railfab.lab.netns import doctor, lifecycle, processes, restart
 from railfab.lab.netns.names import lab_names
 from railfab.lab.netns.runtime import lab_lock, remove_files, runtime_of
 from railfab.lab.netns.state import LabState, lab_state_file, own_state, save_state, topology_digest
@@ -28,20 +28,34 @@ class NetnsBackend:
     def up(self, plan: LabPlan, progress: Progress) -> Endpoints:
         """Boot the fabric; see Backend.up."""
         _require(doctor.machine() + doctor.lab(plan))
-        with lab_lock():
+        with lab_lock(progress):
             running = self._running(plan, progress)
             return running if running is not None else self._boot(plan, progress)
 
     def down(self, place: LabPlace, progress: Progress) -> bool:
         """Remove the lab; see Backend.down."""
         _require(doctor.rights())
-        with lab_lock():
+        with lab_lock(progress):
             state = own_state(place)
             if state is None and not runtime_of(lab_names(place)).exists():
                 return False
             self._remove(place, state, progress)
             logger.info("lab %s is down", place.fabric)
             return True
+
+    def restart(self, plan: LabPlan, node: str, daemon: str | None, progress: Progress) -> None:
+        """Restart a switch or one daemon; see Backend.restart."""
+        _require(doctor.rights())
+        with lab_lock(progress):
+            state = own_state(plan.place)
+            if state is None or state.boot != processes.boot_id():
+                raise not_up(plan.place)
+            _require_topology(plan, state)
+            switch = restart.switch_named(state, node)
+            if daemon is not None:
+                restart.restart_one_daemon(state, switch, daemon)
+            else:
+                restart.restart_switch(plan, state, switch, progress)
 
     def status(self, place: LabPlace) -> LabStatus:
         """Current state of the lab; see Backend.status."""
@@ -73,8 +87,7 @@ class NetnsBackend:
                 ", ".join(node.name for node in status.nodes if node.state != "running") or "endpoints file missing"
             )
             raise LabError(f"lab {place.fabric}", f"is incomplete ({broken})", DOWN_FIRST)
-        if state.topology_digest != topology_digest(plan):
-            raise LabError(f"lab {place.fabric}", "is up with another topology than the intent", DOWN_FIRST)
+        _require_topology(plan, state)
         progress(f"lab {place.fabric} is up already")
         return load_endpoints(place.endpoints_file)
 
@@ -95,6 +108,11 @@ class NetnsBackend:
             undo.pop_all()
         logger.info("lab %s is up: %d switches, gateway %s", state.fabric, len(running.nodes), state.gateway)
         return running
+
+
+def _require_topology(plan: LabPlan, state: LabState) -> None:
+    if state.topology_digest != topology_digest(plan):
+        raise LabError(f"lab {state.fabric}", "is up with another topology than the intent", DOWN_FIRST)
 
 
 def _require(requirements: tuple[Requirement, ...]) -> None:

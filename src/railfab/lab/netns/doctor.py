@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
 from railfab.errors import LabError, Problems
+from railfab.lab import programs
 from railfab.lab.backend import LabPlan, Requirement
 from railfab.lab.netns.addresses import management
 from railfab.lab.netns.names import check_names
@@ -18,9 +17,8 @@ from railfab.lab.netns.node import DAEMONS, FRR
 from railfab.lab.netns.processes import PROC
 from railfab.units import counted
 
-SYSTEM_PATH = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"
-PROGRAMS = {"ip": "iproute2", "unshare": "util-linux", "nsenter": "util-linux", "vtysh": "frr"}
-MODULES = ("asyncssh", "grpc", "pygnmi", "cryptography")
+MODULES = ("asyncssh", "grpc", "google.protobuf", "cryptography")
+PROBE_WITHIN_S = 20.0
 PROBE = "ip link add name rf0 type veth peer name rf1 && ip link add name rf2 type bridge"
 SWITCH_MEMORY_MB = 80
 """Memory of one switch: about 40 MB for FRR and as much for its SSH server."""
@@ -51,13 +49,13 @@ def _root() -> Requirement:
 
 
 def _programs() -> Iterator[Requirement]:
-    for program, package in PROGRAMS.items():
-        found = shutil.which(program, path=SYSTEM_PATH) is not None
-        yield Requirement(subject=program) if found else _missing(program, "is not installed", package)
+    for program, package in programs.PACKAGES.items():
+        installed = programs.is_installed(program)
+        yield Requirement(subject=program) if installed else _missing(program, "is not installed", package)
 
 
 def _missing(subject: str, problem: str, package: str) -> Requirement:
-    return Requirement(subject=subject, problem=problem, remedy=f"apt-get install {package}")
+    return Requirement(subject=subject, problem=problem, remedy=programs.install_remedy(package))
 
 
 def _daemons() -> Requirement:
@@ -91,18 +89,22 @@ def _ipv6() -> Requirement:
 
 def _kernel() -> Requirement:
     """Whether namespaces, veth pairs and bridges can be created; tested in temporary namespaces."""
-    if os.geteuid() or not all(shutil.which(name, path=SYSTEM_PATH) for name in ("unshare", "ip")):
+    if os.geteuid() or not all(map(programs.is_installed, ("unshare", "ip"))):
         return Requirement(
             subject="kernel",
             problem="skipped: an earlier check failed",
             remedy="Solve the problems above first",
             fatal=False,
         )
-    command = ["unshare", "--net", "--mount", "--uts", "--pid", "--fork", "sh", "-c", PROBE]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode == 0:
-        return Requirement(subject="kernel")
-    reason = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+    command = ["unshare", "--net", "--mount", "--uts", "--pid", "--fork", "--kill-child", "sh", "-c", PROBE]
+    try:
+        done = programs.run(command, within_s=PROBE_WITHIN_S)
+    except LabError as error:
+        reason = error.problem
+    else:
+        if done.returncode == 0:
+            return Requirement(subject="kernel")
+        reason = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
     remedy = "In a container, start it with --privileged; the kernel needs namespaces, veth and bridge"
     return Requirement(
         subject="kernel", problem=f"cannot create namespaces, veth pairs or bridges ({reason})", remedy=remedy
@@ -145,7 +147,7 @@ def _threshold(name: str) -> int:
 
 
 def _management(plan: LabPlan) -> Requirement:
-    if shutil.which("ip", path=SYSTEM_PATH) is None:
+    if not programs.is_installed("ip"):
         return Requirement(
             subject="management network", problem="skipped: ip is not installed", remedy="Install ip first", fatal=False
         )

@@ -63,6 +63,19 @@ def node_commands(topology: Topology, node: str, management: IPv4Interface | Non
     return lines
 
 
+def reset_commands(topology: Topology, node: str, models: Mapping[str, DeviceModel]) -> list[str]:
+    """Commands inside the namespace of a switch that undo what was configured there since the lab was started.
+
+    Its ports go down and up again, with the MTU of the model; routes over them are lost.
+    """
+    lines = ["addr flush dev lo scope global"]
+    for port, peer, _ in topology.ports_of(node):
+        lines.append(f"link set {port.name} down")
+        lines.append(f"addr flush dev {port.name} scope global")
+        lines.append(f"link set {port.name} mtu {mtu_bytes(port, peer, models)} up")
+    return lines
+
+
 def _management_rules(management: IPv4Network) -> list[str]:
     """Routing rules: only the switch itself sends to the management network; packets from it are not forwarded."""
     return [

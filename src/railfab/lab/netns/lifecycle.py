@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import socket
 import subprocess
 import sys
 import time
@@ -12,6 +10,7 @@ from pathlib import Path
 
 from railfab.endpoints import Endpoints, save_endpoints
 from railfab.errors import LabError, RailfabError, raise_all
+from railfab.lab import programs
 from railfab.lab.backend import LabPlace, LabPlan, Progress
 from railfab.lab.netns import namespaces, processes
 from railfab.lab.netns.addresses import management
@@ -32,6 +31,7 @@ from railfab.lab.netns.runtime import (
     write_files,
 )
 from railfab.lab.netns.state import LabNode, LabState, lab_state_file, save_state, topology_digest
+from railfab.lab.probes import Probe, gnmi_probe, ssh_probe, unanswered
 from railfab.topology import Role, Topology
 from railfab.units import counted
 
@@ -113,13 +113,13 @@ def build(plan: LabPlan, state: LabState, progress: Progress) -> LabState:
     create_network(plan, state)
     progress(f"booting {counted(len(plan.models), 'switch')}")
     for node in state.switches():
-        state = state.with_processes(_boot(plan.place, state, node))
+        state = state.with_processes(boot_switch(plan.place, state, node))
         save_state(state_path, state)
     wait_until_ready({node.name: node_directory(state, node.name) for node in state.switches()}, state.processes)
     progress("starting SSH and gNMI")
     state = state.with_processes(_start_agent(plan.place, state))
     save_state(state_path, state)
-    _wait_for_servers(state)
+    wait_for_servers(state, state.switches())
     return state
 
 
@@ -135,7 +135,8 @@ def create_network(plan: LabPlan, state: LabState) -> None:
         ip_batch(node_commands(plan.topology, node.name, node.address), namespace=node.namespace)
 
 
-def _boot(place: LabPlace, state: LabState, node: LabNode) -> Process:
+def boot_switch(place: LabPlace, state: LabState, node: LabNode) -> Process:
+    """Start the first process of a switch."""
     root = node_directory(state, node.name)
     credentials = secret_files(place)["credentials"].resolve()
     server = ssh_command(address(node), root / "ssh_host_key", credentials)
@@ -157,37 +158,34 @@ def _start_agent(place: LabPlace, state: LabState) -> Process:
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
-            env=os.environ | {MARK: state.tag},
+            env=programs.environment(**{MARK: state.tag}),
             start_new_session=True,
         )
     return process(AGENT, started.pid, state.runtime / "agent.log")
 
 
-def _wait_for_servers(state: LabState) -> None:
-    """Wait until every switch answers SSH and gNMI. Raises LabError."""
+def wait_for_servers(state: LabState, nodes: Iterable[LabNode]) -> None:
+    """Wait until these switches answer SSH and gNMI. Raises LabError."""
     deadline = time.monotonic() + ANSWER_WITHIN_S
-    waiting = [(node, port) for node in state.switches() for port in (SSH_PORT, GNMI_PORT)]
-    while waiting := [(node, port) for node, port in waiting if not answers(address(node), port)]:
+    waiting = [probe for node in nodes for probe in server_probes(node)]
+    while waiting := unanswered(waiting):
         ended = [process.purpose for process in state.processes if not processes.is_running(process)]
         if ended or time.monotonic() > deadline:
-            node, port = waiting[0]
-            where, log = f"{node.name} port {port}", _log(state, node, port)
+            probe = waiting[0]
             problem = f"{ended[0]} has ended" if ended else f"no answer after {ANSWER_WITHIN_S:.0f} s"
-            raise LabError(where, f"{problem} ({log_tail(log)})", "Run `railfab lab doctor`")
+            tail = log_tail(_log(state, probe))
+            raise LabError(f"{probe.node} {probe.service}", f"{problem} ({tail})", "Run `railfab lab doctor`")
         time.sleep(0.1)
 
 
-def _log(state: LabState, node: LabNode, port: int) -> Path:
-    return state.runtime / "agent.log" if port == GNMI_PORT else node_directory(state, node.name) / "log"
+def server_probes(node: LabNode) -> tuple[Probe, ...]:
+    """Questions to the SSH and gNMI servers of a switch."""
+    host = address(node)
+    return (ssh_probe(node.name, host, SSH_PORT), gnmi_probe(node.name, host, GNMI_PORT))
 
 
-def answers(host: str, port: int) -> bool:
-    """Whether a server accepts connections on this port."""
-    try:
-        with socket.create_connection((host, port), timeout=0.5):
-            return True
-    except OSError:
-        return False
+def _log(state: LabState, probe: Probe) -> Path:
+    return node_directory(state, probe.node) / "log" if probe.service == "SSH" else state.runtime / "agent.log"
 
 
 def publish(place: LabPlace, state: LabState) -> Endpoints:

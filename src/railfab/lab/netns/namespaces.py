@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import json
 import os
-import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from ipaddress import IPv4Network
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from railfab.errors import LabError
+from railfab.lab import programs
 from railfab.lab.netns.processes import PROC
 
 T = TypeVar("T")
@@ -23,7 +23,7 @@ CLONE_NEWNET = 0x40000000
 def ip_batch(lines: Sequence[str], *, namespace: str | None = None) -> None:
     """Run `ip` commands in the caller's or the named namespace. Raises LabError at the first error."""
     where = ["-n", namespace] if namespace else []
-    done = subprocess.run(["ip", *where, "-batch", "-"], input="\n".join(lines), capture_output=True, text=True)
+    done = programs.run(["ip", *where, "-batch", "-"], stdin="\n".join(lines))
     if done.returncode:
         problem = "; ".join(line for line in done.stderr.splitlines() if line.strip())
         raise LabError(f"ip -batch{' in ' + namespace if namespace else ''}", problem, _remedy(problem))
@@ -49,8 +49,7 @@ def networks() -> set[IPv4Network]:
     """Every IPv4 range with an address or a route on this machine, except the default route."""
     found = set()
     for words in (["addr", "show"], ["route", "show", "table", "all"]):
-        done = subprocess.run(["ip", "-j", "-4", *words], capture_output=True, text=True, check=True)
-        for entry in json.loads(done.stdout or "[]"):
+        for entry in json.loads(programs.run(["ip", "-j", "-4", *words]).stdout or "[]"):
             found.update(_ranges(entry))
     return {network for network in found if network.prefixlen}
 
@@ -100,5 +99,4 @@ def set_sysctls(namespace: str, settings: Mapping[str, str]) -> None:
 
 def pids_in(namespace: str) -> list[int]:
     """Processes in a named network namespace."""
-    done = subprocess.run(["ip", "netns", "pids", namespace], capture_output=True, text=True)
-    return [int(pid) for pid in done.stdout.split()]
+    return [int(pid) for pid in programs.run(["ip", "netns", "pids", namespace]).stdout.split()]

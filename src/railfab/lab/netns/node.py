@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import socket
 import subprocess
 import time
 from collections.abc import Sequence
@@ -12,11 +10,16 @@ from importlib.resources import files
 from pathlib import Path
 
 from railfab.errors import LabError
+from railfab.lab import programs
 from railfab.lab.netns.namespaces import NAMESPACES
 from railfab.lab.netns.processes import MARK, Process, is_running, log_tail, process
+from railfab.lab.probes import daemon_probe, unanswered
 
 FRR = Path("/usr/lib/frr")
 DAEMONS = ("zebra", "staticd", "bgpd", "bfdd")
+"""The daemons that a lab starts on every switch, in this order; one that does not answer is a fault."""
+
+SCRIPTS = ("node.sh", "start_daemon.sh")
 USER = "frr"
 READY_WITHIN_S = 30.0
 READY_WITHIN_EACH_S = 1.5
@@ -42,16 +45,23 @@ def create_directories(root: Path, *, name: str, configuration: str | None) -> N
 
 def boot(root: Path, *, name: str, namespace: str, tag: str, ssh_server: Sequence[str]) -> Process:
     """Start the first process of a switch; it starts all others, and they end with it."""
-    script = root / "node.sh"
-    script.write_text(files(__package__).joinpath("node.sh").read_text())
+    for script in SCRIPTS:
+        (root / script).write_text(files(__package__).joinpath(script).read_text())
     unshare = ["unshare", "--mount", "--propagation", "slave", "--uts", "--pid", "--fork", "--kill-child"]
-    command = ["nsenter", f"--net={NAMESPACES / namespace}", *unshare, "sh", str(script), *ssh_server]
-    environment = os.environ | {MARK: tag, "ROOT": str(root), "NODE": name, "FRR": str(FRR)}
+    command = ["nsenter", f"--net={NAMESPACES / namespace}", *unshare, "sh", str(root / SCRIPTS[0]), *ssh_server]
+    environment = programs.environment(
+        ROOT=str(root), NODE=name, FRR=str(FRR), DAEMONS=" ".join(DAEMONS), **{MARK: tag}
+    )
     with (root / "log").open("ab") as log:
         started = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment, start_new_session=True
         )
     return process(name, started.pid, root / "log")
+
+
+def start_command(root: Path, daemon: str) -> list[str]:
+    """Command, inside a switch, that starts a daemon and loads its startup configuration."""
+    return ["env", f"FRR={FRR}", "sh", str(root / "start_daemon.sh"), daemon, "--load"]
 
 
 def wait_until_ready(roots: dict[str, Path], processes: Sequence[Process]) -> None:
@@ -74,22 +84,6 @@ def wait_until_ready(roots: dict[str, Path], processes: Sequence[Process]) -> No
         time.sleep(0.05)
 
 
-def failed_daemons(root: Path) -> tuple[str, ...]:
-    """FRR daemons of a switch that do not accept connections."""
-    return unresponsive_daemons(root / "run-frr")
-
-
 def unresponsive_daemons(sockets: Path) -> tuple[str, ...]:
-    """FRR daemons that do not accept connections on their sockets in this directory."""
-    return tuple(daemon for daemon in DAEMONS if not _accepts_connections(sockets / f"{daemon}.vty"))
-
-
-def _accepts_connections(path: Path) -> bool:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
-        try:
-            client.connect(str(path))
-        except PermissionError:
-            return True  # it listens, but only group frrvty may connect
-        except OSError:
-            return False
-    return True
+    """FRR daemons that do not answer on their sockets in this directory."""
+    return tuple(probe.service for probe in unanswered(daemon_probe("", daemon, sockets) for daemon in DAEMONS))

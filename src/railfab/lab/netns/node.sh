@@ -1,6 +1,7 @@
 #!/bin/sh
 # The first process of one switch of an embedded lab, in its own mount, UTS, PID and network namespaces.
-# ROOT: directory of the switch. NODE: its name. FRR: directory of the daemons. Arguments: command of the SSH server.
+# ROOT: directory of the switch. NODE: its name. FRR: directory of the daemons. DAEMONS: their names.
+# Arguments: command of the SSH server.
 set -eu
 
 mount -t proc proc /proc
@@ -12,11 +13,11 @@ mount --bind "$ROOT/etc-frr" /etc/frr
 mount --bind "$ROOT/run-frr" /var/run/frr
 mount --bind "$ROOT/var-tmp" /var/tmp             # crash logs of the daemons, named by pid
 
-for daemon in zebra staticd bgpd bfdd; do
-    "$FRR/$daemon" -d -u frr -g frr -A 127.0.0.1 -P 0
+for daemon in $DAEMONS; do
+    sh "$ROOT/start_daemon.sh" "$daemon"
 done
 vtysh -b
-env -u ROOT -u NODE -u FRR "$@" &
+env -u ROOT -u NODE -u FRR -u DAEMONS "$@" &
 
 : > "$ROOT/ready"
 while :; do                                     # reap orphaned processes

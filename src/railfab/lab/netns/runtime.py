@@ -6,17 +6,20 @@ import fcntl
 import os
 import secrets
 import shutil
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 import yaml
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 from railfab.endpoints import Endpoint, Endpoints, write_private
+from railfab.errors import LabError
 from railfab.gnmi.certificates import Authority
-from railfab.lab.backend import LabPlace
+from railfab.lab.backend import LabPlace, Progress
 from railfab.lab.netns.names import LabNames
 from railfab.lab.netns.node import create_directories
 from railfab.lab.netns.state import LabNode, LabState
@@ -24,10 +27,13 @@ from railfab.lab.netns.state import LabNode, LabState
 RUNTIME = Path("/run/railfab")
 SSH_PORT = 22
 GNMI_PORT = 57400
+PLATFORM = "frr"
+"""The platform whose daemons run in the namespaces."""
 USERNAME = "root"
 """vtysh and frr-reload.py need root."""
 
 PASSWORD_BYTES = 18
+LOCK_WITHIN_S = 300.0
 
 
 def runtime_of(names: LabNames) -> Path:
@@ -36,12 +42,35 @@ def runtime_of(names: LabNames) -> Path:
 
 
 @contextmanager
-def lab_lock() -> Iterator[None]:
-    """Lock that allows one `up` or `down` on this machine at a time; released when the process ends."""
+def lab_lock(progress: Progress) -> Iterator[None]:
+    """Lock that allows one change of a lab on this machine at a time; released when the process ends.
+
+    Raises LabError when another process does not release it in time.
+    """
     RUNTIME.mkdir(mode=0o755, exist_ok=True)
-    with (RUNTIME / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with (RUNTIME / "lock").open("a+") as lock:
+        _wait_for_lock(lock, progress)
+        lock.truncate(0)
+        lock.write(str(os.getpid()))
+        lock.flush()
         yield
+
+
+def _wait_for_lock(lock: TextIO, progress: Progress) -> None:
+    """Lock the file, which contains the pid of the process that holds the lock."""
+    deadline, holder = time.monotonic() + LOCK_WITHIN_S, ""
+    while True:
+        try:
+            return fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.seek(0)
+            before, holder = holder, lock.read().strip()
+        if holder != before:
+            progress(f"waiting for process {holder}, which changes a lab")
+        if time.monotonic() > deadline:
+            problem = f"process {holder} has been changing a lab for {LOCK_WITHIN_S:.0f} s"
+            raise LabError("lab", problem, f"Wait for it, or end it with kill {holder}")
+        time.sleep(0.1)
 
 
 def node_directory(state: LabState, node: str) -> Path:
@@ -104,7 +133,7 @@ def endpoints(place: LabPlace, state: LabState) -> Endpoints:
     nodes = (
         Endpoint(
             name=node.name,
-            platform="frr",
+            platform=PLATFORM,
             host=address(node),
             ssh_port=SSH_PORT,
             gnmi_port=GNMI_PORT,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from railfab.lab.backend import NodeStatus
 from railfab.lab.netns import namespaces, processes
-from railfab.lab.netns.lifecycle import AGENT, answers
-from railfab.lab.netns.node import failed_daemons
-from railfab.lab.netns.runtime import GNMI_PORT, SSH_PORT, address, node_directory
+from railfab.lab.netns.lifecycle import AGENT, server_probes
+from railfab.lab.netns.node import DAEMONS
+from railfab.lab.netns.runtime import GNMI_PORT, address, node_directory
 from railfab.lab.netns.state import LabNode, LabState
+from railfab.lab.probes import daemon_probe, failed_services
 
 GONE = "gone"
 DEGRADED = "degraded"
@@ -17,32 +20,42 @@ RUNNING = "running"
 def node_statuses(state: LabState) -> tuple[NodeStatus, ...]:
     """Status of every node, and of the gNMI agent last."""
     existing = namespaces.namespace_names() if state.boot == processes.boot_id() else set()
-    return (*(_node(state, node, existing) for node in state.nodes), _agent(state))
+    gone = {node.name: reason for node in state.nodes if (reason := _gone(state, node, existing))}
+    failed = _failed_services(state, (node for node in state.switches() if node.name not in gone))
+    return (*(_node(state, node, gone, failed) for node in state.nodes), _agent(state))
 
 
-def _node(state: LabState, node: LabNode, existing: set[str]) -> NodeStatus:
+def _gone(state: LabState, node: LabNode, existing: set[str]) -> str:
+    """Why a node does not exist any more; empty when it does."""
     if node.namespace not in existing:
-        return _status(node, GONE, f"namespace {node.namespace} does not exist")
+        return f"namespace {node.namespace} does not exist"
+    holder = state.process(node.name)
+    ended = node.address is not None and (holder is None or not processes.is_running(holder))
+    return "its first process has ended" if ended else ""
+
+
+def _failed_services(state: LabState, nodes: Iterable[LabNode]) -> dict[str, list[str]]:
+    """FRR daemons and servers that do not answer, by switch; all switches are asked at the same time."""
+    probes = []
+    for node in nodes:
+        sockets = node_directory(state, node.name) / "run-frr"
+        probes += [*(daemon_probe(node.name, daemon, sockets) for daemon in DAEMONS), *server_probes(node)]
+    return failed_services(probes)
+
+
+def _node(state: LabState, node: LabNode, gone: dict[str, str], failed: dict[str, list[str]]) -> NodeStatus:
+    if node.name in gone:
+        return _status(node, GONE, gone[node.name])
     if node.address is None:
         return _status(node, RUNNING, f"ip netns exec {node.namespace} COMMAND")
-    holder = state.process(node.name)
-    if holder is None or not processes.is_running(holder):
-        return _status(node, GONE, "its first process has ended")
-    failed = _failed_services(state, node)
-    if failed:
-        return _status(node, DEGRADED, f"no answer from {', '.join(failed)}; log in {node_directory(state, node.name)}")
+    if node.name in failed:
+        services = ", ".join(failed[node.name])
+        return _status(node, DEGRADED, f"no answer from {services}; log in {node_directory(state, node.name)}")
     return _status(node, RUNNING, f"ssh {address(node)}, gNMI {address(node)}:{GNMI_PORT}")
 
 
 def _status(node: LabNode, state: str, detail: str) -> NodeStatus:
     return NodeStatus(name=node.name, kind=node.kind, state=state, address=address(node) or None, detail=detail)
-
-
-def _failed_services(state: LabState, node: LabNode) -> tuple[str, ...]:
-    """FRR daemons and servers of a switch that do not accept connections."""
-    daemons = failed_daemons(node_directory(state, node.name))
-    ports = {"SSH": SSH_PORT, "gNMI": GNMI_PORT}
-    return (*daemons, *(name for name, port in ports.items() if not answers(address(node), port)))
 
 
 def _agent(state: LabState) -> NodeStatus:

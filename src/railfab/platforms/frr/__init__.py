@@ -2,10 +2,10 @@
 
 from railfab.endpoints import Credentials, Endpoint
 from railfab.platforms.contract import Platform, Session
+from railfab.platforms.frr.lines import FORMAT
 from railfab.platforms.frr.parse import NAME, parse
 from railfab.platforms.frr.render import render
 from railfab.platforms.shared import yaml_files
-from railfab.platforms.shared.line_tree import text_of
 
 __all__ = ["PLATFORM"]
 
@@ -20,7 +20,7 @@ def _session(endpoint: Endpoint, credentials: Credentials) -> Session:
 PLATFORM = Platform(
     name=NAME,
     render=render,
-    text=text_of,
+    text=FORMAT.text,
     parse=parse,
     session=_session,
     telemetry=yaml_files.telemetry(__name__),

@@ -1,18 +1,12 @@
-"""Grammar of the FRR configuration lines that a device model can express.
-
-A rule is a pattern, a function that stores its match, and the rules of the lines below it. A line that no rule matches
-is an error, because a model without it would not describe what the switch runs.
-"""
+"""Grammar of the FRR configuration lines that a device model can express."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 
 from railfab.device import Interface, PrefixRange
-from railfab.errors import ConfigError, RailfabError
 from railfab.platforms.frr.render import (
     ADDRESS_FAMILY,
     DEFAULT_BFD_INTERVAL_MS,
@@ -24,7 +18,7 @@ from railfab.platforms.frr.render import (
     REDISTRIBUTE,
     ROUTER_ADVERTISEMENTS,
 )
-from railfab.platforms.shared.line_tree import Line
+from railfab.platforms.shared.line_grammar import LineDraft, ignored, rule, within
 
 MAX_ASN = 2**32 - 1
 
@@ -49,16 +43,12 @@ class BfdProfile:
 
 
 @dataclass(slots=True)
-class Draft:
+class Draft(LineDraft):
     """A configuration being parsed. lists: prefix lists by name and sequence number; None is `deny any`.
 
-    seen: required lines and route maps that were found. number: number of the current line.
-    owner: name in the header of the current section.
+    seen: required lines and route maps that were found.
     """
 
-    errors: list[RailfabError] = field(default_factory=list)
-    number: int | None = None
-    owner: str = ""
     hostname: str | None = None
     defaults: str = "traditional"
     loopback: IPv4Address | None = None
@@ -74,50 +64,6 @@ class Draft:
 
     def neighbor(self, peer: str) -> Neighbor:
         return self.neighbors.setdefault(peer, Neighbor(self.number))
-
-
-Store = Callable[[Draft, re.Match[str]], None]
-"""Stores the values of a line in the draft. Raises ValueError for a bad value."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    pattern: re.Pattern[str]
-    store: Store
-    below: tuple[Rule, ...] = ()
-
-
-def read(draft: Draft, lines: tuple[Line, ...], rules: tuple[Rule, ...], *, section: str = "", owner: str = "") -> None:
-    """Parse lines into the draft; an unknown line or a bad value becomes an error."""
-    for line in lines:
-        where = f"line {line.number}" + (f", in {section}" if section else "")
-        found = next(((rule, match) for rule in rules if (match := rule.pattern.fullmatch(line.text))), None)
-        if found is None:
-            draft.errors.append(ConfigError(where, f"{line.text!r} is not supported", "Correct it, or remove it"))
-            continue
-        rule, match = found
-        draft.number, draft.owner = line.number, owner
-        try:
-            rule.store(draft, match)
-        except ValueError as error:
-            draft.errors.append(ConfigError(where, f"{line.text!r} has a bad value ({error})", "Correct the value"))
-            continue
-        read(draft, line.children, rule.below, section=line.text, owner=match[1] if match.re.groups else "")
-
-
-def _rule(pattern: str, store: Store, *below: Rule) -> Rule:
-    return Rule(re.compile(pattern), store, below)
-
-
-def _within(text: str, low: int, high: int) -> int:
-    number = int(text)
-    if not low <= number <= high:
-        raise ValueError(f"{number} is not within {low} to {high}")
-    return number
-
-
-def _nothing(_draft: Draft, _match: re.Match[str]) -> None:
-    """Ignore a line that does not concern the model."""
 
 
 def _seen(draft: Draft, match: re.Match[str]) -> None:
@@ -170,7 +116,7 @@ def _shutdown(draft: Draft, _match: re.Match[str]) -> None:
 
 
 def _router(draft: Draft, match: re.Match[str]) -> None:
-    draft.asn = _within(match[1], 1, MAX_ASN)
+    draft.asn = within(match[1], 1, MAX_ASN)
 
 
 def _router_id(draft: Draft, match: re.Match[str]) -> None:
@@ -182,17 +128,17 @@ def _timers(draft: Draft, match: re.Match[str]) -> None:
 
 
 def _max_paths(draft: Draft, match: re.Match[str]) -> None:
-    draft.max_paths = _within(match[1], 1, DEFAULT_MAX_PATHS)
+    draft.max_paths = within(match[1], 1, DEFAULT_MAX_PATHS)
 
 
 def _unnumbered_neighbor(draft: Draft, match: re.Match[str]) -> None:
     neighbor = draft.neighbor(match[1])
     neighbor.interface, neighbor.v6only = True, bool(match[2])
-    neighbor.remote_as = _within(match[3], 1, MAX_ASN)
+    neighbor.remote_as = within(match[3], 1, MAX_ASN)
 
 
 def _numbered_neighbor(draft: Draft, match: re.Match[str]) -> None:
-    draft.neighbor(str(IPv4Address(match[1]))).remote_as = _within(match[2], 1, MAX_ASN)
+    draft.neighbor(str(IPv4Address(match[1]))).remote_as = within(match[2], 1, MAX_ASN)
 
 
 def _of_neighbor(draft: Draft, match: re.Match[str]) -> None:
@@ -203,8 +149,8 @@ def _permit(draft: Draft, match: re.Match[str]) -> None:
     prefix = IPv4Network("0.0.0.0/0" if match[3] == "any" else match[3])
     length, longest = prefix.prefixlen, prefix.max_prefixlen
     bounded = match[4] or match[5] or match[3] == "any"
-    ge = _within(match[4], length, longest) if match[4] else length
-    le = _within(match[5], ge, longest) if match[5] else (longest if bounded else length)
+    ge = within(match[4], length, longest) if match[4] else length
+    le = within(match[5], ge, longest) if match[5] else (longest if bounded else length)
     draft.lists.setdefault(match[1], {})[int(match[2])] = PrefixRange(prefix=prefix, ge=ge, le=le)
 
 
@@ -221,54 +167,54 @@ def _profile(draft: Draft, match: re.Match[str]) -> None:
 
 
 def _multiplier(draft: Draft, match: re.Match[str]) -> None:
-    draft.profiles[draft.owner].multiplier = _within(match[1], 2, 255)
+    draft.profiles[draft.owner].multiplier = within(match[1], 2, 255)
 
 
 def _transmit(draft: Draft, match: re.Match[str]) -> None:
-    draft.profiles[draft.owner].transmit_ms = _within(match[1], 10, 60000)
+    draft.profiles[draft.owner].transmit_ms = within(match[1], 10, 60000)
 
 
 def _receive(draft: Draft, match: re.Match[str]) -> None:
-    draft.profiles[draft.owner].receive_ms = _within(match[1], 10, 60000)
+    draft.profiles[draft.owner].receive_ms = within(match[1], 10, 60000)
 
 
 _POLICIES = f"({IMPORT}|{EXPORT})"
 _FAMILY = (
-    _rule(re.escape(REDISTRIBUTE), _seen),
-    _rule(rf"neighbor (\S+) (route-map {IMPORT} in|route-map {EXPORT} out|activate)", _of_neighbor),
-    _rule(r"maximum-paths (\d+)", _max_paths),
+    rule(re.escape(REDISTRIBUTE), _seen),
+    rule(rf"neighbor (\S+) (route-map {IMPORT} in|route-map {EXPORT} out|activate)", _of_neighbor),
+    rule(r"maximum-paths (\d+)", _max_paths),
 )
 _ROUTER = (
-    _rule(r"bgp router-id (\S+)", _router_id),
-    _rule(re.escape(MULTIPATH_RELAX), _seen),
-    _rule(r"timers bgp (\d+) (\d+)", _timers),
-    _rule(r"neighbor (\S+) interface( v6only)? remote-as (\d+)", _unnumbered_neighbor),
-    _rule(r"neighbor (\S+) remote-as (\d+)", _numbered_neighbor),
-    _rule(r"neighbor (\S+) (bfd)", _of_neighbor),
-    _rule(r"neighbor (\S+) bfd profile (\S+)", _bfd_profile),
-    _rule(ADDRESS_FAMILY, _nothing, *_FAMILY),
+    rule(r"bgp router-id (\S+)", _router_id),
+    rule(re.escape(MULTIPATH_RELAX), _seen),
+    rule(r"timers bgp (\d+) (\d+)", _timers),
+    rule(r"neighbor (\S+) interface( v6only)? remote-as (\d+)", _unnumbered_neighbor),
+    rule(r"neighbor (\S+) remote-as (\d+)", _numbered_neighbor),
+    rule(r"neighbor (\S+) (bfd)", _of_neighbor),
+    rule(r"neighbor (\S+) bfd profile (\S+)", _bfd_profile),
+    rule(ADDRESS_FAMILY, ignored, *_FAMILY),
 )
 _INTERFACE = (
-    _rule(r"description (.+)", _description),
-    _rule(r"ip address (\S+)", _address),
-    _rule(ROUTER_ADVERTISEMENTS, _unnumbered),
-    _rule(r"shutdown", _shutdown),
+    rule(r"description (.+)", _description),
+    rule(r"ip address (\S+)", _address),
+    rule(ROUTER_ADVERTISEMENTS, _unnumbered),
+    rule(r"shutdown", _shutdown),
 )
 _PROFILE = (
-    _rule(r"detect-multiplier (\d+)", _multiplier),
-    _rule(r"transmit-interval (\d+)", _transmit),
-    _rule(r"receive-interval (\d+)", _receive),
+    rule(r"detect-multiplier (\d+)", _multiplier),
+    rule(r"transmit-interval (\d+)", _transmit),
+    rule(r"receive-interval (\d+)", _receive),
 )
 CONFIGURATION = (
-    _rule(r"frr version .+", _nothing),
-    _rule(r"frr defaults (datacenter|traditional)", _defaults),
-    _rule(r"hostname (\S+)", _hostname),
-    _rule(r"(?:log|service) .+", _nothing),
-    _rule(r"interface lo", _nothing, _rule(r"ip address (\S+)", _loopback)),
-    _rule(r"interface (\S+)", _interface, *_INTERFACE),
-    _rule(r"router bgp (\d+)", _router, *_ROUTER),
-    _rule(rf"ip prefix-list {_POLICIES} seq (\d+) permit (\S+)(?: ge (\d+))?(?: le (\d+))?", _permit),
-    _rule(rf"ip prefix-list {_POLICIES} seq (\d+) deny any", _deny),
-    _rule(rf"route-map {_POLICIES} permit 10", _nothing, _rule(rf"match ip address prefix-list {_POLICIES}", _policy)),
-    _rule(r"bfd", _nothing, _rule(r"profile (\S+)", _profile, *_PROFILE)),
+    rule(r"frr version .+", ignored),
+    rule(r"frr defaults (datacenter|traditional)", _defaults),
+    rule(r"hostname (\S+)", _hostname),
+    rule(r"(?:log|service) .+", ignored),
+    rule(r"interface lo", ignored, rule(r"ip address (\S+)", _loopback)),
+    rule(r"interface (\S+)", _interface, *_INTERFACE),
+    rule(r"router bgp (\d+)", _router, *_ROUTER),
+    rule(rf"ip prefix-list {_POLICIES} seq (\d+) permit (\S+)(?: ge (\d+))?(?: le (\d+))?", _permit),
+    rule(rf"ip prefix-list {_POLICIES} seq (\d+) deny any", _deny),
+    rule(rf"route-map {_POLICIES} permit 10", ignored, rule(rf"match ip address prefix-list {_POLICIES}", _policy)),
+    rule(r"bfd", ignored, rule(r"profile (\S+)", _profile, *_PROFILE)),
 )

@@ -7,9 +7,10 @@ from ipaddress import IPv4Address
 
 from railfab.device import BfdTimers, Bgp, BgpNeighbor, DeviceModel, Interface, PrefixRange
 from railfab.errors import ConfigError, RailfabError, raise_all
-from railfab.platforms.frr.grammar import CONFIGURATION, BfdProfile, Draft, Neighbor, read
+from railfab.platforms.frr.grammar import CONFIGURATION, BfdProfile, Draft, Neighbor
+from railfab.platforms.frr.lines import FORMAT
 from railfab.platforms.frr.render import DEFAULT_TIMERS_S, EXPORT, IMPORT, MULTIPATH_RELAX, REDISTRIBUTE
-from railfab.platforms.shared.line_tree import tree_of
+from railfab.platforms.shared.line_grammar import read
 
 NAME = "frr"
 
@@ -20,7 +21,7 @@ def parse(text: str) -> DeviceModel:
     Raises ConfigError, or Problems with every error, each with its line or section.
     """
     draft = Draft()
-    read(draft, tree_of(text), CONFIGURATION)
+    read(draft, FORMAT.tree(text), CONFIGURATION)
     raise_all([*draft.errors, *_missing(draft)])
     assert draft.hostname is not None
     assert draft.loopback is not None

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from railfab.device import DeviceModel
 from railfab.gnmi.paths import ANY, ANY_DEPTH, Element
 from railfab.gnmi.target import Edit, Found, Operation, RequestRefused
+from railfab.platforms.shared import json_tree
+from railfab.platforms.shared.json_tree import Json, bare, tree_of
 
-Json = dict[str, Any]
 KeysOf = Callable[[str, Json], tuple[str, ...]]
 """Names of the keys of a list entry, from the list's name and the entry; none when the list is not known."""
 
@@ -57,9 +59,62 @@ class Names:
         return {key: _identity(_text(plain[key])) for key in self._keys_of(name, plain)}
 
 
-def bare(name: str) -> str:
-    """A name without its module prefix."""
-    return name.rpartition(":")[2]
+class JsonDatastore:
+    """The configuration of one virtual switch; see `railfab.platforms.contract.Datastore`.
+
+    factory: the configuration of a new switch. rendered: one from which the module prefixes of names are learnt.
+    configured: whether a tree has more than the factory configuration. parse: tree to model.
+    """
+
+    def __init__(
+        self,
+        device: str,
+        keys_of: KeysOf,
+        *,
+        factory: Json,
+        rendered: Json,
+        configured: Callable[[Json], bool],
+        parse: Callable[[Json], DeviceModel],
+    ) -> None:
+        self.running = factory
+        self._device = device
+        self._names = Names(keys_of)
+        self._configured = configured
+        self._parse = parse
+        for tree in (factory, rendered):
+            self._names.learn(tree)
+
+    def merged(self, tree: Json) -> Json:
+        """The running configuration with a rendered one laid over it."""
+        merged: Json = overlaid(self.running, tree, self._names)
+        return merged
+
+    def edited(self, edits: Sequence[Edit]) -> Json:
+        return edited(self.running, edits, self._names, self._device)
+
+    def replaced(self, text: str) -> Json:
+        return tree_of(text, self._device)
+
+    def text(self) -> str:
+        return json_tree.text(self.running)
+
+    def model(self, configuration: Json) -> DeviceModel | None:
+        return self._parse(configuration) if self._configured(configuration) else None
+
+    def commit(self, configuration: Json) -> None:
+        changed = {name: child for name, child in configuration.items() if self.running.get(name) is not child}
+        self._names.learn(changed)
+        self.running = configuration
+
+    def get(self, configuration: Json, path: tuple[Element, ...], state: list[Found]) -> list[Found]:
+        answers = {answer.path: answer.value for answer in found(configuration, path, self._names)}
+        for answer in state:
+            held = answers.get(answer.path)
+            answers[answer.path] = answer.value if held is None else overlaid(held, answer.value, self._names)
+        return [Found(*answer) for answer in answers.items()]
+
+    def selected(self, configuration: Json, pattern: tuple[Element, ...]) -> Iterator[tuple[tuple[Element, ...], Any]]:
+        return selected(configuration, pattern, self._names)
 
 
 def edited(root: Json, edits: Sequence[Edit], names: Names, device: str) -> Json:
@@ -162,6 +217,43 @@ def _is_list(value: Any) -> bool:
 
 def _text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def overlaid(config: Any, state: Any, names: Names) -> Any:
+    """Two trees merged, list entry by list entry; where both have a leaf, that of the second is used.
+
+    Neither is changed, and the result shares their parts.
+    """
+    if not isinstance(config, dict) or not isinstance(state, dict):
+        return state
+    written = {bare(name): name for name in config}
+    merged = dict(config)
+    for name, child in state.items():
+        own = written.get(bare(name), name)
+        old = merged.get(own)
+        if isinstance(old, list) and isinstance(child, list):
+            merged[own] = _overlaid_list(bare(name), old, child, names)
+        else:
+            merged[own] = child if old is None else overlaid(old, child, names)
+    return merged
+
+
+def _overlaid_list(name: str, config: list[Any], state: list[Any], names: Names) -> list[Any]:
+    if not all(isinstance(entry, dict) for entry in (*config, *state)):
+        return state
+    merged = list(config)
+    places = {_keys(name, entry, names): index for index, entry in enumerate(config)}
+    for entry in state:
+        place = places.get(_keys(name, entry, names))
+        if place is None:
+            merged.append(entry)
+        else:
+            merged[place] = overlaid(merged[place], entry, names)
+    return merged
+
+
+def _keys(name: str, entry: Json, names: Names) -> frozenset[tuple[str, str]]:
+    return frozenset(names.keys_of(name, entry).items())
 
 
 class _Editor:

@@ -1,30 +1,24 @@
-"""FRR configuration as a tree of lines, and conversion between that tree and text.
+"""Configuration as a tree of lines, and conversion between that tree and text, by the format of a platform.
 
-The text equals the output of `show running-config no-header` of FRR 8.4: a section ends in `exit` (an address family in
-`exit-address-family`) and top-level sections are separated by `!`. frr-reload.py then finds nothing to do on a second
-push.
+Indentation gives the nesting. Order and duplicates are kept: in a route map or a class map they have a meaning.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
 
-SECTIONS = frozenset({"interface", "router", "address-family", "route-map", "bfd", "profile"})
-"""First words of the lines that open a section."""
-
-HEADER = frozenset({"Building configuration...", "Current configuration:"})
-"""First lines of `show running-config`; `no-header` omits them."""
-
-NESTED = frozenset({"address-family", "profile"})
-ENDS = {"address-family": "exit-address-family"}
-EXITS = frozenset({"exit", "exit-address-family", "exit-vrf"})
+END = "end"
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line and the lines below it. number: line number in the parsed text, from 1; None when rendered."""
+    """One line and the lines below it. number: line number in the parsed text, from 1; None when rendered.
+
+    text: without indentation; a banner holds its line breaks, up to and with the line that ends it.
+    """
 
     text: str
     children: tuple[Line, ...] = ()
@@ -32,85 +26,146 @@ class Line:
 
     @property
     def kind(self) -> str:
+        """The first word."""
         return self.text.partition(" ")[0]
 
-    @property
-    def is_section(self) -> bool:
-        return self.kind in SECTIONS
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """A kind of section as it is written.
+
+    exit: the line that ends it; None where indentation does. before, after: whether an indented `!` stands before or
+    after it.
+    """
+
+    exit: str | None = None
+    before: bool = False
+    after: bool = False
 
 
-def text_of(tree: tuple[Line, ...]) -> str:
-    """The configuration text of a tree. Plain lines of one family form one block, as in FRR's output."""
-    blocks = groupby(tree, key=lambda line: id(line) if line.is_section else _family(line))
-    return "\n".join(text for _, lines in blocks for text in (*_block(tuple(lines)), "!")) + "\nend\n"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Literal:
+    """Text that is taken as it is, such as a banner. start: pattern of its first line.
+
+    end: the line that ends it; None when it ends with the next occurrence of the pattern's first group (a delimiter).
+    """
+
+    start: re.Pattern[str]
+    end: str | None = None
+
+    def closes(self, opening: re.Match[str], line: str) -> bool:
+        return line.strip() == self.end if self.end is not None else opening[1] in line
 
 
-def _family(line: Line) -> str:
-    """`ip` for the lines of all prefix lists, `header` for all other plain lines."""
-    return "ip" if line.kind == "ip" else "header"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineFormat:
+    """The text format of one platform.
 
+    indent: blanks of a level. separator: line between top-level blocks. ends: whether the text closes with `end`.
+    sections, nested: the kinds of section at the top level and below another section, by first word; None where any
+    line may have lines below it.
+    exits: lines that end a section. comments: characters that start a comment. header: lines before a configuration.
+    block: groups plain top-level lines between separators, by their first word.
+    keeps_blanks: whether blanks within a line have a meaning.
+    """
 
-def _block(lines: tuple[Line, ...]) -> Iterator[str]:
-    for line in lines:
-        yield line.text
-        if line.is_section:
-            for child in line.children:
-                yield from _nested(child)
-            yield "exit"
+    indent: int
+    separator: str = "!"
+    ends: bool = True
+    sections: Mapping[str, Section] | None = None
+    nested: Mapping[str, Section] = field(default_factory=dict)
+    exits: frozenset[str] = frozenset({"exit"})
+    comments: str = "!"
+    header: frozenset[str] = frozenset()
+    literals: tuple[Literal, ...] = ()
+    block: Callable[[str], str] = str
+    keeps_blanks: bool = True
 
+    def text(self, tree: tuple[Line, ...]) -> str:
+        """The configuration text of a tree."""
+        blocks = groupby(tree, key=lambda line: id(line) if self._is_section(line) else self.block(line.kind))
+        written = [
+            "\n".join(text for line in lines for text in self._written(line, 0, self.sections or {}))
+            for _, lines in blocks
+        ]
+        between = f"\n{self.separator}\n"
+        closing = (END,) if self.ends else ()
+        return between.join((*written, *closing)) + "\n" if (*written, *closing) else ""
 
-def _nested(line: Line) -> Iterator[str]:
-    """A line below a section. FRR prints `!` before an address family and after a BFD profile."""
-    if line.kind not in NESTED:
-        yield f" {line.text}"
-        return
-    if line.kind in ENDS:
-        yield " !"
-    yield f" {line.text}"
-    yield from (f"  {child.text}" for child in line.children)
-    yield f" {ENDS.get(line.kind, 'exit')}"
-    if line.kind not in ENDS:
-        yield " !"
+    def tree(self, text: str) -> tuple[Line, ...]:
+        """The tree of a configuration text, without comments. A missing `exit` is accepted."""
+        root = _OpenSection("", 0, -1)
+        stack = [root]
+        for number, raw in self._lines(text):
+            first = raw.partition("\n")[0].expandtabs()
+            line = raw.strip() if self.keeps_blanks or "\n" in raw else " ".join(raw.split())
+            if line == END or line in self.exits or line in self.header:
+                continue
+            depth = len(first) - len(first.lstrip())
+            while stack[-1].depth >= depth:
+                stack.pop()
+            found = _OpenSection(line, number, depth)
+            stack[-1].children.append(found)
+            if self._opens(line, len(stack)):
+                stack.append(found)
+        return root.closed().children
+
+    def _is_section(self, line: Line) -> bool:
+        return bool(line.children) or line.kind in (self.sections or {})
+
+    def _opens(self, text: str, level: int) -> bool:
+        """Whether a line at this level (the top is 1) may have lines below it."""
+        if self.sections is None:
+            return True
+        return text.partition(" ")[0] in (self.sections if level == 1 else self.nested)
+
+    def _written(self, line: Line, level: int, kinds: Mapping[str, Section]) -> Iterator[str]:
+        kind, margin = kinds.get(line.kind, Section()), " " * (self.indent * level)
+        if kind.before:
+            yield f"{margin}!"
+        yield f"{margin}{line.text}"
+        for child in line.children:
+            yield from self._written(child, level + 1, self.nested)
+        if kind.exit is not None:
+            yield f"{margin}{kind.exit}"
+        if kind.after:
+            yield f"{margin}!"
+
+    def _lines(self, text: str) -> Iterator[tuple[int, str]]:
+        """The lines of a text that are no comments, with their numbers; a literal is one of them."""
+        lines = enumerate(text.splitlines(), start=1)
+        for number, raw in lines:
+            content = raw.lstrip()
+            if not content or content[0] in self.comments:
+                continue
+            literal, opening = self._literal(content)
+            if literal is None or opening is None:
+                yield number, raw
+                continue
+            taken = [raw]
+            for _, following in lines:
+                taken.append(following)
+                if literal.closes(opening, following):
+                    break
+            yield number, "\n".join(taken)
+
+    def _literal(self, line: str) -> tuple[Literal | None, re.Match[str] | None]:
+        """The literal that this line begins, unless it also ends there."""
+        for literal in self.literals:
+            opening = literal.start.match(line)
+            if opening and (literal.end is not None or opening[1] not in line[opening.end() :]):
+                return literal, opening
+        return None, None
 
 
 class _OpenSection:
-    """A section being parsed."""
+    """A section being parsed. depth: its indentation [columns]."""
 
-    def __init__(self, text: str, number: int) -> None:
+    def __init__(self, text: str, number: int, depth: int) -> None:
         self.text = text
         self.number = number
+        self.depth = depth
         self.children: list[_OpenSection] = []
 
     def closed(self) -> Line:
         return Line(self.text, tuple(child.closed() for child in self.children), self.number)
-
-
-def tree_of(text: str) -> tuple[Line, ...]:
-    """The tree of a configuration text, with or without `show running-config`'s header; comments are left out.
-
-    Indentation gives the nesting; a missing `exit` is accepted, as by FRR.
-    """
-    root = _OpenSection("", 0)
-    open_sections = [root]
-    for number, raw in enumerate(text.splitlines(), start=1):
-        line = " ".join(raw.split())
-        if not line or line[0] in "!#" or line in HEADER:
-            continue
-        if line == "end":
-            open_sections = [root]
-        elif line in EXITS:
-            open_sections = open_sections[:-1] or [root]
-        else:
-            if raw[0] not in " \t":
-                open_sections = [root]
-            found = _OpenSection(line, number)
-            open_sections[-1].children.append(found)
-            if _opens(found.text, len(open_sections)):
-                open_sections.append(found)
-    return root.closed().children
-
-
-def _opens(text: str, depth: int) -> bool:
-    """Whether a line opens a section: address families and BFD profiles below another section, the rest at the top."""
-    kind = text.partition(" ")[0]
-    return kind in SECTIONS and (kind in NESTED) == (depth > 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from railfab.gnmi.paths import Element
-from railfab.platforms.shared.json_datastore import Json, bare
+from railfab.platforms.shared.json_tree import Json, bare
 
 
 def merge_update(tree: Json, steps: tuple[Element, ...], value: Any) -> None:

@@ -12,10 +12,13 @@ from railfab.platforms.contract import (
     Confidence,
     Dialect,
     LabFacts,
+    SubscriptionMode,
     Support,
     TelemetryMap,
     TelemetryRule,
+    TelemetrySubscription,
 )
+from railfab.platforms.interface_templates import InterfaceTemplates
 
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """libyaml's loader where PyYAML has it: ten times as fast."""
@@ -27,7 +30,7 @@ def _document(package: str, name: str) -> dict[str, Any]:
 
 
 def capabilities(package: str) -> Capabilities:
-    """`capabilities.yml`: `features` {name: yes|external|no}, `limits`, `quirks`, `virtual`."""
+    """`capabilities.yml`: `features` {name: yes|external} that the platform has, `limits`, `quirks`, `virtual`."""
     document = _document(package, "capabilities.yml")
     return Capabilities(
         features={name: Support(support) for name, support in document["features"].items()},
@@ -38,12 +41,14 @@ def capabilities(package: str) -> Capabilities:
 
 
 def telemetry(package: str) -> TelemetryMap:
-    """`telemetry.yml`: `subscriptions` {sample, on_change: [paths]} and `rules`, a list of TelemetryRule's fields."""
+    """`telemetry.yml`: `subscriptions`, a list of TelemetrySubscription's fields, and `rules`, of TelemetryRule's."""
     document = _document(package, "telemetry.yml")
     return TelemetryMap(
         rules=tuple(_rule(entry) for entry in document["rules"]),
-        sample_paths=tuple(document["subscriptions"]["sample"]),
-        on_change_paths=tuple(document["subscriptions"]["on_change"]),
+        subscriptions=tuple(
+            TelemetrySubscription(mode=SubscriptionMode(entry.pop("mode")), **entry)
+            for entry in document["subscriptions"]
+        ),
     )
 
 
@@ -65,11 +70,10 @@ def dialect(package: str) -> Dialect:
 
 
 def lab(package: str) -> LabFacts:
-    """`lab.yml`: LabFacts' fields; `interface` is a pair of pattern and replacement."""
+    """`lab.yml`: LabFacts' fields; `interfaces` is {canonical template: lab template}."""
     document = _document(package, "lab.yml")
-    pattern, replacement = document.pop("interface")
     return LabFacts(
-        interface=(pattern, replacement),
+        interfaces=InterfaceTemplates(document.pop("interfaces")),
         exec=tuple(document.pop("exec", ())),
         cap_add=tuple(document.pop("cap_add", ())),
         **document,

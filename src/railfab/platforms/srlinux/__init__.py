@@ -5,9 +5,11 @@ from __future__ import annotations
 from railfab.endpoints import Credentials, Endpoint
 from railfab.platforms.contract import Platform, Session
 from railfab.platforms.shared import yaml_files
+from railfab.platforms.shared.json_tree import text
 from railfab.platforms.srlinux.parse import PLATFORM_NAME, parse
 from railfab.platforms.srlinux.render import render
-from railfab.platforms.srlinux.tree import difference, lines, startup, text
+from railfab.platforms.srlinux.tree import difference, lines, startup
+from railfab.platforms.srlinux.twin import TWIN
 
 __all__ = ["PLATFORM", "difference", "lines", "startup"]
 
@@ -30,4 +32,5 @@ PLATFORM = Platform(
     lab=yaml_files.lab(__name__),
     suffix="json",
     startup=startup,
+    twin=TWIN,
 )

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from railfab.device import BreakoutPort, DeviceModel, Interface
 from railfab.platforms.shared.config_node import ConfigNode
-from railfab.platforms.srlinux.tree import Json
+from railfab.platforms.shared.json_tree import Json
 
 SYSTEM = "system0"
 ROUTED = "srl_nokia-interfaces:routed"

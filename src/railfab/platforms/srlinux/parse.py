@@ -10,10 +10,11 @@ from __future__ import annotations
 from railfab.device import DeviceModel
 from railfab.errors import RailfabError, raise_all
 from railfab.platforms.shared.config_node import ConfigNode
+from railfab.platforms.shared.json_tree import Json
 from railfab.platforms.srlinux.interfaces import parse_interfaces
 from railfab.platforms.srlinux.qos_parse import parse_qos
 from railfab.platforms.srlinux.routing import attached, parse_bfd, parse_bgp
-from railfab.platforms.srlinux.tree import Json, stripped, tree_of
+from railfab.platforms.srlinux.tree import stripped, tree_of
 
 PLATFORM_NAME = "srlinux"
 

@@ -11,7 +11,7 @@ from ipaddress import IPv4Network
 
 from railfab.device import Bgp, PrefixRange
 from railfab.platforms.shared.config_node import ConfigNode
-from railfab.platforms.srlinux.tree import Json
+from railfab.platforms.shared.json_tree import Json
 
 IMPORT, EXPORT = "fabric-import", "fabric-export"
 STEP = 10

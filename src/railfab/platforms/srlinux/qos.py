@@ -7,8 +7,8 @@ allocation profile and a queue management profile of its name. Everything else h
 from __future__ import annotations
 
 from railfab.device import PortProfile, PortQos, Qos, Scheduling, TrafficClass
+from railfab.platforms.shared.json_tree import Json
 from railfab.platforms.srlinux.interfaces import subinterface
-from railfab.platforms.srlinux.tree import Json
 
 NAME = "fabric"
 PFC_PREFIX = "pfc-"

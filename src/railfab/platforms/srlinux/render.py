@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from railfab.device import DeviceModel
+from railfab.platforms.shared.json_tree import Json
 from railfab.platforms.srlinux.interfaces import render_interfaces
 from railfab.platforms.srlinux.policy import render_policies
 from railfab.platforms.srlinux.qos import render_qos
 from railfab.platforms.srlinux.routing import render_bfd, render_instance
-from railfab.platforms.srlinux.tree import CONFIG, Json
+from railfab.platforms.srlinux.tree import CONFIG
 
 
 def render(model: DeviceModel) -> Json:

@@ -8,9 +8,9 @@ from ipaddress import AddressValueError, IPv4Address
 
 from railfab.device import BfdTimers, Bgp, BgpNeighbor, DeviceModel, Interface, PrefixRange
 from railfab.platforms.shared.config_node import ConfigNode
+from railfab.platforms.shared.json_tree import Json
 from railfab.platforms.srlinux.interfaces import SYSTEM, front_panel, port_of, subinterface
 from railfab.platforms.srlinux.policy import EVERYTHING, EXPORT, IMPORT, parse_policy
-from railfab.platforms.srlinux.tree import Json
 
 INSTANCE = "default"
 IPV4_UNICAST = "srl_nokia-common:ipv4-unicast"

@@ -6,30 +6,19 @@ LLDP's admin-state. Management ports, users, TLS, servers and all other system s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from railfab.gnmi.client import SetChanges
+from railfab.platforms.shared.json_tree import Json, bare
 from railfab.platforms.srlinux.interfaces import is_managed
 from railfab.platforms.srlinux.routing import INSTANCE
-from railfab.platforms.srlinux.tree import CONFIG, Json, bare, lines, stripped
+from railfab.platforms.srlinux.tree import CONFIG, lines, stripped
 
 HOST_NAME = "/system/name/host-name"
 LLDP = "/system/lldp/admin-state"
 INSTANCE_PATH = f"/network-instance[name={INSTANCE}]"
 PATHS = ("/interface", INSTANCE_PATH, "/routing-policy", "/bfd", "/qos", HOST_NAME, LLDP)
 """Paths to read for the managed part."""
-
-
-@dataclass(frozen=True, slots=True)
-class SetRequest:
-    """One gNMI Set: paths to delete, and paths with values to replace and to update."""
-
-    delete: tuple[str, ...]
-    replace: tuple[tuple[str, Any], ...]
-    update: tuple[tuple[str, Any], ...]
-
-    def __bool__(self) -> bool:
-        return bool(self.delete or self.replace or self.update)
 
 
 def managed(tree: Json) -> Json:
@@ -51,12 +40,12 @@ def _system(system: Json) -> Json:
     return tree | ({"srl_nokia-lldp:lldp": {"admin-state": lldp}} if lldp else {})
 
 
-def set_request(before: Json, after: Json) -> SetRequest:
+def set_request(before: Json, after: Json) -> SetChanges:
     """The Set that turns `before` into `after`: replaces changed managed subtrees and deletes removed ones."""
     old, new = _subtrees(before), _subtrees(after)
     changed = {path: value for path, value in new.items() if _lines(value) != _lines(old.get(path))}
     leaves = (HOST_NAME, LLDP)
-    return SetRequest(
+    return SetChanges(
         delete=tuple(sorted(path for path in old.keys() - new.keys() if path != HOST_NAME)),
         replace=tuple((path, value) for path, value in changed.items() if path not in leaves),
         update=tuple((path, value) for path, value in changed.items() if path in leaves),

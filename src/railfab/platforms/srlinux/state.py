@@ -7,9 +7,10 @@ from ipaddress import AddressValueError, IPv4Address, IPv4Interface
 from typing import Any
 
 from railfab.device import Observed, ObservedBgpSession, ObservedInterface
+from railfab.platforms.shared.json_tree import Json
 from railfab.platforms.srlinux.interfaces import SYSTEM, front_panel, is_managed, port_of
 from railfab.platforms.srlinux.routing import INSTANCE
-from railfab.platforms.srlinux.tree import Json, stripped
+from railfab.platforms.srlinux.tree import stripped
 
 _UNIT = "/interface[name=*]/subinterface[index=0]"
 _BGP = f"/network-instance[name={INSTANCE}]/protocols/bgp/neighbor[peer-address=*]"

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Any
 
-from railfab.errors import ConfigError
-
-Json = dict[str, Any]
+from railfab.platforms.shared import json_tree
+from railfab.platforms.shared.json_tree import Json
 
 CONFIG = {
     "interface": "srl_nokia-interfaces:interface",
@@ -52,46 +49,18 @@ KEYS: dict[str, tuple[tuple[str, ...], ...]] = {
 }
 """Key leaves of every list that railfab writes, by list name; several sets where lists share a name."""
 
-_PREFIX = re.compile(r"^[A-Za-z_][\w.-]*:(?=[A-Za-z_])")
 _IDENTITY = re.compile(r"^srl_nokia-[\w-]+:(?=[A-Za-z_])")
 _PLAIN = re.compile(r"[\w./:%+-]+")
 
 
-def text(tree: Json) -> str:
-    """The tree as JSON; equal trees give equal text: members sorted, lists in order."""
-    return json.dumps(tree, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
-
-
 def tree_of(text: str) -> Json:
     """The tree of a configuration text. Raises ConfigError."""
-    try:
-        tree = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ConfigError(
-            "SR Linux configuration", f"is not JSON ({error})", "Pass the configuration as JSON"
-        ) from None
-    if not isinstance(tree, dict):
-        raise ConfigError("SR Linux configuration", "is not a JSON object", "Pass the whole tree as one object")
-    return tree
+    return json_tree.tree_of(text, "SR Linux configuration")
 
 
 def stripped(value: Any) -> Any:
     """The tree without module prefixes in names and identities: `bgp`, not `srl_nokia-bgp:bgp`."""
-    if isinstance(value, dict):
-        return {_plain_name(name): stripped(child) for name, child in value.items()}
-    if isinstance(value, list):
-        return [stripped(child) for child in value]
-    return _IDENTITY.sub("", value) if isinstance(value, str) and ":" in value else value
-
-
-@lru_cache(maxsize=4096)
-def _plain_name(name: str) -> str:
-    return _PREFIX.sub("", name)
-
-
-def bare(name: str) -> str:
-    """A name without its module prefix."""
-    return name.rpartition(":")[2]
+    return json_tree.stripped(value, _IDENTITY)
 
 
 def keys_of(name: str, entry: Json) -> tuple[str, ...]:
@@ -111,9 +80,7 @@ def startup(tree: Json) -> str:
 
 def difference(old: str, new: str) -> str:
     """Unified diff of two configuration texts as flat CLI lines; empty when they are equal."""
-    before, after = (sorted(lines(tree_of(side))) for side in (old, new))
-    changes = difflib.unified_diff(before, after, "running", "candidate", lineterm="", n=0)
-    return "\n".join(line for line in changes if not line.startswith("@@"))
+    return json_tree.changed_lines(*(lines(tree_of(side)) for side in (old, new)))
 
 
 def _lines(path: str, node: Json, keys: tuple[str, ...] = ()) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Device models as hypothesis draws them: anything a planner could ask of a platform, and no more.
 
-`device_models(platform)` draws within the platform's features, `refused_models(platform, feature)` one step beyond.
+`device_models(platform)` draws within the platform's features, `leaf(platform, wanting=feature)` is one step beyond.
 """
 
 from __future__ import annotations
@@ -27,15 +27,11 @@ from railfab.device import (
     TrafficClass,
 )
 from railfab.platforms import Support, platform
+from railfab.platforms.features import FEATURES
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 SPEEDS = (40, 100, 200, 400)
 BREAKOUTS = ((2, 100), (4, 10), (4, 25), (4, 100), (2, 200))
-NAMES = {
-    "srlinux": ("ethernet-1/{cage}", "ethernet-1/{cage}/{lane}"),
-    "frr": ("swp{cage}", "swp{cage}s{lane}"),
-}
-"""Names of a cage and of a breakout port, by platform."""
 
 words = st.text(LETTERS, min_size=1, max_size=12)
 descriptions = st.lists(words, min_size=1, max_size=3).map(" ".join)
@@ -51,17 +47,27 @@ class Slot:
     rate_gbps: int | None
 
 
+def port_of(name: str, cage: int, lane: int | None = None) -> str:
+    """The canonical name of a port, counted from 1; that of the cage on a platform without breakout ports."""
+    names = platform(name).lab.interfaces
+    found = names.port(cage, lane) or names.port(cage)
+    assert found is not None
+    return found
+
+
 @st.composite
 def device_models(draw: st.DrawFn, name: str) -> DeviceModel:
     """A model within the features of the platform of that name."""
-    supported = platform(name).capabilities.features
-    able = {feature for feature, support in supported.items() if support is not Support.NO}
+    capabilities = platform(name).capabilities
+    able = {feature for feature in FEATURES if capabilities.support(feature) is not Support.NO}
     breakouts, slots = _split(name, draw(st.lists(_cages(able), min_size=1, max_size=5)))
-    interfaces, neighbors = [], []
+    interfaces: list[Interface] = []
+    neighbors: list[BgpNeighbor] = []
     for index, slot in enumerate(slots):
         interface, neighbor = draw(_ports(slot, index, able))
         interfaces.append(interface)
-        neighbors += [neighbor] * (neighbor is not None)
+        if neighbor is not None:
+            neighbors.append(neighbor)
     timers = draw(bfd_timers()) if neighbors and "bfd" in able and draw(st.booleans()) else None
     return DeviceModel(
         name=draw(words),
@@ -82,14 +88,13 @@ def _cages(able: set[str]) -> st.SearchStrategy[tuple[int, int]]:
 
 
 def _split(name: str, cages: list[tuple[int, int]]) -> tuple[tuple[BreakoutPort, ...], tuple[Slot, ...]]:
-    cage_name, lane_name = NAMES[name]
     breakouts, slots = [], []
     for cage, (lanes, rate) in enumerate(cages, start=1):
         if lanes == 1:
-            slots.append(Slot(cage_name.format(cage=cage), rate))
+            slots.append(Slot(port_of(name, cage), rate))
             continue
-        breakouts.append(BreakoutPort(cage=cage_name.format(cage=cage), lanes=lanes, rate_gbps=rate))
-        slots += [Slot(lane_name.format(cage=cage, lane=lane), None) for lane in range(1, lanes + 1)]
+        breakouts.append(BreakoutPort(cage=port_of(name, cage), lanes=lanes, rate_gbps=rate))
+        slots += [Slot(port_of(name, cage, lane), None) for lane in range(1, lanes + 1)]
     return tuple(breakouts), tuple(slots)
 
 
@@ -219,20 +224,20 @@ def _watchdogs(draw: st.DrawFn) -> PfcWatchdog:
     return PfcWatchdog(detect_ms=draw(st.integers(10, 1500)), recover_ms=draw(st.integers(100, 1500)))
 
 
-def leaf(name: str = "srlinux", *, wanting: str | None = None) -> DeviceModel:
+def leaf(name: str, *, wanting: str | None = None) -> DeviceModel:
     """A small rail switch, all of whose features the platform of that name has; or one that wants one more.
 
     wanting: a feature by its name in the capabilities.
     """
-    cage, _ = NAMES[name]
+    host, spine = port_of(name, 1), port_of(name, 2)
     model = DeviceModel(
         name="pod1-seg1-leaf1",
         platform=name,
         loopback=IPv4Address("10.255.1.1"),
         breakouts=(),
         interfaces=(
-            Interface(name=cage.format(cage=1), description="host", address=IPv4Interface("10.16.0.0/31")),
-            Interface(name=cage.format(cage=2), description="spine", address=IPv4Interface("10.32.0.1/31")),
+            Interface(name=host, description="host", address=IPv4Interface("10.16.0.0/31")),
+            Interface(name=spine, description="spine", address=IPv4Interface("10.32.0.1/31")),
         ),
         bgp=Bgp(
             asn=4200001001,
@@ -242,19 +247,15 @@ def leaf(name: str = "srlinux", *, wanting: str | None = None) -> DeviceModel:
             hold_s=9,
             import_prefixes=(PrefixRange(prefix=IPv4Network("10.16.0.0/12"), ge=31, le=31),),
             export_prefixes=(PrefixRange(prefix=IPv4Network("10.16.0.0/12"), ge=31, le=31),),
-            neighbors=(
-                BgpNeighbor(
-                    interface=cage.format(cage=2), remote_as=65001, address=IPv4Address("10.32.0.0"), bfd=False
-                ),
-            ),
+            neighbors=(BgpNeighbor(interface=spine, remote_as=65001, address=IPv4Address("10.32.0.0"), bfd=False),),
         ),
         bfd=None,
         qos=None,
     )
-    return model if wanting is None else dict(_beyond(model, cage))[wanting]
+    return model if wanting is None else dict(_beyond(model))[wanting]
 
 
-def _beyond(model: DeviceModel, cage: str) -> Iterator[tuple[str, DeviceModel]]:
+def _beyond(model: DeviceModel) -> Iterator[tuple[str, DeviceModel]]:
     """The same switch with one feature more."""
     host, spine = model.interfaces
     port = PortQos(interface=host.name, profile="fast", pfc=False, ecn=False)
@@ -266,7 +267,7 @@ def _beyond(model: DeviceModel, cage: str) -> Iterator[tuple[str, DeviceModel]]:
         name="roce", queue=3, dscp=(26,), scheduling=Scheduling.WEIGHTED, weight=90, lossless_priority=3
     )
     qos = Qos(classes=(default, roce), profiles=(profile,), ports=(port,), watchdog=None, headroom_pool_percent=5)
-    ninth = BreakoutPort(cage=cage.format(cage=9), lanes=4, rate_gbps=100)
+    ninth = BreakoutPort(cage=port_of(model.platform, 9), lanes=4, rate_gbps=100)
     yield "bfd", replace(model, bfd=BfdTimers(interval_ms=300, multiplier=3))
     yield "breakout", replace(model, breakouts=(ninth,))
     yield "mtu", replace(model, interfaces=(replace(host, mtu_bytes=9216), spine))

@@ -1,19 +1,22 @@
-"""SR Linux in the twin: factory configuration, keys that no label carries, and leaves without a metric."""
+"""A virtual SR Linux switch: factory configuration, keys that no label carries, and leaves without a metric."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import sha256
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
 from typing import Any
 
-from railfab.forwarding import BgpSession
+from railfab.gnmi.confirmed import CommitRecord
 from railfab.gnmi.target import Model
+from railfab.platforms.contract import TwinFace, VirtualSession
+from railfab.platforms.shared.json_datastore import JsonDatastore
+from railfab.platforms.shared.json_tree import Json, bare
 from railfab.platforms.srlinux.parse import parse_tree
-from railfab.platforms.srlinux.tree import bare, keys_of
-from railfab.twin.native import Native
-from railfab.twin.samples import Labels
+from railfab.platforms.srlinux.tree import keys_of
+from railfab.units import NS_PER_S
 
 VERSION = "25.3.1"
 MODULES = ("interfaces", "network-instance", "bgp", "bfd", "qos", "routing-policy", "system", "lldp")
@@ -22,7 +25,7 @@ MANAGEMENT = frozenset(("mgmt0", "mgmt"))
 """Interface and network instance of management, part of the factory configuration."""
 
 
-def factory(name: str) -> dict[str, Any]:
+def factory(name: str) -> Json:
     """The configuration of a switch that has only its name and its management access."""
     grpc_server = {"name": "mgmt", "admin-state": "enable", "network-instance": "mgmt", "services": ["gnmi"]}
     return {
@@ -53,7 +56,7 @@ def link_local(device: str, interface: str) -> IPv6Address:
     return IPv6Address(b"\xfe\x80" + bytes(6) + tail)
 
 
-def wildcard(device: str, key: str, pattern: str, labels: Labels) -> str | None:
+def wildcard(device: str, key: str, pattern: str, labels: Mapping[str, str]) -> str | None:
     """The value that the twin uses for the `*` in this key; None when the rule does not apply to these labels."""
     if key == "peer-address":
         return None if _is_address(labels["peer"]) else str(link_local(device, labels["peer"]))
@@ -66,7 +69,7 @@ def wildcard(device: str, key: str, pattern: str, labels: Labels) -> str | None:
     return "default" if pattern == "*" else None
 
 
-def session_leaves(device: str, session: BgpSession) -> dict[str, Any]:
+def session_leaves(device: str, session: VirtualSession) -> dict[str, Any]:
     """The peer's AS number, and the address of a numbered BFD session, which no metric carries."""
     numbered = _is_address(session.peer)
     key = session.peer if numbered else f"{link_local(device, session.interface)}%{session.interface}.0"
@@ -80,6 +83,28 @@ def session_leaves(device: str, session: BgpSession) -> dict[str, Any]:
     return leaves
 
 
+def commit_leaves(records: Sequence[CommitRecord]) -> dict[str, Any]:
+    """The state of confirmed commits, as srl_nokia-configuration.yang 25.3.1 has it.
+
+    Its `persist-id` is the "Persistent confirmed commit identifier": the id that a gNMI client gave. Nokia publishes no
+    example of it for a commit over gNMI.
+    """
+    leaves: dict[str, Any] = {}
+    for record in records:
+        commit = f"/system/configuration/commit[id={record.number}]"
+        leaves[f"{commit}/status"] = record.status.value
+        leaves[f"{commit}/persist-id"] = record.id
+        leaves[f"{commit}/started"] = _date(record.started_ns)
+        if record.ended_ns is not None:
+            leaves[f"{commit}/ended"] = _date(record.ended_ns)
+    return leaves
+
+
+def _date(time_ns: int) -> str:
+    """A time as RFC 3339 text with milliseconds."""
+    return datetime.fromtimestamp(time_ns / NS_PER_S, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
 @lru_cache(maxsize=1 << 17)
 def _is_address(text: str) -> bool:
     try:
@@ -89,12 +114,18 @@ def _is_address(text: str) -> bool:
     return True
 
 
-NATIVE = Native(
-    factory=factory,
-    configured=configured,
-    keys_of=keys_of,
+def _datastore(name: str, rendered: Json) -> JsonDatastore:
+    return JsonDatastore(
+        name, keys_of, factory=factory(name), rendered=rendered, configured=configured, parse=parse_tree
+    )
+
+
+TWIN = TwinFace(
+    datastore=_datastore,
+    models=tuple(Model(f"urn:nokia.com:srlinux:srl_nokia-{name}", "Nokia", VERSION) for name in MODULES),
     wildcard=wildcard,
     session_leaves=session_leaves,
-    models=tuple(Model(f"urn:nokia.com:srlinux:srl_nokia-{name}", "Nokia", VERSION) for name in MODULES),
-    parse=parse_tree,
+    # Nokia's models name the extension: feature gnmi-extensions of srl_nokia-features.yang, "gNMI commit confirmed,
+    # depth and config subscription extensions", from 24.7.1 on and in 25.3.1.
+    commits=commit_leaves,
 )

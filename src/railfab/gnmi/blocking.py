@@ -1,0 +1,72 @@
+"""The gNMI client for threads: each call waits for its answer. All clients share one event loop in one thread."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine, Sequence
+from functools import cache
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from railfab.endpoints import Credentials, Endpoint
+from railfab.gnmi.client import CALL_TIMEOUT_S, DIAL_TIMEOUT_S, Capabilities, GnmiClient, SetChanges
+from railfab.gnmi.target import Commit, DataType, Found
+from railfab.gnmi.values import JSON_IETF
+
+T = TypeVar("T")
+_STARTING = threading.Lock()
+
+
+class BlockingGnmiClient:
+    """`GnmiClient` as a context manager for one thread at a time; its calls raise the same errors."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        credentials: Credentials,
+        *,
+        dial_timeout_s: float = DIAL_TIMEOUT_S,
+        call_timeout_s: float = CALL_TIMEOUT_S,
+    ) -> None:
+        self._client = GnmiClient(endpoint, credentials, dial_timeout_s=dial_timeout_s, call_timeout_s=call_timeout_s)
+
+    def __enter__(self) -> Self:
+        _wait(self._client.__aenter__())
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        _wait(self._client.__aexit__(kind, error, trace))
+
+    def capabilities(self) -> Capabilities:
+        return _wait(self._client.capabilities())
+
+    def get(self, paths: Sequence[str], data_type: DataType = DataType.ALL, encoding: int = JSON_IETF) -> list[Found]:
+        return _wait(self._client.get(paths, data_type, encoding))
+
+    def set(self, changes: SetChanges, commit: Commit | None = None) -> None:
+        _wait(self._client.set(changes, commit))
+
+    def once(self, paths: Sequence[str], encoding: int = JSON_IETF) -> list[Found]:
+        return _wait(self._client.once(paths, encoding))
+
+
+def _wait(work: Coroutine[Any, Any, T]) -> T:
+    """The result of a coroutine on the clients' loop; cancelled there when this thread is interrupted."""
+    with _STARTING:
+        loop = _loop()
+    future = asyncio.run_coroutine_threadsafe(work, loop)
+    try:
+        return future.result()
+    finally:
+        future.cancel()
+
+
+@cache
+def _loop() -> asyncio.AbstractEventLoop:
+    """The event loop of all clients. Its thread never ends by itself and does not keep the process alive."""
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="railfab-gnmi-clients", daemon=True).start()
+    return loop

@@ -1,0 +1,63 @@
+"""Interface names as templates, and their translation between the canonical name and that of a lab."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+_FIELD = re.compile(r"\{(cage|lane|port)(?:/(\d+))?([+-]\d+)?\}")
+_NUMBERS = {"cage": r"[1-9]\d*", "lane": r"[1-9]\d*", "port": r"0|[1-9]\d*"}
+
+
+@dataclass(frozen=True, slots=True)
+class InterfaceTemplates:
+    """Names of a platform's interfaces in a lab, by canonical name.
+
+    templates: canonical template to lab template. `{cage}` and `{lane}` are numbers from 1, `{port}` is one from 0. In
+    a lab template a number may be divided and moved: `{port/4+1}` makes `eth2` of `Ethernet4`, and `Ethernet5` has no
+    name then.
+    """
+
+    templates: Mapping[str, str]
+
+    def lab(self, canonical: str) -> str | None:
+        """The name in the lab; None for an interface that the platform does not have there."""
+        for template, wanted in self.templates.items():
+            match = _pattern(template).fullmatch(canonical)
+            if match is not None:
+                return _filled(wanted, {name: int(number) for name, number in match.groupdict().items()})
+        return None
+
+    def port(self, cage: int, lane: int | None = None) -> str | None:
+        """The canonical name of a port, counted from 1; None where the platform has no breakout ports."""
+        for template, wanted in self.templates.items():
+            if (lane is not None) == ("{lane}" in template):
+                step = next((int(found[2] or 1) for found in _FIELD.finditer(wanted) if found[1] == "port"), 1)
+                return template.format(cage=cage, lane=lane, port=(cage - 1) * step)
+        return None
+
+    def __str__(self) -> str:
+        return " or ".join(self.templates)
+
+
+@lru_cache
+def _pattern(template: str) -> re.Pattern[str]:
+    out, at = "", 0
+    for found in _FIELD.finditer(template):
+        out += f"{re.escape(template[at : found.start()])}(?P<{found[1]}>{_NUMBERS[found[1]]})"
+        at = found.end()
+    return re.compile(out + re.escape(template[at:]))
+
+
+def _filled(template: str, numbers: Mapping[str, int]) -> str | None:
+    """The template with its numbers; None when one of them cannot be divided evenly."""
+    out, at = "", 0
+    for found in _FIELD.finditer(template):
+        quotient, rest = divmod(numbers[found[1]], int(found[2] or 1))
+        if rest:
+            return None
+        out += f"{template[at : found.start()]}{quotient + int(found[3] or 0)}"
+        at = found.end()
+    return out + template[at:]

@@ -1,0 +1,60 @@
+"""A configuration as a JSON tree (RFC 7951): names with and without YANG modules, text, and changes between texts."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any
+
+from railfab.errors import ConfigError
+
+Json = dict[str, Any]
+
+_MODULE = re.compile(r"^[A-Za-z_][\w.-]*:(?=[A-Za-z_])")
+
+
+def text(tree: Json) -> str:
+    """The tree as JSON; equal trees give equal text: members sorted, lists in order."""
+    return json.dumps(tree, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def tree_of(text: str, what: str) -> Json:
+    """The tree of a configuration text. what: names the text in errors. Raises ConfigError."""
+    try:
+        tree = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(what, f"is not JSON ({error})", "Pass the configuration as JSON") from None
+    if not isinstance(tree, dict):
+        raise ConfigError(what, "is not a JSON object", "Pass the whole tree as one object")
+    return tree
+
+
+def bare(name: str) -> str:
+    """A name without its module prefix: `bgp` for `srl_nokia-bgp:bgp`, and `Ethernet0:3` as it is."""
+    return _bare(name) if ":" in name else name
+
+
+def stripped(value: Any, identity: re.Pattern[str]) -> Any:
+    """The tree without module prefixes in names and identities: `bgp`, not `srl_nokia-bgp:bgp`.
+
+    identity: a prefix that only an identity has, because a value may hold colons of its own (an IPv6 address).
+    """
+    if isinstance(value, dict):
+        return {bare(name): stripped(child, identity) for name, child in value.items()}
+    if isinstance(value, list):
+        return [stripped(child, identity) for child in value]
+    return identity.sub("", value) if isinstance(value, str) and ":" in value else value
+
+
+@lru_cache(maxsize=4096)
+def _bare(name: str) -> str:
+    return _MODULE.sub("", name)
+
+
+def changed_lines(running: Iterable[str], candidate: Iterable[str]) -> str:
+    """Unified diff of two configurations as lines of which the order has no meaning; empty when they are equal."""
+    changes = difflib.unified_diff(sorted(running), sorted(candidate), "running", "candidate", lineterm="", n=0)
+    return "\n".join(line for line in changes if not line.startswith("@@"))

@@ -1,0 +1,33 @@
+"""The interface between an SSH session and the CLI that answers it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What a CLI prints: output lines, and then its prompt. status: of an exec request. closes: the session ends."""
+
+    output: str = ""
+    prompt: str = ""
+    status: int = 0
+    closes: bool = False
+
+
+class Cli(Protocol):
+    """A CLI as one session has it, with the state of that session: its mode, its candidate."""
+
+    def greeting(self) -> Reply:
+        """What a new session prints."""
+        ...
+
+    def answer(self, line: str) -> Reply:
+        """Answer a line; called in a worker thread, one line at a time."""
+        ...
+
+
+NewCli: TypeAlias = Callable[[], Cli]
+"""Makes the CLI of a new session."""

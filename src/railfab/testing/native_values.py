@@ -1,0 +1,40 @@
+"""Canonical samples as hypothesis draws them: labels and values that a rule of a telemetry map can carry."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Iterable
+
+from hypothesis import strategies as st
+
+from railfab.metrics import Kind
+from railfab.platforms import Platform, TelemetryRule
+from railfab.telemetry.mapping import compiled
+
+PLAIN = string.ascii_letters + string.digits + "-_."
+PUNCTUATION = "/[]=\\ "
+"""Characters that a path has to escape."""
+
+
+def label_texts(platform: Platform, labels: Iterable[str]) -> st.SearchStrategy[dict[str, str]]:
+    """Texts of these labels: ports and addresses as the platform has them, anything else for the others."""
+    ports = st.integers(1, 32).map(platform.lab.interfaces.port).filter(bool).map(str)
+    known = {
+        "peer": ports | st.ip_addresses(v=4).map(str),
+        "interface": ports,
+        "priority": st.integers(0, 7).map(str),
+    }
+    anything = st.text(PLAIN + PUNCTUATION, min_size=1, max_size=12)
+    return st.fixed_dictionaries({label: known.get(label, anything) for label in sorted(labels)})
+
+
+def native_values(rule: TelemetryRule) -> st.SearchStrategy[float]:
+    """Canonical values that the rule's leaf carries exactly."""
+    if compiled(rule).metric.kind is Kind.INFO:
+        return st.just(1.0)
+    if rule.states is not None:
+        return st.sampled_from([float(value) for value in rule.states.values()])
+    if rule.encoding == "timestamp":
+        return st.integers(0, 4_000_000_000_000).map(lambda milliseconds: milliseconds / 1000)
+    most = 2**32 - 1 if rule.encoding == "uint32" else 2**53
+    return st.integers(0, most).map(lambda number: number * rule.scale)

@@ -1,0 +1,209 @@
+"""The conformance suite that every platform passes: a class of tests to subclass.
+
+from railfab.testing.platforms import PlatformLaws
+
+class TestToy(PlatformLaws):
+    name = "toy"
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from railfab.device import DeviceModel
+from railfab.errors import UnsupportedFeature
+from railfab.gnmi import messages
+from railfab.gnmi.bundles import bundles
+from railfab.gnmi.paths import elements
+from railfab.gnmi.target import Selected
+from railfab.gnmi.values import ENCODINGS
+from railfab.metrics import CATALOGUE
+from railfab.platforms import (
+    Datastore,
+    Platform,
+    SubscriptionMode,
+    Support,
+    TelemetryRule,
+    TwinFace,
+    admit,
+    platform,
+    platform_names,
+)
+from railfab.platforms.admission import measures_of
+from railfab.platforms.features import FEATURES
+from railfab.telemetry.decode import Decoder
+from railfab.telemetry.mapping import PathMap, carried_labels, compiled
+from railfab.testing.device_models import device_models, leaf
+from railfab.testing.native_values import label_texts, native_values
+from railfab.twin.encoder import Encoder, Wildcard
+
+inherited = [HealthCheck.too_slow, HealthCheck.differing_executors]
+"""Health checks that do not apply: one test runs in the class of each platform."""
+thorough = settings(max_examples=150, deadline=None, suppress_health_check=inherited)
+brief = settings(max_examples=15, deadline=None, suppress_health_check=inherited)
+LABEL = re.compile(r"\{(\w+)\}")
+
+
+class PlatformLaws:
+    """The laws of one platform. name: of an installed platform."""
+
+    name: ClassVar[str]
+
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        """Run a test that takes a rule on each of the platform's."""
+        if "rule" in metafunc.fixturenames:
+            metafunc.parametrize("rule", self.platform.telemetry.rules, ids=lambda rule: f"{rule.metric} {rule.path}")
+
+    @property
+    def platform(self) -> Platform:
+        return platform(self.name)
+
+    @property
+    def face(self) -> TwinFace:
+        """How the twin serves the platform; the test is skipped when it does not."""
+        if self.platform.twin is None:
+            pytest.skip(f"the twin does not serve {self.name}")
+        return self.platform.twin
+
+    def model(self, drawn: st.DataObject) -> DeviceModel:
+        """Any model within the capabilities of the platform."""
+        return admit(drawn.draw(device_models(self.name)), self.platform)
+
+    # Configuration
+
+    @given(drawn=st.data())
+    @thorough
+    def test_a_rendered_model_parses_to_the_same_model(self, drawn: st.DataObject) -> None:
+        own, model = self.platform, self.model(drawn)
+        assert own.parse(own.text(own.render(model))) == model
+
+    @given(drawn=st.data())
+    @thorough
+    def test_equal_models_render_to_equal_text(self, drawn: st.DataObject) -> None:
+        own = self.platform
+        text = own.text(own.render(self.model(drawn)))
+        assert own.text(own.render(own.parse(text))) == text
+
+    # Capabilities
+
+    @pytest.mark.parametrize("feature", FEATURES)
+    def test_a_refusal_names_device_feature_and_platform(self, feature: str) -> None:
+        own, model = self.platform, leaf(self.name, wanting=feature)
+        assert FEATURES[feature].used(model)
+        if own.capabilities.support(feature) is not Support.NO:
+            assert admit(model, own).name == model.name
+            return
+        with pytest.raises(UnsupportedFeature) as refused:
+            admit(model, own)
+        assert str(refused.value).startswith(f"pod1-seg1-leaf1: platform {self.name} does not support {feature}.")
+
+    def test_a_value_above_a_limit_is_refused_by_name(self) -> None:
+        own, model = self.platform, leaf(self.name)
+        for name, most in own.capabilities.limits.items():
+            assert measures_of(model)[name] <= most
+        limit = own.capabilities.limits["max_paths"]
+        with pytest.raises(UnsupportedFeature) as refused:
+            admit(replace(model, bgp=replace(model.bgp, max_paths=limit + 1)), own)
+        assert str(refused.value) == (
+            f"pod1-seg1-leaf1: max_paths {limit + 1} is above platform {self.name}'s limit of {limit}. "
+            f"Use {limit} or less."
+        )
+
+    def test_capabilities_name_known_features_and_those_that_the_platform_supports(self) -> None:
+        stated = self.platform.capabilities.features
+        assert set(stated) <= set(FEATURES)
+        assert Support.NO not in stated.values()
+        external = {feature for feature, support in stated.items() if support is Support.EXTERNAL}
+        assert all(FEATURES[feature].without for feature in external)
+
+    def test_the_platform_is_found_by_its_name(self) -> None:
+        assert self.name in platform_names()
+        assert self.platform.name == self.name
+
+    def test_ports_have_different_names_in_a_lab(self) -> None:
+        names = self.platform.lab.interfaces
+        ports = [port for cage in range(1, 65) if (port := names.port(cage)) is not None]
+        assert ports
+        found = [names.lab(port) for port in ports]
+        assert None not in found
+        assert len(set(found)) == len(ports)
+
+    # Telemetry
+
+    def test_a_rule_fills_the_labels_of_a_catalogued_metric(self, rule: TelemetryRule) -> None:
+        """It may lack a label of its metric, but never add one."""
+        assert carried_labels(rule) | set(rule.labels) <= set(CATALOGUE[rule.metric].labels)
+
+    def test_a_rule_is_covered_by_a_subscription(self, rule: TelemetryRule) -> None:
+        mode = SubscriptionMode.ON_CHANGE if rule.on_change else SubscriptionMode.SAMPLE
+        entries = [entry for entry in self.platform.telemetry.subscriptions if entry.mode is mode]
+        assert any(_covers(entry.path, rule.path) for entry in entries)
+
+    @given(drawn=st.data(), encoding=st.sampled_from(ENCODINGS))
+    @brief
+    def test_decoding_undoes_encoding(self, rule: TelemetryRule, drawn: st.DataObject, encoding: int) -> None:
+        """What the twin would send for a sample, the collector reads as that sample."""
+        labels = {**rule.labels, **drawn.draw(label_texts(self.platform, carried_labels(rule)))}
+        value = drawn.draw(native_values(rule))
+        read = self._sent_and_read(rule.metric, labels, value, encoding)
+        ordered = tuple((label, labels[label]) for label in compiled(rule).metric.labels if label in labels)
+        assert read[rule.metric, ordered] == value
+
+    def _sent_and_read(
+        self, metric: str, labels: Mapping[str, str], value: float, encoding: int
+    ) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
+        telemetry = self.platform.telemetry
+        encoded = Encoder(telemetry, self._wildcard()).encode([(metric, labels)], np.array([value]))
+        leaves = [Selected(leaf, place) for place, leaf in enumerate(encoded.leaves)]
+        decoder = Decoder(PathMap(telemetry))
+        found = [
+            decoder.decode(messages.SubscribeResponse.FromString(bundle.whole(encoded.values, 1)).update)
+            for bundle in bundles(leaves, encoding=encoding, target="")
+        ]
+        assert not any(one.undecodable or one.unmapped for one in found)
+        return {(series.metric.name, series.labels): number for one in found for series, number in one.samples}
+
+    def _wildcard(self) -> Wildcard:
+        """What stands for `*`: the platform's word where the twin serves it, else anything."""
+        face = self.platform.twin
+        return partial(face.wildcard, "leaf1") if face else lambda _name, _pattern, _labels: "anything"
+
+    # Virtual switches
+
+    def test_a_new_virtual_switch_has_no_configuration_of_the_fabric(self) -> None:
+        store = self._datastore(leaf(self.name))
+        assert store.model(store.running) is None
+
+    @given(drawn=st.data())
+    @brief
+    def test_a_virtual_switch_takes_a_rendered_configuration(self, drawn: st.DataObject) -> None:
+        """Laid over the factory configuration, or replacing it as text; it takes effect when it is committed."""
+        own, model = self.platform, self.model(drawn)
+        store, tree = self._datastore(model), own.render(model)
+        for candidate in (store.merged(tree), store.replaced(own.text(tree))):
+            assert store.model(candidate) == model
+        assert store.model(store.running) is None
+        store.commit(store.merged(tree))
+        assert store.model(store.replaced(store.text())) == model
+
+    def _datastore(self, model: DeviceModel) -> Datastore:
+        return self.face.datastore(model.name, self.platform.render(model))
+
+
+def _covers(subscription: str, rule: str) -> bool:
+    """Whether the leaves of a rule are at or below a subscribed path; labels and `*` stand for any name."""
+    wanted, own = elements(subscription), elements(LABEL.sub("*", rule))
+    return len(wanted) <= len(own) and all(
+        fnmatchcase(above.name, step.name) or fnmatchcase(step.name, above.name)
+        for above, step in zip(wanted, own, strict=False)
+    )

@@ -1,0 +1,66 @@
+"""The Subscribe RPCs of a target: paths of one mode, interval, encoding, origin and target go together."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from pygnmi.spec.v080 import gnmi_pb2
+
+from railfab.platforms import SubscriptionMode, TelemetryMap, TelemetrySubscription, platform
+from railfab.telemetry.health import Stream
+from railfab.telemetry.retry import SILENT_INTERVALS
+from railfab.telemetry.subscriptions import SUBSCRIBE_MODES, SubscribeMode, SubscribeRpc, subscribe_rpcs
+
+PROTO, SAMPLED = SUBSCRIBE_MODES[0], SubscribeMode(gnmi_pb2.JSON_IETF, False)
+SAMPLE, ON_CHANGE = SubscriptionMode.SAMPLE, SubscriptionMode.ON_CHANGE
+
+
+def rpcs(*subscriptions: TelemetrySubscription, mode: SubscribeMode = PROTO) -> tuple[SubscribeRpc, ...]:
+    return subscribe_rpcs(TelemetryMap(rules=(), subscriptions=subscriptions), 2.0, mode)
+
+
+def entry(path: str, mode: SubscriptionMode = SAMPLE, **fields: object) -> TelemetrySubscription:
+    return TelemetrySubscription(path=path, mode=mode, **fields)  # type: ignore[arg-type]
+
+
+def test_sr_linux_has_one_rpc_of_samples_and_one_of_changes() -> None:
+    sample, change = subscribe_rpcs(platform("srlinux").telemetry, 2.0, PROTO)
+    assert (sample.stream, sample.subscription.interval_s) == (Stream.SAMPLE, 2.0)
+    assert (change.stream, change.subscription.interval_s) == (Stream.ON_CHANGE, None)
+    assert (sample.lasts_s, change.lasts_s) == (2.0 * SILENT_INTERVALS, math.inf)
+    assert {sample.subscription.encoding, change.subscription.encoding} == {gnmi_pb2.PROTO}
+
+
+def test_a_target_that_refuses_changes_is_sampled() -> None:
+    (one,) = rpcs(entry("/a"), entry("/b", ON_CHANGE), mode=SAMPLED)
+    assert (one.subscription.paths, one.subscription.interval_s) == (("/a", "/b"), 2.0)
+    assert one.subscription.encoding == gnmi_pb2.JSON_IETF
+
+
+def test_a_path_with_its_own_interval_is_sampled_at_that_one() -> None:
+    usual, slow = rpcs(entry("/a"), entry("/optics", interval_s=30.0))
+    assert (usual.subscription.interval_s, slow.subscription.interval_s) == (2.0, 30.0)
+    assert slow.lasts_s == 30.0 * SILENT_INTERVALS
+
+
+def test_encodings_origins_and_targets_do_not_share_an_rpc() -> None:
+    """A SubscriptionList has one encoding and one prefix (gNMI specification, 3.5.1.2.1)."""
+    found = rpcs(
+        entry("/interfaces"),
+        entry("/Sysdb", origin="eos_native"),
+        entry("/COUNTERS/Ethernet*", encoding="json_ietf", target="COUNTERS_DB"),
+        entry("/qos"),
+    )
+    paths = [rpc.subscription.paths for rpc in found]
+    assert paths == [("/interfaces", "/qos"), ("eos_native:/Sysdb",), ("/COUNTERS/Ethernet*",)]
+    requests = [rpc.subscription.request().subscribe for rpc in found]
+    assert [request.encoding for request in requests] == [gnmi_pb2.PROTO, gnmi_pb2.PROTO, gnmi_pb2.JSON_IETF]
+    assert [request.prefix.target for request in requests] == ["", "", "COUNTERS_DB"]
+    assert [one.path.origin for one in requests[1].subscription] == ["eos_native"]
+
+
+@pytest.mark.parametrize("mode", SUBSCRIBE_MODES)
+def test_a_stated_encoding_is_never_negotiated(mode: SubscribeMode) -> None:
+    (one,) = rpcs(entry("/a", encoding="ascii"), mode=mode)
+    assert one.subscription.encoding == gnmi_pb2.ASCII
