@@ -171,6 +171,13 @@ class ChangeName:
     def __str__(self) -> str:
         return f"{self.deploy}/{self.user}@{self.host}"
 
+    @classmethod
+    def parse(cls, text: str) -> Self | None:
+        """The name of a text form; None for a text that is none."""
+        deploy, slash, rest = text.partition("/")
+        user, at, host = rest.rpartition("@")
+        return cls(deploy=deploy, user=user, host=host) if slash and at else None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pending:
@@ -363,6 +370,7 @@ class TwinFace:
     session_leaves: leaves of a BGP session that no metric carries, by path, from the device and the session.
     cli: makes the CLIs of SSH sessions with a device; None for a platform without one.
     commits: leaves of the last confirmed commits, by path; None without gNMI's commit-confirmed extension.
+    facts: leaves of its state that never change, by path.
     """
 
     datastore: Callable[[str, Tree], Datastore]
@@ -371,6 +379,7 @@ class TwinFace:
     session_leaves: Callable[[str, VirtualSession], Mapping[str, Any]] = lambda _device, _session: {}
     cli: Callable[[VirtualDevice], NewCli] | None = None
     commits: Callable[[Sequence[CommitRecord]], Mapping[str, Any]] | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
