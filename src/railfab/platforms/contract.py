@@ -225,8 +225,9 @@ class Session(Protocol):
     """Access to one device; a context manager. Every text is configuration in the platform's own format.
 
     A session keeps nothing that a later process needs: the pending change and the former configuration are on the
-    switch, under the name that the caller gave the change. Every call ends within a time limit; all raise Unreachable
-    when the device does not answer, and DeviceError with one line otherwise.
+    switch, under the name that the caller gave the change. Every call ends within a time limit, and at once when
+    another thread calls `__exit__`; all raise Unreachable when the device does not answer, and DeviceError with one
+    line otherwise.
     """
 
     def __enter__(self) -> Self:
