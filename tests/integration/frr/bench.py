@@ -167,6 +167,7 @@ class Bench:
             os.killpg(holder.pid, signal.SIGKILL)
             holder.wait()
         for server in self.servers:
+            server.kill()  # nsenter stops with the server that a test froze, and does not go on with it
             server.wait()
             assert server.stdout is not None
             server.stdout.close()
