@@ -50,10 +50,10 @@ def _command(channel: Channel) -> list[str]:
 
 
 def _nsenter_command(process: int, channel: Channel) -> list[str]:
-    """The command that runs a shell of a container, from its host."""
+    """The command that runs a shell of a container, from its host; the connection is the host's."""
     namespaces = [f"--{kind}" for kind in ("mount", "uts", "ipc", "net", "pid")]
     shell = ["/bin/sh", "-l"] if channel.command is None else ["/bin/sh", "-c", channel.command]
-    return [NSENTER, f"--target={process}", *namespaces, *shell]
+    return ["env", "-u", "SSH_CONNECTION", NSENTER, f"--target={process}", *namespaces, *shell]
 
 
 def _environment(channel: Channel) -> dict[str, str]:

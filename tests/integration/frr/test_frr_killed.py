@@ -122,8 +122,8 @@ def idle(node: Node) -> bool:
 
 
 MOMENTS = (
-    *(("staged", delay) for delay in (0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6)),
-    *(("committed", delay) for delay in (0.0, 0.03, 0.06, 0.09, 0.12, 0.2)),
+    *(("staged", delay) for delay in (0.0, 0.1, 0.2, 0.35, 0.6)),
+    *(("committed", delay) for delay in (0.0, 0.04, 0.08, 0.12)),
 )
 """When to kill: this long after a step [s]."""
 
