@@ -41,7 +41,7 @@ RETRY_EVERY_S = 5
 def commit(request: dict[str, Any]) -> dict[str, Any]:
     """Arm the job, apply the candidate; restore the former configuration when FRR does not accept all of it."""
     commands, text = request["commands"], request["text"]
-    with locked(LOCK_WITHIN_S, unless=request["change"]):
+    with locked(LOCK_WITHIN_S, unless_pending=True):
         settle()
         refuse_pending(pending_change())
         former = checked_text(commands, text)

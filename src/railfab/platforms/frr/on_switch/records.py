@@ -90,8 +90,8 @@ def end(record: dict[str, Any], how: str) -> None:
 
 
 @contextlib.contextmanager
-def locked(within_s: float, *, unless: str = "") -> Iterator[None]:
-    """Hold the lock. unless: give up at once when a change of another name is pending."""
+def locked(within_s: float, *, unless_pending: bool = False) -> Iterator[None]:
+    """Hold the lock. unless_pending: do not wait for whoever holds it for a change; say whose it is."""
     FOLDER.mkdir(mode=0o700, exist_ok=True)
     deadline = time.monotonic() + within_s
     with (FOLDER / "lock").open("w") as lock:
@@ -100,7 +100,7 @@ def locked(within_s: float, *, unless: str = "") -> Iterator[None]:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             except OSError:
-                if unless:
+                if unless_pending:
                     refuse_pending(pending_change())
                 if time.monotonic() > deadline:
                     problem = "is being changed by another session"
