@@ -65,23 +65,12 @@ def daemon_state(lab: RunningLab, daemon: str) -> object:
     return get(lab, f"/components/component[name={daemon}]/state/oper-status")
 
 
-def signal_daemon(lab: RunningLab, daemon: str, number: signal.Signals) -> None:
-    """Send a signal to a daemon of the leaf: its mount namespace tells it from the same daemon elsewhere."""
-    own = Path(f"/proc/{holders(lab)[LEAF].pid}/ns/mnt").readlink()
-    for path in Path("/proc").glob("[0-9]*/comm"):
-        try:
-            if path.read_text().strip() == daemon and (path.parent / "ns/mnt").readlink() == own:
-                os.kill(int(path.parent.name), number)
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-
-
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP], ids=["dead", "stuck"])
 def test_a_daemon_that_does_not_answer_is_seen_over_gnmi_and_restarted(
     lab: RunningLab, plan: LabPlan, number: signal.Signals
 ) -> None:
     wait_for(lambda: daemon_state(lab, "bgpd") == "ACTIVE", "bgpd runs")
-    signal_daemon(lab, "bgpd", number)
+    lab.signal(LEAF, "bgpd", number)
     wait_for(lambda: daemon_state(lab, "bgpd") == "INACTIVE", "gNMI says that bgpd does not")
     assert daemon_state(lab, "zebra") == "ACTIVE"
     before = holders(lab)
