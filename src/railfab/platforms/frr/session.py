@@ -14,6 +14,7 @@ from railfab.errors import CommitRefused, DeviceError
 from railfab.platforms.frr import transaction
 from railfab.platforms.frr.reload_output import pending, refusal, with_sorted_prefix_lists
 from railfab.platforms.frr.state import observed_state
+from railfab.platforms.frr.system import pending_commands, with_running_settings, without_settings
 from railfab.platforms.shared import yaml_files
 from railfab.platforms.shared.root_shell import CommandResult, RootShell
 
@@ -29,6 +30,8 @@ class FrrSession:
 
     def __init__(self, endpoint: Endpoint, credentials: Credentials) -> None:
         self._name = endpoint.name
+        self._owns_system = endpoint.owns_system
+        self._settings_before = ""
         self._shell = RootShell(endpoint, credentials)
         self._verbs = yaml_files.dialect(__package__ or "").verbs
         self._change: str | None = None
@@ -58,6 +61,8 @@ class FrrSession:
         self._checked = text
         if not left:
             return ""
+        running = with_running_settings(running, self._links(), like=text) if self._owns_system else running
+        text = text if self._owns_system else without_settings(text)
         before, after = (_VERSION.sub("", side).splitlines() for side in (running, text))
         lines = difflib.unified_diff(before, after, "running", "candidate", lineterm="", n=CONTEXT_LINES)
         return "\n".join(lines) or "\n".join(left)
@@ -93,6 +98,7 @@ class FrrSession:
         """Restore the configuration that ran before `commit`; do nothing when nothing was committed."""
         if self._change is None:
             return
+        self._set_ports(self._settings_before)
         answer = self._run(transaction.restore_script(self._verbs), self._change)
         left = pending(answer.out)
         if answer.status not in (0, transaction.TOO_LATE) or left:
@@ -112,11 +118,22 @@ class FrrSession:
         """Changes that frr-reload.py would make; checks its exit status, since it lists changes for a bad file too."""
         answer = self._run(transaction.check_script(self._verbs), str(len(text.encode())), stdin=text)
         if answer.status == 0:
-            return pending(answer.out)
+            return (*pending(answer.out), *self._pending_settings(text))
         self._check_received(answer)
         if answer.status == COMMAND_NOT_FOUND:
             raise DeviceError(self._name, "has no frr-reload.py", "Install frr-pythontools on the switch")
         raise CommitRefused(self._name, f"rejects {refusal(answer.output())}", "Correct it; the switch is unchanged")
+
+    def _pending_settings(self, text: str) -> list[str]:
+        """Commands that give the ports the settings of a text, where a deploy configures the system too."""
+        return pending_commands(text, self._links()) if self._owns_system else []
+
+    def _set_ports(self, text: str) -> None:
+        if commands := self._pending_settings(text):
+            self._shell.run("; ".join(commands))
+
+    def _links(self) -> str:
+        return self._shell.run("ip -j link show").out
 
     def _apply(self, text: str) -> str:
         """Apply the candidate; return why the switch rejected it, empty on success.
@@ -127,6 +144,9 @@ class FrrSession:
         BFD again).
         """
         refused = ""
+        if self._owns_system:
+            self._settings_before = with_running_settings("", self._links(), like=text)
+            self._set_ports(text)
         for _ in range(PASSES):
             applied = self._run(transaction.apply_script(self._verbs), self._change_name())
             if applied.status == transaction.TOO_LATE:
