@@ -148,9 +148,7 @@ def test_a_cut_cable_is_found_at_both_ends(deployed: RunningLab, railfab: Railfa
     finally:
         deployed.run(SPINE, "ip", "link", "set", "swp1", "up")
     assert verified.returncode == 1
-    assert (
-        f"{SPINE} swp1: is down, its link to {LEAF} does not work. Check the cable and the far end." in verified.stdout
-    )
+    assert f"{SPINE} swp1: is shut down, its link to {LEAF} does not work. Deploy the intent." in verified.stdout
     assert f"{LEAF} swp16: is down, its link to {SPINE} does not work." in verified.stdout
 
 

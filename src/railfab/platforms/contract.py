@@ -33,6 +33,8 @@ class Support(StrEnum):
 class Capabilities:
     """features: support by name of `railfab.platforms.features`; the platform lacks those that it does not name.
 
+    external: by feature that is EXTERNAL, and `enabled`, how to set it on the system, for a message; `{interface}` and
+        `{value}` stand for the port and what the intent says.
     limits: numeric bounds by name. quirks: known peculiarities, one sentence each. virtual: settings that a
     virtual image accepts without enforcing them.
     """
@@ -41,6 +43,7 @@ class Capabilities:
     limits: Mapping[str, int]
     quirks: tuple[str, ...]
     virtual: tuple[str, ...]
+    external: Mapping[str, str] = field(default_factory=dict)
 
     def support(self, feature: str) -> Support:
         return self.features.get(feature, Support.NO)
@@ -390,6 +393,8 @@ class Platform:
     render: model to tree (deterministic). text: tree to configuration text. parse: configuration text to model.
     loopback: name of the loopback interface. session: imports its transport on use.
     startup: tree to containerlab's startup file; None where that is `text`.
+    external: what EXTERNAL features of a planned model mean for the system below, as comments that begin its
+        configuration text; a session applies them where `Endpoint.owns_system` is true, and ignores them elsewhere.
     twin: None for a platform that the twin does not serve.
     """
 
@@ -404,4 +409,5 @@ class Platform:
     lab: LabFacts
     suffix: str
     startup: Callable[[Tree], str] | None = None
+    external: Callable[[DeviceModel], str] | None = None
     twin: TwinFace | None = None

@@ -122,9 +122,9 @@ def test_a_port_that_is_shut_down_is_down_although_its_driver_reports_no_link_st
 def test_links_and_sessions_are_parsed() -> None:
     seen = observed_state("leaf1", neighbors=json.dumps(PEERS), addresses=json.dumps(LINKS))
     assert seen.interfaces == (
-        ObservedInterface(name="swp1", oper_up=True, mtu_bytes=9000),
-        ObservedInterface(name="swp2", oper_up=False, mtu_bytes=1500),
-        ObservedInterface(name="swp3", oper_up=True, mtu_bytes=9000),
+        ObservedInterface(name="swp1", oper_up=True, enabled=True, mtu_bytes=9000),
+        ObservedInterface(name="swp2", oper_up=False, enabled=True, mtu_bytes=1500),
+        ObservedInterface(name="swp3", oper_up=True, enabled=True, mtu_bytes=9000),
     )
     up, down, lost = seen.sessions
     established = ObservedBgpSession(
