@@ -12,8 +12,7 @@ from nornir import InitNornir
 from railfab.deploy import read_running
 from railfab.device import disagreements
 from railfab.errors import RailfabError
-from railfab.fabric import design
-from railfab.platforms import platform
+from railfab.fabric import design, parsed
 from railfab.units import counted
 
 
@@ -32,10 +31,10 @@ def main() -> int:
     result = nornir.run(task=read_running)
     for name in result.failed_hosts:
         print(f"audit.py: {result[name][0].exception}", file=sys.stderr)
-    read = {name: found[0].result for name, found in result.items() if not found.failed}
-    models = {name: platform(str(nornir.inventory.hosts[name].platform)).parse(text) for name, text in read.items()}
     fabric = design(arguments.intent)
-    findings = (*fabric.findings, *disagreements(fabric.topology, models))
+    texts = {name: found[0].result.text for name, found in result.items() if not found.failed}
+    models, invalid = parsed(fabric, texts)
+    findings = (*fabric.findings, *invalid, *disagreements(fabric.topology, models))
     for finding in findings:
         print(finding.line)
     of = f"{len(models)} of {counted(len(fabric.topology.switches()), 'switch')}"

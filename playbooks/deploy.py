@@ -9,7 +9,8 @@ import sys
 
 from nornir import InitNornir
 
-from railfab.deploy import preview, reconcile
+from railfab.deploy import Journal, preview, reconcile
+from railfab.endpoints import STATE_DIR
 from railfab.errors import RailfabError
 from railfab.fabric import NotAccepted, design
 from railfab.findings import DesignCode
@@ -26,14 +27,20 @@ def main() -> int:
     )
     parser.add_argument("--plan", action="store_true", help="show the differences and stop")
     arguments = parser.parse_args()
-    texts = design(arguments.intent).configurations(arguments.accept)
+    fabric = design(arguments.intent)
+    texts = fabric.configurations(arguments.accept)
     options = {"intent": arguments.intent, "on": arguments.on, "limit": arguments.limit}
     nornir = InitNornir(
         inventory={"plugin": "RailfabInventory", "options": options},
         runner={"plugin": "threaded", "options": {"num_workers": 16}},
         logging={"enabled": False},
     )
-    result = nornir.run(task=preview if arguments.plan else reconcile, configurations=texts)
+    if arguments.plan:
+        result = nornir.run(task=preview, configurations=texts)
+    else:
+        with Journal(STATE_DIR, fabric.intent.fabric).open("deploy") as entry:
+            result = nornir.run(task=reconcile, configurations=texts, change=entry.change, keep=entry.keep)
+            entry.finish({name: "failed" if results.failed else "changed" for name, results in result.items()})
     for name, results in result.items():
         state = "failed" if results.failed else "changed" if results[0].changed else "no change"
         print(f"{name}: {state}{f' ({results[0].exception})' if results.failed else ''}")

@@ -16,6 +16,9 @@ from xdist.scheduler import LoadScopeScheduling
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 FRR_DAEMONS = Path("/usr/lib/frr")
+collect_ignore = ["toy_platform"]
+"""A project of its own, whose tests run where it is installed (integration/test_toy_platform.py)."""
+
 LAB_COMMANDS = ("ip", "nsenter", "ping", "ssh", "unshare", "vtysh")
 
 # Wall-clock deadlines fail on a busy machine; a failure in CI must be the same failure on a desk.

@@ -22,7 +22,7 @@ VERSION = 1
 STATE_DIR = Path(".railfab")
 MAX_CHARACTERS = 50_000_000
 """Limit of what is read of an endpoints file: more than any fabric needs, and an end for endless files."""
-IN_HOST_DATA = ("gnmi_port", "ca", "known_hosts", "credentials", "skip_verify")
+IN_HOST_DATA = ("gnmi_port", "ca", "known_hosts", "credentials", "skip_verify", "owns_system")
 """Keys that a host of a Nornir hosts.yml has under `data`."""
 
 
@@ -50,6 +50,9 @@ class Endpoint:
     credentials: `env:PREFIX` (variables PREFIX_USERNAME and PREFIX_PASSWORD) or the path of a YAML file
         with `username` and `password`; PREFIX_KEY_FILE or `key_file` names an SSH key, in addition or instead.
     skip_verify: do not verify the certificate and host key of this target.
+    owns_system: whether a deploy also sets what the operating system below the configuration has, such as the MTU of a
+        Linux port. True for a switch of a lab; elsewhere the system has an owner, such as the network configuration of
+        the distribution, and `verify` names what differs.
     """
 
     name: str
@@ -61,6 +64,7 @@ class Endpoint:
     known_hosts: str | None = None
     credentials: str = "env:RAILFAB"
     skip_verify: bool = False
+    owns_system: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,8 +186,9 @@ def _faults(node: Endpoint) -> Iterator[tuple[str, str]]:
         value = getattr(node, key)
         if value is not None and (type(value) is not int or not 1 <= value <= 65_535):
             yield f"{key} {value!r} is not a port number", "Use 1 to 65535"
-    if not isinstance(node.skip_verify, bool):
-        yield f"skip_verify {node.skip_verify!r} is not a boolean", "Use true or false"
+    for key in ("skip_verify", "owns_system"):
+        if not isinstance(value := getattr(node, key), bool):
+            yield f"{key} {value!r} is not a boolean", "Use true or false"
 
 
 def read_credentials(endpoint: Endpoint) -> Credentials:

@@ -85,6 +85,7 @@ class DifferenceCode(StrEnum):
     CONFIGURATION_INVALID = "configuration-invalid"
     CONFIGURATION_DIFFERS = "configuration-differs"
     UNMODELLED_DIFFERENCE = "unmodelled-difference"
+    CHANGE_PENDING = "change-pending"
 
     INTERFACE_MISSING = "interface-missing"
     INTERFACE_DISABLED = "interface-disabled"

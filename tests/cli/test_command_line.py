@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from railfab.endpoints import write_private
+from railfab.deploy import Journal
 
 ROOT = Path(__file__).parents[2]
 POD64 = ROOT / "inventory" / "fabrics" / "pod64.yml"
@@ -130,7 +130,8 @@ def test_audit_reports_lines_that_the_model_has_no_word_for(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("command", ["deploy", "verify", "rollback"])
 def test_commands_that_speak_to_switches_say_when_there_are_none(tmp_path: Path, command: str) -> None:
-    write_private(tmp_path / ".railfab" / "pod64.previous" / "pod1-spine1", "")
+    with Journal(tmp_path / ".railfab", "pod64").open("deploy") as entry:
+        entry.keep("pod1-spine1", "")
     assert refused(railfab(command, POD64, cwd=tmp_path)).endswith(
         "pod64.yml: contains no addresses of switches. Add `inventory` to it, or use --on twin, --on lab or --on FILE."
     )

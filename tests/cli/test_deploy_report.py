@@ -27,7 +27,8 @@ def test_some_failed_is_1_and_all_failed_is_2(
     ]
     ended = 0
     try:
-        _report(design(repository / "labs" / "frr-pod" / "intent.yml"), outcomes, plan=False, output=Output.TABLE)
+        fabric = design(repository / "labs" / "frr-pod" / "intent.yml")
+        _report(fabric, outcomes, {outcome.name: () for outcome in outcomes}, output=Output.TABLE)
     except typer.Exit as left:
         ended = left.exit_code
     assert ended == code

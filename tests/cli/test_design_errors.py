@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from railfab.deploy import Journal
+
 ROOT = Path(__file__).parents[2]
 LINE = (
     "error pod1-seg1-leaf1 and 3 more: 3200 Gb/s of hosts share 1600 Gb/s of uplinks (2.00:1). "
@@ -148,9 +150,8 @@ def test_audit_reports_the_error_and_accepts_it(folder: Path) -> None:
 
 
 def test_rollback_and_lab_down_do_not_stop_at_an_error(folder: Path) -> None:
-    previous = folder / ".railfab" / "pod64.previous"
-    previous.mkdir(parents=True)
-    (previous / "pod1-spine1").write_text("{}")
+    with Journal(folder / ".railfab", "pod64").open("deploy") as entry:
+        entry.keep("pod1-spine1", "{}")
     done = railfab(folder, "rollback", "pod64.yml", "--on", "hosts.yml", "--yes")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("railfab: pod1-spine1: ")

@@ -14,21 +14,20 @@ from nornir.core import Nornir
 
 from railfab.deploy import (
     Outcome,
-    PreviousConfigurations,
     apply_all,
-    load_previous,
+    new_change,
     nornir_of,
     preview_all,
     tasks,
     verify_all,
 )
 from railfab.device import DeviceModel
-from railfab.errors import RailfabError
+from railfab.endpoints import read_credentials
 from railfab.fabric import Design, design, resolve_endpoints
 from railfab.findings import Finding
 from railfab.gnmi.paths import elements
-from railfab.gnmi.target import Edit, Operation
-from railfab.platforms import platform
+from railfab.gnmi.target import Commit, Edit, Operation
+from railfab.platforms import ChangeName, platform
 from railfab.twin import Twin
 
 LEAF = "pod1-seg1-leaf1"
@@ -62,7 +61,14 @@ def nornir(twin: Twin, fabric: Design, state: Path) -> Iterator[Nornir]:
     chosen = nornir_of(fabric, resolve_endpoints(fabric, "twin", state))
     yield chosen
     twin.start_switch(LEAF)
-    apply_all(chosen, fabric.configurations(), lambda _name: None)
+    revert_pending(chosen, fabric)
+    apply_all(chosen, fabric.configurations(), new_change(), lambda _name: None)
+
+
+def revert_pending(nornir: Nornir, fabric: Design) -> list[ChangeName]:
+    """Revert what is pending on the switches; the names of these changes."""
+    previews = preview_all(nornir, fabric.texts, lambda _name: None, is_own=lambda _change: True)
+    return [found.reverted for found in previews if found.reverted is not None]
 
 
 def set_by_hand(twin: Twin, path: str, value: Any, operation: Operation = Operation.UPDATE) -> None:
@@ -93,7 +99,7 @@ def on_leaf(outcomes: Sequence[Outcome]) -> Outcome:
 def disconnect_after_set(twin: Twin, *, away_s: float | None) -> None:
     """Stop the leaf's server after its next Set: for away_s, or for good."""
     switch = twin._switches[LEAF]
-    take = switch.set
+    take = switch.set_commit
 
     def server() -> None:
         time.sleep(0.1)
@@ -102,13 +108,13 @@ def disconnect_after_set(twin: Twin, *, away_s: float | None) -> None:
             time.sleep(away_s)
             twin.start_switch(LEAF)
 
-    def taken(edits: Sequence[Edit]) -> None:
-        take(edits)
-        switch.set = take  # type: ignore[method-assign]
+    def taken(edits: Sequence[Edit], commit: Commit) -> None:
+        take(edits, commit)
+        switch.set_commit = take  # type: ignore[method-assign]
         threading.Thread(target=server, daemon=True).start()
         time.sleep(1.0)
 
-    switch.set = taken  # type: ignore[method-assign]
+    switch.set_commit = taken  # type: ignore[method-assign]
 
 
 def test_a_switch_that_disconnects_during_its_change_is_rolled_back_when_it_reconnects(
@@ -116,7 +122,7 @@ def test_a_switch_that_disconnects_during_its_change_is_rolled_back_when_it_reco
 ) -> None:
     before = running(twin)
     disconnect_after_set(twin, away_s=2.0)
-    outcomes = apply_all(nornir, without_watchdog(fabric), lambda _name: None)
+    outcomes = apply_all(nornir, without_watchdog(fabric), new_change(), lambda _name: None)
     failed = on_leaf(outcomes)
     assert (failed.failed, failed.changed, failed.unsettled) == (True, False, False), failed.error
     assert "lost the connection" in str(failed.error)
@@ -124,21 +130,39 @@ def test_a_switch_that_disconnects_during_its_change_is_rolled_back_when_it_reco
     assert all(outcome.changed for outcome in outcomes if outcome.name != LEAF)
 
 
-def test_a_switch_that_stays_unreachable_is_reported_as_unsettled(
-    twin: Twin, fabric: Design, nornir: Nornir, state: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_switch_that_stays_unreachable_is_unsettled_until_the_next_deploy_reverts_its_change(
+    twin: Twin, fabric: Design, nornir: Nornir, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tasks, "RECONNECT_WITHIN_S", 1.0)
-    before = running(twin)
-    keep = PreviousConfigurations(state, "kept").keep
+    before, change = running(twin), new_change()
+    kept: dict[str, str] = {}
     disconnect_after_set(twin, away_s=None)
-    failed = on_leaf(apply_all(nornir, without_watchdog(fabric), lambda _name: None, keep=keep))
+    outcomes = apply_all(nornir, without_watchdog(fabric), change, lambda _name: None, keep=kept.__setitem__)
     twin.start_switch(LEAF)
+    failed = on_leaf(outcomes)
     assert failed.unsettled
-    assert "and could not be rolled back (" in str(failed.error)
-    assert str(failed.error).endswith("Check its running configuration, then deploy again or roll back.")
+    assert str(failed.error).endswith(
+        "unless the change was confirmed, the switch reverts it within 120 s. Deploy again: it finds what is pending."
+    )
     assert running(twin) != before
-    returned = on_leaf(apply_all(nornir, load_previous(state, "kept"), lambda _name: None))
-    assert (returned.changed, running(twin)) == (True, before)
+    assert platform("srlinux").parse(kept[LEAF]) == before
+    another = on_leaf(apply_all(nornir, fabric.texts, new_change(), lambda _name: None))
+    assert f"has an unconfirmed change of {change.user}@{change.host} (deploy {change.deploy})" in str(another.error)
+    assert revert_pending(nornir, fabric) == [change]
+    assert running(twin) == before
+
+
+def test_verify_names_a_change_that_is_neither_confirmed_nor_reverted(
+    twin: Twin, fabric: Design, nornir: Nornir, state: Path
+) -> None:
+    change = new_change()
+    endpoint = resolve_endpoints(fabric, "twin", state).by_name()[LEAF]
+    with platform("srlinux").session(endpoint, read_credentials(endpoint)) as session:
+        session.commit(session.stage(without_watchdog(fabric)[LEAF]), change, 120)
+    assert (
+        f"{LEAF}: a change: is neither confirmed nor reverted ({change.user}@{change.host}). "
+        "Confirm it, or deploy the intent." in [str(found) for found in seen(nornir, fabric)]
+    )
 
 
 def test_a_lost_switch_that_is_abandoned_is_not_waited_for(twin: Twin, fabric: Design, nornir: Nornir) -> None:
@@ -146,7 +170,7 @@ def test_a_lost_switch_that_is_abandoned_is_not_waited_for(twin: Twin, fabric: D
     abandoned = threading.Event()
     abandoned.set()
     began_s = time.monotonic()
-    failed = on_leaf(apply_all(nornir, without_watchdog(fabric), lambda _name: None, abandoned=abandoned))
+    failed = on_leaf(apply_all(nornir, without_watchdog(fabric), new_change(), lambda _name: None, abandoned=abandoned))
     assert time.monotonic() - began_s < tasks.RECONNECT_WITHIN_S / 2
     assert failed.unsettled
 
@@ -155,7 +179,9 @@ def test_no_switch_is_changed_after_a_stop_request(twin: Twin, fabric: Design, n
     before = running(twin)
     stop_requested = threading.Event()
     stop_requested.set()
-    outcomes = apply_all(nornir, without_watchdog(fabric), lambda _name: None, stop_requested=stop_requested)
+    outcomes = apply_all(
+        nornir, without_watchdog(fabric), new_change(), lambda _name: None, stop_requested=stop_requested
+    )
     assert on_leaf(outcomes).error == f"{LEAF}: skipped: a stop was requested. Deploy again for the remaining switches."
     assert all(outcome.failed and not outcome.unsettled for outcome in outcomes)
     assert running(twin) == before
@@ -166,26 +192,12 @@ def test_a_switch_changed_since_its_preview_is_not_changed(twin: Twin, fabric: D
     approved = {outcome.name: outcome.diff for outcome in preview_all(nornir, texts, lambda _name: None)}
     set_by_hand(twin, f"/interface[name={UPLINK}]/description", "moved to rack 7")
     by_hand = running(twin)
-    outcomes = apply_all(nornir, texts, lambda _name: None, approved=approved)
+    outcomes = apply_all(nornir, texts, new_change(), lambda _name: None, approved=approved)
     assert on_leaf(outcomes).error == (
         f"{LEAF}: has changed since its differences were shown. Review them with --plan, then deploy again."
     )
     assert running(twin) == by_hand
     assert [outcome.failed for outcome in outcomes].count(True) == 1
-
-
-def test_each_run_stores_its_configurations_and_a_run_without_changes_keeps_the_old_ones(tmp_path: Path) -> None:
-    with pytest.raises(RailfabError, match=r"has no previous configurations. Deploy first; each deploy stores what it"):
-        load_previous(tmp_path, "f")
-    first = PreviousConfigurations(tmp_path, "f")
-    first.keep("leaf1", "one")
-    first.keep("leaf2", "two")
-    assert load_previous(tmp_path, "f") == {"leaf1": "one", "leaf2": "two"}
-    second = PreviousConfigurations(tmp_path, "f")
-    assert load_previous(tmp_path, "f") == {"leaf1": "one", "leaf2": "two"}
-    second.keep("leaf2", "three")
-    assert load_previous(tmp_path, "f") == {"leaf2": "three"}
-    assert (tmp_path / "f.previous" / "leaf2").stat().st_mode & 0o777 == 0o600
 
 
 # Manual changes of one setting that verify must find.
@@ -230,7 +242,7 @@ def test_verify_finds_a_manual_change(twin: Twin, fabric: Design, nornir: Nornir
     before = running(twin)
     set_by_hand(twin, path, value)
     assert seen(nornir, fabric), path
-    apply_all(nornir, fabric.configurations(), lambda _name: None)
+    apply_all(nornir, fabric.configurations(), new_change(), lambda _name: None)
     assert running(twin) == before
 
 

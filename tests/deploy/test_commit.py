@@ -1,70 +1,254 @@
-"""The order of a change on one switch, whatever its platform: commit, read back, confirm; or roll back."""
+"""The order of a change on one switch, whatever its platform: stage, keep, commit, confirm; or revert."""
 
 from __future__ import annotations
 
 import difflib
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
 
 import pytest
+from nornir.core import Nornir
+from nornir.core.configuration import Config
+from nornir.core.inventory import Defaults, Groups, Host, Hosts, Inventory
+from nornir.core.processor import Processors
+from nornir.core.state import GlobalState
+from nornir.core.task import MultiResult, Result, Task
 
-from railfab.deploy.tasks import commit
+from railfab.deploy import tasks
+from railfab.deploy.runner import StoppableRunner
 from railfab.device import Observed
-from railfab.errors import CommitRefused
+from railfab.errors import CommitRefused, DeviceError, NotRolledBack, RailfabError, Unreachable
+from railfab.platforms import ChangeName, Identity, Pending, Running, Staged, Verb
 
 BEFORE, AFTER = "hostname leaf1\nmtu 1500\n", "hostname leaf1\nmtu 9000\n"
+CHANGE = ChangeName(deploy="20261122T093012Z-4f2a", user="kim", host="control1")
+OTHER = ChangeName(deploy="20261122T080000Z-0001", user="ada", host="control2")
 
 
+@dataclass
 class Switch:
-    """A switch in memory with one session. does_not_take: a line that it accepts and does not keep."""
+    """A switch in memory that any number of sessions reach. lose: calls in which the connection breaks, by name."""
 
-    def __init__(self, *, does_not_take: str = "") -> None:
-        self.running, self.saved = BEFORE, BEFORE
-        self.steps: list[str] = []
-        self._ignored = does_not_take
+    running: str = BEFORE
+    former: str | None = None
+    pending: Pending | None = None
+    steps: list[str] = field(default_factory=list)
+    lose: list[str] = field(default_factory=list)
+    refuse: str = ""
+
+    def call(self, name: str) -> None:
+        self.steps.append(name)
+        if name in self.lose:
+            self.lose.remove(name)
+            raise Unreachable("leaf1", "lost the connection", "Check the switch")
+
+
+@dataclass
+class MemorySession:
+    """A session of the switch in memory."""
+
+    switch: Switch
 
     def __enter__(self) -> Self:
+        self.switch.call("open")
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
 
-    def load(self) -> str:
-        return self.running
+    def running(self) -> Running:
+        text = self.switch.running
+        return Running(
+            text=text, revision=str(hash(text)), identity=Identity(hostname="leaf1"), pending=self.switch.pending
+        )
 
-    def diff(self, text: str) -> str:
-        self.steps.append("diff")
-        return "\n".join(difflib.unified_diff(self.running.splitlines(), text.splitlines(), lineterm=""))
+    def stage(self, text: str) -> Staged:
+        self.switch.call("stage")
+        running = self.switch.running
+        diff = "\n".join(difflib.unified_diff(running.splitlines(), text.splitlines(), lineterm=""))
+        return Staged(text=text, diff=diff, revision=str(hash(running)))
 
-    def commit(self, text: str, *, confirm_within_s: int) -> None:
-        self.steps.append(f"commit, to be confirmed within {confirm_within_s} s")
-        self.running = "".join(line for line in text.splitlines(True) if line.strip() != self._ignored)
+    def commit(self, staged: Staged, change: ChangeName, within_s: int) -> None:
+        if self.switch.refuse:
+            raise CommitRefused("leaf1", self.switch.refuse, "Correct it")
+        self.switch.former, self.switch.running = self.switch.running, staged.text
+        self.switch.pending = Pending(change=change, description="", reverts_in_s=within_s)
+        self.switch.call("commit")
 
-    def confirm(self) -> None:
-        self.steps.append("confirm")
-        self.saved = self.running
+    def confirm(self, change: ChangeName) -> None:
+        self.switch.call("confirm")
+        self.switch.pending = None
 
-    def rollback(self) -> None:
-        self.steps.append("rollback")
-        self.running = self.saved
+    def revert(self, change: ChangeName) -> None:
+        self.switch.call("revert")
+        if self.switch.pending and self.switch.pending.change == change:
+            assert self.switch.former is not None
+            self.switch.running, self.switch.pending = self.switch.former, None
 
     def observe(self) -> Observed:
-        return Observed()
+        return Observed(interfaces=(), sessions=())
+
+    def operate(self, verb: Verb) -> None: ...
 
 
-def test_a_change_is_read_back_and_then_confirmed() -> None:
-    switch = Switch()
-    commit(switch, "leaf1", AFTER, 120)
-    assert switch.steps == ["commit, to be confirmed within 120 s", "diff", "confirm"]
-    assert switch.running == switch.saved == AFTER
+@pytest.fixture
+def switch(monkeypatch: pytest.MonkeyPatch) -> Switch:
+    found = Switch()
+    monkeypatch.setattr(tasks, "open_session", lambda _task: MemorySession(found))
+    monkeypatch.setattr(tasks, "RECONNECT_EVERY_S", 0.01)
+    return found
 
 
-def test_a_change_that_is_not_taken_whole_is_rolled_back_and_names_a_line_that_is_missing() -> None:
-    switch = Switch(does_not_take="mtu 9000")
-    with pytest.raises(CommitRefused) as refused:
-        commit(switch, "leaf1", AFTER, 120)
-    assert str(refused.value).startswith("leaf1: ")
-    assert "(+mtu 9000) and was rolled back" in str(refused.value)
-    assert switch.steps[-1] == "rollback"
-    assert switch.running == switch.saved == BEFORE
+def task_of(function: Callable[[Task], Result]) -> Task:
+    """A Nornir task of leaf1."""
+    nornir = Nornir(
+        inventory=Inventory(hosts=Hosts({"leaf1": Host(name="leaf1")}), groups=Groups(), defaults=Defaults()),
+        runner=StoppableRunner(1),
+        config=Config(),
+        data=GlobalState(),
+    )
+    task = Task(task=function, nornir=nornir, global_dry_run=False, processors=Processors())
+    task.host = nornir.inventory.hosts["leaf1"]
+    return task
+
+
+HOST = task_of(lambda task: Result(host=task.host))
+
+
+def reconcile(**arguments: object) -> Result:
+    return tasks.reconcile(HOST, {"leaf1": AFTER}, CHANGE, **arguments)  # type: ignore[arg-type]
+
+
+def test_a_change_is_kept_committed_and_confirmed_in_one_session(switch: Switch) -> None:
+    kept: dict[str, str] = {}
+    assert reconcile(keep=kept.__setitem__).changed
+    assert switch.steps == ["open", "stage", "commit", "confirm"]
+    assert (switch.running, switch.pending, kept) == (AFTER, None, {"leaf1": BEFORE})
+
+
+def test_a_switch_that_runs_the_text_is_not_touched(switch: Switch) -> None:
+    switch.running = AFTER
+    assert not reconcile().changed
+    assert switch.steps == ["open", "stage"]
+
+
+def test_a_refused_change_is_neither_confirmed_nor_reverted_by_us(switch: Switch) -> None:
+    switch.refuse = "rejects mtu 9000"
+    with pytest.raises(CommitRefused, match="rejects mtu 9000"):
+        reconcile()
+    assert (switch.running, switch.pending) == (BEFORE, None)
+    assert "confirm" not in switch.steps
+
+
+def test_a_switch_that_is_lost_in_the_commit_is_reverted_in_a_new_session(switch: Switch) -> None:
+    switch.lose = ["commit", "revert"]
+    with pytest.raises(Unreachable, match="lost the connection"):
+        reconcile()
+    assert switch.steps[-4:] == ["open", "revert", "open", "revert"]
+    assert (switch.running, switch.pending) == (BEFORE, None)
+
+
+def test_a_switch_that_is_lost_in_the_confirmation_is_confirmed_in_a_new_session(switch: Switch) -> None:
+    switch.lose = ["confirm"]
+    assert reconcile().changed
+    assert switch.steps[-2:] == ["open", "confirm"]
+    assert (switch.running, switch.pending) == (AFTER, None)
+
+
+@pytest.mark.parametrize("step", ["commit", "confirm"])
+def test_a_switch_that_stays_away_is_unsettled_and_reverts_by_itself(switch: Switch, step: str) -> None:
+    abandoned = threading.Event()
+    abandoned.set()
+    switch.lose = [step, "revert", "confirm"]
+    with pytest.raises(NotRolledBack) as lost:
+        reconcile(abandoned=abandoned)
+    assert str(lost.value) == (
+        "leaf1: lost the connection, and then lost the connection; unless the change was confirmed, "
+        "the switch reverts it within 120 s. Deploy again: it finds what is pending."
+    )
+
+
+@pytest.mark.parametrize(
+    ("pending", "text"),
+    [
+        (
+            Pending(change=OTHER, description="", reverts_in_s=61.2),
+            "leaf1: has an unconfirmed change of ada@control2 (deploy 20261122T080000Z-0001), which the switch reverts "
+            "in 61 s. Wait until it ends, or run railfab deploy where it was begun.",
+        ),
+        (
+            Pending(change=None, description="commit confirmed by admin", reverts_in_s=None),
+            "leaf1: has an unconfirmed change that railfab did not make (commit confirmed by admin). "
+            "Confirm or revert it on the switch, then run this again.",
+        ),
+    ],
+)
+def test_a_pending_change_of_somebody_else_stops_preview_and_change(
+    switch: Switch, pending: Pending, text: str
+) -> None:
+    switch.pending = pending
+    for act in (reconcile, lambda: tasks.preview(HOST, {"leaf1": AFTER}, lambda change: change == CHANGE)):
+        with pytest.raises(DeviceError) as refused:
+            act()
+        assert str(refused.value) == text
+    assert "commit" not in switch.steps
+    assert "revert" not in switch.steps
+
+
+def test_a_change_that_an_interrupted_run_left_is_reverted_and_named_before_the_comparison(switch: Switch) -> None:
+    switch.former, switch.running = BEFORE, "hostname leaf1\nmtu 4000\n"
+    switch.pending = Pending(change=OTHER, description="", reverts_in_s=100)
+    found = tasks.preview(HOST, {"leaf1": AFTER}, lambda change: change == OTHER)
+    assert found.reverted == OTHER  # type: ignore[attr-defined]
+    assert "-mtu 1500" in found.diff
+    assert switch.running == BEFORE
+
+
+def test_a_preview_without_permission_to_revert_changes_nothing(switch: Switch) -> None:
+    switch.pending = Pending(change=CHANGE, description="", reverts_in_s=100)
+    with pytest.raises(DeviceError, match="has an unconfirmed change of kim@control1"):
+        tasks.preview(HOST, {"leaf1": AFTER})
+    assert switch.pending is not None
+
+
+def test_other_differences_than_the_reviewed_ones_are_not_applied(switch: Switch) -> None:
+    with pytest.raises(DeviceError, match="has changed since its differences were shown"):
+        reconcile(approved={"leaf1": "-mtu 1400"})
+    assert switch.running == BEFORE
+
+
+def run(task: Callable[[Task], Result], stop_requested: threading.Event) -> tuple[MultiResult, float]:
+    began_s = time.monotonic()
+    found = StoppableRunner(2, stop_requested).run(task_of(task), [HOST.host])
+    return found["leaf1"], time.monotonic() - began_s
+
+
+def test_a_frozen_switch_is_given_up_four_seconds_after_a_stop_request() -> None:
+    stop_requested, frozen = threading.Event(), threading.Event()
+    stop_requested.set()
+
+    def wait(task: Task) -> Result:
+        frozen.wait(60)
+        return Result(host=task.host)
+
+    results, took_s = run(wait, stop_requested)
+    frozen.set()
+    assert took_s < 5
+    assert isinstance(results[0].exception, RailfabError)
+    assert str(results[0].exception).startswith("leaf1: did not answer before the run was stopped;")
+
+
+def test_a_switch_that_answers_after_a_stop_request_keeps_its_result() -> None:
+    stop_requested = threading.Event()
+
+    def slow(task: Task) -> Result:
+        stop_requested.set()
+        time.sleep(0.5)
+        return Result(host=task.host, result="done")
+
+    assert run(slow, stop_requested)[0][0].result == "done"

@@ -79,6 +79,10 @@ WRONG = {
         on_port(oper_up=False),
         "is down, its link to pod1-spine1 does not work. Check the cable and the far end.",
     ),
+    "disabled": (
+        on_port(oper_up=False, enabled=False),
+        "is shut down, its link to pod1-spine1 does not work. Deploy the intent.",
+    ),
     "narrow": (on_port(mtu_bytes=1500), "has MTU 1500, the intent says 9216. Deploy the intent."),
     "crossed": (
         on_port(neighbor_device="pod1-spine2"),
@@ -112,6 +116,39 @@ def test_each_thing_that_is_wrong_is_one_finding(
     fabric: Design, change: Callable[[Observed], Observed], message: str
 ) -> None:
     assert [str(found) for found in _live(fabric, LEAF, change(healthy(fabric)))] == [f"{PLACE}: {message}"]
+
+
+@pytest.fixture(scope="module")
+def linux(repository: Path) -> Design:
+    return design(repository / "labs" / "frr-pod" / "intent.yml")
+
+
+def narrow_and_disabled(fabric: Design) -> Observed:
+    """A port of the leaf that Linux has disabled and given another MTU, on a switch without sessions."""
+    ports = [port.name for port, _, _ in fabric.topology.ports_of(LEAF)]
+    found = [ObservedInterface(name=name, oper_up=True, enabled=True, mtu_bytes=9000) for name in ports]
+    found[0] = replace(found[0], oper_up=False, enabled=False, mtu_bytes=1500)
+    return Observed(interfaces=tuple(found), sessions=())
+
+
+def on_swp1(fabric: Design, *, owns_system: bool) -> list[str]:
+    found = _live(fabric, LEAF, narrow_and_disabled(fabric), owns_system=owns_system)
+    return [str(one).removeprefix(f"{LEAF} swp1: ") for one in found if one.where == f"{LEAF} swp1"]
+
+
+def test_the_remedy_for_what_the_system_has_names_what_sets_it(linux: Design) -> None:
+    boot = "and for the next boot in the network configuration of the system"
+    assert on_swp1(linux, owns_system=False) == [
+        f"is shut down, its link to pod1-seg1-host1 does not work. Enable it with `ip link set dev swp1 up`, {boot}.",
+        f"has MTU 1500, the intent says 9000. Set it with `ip link set dev swp1 mtu 9000`, {boot}.",
+    ]
+
+
+def test_where_a_deploy_configures_the_system_too_the_remedy_is_a_deploy(linux: Design) -> None:
+    assert on_swp1(linux, owns_system=True) == [
+        "is shut down, its link to pod1-seg1-host1 does not work. Deploy the intent.",
+        "has MTU 1500, the intent says 9000. Deploy the intent.",
+    ]
 
 
 def test_state_that_a_platform_does_not_report_is_no_finding(fabric: Design) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -138,9 +139,14 @@ def _default(name: str, node: Schema, entry: Schema) -> str:
     return f"`{json.dumps(value).strip(chr(34))}`"
 
 
+def own_platforms() -> tuple[str, ...]:
+    """Those of railfab, without those of other packages that happen to be installed."""
+    return tuple(name for name in platform_names() if find_spec(f"railfab.platforms.{name}") is not None)
+
+
 def feeds() -> str:
     """Which platform feeds which metric. The twin of a platform feeds what its telemetry map has."""
-    names = platform_names()
+    names = own_platforms()
     confidence = {
         name: {rule.metric: str(rule.confidence) for rule in platform(name).telemetry.rules} for name in names
     }
@@ -153,7 +159,7 @@ def feeds() -> str:
 
 
 def features() -> str:
-    names = platform_names()
+    names = own_platforms()
     known = {name: platform(name).capabilities for name in names}
     rows = [
         (f"`{name}`", feature.meaning, *(str(known[own].support(name)) for own in names))
@@ -163,7 +169,7 @@ def features() -> str:
 
 
 def limits() -> str:
-    names = platform_names()
+    names = own_platforms()
     known = {name: platform(name).capabilities.limits for name in names}
     every = dict.fromkeys(limit for name in names for limit in known[name])
     return table(

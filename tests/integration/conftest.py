@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -46,6 +47,18 @@ class RunningLab:
         """Run a command in the network of a node."""
         namespace = next(found.namespace for found in self.state.nodes if found.name == node)
         return subprocess.run(["ip", "netns", "exec", namespace, *command], capture_output=True, text=True)
+
+    def signal(self, switch: str, daemon: str, number: int) -> None:
+        """Send a signal to a daemon of a switch: its mount namespace tells it from the same daemon elsewhere."""
+        holder = self.state.process(switch)
+        assert holder is not None
+        own = Path(f"/proc/{holder.pid}/ns/mnt").readlink()
+        for path in Path("/proc").glob("[0-9]*/comm"):
+            try:
+                if path.read_text().strip() == daemon and (path.parent / "ns/mnt").readlink() == own:
+                    os.kill(int(path.parent.name), number)
+            except (FileNotFoundError, ProcessLookupError):
+                continue
 
     def established(self, switch: str) -> int:
         """BGP sessions of a switch that are up."""

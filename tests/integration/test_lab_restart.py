@@ -8,14 +8,16 @@ import signal
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.integration.conftest import RunningLab, wait_for
 from tests.lab.fabrics import lab_plan, small_intent
 from typer.testing import CliRunner
 
+from railfab.cli import app
 from railfab.cli.lab import lab_app
-from railfab.endpoints import load_endpoints, read_credentials
+from railfab.endpoints import load_endpoints, read_credentials, save_endpoints
 from railfab.errors import LabError
 from railfab.fabric import design
 from railfab.gnmi.blocking import BlockingGnmiClient
@@ -65,23 +67,12 @@ def daemon_state(lab: RunningLab, daemon: str) -> object:
     return get(lab, f"/components/component[name={daemon}]/state/oper-status")
 
 
-def signal_daemon(lab: RunningLab, daemon: str, number: signal.Signals) -> None:
-    """Send a signal to a daemon of the leaf: its mount namespace tells it from the same daemon elsewhere."""
-    own = Path(f"/proc/{holders(lab)[LEAF].pid}/ns/mnt").readlink()
-    for path in Path("/proc").glob("[0-9]*/comm"):
-        try:
-            if path.read_text().strip() == daemon and (path.parent / "ns/mnt").readlink() == own:
-                os.kill(int(path.parent.name), number)
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-
-
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP], ids=["dead", "stuck"])
 def test_a_daemon_that_does_not_answer_is_seen_over_gnmi_and_restarted(
     lab: RunningLab, plan: LabPlan, number: signal.Signals
 ) -> None:
     wait_for(lambda: daemon_state(lab, "bgpd") == "ACTIVE", "bgpd runs")
-    signal_daemon(lab, "bgpd", number)
+    lab.signal(LEAF, "bgpd", number)
     wait_for(lambda: daemon_state(lab, "bgpd") == "INACTIVE", "gNMI says that bgpd does not")
     assert daemon_state(lab, "zebra") == "ACTIVE"
     before = holders(lab)
@@ -188,6 +179,62 @@ def test_up_without_configured_changes_nothing_on_a_lab_that_is_up(lab: RunningL
     done = CliRunner().invoke(lab_app, ["up", str(lab.intent), "--state", str(plan.place.state)])
     assert done.exit_code == 0, done.output
     assert "KEPT" in lab.vtysh(LEAF, "-c", "show running-config")
+
+
+@pytest.fixture
+def narrow_port(lab: RunningLab) -> str:
+    """A port that Linux has disabled and given another MTU, behind the back of FRR."""
+    lab.run(LEAF, "ip", "link", "set", "swp1", "mtu", "1500", "down")
+    return f"{LEAF} swp1"
+
+
+def railfab(verb: str, lab: RunningLab, *arguments: str) -> tuple[int, Any]:
+    """Exit code and JSON of a command on the lab."""
+    state = ["--state", str(lab.place.state), "--output", "json"]
+    done = CliRunner().invoke(app, [verb, str(lab.intent), *state, *arguments])
+    return done.exit_code, json.loads(done.stdout)
+
+
+def link_of(lab: RunningLab, port: str) -> tuple[int, bool]:
+    """MTU of a port of the leaf, and whether it is enabled."""
+    found = json.loads(lab.run(LEAF, "ip", "-j", "link", "show", port).stdout)[0]
+    return found["mtu"], "UP" in found["flags"]
+
+
+def test_a_deploy_sets_what_linux_has_in_a_lab(lab: RunningLab, narrow_port: str) -> None:
+    _, found = railfab("verify", lab, "--on", "lab", "--wait", "0")
+    remedies = {finding["code"]: finding["remedy"] for finding in found["findings"] if finding["where"] == narrow_port}
+    assert [finding["where"] for finding in found["findings"] if "differs" in finding["problem"]] == []
+    assert remedies == dict.fromkeys(["interface-disabled", "mtu-mismatch"], "Deploy the intent")
+    code, outcomes = railfab("deploy", lab, "--on", "lab", "--yes")
+    assert code == 0
+    changed = next(outcome for outcome in outcomes if outcome["changed"])
+    assert changed["name"] == LEAF
+    assert "-! ip link set dev swp1 mtu 1500 down" in changed["diff"].splitlines()
+    assert "+! ip link set dev swp1 mtu 9000 up" in changed["diff"].splitlines()
+    assert link_of(lab, "swp1") == (9000, True)
+    _, again = railfab("deploy", lab, "--on", "lab", "--yes")
+    assert not any(outcome["changed"] for outcome in again)
+    assert railfab("verify", lab, "--on", "lab", "--wait", "60")[0] == 0
+
+
+def test_where_linux_belongs_to_somebody_else_verify_says_what_to_do(
+    lab: RunningLab, narrow_port: str, tmp_path: Path
+) -> None:
+    switches = load_endpoints(lab.place.endpoints_file)
+    foreign = tmp_path / "switches.json"
+    nodes = tuple(replace(node, owns_system=False) for node in switches.nodes)
+    save_endpoints(foreign, replace(switches, nodes=nodes))
+    _, outcomes = railfab("deploy", lab, "--on", str(foreign), "--yes")
+    assert not any(outcome["changed"] for outcome in outcomes)
+    assert link_of(lab, "swp1") == (1500, False)
+    _, found = railfab("verify", lab, "--on", str(foreign), "--wait", "0")
+    remedies = {finding["code"]: finding["remedy"] for finding in found["findings"] if finding["where"] == narrow_port}
+    assert remedies["mtu-mismatch"].startswith("Set it with `ip link set dev swp1 mtu 9000`, and for the next boot in")
+    assert remedies["interface-disabled"].startswith(
+        "Enable it with `ip link set dev swp1 up`, and for the next boot in"
+    )
+    assert railfab("deploy", lab, "--on", "lab", "--yes")[0] == 0
 
 
 def test_the_command_restarts_a_daemon(lab: RunningLab, plan: LabPlan) -> None:

@@ -2,71 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import netmiko
 import paramiko
 import pytest
+from tests.ssh.dialect import PASSWORD, Dialect, serving
 
-from railfab.ssh import Cli, Reply
-from railfab.ssh.server import SshAccess, serve
-
-PASSWORD = "quite-secret-9"
-
-
-class Dialect:
-    """A CLI in the manner of EOS: `leaf1#`, `leaf1(config)#`, and `% Invalid input` for what it does not know."""
-
-    def __init__(self) -> None:
-        self._configures = False
-        self._lines: list[str] = []
-
-    def greeting(self) -> Reply:
-        return Reply(output="Last login: never\n", prompt=self._prompt())
-
-    def _prompt(self) -> str:
-        return "leaf1(config)#" if self._configures else "leaf1#"
-
-    def answer(self, line: str) -> Reply:
-        word = line.strip()
-        if word == "exit" and not self._configures:
-            return Reply(closes=True)
-        output, status = self._output(word)
-        return Reply(output=output, prompt=self._prompt(), status=status)
-
-    def _output(self, word: str) -> tuple[str, int]:
-        if word in ("configure terminal", "end", "exit"):
-            self._configures = word == "configure terminal"
-            return "", 0
-        if word == "show running-config":
-            return "".join(f"{line}\n" for line in self._lines), 0
-        if self._configures and word.startswith(("hostname", "interface")):
-            self._lines.append(word)
-            return "", 0
-        if word.startswith("terminal "):
-            return {"width": "Width set to 511 columns.\n", "length": "Pagination disabled.\n"}[word.split()[1]], 0
-        if not word:
-            return "", 0
-        return "% Invalid input\n", 1
+from railfab.ssh import Cli
 
 
 @pytest.fixture
 def port(tmp_path: Path) -> Iterator[int]:
-    """A server in an event loop of its own thread."""
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, daemon=True)
-    thread.start()
-    access = SshAccess(username="admin", password=PASSWORD)
-    starting = serve("127.0.0.1", 0, host_key=tmp_path / "host.key", access=access, cli=Dialect)
-    server = asyncio.run_coroutine_threadsafe(starting, loop).result(30)
-    yield server.port
-    asyncio.run_coroutine_threadsafe(server.close(), loop).result(30)
-    loop.call_soon_threadsafe(loop.stop)
-    thread.join()
-    loop.close()
+    with serving(tmp_path) as server:
+        yield server.port
 
 
 @pytest.fixture

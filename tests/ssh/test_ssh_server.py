@@ -83,7 +83,14 @@ def test_a_command_killed_by_a_signal_is_no_success(server: Running) -> None:
 
 def test_a_session_does_not_get_the_environment_of_the_server(server: Running) -> None:
     names = {line.split(b"=")[0] for line in server.run("env")[1].splitlines()}
-    assert names <= {b"HOME", b"USER", b"LOGNAME", b"PATH", b"LANG", b"SHELL", b"PWD", b"SHLVL", b"_", b"OLDPWD"}
+    of_sshd = {b"HOME", b"USER", b"LOGNAME", b"PATH", b"LANG", b"SHELL", b"SSH_CONNECTION"}
+    assert names <= of_sshd | {b"PWD", b"SHLVL", b"_", b"OLDPWD"}
+
+
+def test_a_session_knows_the_ends_of_its_connection(server: Running) -> None:
+    client, client_port, address, port = server.run('printf %s "$SSH_CONNECTION"')[1].decode().split()
+    assert (client, address) == ("127.0.0.1", "127.0.0.1")
+    assert int(client_port) != int(port)
 
 
 @pytest.mark.parametrize(

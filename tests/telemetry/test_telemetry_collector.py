@@ -11,6 +11,7 @@ from tests.telemetry.rack import HOST_PORT, INTERVAL_S, LLDP, QUICK, UPLINK, Rac
 
 from railfab.endpoints import Endpoints
 from railfab.errors import EndpointError, Problems, UnknownPlatform
+from railfab.platforms import platform_names
 from railfab.telemetry import Collector, Policy, State
 from railfab.topology import Topology
 
@@ -199,18 +200,21 @@ def on_platform(endpoints: Endpoints, platforms: dict[str, str]) -> Endpoints:
 def test_a_switch_of_an_unknown_platform_is_refused_and_the_others_are_streamed(
     topology: Topology, rack: Rack, caplog: pytest.LogCaptureFixture
 ) -> None:
-    endpoints = on_platform(rack.endpoints(), {SPINE: "eos"})
+    endpoints = on_platform(rack.endpoints(), {SPINE: "no-such-os"})
     with Collector(topology, endpoints, interval_s=INTERVAL_S, policy=QUICK) as collector:
         now = eventually(collector, lambda now: now.value(OCTETS, device=LEAF))
         assert now.value("fabric_collector_session_up", device=SPINE) == 0
         assert now.value("fabric_collector_session_state", device=SPINE) == State.REFUSED
         assert now.value("fabric_collector_errors_total", device=SPINE, reason="unimplemented") == 1
         assert not now.select(OCTETS, device=SPINE)
-    said = "pod1-spine1: platform 'eos' is not supported, nothing is collected from it. Use one of frr, srlinux."
+    said = (
+        "pod1-spine1: platform 'no-such-os' is not supported, nothing is collected from it. "
+        f"Use one of {', '.join(platform_names())}."
+    )
     assert caplog.messages.count(said) == 1
 
 
 def test_a_fabric_of_unknown_platforms_alone_cannot_be_collected(topology: Topology, rack: Rack) -> None:
-    endpoints = on_platform(rack.endpoints(), {SPINE: "eos", LEAF: "eos"})
-    with pytest.raises(UnknownPlatform, match="eos"):
+    endpoints = on_platform(rack.endpoints(), {SPINE: "no-such-os", LEAF: "no-such-os"})
+    with pytest.raises(UnknownPlatform, match="no-such-os"):
         Collector(topology, endpoints)

@@ -29,10 +29,11 @@ from railfab.fabric.design import design
 from railfab.gnmi import messages, paths, values
 from railfab.gnmi.certificates import Authority
 from railfab.metrics import CATALOGUE
-from railfab.platforms import platform
+from railfab.platforms import ChangeName, platform, platform_names
 from railfab.twin import Control, Twin, connect, running
 
 SRLINUX = platform("srlinux")
+CHANGE = ChangeName(deploy="20261122T093012.345Z-4f2a", user="kim", host="control1")
 DESCRIPTION = "/interface[name=ethernet-1/1/1]/description"
 
 
@@ -74,8 +75,10 @@ def test_a_configured_twin_is_up_and_what_the_intent_says(twin: Twin) -> None:
     for name, model in pod64().models.items():
         node = endpoint(twin, name)
         with SRLINUX.session(node, read_credentials(node)) as session:
-            assert session.diff(SRLINUX.text(SRLINUX.render(model))) == ""
-            assert SRLINUX.parse(session.load()) == model
+            assert session.stage(SRLINUX.text(SRLINUX.render(model))).diff == ""
+            running_there = session.running()
+        assert SRLINUX.parse(running_there.text) == model
+        assert (running_there.identity.hostname, running_there.identity.version) == (name, "v25.3.1")
 
 
 def test_observe_sees_sessions_neighbours_and_mtu(twin: Twin) -> None:
@@ -89,25 +92,25 @@ def test_observe_sees_sessions_neighbours_and_mtu(twin: Twin) -> None:
     assert all(port.oper_up and port.mtu_bytes == 9216 for port in seen.interfaces)
 
 
-def test_a_factory_twin_is_loaded_committed_rolled_back_and_committed_for_good(tmp_path: Path) -> None:
+def test_a_factory_twin_is_staged_committed_reverted_and_committed_for_good(tmp_path: Path) -> None:
     text = SRLINUX.text(SRLINUX.render(pod64().models[LEAF]))
     with started(tmp_path, configured=False) as twin:
         assert twin.status().sessions == 0
         assert not any(found.configured for found in twin.status().switches)
         node = endpoint(twin, LEAF)
         with SRLINUX.session(node, read_credentials(node)) as session:
-            factory = session.load()
-            assert session.diff(text) != ""
-            session.commit(text, confirm_within_s=60)
-            assert session.diff(text) == ""
+            factory = session.running().text
+            assert session.stage(text).diff != ""
+            session.commit(session.stage(text), CHANGE, 60)
+            assert session.stage(text).diff == ""
             assert twin.status().sessions == 8
-            session.rollback()
-            assert session.load() == factory
+            session.revert(CHANGE)
+            assert session.running().text == factory
             assert twin.status().sessions == 0
-            session.commit(text, confirm_within_s=60)
-            session.confirm()
-            session.commit(text, confirm_within_s=60)
-            assert session.diff(text) == ""
+            session.commit(session.stage(text), CHANGE, 60)
+            session.confirm(CHANGE)
+            assert session.stage(text).diff == ""
+            assert session.running().pending is None
 
 
 def test_a_commit_that_is_refused_changes_nothing(twin: Twin) -> None:
@@ -116,10 +119,10 @@ def test_a_commit_that_is_refused_changes_nothing(twin: Twin) -> None:
     tree["srl_nokia-network-instance:network-instance"][0]["protocols"]["srl_nokia-bgp:bgp"]["autonomous-system"] = "x"
     node = endpoint(twin, LEAF)
     with SRLINUX.session(node, read_credentials(node)) as session:
-        before = session.load()
+        before = session.running()
         with pytest.raises(CommitRefused) as caught:
-            session.commit(SRLINUX.text(tree), confirm_within_s=60)
-        assert session.load() == before
+            session.commit(session.stage(SRLINUX.text(tree)), CHANGE, 60)
+        assert session.running() == before
     assert "'x' is not a whole number" in str(caught.value)
     assert twin.status().sessions_up == 64
 
@@ -162,7 +165,7 @@ def test_a_wrong_password_is_refused(twin: Twin) -> None:
         pytest.raises(LoginRefused) as caught,
         SRLINUX.session(endpoint(twin, LEAF), Credentials("admin", "wrong")) as session,
     ):
-        session.load()
+        session.running()
     assert str(caught.value) == (
         f"{LEAF}: rejects the login of admin ({LEAF}: wrong user or password). Check the user name and password."
     )
@@ -201,8 +204,9 @@ def test_a_platform_that_the_twin_does_not_speak_is_named(tmp_path: Path) -> Non
     fabric = design(REPOSITORY / "labs" / "frr-pod" / "intent.yml")
     with pytest.raises(UnsupportedFeature) as caught, Twin(fabric, state=tmp_path, base_port=0):
         pass
+    served = " or ".join(name for name in platform_names() if platform(name).twin)
     assert str(caught.value) == (
-        "pod1-seg1-leaf1: the twin does not support frr. Use a fabric of srlinux, or boot it with railfab lab."
+        f"pod1-seg1-leaf1: the twin does not support frr. Use a fabric of {served}, or boot it with railfab lab."
     )
     assert list(tmp_path.iterdir()) == []
 

@@ -19,7 +19,7 @@ from railfab.app.sampling import Sampling
 from railfab.app.summary import JobSummary, Summary
 from railfab.app.view import Scene
 from railfab.dashboards import Scrape, prometheus_files, write
-from railfab.deploy import apply_all, nornir_of
+from railfab.deploy import apply_all, new_change, nornir_of
 from railfab.errors import EndpointError, LabError, RailfabError, raise_all
 from railfab.fabric import Design, resolve_endpoints
 from railfab.findings import DesignCode
@@ -196,8 +196,9 @@ class _Start:
         """Bring every switch of the twin to the intent."""
         endpoints = resolve_endpoints(self._fabric, "twin", self._options.state)
         outcomes = apply_all(
-            nornir_of(self._fabric, endpoints),
+            nornir_of(self._fabric, endpoints, self._stop_requested),
             self._fabric.configurations(self._options.accept),
+            new_change(),
             lambda name: self._report(f"deployed {name}"),
             stop_requested=self._stop_requested,
             abandoned=self._stop_requested,

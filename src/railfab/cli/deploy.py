@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import KW_ONLY, asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,6 +14,7 @@ import typer
 from railfab.cli.common import (
     CANNOT,
     FOUND,
+    INTERRUPTED,
     STATE_DEFAULT,
     AcceptOption,
     IntentFile,
@@ -30,20 +33,31 @@ from railfab.cli.common import (
     stop_at_errors,
     stop_on_signal,
 )
-from railfab.errors import RailfabError
+from railfab.device import changes
+from railfab.endpoints import Endpoints
+from railfab.errors import ConfigError, Problems, RailfabError
 from railfab.fabric import Design, design, resolve_endpoints
+from railfab.platforms import platform
 from railfab.units import counted, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nornir.core import Nornir
+    from railfab.deploy import DeployRecord, OpenDeploy, Outcome, Preview
+    from railfab.deploy.tasks import IsOwn
 
-    from railfab.deploy import Outcome
-    from railfab.deploy.tasks import Keep
-
+ToOption = Annotated[
+    str | None, typer.Option("--to", metavar="ID", help="Undo this deploy and all later ones.", show_default=False)
+]
+ListOption = Annotated[bool, typer.Option("--list", metavar="", help="List the deploys that can be undone.")]
+RESULTS = {
+    "changed": "changed",
+    "no change": "no change",
+    "failed": "failed, unchanged",
+    "unsettled": "failed, check it",
+}
 PlanOption = Annotated[bool, typer.Option("--plan", metavar="", help="Show the differences and stop.")]
-FINISHING = "stopping: changes that have begun are finished, no other is begun"
+FINISHING = "stopping: changes that have begun get 4 s to finish, no other is begun"
 YesOption = Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Do not ask.")]
 
 
@@ -66,83 +80,188 @@ def deploy(
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Bring switches to the intent: show the differences, apply them, read back; a switch that fails is rolled back."""
-    from railfab.deploy import PreviousConfigurations, nornir_of
-
     fabric = design(intent)
     stop_at_errors(fabric, accept, output)
-    nornir = nornir_of(fabric, resolve_endpoints(fabric, on, state, limit))
-    keep = PreviousConfigurations(state, fabric.intent.fabric).keep
-    _change(fabric, nornir, fabric.texts, plan=plan, yes=yes, output=output, keep=keep)
+    endpoints = resolve_endpoints(fabric, on, state, limit)
+    _Run(fabric, endpoints, state, plan=plan, yes=yes, output=output).change(fabric.texts, "deploy")
 
 
 def rollback(
     intent: IntentFile,
     on: OnOption = None,
     limit: LimitOption = None,
+    to: ToOption = None,
+    show: ListOption = False,
     plan: PlanOption = False,
     yes: YesOption = False,
     state: StateOption = STATE_DEFAULT,
     output: OutputOption = Output.TABLE,
 ) -> None:
-    """Return the switches that the last deploy changed to the configuration that they had before it."""
-    from railfab.deploy import load_previous, nornir_of
+    """Return switches to the configurations that they had before the last deploy, or before the one of --to."""
+    from railfab.deploy import Journal
 
     fabric = design(intent)
-    previous = load_previous(state, fabric.intent.fabric)
-    if gone := sorted(previous.keys() - {node.name for node in fabric.topology.switches()}):
-        problem = f"{listed(gone)} was changed by the last deploy and is not in this intent"
+    journal = Journal(state, fabric.intent.fabric)
+    if show:
+        _print_deploys(journal.deploys(), output)
+        return
+    texts = journal.texts_before(to or journal.last().deploy)
+    if gone := sorted(texts.keys() - {node.name for node in fabric.topology.switches()}):
+        problem = f"{listed(gone)} was changed by that deploy and is not in this intent"
         raise RailfabError("rollback", problem, "Use the intent that was deployed")
-    endpoints = resolve_endpoints(fabric, on, state, limit, among=previous.keys())
+    endpoints = resolve_endpoints(fabric, on, state, limit, among=texts.keys())
     if not endpoints.nodes:
-        raise RailfabError("rollback", "none of these switches was changed", f"Choose among {listed(list(previous))}")
-    _change(fabric, nornir_of(fabric, endpoints), previous, plan=plan, yes=yes, output=output, keep=None)
+        raise RailfabError("rollback", "none of these switches was changed", f"Choose among {listed(list(texts))}")
+    _Run(fabric, endpoints, state, plan=plan, yes=yes, output=output).change(texts, "rollback")
 
 
-def _change(
-    fabric: Design,
-    nornir: Nornir,
-    texts: Mapping[str, str],
-    *,
-    plan: bool,
-    yes: bool,
-    output: Output,
-    keep: Keep | None,
+def _print_deploys(deploys: Sequence[DeployRecord], output: Output) -> None:
+    """The deploys that can be rolled back, newest first."""
+    newest = list(reversed(deploys))
+    if output is Output.JSON:
+        print_json([asdict(record) for record in newest])
+        return
+    rows = [
+        (record.deploy, record.verb, f"{record.user}@{record.host}", len(record.switches), _ending(record))
+        for record in newest
+    ]
+    print_table("", ("deploy", "verb", "by", "switches", "result"), rows)
+    if not rows:
+        stdout().print("no deploy has changed a switch yet")
+
+
+def _ending(record: DeployRecord) -> str:
+    """`8 changed`, `7 changed, 1 failed`, or `interrupted`."""
+    if not record.finished:
+        return "interrupted"
+    counts = Counter(result for result in record.results.values() if result != "no change")
+    return ", ".join(f"{count} {result}" for result, count in sorted(counts.items()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """A change of switches from the command line: preview, question, change, report, exit code."""
+
+    fabric: Design
+    endpoints: Endpoints
+    state: Path
+    _: KW_ONLY
+    plan: bool
+    yes: bool
+    output: Output
+
+    def change(self, texts: Mapping[str, str], verb: str) -> None:
+        """Bring the switches to these configurations, and leave with the exit code of the outcome."""
+        from railfab.deploy import Journal
+
+        if self.plan:
+            self._print_previews(self._previews(texts, None), texts)
+            return
+        journal = Journal(self.state, self.fabric.intent.fabric)
+        with journal.open(verb) as entry:
+            previews = self._previews(texts, journal.is_own)
+            changing = [found for found in previews if found.changed]
+            if self.output is Output.TABLE and not self.yes:
+                self._print_changes(changing, texts)
+            if changing and not self.yes and stdout().is_terminal and self.output is Output.TABLE:
+                typer.confirm(f"Change {counted(len(changing), 'switch')}?", abort=True)
+            self._apply(texts, previews, entry)
+
+    def _previews(self, texts: Mapping[str, str], is_own: IsOwn | None) -> list[Preview]:
+        from railfab.deploy import nornir_of, preview_all
+
+        nornir = nornir_of(self.fabric, self.endpoints)
+        with _bar("reading", len(nornir.inventory.hosts)) as on_done:
+            previews = preview_all(nornir, texts, on_done, is_own=is_own)
+        for found in previews:
+            if found.reverted is not None:
+                line = f"{found.name}: reverted the unconfirmed change of deploy {found.reverted.deploy}"
+                stderr().print(line, soft_wrap=True, markup=False)
+        return previews
+
+    def _apply(self, texts: Mapping[str, str], previews: Sequence[Preview], entry: OpenDeploy) -> None:
+        from railfab.deploy import apply_all, nornir_of
+
+        approved = {found.name: found.diff for found in previews}
+        with stop_on_signal(FINISHING) as stop_requested:
+            nornir = nornir_of(self.fabric, self.endpoints, stop_requested)
+            with _bar("changing", len(previews)) as on_done:
+                outcomes = apply_all(
+                    nornir,
+                    texts,
+                    entry.change,
+                    on_done,
+                    approved=approved,
+                    keep=entry.keep,
+                    stop_requested=stop_requested,
+                    abandoned=stop_requested,
+                )
+            entry.finish({outcome.name: outcome.result for outcome in outcomes})
+        _report(self.fabric, outcomes, self._changes(previews, texts), output=self.output)
+        if stop_requested.is_set():
+            raise typer.Exit(INTERRUPTED)
+
+    def _print_previews(self, previews: Sequence[Preview], texts: Mapping[str, str]) -> None:
+        from railfab.deploy import Outcome
+
+        if self.output is Output.JSON:
+            settings = self._changes(previews, texts)
+            outcomes = [Outcome(name=one.name, changed=one.changed, failed=False, diff=one.diff) for one in previews]
+            print_json([_document(outcome, settings[outcome.name]) for outcome in outcomes])
+            return
+        self._print_changes([found for found in previews if found.changed], texts)
+        rows = [(one.name, "would change" if one.changed else "no change", _extent(one.diff)) for one in previews]
+        print_table("", ("switch", "result", "lines"), rows)
+        would = sum(found.changed for found in previews)
+        stdout().print(f"{_of(self.fabric, previews)}: {would} would change")
+
+    def _print_changes(self, changing: Sequence[Preview], texts: Mapping[str, str]) -> None:
+        """The settings that change, and below them the lines."""
+        from rich.syntax import Syntax
+
+        console, settings = stdout(), self._changes(changing, texts)
+        for found in changing:
+            console.print(f"[bold]{found.name}[/bold]")
+            for line in settings[found.name]:
+                console.print(f"  {line}", soft_wrap=True, markup=False)
+            console.print(Syntax(found.diff, "diff", theme="ansi_dark", background_color="default", word_wrap=True))
+
+    def _changes(self, previews: Sequence[Preview], texts: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+        """The settings of each switch that change, one line each; none where a text does not parse."""
+        return {
+            found.name: _settings(self.fabric, found.name, found.text, texts[found.name]) if found.changed else ()
+            for found in previews
+        }
+
+
+def _settings(fabric: Design, name: str, before: str, after: str) -> tuple[str, ...]:
+    parse = platform(fabric.models[name].platform).parse
+    try:
+        return tuple(map(str, changes(parse(before), parse(after))))
+    except (ConfigError, Problems):
+        return ()
+
+
+def _document(outcome: Outcome, settings: Sequence[str]) -> dict[str, Any]:
+    """What `--output json` prints of one switch. changes: the settings that change."""
+    return {**asdict(outcome), "changes": list(settings)}
+
+
+def _of(fabric: Design, switches: Sequence[object]) -> str:
+    """`5 of 6 switches`; the second number is that of the intent."""
+    return f"{len(switches)} of {counted(len(fabric.topology.switches()), 'switch')}"
+
+
+def _report(
+    fabric: Design, outcomes: Sequence[Outcome], settings: Mapping[str, Sequence[str]], *, output: Output
 ) -> None:
-    """Preview all switches, ask, apply, report, and leave with the exit code of the outcome."""
-    from railfab.deploy import apply_all, preview_all
-
-    hosts = len(nornir.inventory.hosts)
-    with _bar("reading", hosts) as on_done:
-        outcomes = preview_all(nornir, texts, on_done)
-    changing = [outcome for outcome in outcomes if outcome.changed]
-    if output is Output.TABLE and (plan or not yes):
-        _print_diffs(changing)
-    if changing and not plan:
-        if not yes and stdout().is_terminal and output is Output.TABLE:
-            typer.confirm(f"Change {counted(len(changing), 'switch')}?", abort=True)
-        approved = {outcome.name: outcome.diff for outcome in outcomes}
-        with stop_on_signal(FINISHING) as stop_requested, _bar("changing", hosts) as on_done:
-            outcomes = apply_all(nornir, texts, on_done, approved=approved, keep=keep, stop_requested=stop_requested)
-    _report(fabric, outcomes, plan=plan, output=output)
-
-
-def _print_diffs(changing: list[Outcome]) -> None:
-    from rich.syntax import Syntax
-
-    console = stdout()
-    for outcome in changing:
-        console.print(f"[bold]{outcome.name}[/bold]")
-        console.print(Syntax(outcome.diff, "diff", theme="ansi_dark", background_color="default", word_wrap=True))
-
-
-def _report(fabric: Design, outcomes: list[Outcome], *, plan: bool, output: Output) -> None:
     """Print the result of each switch; exit 0 when all succeeded, 1 when some failed, 2 when all failed."""
     if output is Output.JSON:
-        print_json([asdict(outcome) for outcome in outcomes])
+        print_json([_document(outcome, settings[outcome.name]) for outcome in outcomes])
     else:
-        rows = [(outcome.name, _verdict(outcome, plan=plan), _extent(outcome.diff)) for outcome in outcomes]
+        rows = [(outcome.name, RESULTS[outcome.result], _extent(outcome.diff)) for outcome in outcomes]
         print_table("", ("switch", "result", "lines"), rows)
-        stdout().print(_totals(fabric, outcomes, plan=plan))
+        stdout().print(_totals(fabric, outcomes))
     failed = [outcome for outcome in outcomes if outcome.failed]
     for outcome in failed:
         stderr().print(f"railfab: {outcome.error}", soft_wrap=True, markup=False)
@@ -150,21 +269,12 @@ def _report(fabric: Design, outcomes: list[Outcome], *, plan: bool, output: Outp
         raise typer.Exit(CANNOT if len(failed) == len(outcomes) else FOUND)
 
 
-def _totals(fabric: Design, outcomes: list[Outcome], *, plan: bool) -> str:
-    """`5 of 6 switches: 4 changed, 1 failed`; the second number is that of the intent."""
+def _totals(fabric: Design, outcomes: Sequence[Outcome]) -> str:
+    """`5 of 6 switches: 4 changed, 1 failed`."""
     changed = sum(outcome.changed for outcome in outcomes)
     failed = sum(outcome.failed for outcome in outcomes)
-    of = f"{len(outcomes)} of {counted(len(fabric.topology.switches()), 'switch')}"
-    result = f"{changed} would change" if plan else f"{changed} changed"
-    return f"{of}: {result}, {failed} failed" if failed else f"{of}: {result}"
-
-
-def _verdict(outcome: Outcome, *, plan: bool) -> str:
-    if outcome.failed:
-        return "failed, check it" if outcome.unsettled else "failed, unchanged"
-    if not outcome.changed:
-        return "no change"
-    return "would change" if plan else "changed"
+    result = f"{_of(fabric, outcomes)}: {changed} changed"
+    return f"{result}, {failed} failed" if failed else result
 
 
 def _extent(diff: str) -> str:

@@ -26,8 +26,8 @@ from railfab.cli.common import (
     uncollected,
 )
 from railfab.device import DeviceModel, deviations, disagreements
-from railfab.errors import ConfigError, Problems, RailfabError, each
-from railfab.fabric import Design, design, limited, resolve_endpoints
+from railfab.errors import RailfabError
+from railfab.fabric import Design, design, limited, parsed, resolve_endpoints
 from railfab.findings import DifferenceCode, Finding, error
 from railfab.intent import json_schema
 from railfab.platforms import platform
@@ -146,15 +146,8 @@ def _text(file: Path) -> str:
 
 def _parsed(fabric: Design, texts: dict[str, str], names: list[str], found: list[Finding]) -> dict[str, DeviceModel]:
     """Device models of the texts. Adds a finding for each text that does not parse, and for each that is missing."""
-    models = {}
-    for name, text in texts.items():
-        try:
-            models[name] = platform(fabric.models[name].platform).parse(text)
-        except (ConfigError, Problems) as invalid:
-            found.extend(
-                error(DifferenceCode.CONFIGURATION_INVALID, f"{name}: {one.where}", one.problem, one.remedy)
-                for one in each(invalid)
-            )
+    models, invalid = parsed(fabric, texts)
+    found.extend(invalid)
     missing = [name for name in names if name not in texts]
     found.extend(
         error(DifferenceCode.CONFIGURATION_MISSING, name, "has no configuration here", "Render or read it as well")

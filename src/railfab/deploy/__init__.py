@@ -1,19 +1,21 @@
-"""Nornir runs over the switches of a fabric: preview, apply, roll back, verify."""
+"""Nornir runs over the switches of a fabric: preview, apply, roll back, verify; and the journal of deploys."""
 
 from railfab.deploy.inventory import RailfabInventory
-from railfab.deploy.previous_configurations import PreviousConfigurations, load_previous
-from railfab.deploy.run import Outcome, apply_all, inspect_all, nornir_of, preview_all, read_configurations
+from railfab.deploy.journal import DeployRecord, Journal, OpenDeploy, new_change
+from railfab.deploy.run import Outcome, Preview, apply_all, nornir_of, preview_all, read_configurations
 from railfab.deploy.tasks import inspect, preview, read_running, reconcile
 from railfab.deploy.verify import unmodelled_differences, verify_all
 
 __all__ = [
+    "DeployRecord",
+    "Journal",
+    "OpenDeploy",
     "Outcome",
-    "PreviousConfigurations",
+    "Preview",
     "RailfabInventory",
     "apply_all",
     "inspect",
-    "inspect_all",
-    "load_previous",
+    "new_change",
     "nornir_of",
     "preview",
     "preview_all",

@@ -12,6 +12,7 @@ from typing import Any
 
 from nornir.core.inventory import ConnectionOptions, Defaults, Group, Groups, Host, Hosts, Inventory, ParentGroups
 
+from railfab.deploy.pygnmi_connection import NAME, connection_options, register
 from railfab.endpoints import STATE_DIR, Endpoint, read_credentials
 from railfab.fabric import Design, design, group_names, resolve_endpoints
 from railfab.platforms import platform
@@ -41,7 +42,11 @@ class RailfabInventory:
 
 
 def inventory_of(fabric: Design, endpoints: tuple[Endpoint, ...]) -> Inventory:
-    """The inventory of these endpoints; a host has its endpoint in `data["endpoint"]`."""
+    """The inventory of these endpoints; a host has its endpoint in `data["endpoint"]`.
+
+    Users' own tasks get the connections `netmiko` (with the plugin of nornir_netmiko) and `pygnmi`.
+    """
+    register()
     nodes = {node.name: node for node in fabric.topology.switches()}
     names = {endpoint.name: group_names(fabric.topology, nodes[endpoint.name]) for endpoint in endpoints}
     groups = Groups({name: Group(name) for found in names.values() for name in found})
@@ -65,7 +70,7 @@ def _host(endpoint: Endpoint, node: Node, groups: list[Group]) -> Host:
         platform=endpoint.platform,
         groups=ParentGroups(groups),
         data={"endpoint": endpoint, "role": str(node.role), "pod": node.pod, "segment": node.segment},
-        connection_options={"netmiko": _netmiko(endpoint)},
+        connection_options={"netmiko": _netmiko(endpoint), NAME: connection_options(endpoint)},
     )
 
 

@@ -13,14 +13,15 @@ from nornir.core.configuration import Config
 from nornir.core.inventory import Host
 from nornir.core.state import GlobalState
 from nornir.core.task import AggregatedResult, MultiResult, Result, Task
-from nornir.plugins.runners import ThreadedRunner
 
 from railfab.deploy.inventory import inventory_of
-from railfab.deploy.tasks import Keep, inspect, preview, read_running, reconcile
+from railfab.deploy.runner import StoppableRunner
+from railfab.deploy.tasks import IsOwn, Keep, inspect, preview, read_running, reconcile
 from railfab.device import Observed
 from railfab.endpoints import Endpoints
 from railfab.errors import DeviceError, NotRolledBack, RailfabError, raise_all
 from railfab.fabric import Design
+from railfab.platforms import ChangeName, Running
 
 logger = logging.getLogger(__name__)
 logging.getLogger("nornir.core.task").setLevel(
@@ -35,6 +36,20 @@ OnDone = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """What a deploy would do to one switch. text: what it runs. reverted: an interrupted change that was undone."""
+
+    name: str
+    text: str
+    diff: str
+    reverted: ChangeName | None = None
+
+    @property
+    def changed(self) -> bool:
+        return bool(self.diff)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """Outcome of one switch. error: one line, when failed. unsettled: failed, and may run part of the change."""
 
@@ -45,27 +60,45 @@ class Outcome:
     error: str | None = None
     unsettled: bool = False
 
+    @property
+    def result(self) -> str:
+        """`changed`, `no change`, `failed` or `unsettled`."""
+        if self.failed:
+            return "unsettled" if self.unsettled else "failed"
+        return "changed" if self.changed else "no change"
 
-def nornir_of(fabric: Design, endpoints: Endpoints) -> Nornir:
-    """A Nornir over these switches."""
+
+def nornir_of(fabric: Design, endpoints: Endpoints, stop_requested: threading.Event | None = None) -> Nornir:
+    """A Nornir over these switches. stop_requested: when set, a run gives up switches that do not answer."""
     return Nornir(
         inventory=inventory_of(fabric, endpoints.nodes),
-        runner=ThreadedRunner(num_workers=WORKERS),
+        runner=StoppableRunner(WORKERS, stop_requested),
         config=Config(),
         data=GlobalState(),
     )
 
 
-def preview_all(nornir: Nornir, configurations: Mapping[str, str], on_done: OnDone) -> list[Outcome]:
-    """Changes that these configurations would make. Raises RailfabError when a switch cannot be read."""
-    result = _run(nornir, preview, on_done, configurations=configurations)
+def preview_all(
+    nornir: Nornir, configurations: Mapping[str, str], on_done: OnDone, *, is_own: IsOwn | None = None
+) -> list[Preview]:
+    """Changes that these configurations would make.
+
+    is_own: see `tasks.preview`. Raises RailfabError when a switch cannot be read, or has a pending change.
+    """
+    result = _run(nornir, preview, on_done, configurations=configurations, is_own=is_own)
     raise_all(_errors(result))
-    return [_outcome(name, result[name]) for name in nornir.inventory.hosts]
+    return [_preview(name, result[name][0]) for name in nornir.inventory.hosts]
+
+
+def _preview(name: str, found: Result) -> Preview:
+    running, staged = found.result
+    return Preview(name=name, text=running.text, diff=staged.diff, reverted=getattr(found, "reverted", None))
 
 
 def apply_all(
     nornir: Nornir,
     configurations: Mapping[str, str],
+    change: ChangeName,
     on_done: OnDone,
     *,
     approved: Mapping[str, str] | None = None,
@@ -75,12 +108,13 @@ def apply_all(
 ) -> list[Outcome]:
     """Configure each switch with its text. A failed switch is rolled back, or unsettled; the others continue.
 
-    approved: the reviewed differences, by switch. keep: stores the running configuration before it is replaced.
-    stop_requested: when set, no further switch is changed; changes in progress are finished.
+    change: name of the change on every switch. approved: the reviewed differences, by switch. keep: stores the running
+    configuration before it is replaced. stop_requested: when set, no further switch is changed.
     abandoned: when set, a switch that is lost during a change is not waited for; it is gone for good.
     """
     arguments = {
         "configurations": configurations,
+        "change": change,
         "approved": approved,
         "keep": keep,
         "stop_requested": stop_requested,
@@ -94,10 +128,10 @@ def read_configurations(fabric: Design, endpoints: Endpoints) -> dict[str, str]:
     """The running configuration of each switch. Raises RailfabError when one cannot be read."""
     result = _run(nornir_of(fabric, endpoints), read_running, lambda _name: None)
     raise_all(_errors(result))
-    return {name: found[0].result for name, found in result.items()}
+    return {name: found[0].result.text for name, found in result.items()}
 
 
-def inspect_all(nornir: Nornir, on_done: OnDone) -> dict[str, tuple[str, Observed]]:
+def inspect_all(nornir: Nornir, on_done: OnDone) -> dict[str, tuple[Running, Observed]]:
     """Running configuration and live state of each switch. Raises RailfabError when one cannot be read."""
     result = _run(nornir, inspect, on_done)
     raise_all(_errors(result))

@@ -10,15 +10,18 @@ from nornir.core.task import Result, Task
 
 from railfab.endpoints import Endpoint, read_credentials
 from railfab.errors import CommitRefused, DeviceError, NotRolledBack, RailfabError, Unreachable
-from railfab.platforms import Session, platform
+from railfab.platforms import ChangeName, Pending, Running, Session, Staged, platform
 
 CONFIRM_WITHIN_S = 120
-"""Rollback timer of an unconfirmed change, on platforms that have one [s]."""
+"""Time after which a switch reverts a change that is not confirmed [s]."""
 RECONNECT_WITHIN_S, RECONNECT_EVERY_S = 20.0, 1.0
-"""How long and how often to retry the rollback of a switch whose connection was lost during a change [s]."""
+"""How long and how often a switch that was lost during a change is tried again [s]."""
 
 Keep = Callable[[str, str], None]
 """Stores the name of a switch and its running configuration, just before it is replaced."""
+
+IsOwn = Callable[[ChangeName], bool]
+"""Whether a change was begun by an earlier, interrupted run that this one may undo."""
 
 
 def open_session(task: Task) -> Session:
@@ -27,87 +30,134 @@ def open_session(task: Task) -> Session:
     return platform(endpoint.platform).session(endpoint, read_credentials(endpoint))
 
 
-def preview(task: Task, configurations: Mapping[str, str]) -> Result:
-    """Difference between the running configuration and the given one; changes nothing."""
+def preview(task: Task, configurations: Mapping[str, str], is_own: IsOwn | None = None) -> Result:
+    """Compare the running configuration with the given one; the result is (Running, Staged), the diff as text.
+
+    is_own: tells changes that an interrupted run left pending; they are reverted first, and named in the result's
+    `reverted`. Without it nothing is changed. Raises DeviceError for a pending change of somebody else.
+    """
+    name = task.host.name
     with open_session(task) as session:
-        diff = session.diff(configurations[task.host.name])
-    return Result(host=task.host, changed=bool(diff), diff=diff)
+        running = session.running()
+        reverted = running.pending.change if running.pending and is_own else None
+        if reverted is not None and is_own is not None and is_own(reverted):
+            session.revert(reverted)
+            running = session.running()
+        refuse_pending(name, running.pending)
+        staged = session.stage(configurations[name])
+    return Result(
+        host=task.host, result=(running, staged), changed=bool(staged.diff), diff=staged.diff, reverted=reverted
+    )
+
+
+def refuse_pending(name: str, pending: Pending | None) -> None:
+    """Raise DeviceError for a change that is neither confirmed nor reverted."""
+    if pending is None:
+        return
+    timer = "" if pending.reverts_in_s is None else f", which the switch reverts in {pending.reverts_in_s:.0f} s"
+    if pending.change is None:
+        problem = f"has an unconfirmed change that railfab did not make ({pending.description}){timer}"
+        raise DeviceError(name, problem, "Confirm or revert it on the switch, then run this again")
+    change = pending.change
+    problem = f"has an unconfirmed change of {change.user}@{change.host} (deploy {change.deploy}){timer}"
+    raise DeviceError(name, problem, "Wait until it ends, or run railfab deploy where it was begun")
 
 
 def reconcile(
     task: Task,
     configurations: Mapping[str, str],
-    confirm_within_s: int = CONFIRM_WITHIN_S,
+    change: ChangeName,
+    within_s: int = CONFIRM_WITHIN_S,
     approved: Mapping[str, str] | None = None,
     keep: Keep | None = None,
     stop_requested: threading.Event | None = None,
     abandoned: threading.Event | None = None,
 ) -> Result:
-    """Configure one switch: diff, commit, read back, confirm; roll back when the switch does not accept all of it.
+    """Configure one switch: stage, commit, confirm; the switch reads back and reverts what it does not accept.
 
-    approved: the reviewed differences, by switch; a switch with other differences is not changed.
-    stop_requested: when set, the switch is not changed. abandoned: see `commit`.
+    change: the name under which the switch keeps the change until it is confirmed. approved: the reviewed differences,
+    by switch; a switch with other differences is not changed. stop_requested: when set, the switch is not changed.
+    abandoned: when set, a lost switch is not waited for.
     Raises DeviceError; the switch then runs its former configuration, unless the error is NotRolledBack.
     """
-    name, text = task.host.name, configurations[task.host.name]
+    name = task.host.name
     with open_session(task) as session:
-        diff = session.diff(text)
-        if diff and approved is not None and diff != approved.get(name):
-            raise DeviceError(
-                name, "has changed since its differences were shown", "Review them with --plan, then deploy again"
-            )
-        if diff:
-            if stop_requested is not None and stop_requested.is_set():
-                raise DeviceError(name, "skipped: a stop was requested", "Deploy again for the remaining switches")
-            if keep is not None:
-                keep(name, session.load())
-            commit(session, name, text, confirm_within_s, abandoned)
-    return Result(host=task.host, changed=bool(diff), diff=diff)
+        running = session.running()
+        refuse_pending(name, running.pending)
+        staged = session.stage(configurations[name])
+        if not staged.diff:
+            return Result(host=task.host, changed=False, diff="")
+        _check(name, running, staged, approved, stop_requested)
+        if keep is not None:
+            keep(name, running.text)
+        _commit(task, session, staged, change, within_s, abandoned or threading.Event())
+    return Result(host=task.host, changed=True, diff=staged.diff)
 
 
-def commit(
-    session: Session, name: str, text: str, confirm_within_s: int, abandoned: threading.Event | None = None
+def _check(
+    name: str,
+    running: Running,
+    staged: Staged,
+    approved: Mapping[str, str] | None,
+    stop_requested: threading.Event | None,
 ) -> None:
-    """Commit, read back, confirm. Raises DeviceError as `reconcile` does.
+    """Raise DeviceError when the switch has changed since the review, or a stop was requested."""
+    reviewed = approved is None or staged.diff == approved.get(name)
+    if not reviewed or staged.revision != running.revision:
+        problem = "has changed since its differences were shown"
+        raise DeviceError(name, problem, "Review them with --plan, then deploy again")
+    if stop_requested is not None and stop_requested.is_set():
+        raise DeviceError(name, "skipped: a stop was requested", "Deploy again for the remaining switches")
 
-    abandoned: when set, a lost switch is not waited for to restore its former configuration.
-    """
+
+def _commit(
+    task: Task, session: Session, staged: Staged, change: ChangeName, within_s: int, abandoned: threading.Event
+) -> None:
+    """Commit and confirm; a switch that is lost in between is tried again with new sessions."""
     try:
-        session.commit(text, confirm_within_s=confirm_within_s)
-        left = session.diff(text)
-        if left:
-            first = left.splitlines()[-1].strip()
-            raise CommitRefused(
-                name, f"did not accept all of it ({first}) and was rolled back", "Compare its release with the intent"
-            )
-    except RailfabError as error:
-        _roll_back(session, name, error, abandoned or threading.Event())
+        session.commit(staged, change, within_s)
+    except CommitRefused:
         raise
-    session.confirm()
+    except RailfabError as error:
+        _retried(task, lambda found: found.revert(change), error, within_s, abandoned)
+        raise
+    try:
+        session.confirm(change)
+    except Unreachable as error:
+        _retried(task, lambda found: found.confirm(change), error, within_s, abandoned)
 
 
-def _roll_back(session: Session, name: str, cause: RailfabError, abandoned: threading.Event) -> None:
-    """Restore the former configuration; retry an unreachable switch for RECONNECT_WITHIN_S, unless it is abandoned."""
+def _retried(
+    task: Task, action: Callable[[Session], None], cause: RailfabError, within_s: int, abandoned: threading.Event
+) -> None:
+    """Do this in a new session, again and again for RECONNECT_WITHIN_S, unless the switch is abandoned.
+
+    Raises NotRolledBack when it does not answer, and whatever else it answers.
+    """
     deadline = time.monotonic() + RECONNECT_WITHIN_S
     while True:
         try:
-            return session.rollback()
+            with open_session(task) as session:
+                return action(session)
+        except CommitRefused:
+            raise
         except RailfabError as error:
             retry = isinstance(error, Unreachable) and time.monotonic() < deadline
             if not retry or abandoned.wait(RECONNECT_EVERY_S):
-                problem = f"{cause.problem}, and could not be rolled back ({error.problem})"
-                raise NotRolledBack(
-                    name, problem, "Check its running configuration, then deploy again or roll back"
-                ) from error
+                problem = (
+                    f"{cause.problem}, and then {error.problem}; unless the change was confirmed, "
+                    f"the switch reverts it within {within_s} s"
+                )
+                raise NotRolledBack(task.host.name, problem, "Deploy again: it finds what is pending") from error
 
 
 def read_running(task: Task) -> Result:
-    """The running configuration, as text."""
+    """The running configuration: Running."""
     with open_session(task) as session:
-        return Result(host=task.host, result=session.load())
+        return Result(host=task.host, result=session.running())
 
 
 def inspect(task: Task) -> Result:
-    """The running configuration and the live state, in one session: (text, Observed)."""
+    """The running configuration and the live state, in one session: (Running, Observed)."""
     with open_session(task) as session:
-        return Result(host=task.host, result=(session.load(), session.observe()))
+        return Result(host=task.host, result=(session.running(), session.observe()))

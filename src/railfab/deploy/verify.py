@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from nornir.core import Nornir
 
@@ -19,14 +19,15 @@ from railfab.device import (
     disagreements,
     interfaces_of_peers,
 )
-from railfab.errors import ConfigError, Problems, each
-from railfab.fabric import Design
+from railfab.fabric import Design, parsed
 from railfab.findings import DifferenceCode, Finding, error
-from railfab.platforms import platform
+from railfab.platforms import Pending, Running, platform
 from railfab.topology import Port, Topology
 from railfab.units import counted
 
 POLL_S = 1.0
+DEPLOY = "Deploy the intent"
+OF_THE_SYSTEM = (DifferenceCode.INTERFACE_DISABLED, DifferenceCode.MTU_MISMATCH)
 
 
 def verify_all(nornir: Nornir, fabric: Design, *, wait_s: float, on_done: OnDone) -> tuple[Finding, ...]:
@@ -36,22 +37,25 @@ def verify_all(nornir: Nornir, fabric: Design, *, wait_s: float, on_done: OnDone
     Raises DeviceError when a switch cannot be read.
     """
     deadline = time.monotonic() + wait_s
-    found = tuple(_findings(fabric, inspect_all(nornir, on_done)))
+    owned = {name for name, host in nornir.inventory.hosts.items() if host["endpoint"].owns_system}
+    found = tuple(_findings(fabric, inspect_all(nornir, on_done), owned))
     while found and time.monotonic() < deadline:
         time.sleep(POLL_S)
-        found = tuple(_findings(fabric, inspect_all(nornir, on_done)))
+        found = tuple(_findings(fabric, inspect_all(nornir, on_done), owned))
     return (*found, *unmodelled_differences(nornir, fabric, found))
 
 
 def unmodelled_differences(nornir: Nornir, fabric: Design, found: Iterable[Finding]) -> tuple[Finding, ...]:
     """Lines that a deploy would change on switches whose models equal the intent: unmodelled configuration.
 
-    found: findings so far; a switch with a finding about its configuration (`NAME: ...`) is left out.
+    found: findings so far; a switch with a finding about its configuration (`NAME: ...`) or about what its operating
+    system has (`NAME PORT`) is left out.
     """
     named = {finding.where.partition(": ")[0] for finding in found if ": " in finding.where}
+    named |= {finding.where.partition(" ")[0] for finding in found if finding.code in OF_THE_SYSTEM}
     others = nornir.filter(filter_func=lambda host: host.name not in named)
-    outcomes = preview_all(others, fabric.texts, lambda _name: None) if others.inventory.hosts else []
-    return tuple(_unmodelled(outcome.name, outcome.diff) for outcome in outcomes if outcome.changed)
+    previews = preview_all(others, fabric.texts, lambda _name: None) if others.inventory.hosts else []
+    return tuple(_unmodelled(found.name, found.diff) for found in previews if found.changed)
 
 
 def _unmodelled(name: str, diff: str) -> Finding:
@@ -61,27 +65,38 @@ def _unmodelled(name: str, diff: str) -> Finding:
     return error(DifferenceCode.UNMODELLED_DIFFERENCE, name, problem, "Deploy the intent; --plan shows every line")
 
 
-def _findings(fabric: Design, inspected: Mapping[str, tuple[str, Observed]]) -> Iterator[Finding]:
-    models: dict[str, DeviceModel] = {}
-    for name, (text, observed) in inspected.items():
-        try:
-            models[name] = platform(fabric.models[name].platform).parse(text)
-        except (ConfigError, Problems) as invalid:
-            for one in each(invalid):
-                yield error(DifferenceCode.CONFIGURATION_INVALID, f"{name}: {one.where}", one.problem, one.remedy)
-        yield from _live(fabric, name, observed)
+def _findings(
+    fabric: Design, inspected: Mapping[str, tuple[Running, Observed]], owned: Collection[str]
+) -> Iterator[Finding]:
+    """owned: switches whose operating system a deploy configures too."""
+    models, invalid = parsed(fabric, {name: running.text for name, (running, _) in inspected.items()})
+    yield from invalid
+    for name, (running, observed) in inspected.items():
+        if running.pending is not None:
+            yield _pending(name, running.pending)
+        yield from _live(fabric, name, observed, owns_system=name in owned)
     for name, model in models.items():
         yield from deviations(model, fabric.models[name])
     yield from disagreements(fabric.topology, models)
 
 
-def _live(fabric: Design, name: str, observed: Observed) -> Iterator[Finding]:
-    """Findings about the interfaces and sessions of one switch."""
+def _pending(name: str, pending: Pending) -> Finding:
+    by = f"{pending.change.user}@{pending.change.host}" if pending.change else pending.description
+    problem = f"is neither confirmed nor reverted ({by})"
+    return error(DifferenceCode.CHANGE_PENDING, f"{name}: a change", problem, "Confirm it, or deploy the intent")
+
+
+def _live(fabric: Design, name: str, observed: Observed, *, owns_system: bool = False) -> Iterator[Finding]:
+    """Findings about the interfaces and sessions of one switch.
+
+    owns_system: whether a deploy sets what the operating system has; the remedy names how to set it elsewhere.
+    """
+    external = {} if owns_system else platform(fabric.models[name].platform).capabilities.external
     interfaces = {interface.name: interface for interface in observed.interfaces}
     for port, peer, _ in fabric.topology.ports_of(name):
         if port.cage:
             where = f"{name} {port.name}"
-            yield from _interface(where, interfaces.get(port.name), peer, fabric.intent.profile.mtu)
+            yield from _interface(where, interfaces.get(port.name), peer, fabric.intent.profile.mtu, external)
     yield from _sessions(fabric, name, observed)
 
 
@@ -110,7 +125,10 @@ def _peers(topology: Topology, model: DeviceModel, interfaces: Mapping[str, str]
     return {key: name for key, name in found.items() if name is not None}
 
 
-def _interface(where: str, found: ObservedInterface | None, peer: Port, mtu_bytes: int) -> Iterator[Finding]:
+def _interface(
+    where: str, found: ObservedInterface | None, peer: Port, mtu_bytes: int, external: Mapping[str, str]
+) -> Iterator[Finding]:
+    """external: how to set what a deploy does not, see Capabilities."""
     if found is None:
         yield error(
             DifferenceCode.INTERFACE_MISSING,
@@ -119,7 +137,12 @@ def _interface(where: str, found: ObservedInterface | None, peer: Port, mtu_byte
             "Deploy the intent, or check its breakout",
         )
         return
-    if not found.oper_up:
+    if found.enabled is False:
+        remedy = external.get("enabled", DEPLOY).format(interface=found.name, value="up")
+        yield error(
+            DifferenceCode.INTERFACE_DISABLED, where, f"is shut down, its link to {peer.node} does not work", remedy
+        )
+    elif not found.oper_up:
         yield error(
             DifferenceCode.INTERFACE_DOWN,
             where,
@@ -127,12 +150,9 @@ def _interface(where: str, found: ObservedInterface | None, peer: Port, mtu_byte
             "Check the cable and the far end",
         )
     if found.mtu_bytes is not None and found.mtu_bytes != mtu_bytes:
-        yield error(
-            DifferenceCode.MTU_MISMATCH,
-            where,
-            f"has MTU {found.mtu_bytes}, the intent says {mtu_bytes}",
-            "Deploy the intent",
-        )
+        remedy = external.get("mtu", DEPLOY).format(interface=found.name, value=mtu_bytes)
+        problem = f"has MTU {found.mtu_bytes}, the intent says {mtu_bytes}"
+        yield error(DifferenceCode.MTU_MISMATCH, where, problem, remedy)
     seen = (found.neighbor_device or peer.node, found.neighbor_interface or peer.name)
     if seen != (peer.node, peer.name):
         problem = f"is cabled to {' '.join(seen)}, the intent says {peer.node} {peer.name}"

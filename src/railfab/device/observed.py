@@ -10,10 +10,14 @@ from railfab.device.routing import Family
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedInterface:
-    """Live state of one interface. mtu_bytes: largest IP packet. neighbor_device, neighbor_interface: from LLDP."""
+    """Live state of one interface. enabled: administrative state; None where not reported.
+
+    mtu_bytes: largest IP packet. neighbor_device, neighbor_interface: from LLDP.
+    """
 
     name: str
     oper_up: bool
+    enabled: bool | None = None
     mtu_bytes: int | None = None
     neighbor_device: str | None = None
     neighbor_interface: str | None = None

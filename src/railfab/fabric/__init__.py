@@ -4,6 +4,7 @@ from railfab.fabric.buffers import SwitchBuffers
 from railfab.fabric.design import Design, NotAccepted, Say, design
 from railfab.fabric.endpoints import resolve_endpoints
 from railfab.fabric.limit import group_names, limited
+from railfab.fabric.parsed import parsed
 
 __all__ = [
     "Design",
@@ -13,5 +14,6 @@ __all__ = [
     "design",
     "group_names",
     "limited",
+    "parsed",
     "resolve_endpoints",
 ]

@@ -66,8 +66,12 @@ class Design:
 
     @cached_property
     def texts(self) -> dict[str, str]:
-        """Configuration text of every switch by name, to compare with what it runs. Raises as `models` does."""
-        return {name: render_text(model) for name, model in self.models.items()}
+        """Configuration text of every switch by name, to compare with what it runs. Raises as `models` does.
+
+        It begins with what its platform leaves to the operating system, as comments.
+        """
+        planned = self.planned_models
+        return {name: external_text(planned[name]) + render_text(model) for name, model in self.models.items()}
 
     @cached_property
     def buffers(self) -> tuple[SwitchBuffers, ...]:
@@ -135,6 +139,12 @@ def design(path: Path | str, say: Say = lambda _: None) -> Design:
     say("wiring")
     with naming(path):
         return Design(path=path, intent=intent, topology=wire(intent))
+
+
+def external_text(planned: DeviceModel) -> str:
+    """What the platform of a planned model leaves to the operating system, as comments; empty where that is nothing."""
+    external = platform(planned.platform).external
+    return "" if external is None else external(planned)
 
 
 def render_text(model: DeviceModel) -> str:

@@ -12,6 +12,7 @@ from typing import Any, Self, TypeVar
 from railfab.endpoints import Credentials, Endpoint
 from railfab.gnmi.client import CALL_TIMEOUT_S, DIAL_TIMEOUT_S, Capabilities, GnmiClient, SetChanges
 from railfab.gnmi.target import Commit, DataType, Found
+from railfab.gnmi.tls import Trust, trust_of
 from railfab.gnmi.values import JSON_IETF
 
 T = TypeVar("T")
@@ -51,6 +52,11 @@ class BlockingGnmiClient:
 
     def once(self, paths: Sequence[str], encoding: int = JSON_IETF) -> list[Found]:
         return _wait(self._client.once(paths, encoding))
+
+
+def trust(endpoint: Endpoint, timeout_s: float = DIAL_TIMEOUT_S) -> Trust:
+    """What another gRPC client has to trust to connect to this endpoint as ours does; see `tls.trust_of`."""
+    return _wait(trust_of(endpoint, timeout_s))
 
 
 def _wait(work: Coroutine[Any, Any, T]) -> T:

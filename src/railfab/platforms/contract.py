@@ -35,6 +35,8 @@ class Support(StrEnum):
 class Capabilities:
     """features: support by name of `railfab.platforms.features`; the platform lacks those that it does not name.
 
+    external: by feature that is EXTERNAL, and `enabled`, how to set it on the system, for a message; `{interface}` and
+        `{value}` stand for the port and what the intent says.
     limits: numeric bounds by name. quirks: known peculiarities, one sentence each. virtual: settings that a
     virtual image accepts without enforcing them.
     """
@@ -43,6 +45,7 @@ class Capabilities:
     limits: Mapping[str, int]
     quirks: tuple[str, ...]
     virtual: tuple[str, ...]
+    external: Mapping[str, str] = field(default_factory=dict)
 
     def support(self, feature: str) -> Support:
         return self.features.get(feature, Support.NO)
@@ -148,8 +151,89 @@ class Dialect:
     errors: tuple[str, ...]
 
 
+class Verb(StrEnum):
+    """What `Session.operate` does. DRAIN and UNDRAIN act on the running configuration; SAVE makes it that of the next
+    boot; RELOAD restarts the switch."""
+
+    DRAIN = "drain"
+    UNDRAIN = "undrain"
+    SAVE = "save"
+    RELOAD = "reload"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeName:
+    """Name of a change on switches, chosen by who makes it; the same for all switches of a deploy.
+
+    deploy: the ID of the deploy, for example `20261122T093012.345Z-4f2a`. user, host: who runs it and where.
+    The text form, `DEPLOY/USER@HOST`, is stored on the switch, so that any later process reads it there.
+    """
+
+    deploy: str
+    user: str
+    host: str
+
+    def __str__(self) -> str:
+        return f"{self.deploy}/{self.user}@{self.host}"
+
+    @classmethod
+    def parse(cls, text: str) -> Self | None:
+        """The name of a text form; None for a text that is none."""
+        deploy, slash, rest = text.partition("/")
+        user, at, host = rest.rpartition("@")
+        return cls(deploy=deploy, user=user, host=host) if slash and at else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pending:
+    """A change on a switch that is neither confirmed nor reverted.
+
+    change: its name; None for a change that railfab did not make. description: one line for the operator.
+    reverts_in_s: when the switch reverts it by itself [s]; None when it does not, or does not say when.
+    """
+
+    change: ChangeName | None
+    description: str
+    reverts_in_s: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """A switch as it names itself; empty where it does not say. version: release of its software."""
+
+    hostname: str
+    version: str = ""
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Running:
+    """A switch's running configuration, as `parse` reads it. revision: another one after every change of the text."""
+
+    text: str
+    revision: str
+    identity: Identity
+    pending: Pending | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Staged:
+    """A candidate that the device accepts. diff: unified, empty when nothing would change. revision: of the running
+    configuration that it was compared with."""
+
+    text: str
+    diff: str
+    revision: str
+
+
 class Session(Protocol):
-    """One transaction with one device; a context manager. Every text is configuration in the platform's own format."""
+    """Access to one device; a context manager. Every text is configuration in the platform's own format.
+
+    A session keeps nothing that a later process needs: the pending change and the former configuration are on the
+    switch, under the name that the caller gave the change. Every call ends within a time limit, and at once when
+    another thread calls `__exit__`; all raise Unreachable when the device does not answer, and DeviceError with one
+    line otherwise.
+    """
 
     def __enter__(self) -> Self:
         """Connect. Raises Unreachable or LoginRefused."""
@@ -159,31 +243,40 @@ class Session(Protocol):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
 
-    def load(self) -> str:
-        """The running configuration, as `parse` reads it."""
+    def running(self) -> Running:
+        """The running configuration, and what is pending. Raises DeviceError, naming a daemon that does not run."""
         ...
 
-    def diff(self, text: str) -> str:
-        """Changes that committing this text would make, as a unified diff; empty when there are none."""
+    def stage(self, text: str) -> Staged:
+        """Hand a candidate to the device, which validates it, and compare. Raises CommitRefused; changes nothing."""
         ...
 
-    def commit(self, text: str, *, confirm_within_s: int) -> None:
-        """Make this the running configuration, with a timed rollback where the platform has one.
+    def commit(self, staged: Staged, change: ChangeName, within_s: int) -> None:
+        """Make the candidate the running configuration; the device reverts it unless `confirm` comes within the time.
 
-        Raises CommitRefused; the device then runs its former configuration.
+        The configuration of the next boot stays as it was until `confirm`.
+        Raises CommitRefused when the running configuration is no longer `staged.revision`, when another change is
+        pending, or when the device does not accept all of it; the device then runs its former configuration.
         """
         ...
 
-    def confirm(self) -> None:
-        """Keep the committed configuration: cancel the rollback and save for the next boot."""
+    def confirm(self, change: ChangeName) -> None:
+        """Keep a change, for the next boot too; from any process. Confirming twice does nothing.
+
+        Raises CommitRefused when the device has reverted it.
+        """
         ...
 
-    def rollback(self) -> None:
-        """Restore the configuration that was running before `commit`."""
+    def revert(self, change: ChangeName) -> None:
+        """Restore what ran before a change that is pending, from any process; do nothing when it is not pending."""
         ...
 
     def observe(self) -> Observed:
         """The live state."""
+        ...
+
+    def operate(self, verb: Verb) -> None:
+        """Do this now. Raises UnsupportedFeature when the platform cannot."""
         ...
 
 
@@ -283,6 +376,7 @@ class TwinFace:
     session_leaves: leaves of a BGP session that no metric carries, by path, from the device and the session.
     cli: makes the CLIs of SSH sessions with a device; None for a platform without one.
     commits: leaves of the last confirmed commits, by path; None without gNMI's commit-confirmed extension.
+    facts: leaves of its state that never change, by path.
     """
 
     datastore: Callable[[str, Tree], Datastore]
@@ -291,6 +385,7 @@ class TwinFace:
     session_leaves: Callable[[str, VirtualSession], Mapping[str, Any]] = lambda _device, _session: {}
     cli: Callable[[VirtualDevice], NewCli] | None = None
     commits: Callable[[Sequence[CommitRecord]], Mapping[str, Any]] | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -300,6 +395,8 @@ class Platform:
     render: model to tree (deterministic). text: tree to configuration text. parse: configuration text to model.
     loopback: name of the loopback interface. session: imports its transport on use.
     startup: tree to containerlab's startup file; None where that is `text`.
+    external: what EXTERNAL features of a planned model mean for the system below, as comments that begin its
+        configuration text; a session applies them where `Endpoint.owns_system` is true, and ignores them elsewhere.
     twin: None for a platform that the twin does not serve.
     """
 
@@ -314,4 +411,5 @@ class Platform:
     lab: LabFacts
     suffix: str
     startup: Callable[[Tree], str] | None = None
+    external: Callable[[DeviceModel], str] | None = None
     twin: TwinFace | None = None

@@ -50,17 +50,24 @@ def _command(channel: Channel) -> list[str]:
 
 
 def _nsenter_command(process: int, channel: Channel) -> list[str]:
-    """The command that runs a shell of a container, from its host."""
+    """The command that runs a shell of a container, from its host; the connection is the host's."""
     namespaces = [f"--{kind}" for kind in ("mount", "uts", "ipc", "net", "pid")]
     shell = ["/bin/sh", "-l"] if channel.command is None else ["/bin/sh", "-c", channel.command]
-    return [NSENTER, f"--target={process}", *namespaces, *shell]
+    return ["env", "-u", "SSH_CONNECTION", NSENTER, f"--target={process}", *namespaces, *shell]
 
 
 def _environment(channel: Channel) -> dict[str, str]:
     """The environment of a login shell, without variables of the server."""
     user = pwd.getpwuid(os.geteuid())
     login = {"HOME": user.pw_dir, "USER": user.pw_name, "LOGNAME": user.pw_name, "PATH": PATH, "LANG": "C.UTF-8"}
-    return login | {"SHELL": user.pw_shell or "/bin/sh"} | ({"TERM": channel.term_type} if channel.term_type else {})
+    login |= {"SHELL": user.pw_shell or "/bin/sh", "SSH_CONNECTION": _ends(channel)}
+    return login | ({"TERM": channel.term_type} if channel.term_type else {})
+
+
+def _ends(channel: Channel) -> str:
+    """Addresses and ports of the client and of the server, as sshd's SSH_CONNECTION has them."""
+    ends = (channel.get_extra_info("peername"), channel.get_extra_info("sockname"))
+    return " ".join(f"{end[0]} {end[1]}" for end in ends)
 
 
 def _home() -> str:

@@ -90,6 +90,15 @@ class PlatformLaws:
 
     @given(drawn=st.data())
     @thorough
+    def test_what_the_system_below_has_is_a_comment_of_the_configuration(self, drawn: st.DataObject) -> None:
+        """A text that begins with it parses to the same model, which leaves it out."""
+        own, planned = self.platform, drawn.draw(device_models(self.name))
+        model = admit(planned, own)
+        before = own.external(planned) if own.external else ""
+        assert own.parse(before + own.text(own.render(model))) == model
+
+    @given(drawn=st.data())
+    @thorough
     def test_equal_models_render_to_equal_text(self, drawn: st.DataObject) -> None:
         own = self.platform
         text = own.text(own.render(self.model(drawn)))
@@ -133,6 +142,7 @@ class PlatformLaws:
         assert Support.NO not in stated.values()
         external = {feature for feature, support in stated.items() if support is Support.EXTERNAL}
         assert all(FEATURES[feature].without for feature in external)
+        assert external <= self.platform.capabilities.external.keys(), "each with how to set it on the system"
 
     def test_the_platform_is_found_by_its_name(self) -> None:
         assert self.name in platform_names()

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from railfab.device import DeviceModel, Observed
@@ -114,6 +115,7 @@ class VirtualSwitch:
         self._encoder = Encoder(platform.telemetry, partial(face.wildcard, name))
         self._sessions = _OtherLeaves(partial(_leaves_of_sessions, face, name))
         self._commit_leaves = _OtherLeaves(face.commits or (lambda _: {}))
+        self._facts = tuple(Leaf(elements(path)) for path in face.facts)
         self._commits = ConfirmedCommits(name, self._run, self.touch)
         self._change: object = object()
         self._view: SwitchView | None = None
@@ -203,7 +205,8 @@ class VirtualSwitch:
         encoded = self._encoder.encode(observed.series, observed.values)
         updates = (self._sessions.update(observed.sessions), self._commit_leaves.update(self._commits.records()))
         layout = self._laid_out(configuration, encoded, any(updates))
-        values = [*encoded.values, *self._sessions.values, *self._commit_leaves.values]
+        others = (self._sessions.values, self._commit_leaves.values, self._face.facts.values())
+        values = [*encoded.values, *chain.from_iterable(others)]
         self._view = SwitchView(self.name, self._store, layout, values, timestamp_ns, read_s, change)
         return self._view
 
@@ -212,7 +215,8 @@ class VirtualSwitch:
         state = self._layout.state
         if encoded.leaves is not self._encoded or other_leaves:
             self._encoded = encoded.leaves
-            state = Layout((*encoded.leaves, *self._sessions.leaves, *self._commit_leaves.leaves))
+            others = (self._sessions.leaves, self._commit_leaves.leaves, self._facts)
+            state = Layout((*encoded.leaves, *chain.from_iterable(others)))
         if state is not self._layout.state or configuration is not self._layout.configuration:
             self._layout = SwitchLayout(configuration, state)
         return self._layout

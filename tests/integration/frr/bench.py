@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -13,12 +14,25 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import asyncssh
+from tests.platforms.frr.switches import text
 
+from railfab.device import DeviceModel
 from railfab.endpoints import Credentials, Endpoint
+from railfab.platforms import ChangeName
 from railfab.platforms.frr.reload_output import with_sorted_prefix_lists
 from railfab.platforms.frr.session import FrrSession
 
 CREDENTIALS = Credentials("admin", "rft-only-here")
+DAEMONS = """\
+bgpd=yes
+bfdd=yes
+zebra_options="-A 127.0.0.1"
+staticd_options="-A 127.0.0.1"
+bgpd_options="-A 127.0.0.1 -P 0"
+bfdd_options="-A 127.0.0.1"
+"""
+PROGRAM = "^[^ ]*python3 -c from __future__"
+"""Command line of the program that a session runs on the switch."""
 
 
 @dataclass(frozen=True)
@@ -39,14 +53,54 @@ class Node:
     def running(self) -> str:
         return with_sorted_prefix_lists(self.inside("vtysh", "-c", "show running-config no-header"))
 
-    def left_behind(self) -> set[str]:
-        """Files of the transaction on the switch."""
-        folder = self.root / "run" / "railfab"
-        return {path.name for path in folder.iterdir()} - {"lock", "job"} if folder.exists() else set()
+    @property
+    def startup(self) -> Path:
+        """The configuration of the next boot."""
+        return self.root / "etc" / "frr.conf"
 
-    def counts_down(self) -> bool:
-        """Whether a job waits on the switch for a confirmation."""
-        return "left" in self.inside("sh", "-c", "cat /proc/$(cat /var/run/frr/railfab/job)/cmdline || true")
+    def left_behind(self) -> set[str]:
+        """Files of a change on the switch."""
+        folder = self.root / "run" / "railfab"
+        return {path.name for path in folder.iterdir()} - {"lock", "ended.json"} if folder.exists() else set()
+
+    def programs(self) -> list[int]:
+        """Process ids, on the switch, of the session's program there and of its job."""
+        return [int(pid) for pid in self.inside("sh", "-c", f"pgrep -f '{PROGRAM}' || true").split()]
+
+    def job(self) -> int:
+        """Process id, on the switch, of the job that reverts the pending change."""
+        record = json.loads((self.root / "run" / "railfab" / "change" / "record.json").read_text())
+        return int(record["job"][0])
+
+    def kill(self, *pids: int) -> None:
+        self.inside("sh", "-c", f"kill -9 {' '.join(map(str, pids))} 2>/dev/null || true")
+
+
+def change(deploy: str = "deploy1") -> ChangeName:
+    """A name for a change."""
+    return ChangeName(deploy=deploy, user="alice", host="desk")
+
+
+def without_version(running: str) -> str:
+    return "".join(line for line in running.splitlines(keepends=True) if not line.startswith("frr version"))
+
+
+def push(node: Node, model: DeviceModel) -> None:
+    """Configure a switch for good."""
+    with node.session() as session:
+        session.commit(session.stage(text(model)), change("push"), 300)
+        session.confirm(change("push"))
+
+
+def settle(node: Node, model: DeviceModel) -> Node:
+    """A switch with this model and no pending change, whatever the test before did to it."""
+    with node.session() as session:
+        pending = session.running().pending
+        if pending is not None and pending.change is not None:
+            session.revert(pending.change)
+    if {without_version(node.running()), without_version(node.startup.read_text())} != {text(model)}:
+        push(node, model)
+    return node
 
 
 def within(seconds: float, condition: Callable[[], bool]) -> bool:
@@ -72,6 +126,7 @@ class Bench:
             (root / part).mkdir(parents=True)
             shutil.chown(root / part, "frr", "frr")
         (root / "etc" / "vtysh.conf").write_text("service integrated-vtysh-config\n")
+        (root / "etc" / "daemons").write_text(DAEMONS)
         (root / "etc" / "frr.conf").write_text(configuration)
         script = str(Path(__file__).with_name("frr_node.sh"))
         command = ["unshare", "-n", "-m", "-u", "-p", "--fork", "--kill-child", "sh", script, name, str(root)]
@@ -112,6 +167,7 @@ class Bench:
             os.killpg(holder.pid, signal.SIGKILL)
             holder.wait()
         for server in self.servers:
+            server.kill()  # nsenter stops with the server that a test froze, and does not go on with it
             server.wait()
             assert server.stdout is not None
             server.stdout.close()

@@ -20,4 +20,7 @@ for daemon in zebra staticd bfdd bgpd; do
 done
 vtysh -b
 : > "$2/ready"
-exec sleep infinity
+while :; do                                     # reap orphaned processes
+    sleep 3600 &
+    wait $! || true
+done

@@ -2,41 +2,35 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
+import shlex
 import shutil
 import signal
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from ipaddress import ip_interface
 from pathlib import Path
+from threading import Barrier
 
 import pytest
-from tests.integration.frr.bench import CREDENTIALS, Node, ssh_server, within
+from tests.integration.frr.bench import CREDENTIALS, Node, change, push, settle, ssh_server, within, without_version
 from tests.platforms.frr.switches import LEAF, RICH, SPINE, text, with_bgp, with_neighbors
 
 from railfab.device import BfdTimers, BgpTimers, DeviceModel, Policy
 from railfab.endpoints import Credentials, read_credentials
-from railfab.errors import CommitRefused, DeviceError, LoginRefused, Unreachable
-from railfab.platforms import platform
+from railfab.errors import CommitRefused, DeviceError, LoginRefused, Unreachable, UnsupportedFeature
+from railfab.platforms import Verb, platform
+from railfab.platforms.frr.on_switch import program
 from railfab.platforms.frr.session import FrrSession
-from railfab.platforms.frr.transaction import FOLDER
 
 pytestmark = pytest.mark.lab
 
 Switches = tuple[Node, Node]
 SLOWER = with_neighbors(with_bgp(LEAF, max_paths=2), timers=BgpTimers(keepalive_s=5, hold_s=15))
 """Another model of the same switch, whose change resets no session."""
-
-
-def without_version(running: str) -> str:
-    return "".join(line for line in running.splitlines(keepends=True) if not line.startswith("frr version"))
-
-
-def push(node: Node, model: DeviceModel) -> None:
-    with node.session() as session:
-        session.commit(text(model), confirm_within_s=300)
-        session.confirm()
 
 
 def established(node: Node) -> dict[str, int]:
@@ -52,10 +46,7 @@ def established(node: Node) -> dict[str, int]:
 @pytest.fixture
 def leaf(switches: Switches) -> Node:
     """The leaf with its model, whatever the test before it did."""
-    node = switches[0]
-    if without_version(node.running()) != text(LEAF):
-        push(node, LEAF)
-    return node
+    return settle(switches[0], LEAF)
 
 
 @pytest.fixture
@@ -71,23 +62,35 @@ def test_a_switch_boots_from_the_rendered_text(switches: Switches) -> None:
 def test_a_first_push_configures_an_empty_switch(switches: Switches) -> None:
     node = switches[0]
     with node.session() as session:
-        assert "+router bgp 4200001001" in session.diff(text(LEAF)).splitlines()
-        session.commit(text(LEAF), confirm_within_s=300)
-        assert session.diff(text(LEAF)) == ""
-        session.confirm()
-        assert platform("frr").parse(session.load()) == LEAF
+        staged = session.stage(text(LEAF))
+        assert "+router bgp 4200001001" in staged.diff.splitlines()
+        session.commit(staged, change(), 300)
+        assert session.stage(text(LEAF)).diff == ""
+        session.confirm(change())
+        assert platform("frr").parse(session.running().text) == LEAF
     assert without_version(node.running()) == text(LEAF)
-    saved = (node.root / "etc" / "frr.conf").read_text()
-    assert platform("frr").parse(saved) == LEAF
+    assert platform("frr").parse(node.startup.read_text()) == LEAF
     assert node.left_behind() == set()
 
 
 def test_the_same_model_again_changes_nothing(leaf_at_work: Node) -> None:
     before = established(leaf_at_work)
     with leaf_at_work.session() as session:
-        assert session.diff(text(LEAF)) == ""
+        assert session.stage(text(LEAF)).diff == ""
     push(leaf_at_work, LEAF)
     assert established(leaf_at_work) == before
+
+
+def test_a_switch_says_what_it_is_and_what_it_runs(leaf: Node) -> None:
+    with leaf.session() as session:
+        found = session.running()
+        again = session.running()
+        assert found == again
+        session.commit(session.stage(text(SLOWER)), change(), 300)
+        assert session.running().revision != found.revision
+        session.revert(change())
+        assert session.running() == found
+    assert (found.identity.hostname, found.identity.version, found.pending) == ("rft-leaf", "8.4.4", None)
 
 
 def test_sessions_neighbours_and_mtu_are_observed(leaf_at_work: Node) -> None:
@@ -139,25 +142,26 @@ def _changed(number: int) -> DeviceModel:
 
 
 @pytest.mark.parametrize("number", range(4))
-def test_any_change_is_applied_and_rolled_back_completely(leaf: Node, number: int) -> None:
+def test_any_change_is_applied_and_reverted_completely(leaf: Node, number: int) -> None:
     running, changed = leaf.running(), _changed(number)
     with leaf.session() as session:
-        session.commit(text(changed), confirm_within_s=300)
-        assert session.diff(text(changed)) == ""
-        assert platform("frr").parse(session.load()) == changed
-        session.rollback()
-        assert session.load() == running
+        session.commit(session.stage(text(changed)), change(), 300)
+        assert session.stage(text(changed)).diff == ""
+        assert platform("frr").parse(session.running().text) == changed
+        session.revert(change())
+        assert session.running().text == running
     assert leaf.left_behind() == set()
 
 
 def test_a_change_shows_as_unified_lines_and_resets_no_session(leaf_at_work: Node) -> None:
     before = established(leaf_at_work)
     with leaf_at_work.session() as session:
-        lines = session.diff(text(SLOWER)).splitlines()
+        staged = session.stage(text(SLOWER))
+        lines = staged.diff.splitlines()
         assert lines[:2] == ["--- running", "+++ candidate"]
         assert {"-  maximum-paths 64", "+  maximum-paths 2", "+ neighbor swp1 timers 5 15"} <= set(lines)
-        session.commit(text(SLOWER), confirm_within_s=300)
-        session.confirm()
+        session.commit(staged, change(), 300)
+        session.confirm(change())
     assert without_version(leaf_at_work.running()) == text(SLOWER)
     assert established(leaf_at_work) == before
 
@@ -177,24 +181,23 @@ def test_a_change_shows_as_unified_lines_and_resets_no_session(leaf_at_work: Nod
 def test_a_bad_line_is_refused_with_nothing_changed(leaf_at_work: Node, found: str, bad: str, message: str) -> None:
     running, before = leaf_at_work.running(), established(leaf_at_work)
     broken = text(LEAF).replace(found, bad, 1)
-    with leaf_at_work.session() as session:
-        for verb in (session.diff, lambda text: session.commit(text, confirm_within_s=300)):
-            with pytest.raises(CommitRefused) as refused:
-                verb(broken)
-            assert str(refused.value) == f"rft-leaf: {message}. Correct it; the switch is unchanged."
+    with leaf_at_work.session() as session, pytest.raises(CommitRefused) as refused:
+        session.stage(broken)
+    assert str(refused.value) == f"rft-leaf: {message}. Correct it; the switch is unchanged."
     assert leaf_at_work.running() == running
     assert established(leaf_at_work) == before
     assert leaf_at_work.left_behind() == set()
 
 
-def test_a_line_that_fails_only_when_applied_is_rolled_back(leaf_at_work: Node) -> None:
-    running, before = leaf_at_work.running(), established(leaf_at_work)
+def test_a_line_that_fails_only_when_applied_is_reverted(leaf_at_work: Node) -> None:
+    running, before, saved = leaf_at_work.running(), established(leaf_at_work), leaf_at_work.startup.read_text()
     broken = text(SLOWER).replace(" neighbor swp1 bfd\n", " neighbor 10.9.9.9 peer-group NOPE\n neighbor swp1 bfd\n", 1)
     with leaf_at_work.session() as session, pytest.raises(CommitRefused) as refused:
-        session.commit(broken, confirm_within_s=300)
+        session.commit(session.stage(broken), change(), 300)
     message = "`neighbor 10.9.9.9 peer-group NOPE`: % Configure the peer-group first"
     assert str(refused.value) == f"rft-leaf: {message}. Correct it; the switch runs its former configuration."
     assert leaf_at_work.running() == running
+    assert leaf_at_work.startup.read_text() == saved
     assert established(leaf_at_work) == before
     assert leaf_at_work.left_behind() == set()
 
@@ -203,99 +206,193 @@ def test_the_file_of_another_switch_is_refused(leaf: Node) -> None:
     running = leaf.running()
     problem = "has hostname rft-leaf, but the configuration is for rft-spine"
     with leaf.session() as session, pytest.raises(CommitRefused) as refused:
-        session.diff(text(SPINE))
+        session.stage(text(SPINE))
     assert str(refused.value) == f"rft-leaf: {problem}. Check the address, or set the system's hostname."
     assert leaf.running() == running
 
 
-def test_a_rollback_of_nothing_does_nothing(leaf: Node) -> None:
-    running = leaf.running()
+def test_a_switch_that_was_changed_since_it_was_staged_is_not_changed(leaf: Node) -> None:
     with leaf.session() as session:
-        session.rollback()
-        session.commit(text(SLOWER), confirm_within_s=300)
-        session.rollback()
-        session.rollback()
-        assert session.load() == running
+        staged = session.stage(text(SLOWER))
+        leaf.inside("vtysh", "-c", "configure terminal", "-c", "interface swp2", "-c", "description by hand")
+        running = leaf.running()
+        with pytest.raises(CommitRefused) as refused:
+            session.commit(staged, change(), 300)
+        assert session.running().pending is None
+    problem = "has changed since its differences were shown"
+    assert str(refused.value) == f"rft-leaf: {problem}. Review them with --plan, then deploy again."
+    assert leaf.running() == running
 
 
-def test_an_unconfirmed_change_is_rolled_back_by_the_switch(leaf: Node) -> None:
+def test_a_revert_of_nothing_does_nothing(leaf: Node) -> None:
     running = leaf.running()
     with leaf.session() as session:
-        session.commit(text(SLOWER), confirm_within_s=8)
+        session.revert(change())
+        session.commit(session.stage(text(SLOWER)), change(), 300)
+        session.revert(change("another"))
+        assert session.running().pending is not None
+        session.revert(change())
+        session.revert(change())
+        assert session.running().text == running
+
+
+def test_an_unconfirmed_change_is_reverted_by_the_switch(leaf: Node) -> None:
+    running, saved = leaf.running(), leaf.startup.read_text()
+    with leaf.session() as session:
+        session.commit(session.stage(text(SLOWER)), change(), 8)
         assert without_version(leaf.running()) == text(SLOWER)
     assert within(40, lambda: leaf.running() == running)
     assert within(20, lambda: leaf.left_behind() == set())
+    assert leaf.startup.read_text() == saved
 
 
-def test_confirm_cancels_the_rollback_and_saves(leaf: Node) -> None:
+def test_a_pending_change_is_read_by_name_with_its_time(leaf: Node) -> None:
     with leaf.session() as session:
-        session.commit(text(SLOWER), confirm_within_s=300)
-        assert leaf.counts_down()
-        session.confirm()
-    assert within(10, lambda: not leaf.counts_down())
+        session.commit(session.stage(text(SLOWER)), change(), 300)
+    with leaf.session() as later:
+        pending = later.running().pending
+        later.revert(change())
+        assert later.running().pending is None
+    assert pending is not None
+    assert pending.change == change()
+    assert pending.reverts_in_s is not None
+    assert 200 < pending.reverts_in_s < 300
+    assert pending.description.startswith("deploy1 of alice@desk, made ")
+    assert pending.description.endswith(" s unless it is confirmed")
+
+
+def test_a_later_session_confirms_and_only_then_the_startup_changes(leaf: Node) -> None:
+    saved = leaf.startup.read_text()
+    with leaf.session() as session:
+        session.commit(session.stage(text(SLOWER)), change(), 300)
+    assert leaf.startup.read_text() == saved
+    with leaf.session() as later:
+        later.confirm(change())
+        later.confirm(change())
+        assert later.running().pending is None
+    assert within(10, lambda: leaf.programs() == [])
     assert without_version(leaf.running()) == text(SLOWER)
-    assert platform("frr").parse((leaf.root / "etc" / "frr.conf").read_text()) == SLOWER
+    assert without_version(leaf.startup.read_text()) == text(SLOWER)
     assert leaf.left_behind() == set()
 
 
+def test_a_startup_file_keeps_its_owner_and_mode(leaf: Node) -> None:
+    leaf.startup.chmod(0o640)
+    shutil.chown(leaf.startup, "frr", "frr")
+    push(leaf, SLOWER)
+    found = leaf.startup.stat()
+    assert (leaf.startup.owner(), leaf.startup.group(), found.st_mode & 0o777) == ("frr", "frr", 0o640)
+
+
+def test_a_startup_file_that_is_a_mount_point_is_saved_too(leaf: Node) -> None:
+    behind = leaf.root / "behind.conf"
+    behind.write_text("hostname rft-leaf\n")
+    leaf.inside("mount", "--bind", str(behind), "/etc/frr/frr.conf")
+    try:
+        push(leaf, SLOWER)
+        assert without_version(behind.read_text()) == text(SLOWER)
+    finally:
+        leaf.inside("umount", "/etc/frr/frr.conf")
+    assert not (leaf.root / "etc" / "frr.conf.railfab").exists()
+
+
 def test_a_confirmation_that_holds_the_lock_when_the_time_is_over_wins(leaf: Node) -> None:
-    """The job that rolls back waits for the lock, and looks then whether the change is still unconfirmed."""
-    confirm_within_s = 6
+    """The job that reverts waits for the lock, and looks then whether the change is still pending."""
     with leaf.session() as session:
-        session.commit(text(SLOWER), confirm_within_s=confirm_within_s)
-        leaf.inside("sh", "-c", f"cd {FOLDER} && exec 9>lock && flock 9 && sleep {confirm_within_s + 1} && rm armed")
-    assert within(10, lambda: not leaf.counts_down())
+        session.commit(session.stage(text(SLOWER)), change(), 6)
+        folder = "/var/run/frr/railfab"
+        leaf.inside("sh", "-c", f"cd {folder} && exec 9>lock && flock 9 && sleep 7 && mv change removed")
+    assert within(10, lambda: leaf.programs() == [])
     assert without_version(leaf.running()) == text(SLOWER)
 
 
 def test_a_confirmation_that_comes_too_late_is_refused(leaf: Node) -> None:
     running = leaf.running()
     with leaf.session() as session:
-        session.commit(text(SLOWER), confirm_within_s=8)
+        session.commit(session.stage(text(SLOWER)), change(), 8)
         assert within(40, lambda: leaf.running() == running and not leaf.left_behind())
         with pytest.raises(CommitRefused) as refused:
-            session.confirm()
+            session.confirm(change())
     problem = "was not confirmed in time and has restored its former configuration"
     assert str(refused.value) == f"rft-leaf: {problem}. Deploy again."
 
 
-def test_two_changes_at_once_are_not_made(leaf: Node) -> None:
-    with leaf.session() as first, leaf.session() as second:
-        first.commit(text(SLOWER), confirm_within_s=300)
-        with pytest.raises(CommitRefused) as refused:
-            second.commit(text(LEAF), confirm_within_s=300)
-        first.rollback()
-        second.commit(text(SLOWER), confirm_within_s=300)
-        second.rollback()
-    message = "rft-leaf: has an unconfirmed change of another session. Wait until it is confirmed or rolled back."
-    assert str(refused.value) == message
-    assert without_version(leaf.running()) == text(LEAF)
-
-
-def test_a_change_whose_job_has_died_does_not_block_the_next(leaf: Node) -> None:
+def test_a_confirmation_of_what_does_not_run_any_more_is_refused(leaf: Node) -> None:
+    """As after a restart of FRR, which boots the former configuration."""
+    running, saved = leaf.running(), leaf.startup.read_text()
     with leaf.session() as session:
-        session.commit(text(SLOWER), confirm_within_s=300)
-    job = (leaf.root / "run" / "railfab" / "job").read_text().strip()
-    leaf.inside("kill", "-9", job)
-    push(leaf, LEAF)
+        session.commit(session.stage(text(SLOWER)), change(), 300)
+        leaf.inside("vtysh", "-c", "configure terminal", "-c", "interface swp2", "-c", "description by hand")
+        with pytest.raises(CommitRefused) as refused:
+            session.confirm(change())
+        session.revert(change())
+    problem = "no longer runs what was committed, so it is not saved and will be reverted"
+    assert str(refused.value) == f"rft-leaf: {problem}. Find out who changed or restarted it, then deploy again."
+    assert (leaf.running(), leaf.startup.read_text()) == (running, saved)
+
+
+def test_a_second_change_is_refused_with_who_holds_the_switch_and_since_when(leaf: Node) -> None:
+    with leaf.session() as first, leaf.session() as second:
+        staged = second.stage(text(SLOWER))
+        first.commit(first.stage(text(SLOWER)), change(), 300)
+        with pytest.raises(CommitRefused) as refused:
+            second.commit(staged, change("deploy2"), 300)
+        first.revert(change())
+        second.commit(staged, change("deploy2"), 300)
+        second.revert(change("deploy2"))
+    message = str(refused.value)
+    assert message.startswith("rft-leaf: has an unconfirmed change: deploy1 of alice@desk, made ")
+    assert message.endswith(" s unless it is confirmed. Confirm or revert it first.")
     assert without_version(leaf.running()) == text(LEAF)
 
 
-def test_a_truncated_configuration_is_not_applied(leaf: Node) -> None:
-    from railfab.platforms.frr import transaction
+def test_of_two_sessions_that_commit_at_the_same_time_one_wins(leaf: Node) -> None:
+    def commit(name: str) -> str:
+        with leaf.session() as session:
+            staged = session.stage(text(SLOWER))
+            ready.wait(30)
+            try:
+                session.commit(staged, change(name), 300)
+            except CommitRefused as refused:
+                return str(refused)
+        return "won"
 
+    ready = Barrier(2)
+    with ThreadPoolExecutor(2) as pool:
+        answers = dict(zip(("one", "two"), pool.map(commit, ("one", "two")), strict=True))
+    winner = next(name for name, answer in answers.items() if answer == "won")
+    loser = answers["two" if winner == "one" else "one"]
+    assert loser.startswith(f"rft-leaf: has an unconfirmed change: {winner} of alice@desk, made ")
+    with leaf.session() as session:
+        session.confirm(change(winner))
+    assert without_version(leaf.startup.read_text()) == text(SLOWER)
+
+
+def test_a_change_whose_job_was_killed_is_recognised_and_reverted_by_name(leaf: Node) -> None:
     running = leaf.running()
     with leaf.session() as session:
-        length = str(len(text(SLOWER)))
-        answer = session._run(transaction.arm_script(session._verbs), length, "cut", "300", stdin=text(SLOWER)[:900])
-        assert answer.status == transaction.CHANGED_IN_TRANSIT
+        session.commit(session.stage(text(SLOWER)), change(), 300)
+    leaf.kill(leaf.job())
+    with leaf.session() as session:
+        pending = session.running().pending
+        session.revert(change())
+        assert session.running().text == running
+    assert pending is not None
+    assert (pending.change, pending.reverts_in_s) == (change(), None)
+    assert pending.description.endswith("is not reverted by the switch, because its rollback job was killed")
+
+
+def test_a_truncated_request_is_not_carried_out(leaf: Node) -> None:
+    """As when the connection breaks while the candidate is sent."""
+    running = leaf.running()
+    with leaf.session() as session:
+        answer = session._shell.run(shlex.join(["python3", "-c", program()]), stdin='{"verb": "commit", "text": "host')
+    assert json.loads(answer.out)["refused"][1] == "did not receive the whole configuration"
     assert leaf.running() == running
 
 
-def test_confirming_nothing_is_a_device_error(leaf: Node) -> None:
-    with leaf.session() as session, pytest.raises(DeviceError) as refused:
-        session.confirm()
-    assert str(refused.value) == "rft-leaf: has no change to confirm. Commit first."
+def test_the_program_for_the_switch_needs_no_newer_python_than_its_pages_say() -> None:
+    ast.parse(program(), feature_version=(3, 8))
 
 
 def refusal(session: FrrSession, kind: type[Exception]) -> str:
@@ -330,7 +427,7 @@ def test_a_host_key_that_has_changed_is_refused(switches: Switches, tmp_path: Pa
 def test_the_user_may_say_that_host_keys_are_not_checked(leaf: Node, tmp_path: Path) -> None:
     unchecked = replace(leaf.endpoint, known_hosts=str(tmp_path / "none"), skip_verify=True)
     with FrrSession(unchecked, CREDENTIALS) as session:
-        assert session.load() == leaf.running()
+        assert session.running().text == leaf.running()
 
 
 def test_a_switch_that_is_not_there_is_a_one_line_error(leaf: Node, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -347,7 +444,7 @@ def test_a_key_logs_in_without_a_password(leaf: Node, tmp_path: Path) -> None:
     login.write_text(f"username: admin\nkey_file: {leaf.root / 'user.key'}\n")
     endpoint = replace(leaf.endpoint, credentials=str(login))
     with FrrSession(endpoint, read_credentials(endpoint)) as session:
-        assert session.load() == leaf.running()
+        assert session.running().text == leaf.running()
 
 
 def test_a_key_that_is_not_wanted_is_a_one_line_error(leaf: Node, tmp_path: Path) -> None:
@@ -376,15 +473,15 @@ def hidden(switches: Switches) -> Iterator[Callable[[str], None]]:
 def test_a_switch_whose_frr_does_not_run_is_a_one_line_error(switches: Switches, hidden: Callable[[str], None]) -> None:
     hidden("/var/run/frr")
     with switches[1].session() as session, pytest.raises(DeviceError) as refused:
-        session.load()
-    problem = "FRR does not answer (Exiting: failed to connect to any daemons.)"
-    assert str(refused.value) == f"rft-spine: {problem}. Check that it is running."
+        session.running()
+    problem = "zebra and staticd and bgpd and bfdd do not run"
+    assert str(refused.value) == f"rft-spine: {problem}. Start them, or check /etc/frr/daemons."
 
 
 def test_a_switch_without_frr_s_tools_is_a_one_line_error(switches: Switches, hidden: Callable[[str], None]) -> None:
     hidden("/usr/lib/frr")
     with switches[1].session() as session, pytest.raises(DeviceError) as refused:
-        session.diff(text(SPINE))
+        session.stage(text(SPINE))
     assert str(refused.value) == "rft-spine: has no frr-reload.py. Install frr-pythontools on the switch."
 
 
@@ -421,7 +518,56 @@ def test_a_user_who_may_become_root_can_do_all_that_root_can(plain_user: Node) -
     plain_user.inside("chmod", "755", "/usr/local/sbin", "/usr/local/sbin/sudo")
     slower = with_bgp(SPINE, max_paths=2)
     with plain_user.session() as session:
-        assert session.diff(text(SPINE)) == ""
-        session.commit(text(slower), confirm_within_s=300)
-        session.rollback()
-        assert without_version(session.load()) == text(SPINE)
+        staged = session.stage(text(slower))
+        session.commit(staged, change(), 300)
+        session.revert(change())
+        assert without_version(session.running().text) == text(SPINE)
+
+
+def test_an_operator_drains_and_returns_a_switch(leaf_at_work: Node, switches: Switches) -> None:
+    spine, community = switches[1], "65535:0"
+
+    def received() -> str:
+        return spine.inside("vtysh", "-c", "show bgp ipv4 unicast 10.255.1.1/32 json")
+
+    assert within(20, lambda: "10.255.1.1" in received())
+    assert "graceful-shutdown" not in received().lower()
+    with leaf_at_work.session() as session:
+        session.operate(Verb.DRAIN)
+        assert within(20, lambda: community in received() or "graceful-shutdown" in received().lower())
+        session.operate(Verb.UNDRAIN)
+    assert within(20, lambda: "graceful-shutdown" not in received().lower() and community not in received())
+    assert without_version(leaf_at_work.running()) == text(LEAF)
+
+
+def test_an_operator_saves_the_running_configuration_and_restarts_frr_with_it(leaf: Node) -> None:
+    with leaf.session() as session:
+        leaf.inside("vtysh", "-c", "configure terminal", "-c", "interface swp2", "-c", "description kept")
+        session.operate(Verb.SAVE)
+        leaf.inside("vtysh", "-c", "configure terminal", "-c", "interface swp2", "-c", "description lost")
+        session.operate(Verb.RELOAD)
+        assert " description kept" in session.running().text.splitlines()
+    assert " description kept" in leaf.startup.read_text().splitlines()
+
+
+def test_a_restart_that_the_switch_has_no_means_for_is_refused_by_name(leaf: Node) -> None:
+    daemons = leaf.root / "etc" / "daemons"
+    daemons.rename(daemons.with_suffix(".away"))
+    try:
+        with leaf.session() as session, pytest.raises(UnsupportedFeature) as refused:
+            session.operate(Verb.RELOAD)
+    finally:
+        daemons.with_suffix(".away").rename(daemons)
+    assert str(refused.value).startswith("rft-leaf: cannot restart FRR without systemd or /etc/frr/daemons.")
+
+
+@pytest.mark.parametrize("verb", [Verb.SAVE, Verb.DRAIN, Verb.UNDRAIN, Verb.RELOAD])
+def test_nothing_is_done_to_a_switch_with_a_pending_change(leaf: Node, verb: Verb) -> None:
+    saved = leaf.startup.read_text()
+    with leaf.session() as session:
+        session.commit(session.stage(text(SLOWER)), change(), 300)
+        with pytest.raises(CommitRefused) as refused:
+            session.operate(verb)
+        session.revert(change())
+    assert "has an unconfirmed change: deploy1 of alice@desk" in str(refused.value)
+    assert leaf.startup.read_text() == saved

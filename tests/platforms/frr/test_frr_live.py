@@ -12,7 +12,7 @@ import pytest
 
 from railfab.device import Family, ObservedBgpSession, ObservedFamily, ObservedInterface
 from railfab.endpoints import Credentials, Endpoint, read_credentials
-from railfab.errors import DeviceError, EndpointError
+from railfab.errors import DeviceError, EndpointError, Unreachable
 from railfab.platforms import platform
 from railfab.platforms.frr.reload_output import pending, refusal, with_sorted_prefix_lists
 from railfab.platforms.frr.session import FrrSession
@@ -138,9 +138,9 @@ def test_a_port_that_is_shut_down_is_down_although_its_driver_reports_no_link_st
 def test_links_and_sessions_are_parsed() -> None:
     seen = observed_state("leaf1", neighbors=json.dumps(PEERS), addresses=json.dumps(LINKS))
     assert seen.interfaces == (
-        ObservedInterface(name="swp1", oper_up=True, mtu_bytes=9000),
-        ObservedInterface(name="swp2", oper_up=False, mtu_bytes=1500),
-        ObservedInterface(name="swp3", oper_up=True, mtu_bytes=9000),
+        ObservedInterface(name="swp1", oper_up=True, enabled=True, mtu_bytes=9000),
+        ObservedInterface(name="swp2", oper_up=False, enabled=True, mtu_bytes=1500),
+        ObservedInterface(name="swp3", oper_up=True, enabled=True, mtu_bytes=9000),
     )
     assert seen.sessions == (
         ObservedBgpSession(
@@ -187,11 +187,11 @@ def test_output_that_is_not_json_is_a_one_line_error() -> None:
     assert str(refused.value) == message
 
 
-def test_a_session_that_is_not_open_is_a_device_error() -> None:
+def test_a_session_that_is_not_open_is_unreachable() -> None:
     endpoint = Endpoint(name="leaf1", platform="frr", host="192.0.2.1")
-    with pytest.raises(DeviceError) as refused:
-        FrrSession(endpoint, Credentials("admin", "x")).load()
-    assert str(refused.value) == "leaf1: is not connected. Open the session first."
+    with pytest.raises(Unreachable) as refused:
+        FrrSession(endpoint, Credentials("admin", "x")).running()
+    assert str(refused.value) == "leaf1: is not connected. Open the session again."
 
 
 def test_a_key_file_replaces_the_password(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,10 +6,12 @@ import json
 import os
 import socket
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any
@@ -20,20 +22,37 @@ from tests.platforms.srlinux.switches import rail_switch, spine
 
 from railfab.device import DeviceModel, ObservedBgpSession, ObservedInterface
 from railfab.endpoints import Credentials, Endpoint
-from railfab.errors import CommitRefused, EndpointError, LoginRefused, RailfabError, Unreachable
+from railfab.errors import CommitRefused, EndpointError, LoginRefused, RailfabError, Unreachable, UnsupportedFeature
 from railfab.gnmi.certificates import Authority
+from railfab.gnmi.confirmed import ConfirmedCommits
 from railfab.gnmi.leaves import Leaves, LeavesView
 from railfab.gnmi.paths import Element, elements
 from railfab.gnmi.server import GnmiServer, ServerLoop
-from railfab.gnmi.target import DataType, Edit, Found, Leaf, Model, PathNotFound, Selected, View
-from railfab.platforms import Session, platform
+from railfab.gnmi.target import (
+    Commit,
+    CommitAction,
+    DataType,
+    Edit,
+    Found,
+    Leaf,
+    Model,
+    Operation,
+    PathNotFound,
+    Selected,
+    View,
+)
+from railfab.platforms import ChangeName, Session, Verb, platform
 from railfab.platforms.shared.json_datastore import Names, edited, found, selected
 from railfab.platforms.shared.notifications import merge_update
 from railfab.platforms.srlinux.tree import keys_of, stripped
+from railfab.platforms.srlinux.twin import commit_leaves
 
 SRLINUX = platform("srlinux")
 NAME = "pod1-seg1-leaf1"
 ADMIN = Credentials("admin", "NokiaSrl1!")
+SETUP = ChangeName(deploy="20261122T080000.000Z-0000", user="ann", host="control1")
+CHANGE = ChangeName(deploy="20261122T093012.345Z-4f2a", user="kim", host="control1")
+OTHER = ChangeName(deploy="20261122T093012.345Z-4f2a", user="ada", host="control2")
 
 
 @dataclass
@@ -85,6 +104,7 @@ class Switch:
                 "srl_nokia-grpc:grpc-server": [{"name": "mgmt", "admin-state": "enable"}],
             },
         }
+        self.commits = ConfirmedCommits(NAME, self._restore, lambda: None)
         self._names = Names(keys_of)
         self._names.learn(SRLINUX.render(rail_switch()))
 
@@ -95,13 +115,26 @@ class Switch:
         """None: every request reads the switch."""
 
     def refresh(self) -> View:
+        for path, value in commit_leaves(self.commits.records()).items():
+            self.leaves.put(path, value)
         return SwitchView(self.leaves.publish(), self.tree, self._names)
 
     def set(self, edits: Sequence[Edit]) -> None:
+        self.commits.plain(partial(self._edit, edits))
+
+    def set_commit(self, edits: Sequence[Edit], commit: Commit) -> None:
+        self.commits.act(commit, partial(self._edit, edits) if edits else None)
+
+    def _edit(self, edits: Sequence[Edit]) -> dict[str, Any]:
+        before = self.tree
         kept = [edit for edit in edits if edit.path[0].name != self.deaf_to]
         tree = edited(self.tree, kept, self._names, self.name)
         if "srl_nokia-routing-policy:routing-policy" in tree:
             self.accepted.append(SRLINUX.parse(json.dumps(tree)))
+        self.tree = tree
+        return before
+
+    def _restore(self, tree: dict[str, Any]) -> None:
         self.tree = tree
 
 
@@ -136,6 +169,7 @@ def box(authority: Authority, loop: ServerLoop, tmp_path: Path) -> Iterator[Box]
     endpoint = Endpoint(name=NAME, platform="srlinux", host="127.0.0.1", gnmi_port=server.start(), ca=str(ca))
     yield Box(switch, endpoint)
     server.stop()
+    switch.commits.close()
 
 
 def wanted(model: DeviceModel | None = None) -> str:
@@ -148,63 +182,171 @@ def without_pfc() -> DeviceModel:
     return replace(model, qos=replace(model.qos, ports=tuple(replace(port, pfc=()) for port in model.qos.ports)))
 
 
+def begin(session: Session, text: str, change: ChangeName = CHANGE, within_s: int = 60) -> None:
+    """Commit, to be confirmed."""
+    session.commit(session.stage(text), change, within_s)
+
+
+def configure(box: Box, text: str) -> None:
+    """Make this the running configuration for good."""
+    with box.session() as session:
+        begin(session, text, SETUP)
+        session.confirm(SETUP)
+
+
+def running(box: Box) -> str:
+    with box.session() as session:
+        return session.running().text
+
+
 def test_a_factory_switch_is_configured_by_one_set(box: Box) -> None:
     with box.session() as session:
-        assert "+set / qos explicit-congestion-notification" in session.diff(wanted()).splitlines()
-        session.commit(wanted(), confirm_within_s=60)
-        session.confirm()
-        assert SRLINUX.parse(session.load()) == rail_switch()
+        assert "+set / qos explicit-congestion-notification" in session.stage(wanted()).diff.splitlines()
+        begin(session, wanted())
+        session.confirm(CHANGE)
+        assert SRLINUX.parse(session.running().text) == rail_switch()
     assert box.switch.accepted == [rail_switch()]
 
 
 def test_committing_twice_changes_nothing(box: Box) -> None:
+    configure(box, wanted())
     with box.session() as session:
-        session.commit(wanted(), confirm_within_s=60)
-        assert session.diff(wanted()) == ""
-        session.commit(wanted(), confirm_within_s=60)
+        assert session.stage(wanted()).diff == ""
+        begin(session, wanted())
+        assert session.running().pending is None
     assert len(box.switch.accepted) == 1
 
 
-def test_a_change_sets_the_differing_subtrees_and_rolls_back(box: Box) -> None:
+def test_a_change_sets_the_differing_subtrees_and_is_reverted(box: Box) -> None:
+    configure(box, wanted())
+    before = running(box)
     with box.session() as session:
-        session.commit(wanted(), confirm_within_s=60)
-        before = session.load()
-        session.commit(wanted(without_pfc()), confirm_within_s=60)
-        assert SRLINUX.parse(session.load()) == without_pfc()
-        session.rollback()
-        assert session.load() == before
-        session.rollback()
-    assert box.switch.accepted == [rail_switch(), without_pfc(), rail_switch()]
+        begin(session, wanted(without_pfc()))
+        assert SRLINUX.parse(session.running().text) == without_pfc()
+        session.revert(CHANGE)
+        assert session.running().text == before
+        session.revert(CHANGE)
+    assert box.switch.accepted == [rail_switch(), without_pfc()]
 
 
-def test_a_confirmed_change_is_not_rolled_back(box: Box) -> None:
+def test_the_first_change_is_reverted_to_the_factory_configuration(box: Box) -> None:
+    factory = running(box)
     with box.session() as session:
-        session.commit(wanted(), confirm_within_s=60)
-        session.confirm()
-        session.rollback()
-        assert session.diff(wanted()) == ""
-
-
-def test_the_first_commit_rolls_back_to_the_factory(box: Box) -> None:
-    with box.session() as session:
-        factory = session.load()
-        session.commit(wanted(), confirm_within_s=60)
-        session.rollback()
-        assert session.load() == factory
+        begin(session, wanted())
+        session.revert(CHANGE)
+    assert running(box) == factory
     assert "srl_nokia-qos:qos" not in box.switch.tree
 
 
-def test_removed_configuration_is_deleted_and_management_stays(box: Box) -> None:
+def test_a_later_session_sees_what_waits_and_confirms_it(box: Box) -> None:
+    with box.session() as first:
+        begin(first, wanted())
+    with box.session() as later:
+        pending = later.running().pending
+        assert pending is not None
+        assert (pending.change, pending.reverts_in_s) == (CHANGE, None)
+        assert pending.description.startswith(f"commit {CHANGE} waits since 20")
+        later.confirm(CHANGE)
+        assert later.running().pending is None
+        later.confirm(CHANGE)
+        later.revert(CHANGE)
+    assert SRLINUX.parse(running(box)) == rail_switch()
+
+
+def test_a_later_session_reverts_a_change_by_its_name_only(box: Box) -> None:
+    factory = running(box)
+    with box.session() as first:
+        begin(first, wanted())
+    with box.session() as later:
+        later.revert(OTHER)
+        assert later.running().pending is not None
+        later.revert(CHANGE)
+        assert later.running().pending is None
+    assert running(box) == factory
+
+
+def test_the_switch_reverts_what_nobody_confirms_and_says_so_afterwards(box: Box) -> None:
+    factory = running(box)
     with box.session() as session:
-        session.commit(wanted(), confirm_within_s=60)
-        smaller = replace(spine(), name=NAME, qos=None)
-        assert smaller.bgp is not None
-        bare = replace(smaller.bgp, neighbors=tuple(replace(peer, bfd=None) for peer in smaller.neighbors))
-        session.commit(wanted(replace(smaller, bgp=bare)), confirm_within_s=60)
-        assert SRLINUX.parse(session.load()) == replace(smaller, bgp=bare)
-    running = stripped(box.switch.tree)
-    assert running["system"]["grpc-server"][0]["name"] == "mgmt"
-    names = [port["name"] for port in running["interface"]]
+        begin(session, wanted(), within_s=1)
+        end_s = time.monotonic() + 20
+        while session.running().pending is not None:
+            assert time.monotonic() < end_s
+            time.sleep(0.1)
+        assert session.running().text == factory
+        with pytest.raises(CommitRefused) as refused:
+            session.confirm(CHANGE)
+    assert str(refused.value).startswith(f"{NAME}: no longer has the change {CHANGE}, which it reverted (")
+
+
+def test_a_change_of_somebody_else_is_not_railfabs(box: Box) -> None:
+    edit = Edit(Operation.UPDATE, elements("/system/name/host-name"), "new")
+    box.switch.set_commit([edit], Commit(CommitAction.COMMIT, "by hand", 60))
+    with box.session() as session:
+        pending = session.running().pending
+        assert pending is not None
+        assert pending.change is None
+        assert pending.description.startswith("commit by hand waits since ")
+        with pytest.raises(CommitRefused, match=r"is being changed \(.*commit by hand is not confirmed yet"):
+            begin(session, wanted())
+
+
+def test_a_change_that_was_compared_with_another_configuration_is_refused(box: Box) -> None:
+    with box.session() as session:
+        staged = session.stage(wanted())
+        configure(box, wanted(without_pfc()))
+        with pytest.raises(CommitRefused, match="has changed since its differences were read"):
+            session.commit(staged, CHANGE, 60)
+    assert SRLINUX.parse(running(box)) == without_pfc()
+
+
+def test_the_revision_is_that_of_the_text(box: Box) -> None:
+    with box.session() as session:
+        first = session.running()
+        assert (first.revision, first.identity.hostname) == (session.stage(wanted()).revision, NAME)
+        begin(session, wanted())
+        assert session.running().revision != first.revision
+        session.revert(CHANGE)
+        assert session.running().revision == first.revision
+
+
+def test_a_switch_without_the_extension_is_named_and_not_changed(
+    box: Box, loop: ServerLoop, authority: Authority
+) -> None:
+    class Old:
+        """A switch of an older release: the same, without commits."""
+
+        name, change_age_s = NAME, 1.0
+        models, view, refresh = box.switch.models, box.switch.view, box.switch.refresh
+
+        def set(self, edits: Sequence[Edit]) -> None:
+            raise AssertionError("the Set was not refused")
+
+    server = GnmiServer(Old(), loop, credentials=ADMIN, identity=authority.issue(NAME))
+    with (
+        box.session(gnmi_port=server.start()) as session,
+        pytest.raises(CommitRefused, match=r"lacks gNMI's commit-confirmed extension \(.*Upgrade it to SR Linux 24\.7"),
+    ):
+        begin(session, wanted())
+    server.stop()
+
+
+@pytest.mark.parametrize("verb", list(Verb))
+def test_gnmi_changes_configuration_only(box: Box, verb: Verb) -> None:
+    with box.session() as session, pytest.raises(UnsupportedFeature, match=f"cannot {verb} over gNMI"):
+        session.operate(verb)
+
+
+def test_removed_configuration_is_deleted_and_management_stays(box: Box) -> None:
+    configure(box, wanted())
+    smaller = replace(spine(), name=NAME, qos=None)
+    assert smaller.bgp is not None
+    bare = replace(smaller.bgp, neighbors=tuple(replace(peer, bfd=None) for peer in smaller.neighbors))
+    configure(box, wanted(replace(smaller, bgp=bare)))
+    assert SRLINUX.parse(running(box)) == replace(smaller, bgp=bare)
+    left = stripped(box.switch.tree)
+    assert left["system"]["grpc-server"][0]["name"] == "mgmt"
+    names = [port["name"] for port in left["interface"]]
     assert "mgmt0" in names
     assert "ethernet-1/9" not in names
 
@@ -212,25 +354,25 @@ def test_removed_configuration_is_deleted_and_management_stays(box: Box) -> None
 def test_a_refused_configuration_is_a_one_line_error_and_changes_nothing(box: Box) -> None:
     broken = json.loads(wanted())
     del broken["srl_nokia-network-instance:network-instance"][0]["protocols"]["srl_nokia-bgp:bgp"]["autonomous-system"]
-    with box.session() as session:
-        session.commit(wanted(), confirm_within_s=60)
-        before = session.load()
-        with pytest.raises(CommitRefused) as refused:
-            session.commit(json.dumps(broken), confirm_within_s=60)
-        assert session.load() == before
+    configure(box, wanted())
+    before = running(box)
+    with box.session() as session, pytest.raises(CommitRefused) as refused:
+        begin(session, json.dumps(broken))
+    assert running(box) == before
     assert str(refused.value) == (
         "pod1-seg1-leaf1: refused the configuration (/network-instance[name=default]/protocols/bgp/autonomous-system: "
         "is missing. Configure the switch's AS number). Correct the configuration that it names."
     )
 
 
-def test_a_switch_that_drops_part_of_a_set_is_rolled_back(box: Box) -> None:
+def test_a_switch_that_drops_part_of_a_set_is_reverted(box: Box) -> None:
     box.switch.deaf_to = "qos"
+    before = running(box)
     with box.session() as session:
-        before = session.load()
         with pytest.raises(CommitRefused) as refused:
-            session.commit(wanted(), confirm_within_s=60)
-        assert session.load() == before
+            begin(session, wanted())
+        assert session.running().pending is None
+    assert running(box) == before
     assert str(refused.value).startswith("pod1-seg1-leaf1: did not accept 'set / qos buffer-management ")
 
 
@@ -253,8 +395,8 @@ def test_the_live_state(box: Box) -> None:
         (f"{lldp}/port-id", "ethernet-1/1"),
     ):
         box.switch.leaves.put(path, value)
+    configure(box, wanted())
     with box.session() as session:
-        session.commit(wanted(), confirm_within_s=60)
         observed = session.observe()
     assert observed.sessions == (
         ObservedBgpSession(
@@ -346,12 +488,12 @@ def test_a_certificate_that_the_system_store_does_not_trust_is_refused(box: Box)
 def test_a_certificate_that_the_system_store_trusts_is_accepted(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(box.endpoint.ca))
     with box.session(ca=None) as session:
-        assert "host-name" in session.load()
+        assert "host-name" in session.running().text
 
 
 def test_skip_verify_accepts_any_certificate(box: Box) -> None:
     with box.session(ca=None, skip_verify=True) as session:
-        assert "host-name" in session.load()
+        assert "host-name" in session.running().text
 
 
 def test_a_missing_ca_file_is_an_endpoint_error(box: Box, tmp_path: Path) -> None:
@@ -413,7 +555,7 @@ def test_a_switch_that_stops_during_the_session_is_unreachable(
     with box.session(gnmi_port=port) as session:
         server.stop(grace_s=0)
         with pytest.raises(Unreachable) as lost:
-            session.load()
+            session.running()
     assert str(lost.value).startswith(f"pod1-seg1-leaf1: lost the connection to 127.0.0.1:{port} (")
 
 

@@ -211,6 +211,7 @@ def _endpoint(files: LabPaths, container: Container, platform_name: str, ports: 
         ca=str(files.ca if gateway else files.lab_directory / ".tls" / "ca" / "ca.pem"),
         known_hosts=str(files.known_hosts),
         credentials=str(files.credentials(platform_name)),
+        owns_system=gateway is not None,
     )
 
 

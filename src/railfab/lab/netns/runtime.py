@@ -140,6 +140,7 @@ def endpoints(place: LabPlace, state: LabState) -> Endpoints:
             ca=files["ca"],
             known_hosts=files["known_hosts"],
             credentials=files["credentials"],
+            owns_system=True,
         )
         for node in state.switches()
     )

@@ -1,10 +1,12 @@
 """FRRouting on Linux: integrated configuration, pushed with frr-reload.py over SSH."""
 
+from railfab.device import DeviceModel
 from railfab.endpoints import Credentials, Endpoint
 from railfab.platforms.contract import Platform, Session
 from railfab.platforms.frr.lines import FORMAT
 from railfab.platforms.frr.parse import NAME, parse
 from railfab.platforms.frr.render import render
+from railfab.platforms.frr.system import PortSettings, comments
 from railfab.platforms.shared import yaml_files
 
 __all__ = ["PLATFORM"]
@@ -17,10 +19,17 @@ def _session(endpoint: Endpoint, credentials: Credentials) -> Session:
     return FrrSession(endpoint, credentials)
 
 
+def _external(model: DeviceModel) -> str:
+    """What Linux sets for the ports of a planned model, as comments."""
+    ports = {port.name: PortSettings(port.mtu_bytes, port.enabled) for port in model.interfaces if port.mtu_bytes}
+    return comments(ports)
+
+
 PLATFORM = Platform(
     name=NAME,
     render=render,
     text=FORMAT.text,
+    external=_external,
     parse=parse,
     session=_session,
     telemetry=yaml_files.telemetry(__name__),

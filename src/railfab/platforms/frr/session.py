@@ -1,38 +1,45 @@
-"""One transaction with one FRR switch over SSH: frr-reload.py, and a job on the switch that rolls back."""
+"""The session with one FRR switch over SSH. What it does to the switch is done by a program there: see `on_switch`."""
 
 from __future__ import annotations
 
 import difflib
+import json
 import re
-import secrets
+import shlex
+from collections.abc import Mapping
+from ipaddress import ip_address, ip_network
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from railfab.device import Observed
 from railfab.endpoints import Credentials, Endpoint
-from railfab.errors import CommitRefused, DeviceError
-from railfab.platforms.frr import transaction
-from railfab.platforms.frr.reload_output import pending, refusal, with_sorted_prefix_lists
+from railfab.errors import CommitRefused, DeviceError, UnsupportedFeature
+from railfab.platforms.contract import ChangeName, Identity, Pending, Running, Staged, Verb
+from railfab.platforms.frr.on_switch import program
+from railfab.platforms.frr.on_switch.records import APPLIED, APPLYING, CONFIRMING, REVERTING
 from railfab.platforms.frr.state import observed_state
 from railfab.platforms.shared import yaml_files
 from railfab.platforms.shared.root_shell import CommandResult, RootShell
 
 CONTEXT_LINES = 3
-PASSES = 2
-COMMAND_NOT_FOUND = 127
+WITHIN_S = {"commit": 400.0, "revert": 300.0, "stage": 100.0, "reload": 150.0}
+"""Limits of the verbs that take long; the program's own limits of commands are shorter and give better messages [s]."""
+OTHERS_WITHIN_S = 60.0
+NO_PYTHON = 127
 _HOSTNAME = re.compile(r"^hostname (\S+)", re.MULTILINE)
-_VERSION = re.compile(r"^frr version .*\n", re.MULTILINE)
+_VERSION = re.compile(r"^frr version (\S+)\n", re.MULTILINE)
+_ADDRESS = re.compile(r"^- interface (?P<interface>\S+)(?: vrf \S+)?: no (?P<line>ip(?:v6)? address (?P<prefix>\S+))")
+_ROUTE = re.compile(r"^[-+] (?:vrf \S+: )?no (?P<line>ip(?:v6)? route (?P<prefix>\S+) .*)$")
+_SHUTDOWN = re.compile(r"^\+ interface (?P<interface>\S+)(?: vrf \S+)?: (?P<line>shutdown)$")
 
 
 class FrrSession:
-    """A platforms.Session for FRR. `confirm` and `rollback` remove all of its files on the switch."""
+    """A platforms.Session for FRR."""
 
     def __init__(self, endpoint: Endpoint, credentials: Credentials) -> None:
         self._name = endpoint.name
         self._shell = RootShell(endpoint, credentials)
-        self._verbs = yaml_files.dialect(__package__ or "").verbs
-        self._change: str | None = None
-        self._checked: str | None = None  # the last text that FRR accepted
+        self._commands = dict(yaml_files.dialect(__package__ or "").verbs)
 
     def __enter__(self) -> Self:
         self._shell.open()
@@ -43,117 +50,78 @@ class FrrSession:
     ) -> None:
         self._shell.close()
 
-    def load(self) -> str:
+    def running(self) -> Running:
         """The running configuration as FRR shows it, with its prefix lists sorted by name."""
-        answer = self._shell.run(self._verbs["load"])
-        if answer.status != 0 or not answer.out.strip():
-            raise DeviceError(self._name, f"FRR does not answer ({_first_line(answer)})", "Check that it is running")
-        return with_sorted_prefix_lists(answer.out)
+        found = self._ask("running")
+        text, change = str(found["text"]), found["pending"]
+        version = _VERSION.search(text)
+        return Running(
+            text=text,
+            revision=found["revision"],
+            identity=Identity(hostname=found["hostname"], version=version[1] if version else "", model="FRR on Linux"),
+            pending=None if change is None else _pending(change),
+        )
 
-    def diff(self, text: str) -> str:
-        """Unified diff; empty when frr-reload.py finds nothing to do. Raises CommitRefused for a bad text."""
-        running = self.load()
-        self._check_hostname(running, text)
-        left = self._pending(text)
-        self._checked = text
-        if not left:
-            return ""
-        before, after = (_VERSION.sub("", side).splitlines() for side in (running, text))
-        lines = difflib.unified_diff(before, after, "running", "candidate", lineterm="", n=CONTEXT_LINES)
-        return "\n".join(lines) or "\n".join(left)
+    def stage(self, text: str) -> Staged:
+        """Compare; the diff is empty when frr-reload.py finds nothing to do.
 
-    def commit(self, text: str, *, confirm_within_s: int) -> None:
-        """Replace the running configuration; the switch restores it unless `confirm` comes within the time.
-
-        Raises CommitRefused after the former configuration is restored.
+        Raises CommitRefused for a text that FRR rejects, one of another switch, and one without the address or the
+        route over which this session reaches the switch.
         """
-        if text != self._checked:
-            self.diff(text)
-        self._arm(text, confirm_within_s)
-        try:
-            refused = self._apply(text)
-        except DeviceError as error:
-            self._undo(error.problem)
-        else:
-            if refused:
-                self._undo(refused)
+        found = self._ask("stage", text=text)
+        running, changes = str(found["text"]), tuple(found["changes"])
+        self._check_hostname(running, text)
+        self._check_management(changes, found["management"])
+        return Staged(text=text, diff=_unified(running, text, changes), revision=found["revision"])
 
-    def confirm(self) -> None:
-        """Save for the next boot and cancel the rollback. Raises CommitRefused when the time has passed."""
-        answer = self._run(transaction.confirm_script(self._verbs), self._change_name())
-        self._change = None
-        if answer.status == transaction.TOO_LATE:
-            problem = "was not confirmed in time and has restored its former configuration"
-            raise CommitRefused(self._name, problem, "Deploy again")
-        if answer.status != 0:
-            problem = f"cannot save its configuration ({_first_line(answer)}) and will restore the former one"
-            raise CommitRefused(self._name, problem, "Check /etc/frr on the switch")
+    def commit(self, staged: Staged, change: ChangeName, within_s: int) -> None:
+        """Replace the running configuration; the switch restores it unless `confirm` comes within the time."""
+        self._ask("commit", text=staged.text, revision=staged.revision, change=str(change), within_s=within_s)
 
-    def rollback(self) -> None:
-        """Restore the configuration that ran before `commit`; do nothing when nothing was committed."""
-        if self._change is None:
-            return
-        answer = self._run(transaction.restore_script(self._verbs), self._change)
-        left = pending(answer.out)
-        if answer.status not in (0, transaction.TOO_LATE) or left:
-            problem = f"cannot restore its former configuration ({left[0] if left else refusal(answer.output())})"
-            raise DeviceError(
-                self._name, problem, "Check the switch; it tries again when the confirmation time is over"
-            )
-        self._run(transaction.cancel_script(), self._change)
-        self._change = None
+    def confirm(self, change: ChangeName) -> None:
+        """Save for the next boot and cancel the rollback."""
+        self._ask("confirm", change=str(change))
+
+    def revert(self, change: ChangeName) -> None:
+        """Restore the configuration that ran before the change; the startup configuration was never another."""
+        self._ask("revert", change=str(change))
 
     def observe(self) -> Observed:
-        neighbors = self._shell.run(self._verbs["neighbors"])
-        addresses = self._shell.run(self._verbs["addresses"])
-        return observed_state(self._name, neighbors=neighbors.out, addresses=addresses.out)
+        """The live state. Raises DeviceError, naming a daemon that does not run."""
+        found = self._ask("observe")
+        return observed_state(self._name, neighbors=found["neighbors"], addresses=found["addresses"])
 
-    def _pending(self, text: str) -> tuple[str, ...]:
-        """Changes that frr-reload.py would make; checks its exit status, since it lists changes for a bad file too."""
-        answer = self._run(transaction.check_script(self._verbs), str(len(text.encode())), stdin=text)
-        if answer.status == 0:
-            return pending(answer.out)
-        self._check_received(answer)
-        if answer.status == COMMAND_NOT_FOUND:
-            raise DeviceError(self._name, "has no frr-reload.py", "Install frr-pythontools on the switch")
-        raise CommitRefused(self._name, f"rejects {refusal(answer.output())}", "Correct it; the switch is unchanged")
+    def operate(self, verb: Verb) -> None:
+        """Do this now. Refused while a change is pending, which would save, revert or mix it.
 
-    def _apply(self, text: str) -> str:
-        """Apply the candidate; return why the switch rejected it, empty on success.
-
-        Success means that no change is pending. The exit status of frr-reload.py is not used: it is also 1 after it
-        removed a neighbour and then fails to remove the lines of that neighbour. A second pass is needed where the
-        order of its lines reverts one of them (`no neighbor X bfd`, then `no neighbor X bfd profile Y`, which enables
-        BFD again).
+        Raises UnsupportedFeature for a RELOAD where neither systemd nor FRR's start scripts can restart its daemons.
         """
-        refused = ""
-        for _ in range(PASSES):
-            applied = self._run(transaction.apply_script(self._verbs), self._change_name())
-            if applied.status == transaction.TOO_LATE:
-                return "took too long and has restored its former configuration"
-            left = self._pending(text)
-            if not left:
-                return ""
-            refused = refusal(applied.output()) if applied.status else f"did not accept `{left[0]}`"
-        return refused
+        self._ask(str(verb))
 
-    def _arm(self, text: str, confirm_within_s: int) -> None:
-        change = secrets.token_hex(8)
-        length = str(len(text.encode()))
-        answer = self._run(transaction.arm_script(self._verbs), length, change, str(confirm_within_s), stdin=text)
-        self._check_received(answer)
-        if answer.status == transaction.BUSY:
-            problem = "has an unconfirmed change of another session"
-            raise CommitRefused(self._name, problem, "Wait until it is confirmed or rolled back")
-        if answer.status != 0:
-            problem = f"cannot start a change ({_first_line(answer)})"
-            raise CommitRefused(self._name, problem, f"Check {transaction.FOLDER} on the switch")
-        self._change = change
+    def _ask(self, verb: str, **arguments: Any) -> dict[str, Any]:
+        """Run the program on the switch; raise its refusals."""
+        request = json.dumps({"verb": verb, "commands": self._commands, **arguments})
+        command = shlex.join(["python3", "-c", program()])
+        answer = self._shell.run(command, stdin=request, within_s=WITHIN_S.get(verb, OTHERS_WITHIN_S))
+        if answer.status == NO_PYTHON:
+            raise DeviceError(self._name, "has no python3", "Install frr-pythontools on the switch")
+        try:
+            found: dict[str, Any] = json.loads(answer.out)
+        except ValueError:
+            problem = f"cannot run commands ({_last_line(answer)})"
+            raise DeviceError(self._name, problem, "Check its load, memory and Python") from None
+        if "refused" in found:
+            self._refuse(*found["refused"])
+        return found
 
-    def _undo(self, why: str) -> None:
-        """Roll back, then raise CommitRefused with the reason."""
-        self.rollback()
-        raise CommitRefused(self._name, why, "Correct it; the switch runs its former configuration")
+    def _refuse(self, kind: str, problem: str, remedy: str) -> None:
+        if kind == "pending":
+            change = json.loads(problem)
+            raise CommitRefused(
+                self._name, f"has an unconfirmed change: {_description(change)}", "Confirm or revert it first"
+            )
+        error = {"commit": CommitRefused, "unsupported": UnsupportedFeature}.get(kind, DeviceError)
+        raise error(self._name, problem, remedy)
 
     def _check_hostname(self, running: str, text: str) -> None:
         """Refuse another hostname: FRR uses the system's, so it is probably another switch's configuration."""
@@ -162,24 +130,72 @@ class FrrSession:
             problem = f"has hostname {own[1]}, but the configuration is for {wanted[1]}"
             raise CommitRefused(self._name, problem, "Check the address, or set the system's hostname")
 
-    def _check_received(self, answer: CommandResult) -> None:
-        if answer.status == transaction.NOT_READ:
-            problem = f"cannot store the candidate and the running configuration ({_first_line(answer)})"
-            raise CommitRefused(self._name, problem, f"Check {transaction.FOLDER} on the switch")
-        if answer.status == transaction.CHANGED_IN_TRANSIT:
-            problem = "did not receive the whole configuration"
-            raise CommitRefused(
-                self._name, problem, "Check the connection and free space in /run; the switch is unchanged"
-            )
-
-    def _run(self, script: str, *arguments: str, stdin: str = "") -> CommandResult:
-        return self._shell.run(transaction.command(script, *arguments), stdin=stdin)
-
-    def _change_name(self) -> str:
-        if self._change is None:
-            raise DeviceError(self._name, "has no change to confirm", "Commit first")
-        return self._change
+    def _check_management(self, changes: tuple[str, ...], management: Mapping[str, str]) -> None:
+        """Refuse a candidate that would cut this session's own connection."""
+        for change in changes:
+            if line := _cuts_off(change, management):
+                problem = f"would lose this SSH session without `{line}`"
+                if line == "shutdown":
+                    problem = f"would lose this SSH session with `interface {management['interface']}` shut down"
+                remedy = "Move it from FRR to the system's network configuration, or log in over another address"
+                raise CommitRefused(self._name, problem, remedy)
 
 
-def _first_line(answer: CommandResult) -> str:
-    return next(iter(answer.output().splitlines()), f"status {answer.status}")
+def _cuts_off(change: str, management: Mapping[str, str]) -> str:
+    """The line of a change (see reload_output.pending) that carries this session; empty for any other."""
+    if not management:
+        return ""
+    if match := _ADDRESS.match(change):
+        return match["line"] if match["prefix"].partition("/")[0] == management["address"] else ""
+    if match := _SHUTDOWN.match(change):
+        return match["line"] if match["interface"] == management["interface"] else ""
+    if (match := _ROUTE.match(change)) and management["route"]:
+        return match["line"] if _network(match["prefix"]) == _network(management["route"], management["client"]) else ""
+    return ""
+
+
+def _network(prefix: str, client: str = "0.0.0.0") -> object:
+    """A prefix as a value; `default` is that of the client's family."""
+    if prefix == "default":
+        prefix = "0.0.0.0/0" if ip_address(client).version == 4 else "::/0"
+    return ip_network(prefix, strict=False)
+
+
+def _unified(running: str, text: str, changes: tuple[str, ...]) -> str:
+    if not changes:
+        return ""
+    before, after = (_VERSION.sub("", side).splitlines() for side in (running, text))
+    lines = difflib.unified_diff(before, after, "running", "candidate", lineterm="", n=CONTEXT_LINES)
+    return "\n".join(lines) or "\n".join(changes)
+
+
+def _pending(change: Mapping[str, Any]) -> Pending:
+    counts = change["job_runs"] and change["state"] in (APPLYING, APPLIED)
+    return Pending(
+        change=ChangeName.parse(change["change"]),
+        description=_description(change),
+        reverts_in_s=max(change["left_s"], 0.0) if counts else None,
+    )
+
+
+def _description(change: Mapping[str, Any]) -> str:
+    """One line: whose change it is, since when, and how it will end."""
+    name = ChangeName.parse(change["change"])
+    whose = f"{name.deploy} of {name.user}@{name.host}" if name else change["change"]
+    return f"{whose}, made {change['since_s']:.0f} s ago, {_ending(change)}"
+
+
+def _ending(change: Mapping[str, Any]) -> str:
+    if not change["job_runs"]:
+        return "is not reverted by the switch, because its rollback job was killed"
+    if change["failure"]:
+        return f"cannot be reverted yet ({change['failure']})"
+    if change["state"] == CONFIRMING:
+        return "is being confirmed"
+    if change["state"] == REVERTING or change["left_s"] <= 0:
+        return "is being reverted"
+    return f"is reverted in {change['left_s']:.0f} s unless it is confirmed"
+
+
+def _last_line(answer: CommandResult) -> str:
+    return next(iter(reversed(answer.output().splitlines())), f"status {answer.status}")

@@ -40,8 +40,9 @@ def _json(name: str, text: str, source: str) -> Any:
 
 
 def _interface(link: dict[str, Any]) -> ObservedInterface:
-    up = link["operstate"] in UP and "UP" in link["flags"]
-    return ObservedInterface(name=interface_name(link["ifname"]), oper_up=up, mtu_bytes=link["mtu"])
+    enabled = "UP" in link["flags"]
+    up = link["operstate"] in UP and enabled
+    return ObservedInterface(name=interface_name(link["ifname"]), oper_up=up, enabled=enabled, mtu_bytes=link["mtu"])
 
 
 def _session(links: list[dict[str, Any]], peer: str, found: dict[str, Any]) -> ObservedBgpSession:

@@ -1,28 +1,37 @@
-"""Commands as root on a Linux switch: netmiko logs in, and each command runs in an exec channel of its connection.
+"""Commands as root on a Linux switch over SSH. Each command runs in a channel of its own.
 
 An exec channel gives exact output and an exit status, which a CLI prompt does not.
 """
 
 from __future__ import annotations
 
+import logging
 import shlex
+import socket
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from railfab.endpoints import Credentials, Endpoint
-from railfab.errors import DeviceError, LoginRefused, Unreachable
+from railfab.errors import LoginRefused, Unreachable
 
 if TYPE_CHECKING:
-    from netmiko import BaseConnection
+    from paramiko import SSHClient
+
+logging.getLogger("paramiko").setLevel(logging.CRITICAL)  # its errors are raised too, as one line each
 
 SSH_PORT = 22
 CONNECT_WITHIN_S = 15
-ANSWER_WITHIN_S = 120
+"""Limit of connecting and logging in, all attempts together [s]."""
+ANSWER_WITHIN_S = 30
 ATTEMPTS = 2
 """Attempts to connect: first connections to many switches on one busy machine sometimes fail."""
 RETRY_AFTER_S = 1.0
+CHUNK_BYTES = 1 << 16
 
 NO_HOST_KEY = ("not found in known_hosts", "Host key for server")
 """Texts of paramiko's errors for an unknown and for a changed host key."""
@@ -42,110 +51,192 @@ class CommandResult:
 
 
 class RootShell:
-    """Commands as root on one switch."""
+    """Commands as root on one switch.
+
+    No call lasts longer than its limit: at the limit the connection is closed, and the call raises Unreachable.
+    `close` from another thread ends a call at once, also one that connects.
+    """
 
     def __init__(self, endpoint: Endpoint, credentials: Credentials) -> None:
         self._endpoint = endpoint
         self._credentials = credentials
-        self._connection: BaseConnection | None = None
+        self._socket: socket.socket | None = None
+        self._client: SSHClient | None = None
+        self._closed = False
         self._sudo = False
 
     def open(self) -> None:
         """Log in. Raises Unreachable or LoginRefused."""
+        deadline = time.monotonic() + CONNECT_WITHIN_S
         for attempt in range(1, ATTEMPTS + 1):
             try:
-                self._connection = self._connect()
+                self._connect(deadline)
                 break
             except Unreachable:
-                if attempt == ATTEMPTS:
+                self._cut()
+                if self._closed or attempt == ATTEMPTS or time.monotonic() + RETRY_AFTER_S > deadline:
                     raise
                 time.sleep(RETRY_AFTER_S)
+            except LoginRefused:
+                self._cut()
+                raise
         self._become_root()
 
     def close(self) -> None:
-        """Close the connection at once; netmiko's disconnect would wait 10 s for a prompt."""
-        if self._connection is not None:
-            self._connection.paramiko_cleanup()
-            self._connection = None
+        """Close the connection; a call that another thread waits for raises Unreachable."""
+        self._closed = True
+        self._cut()
 
     def run(self, command: str, *, stdin: str = "", within_s: float = ANSWER_WITHIN_S) -> CommandResult:
-        """Run a shell command as root. Raises DeviceError when the switch does not answer."""
-        if self._connection is None:
-            raise DeviceError(self._endpoint.name, "is not connected", "Open the session first")
+        """Run a shell command as root. Raises Unreachable when the switch does not answer in time."""
+        from paramiko.ssh_exception import SSHException
+
+        client = self._client
+        if client is None:
+            raise self._unreachable("is not connected", "Open the session again")
         if self._sudo:
-            command = f"sudo -n sh -c {shlex.quote(command)}"
+            command = f'sudo -n env SSH_CONNECTION="$SSH_CONNECTION" sh -c {shlex.quote(command)}'
+        with self._limit(within_s) as over:
+            try:
+                return _exec(client, command, stdin, within_s)
+            except (SSHException, OSError, EOFError) as error:
+                reason = f"within {within_s:.0f} s" if over.is_set() else str(error) or "connection lost"
+                self._cut()
+                problem = f"does not answer {reason}" if over.is_set() else f"does not answer ({reason})"
+                raise self._unreachable(problem, "Check the connection and the switch's load") from None
+
+    @contextmanager
+    def _limit(self, within_s: float) -> Iterator[threading.Event]:
+        """Cut the connection when the time is over; the event says that it was."""
+        over = threading.Event()
+
+        def cut() -> None:
+            over.set()
+            self._cut()
+
+        timer = threading.Timer(max(within_s, 0), cut)
+        timer.daemon = True
+        timer.start()
         try:
-            return self._exec(self._connection, command, stdin, within_s)
-        except (OSError, EOFError) as error:
-            problem = f"does not answer ({str(error) or type(error).__name__})"
-            raise DeviceError(self._endpoint.name, problem, "Check the connection and the switch's load") from None
+            yield over
+        finally:
+            timer.cancel()
 
-    def _exec(self, connection: BaseConnection, command: str, stdin: str, within_s: float) -> CommandResult:
-        from paramiko.ssh_exception import SSHException
+    def _cut(self) -> None:
+        """End the connection at once, whatever waits for it; a polite end would wait for the switch."""
+        if self._socket is not None:
+            with suppress(OSError):
+                self._socket.shutdown(socket.SHUT_RDWR)
+            self._socket.close()
+        if self._client is not None:
+            self._client.close()
+            self._client = None
 
-        client = connection.remote_conn_pre
-        assert client is not None
-        try:
-            writer, out, errors = client.exec_command(command, timeout=within_s)
-            writer.write(stdin)
-            writer.channel.shutdown_write()
-            stdout, stderr = out.read().decode(errors="replace"), errors.read().decode(errors="replace")
-            return CommandResult(out.channel.recv_exit_status(), stdout, stderr)
-        except SSHException as error:
-            raise OSError(str(error)) from None
+    def _connect(self, deadline: float) -> None:
+        from paramiko.ssh_exception import AuthenticationException, SSHException
 
-    def _connect(self) -> BaseConnection:
-        from netmiko import ConnectHandler, NetmikoAuthenticationException, NetmikoBaseException
-        from paramiko.ssh_exception import SSHException
+        left_s = max(deadline - time.monotonic(), 0.1)
+        with self._limit(left_s) as over:
+            try:
+                self._client = self._login(left_s)
+            except AuthenticationException as error:
+                if over.is_set() or "timeout" in str(error).lower():
+                    raise self._not_connected() from None
+                raise self._rejected() from None
+            except (SSHException, OSError, EOFError, ValueError) as error:
+                raise self._login_error(error) from None
+        if self._closed:
+            raise self._not_connected()
 
-        endpoint, name = self._endpoint, self._endpoint.name
-        try:
-            return ConnectHandler(
-                device_type="linux",
-                host=endpoint.host,
-                port=endpoint.ssh_port or SSH_PORT,
-                username=self._credentials.username,
-                password=self._credentials.password or None,
-                use_keys=self._credentials.key_file is not None,
-                key_file=self._credentials.key_file,
-                ssh_strict=not endpoint.skip_verify,
-                system_host_keys=endpoint.known_hosts is None and not endpoint.skip_verify,
-                alt_host_keys=endpoint.known_hosts is not None and not endpoint.skip_verify,
-                alt_key_file=endpoint.known_hosts or "",
-                conn_timeout=CONNECT_WITHIN_S,
-                auth_timeout=CONNECT_WITHIN_S,
-                banner_timeout=CONNECT_WITHIN_S,
-            )
-        except NetmikoAuthenticationException:
-            secret = "key" if self._credentials.key_file else "password"
-            problem = f"rejects user {self._credentials.username!r} or the {secret}"
-            raise LoginRefused(name, problem, f"Check {endpoint.credentials}") from None
-        except (NetmikoBaseException, SSHException, OSError, ValueError) as error:
-            raise self._not_connected(error) from None
+    def _login(self, within_s: float) -> SSHClient:
+        from paramiko import AutoAddPolicy, RejectPolicy, SSHClient
 
-    def _not_connected(self, error: Exception) -> Unreachable | LoginRefused:
-        endpoint = self._endpoint
+        endpoint, credentials = self._endpoint, self._credentials
+        port = endpoint.ssh_port or SSH_PORT
+        client = SSHClient()
+        if not endpoint.skip_verify:
+            client.load_host_keys(endpoint.known_hosts) if endpoint.known_hosts else client.load_system_host_keys()
+        client.set_missing_host_key_policy(AutoAddPolicy() if endpoint.skip_verify else RejectPolicy())
+        self._socket = socket.create_connection((endpoint.host, port), timeout=within_s)
+        client.connect(
+            endpoint.host,
+            port=port,
+            sock=self._socket,
+            username=credentials.username,
+            password=credentials.password or None,
+            key_filename=credentials.key_file,
+            look_for_keys=False,
+            allow_agent=False,
+            banner_timeout=within_s,
+            auth_timeout=within_s,
+            channel_timeout=within_s,
+        )
+        return client
+
+    def _rejected(self) -> LoginRefused:
+        secret = "key" if self._credentials.key_file else "password"
+        problem = f"rejects user {self._credentials.username!r} or the {secret}"
+        return LoginRefused(self._endpoint.name, problem, f"Check {self._endpoint.credentials}")
+
+    def _login_error(self, error: Exception) -> Unreachable | LoginRefused:
+        endpoint, key_file = self._endpoint, self._credentials.key_file
         if any(sign in str(error) for sign in NO_HOST_KEY):
             known = endpoint.known_hosts or "your known_hosts file"
             return LoginRefused(endpoint.name, f"has a host key that is not in {known}", "Check the key, then add it")
-        key_file = self._credentials.key_file
         if key_file is not None and not Path(key_file).is_file():
-            return LoginRefused(
-                endpoint.name,
-                f"key file {key_file} does not exist",
-                f"Check {endpoint.credentials}",
-            )
-        where = f"{endpoint.host} port {endpoint.ssh_port or SSH_PORT}"
-        return Unreachable(
-            endpoint.name, f"no SSH connection to {where}", "Check the address and that the switch is up"
-        )
+            problem = f"key file {key_file} does not exist"
+            return LoginRefused(endpoint.name, problem, f"Check {endpoint.credentials}")
+        if endpoint.known_hosts and not Path(endpoint.known_hosts).is_file():
+            problem = f"known_hosts file {endpoint.known_hosts} does not exist"
+            return LoginRefused(endpoint.name, problem, "Name an existing file, or leave it out for yours")
+        return self._not_connected()
+
+    def _not_connected(self) -> Unreachable:
+        where = f"{self._endpoint.host} port {self._endpoint.ssh_port or SSH_PORT}"
+        return self._unreachable(f"no SSH connection to {where}", "Check the address and that the switch is up")
+
+    def _unreachable(self, problem: str, remedy: str) -> Unreachable:
+        return Unreachable(self._endpoint.name, problem, remedy)
 
     def _become_root(self) -> None:
         """Check for root, or for sudo without a password."""
         if self.run("id -u").out.strip() == "0":
             return
         if self.run("sudo -n true").status != 0:
-            self.close()
+            self._cut()
             problem = f"user {self._credentials.username!r} is not root and sudo asks for a password"
             raise LoginRefused(self._endpoint.name, problem, "Log in as root, or allow sudo without a password")
         self._sudo = True
+
+
+def _exec(client: SSHClient, command: str, stdin: str, within_s: float) -> CommandResult:
+    """Run a command in a channel; standard input and both outputs flow at the same time."""
+    transport = client.get_transport()
+    if transport is None:
+        raise EOFError("connection lost")
+    with transport.open_session(timeout=within_s) as channel:
+        channel.exec_command(command)
+        writer = threading.Thread(target=_write, args=(channel, stdin.encode()), daemon=True)
+        writer.start()
+        out, errors = bytearray(), bytearray()
+        reader = threading.Thread(target=_read, args=(channel.recv_stderr, errors), daemon=True)
+        reader.start()
+        _read(channel.recv, out)
+        reader.join()
+        status = channel.recv_exit_status()
+        if not transport.is_active() and status == -1:
+            raise EOFError("connection lost")
+        return CommandResult(status, out.decode(errors="replace"), errors.decode(errors="replace"))
+
+
+def _write(channel: Any, text: bytes) -> None:
+    from paramiko.ssh_exception import SSHException
+
+    with suppress(SSHException, OSError, EOFError):  # the command has ended, or the reader raises the error
+        channel.sendall(text)
+        channel.shutdown_write()
+
+
+def _read(receive: Any, sink: bytearray) -> None:
+    while chunk := receive(CHUNK_BYTES):
+        sink += chunk

@@ -30,13 +30,14 @@ def _document(package: str, name: str) -> dict[str, Any]:
 
 
 def capabilities(package: str) -> Capabilities:
-    """`capabilities.yml`: `features` {name: yes|external} that the platform has, `limits`, `quirks`, `virtual`."""
+    """`capabilities.yml`: `features` {name: yes|external}, `external`, `limits`, `quirks`, `virtual`."""
     document = _document(package, "capabilities.yml")
     return Capabilities(
         features={name: Support(support) for name, support in document["features"].items()},
         limits=document.get("limits", {}),
         quirks=tuple(document.get("quirks", ())),
         virtual=tuple(document.get("virtual", ())),
+        external=document.get("external", {}),
     )
 
 

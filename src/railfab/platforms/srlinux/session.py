@@ -1,41 +1,60 @@
-"""One transaction with an SR Linux switch over gNMI."""
+"""Access to an SR Linux switch over gNMI."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
 from contextlib import ExitStack
+from hashlib import sha256
 from types import TracebackType
-from typing import Self
+from typing import NoReturn, Self
 
 from railfab.device import Observed
 from railfab.endpoints import Credentials, Endpoint
-from railfab.errors import CommitRefused
+from railfab.errors import CommitRefused, UnsupportedFeature
 from railfab.gnmi.blocking import BlockingGnmiClient
-from railfab.gnmi.client import Absent, CallFailed, SetChanges
-from railfab.gnmi.target import DataType, Found
+from railfab.gnmi.client import Absent, CallFailed, NotNow, Refused, SetChanges, Unimplemented
+from railfab.gnmi.target import Commit, CommitAction, DataType, Found
+from railfab.platforms.contract import ChangeName, Identity, Pending, Running, Staged, Verb
 from railfab.platforms.shared.json_tree import Json, text
 from railfab.platforms.shared.notifications import merge_update
 from railfab.platforms.srlinux.set_request import PATHS, managed, set_request
 from railfab.platforms.srlinux.state import STATE_PATHS, observed_state
-from railfab.platforms.srlinux.tree import difference, tree_of
+from railfab.platforms.srlinux.tree import difference, stripped, tree_of
 
 logger = logging.getLogger(__name__)
+
+COMMITS = "/system/configuration/commit[id=*]"
+"""The list of configuration transactions (srl_nokia-configuration.yang)."""
+VERSION, CHASSIS = "/system/information/version", "/platform/chassis/type"
+UNCONFIRMED, COMPLETE = "unconfirmed", "complete"
+"""Of commit-status, in the same module."""
+
+OTHERWISE = {
+    Verb.DRAIN: "Deploy policies that depreference its routes, or set maintenance mode in its CLI",
+    Verb.UNDRAIN: "Deploy the intent, or end maintenance mode in its CLI",
+    Verb.SAVE: "Set commit-save of its gNMI server or auto-save, or enter `save startup` in its CLI",
+    Verb.RELOAD: "Enter `tools platform chassis reboot` in its CLI",
+}
+"""Remedies for what gNMI has no call for."""
 
 
 class GnmiSession:
     """A platforms.Session over gNMI.
 
-    `commit` keeps the running configuration in this object and `rollback` sets it again. There is no rollback timer on
-    the switch: after a lost connection the caller must reconnect and set the old text. gNMI cannot save the running
-    configuration for the next boot either; SR Linux saves on `save startup` or with auto-save. One Set is one
-    transaction: it applies as a whole or not at all.
+    A change is one Set with gNMI's commit-confirmed extension; its ID is the name of the change. So the timer and the
+    former configuration are on the switch, and any later process confirms or cancels it. Nokia's models name the
+    extension from 24.7.1 on (feature `gnmi-extensions` of srl_nokia-features.yang: "gNMI commit confirmed, depth and
+    config subscription extensions"). What waits for a confirmation is read from the switch's list of commits, whose
+    `persist-id` we take for that ID; if a release does not show it there, a change is still confirmed and reverted by
+    its name, but `running` names it as one that railfab did not make.
     """
 
     def __init__(self, endpoint: Endpoint, credentials: Credentials) -> None:
         self._name = endpoint.name
         self._client = BlockingGnmiClient(endpoint, credentials)
-        self._before: Json | None = None
+        self._paths: tuple[str, ...] = PATHS
+        self._stack = ExitStack()
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
@@ -49,58 +68,139 @@ class GnmiSession:
     ) -> None:
         self._stack.close()
 
-    def load(self) -> str:
-        """The managed part of the running configuration."""
-        return text(managed(self._configuration()))
+    def running(self) -> Running:
+        """The managed part of the running configuration, and the commit that waits for its confirmation."""
+        configuration = self._configuration()
+        state = _tree(self._client.once((COMMITS, VERSION, CHASSIS)))
+        return Running(
+            text=text(configuration),
+            revision=_revision(configuration),
+            identity=_identity(configuration, state),
+            pending=_pending(_commits(state)),
+        )
 
-    def diff(self, text: str) -> str:
-        """Changes that committing this text would make, as a unified diff of `set / ...` lines."""
-        return difference(self.load(), _managed(text))
+    def stage(self, text: str) -> Staged:
+        """Compare a candidate, as a unified diff of `set / ...` lines.
 
-    def commit(self, text: str, *, confirm_within_s: int) -> None:
-        """Replace the managed subtrees that differ in one Set, and read them back.
-
-        confirm_within_s is not sent (see the class): call `rollback` or `confirm`. Raises CommitRefused.
+        gNMI has no call that only validates: the switch validates in `commit`. Raises ConfigError for broken JSON.
         """
-        logger.debug("%s: no rollback timer on the switch, %d s requested", self._name, confirm_within_s)
-        running, wanted = tree_of(self.load()), managed(tree_of(text))
-        self._before = running
-        self._set(set_request(running, wanted))
-        if left := difference(self.load(), _managed(text)):
-            self.rollback()
+        running = self._configuration()
+        return Staged(text=text, diff=_difference(running, text), revision=_revision(running))
+
+    def commit(self, staged: Staged, change: ChangeName, within_s: int) -> None:
+        """Replace the managed subtrees that differ, in one Set, and read them back once."""
+        running = self._configuration()
+        if _revision(running) != staged.revision:
+            raise CommitRefused(self._name, "has changed since its differences were read", "Review them again")
+        changes = set_request(running, managed(tree_of(staged.text)))
+        if not changes:
+            return
+        logger.info("%s: setting %d subtrees", self._name, len(changes.delete) + len(changes.replace))
+        self._begin(changes, Commit(CommitAction.COMMIT, str(change), within_s))
+        if left := _difference(self._configuration(), staged.text):
+            self.revert(change)
             first = next(line for line in left.splitlines() if line[:3] not in ("---", "+++"))
             raise CommitRefused(self._name, f"did not accept {first[1:]!r}", "Compare its release with the intent")
 
-    def confirm(self) -> None:
-        """Discard the former configuration. gNMI saves nothing for the next boot (see the class)."""
-        self._before = None
+    def confirm(self, change: ChangeName) -> None:
+        """Keep a change.
 
-    def rollback(self) -> None:
-        """Set the configuration that ran before `commit`; do nothing without an unconfirmed commit."""
-        if self._before is not None:
-            self._set(set_request(tree_of(self.load()), self._before))
-            self._before = None
+        It is kept for the next boot too where the switch saves by itself (`commit-save` of its gNMI server, or
+        `auto-save`): gNMI has no call for it.
+        """
+        try:
+            self._client.set(SetChanges(), Commit(CommitAction.CONFIRM, str(change)))
+        except Refused as error:
+            status = self._status(change)
+            if status == UNCONFIRMED:
+                raise
+            if status != COMPLETE:
+                problem = f"no longer has the change {change}, which it reverted ({error.details})"
+                raise CommitRefused(self._name, problem, "Deploy again") from None
+
+    def revert(self, change: ChangeName) -> None:
+        try:
+            self._client.set(SetChanges(), Commit(CommitAction.CANCEL, str(change)))
+        except Refused:
+            if self._status(change) == UNCONFIRMED:
+                raise
 
     def observe(self) -> Observed:
         return observed_state(_tree(self._client.once(STATE_PATHS)))
 
-    def _configuration(self) -> Json:
-        """The configuration, at least the managed part, in one request; in a second one if a part does not exist."""
-        try:
-            found = self._client.get(PATHS, DataType.CONFIG)
-        except Absent:
-            found = self._client.get(("/",), DataType.CONFIG)
-        return _tree(found)
+    def operate(self, verb: Verb) -> NoReturn:
+        """Raise UnsupportedFeature: gNMI changes configuration only."""
+        raise UnsupportedFeature(self._name, f"cannot {verb} over gNMI", OTHERWISE[verb])
 
-    def _set(self, changes: SetChanges) -> None:
-        if not changes:
-            return
-        logger.info("%s: setting %d subtrees", self._name, len(changes.delete) + len(changes.replace))
+    def _begin(self, changes: SetChanges, commit: Commit) -> None:
+        """Set, to be confirmed. Raises CommitRefused."""
         try:
-            self._client.set(changes)
+            self._client.set(changes, commit)
+        except Unimplemented as error:
+            problem = f"lacks gNMI's commit-confirmed extension ({error.details})"
+            raise CommitRefused(self._name, problem, "Upgrade it to SR Linux 24.7 or later") from None
+        except NotNow as error:
+            raise CommitRefused(
+                self._name, f"is being changed ({error.details})", "Deploy again when it ended"
+            ) from None
         except CallFailed as error:
             problem = f"refused the configuration ({error.details})"
             raise CommitRefused(self._name, problem, "Correct the configuration that it names") from None
+
+    def _configuration(self) -> Json:
+        """The managed part of the configuration, in one request.
+
+        A Get is refused as a whole when one path does not exist, as on a new switch: then all of it is read instead.
+        """
+        try:
+            found = self._client.get(self._paths, DataType.CONFIG)
+        except Absent:
+            self._paths = ("/",)
+            found = self._client.get(self._paths, DataType.CONFIG)
+        return managed(_tree(found))
+
+    def _status(self, change: ChangeName) -> str:
+        """The status of the last commit with this name; empty when the switch lists none."""
+        commits = _commits(_tree(self._client.once((COMMITS,))))
+        return next((str(commit["status"]) for commit in reversed(commits) if _is(commit, change)), "")
+
+
+def _is(commit: Json, change: ChangeName) -> bool:
+    return bool(commit.get("persist-id") == str(change))
+
+
+def _commits(state: Json) -> list[Json]:
+    """The commits that the switch lists, oldest first."""
+    configuration = state.get("system", {}).get("configuration", {})
+    return sorted(configuration.get("commit", []), key=lambda commit: int(commit["id"]))
+
+
+def _pending(commits: list[Json]) -> Pending | None:
+    """The commit that waits for its confirmation. The models have no leaf that says when it is reverted."""
+    waiting = next((commit for commit in reversed(commits) if commit.get("status") == UNCONFIRMED), None)
+    if waiting is None:
+        return None
+    name = str(waiting.get("persist-id", ""))
+    by = f" of {waiting['username']}" if "username" in waiting else ""
+    since = f" since {waiting['started']}" if "started" in waiting else ""
+    description = f"commit {name or waiting['id']}{by} waits{since}"
+    return Pending(change=ChangeName.parse(name), description=description, reverts_in_s=None)
+
+
+def _identity(configuration: Json, state: Json) -> Identity:
+    names = stripped(configuration).get("system", {}).get("name", {})
+    version = state.get("system", {}).get("information", {}).get("version", "")
+    model = state.get("platform", {}).get("chassis", {}).get("type", "")
+    return Identity(hostname=names.get("host-name", ""), version=version, model=model)
+
+
+def _revision(configuration: Json) -> str:
+    """A digest of the managed configuration: what else changes on the switch is not ours to notice."""
+    return sha256(text(configuration).encode()).hexdigest()[:16]
+
+
+def _difference(running: Json, candidate: str) -> str:
+    return difference(text(running), text(managed(tree_of(candidate))))
 
 
 def _tree(found: Iterable[Found]) -> Json:
@@ -109,8 +209,3 @@ def _tree(found: Iterable[Found]) -> Json:
     for path, value in found:
         merge_update(tree, path, value)
     return tree
-
-
-def _managed(configuration: str) -> str:
-    """The managed part of a configuration text; no other part is compared or set."""
-    return text(managed(tree_of(configuration)))

@@ -128,4 +128,5 @@ TWIN = TwinFace(
     # Nokia's models name the extension: feature gnmi-extensions of srl_nokia-features.yang, "gNMI commit confirmed,
     # depth and config subscription extensions", from 24.7.1 on and in 25.3.1.
     commits=commit_leaves,
+    facts={"/system/information/version": f"v{VERSION}"},
 )

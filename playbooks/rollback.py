@@ -1,0 +1,41 @@
+#!/usr/bin/env python3
+"""Return switches to what they ran before a deploy, as a Nornir run to read, copy and change.
+
+python playbooks/rollback.py inventory/fabrics/pod64.yml --on twin
+"""
+
+import argparse
+import sys
+
+from railfab.deploy import Journal, apply_all, nornir_of
+from railfab.endpoints import STATE_DIR
+from railfab.errors import RailfabError
+from railfab.fabric import design, resolve_endpoints
+
+
+def main() -> int:
+    """Exit code: 0 done, 1 partly failed, 2 cannot."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("intent")
+    parser.add_argument("--on", help="twin, lab or a file; else the intent's inventory")
+    parser.add_argument("--to", metavar="ID", help="undo this deploy and all later ones; else the last one")
+    arguments = parser.parse_args()
+    fabric = design(arguments.intent)
+    journal = Journal(STATE_DIR, fabric.intent.fabric)
+    texts = journal.texts_before(arguments.to or journal.last().deploy)
+    nornir = nornir_of(fabric, resolve_endpoints(fabric, arguments.on, STATE_DIR, among=texts))
+    with journal.open("rollback") as entry:
+        outcomes = apply_all(nornir, texts, entry.change, lambda _name: None, keep=entry.keep)
+        entry.finish({outcome.name: outcome.result for outcome in outcomes})
+    for outcome in outcomes:
+        print(f"{outcome.name}: {outcome.result}{f' ({outcome.error})' if outcome.failed else ''}")
+    failed = sum(outcome.failed for outcome in outcomes)
+    return 0 if not failed else 2 if failed == len(outcomes) else 1
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except RailfabError as error:
+        print(f"rollback.py: {error}", file=sys.stderr)
+        sys.exit(2)

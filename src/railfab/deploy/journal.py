@@ -1,0 +1,196 @@
+"""The journal of a fabric: its deploys, and what each switch ran before each of them.
+
+One folder a deploy, `STATE/FABRIC.deploys/ID`: `deploy.json`, and the former configurations in `before/`. A
+configuration is written just before its switch is changed, so that an interrupted deploy can be rolled back too.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from getpass import getuser
+from pathlib import Path
+from secrets import token_hex
+from socket import gethostname
+from typing import Any
+
+from railfab.deploy.lock import fabric_lock
+from railfab.endpoints import write_private
+from railfab.errors import RailfabError
+from railfab.platforms import ChangeName
+from railfab.units import listed
+
+KEPT = 20
+"""Deploys whose configurations are kept; older ones are removed when a deploy begins."""
+
+RECORD, BEFORE = "deploy.json", "before"
+
+
+def new_change() -> ChangeName:
+    """A name for a deploy that begins now: `20261122T093012.345Z-4f2a`, the user and the host."""
+    now = datetime.now(UTC)
+    deploy = f"{now:%Y%m%dT%H%M%S}.{now.microsecond // 1000:03d}Z-{token_hex(2)}"
+    return ChangeName(deploy=deploy, user=_user(), host=gethostname() or "localhost")
+
+
+def _user() -> str:
+    try:
+        return getuser()
+    except (OSError, KeyError):
+        return "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeployRecord:
+    """One deploy. verb: `deploy` or `rollback`. results: by switch, `changed`, `failed` or `unsettled`.
+
+    switches: those whose former configuration is kept. finished: whether it ended by itself; a killed one did not.
+    """
+
+    deploy: str
+    user: str
+    host: str
+    verb: str
+    began: str
+    finished: bool = False
+    results: Mapping[str, str] = field(default_factory=dict)
+    switches: tuple[str, ...] = ()
+
+    @property
+    def change(self) -> ChangeName:
+        return ChangeName(deploy=self.deploy, user=self.user, host=self.host)
+
+
+class OpenDeploy:
+    """A deploy that is being written to the journal. Thread-safe: each switch has a file of its own."""
+
+    def __init__(self, folder: Path, record: DeployRecord) -> None:
+        self._folder = folder
+        self._record = record
+
+    @property
+    def change(self) -> ChangeName:
+        return self._record.change
+
+    def keep(self, name: str, text: str) -> None:
+        """Store what a switch runs, before it is changed. Raises RailfabError when that is not possible."""
+        _write(self._folder / BEFORE / name, text)
+
+    def finish(self, results: Mapping[str, str]) -> None:
+        """Record how it ended."""
+        document = {**_document(self._record), "finished": True, "results": dict(results)}
+        _write(self._folder / RECORD, json.dumps(document, indent=2) + "\n")
+
+    def close(self) -> None:
+        """Remove the record of a deploy that has changed nothing."""
+        if not (self._folder / BEFORE).is_dir():
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+
+class Journal:
+    """The journal of one fabric in a state folder."""
+
+    def __init__(self, state: Path, fabric: str) -> None:
+        self.folder = state / f"{fabric}.deploys"
+        self._state, self._fabric = state, fabric
+
+    @contextmanager
+    def open(self, verb: str) -> Iterator[OpenDeploy]:
+        """Begin a deploy under the lock of the fabric, and remove the oldest ones.
+
+        verb: `deploy` or `rollback`. Call `finish` at its end; without it, the deploy counts as interrupted.
+        Raises RailfabError when another process changes the fabric, or the folder cannot be written.
+        """
+        change = new_change()
+        with fabric_lock(self._state, self._fabric, change):
+            entry = self._begin(change, verb)
+            try:
+                yield entry
+            finally:
+                entry.close()
+
+    def _begin(self, change: ChangeName, verb: str) -> OpenDeploy:
+        record = DeployRecord(
+            deploy=change.deploy,
+            user=change.user,
+            host=change.host,
+            verb=verb,
+            began=datetime.now(UTC).isoformat(timespec="seconds"),
+        )
+        for old in self._folders()[: -(KEPT - 1)]:
+            shutil.rmtree(old, ignore_errors=True)
+        _write(self.folder / change.deploy / RECORD, json.dumps(_document(record), indent=2) + "\n")
+        return OpenDeploy(self.folder / change.deploy, record)
+
+    def deploys(self) -> tuple[DeployRecord, ...]:
+        """The deploys that changed a switch, oldest first. Raises RailfabError for a record that cannot be read."""
+        found = (_record(folder) for folder in self._folders())
+        return tuple(record for record in found if record.switches)
+
+    def is_own(self, change: ChangeName) -> bool:
+        """Whether a change was begun from this state folder."""
+        return (self.folder / change.deploy / RECORD).is_file() and _record(
+            self.folder / change.deploy
+        ).change == change
+
+    def last(self) -> DeployRecord:
+        """The last deploy, rollbacks apart. Raises RailfabError when there is none."""
+        deploys = [record for record in self.deploys() if record.verb == "deploy"]
+        if not deploys:
+            raise RailfabError(
+                str(self.folder), "has no previous configurations", "Deploy first; each deploy stores what it replaces"
+            )
+        return deploys[-1]
+
+    def texts_before(self, deploy: str) -> dict[str, str]:
+        """What each switch ran before a deploy, for the switches that it or a later one changed.
+
+        Raises RailfabError when the journal has no such deploy.
+        """
+        deploys = self.deploys()
+        names = [record.deploy for record in deploys]
+        if deploy not in names:
+            remedy = f"Use one of {listed(names[::-1])}" if names else "Deploy first"
+            raise RailfabError(f"deploy {deploy}", f"is not in {self.folder}", remedy)
+        texts: dict[str, str] = {}
+        for record in reversed(deploys[names.index(deploy) :]):
+            texts |= {name: _read(self.folder / record.deploy / BEFORE / name) for name in record.switches}
+        return texts
+
+    def _folders(self) -> list[Path]:
+        """The folders of deploys, oldest first: their names begin with the time."""
+        return sorted(self.folder.iterdir()) if self.folder.is_dir() else []
+
+
+def _document(record: DeployRecord) -> dict[str, Any]:
+    return {key: value for key, value in asdict(record).items() if key != "switches"}
+
+
+def _record(folder: Path) -> DeployRecord:
+    before = folder / BEFORE
+    switches = tuple(sorted(file.name for file in before.iterdir())) if before.is_dir() else ()
+    try:
+        return DeployRecord(**json.loads(_read(folder / RECORD)), switches=switches)
+    except (ValueError, TypeError) as error:
+        remedy = f"Remove the folder {folder}; its configurations are then lost"
+        raise RailfabError(str(folder / RECORD), f"is not a record of a deploy ({error})", remedy) from None
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        problem = f"cannot be read ({getattr(error, 'strerror', None) or 'not UTF-8 text'})"
+        raise RailfabError(str(path), problem, f"Remove the folder {path.parent}, or restore it") from None
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        write_private(path, text)
+    except OSError as error:
+        problem = f"cannot be written ({(error.strerror or str(error)).lower()})"
+        raise RailfabError(str(path), problem, "Name another folder with --state") from None

@@ -1,0 +1,51 @@
+"""A change of an FRR switch, made by a program that runs on the switch.
+
+FRR has no candidate, no commit, no timer and no lock. This program makes them of files in `/var/run/frr/railfab`:
+
+    lock                    held by whoever changes the configuration, and by the commands that it runs
+    change/record.json      the pending change: name, state, deadline and job
+    change/candidate/, change/former/   its configuration and the one before it, each as frr.conf
+    ended.json              how earlier changes ended, so that confirming twice does nothing
+
+`change` appears and disappears by one rename, so a process that is killed at any moment leaves it whole or not at all.
+A job, forked before the first line is applied, restores the former configuration at the deadline. FRR's own startup
+file is replaced by one rename when the change is confirmed, and by nothing else.
+
+The session sends the program to the switch as an argument of python3, which frr-reload.py needs too, so no file that
+another user could write is run. The modules use the standard library of Python 3.8 and each other, nothing else.
+"""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from importlib.resources import files
+
+MODULES = (
+    "reload_output",
+    "on_switch/places",
+    "on_switch/daemons",
+    "on_switch/commands",
+    "on_switch/texts",
+    "on_switch/records",
+    "on_switch/startup",
+    "on_switch/changes",
+    "on_switch/verbs",
+)
+"""Each after those that it imports."""
+
+
+@cache
+def program() -> str:
+    """The source of the program: its modules in one text, without their imports of each other."""
+    folder = files("railfab.platforms.frr")
+    parts = [_without_own_imports(folder.joinpath(f"{name}.py").read_text(encoding="utf-8")) for name in MODULES]
+    return "\n".join(["from __future__ import annotations", *parts, "main()"])
+
+
+def _without_own_imports(source: str) -> str:
+    lines: list[str | None] = list(source.splitlines())
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] in ("__future__", "railfab"):
+            lines[node.lineno - 1 : node.end_lineno] = [None] * ((node.end_lineno or node.lineno) - node.lineno + 1)
+    return "\n".join(line for line in lines if line is not None)

@@ -1,0 +1,74 @@
+"""Configurations on the switch: read, stored, compared and made the running one."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from pathlib import Path
+
+from railfab.platforms.frr.on_switch.commands import first_line, run
+from railfab.platforms.frr.on_switch.daemons import check_daemons, startup_text
+from railfab.platforms.frr.on_switch.places import ETC, RELOAD_WITHIN_S, SHOW_WITHIN_S, TEST_WITHIN_S, Refused
+from railfab.platforms.frr.reload_output import pending, refusal, with_sorted_prefix_lists
+
+PASSES = 3
+
+
+def running_text(commands: dict[str, str]) -> str:
+    """The running configuration as FRR shows it, with its prefix lists sorted by name."""
+    status, out, errors = run(commands["load"], SHOW_WITHIN_S)
+    if status != 0 or not out.strip():
+        problem = f"FRR does not answer ({first_line(out, errors, status)})"
+        raise Refused("device", problem, "Check that it is running")
+    return with_sorted_prefix_lists(out)
+
+
+def revision(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def checked_text(commands: dict[str, str], *texts: str) -> str:
+    """The running configuration, of a switch on which all daemons answer that it needs."""
+    check_daemons((startup_text(), *texts))
+    return running_text(commands)
+
+
+def store(folder: Path, text: str) -> None:
+    """A configuration as `frr.conf` in a folder of its own.
+
+    Given that folder as --confdir, frr-reload.py takes the file for the startup file and does not write the other.
+    """
+    folder.mkdir()
+    (folder / "frr.conf").write_text(text)
+    try:
+        shutil.copyfile(str(ETC / "vtysh.conf"), str(folder / "vtysh.conf"))
+    except OSError:
+        (folder / "vtysh.conf").write_text("")
+
+
+def differences(commands: dict[str, str], folder: Path) -> tuple[str, ...]:
+    """Lines that frr-reload.py would change. Its exit status counts too: it lists changes for a bad file as well."""
+    status, out, errors = run(commands["diff"].format(folder=folder), TEST_WITHIN_S)
+    if status == 127:
+        raise Refused("device", "has no frr-reload.py", "Install frr-pythontools on the switch")
+    if status != 0:
+        problem = "rejects " + refusal(out + "\n" + errors)
+        raise Refused("commit", problem, "Correct it; the switch is unchanged")
+    return pending(out)
+
+
+def replace_running(commands: dict[str, str], folder: Path) -> str:
+    """Make a stored configuration the running one; return why that failed, empty on success.
+
+    Success means that no difference is left. The exit status of frr-reload.py is not used: it is also 1 after it
+    removed a neighbour and then fails to remove the lines of that neighbour. Another pass is needed where the order of
+    its lines reverts one of them (`no neighbor X bfd`, then `no neighbor X bfd profile Y`, which enables BFD again).
+    """
+    why = ""
+    for _ in range(PASSES):
+        status, out, errors = run(commands["replace"].format(folder=folder), RELOAD_WITHIN_S)
+        left = differences(commands, folder)
+        if not left:
+            return ""
+        why = refusal(out + "\n" + errors) if status else f"did not accept `{left[0]}`"
+    return why

@@ -1,0 +1,131 @@
+"""A login on the CLI of a switch, by the driver of netmiko that the dialect names: host keys, errors of one line."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from railfab.endpoints import Credentials, Endpoint
+from railfab.errors import DeviceError, LoginRefused, Unreachable
+from railfab.platforms.contract import Dialect
+
+if TYPE_CHECKING:
+    from netmiko import BaseConnection
+
+SSH_PORT = 22
+CONNECT_WITHIN_S = 15
+ANSWER_WITHIN_S = 30
+ATTEMPTS = 2
+"""Attempts to connect: first connections to many switches on one busy machine sometimes fail."""
+RETRY_AFTER_S = 1.0
+
+NO_HOST_KEY = ("not found in known_hosts", "Host key for server")
+"""Texts of paramiko's errors for an unknown and for a changed host key."""
+
+
+class CliConnection:
+    """Commands on the CLI of one switch. An error text of the dialect in an answer is raised."""
+
+    def __init__(self, endpoint: Endpoint, credentials: Credentials, dialect: Dialect) -> None:
+        self._endpoint = endpoint
+        self._credentials = credentials
+        self._dialect = dialect
+        self._errors = re.compile("|".join(f"(?:{pattern})" for pattern in dialect.errors), re.MULTILINE)
+        self._prompt = f"(?m:{'|'.join(dialect.prompts.values())})"
+        self._connection: BaseConnection | None = None
+
+    def open(self) -> None:
+        """Log in. Raises Unreachable or LoginRefused."""
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                self._connection = self._connect()
+                break
+            except Unreachable:
+                if attempt == ATTEMPTS:
+                    raise
+                time.sleep(RETRY_AFTER_S)
+
+    def close(self) -> None:
+        """Close the connection at once; netmiko's disconnect would wait 10 s for a prompt."""
+        if self._connection is not None:
+            self._connection.paramiko_cleanup()
+            self._connection = None
+
+    def run(self, command: str, *, within_s: float = ANSWER_WITHIN_S) -> str:
+        """The output of a command.
+
+        Raises Unreachable when there is no answer in time, DeviceError when it is an error text of the dialect.
+        """
+        from netmiko import NetmikoBaseException, ReadTimeout
+        from paramiko.ssh_exception import SSHException
+
+        if self._connection is None:
+            raise Unreachable(self._endpoint.name, "is not connected", "Open the session again")
+        try:
+            output = self._connection.send_command(command, read_timeout=within_s, expect_string=self._prompt)
+        except (NetmikoBaseException, ReadTimeout, SSHException, OSError, EOFError) as error:
+            self.close()
+            reason = f"within {within_s:.0f} s" if isinstance(error, ReadTimeout) else "any more"
+            remedy = "Check the connection and the switch's load"
+            raise Unreachable(self._endpoint.name, f"does not answer {reason}", remedy) from None
+        text = str(output)
+        self._check(command, text)
+        return text
+
+    def type_lines(self, lines: Iterable[str]) -> None:
+        """Type lines one after the other, as in a configuration mode. The first that is refused raises DeviceError."""
+        for line in lines:
+            self.run(line)
+
+    def _check(self, command: str, output: str) -> None:
+        match = self._errors.search(output) if self._dialect.errors else None
+        if match is not None:
+            *_, line = output[: match.end()].splitlines()
+            line += output[match.end() :].partition("\n")[0]
+            problem = f"refuses {command.strip()!r} ({line.strip()})"
+            raise DeviceError(self._endpoint.name, problem, "Correct it, or check the release of the switch")
+
+    def _connect(self) -> BaseConnection:
+        from netmiko import ConnectHandler, NetmikoAuthenticationException, NetmikoBaseException
+        from paramiko.ssh_exception import SSHException
+
+        endpoint = self._endpoint
+        try:
+            return ConnectHandler(
+                device_type=self._dialect.netmiko,
+                host=endpoint.host,
+                port=endpoint.ssh_port or SSH_PORT,
+                username=self._credentials.username,
+                password=self._credentials.password or None,
+                use_keys=self._credentials.key_file is not None,
+                key_file=self._credentials.key_file,
+                ssh_strict=not endpoint.skip_verify,
+                system_host_keys=endpoint.known_hosts is None and not endpoint.skip_verify,
+                alt_host_keys=endpoint.known_hosts is not None and not endpoint.skip_verify,
+                alt_key_file=endpoint.known_hosts or "",
+                conn_timeout=CONNECT_WITHIN_S,
+                auth_timeout=CONNECT_WITHIN_S,
+                banner_timeout=CONNECT_WITHIN_S,
+            )
+        except NetmikoAuthenticationException:
+            secret = "key" if self._credentials.key_file else "password"
+            problem = f"rejects user {self._credentials.username!r} or the {secret}"
+            raise LoginRefused(endpoint.name, problem, f"Check {endpoint.credentials}") from None
+        except (NetmikoBaseException, SSHException, OSError, EOFError, ValueError) as error:
+            raise self._not_connected(error) from None
+
+    def _not_connected(self, error: Exception) -> Unreachable | LoginRefused:
+        endpoint, key_file = self._endpoint, self._credentials.key_file
+        if any(sign in str(error) for sign in NO_HOST_KEY):
+            known = endpoint.known_hosts or "your known_hosts file"
+            return LoginRefused(endpoint.name, f"has a host key that is not in {known}", "Check the key, then add it")
+        if key_file is not None and not Path(key_file).is_file():
+            problem = f"key file {key_file} does not exist"
+            return LoginRefused(endpoint.name, problem, f"Check {endpoint.credentials}")
+        where = f"{endpoint.host} port {endpoint.ssh_port or SSH_PORT}"
+        return Unreachable(
+            endpoint.name, f"no SSH connection to {where}", "Check the address and that the switch is up"
+        )

@@ -1,0 +1,144 @@
+"""The journal of deploys, and the lock of a fabric."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import re
+import signal
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from railfab.deploy import Journal
+from railfab.errors import RailfabError
+from railfab.platforms import ChangeName
+
+
+def deployed(journal: Journal, before: Mapping[str, str], verb: str = "deploy") -> str:
+    """Record a deploy that replaced these texts; its ID."""
+    with journal.open(verb) as entry:
+        for name, text in before.items():
+            entry.keep(name, text)
+        entry.finish(dict.fromkeys(before, "changed"))
+    return entry.change.deploy
+
+
+@pytest.fixture
+def journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Journal:
+    """A journal whose deploys have increasing IDs, although they begin in the same second."""
+    count = iter(range(1000))
+
+    def change() -> ChangeName:
+        return ChangeName(deploy=f"20261122T09{next(count):04d}Z-0000", user="kim", host="control1")
+
+    monkeypatch.setattr("railfab.deploy.journal.new_change", change)
+    return Journal(tmp_path, "pod64")
+
+
+def test_before_a_deploy_each_switch_ran_what_the_first_later_deploy_replaced(journal: Journal) -> None:
+    first = deployed(journal, {"leaf1": "a1", "leaf2": "a2"})
+    second = deployed(journal, {"leaf1": "b1"})
+    third = deployed(journal, {"leaf1": "c1", "leaf3": "c3"})
+    assert journal.texts_before(third) == {"leaf1": "c1", "leaf3": "c3"}
+    assert journal.texts_before(second) == {"leaf1": "b1", "leaf3": "c3"}
+    assert journal.texts_before(first) == {"leaf1": "a1", "leaf2": "a2", "leaf3": "c3"}
+
+
+def test_a_deploy_of_some_switches_keeps_the_texts_of_the_others(journal: Journal) -> None:
+    first = deployed(journal, {"leaf1": "a1", "leaf2": "a2"})
+    deployed(journal, {"leaf1": "b1"})
+    assert journal.texts_before(first)["leaf2"] == "a2"
+
+
+def test_a_rollback_is_listed_and_is_not_the_last_deploy(journal: Journal) -> None:
+    first = deployed(journal, {"leaf1": "a1"})
+    undone = deployed(journal, {"leaf1": "b1"}, verb="rollback")
+    assert [(record.deploy, record.verb) for record in journal.deploys()] == [(first, "deploy"), (undone, "rollback")]
+    assert journal.last().deploy == first
+    assert journal.texts_before(undone) == {"leaf1": "b1"}
+
+
+def test_a_deploy_that_changes_nothing_leaves_no_record(journal: Journal) -> None:
+    deployed(journal, {})
+    assert journal.deploys() == ()
+    with pytest.raises(RailfabError, match=r"pod64\.deploys: has no previous configurations\. Deploy first; each"):
+        journal.last()
+
+
+def test_an_interrupted_deploy_is_listed_as_such_and_can_be_undone(journal: Journal) -> None:
+    with suppress(KeyboardInterrupt), journal.open("deploy") as entry:
+        entry.keep("leaf1", "a1")
+        raise KeyboardInterrupt
+    record = journal.last()
+    assert (record.finished, record.switches) == (False, ("leaf1",))
+    assert journal.texts_before(record.deploy) == {"leaf1": "a1"}
+    assert journal.is_own(record.change)
+
+
+def test_a_change_of_somebody_else_is_not_own(journal: Journal) -> None:
+    deploy = deployed(journal, {"leaf1": "a1"})
+    assert journal.is_own(ChangeName(deploy=deploy, user="kim", host="control1"))
+    assert not journal.is_own(ChangeName(deploy=deploy, user="kim", host="control2"))
+    assert not journal.is_own(ChangeName(deploy="20260101T000000Z-ffff", user="kim", host="control1"))
+
+
+def test_an_unknown_deploy_is_refused_with_the_known_ones(journal: Journal) -> None:
+    with pytest.raises(RailfabError, match=r"^deploy x: is not in .*pod64\.deploys\. Deploy first\.$"):
+        journal.texts_before("x")
+    deploys = [deployed(journal, {"leaf1": "a"}), deployed(journal, {"leaf1": "b"})]
+    with pytest.raises(RailfabError, match=re.escape(f"Use one of {deploys[1]}, {deploys[0]}.")):
+        journal.texts_before("x")
+
+
+def test_twenty_deploys_are_kept_with_files_for_their_owner_alone(journal: Journal) -> None:
+    deploys = [deployed(journal, {"leaf1": str(at)}) for at in range(25)]
+    assert [record.deploy for record in journal.deploys()] == deploys[-20:]
+    files = [path for path in journal.folder.rglob("*") if path.is_file()]
+    assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
+
+
+def test_a_damaged_record_is_named_with_its_folder(journal: Journal) -> None:
+    record = journal.folder / deployed(journal, {"leaf1": "a"}) / "deploy.json"
+    record.write_text("{")
+    with pytest.raises(RailfabError, match=rf"^{re.escape(str(record))}: is not a record of a deploy \("):
+        journal.deploys()
+
+
+def test_a_state_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RailfabError, match=r"cannot be written .*\. Name another folder with --state\."):
+        deployed(Journal(tmp_path / "file", "pod64"), {})
+
+
+def hold(state: Path, opened: multiprocessing.synchronize.Event) -> None:
+    """Hold the lock of pod64 until the process is killed."""
+    with Journal(state, "pod64").open("deploy") as entry:
+        entry.keep("leaf1", "a1")
+        opened.set()
+        signal.pause()
+
+
+def test_a_second_deploy_is_refused_with_who_holds_the_lock_until_that_process_ends(tmp_path: Path) -> None:
+    spawned = multiprocessing.get_context("spawn")
+    opened = spawned.Event()
+    holder = spawned.Process(target=hold, args=(tmp_path, opened))
+    holder.start()
+    try:
+        assert opened.wait(60)
+        with pytest.raises(RailfabError) as refused:
+            deployed(Journal(tmp_path, "pod64"), {})
+        assert re.fullmatch(
+            rf"pod64: is being changed by \S+@\S+ \(process {holder.pid}, deploy \d{{8}}T\d{{6}}\.\d{{3}}Z-\w{{4}}\) "
+            r"since \d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ\. Wait until it ends\.",
+            str(refused.value),
+        )
+        deployed(Journal(tmp_path, "another"), {})
+    finally:
+        assert holder.pid is not None
+        os.kill(holder.pid, signal.SIGKILL)
+        holder.join()
+    deployed(Journal(tmp_path, "pod64"), {"leaf2": "b"})
+    assert [record.finished for record in Journal(tmp_path, "pod64").deploys()] == [False, True]

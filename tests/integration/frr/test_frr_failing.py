@@ -1,0 +1,272 @@
+"""A switch that fails: dead and frozen daemons, a frozen SSH server, a full disk, a hung vtysh. Real FRR, real SSH."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import pytest
+from tests.integration.frr.bench import CREDENTIALS, Node, change, settle, within, without_version
+from tests.platforms.frr.switches import LEAF, text
+
+from railfab.errors import DeviceError, Unreachable
+from railfab.platforms.frr.session import FrrSession
+from railfab.platforms.shared import root_shell
+
+pytestmark = pytest.mark.lab
+
+SLOWER = replace(LEAF, bgp=replace(LEAF.bgp, max_paths=2, keepalive_s=5, hold_s=15))
+WITHOUT_BGP = replace(LEAF, bgp=replace(LEAF.bgp, neighbors=()), bfd=None)
+
+
+@pytest.fixture
+def leaf(switches: tuple[Node, Node]) -> Iterator[Node]:
+    yield settle(switches[0], LEAF)
+    switches[0].inside("sh", "-c", "kill -CONT $(cat /var/run/frr/*.pid) 2>/dev/null || true")
+    restart(switches[0])
+    settle(switches[0], LEAF)
+
+
+def restart(node: Node) -> None:
+    node.inside("/usr/lib/frr/watchfrr.sh", "restart", "all")
+    assert within(30, lambda: "router bgp" in node.running())
+
+
+def daemon(node: Node, name: str, sign: str) -> None:
+    node.inside("sh", "-c", f"kill -{sign} $(cat /var/run/frr/{name}.pid)")
+
+
+def refusal(call: Callable[[], object]) -> str:
+    with pytest.raises(DeviceError) as refused:
+        call()
+    assert "\n" not in str(refused.value)
+    return str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["bgpd", "bfdd", "zebra"])
+def test_a_dead_daemon_is_named_and_nothing_is_armed_or_saved(leaf: Node, name: str) -> None:
+    saved = leaf.startup.read_text()
+    expected = f"rft-leaf: {name} does not run. Start it, or check /etc/frr/daemons."
+    with leaf.session() as session:
+        staged = session.stage(text(SLOWER))
+        daemon(leaf, name, "KILL")
+        assert within(10, lambda: "does not run" in _problem(session))
+        assert refusal(session.running) == expected
+        assert refusal(lambda: session.stage(text(SLOWER))) == expected
+        assert refusal(lambda: session.commit(staged, change(), 300)) == expected
+        assert refusal(session.observe) == expected
+    assert leaf.startup.read_text() == saved
+    assert leaf.left_behind() == set()
+
+
+def _problem(session: FrrSession) -> str:
+    try:
+        session.running()
+    except DeviceError as error:
+        return error.problem
+    return ""
+
+
+def test_a_daemon_that_only_the_candidate_needs_is_named(leaf: Node) -> None:
+    """A switch without BGP, on which bgpd has never been started."""
+    node, daemons = leaf, leaf.root / "etc" / "daemons"
+    enabled, saved = daemons.read_text(), leaf.startup.read_text()
+    leaf.inside("/usr/lib/frr/watchfrr.sh", "stop", "bgpd")
+    try:
+        daemons.write_text(enabled.replace("bgpd=yes", "bgpd=no"))
+        node.startup.write_text("frr defaults datacenter\nhostname rft-leaf\nservice integrated-vtysh-config\n")
+        with node.session() as session:
+            assert "router bgp" not in session.running().text
+            message = refusal(lambda: session.stage(text(LEAF)))
+    finally:
+        daemons.write_text(enabled)
+        node.startup.write_text(saved)
+    assert message == "rft-leaf: bgpd does not run. Start it, or check /etc/frr/daemons."
+
+
+def test_a_daemon_that_dies_before_the_confirmation_is_named_and_nothing_is_saved(leaf: Node) -> None:
+    saved = leaf.startup.read_text()
+    with leaf.session() as session:
+        session.commit(session.stage(text(SLOWER)), change(), 300)
+        daemon(leaf, "bgpd", "KILL")
+        assert within(10, lambda: "does not run" in _problem(session))
+        assert "bgpd does not run" in refusal(lambda: session.confirm(change()))
+        assert "bgpd does not run" in refusal(lambda: session.revert(change()))
+        assert leaf.startup.read_text() == saved
+        restart(leaf)
+        found = session.running().pending
+        assert found is not None
+        assert found.change == change()
+        session.revert(change())
+        assert session.running().pending is None
+    assert without_version(leaf.running()) == text(LEAF)
+
+
+@pytest.mark.parametrize("name", ["bgpd", "zebra"])
+def test_a_frozen_daemon_is_named_within_seconds(leaf: Node, name: str) -> None:
+    with leaf.session() as session:
+        staged = session.stage(text(SLOWER))
+        daemon(leaf, name, "STOP")
+        began = time.monotonic()
+        for call in (session.running, lambda: session.commit(staged, change(), 300)):
+            assert refusal(call) == f"rft-leaf: {name} does not answer. Check the switch's load."
+        assert time.monotonic() - began < 30
+        daemon(leaf, name, "CONT")
+        assert session.running().pending is None
+
+
+def test_a_change_whose_time_ends_while_a_daemon_is_frozen_is_reverted_when_it_answers_again(leaf: Node) -> None:
+    former = leaf.running()
+    with leaf.session() as session:
+        session.commit(session.stage(text(SLOWER)), change(), 5)
+    daemon(leaf, "bgpd", "STOP")
+    time.sleep(12)
+    daemon(leaf, "bgpd", "CONT")
+    assert within(60, lambda: not leaf.left_behind())
+    assert leaf.running() == former
+
+
+@contextmanager
+def frozen_server(node: Node) -> Iterator[None]:
+    pids = node.inside("pgrep", "-f", "railfab.ssh --host").split()
+    node.inside("kill", "-STOP", *pids)
+    try:
+        yield
+    finally:
+        node.inside("kill", "-CONT", *pids)
+
+
+def test_a_frozen_server_is_unreachable_within_the_limit(leaf: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(root_shell, "CONNECT_WITHIN_S", 3)
+    endpoint = leaf.endpoint
+    with frozen_server(leaf):
+        began = time.monotonic()
+        with pytest.raises(Unreachable) as refused, leaf.session():
+            pass
+        assert time.monotonic() - began < 6
+    problem = f"no SSH connection to {endpoint.host} port 22"
+    assert str(refused.value) == f"rft-leaf: {problem}. Check the address and that the switch is up."
+
+
+def test_a_server_that_freezes_between_two_commands_is_unreachable_within_the_limit(
+    leaf: Node, caplog: pytest.LogCaptureFixture
+) -> None:
+    with leaf.session() as session, frozen_server(leaf):
+        began = time.monotonic()
+        with pytest.raises(Unreachable) as refused:
+            session._shell.run("true", within_s=2)
+        assert time.monotonic() - began < 5
+        with pytest.raises(Unreachable):
+            session.running()
+    assert str(refused.value) == "rft-leaf: does not answer within 2 s. Check the connection and the switch's load."
+    assert caplog.text == ""
+
+
+@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
+def test_another_thread_ends_a_session_that_waits_so_that_a_signal_ends_the_process(leaf: Node, sign: int) -> None:
+    program = (
+        "import signal, sys, threading\n"
+        "from railfab.endpoints import Credentials, Endpoint\n"
+        "from railfab.platforms import platform\n"
+        f"endpoint = Endpoint(name='leaf', platform='frr', host={leaf.endpoint.host!r}, skip_verify=True)\n"
+        f"session = platform('frr').session(endpoint, Credentials('admin', {CREDENTIALS.password!r}))\n"
+        "def work():\n"
+        "    try:\n"
+        "        with session:\n"
+        "            session.running()\n"
+        "    except Exception as error:\n"
+        "        print(type(error).__name__, flush=True)\n"
+        "def stop(*_):\n"
+        "    session.__exit__(None, None, None)\n"
+        "signal.signal(signal.SIGTERM, stop)\n"
+        "signal.signal(signal.SIGINT, stop)\n"
+        "thread = threading.Thread(target=work)\n"
+        "thread.start()\n"
+        "print('started', flush=True)\n"
+        "while thread.is_alive():\n"
+        "    thread.join(0.1)\n"
+    )
+    with frozen_server(leaf):
+        process = subprocess.Popen(
+            [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=os.environ
+        )
+        assert process.stdout is not None
+        assert process.stdout.readline() == "started\n"
+        time.sleep(1.5)
+        process.send_signal(sign)
+        began = time.monotonic()
+        out, _ = process.communicate(timeout=20)
+        assert time.monotonic() - began < 5
+    assert out == "Unreachable\n"
+
+
+@contextmanager
+def full(node: Node, folder: str) -> Iterator[None]:
+    """A folder of the switch on a file system without free space."""
+    copy = "mkdir -p /tmp/full && mount -t tmpfs -o size=64k tmpfs /tmp/full"
+    node.inside("sh", "-c", f"{copy} && cp -a {folder}/. /tmp/full/ && mount --bind /tmp/full {folder}")
+    node.inside("sh", "-c", f"cat /dev/zero > {folder}/filler 2>/dev/null || true")
+    try:
+        yield
+    finally:
+        node.inside("sh", "-c", f"umount {folder}; umount /tmp/full")
+
+
+def test_a_full_disk_refuses_the_confirmation_and_keeps_the_startup_file(leaf: Node) -> None:
+    former, saved = leaf.running(), leaf.startup.read_text()
+    with leaf.session() as session:
+        session.commit(session.stage(text(SLOWER)), change(), 300)
+        with full(leaf, "/etc/frr"):
+            message = refusal(lambda: session.confirm(change()))
+            assert leaf.inside("cat", "/etc/frr/frr.conf") == saved
+        session.revert(change())
+    assert message == (
+        "rft-leaf: cannot save its configuration (No space left on device). Check the free space of /etc/frr."
+    )
+    assert (leaf.running(), leaf.startup.read_text()) == (former, saved)
+
+
+def test_a_full_run_directory_refuses_the_change_with_nothing_changed(leaf: Node) -> None:
+    former = leaf.running()
+    with leaf.session() as session:
+        staged = session.stage(text(SLOWER))
+        leaf.inside(
+            "sh", "-c", "cd /var/run/frr/railfab && mount -t tmpfs -o size=4k tmpfs . && echo full > $PWD/filler"
+        )
+        try:
+            messages = [
+                refusal(lambda: session.stage(text(SLOWER))),
+                refusal(lambda: session.commit(staged, change(), 300)),
+            ]
+        finally:
+            leaf.inside("umount", "-l", "/var/run/frr/railfab")
+    assert all("No space left on device" in message for message in messages)
+    assert leaf.running() == former
+
+
+def test_a_hung_vtysh_ends_with_its_limit(leaf: Node) -> None:
+    leaf.inside("sh", "-c", "printf '#!/bin/sh\\nsleep 600\\n' > /tmp/vtysh && chmod 755 /tmp/vtysh")
+    leaf.inside("mount", "--bind", "/tmp/vtysh", "/usr/bin/vtysh")
+    try:
+        with leaf.session() as session:
+            began = time.monotonic()
+            message = refusal(session.running)
+            assert time.monotonic() - began < 40
+        assert leaf.inside("sh", "-c", "pgrep -f '^sleep 600' || true") == ""
+    finally:
+        leaf.inside("umount", "/usr/bin/vtysh")
+    assert message == "rft-leaf: `vtysh` did not end within 15 s. Check the load and FRR of the switch."
+
+
+def test_no_thread_of_a_session_is_left(leaf: Node) -> None:
+    before = threading.active_count()
+    with leaf.session() as session:
+        session.running()
+    assert within(10, lambda: threading.active_count() <= before)

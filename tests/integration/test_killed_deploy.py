@@ -1,0 +1,224 @@
+"""Deploys that are killed, told to stop, or meet another one, on real FRR switches, as an operator lives it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from tests.lab.fabrics import FRR_POD, lab_plan
+
+from railfab.deploy import Journal, new_change
+from railfab.endpoints import read_credentials
+from railfab.fabric import Design, design, resolve_endpoints
+from railfab.lab import backend
+from railfab.platforms import ChangeName, Session, platform
+
+from .conftest import RunningLab
+
+pytestmark = pytest.mark.lab
+
+LEAF, SPINE = "pod1-seg1-leaf1", "pod1-spine1"
+Railfab = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="module")
+def fabric(frr_lab: tuple[Path, Path]) -> Design:
+    return design(frr_lab[0])
+
+
+@pytest.fixture(scope="module")
+def started(frr_lab: tuple[Path, Path], repository: Path) -> Callable[..., subprocess.Popen[str]]:
+    """Starts a command on the lab, as a user would."""
+    intent, state = frr_lab
+
+    def start(verb: str, *arguments: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "railfab", verb, str(intent), "--on", "lab", "--state", str(state), *arguments]
+        environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
+        pipe = subprocess.PIPE
+        return subprocess.Popen(command, cwd=repository, stdout=pipe, stderr=pipe, text=True, env=environment)
+
+    return start
+
+
+@pytest.fixture(scope="module")
+def railfab(started: Callable[..., subprocess.Popen[str]]) -> Railfab:
+    """Runs a command on the lab to its end."""
+
+    def run(verb: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        process = started(verb, *arguments)
+        out, errors = process.communicate(timeout=150)
+        return subprocess.CompletedProcess(process.args, process.returncode, out, errors)
+
+    return run
+
+
+@pytest.fixture(scope="module", autouse=True)
+def deployed(frr_fabric: RunningLab, railfab: Railfab) -> Iterator[RunningLab]:
+    """The lab with the intent on every switch, also afterwards."""
+    assert railfab("deploy", "--yes").returncode == 0
+    yield frr_fabric
+    assert railfab("deploy", "--yes").returncode == 0
+
+
+def session_of(fabric: Design, state: Path, name: str) -> Session:
+    endpoint = resolve_endpoints(fabric, "lab", state).by_name()[name]
+    return platform("frr").session(endpoint, read_credentials(endpoint))
+
+
+def running(fabric: Design, state: Path, name: str) -> str:
+    with session_of(fabric, state, name) as session:
+        found = session.running()
+    assert found.pending is None
+    return found.text
+
+
+def change_by_hand(lab: RunningLab) -> None:
+    """Make every switch differ from the intent."""
+    for name in design(lab.intent).models:
+        lab.vtysh(name, "-c", "configure terminal", "-c", "interface lo", "-c", "description by hand")
+
+
+def startup_file(lab: RunningLab, switch: str) -> Path:
+    return lab.state.runtime / switch / "etc-frr/frr.conf"
+
+
+@pytest.mark.parametrize("after_s", [1.5, 2.0, 2.5, 3.0, 4.0])
+def test_after_a_kill_the_next_deploy_reverts_what_is_pending_and_brings_every_switch_to_the_intent(
+    deployed: RunningLab,
+    started: Callable[..., subprocess.Popen[str]],
+    railfab: Railfab,
+    fabric: Design,
+    frr_lab: tuple[Path, Path],
+    after_s: float,
+) -> None:
+    """The moments fall before, into and behind the changes, whatever the load of the machine."""
+    change_by_hand(deployed)
+    process = started("deploy", "--yes")
+    time.sleep(after_s)
+    process.kill()
+    process.communicate()
+    again = railfab("deploy", "--yes", "--output", "json")
+    assert again.returncode == 0, again.stderr
+    assert all(re.fullmatch(r"\S+: reverted the unconfirmed change of deploy \S+", one) for one in _lines(again.stderr))
+    for name in fabric.models:
+        assert "by hand" not in running(fabric, frr_lab[1], name)
+    third = json.loads(railfab("deploy", "--yes", "--output", "json").stdout)
+    assert [(found["changed"], found["failed"]) for found in third] == [(False, False)] * 6
+
+
+def _lines(text: str) -> list[str]:
+    return text.strip().splitlines()
+
+
+def test_a_change_that_a_killed_deploy_left_is_named_and_reverted_first(
+    deployed: RunningLab, railfab: Railfab, fabric: Design, frr_lab: tuple[Path, Path]
+) -> None:
+    state = frr_lab[1]
+    change_by_hand(deployed)
+    change = leave_pending(fabric, state)
+    planned = railfab("deploy", "--plan")
+    assert planned.returncode == 2
+    assert (
+        f"{LEAF}: has an unconfirmed change of {change.user}@{change.host} (deploy {change.deploy})" in planned.stderr
+    )
+    owner = f"{change.user}@{change.host}"
+    verified = railfab("verify", "--wait", "0")
+    assert f"{LEAF}: a change: is neither confirmed nor reverted ({owner})." in verified.stdout
+    done = railfab("deploy", "--yes", "--output", "json")
+    assert done.returncode == 0, done.stderr
+    assert _lines(done.stderr) == [f"{LEAF}: reverted the unconfirmed change of deploy {change.deploy}"]
+    assert [found["changed"] for found in json.loads(done.stdout)] == [True] * 6
+
+
+def leave_pending(fabric: Design, state: Path) -> ChangeName:
+    """Do what a deploy does to one switch until it is killed: the journal, the commit, and nothing after it."""
+    with Journal(state, fabric.intent.fabric).open("deploy") as entry, session_of(fabric, state, LEAF) as session:
+        entry.keep(LEAF, session.running().text)
+        session.commit(session.stage(fabric.texts[LEAF]), entry.change, 120)
+    return entry.change
+
+
+def test_a_change_of_somebody_else_stops_a_deploy_that_names_it(
+    deployed: RunningLab, railfab: Railfab, fabric: Design, frr_lab: tuple[Path, Path]
+) -> None:
+    change_by_hand(deployed)
+    other = ChangeName(deploy=new_change().deploy, user="ada", host="control2")
+    with session_of(fabric, frr_lab[1], LEAF) as session:
+        session.commit(session.stage(fabric.texts[LEAF]), other, 120)
+    try:
+        refused = railfab("deploy", "--yes")
+        assert refused.returncode == 2
+        expected = rf"railfab: {LEAF}: has an unconfirmed change of ada@control2 \(deploy {re.escape(other.deploy)}\), "
+        assert re.match(expected + r"which the switch reverts in \d+ s\. Wait until it ends", refused.stderr)
+        assert len(_lines(refused.stderr)) == 1
+    finally:
+        with session_of(fabric, frr_lab[1], LEAF) as session:
+            session.revert(other)
+    assert "by hand" in running(fabric, frr_lab[1], SPINE)
+
+
+def test_a_dead_daemon_is_named_and_the_startup_configuration_stays(
+    deployed: RunningLab, railfab: Railfab, frr_lab: tuple[Path, Path]
+) -> None:
+    assert railfab("deploy", "--yes").returncode == 0
+    startup = startup_file(deployed, SPINE)
+    before = startup.read_text()
+    assert "router bgp" in before
+    deployed.signal(SPINE, "bgpd", signal.SIGKILL)
+    try:
+        refused = railfab("deploy", "--yes")
+    finally:
+        backend("netns").restart(lab_plan(FRR_POD, frr_lab[1]), SPINE, "bgpd", print)
+    assert refused.returncode == 2
+    assert refused.stderr == f"railfab: {SPINE}: bgpd does not run. Start it, or check /etc/frr/daemons.\n"
+    assert startup.read_text() == before
+
+
+def test_a_deploy_that_is_told_to_stop_ends_although_a_switch_is_frozen(
+    deployed: RunningLab, started: Callable[..., subprocess.Popen[str]], railfab: Railfab
+) -> None:
+    change_by_hand(deployed)
+    deployed.signal(SPINE, "zebra", signal.SIGSTOP)
+    try:
+        process = started("deploy", "--yes")
+        time.sleep(4)
+        process.terminate()
+        began_s = time.monotonic()
+        _, errors = process.communicate(timeout=60)
+        took_s = time.monotonic() - began_s
+    finally:
+        deployed.signal(SPINE, "zebra", signal.SIGCONT)
+    assert took_s < 10  # 5 s, and a loaded machine
+    assert "Traceback" not in errors
+    assert all(line.startswith(("railfab: ", "stopping: ")) for line in _lines(errors)), errors
+    assert railfab("deploy", "--yes").returncode == 0
+
+
+def test_deploys_are_listed_and_undone_to_any_of_them(
+    deployed: RunningLab, railfab: Railfab, fabric: Design, frr_lab: tuple[Path, Path]
+) -> None:
+    state = frr_lab[1]
+    deployed.vtysh(LEAF, "-c", "configure terminal", "-c", "interface lo", "-c", "description first")
+    assert railfab("deploy", "--yes").returncode == 0
+    deployed.vtysh(SPINE, "-c", "configure terminal", "-c", "interface lo", "-c", "description second")
+    assert railfab("deploy", "--yes").returncode == 0
+    listed = json.loads(railfab("rollback", "--list", "--output", "json").stdout)
+    assert [(found["verb"], found["switches"], found["finished"]) for found in listed[:2]] == [
+        ("deploy", [SPINE], True),
+        ("deploy", [LEAF], True),
+    ]
+    undone = json.loads(railfab("rollback", "--to", listed[1]["deploy"], "--yes", "--output", "json").stdout)
+    assert {found["name"]: found["changed"] for found in undone} == {LEAF: True, SPINE: True}
+    assert "description first" in running(fabric, state, LEAF)
+    assert "description second" in running(fabric, state, SPINE)
+    table = railfab("rollback", "--list").stdout
+    assert table.splitlines()[0].split() == ["deploy", "verb", "by", "switches", "result"]
+    assert "rollback" in table.splitlines()[1]

@@ -1,0 +1,172 @@
+"""A platform of somebody else: built and installed outside the tree, and used by every verb, with no change of ours."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from tests.signals import interruptible
+
+SWITCHES = ("pod1-seg1-leaf1", "pod1-seg1-leaf2", "pod1-spine1", "pod1-spine2")
+Railfab = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="module")
+def project(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The project of the platform, outside our tree."""
+    return Path(shutil.copytree(repository / "tests" / "toy_platform", tmp_path_factory.mktemp("toy") / "project"))
+
+
+@pytest.fixture(scope="module")
+def environment(project: Path) -> dict[str, str]:
+    """The environment of processes that have the platform's wheel installed; built and installed without network."""
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
+    wheels, site = project.parent / "wheels", project.parent / "site"
+    subprocess.run(
+        [*pip, "wheel", "--no-build-isolation", "--no-deps", "--no-index", "-w", str(wheels), str(project)],
+        check=True,
+        timeout=300,
+    )
+    (wheel,) = wheels.glob("railfab_toy-*.whl")
+    subprocess.run(
+        [*pip, "install", "--no-index", "--no-deps", "--target", str(site), str(wheel)], check=True, timeout=300
+    )
+    path = os.pathsep.join(filter(None, (str(site), os.environ.get("PYTHONPATH"))))
+    return {**os.environ, "PYTHONPATH": path, "COLUMNS": "200", "NO_COLOR": "1"}
+
+
+@pytest.fixture(scope="module")
+def railfab(project: Path, environment: dict[str, str]) -> Railfab:
+    """Runs a command on the intent of the project, from its folder."""
+
+    def run(verb: str, *arguments: str, intent: str = "intent.yml") -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "railfab", verb, intent, *arguments]
+        return subprocess.run(command, cwd=project, capture_output=True, text=True, env=environment, timeout=170)
+
+    return run
+
+
+@contextmanager
+def started(project: Path, environment: dict[str, str], *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """A command that runs until it is stopped."""
+    command = interruptible([sys.executable, "-m", "railfab", *arguments])
+    with subprocess.Popen(command, cwd=project, env=environment, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.terminate()
+
+
+@pytest.fixture(scope="module")
+def twin(project: Path, environment: dict[str, str]) -> Iterator[Path]:
+    """A running twin of the fabric with factory switches; its endpoints file."""
+    with started(project, environment, "twin", "intent.yml", "--port", "0") as process:
+        endpoints = project / ".railfab" / "toys.twin.json"
+        until_s = time.monotonic() + 120
+        while not endpoints.exists():
+            assert process.poll() is None, process.stderr.read() if process.stderr else ""
+            assert time.monotonic() < until_s, "the twin did not start in time"
+            time.sleep(0.1)
+        yield endpoints
+
+
+def test_nothing_of_ours_knows_the_platform(repository: Path) -> None:
+    sources = (path for path in (repository / "src").rglob("*") if path.suffix in (".py", ".yml"))
+    assert not [path for path in sources if "railfab_toy" in path.read_text() and "testing" not in path.parts]
+
+
+def test_it_passes_the_laws_of_every_platform(project: Path, environment: dict[str, str]) -> None:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"]
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True, env=environment, timeout=170)
+    assert done.returncode == 0, done.stdout
+    assert " skipped" not in done.stdout
+
+
+def test_the_laws_fail_for_a_platform_that_breaks_one(project: Path, environment: dict[str, str]) -> None:
+    broken = (
+        (project / "tests" / "test_toy.py").read_text()
+        + """
+
+class TestBroken(PlatformLaws):
+    name = "toy"
+
+    @property
+    def platform(self):
+        from dataclasses import replace
+
+        own = super().platform
+        return replace(own, parse=lambda text: own.parse(text.replace("mtu", "speed")))
+"""
+    )
+    folder = project.parent / "broken"
+    folder.mkdir()
+    (folder / "test_broken.py").write_text(broken)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(folder), "-k", "Broken and parses"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment, timeout=170)
+    assert done.returncode == 1, done.stdout
+    assert "test_a_rendered_model_parses_to_the_same_model" in done.stdout
+
+
+def test_a_fabric_of_it_is_planned_and_rendered(railfab: Railfab, tmp_path: Path) -> None:
+    planned = railfab("plan")
+    assert planned.returncode == 0, planned.stderr
+    assert len(re.findall(r"toy-16 +toy ", planned.stdout)) == 4
+    rendered = railfab("render", "-o", str(tmp_path))
+    assert rendered.returncode == 0, rendered.stderr
+    assert sorted(path.name for path in tmp_path.glob("*.toy")) == [f"{name}.toy" for name in SWITCHES]
+    assert "port port1\n  description " in (tmp_path / "pod1-seg1-leaf1.toy").read_text()
+
+
+def test_a_feature_that_it_lacks_is_refused_by_name(railfab: Railfab, project: Path) -> None:
+    lossless = (project / "intent.yml").read_text().replace("lossless: off", "lossless: {dscp: 26}")
+    (project / "lossless.yml").write_text(lossless)
+    refused = railfab("plan", intent="lossless.yml")
+    assert refused.returncode == 2
+    assert "pod1-seg1-leaf1: platform toy does not support pfc. " in refused.stderr
+
+
+def test_its_virtual_switches_are_deployed_to_over_its_own_cli(railfab: Railfab, twin: Path) -> None:
+    nodes = json.loads(twin.read_text())["nodes"]
+    assert all(node["ssh_port"] and node["known_hosts"] for node in nodes)
+    first = railfab("deploy", "--on", "twin", "--yes", "--output", "json")
+    assert first.returncode == 0, first.stderr
+    assert [(each["name"], each["changed"], each["failed"]) for each in json.loads(first.stdout)] == [
+        (name, True, False) for name in SWITCHES
+    ]
+    second = railfab("deploy", "--on", "twin", "--yes", "--output", "json")
+    assert [(each["changed"], each["diff"]) for each in json.loads(second.stdout)] == [(False, "")] * 4
+    verified = railfab("verify", "--on", "twin")
+    assert (verified.returncode, verified.stdout) == (
+        0,
+        "4 of 4 switches checked: all 32 BGP session ends are as the intent says\n",
+    )
+
+
+def test_its_metrics_are_collected(railfab: Railfab, twin: Path, project: Path, environment: dict[str, str]) -> None:
+    assert railfab("deploy", "--on", "twin", "--yes").returncode == 0
+    wanted = (
+        'fabric_bgp_session_up{device="pod1-spine1",peer="port1"} 1',
+        'fabric_bgp_prefixes{afi_safi="ipv4-unicast",device="pod1-spine1",direction="received",peer="port1"}',
+        'fabric_interface_receive_bytes_total{device="pod1-seg1-leaf1",interface="port1"}',
+        'fabric_interface_oper_up{device="pod1-seg1-leaf1",interface="port1"} 1',
+    )
+    with started(project, environment, "collect", "intent.yml", "--on", "twin", "--port", "0") as process:
+        assert process.stderr is not None
+        url = next(found[0] for line in process.stderr if (found := re.search(r"http://\S+/metrics", line)))
+        until_s = time.monotonic() + 60
+        metrics = ""
+        while missing := [line for line in wanted if line not in metrics]:
+            assert time.monotonic() < until_s, missing
+            time.sleep(0.5)
+            metrics = urllib.request.urlopen(url, timeout=10).read().decode()
+    assert not re.search(r"^fabric_collector_unmapped_updates_total", metrics, re.MULTILINE)

@@ -1,0 +1,113 @@
+"""A login on a CLI: commands and their error texts, host keys, and one line for each way in which it fails."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.ssh.dialect import PASSWORD, Dialect, serving
+
+from railfab.endpoints import Credentials, Endpoint
+from railfab.errors import DeviceError, LoginRefused, Unreachable
+from railfab.platforms import Dialect as DialectData
+from railfab.platforms.shared.cli_connection import CliConnection
+from railfab.ssh import Reply
+
+LIKE_EOS = DialectData(
+    netmiko="arista_eos",
+    prompts={"enable": r"^leaf1#$", "config": r"^leaf1\(config\)#$"},
+    verbs={},
+    errors=(r"^% ",),
+)
+ADMIN = Credentials("admin", PASSWORD)
+
+
+@pytest.fixture
+def endpoint(tmp_path: Path) -> Iterator[Endpoint]:
+    with serving(tmp_path) as server:
+        known = tmp_path / "known_hosts"
+        known.write_text(f"[127.0.0.1]:{server.port} {server.host_key}\n")
+        yield Endpoint(
+            name="leaf1",
+            platform="eos",
+            host="127.0.0.1",
+            ssh_port=server.port,
+            known_hosts=str(known),
+            credentials="login.yml",
+        )
+
+
+def opened(endpoint: Endpoint, credentials: Credentials = ADMIN) -> CliConnection:
+    connection = CliConnection(endpoint, credentials, LIKE_EOS)
+    connection.open()
+    return connection
+
+
+def test_lines_are_typed_in_a_mode_and_shown(endpoint: Endpoint) -> None:
+    connection = opened(endpoint)
+    connection.type_lines(("configure terminal", "hostname leaf1", "interface Ethernet1", "end"))
+    assert connection.run("show running-config") == "hostname leaf1\ninterface Ethernet1"
+    connection.close()
+
+
+def test_an_error_text_of_the_dialect_is_raised_with_the_line(endpoint: Endpoint) -> None:
+    connection = opened(endpoint)
+    with pytest.raises(DeviceError) as refused:
+        connection.type_lines(("configure terminal", "hostname leaf1", "no such command", "interface Ethernet1"))
+    assert str(refused.value) == (
+        "leaf1: refuses 'no such command' (% Invalid input). Correct it, or check the release of the switch."
+    )
+    assert connection.run("show running-config") == "hostname leaf1"
+    connection.close()
+
+
+def test_a_wrong_password_is_refused_without_showing_it(endpoint: Endpoint) -> None:
+    with pytest.raises(LoginRefused) as refused:
+        opened(endpoint, Credentials("admin", "wrong-secret"))
+    assert str(refused.value) == "leaf1: rejects user 'admin' or the password. Check login.yml."
+
+
+def test_an_unknown_host_key_is_refused(endpoint: Endpoint, tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.touch()
+    with pytest.raises(LoginRefused) as refused:
+        opened(replace(endpoint, known_hosts=str(empty)))
+    assert str(refused.value) == f"leaf1: has a host key that is not in {empty}. Check the key, then add it."
+
+
+def test_a_missing_key_file_is_named(endpoint: Endpoint) -> None:
+    with pytest.raises(LoginRefused) as refused:
+        opened(endpoint, Credentials("admin", "", key_file="/nowhere/id"))
+    assert str(refused.value) == "leaf1: key file /nowhere/id does not exist. Check login.yml."
+
+
+def test_a_switch_that_is_down_is_unreachable(endpoint: Endpoint) -> None:
+    with pytest.raises(Unreachable) as refused:
+        opened(replace(endpoint, ssh_port=1))
+    assert str(refused.value) == (
+        "leaf1: no SSH connection to 127.0.0.1 port 1. Check the address and that the switch is up."
+    )
+
+
+class Slow(Dialect):
+    """Thinks for a while about `show tech`."""
+
+    def answer(self, line: str) -> Reply:
+        if line == "show tech":
+            time.sleep(3)
+        return super().answer(line)
+
+
+def test_an_answer_that_does_not_come_in_time_ends_the_connection(tmp_path: Path) -> None:
+    with serving(tmp_path, Slow) as server:
+        endpoint = Endpoint(
+            name="leaf1", platform="eos", host="127.0.0.1", ssh_port=server.port, skip_verify=True, credentials="x"
+        )
+        connection = opened(endpoint)
+        with pytest.raises(Unreachable, match="leaf1: does not answer within 1 s"):
+            connection.run("show tech", within_s=1)
+        with pytest.raises(Unreachable, match="leaf1: is not connected"):
+            connection.run("show version")

@@ -1,0 +1,129 @@
+"""A virtual switch with Toy OS: its factory configuration, its gNMI model and its CLI."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from threading import Lock, Timer
+
+from railfab.errors import DeviceError, RailfabError
+from railfab.gnmi.target import Model
+from railfab.platforms import Tree, TwinFace, VirtualDevice
+from railfab.platforms.shared.line_datastore import LineDatastore
+from railfab.ssh import NewCli, Reply
+from railfab_toy.lines import FORMAT
+from railfab_toy.parse import parse
+
+
+class Changes:
+    """The change of a switch that is neither confirmed nor reverted; all sessions with the switch share it."""
+
+    def __init__(self, device: VirtualDevice) -> None:
+        self._device = device
+        self._lock = Lock()
+        self._timer: Timer | None = None
+        self._before = ""
+        self.pending = ""
+
+    def commit(self, text: str, change: str, within_s: float) -> None:
+        with self._lock:
+            if self.pending:
+                raise DeviceError(self._device.name, f"change {self.pending} is pending", "Confirm or revert it")
+            before = self._device.running()
+            self._device.replace(text)
+            self._before, self.pending = before, change
+            self._timer = Timer(within_s, self.revert, (change,))
+            self._timer.daemon = True
+            self._timer.start()
+
+    def confirm(self, change: str) -> None:
+        with self._lock:
+            if self.pending != change:
+                raise DeviceError(self._device.name, f"change {change} is not pending", "Commit it again")
+            self._end()
+
+    def revert(self, change: str) -> None:
+        with self._lock:
+            if self.pending == change:
+                self._device.replace(self._before)
+                self._end()
+
+    def _end(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self.pending = ""
+
+
+class ToyCli:
+    """The CLI as one session has it. candidate: its lines; None in operational mode."""
+
+    def __init__(self, device: VirtualDevice, changes: Changes) -> None:
+        self._device = device
+        self._changes = changes
+        self._candidate: list[str] | None = None
+
+    def greeting(self) -> Reply:
+        return Reply(output=f"Toy OS 1.0 on {self._device.name}\n", prompt=self._prompt())
+
+    def _prompt(self) -> str:
+        return f"{self._device.name}{'' if self._candidate is None else '(candidate)'}# "
+
+    def answer(self, line: str) -> Reply:
+        if line.strip() == "exit":
+            return Reply(closes=True)
+        try:
+            output, status = self._output(line), 0
+        except RailfabError as error:
+            output, status = "".join(f"% {each}\n" for each in str(error).splitlines()), 1
+        return Reply(output=output, prompt=self._prompt(), status=status)
+
+    def _output(self, line: str) -> str:
+        if self._candidate is not None and line.startswith("|"):
+            self._candidate.append(line[1:])
+            return ""
+        match line.split():
+            case []:
+                return ""
+            case ["show", "configuration"]:
+                return self._device.running()
+            case ["show", "pending"]:
+                return f"{self._changes.pending}\n"
+            case ["show", "state"]:
+                return json.dumps(asdict(self._device.observe())) + "\n"
+            case ["candidate"]:
+                self._candidate = []
+                return ""
+            case ["check"] if self._candidate is not None:
+                self._device.check(self._text())
+                return ""
+            case ["commit", seconds, change] if self._candidate is not None and seconds.isdigit():
+                text, self._candidate = self._text(), None
+                self._changes.commit(text, change, int(seconds))
+                return ""
+            case ["confirm", change]:
+                self._changes.confirm(change)
+                return ""
+            case ["revert", change]:
+                self._changes.revert(change)
+                return ""
+        raise DeviceError(self._device.name, f"{line!r} is not a command", "Correct it")
+
+    def _text(self) -> str:
+        return "".join(f"{line}\n" for line in self._candidate or ())
+
+
+def _cli(device: VirtualDevice) -> NewCli:
+    changes = Changes(device)
+    return lambda: ToyCli(device, changes)
+
+
+def _datastore(name: str, _rendered: Tree) -> LineDatastore:
+    return LineDatastore(name, FORMAT, factory=f"hostname {name}\n", parse=parse)
+
+
+def _wildcard(_device: str, _name: str, _pattern: str, _labels: Mapping[str, str]) -> None:
+    """No rule of the telemetry map has a `*`."""
+
+
+TWIN = TwinFace(datastore=_datastore, models=(Model("toy-state", "Nobody", "1.0"),), wildcard=_wildcard, cli=_cli)
