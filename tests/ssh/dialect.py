@@ -62,7 +62,13 @@ def serving(folder: Path, cli: NewCli = Dialect) -> Iterator[SshServer]:
     try:
         yield server
     finally:
-        asyncio.run_coroutine_threadsafe(server.close(), loop).result(30)
+        asyncio.run_coroutine_threadsafe(_end(server), loop).result(60)
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
+
+
+async def _end(server: SshServer) -> None:
+    """Close the server, and wait for the answers that it is giving."""
+    await server.close()
+    await asyncio.wait(asyncio.all_tasks() - {asyncio.current_task()} or {asyncio.create_task(asyncio.sleep(0))})

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from threading import Timer
 
 import pytest
 from tests.ssh.dialect import PASSWORD, Dialect, serving
@@ -78,6 +79,14 @@ def test_an_unknown_host_key_is_refused(endpoint: Endpoint, tmp_path: Path) -> N
     assert str(refused.value) == f"leaf1: has a host key that is not in {empty}. Check the key, then add it."
 
 
+def test_a_missing_known_hosts_file_is_named(endpoint: Endpoint) -> None:
+    with pytest.raises(LoginRefused) as refused:
+        opened(replace(endpoint, known_hosts="/nowhere/known"))
+    assert str(refused.value) == (
+        "leaf1: known_hosts file /nowhere/known does not exist. Name an existing file, or leave it out for yours."
+    )
+
+
 def test_a_missing_key_file_is_named(endpoint: Endpoint) -> None:
     with pytest.raises(LoginRefused) as refused:
         opened(endpoint, Credentials("admin", "", key_file="/nowhere/id"))
@@ -111,3 +120,16 @@ def test_an_answer_that_does_not_come_in_time_ends_the_connection(tmp_path: Path
             connection.run("show tech", within_s=1)
         with pytest.raises(Unreachable, match="leaf1: is not connected"):
             connection.run("show version")
+
+
+def test_a_close_from_another_thread_ends_a_call_at_once(tmp_path: Path) -> None:
+    with serving(tmp_path, Slow) as server:
+        endpoint = Endpoint(
+            name="leaf1", platform="eos", host="127.0.0.1", ssh_port=server.port, skip_verify=True, credentials="x"
+        )
+        connection = opened(endpoint)
+        Timer(0.5, connection.close).start()
+        began_s = time.monotonic()
+        with pytest.raises(Unreachable, match="leaf1: does not answer any more"):
+            connection.run("show tech")
+        assert time.monotonic() - began_s < 2.5

@@ -5,25 +5,23 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable
-from pathlib import Path
+from contextlib import suppress
+from socket import SHUT_RDWR, create_connection, socket
 from typing import TYPE_CHECKING
 
 from railfab.endpoints import Credentials, Endpoint
-from railfab.errors import DeviceError, LoginRefused, Unreachable
+from railfab.errors import DeviceError, Unreachable
 from railfab.platforms.contract import Dialect
+from railfab.platforms.shared.login_errors import SSH_PORT, login_error, rejected
 
 if TYPE_CHECKING:
     from netmiko import BaseConnection
 
-SSH_PORT = 22
 CONNECT_WITHIN_S = 15
 ANSWER_WITHIN_S = 30
 ATTEMPTS = 2
 """Attempts to connect: first connections to many switches on one busy machine sometimes fail."""
 RETRY_AFTER_S = 1.0
-
-NO_HOST_KEY = ("not found in known_hosts", "Host key for server")
-"""Texts of paramiko's errors for an unknown and for a changed host key."""
 
 
 class CliConnection:
@@ -35,6 +33,7 @@ class CliConnection:
         self._dialect = dialect
         self._errors = re.compile("|".join(f"(?:{pattern})" for pattern in dialect.errors), re.MULTILINE)
         self._prompt = f"(?m:{'|'.join(dialect.prompts.values())})"
+        self._socket: socket | None = None
         self._connection: BaseConnection | None = None
 
     def open(self) -> None:
@@ -49,10 +48,19 @@ class CliConnection:
                 time.sleep(RETRY_AFTER_S)
 
     def close(self) -> None:
-        """Close the connection at once; netmiko's disconnect would wait 10 s for a prompt."""
-        if self._connection is not None:
-            self._connection.paramiko_cleanup()
-            self._connection = None
+        """Close the connection at once, also while another thread waits for an answer or for the login.
+
+        netmiko's disconnect would wait 10 s for a prompt.
+        """
+        if self._socket is not None:
+            with suppress(OSError):
+                self._socket.shutdown(SHUT_RDWR)
+            self._socket.close()
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with suppress(OSError, EOFError):
+                connection.paramiko_cleanup()
+            _end_reads(connection)
 
     def run(self, command: str, *, within_s: float = ANSWER_WITHIN_S) -> str:
         """The output of a command.
@@ -94,7 +102,9 @@ class CliConnection:
 
         endpoint = self._endpoint
         try:
+            self._socket = create_connection((endpoint.host, endpoint.ssh_port or SSH_PORT), CONNECT_WITHIN_S)
             return ConnectHandler(
+                sock=self._socket,
                 device_type=self._dialect.netmiko,
                 host=endpoint.host,
                 port=endpoint.ssh_port or SSH_PORT,
@@ -111,21 +121,14 @@ class CliConnection:
                 banner_timeout=CONNECT_WITHIN_S,
             )
         except NetmikoAuthenticationException:
-            secret = "key" if self._credentials.key_file else "password"
-            problem = f"rejects user {self._credentials.username!r} or the {secret}"
-            raise LoginRefused(endpoint.name, problem, f"Check {endpoint.credentials}") from None
+            raise rejected(endpoint, self._credentials) from None
         except (NetmikoBaseException, SSHException, OSError, EOFError, ValueError) as error:
-            raise self._not_connected(error) from None
+            raise login_error(endpoint, self._credentials, error) from None
 
-    def _not_connected(self, error: Exception) -> Unreachable | LoginRefused:
-        endpoint, key_file = self._endpoint, self._credentials.key_file
-        if any(sign in str(error) for sign in NO_HOST_KEY):
-            known = endpoint.known_hosts or "your known_hosts file"
-            return LoginRefused(endpoint.name, f"has a host key that is not in {known}", "Check the key, then add it")
-        if key_file is not None and not Path(key_file).is_file():
-            problem = f"key file {key_file} does not exist"
-            return LoginRefused(endpoint.name, problem, f"Check {endpoint.credentials}")
-        where = f"{endpoint.host} port {endpoint.ssh_port or SSH_PORT}"
-        return Unreachable(
-            endpoint.name, f"no SSH connection to {where}", "Check the address and that the switch is up"
-        )
+
+def _end_reads(connection: BaseConnection) -> None:
+    """Have a read in another thread fail now; it would poll the closed channel until its limit."""
+    from netmiko.channel import SSHChannel
+
+    if isinstance(connection.channel, SSHChannel):
+        connection.channel.remote_conn = None

@@ -13,18 +13,17 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import LoginRefused, Unreachable
+from railfab.platforms.shared.login_errors import SSH_PORT, login_error, not_connected, rejected
 
 if TYPE_CHECKING:
     from paramiko import SSHClient
 
 logging.getLogger("paramiko").setLevel(logging.CRITICAL)  # its errors are raised too, as one line each
 
-SSH_PORT = 22
 CONNECT_WITHIN_S = 15
 """Limit of connecting and logging in, all attempts together [s]."""
 ANSWER_WITHIN_S = 30
@@ -32,9 +31,6 @@ ATTEMPTS = 2
 """Attempts to connect: first connections to many switches on one busy machine sometimes fail."""
 RETRY_AFTER_S = 1.0
 CHUNK_BYTES = 1 << 16
-
-NO_HOST_KEY = ("not found in known_hosts", "Host key for server")
-"""Texts of paramiko's errors for an unknown and for a changed host key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,12 +137,12 @@ class RootShell:
                 self._client = self._login(left_s)
             except AuthenticationException as error:
                 if over.is_set() or "timeout" in str(error).lower():
-                    raise self._not_connected() from None
-                raise self._rejected() from None
+                    raise not_connected(self._endpoint) from None
+                raise rejected(self._endpoint, self._credentials) from None
             except (SSHException, OSError, EOFError, ValueError) as error:
-                raise self._login_error(error) from None
+                raise login_error(self._endpoint, self._credentials, error) from None
         if self._closed:
-            raise self._not_connected()
+            raise not_connected(self._endpoint)
 
     def _login(self, within_s: float) -> SSHClient:
         from paramiko import AutoAddPolicy, RejectPolicy, SSHClient
@@ -172,28 +168,6 @@ class RootShell:
             channel_timeout=within_s,
         )
         return client
-
-    def _rejected(self) -> LoginRefused:
-        secret = "key" if self._credentials.key_file else "password"
-        problem = f"rejects user {self._credentials.username!r} or the {secret}"
-        return LoginRefused(self._endpoint.name, problem, f"Check {self._endpoint.credentials}")
-
-    def _login_error(self, error: Exception) -> Unreachable | LoginRefused:
-        endpoint, key_file = self._endpoint, self._credentials.key_file
-        if any(sign in str(error) for sign in NO_HOST_KEY):
-            known = endpoint.known_hosts or "your known_hosts file"
-            return LoginRefused(endpoint.name, f"has a host key that is not in {known}", "Check the key, then add it")
-        if key_file is not None and not Path(key_file).is_file():
-            problem = f"key file {key_file} does not exist"
-            return LoginRefused(endpoint.name, problem, f"Check {endpoint.credentials}")
-        if endpoint.known_hosts and not Path(endpoint.known_hosts).is_file():
-            problem = f"known_hosts file {endpoint.known_hosts} does not exist"
-            return LoginRefused(endpoint.name, problem, "Name an existing file, or leave it out for yours")
-        return self._not_connected()
-
-    def _not_connected(self) -> Unreachable:
-        where = f"{self._endpoint.host} port {self._endpoint.ssh_port or SSH_PORT}"
-        return self._unreachable(f"no SSH connection to {where}", "Check the address and that the switch is up")
 
     def _unreachable(self, problem: str, remedy: str) -> Unreachable:
         return Unreachable(self._endpoint.name, problem, remedy)

@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import difflib
 import json
+from hashlib import sha256
 from types import TracebackType
-from typing import Self
-from uuid import uuid4
+from typing import NoReturn, Self
 
 from railfab.device import Observed, ObservedBgpSession, ObservedInterface
 from railfab.endpoints import Credentials, Endpoint
-from railfab.errors import CommitRefused, DeviceError
-from railfab.platforms import Dialect
+from railfab.errors import CommitRefused, DeviceError, Unreachable, UnsupportedFeature
+from railfab.platforms import ChangeName, Dialect, Identity, Pending, Running, Staged, Verb
 from railfab.platforms.shared.cli_connection import CliConnection
 from railfab_toy.lines import FORMAT
 
 
 class ToySession:
-    """See `railfab.platforms.Session`. The switch reverts a commit that is not confirmed in time."""
+    """See `railfab.platforms.Session`. The switch keeps a change by its name, and reverts it unless it is confirmed."""
 
     def __init__(self, endpoint: Endpoint, credentials: Credentials, dialect: Dialect) -> None:
         self._name = endpoint.name
         self._cli = CliConnection(endpoint, credentials, dialect)
         self._verbs = dialect.verbs
-        self._change = uuid4().hex
 
     def __enter__(self) -> Self:
         self._cli.open()
@@ -34,26 +33,37 @@ class ToySession:
     ) -> None:
         self._cli.close()
 
-    def load(self) -> str:
-        return self._cli.run(self._verbs["load"]) + "\n"
+    def running(self) -> Running:
+        text = self._text()
+        hostname, version = self._cli.run(self._verbs["identity"]).split()
+        return Running(
+            text=text,
+            revision=_revision(text),
+            identity=Identity(hostname=hostname, version=version),
+            pending=self._pending(),
+        )
 
-    def diff(self, text: str) -> str:
-        before, after = (FORMAT.text(FORMAT.tree(side)).splitlines() for side in (self.load(), text))
-        return "\n".join(difflib.unified_diff(before, after, "running", "candidate", lineterm="", n=1))
+    def stage(self, text: str) -> Staged:
+        running = self._text()
+        before, after = (FORMAT.text(FORMAT.tree(side)).splitlines() for side in (running, text))
+        changes = "\n".join(difflib.unified_diff(before, after, "running", "candidate", lineterm="", n=1))
+        if changes:
+            self._type_candidate(text)
+            self._refusing(self._verbs["check"])
+            self._cli.run(self._verbs["abort"])
+        return Staged(text=text, diff=changes, revision=_revision(running))
 
-    def commit(self, text: str, *, confirm_within_s: int) -> None:
-        self._cli.run(self._verbs["candidate"])
-        self._cli.type_lines(self._verbs["line"].format(text=line) for line in text.splitlines())
-        try:
-            self._cli.run(self._verbs["commit"].format(seconds=confirm_within_s, change=self._change))
-        except DeviceError as error:
-            raise CommitRefused(self._name, error.problem, error.remedy) from None
+    def commit(self, staged: Staged, change: ChangeName, within_s: int) -> None:
+        if _revision(self._text()) != staged.revision:
+            raise CommitRefused(self._name, "has changed since its differences were read", "Review them again")
+        self._type_candidate(staged.text)
+        self._refusing(self._verbs["commit"].format(seconds=within_s, change=change))
 
-    def confirm(self) -> None:
-        self._cli.run(self._verbs["confirm"].format(change=self._change))
+    def confirm(self, change: ChangeName) -> None:
+        self._refusing(self._verbs["confirm"].format(change=change))
 
-    def rollback(self) -> None:
-        self._cli.run(self._verbs["revert"].format(change=self._change))
+    def revert(self, change: ChangeName) -> None:
+        self._cli.run(self._verbs["revert"].format(change=change))
 
     def observe(self) -> Observed:
         state = json.loads(self._cli.run(self._verbs["state"]))
@@ -61,3 +71,34 @@ class ToySession:
             interfaces=tuple(ObservedInterface(**entry) for entry in state["interfaces"]),
             sessions=tuple(ObservedBgpSession(**entry) for entry in state["sessions"]),
         )
+
+    def operate(self, verb: Verb) -> NoReturn:
+        raise UnsupportedFeature(self._name, f"cannot {verb}", "Deploy another intent")
+
+    def _text(self) -> str:
+        return self._cli.run(self._verbs["load"]) + "\n"
+
+    def _pending(self) -> Pending | None:
+        found = self._cli.run(self._verbs["pending"]).split()
+        if not found:
+            return None
+        name, left_s = found
+        description = f"{name} reverts in {left_s} s"
+        return Pending(change=ChangeName.parse(name), description=description, reverts_in_s=float(left_s))
+
+    def _type_candidate(self, text: str) -> None:
+        self._cli.run(self._verbs["candidate"])
+        self._cli.type_lines(self._verbs["line"].format(text=line) for line in text.splitlines())
+
+    def _refusing(self, command: str) -> None:
+        """Run a command that the switch may refuse for what it changes. Raises CommitRefused."""
+        try:
+            self._cli.run(command)
+        except Unreachable:
+            raise
+        except DeviceError as error:
+            raise CommitRefused(self._name, error.problem, error.remedy) from None
+
+
+def _revision(text: str) -> str:
+    return sha256(text.encode()).hexdigest()

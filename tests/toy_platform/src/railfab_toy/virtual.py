@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from threading import Lock, Timer
+from time import monotonic
 
 from railfab.errors import DeviceError, RailfabError
 from railfab.gnmi.target import Model
@@ -14,6 +15,8 @@ from railfab.platforms.shared.line_datastore import LineDatastore
 from railfab.ssh import NewCli, Reply
 from railfab_toy.lines import FORMAT
 from railfab_toy.parse import parse
+
+VERSION = "1.0"
 
 
 class Changes:
@@ -24,35 +27,43 @@ class Changes:
         self._lock = Lock()
         self._timer: Timer | None = None
         self._before = ""
-        self.pending = ""
+        self._change = ""
+        self._reverts_s = 0.0
+        self._kept = ""
+
+    def pending(self) -> str:
+        """The name of the change and the seconds until it is reverted; empty when there is none."""
+        return f"{self._change} {max(self._reverts_s - monotonic(), 0):.0f}" if self._change else ""
 
     def commit(self, text: str, change: str, within_s: float) -> None:
         with self._lock:
-            if self.pending:
-                raise DeviceError(self._device.name, f"change {self.pending} is pending", "Confirm or revert it")
+            if self._change:
+                raise DeviceError(self._device.name, f"change {self._change} is pending", "Confirm or revert it")
             before = self._device.running()
             self._device.replace(text)
-            self._before, self.pending = before, change
+            self._before, self._change, self._reverts_s = before, change, monotonic() + within_s
             self._timer = Timer(within_s, self.revert, (change,))
             self._timer.daemon = True
             self._timer.start()
 
     def confirm(self, change: str) -> None:
         with self._lock:
-            if self.pending != change:
+            if change not in (self._change, self._kept):
                 raise DeviceError(self._device.name, f"change {change} is not pending", "Commit it again")
-            self._end()
+            if self._change == change:
+                self._end()
+                self._kept = change
 
     def revert(self, change: str) -> None:
         with self._lock:
-            if self.pending == change:
+            if self._change == change:
                 self._device.replace(self._before)
                 self._end()
 
     def _end(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self.pending = ""
+        self._change = ""
 
 
 class ToyCli:
@@ -64,7 +75,7 @@ class ToyCli:
         self._candidate: list[str] | None = None
 
     def greeting(self) -> Reply:
-        return Reply(output=f"Toy OS 1.0 on {self._device.name}\n", prompt=self._prompt())
+        return Reply(output=f"Toy OS {VERSION} on {self._device.name}\n", prompt=self._prompt())
 
     def _prompt(self) -> str:
         return f"{self._device.name}{'' if self._candidate is None else '(candidate)'}# "
@@ -88,11 +99,16 @@ class ToyCli:
             case ["show", "configuration"]:
                 return self._device.running()
             case ["show", "pending"]:
-                return f"{self._changes.pending}\n"
+                return f"{self._changes.pending()}\n"
             case ["show", "state"]:
                 return json.dumps(asdict(self._device.observe())) + "\n"
             case ["candidate"]:
                 self._candidate = []
+                return ""
+            case ["show", "identity"]:
+                return f"{self._device.name} {VERSION}\n"
+            case ["abort"]:
+                self._candidate = None
                 return ""
             case ["check"] if self._candidate is not None:
                 self._device.check(self._text())
@@ -126,4 +142,4 @@ def _wildcard(_device: str, _name: str, _pattern: str, _labels: Mapping[str, str
     """No rule of the telemetry map has a `*`."""
 
 
-TWIN = TwinFace(datastore=_datastore, models=(Model("toy-state", "Nobody", "1.0"),), wildcard=_wildcard, cli=_cli)
+TWIN = TwinFace(datastore=_datastore, models=(Model("toy-state", "Nobody", VERSION),), wildcard=_wildcard, cli=_cli)

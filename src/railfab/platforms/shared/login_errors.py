@@ -1,0 +1,41 @@
+"""Errors of an SSH login, in the same words for every transport."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from railfab.endpoints import Credentials, Endpoint
+from railfab.errors import LoginRefused, Unreachable
+
+SSH_PORT = 22
+
+NO_HOST_KEY = ("not found in known_hosts", "Host key for server")
+"""Texts of paramiko's errors for an unknown and for a changed host key."""
+
+
+def rejected(endpoint: Endpoint, credentials: Credentials) -> LoginRefused:
+    """The switch does not accept the user."""
+    secret = "key" if credentials.key_file else "password"
+    problem = f"rejects user {credentials.username!r} or the {secret}"
+    return LoginRefused(endpoint.name, problem, f"Check {endpoint.credentials}")
+
+
+def not_connected(endpoint: Endpoint) -> Unreachable:
+    """There is no SSH server, or it does not answer."""
+    where = f"{endpoint.host} port {endpoint.ssh_port or SSH_PORT}"
+    problem = f"no SSH connection to {where}"
+    return Unreachable(endpoint.name, problem, "Check the address and that the switch is up")
+
+
+def login_error(endpoint: Endpoint, credentials: Credentials, error: Exception) -> Unreachable | LoginRefused:
+    """What an exception of paramiko or of a socket means: a host key, a missing file, or no connection."""
+    key_file = credentials.key_file
+    if endpoint.known_hosts and not Path(endpoint.known_hosts).is_file():
+        problem = f"known_hosts file {endpoint.known_hosts} does not exist"
+        return LoginRefused(endpoint.name, problem, "Name an existing file, or leave it out for yours")
+    if any(sign in str(error) for sign in NO_HOST_KEY):
+        known = endpoint.known_hosts or "your known_hosts file"
+        return LoginRefused(endpoint.name, f"has a host key that is not in {known}", "Check the key, then add it")
+    if key_file is not None and not Path(key_file).is_file():
+        return LoginRefused(endpoint.name, f"key file {key_file} does not exist", f"Check {endpoint.credentials}")
+    return not_connected(endpoint)

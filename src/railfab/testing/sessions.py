@@ -1,0 +1,198 @@
+"""The laws of a platform's session, held against its own virtual switches: a class of tests to subclass.
+
+from railfab.testing.sessions import SessionLaws
+
+class TestToySession(SessionLaws):
+    name = "toy"
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import ClassVar
+
+import pytest
+import yaml
+
+from railfab.device import DeviceModel
+from railfab.endpoints import Endpoint, read_credentials
+from railfab.errors import CommitRefused, RailfabError
+from railfab.fabric.design import Design, design
+from railfab.platforms import ChangeName, Platform, Session, Staged, platform
+from railfab.twin import Twin
+
+LONG_S, SHORT_S = 120, 2
+REVERTED_WITHIN_S = 30.0
+
+
+class SessionLaws:
+    """The laws of the session of one platform. name: of an installed platform that the twin serves."""
+
+    name: ClassVar[str]
+
+    @property
+    def platform(self) -> Platform:
+        return platform(self.name)
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def fabric(cls, tmp_path_factory: pytest.TempPathFactory) -> Design:
+        """Two rail switches and two spines of the platform."""
+        path = tmp_path_factory.mktemp("laws") / "intent.yml"
+        path.write_text(yaml.safe_dump(_intent(platform(cls.name))))
+        return design(path)
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def twin(cls, fabric: Design, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
+        with Twin(fabric, state=tmp_path_factory.mktemp("state"), base_port=0) as running:
+            yield running
+
+    @pytest.fixture
+    def model(self, fabric: Design) -> DeviceModel:
+        return next(iter(fabric.models.values()))
+
+    @pytest.fixture
+    def switch(self, twin: Twin, model: DeviceModel) -> Endpoint:
+        """A switch that runs the configuration of the model."""
+        endpoint = twin.endpoints.by_name()[model.name]
+        with self.opened(endpoint) as session:
+            staged = session.stage(self.text(model))
+            if staged.diff:
+                session.commit(staged, _change("begin"), LONG_S)
+                session.confirm(_change("begin"))
+        return endpoint
+
+    @pytest.fixture
+    def other(self, model: DeviceModel) -> str:
+        """Another configuration of the switch."""
+        first, *rest = model.interfaces
+        return self.text(replace(model, interfaces=(replace(first, description="another one"), *rest)))
+
+    def text(self, model: DeviceModel) -> str:
+        return self.platform.text(self.platform.render(model))
+
+    @contextmanager
+    def opened(self, endpoint: Endpoint) -> Iterator[Session]:
+        """A new session, as a new process would have it."""
+        with self.platform.session(endpoint, read_credentials(endpoint)) as session:
+            yield session
+
+    def running(self, switch: Endpoint) -> tuple[str, ChangeName | None]:
+        """The running configuration, and the change that is pending."""
+        with self.opened(switch) as session:
+            found = session.running()
+        return found.text, found.pending.change if found.pending else None
+
+    def committed(self, switch: Endpoint, text: str, change: ChangeName, within_s: int = LONG_S) -> Staged:
+        """Commit a configuration in a session of its own, which ends without a confirmation."""
+        with self.opened(switch) as session:
+            staged = session.stage(text)
+            session.commit(staged, change, within_s)
+        return staged
+
+    def test_pushing_twice_changes_nothing(self, switch: Endpoint, model: DeviceModel) -> None:
+        with self.opened(switch) as session:
+            assert session.stage(self.text(model)).diff == ""
+            assert self.platform.parse(session.running().text) == model
+            assert session.running().pending is None
+
+    def test_a_switch_names_itself(self, switch: Endpoint) -> None:
+        with self.opened(switch) as session:
+            assert session.running().identity.hostname == switch.name
+
+    def test_staging_shows_the_differences_and_changes_nothing(self, switch: Endpoint, other: str) -> None:
+        before = self.running(switch)
+        with self.opened(switch) as session:
+            assert "another one" in session.stage(other).diff
+        assert self.running(switch) == before
+
+    def test_any_later_session_confirms_a_change(self, switch: Endpoint, other: str) -> None:
+        change = _change("confirmed")
+        self.committed(switch, other, change)
+        assert self.running(switch)[1] == change
+        with self.opened(switch) as session:
+            session.confirm(change)
+            session.confirm(change)
+        text, pending = self.running(switch)
+        assert pending is None
+        assert "another one" in text
+
+    def test_any_later_session_reverts_a_change(self, switch: Endpoint, other: str) -> None:
+        before, change = self.running(switch), _change("reverted")
+        self.committed(switch, other, change)
+        assert self.running(switch) != before
+        with self.opened(switch) as session:
+            session.revert(change)
+            session.revert(change)
+        assert self.running(switch) == before
+
+    def test_the_switch_reverts_a_change_that_nobody_confirms(self, switch: Endpoint, other: str) -> None:
+        before, change = self.running(switch), _change("forgotten")
+        self.committed(switch, other, change, SHORT_S)
+        until_s = time.monotonic() + REVERTED_WITHIN_S
+        while self.running(switch) != before:
+            assert time.monotonic() < until_s, "it was not reverted in time"
+            time.sleep(0.2)
+        with self.opened(switch) as session, pytest.raises(CommitRefused):
+            session.confirm(change)
+
+    def test_a_second_change_waits_for_the_first(self, switch: Endpoint, model: DeviceModel, other: str) -> None:
+        first = _change("first")
+        self.committed(switch, other, first)
+        with pytest.raises(CommitRefused):
+            self.committed(switch, self.text(model), _change("second"))
+        assert self.running(switch)[1] == first
+        with self.opened(switch) as session:
+            session.revert(first)
+
+    def test_a_review_that_is_out_of_date_is_not_committed(self, switch: Endpoint, other: str) -> None:
+        with self.opened(switch) as session:
+            staged = session.stage(other)
+            self.committed(switch, other, _change("between"))
+            session.confirm(_change("between"))
+            with pytest.raises(CommitRefused):
+                session.commit(staged, _change("late"), LONG_S)
+
+    def test_a_configuration_that_is_not_valid_leaves_the_switch_as_it_is(self, switch: Endpoint) -> None:
+        before = self.running(switch)
+        with pytest.raises(RailfabError):
+            self.committed(switch, "this is no configuration\n", _change("invalid"))
+        assert self.running(switch) == before
+
+    def test_the_live_state_has_the_ports_and_the_sessions(self, switch: Endpoint, model: DeviceModel) -> None:
+        with self.opened(switch) as session:
+            state = session.observe()
+        assert {interface.name for interface in model.interfaces} <= {found.name for found in state.interfaces}
+        assert {found.interface for found in state.sessions} == {found.interface for found in model.bgp.neighbors}
+
+
+def _change(deploy: str) -> ChangeName:
+    return ChangeName(deploy=f"laws-{deploy}", user="tester", host="here")
+
+
+def _intent(system: Platform) -> dict[str, object]:
+    """A fabric of a switch model that the platform runs on, with ports named as the platform names them."""
+    cage = next(template for template in system.lab.interfaces.templates if "{lane}" not in template)
+    model = {
+        "vendor": "nobody",
+        "silicon": "none",
+        "cages": 16,
+        "speeds_gbps": [100],
+        "buffer_bytes": 16_000_000,
+        "names": {system.name: {"cage": cage}},
+    }
+    return {
+        "version": 1,
+        "fabric": "laws",
+        "profile": {"control_plane": "ebgp", "lossless": False},
+        "hosts": {"gpus": 2, "rate_gbps": 100},
+        "backend": {
+            "segments": {"hosts": 2, "rail_switches": 2, "model": "laws-16"},
+            "spines": {"count": 2, "rate_gbps": 100, "model": "laws-16"},
+        },
+        "switches": {"laws-16": model},
+    }
