@@ -167,7 +167,9 @@ class SessionLaws:
         with self.opened(switch) as session:
             state = session.observe()
         assert {interface.name for interface in model.interfaces} <= {found.name for found in state.interfaces}
-        assert {found.interface for found in state.sessions} == {found.interface for found in model.bgp.neighbors}
+        assert {(found.network_instance, found.peer) for found in state.sessions} == {
+            (found.network_instance, found.peer) for found in model.neighbors
+        }
 
 
 def _change(deploy: str) -> ChangeName:

@@ -1,4 +1,4 @@
-"""Parses lines of Toy OS to a device model."""
+"""Parses lines of Toy OS to a device model; what the model has no word for is kept as unmodelled."""
 
 from __future__ import annotations
 
@@ -6,125 +6,184 @@ import re
 from dataclasses import dataclass, field, replace
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 
-from railfab.device import BfdTimers, Bgp, BgpNeighbor, DeviceModel, Interface, PrefixRange
+from railfab.device import (
+    Action,
+    BfdTimers,
+    Bgp,
+    BgpNeighbor,
+    BgpTimers,
+    DeviceModel,
+    Interface,
+    Loopback,
+    Policy,
+    PolicyRule,
+    Port,
+    PrefixRange,
+    in_order,
+)
 from railfab.errors import ConfigError, raise_all
-from railfab.platforms.shared.line_grammar import LineDraft, read, rule, within
+from railfab.platforms.shared.line_grammar import LineDraft, read, rule, unmodelled, within
 from railfab_toy.lines import FORMAT
+from railfab_toy.render import render
 
 NAME = "toy"
 MAX_ASN = 2**32 - 1
-REQUIRED = ("hostname", "loopback", "bgp", "router-id", "paths", "timers")
+DEFAULT_TIMERS = BgpTimers(keepalive_s=30, hold_s=90)
 
 
 @dataclass(slots=True)
 class Draft(LineDraft):
-    """A configuration being parsed. words: values that occur once, by the first word of their line."""
+    """A configuration being parsed; the last policy and the last neighbour are those of the current section."""
 
-    words: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    ports: dict[str, Interface] = field(default_factory=dict)
-    prefixes: dict[str, list[PrefixRange]] = field(default_factory=lambda: {"import": [], "export": []})
-    neighbors: list[BgpNeighbor] = field(default_factory=list)
-    router_id: IPv4Address | None = None
-    loopback: IPv4Address | None = None
+    hostname: str | None = None
+    interfaces: dict[str, Interface] = field(default_factory=dict)
+    policies: list[Policy] = field(default_factory=list)
+    bgp: Bgp | None = None
 
 
 def parse(text: str) -> DeviceModel:
     """The model of a configuration. Raises ConfigError, or Problems with every error."""
-    draft = Draft()
-    read(draft, FORMAT.tree(text), GRAMMAR)
-    missing = [
-        word for word in ("hostname", "loopback", "bgp", "router-id", "paths", "timers") if word not in draft.words
-    ]
-    raise_all([*draft.errors, *(ConfigError("configuration", f"`{word}` is missing", "Add it") for word in missing)])
-    assert draft.loopback is not None
-    assert draft.router_id is not None
-    words, bfd = draft.words, draft.words.get("bfd")
-    return DeviceModel(
-        name=words["hostname"][0],
-        platform=NAME,
-        loopback=draft.loopback,
-        breakouts=(),
-        interfaces=tuple(draft.ports.values()),
-        bgp=Bgp(
-            asn=int(words["bgp"][0]),
-            router_id=draft.router_id,
-            max_paths=int(words["paths"][0]),
-            keepalive_s=int(words["timers"][0]),
-            hold_s=int(words["timers"][1]),
-            import_prefixes=tuple(draft.prefixes["import"]),
-            export_prefixes=tuple(draft.prefixes["export"]),
-            neighbors=tuple(draft.neighbors),
-        ),
-        bfd=BfdTimers(interval_ms=int(bfd[0]), multiplier=int(bfd[1])) if bfd else None,
-        qos=None,
+    draft, tree = Draft(), FORMAT.tree(text)
+    read(draft, tree, GRAMMAR)
+    if draft.hostname is None:
+        draft.errors.append(ConfigError("configuration", "`hostname` is missing", "Add it"))
+    raise_all(draft.errors)
+    model = in_order(
+        DeviceModel(
+            name=draft.hostname or "",
+            platform=NAME,
+            breakouts=(),
+            interfaces=tuple(draft.interfaces.values()),
+            bgp=draft.bgp,
+            qos=None,
+            policies=tuple(draft.policies),
+        )
     )
+    return replace(model, unmodelled=unmodelled(tree, render(model)))
 
 
-def _once(draft: Draft, match: re.Match[str]) -> None:
-    word = match[0].partition(" ")[0]
-    if word in draft.words:
-        raise ValueError(f"{word} is already set")
-    draft.words[word] = match.groups()
-
-
-def _loopback(draft: Draft, match: re.Match[str]) -> None:
-    draft.loopback = IPv4Address(match[1])
-    _once(draft, match)
-
-
-def _router_id(draft: Draft, match: re.Match[str]) -> None:
-    draft.router_id = IPv4Address(match[1])
-    _once(draft, match)
-
-
-def _bgp(draft: Draft, match: re.Match[str]) -> None:
-    within(match[1], 1, MAX_ASN)
-    _once(draft, match)
+def _hostname(draft: Draft, match: re.Match[str]) -> None:
+    draft.hostname = match[1]
 
 
 def _port(draft: Draft, match: re.Match[str]) -> None:
-    draft.ports[match[1]] = Interface(name=match[1])
+    draft.interfaces[match[1]] = Port(name=match[1])
+
+
+def _loopback(draft: Draft, match: re.Match[str]) -> None:
+    draft.interfaces[match[1]] = Loopback(name=match[1])
 
 
 def _description(draft: Draft, match: re.Match[str]) -> None:
-    draft.ports[draft.owner] = replace(draft.ports[draft.owner], description=match[1])
+    draft.interfaces[draft.owner] = replace(draft.interfaces[draft.owner], description=match[1])
 
 
 def _address(draft: Draft, match: re.Match[str]) -> None:
-    draft.ports[draft.owner] = replace(draft.ports[draft.owner], address=IPv4Interface(match[1]))
+    interface = draft.interfaces[draft.owner]
+    draft.interfaces[draft.owner] = replace(interface, addresses=(*interface.addresses, IPv4Interface(match[1])))
 
 
 def _link_local(draft: Draft, _match: re.Match[str]) -> None:
-    draft.ports[draft.owner] = replace(draft.ports[draft.owner], unnumbered=True)
+    draft.interfaces[draft.owner] = replace(draft.interfaces[draft.owner], unnumbered=True)
 
 
 def _mtu(draft: Draft, match: re.Match[str]) -> None:
-    draft.ports[draft.owner] = replace(draft.ports[draft.owner], mtu_bytes=within(match[1], 1280, 9400))
+    draft.interfaces[draft.owner] = replace(draft.interfaces[draft.owner], mtu_bytes=within(match[1], 1280, 9400))
 
 
 def _speed(draft: Draft, match: re.Match[str]) -> None:
-    draft.ports[draft.owner] = replace(draft.ports[draft.owner], rate_gbps=int(match[1]))
+    port = draft.interfaces[draft.owner]
+    if isinstance(port, Port):
+        draft.interfaces[draft.owner] = replace(port, rate_gbps=int(match[1]))
 
 
 def _disabled(draft: Draft, _match: re.Match[str]) -> None:
-    draft.ports[draft.owner] = replace(draft.ports[draft.owner], enabled=False)
+    draft.interfaces[draft.owner] = replace(draft.interfaces[draft.owner], enabled=False)
+
+
+def _policy(draft: Draft, match: re.Match[str]) -> None:
+    draft.policies.append(Policy(name=match[1], rules=(), default=Action(match[2])))
+
+
+def _rule(draft: Draft, match: re.Match[str]) -> None:
+    policy = draft.policies[-1]
+    draft.policies[-1] = replace(policy, rules=(*policy.rules, PolicyRule(action=Action(match[2]))))
 
 
 def _prefix(draft: Draft, match: re.Match[str]) -> None:
-    found = PrefixRange(prefix=IPv4Network(match[2]), ge=int(match[3]), le=int(match[4]))
-    draft.prefixes[match[1]].append(found)
+    *before, last = draft.policies[-1].rules
+    found = PrefixRange(prefix=IPv4Network(match[1]), ge=int(match[2]), le=int(match[3]))
+    last = replace(last, prefixes=(*last.prefixes, found))
+    draft.policies[-1] = replace(draft.policies[-1], rules=(*before, last))
+
+
+def _bgp(draft: Draft, match: re.Match[str]) -> None:
+    draft.bgp = Bgp(asn=within(match[1], 1, MAX_ASN), router_id=None, max_paths=1, neighbors=())
+
+
+def _speaker(draft: Draft) -> Bgp:
+    assert draft.bgp is not None
+    return draft.bgp
+
+
+def _router_id(draft: Draft, match: re.Match[str]) -> None:
+    draft.bgp = replace(_speaker(draft), router_id=IPv4Address(match[1]))
+
+
+def _paths(draft: Draft, match: re.Match[str]) -> None:
+    draft.bgp = replace(_speaker(draft), max_paths=int(match[1]))
 
 
 def _neighbor(draft: Draft, match: re.Match[str]) -> None:
-    if match[1] not in draft.ports:
-        raise ValueError(f"there is no port {match[1]}")
-    address = IPv4Address(match[3]) if match[3] else None
-    draft.neighbors.append(
-        BgpNeighbor(interface=match[1], remote_as=within(match[2], 1, MAX_ASN), address=address, bfd=bool(match[4]))
-    )
+    peer = match[1] if match[1] in draft.interfaces else IPv4Address(match[1])
+    added = BgpNeighbor(peer=peer, remote_as=within(match[2], 1, MAX_ASN), timers=DEFAULT_TIMERS)
+    bgp = _speaker(draft)
+    draft.bgp = replace(bgp, neighbors=(*bgp.neighbors, added))
 
 
-PORT = (
+def _last(draft: Draft) -> BgpNeighbor:
+    return _speaker(draft).neighbors[-1]
+
+
+def _take(draft: Draft, neighbor: BgpNeighbor) -> None:
+    bgp = _speaker(draft)
+    draft.bgp = replace(bgp, neighbors=(*bgp.neighbors[:-1], neighbor))
+
+
+def _peer_description(draft: Draft, match: re.Match[str]) -> None:
+    _take(draft, replace(_last(draft), description=match[1]))
+
+
+def _timers(draft: Draft, match: re.Match[str]) -> None:
+    timers = replace(_last(draft).timers, keepalive_s=int(match[1]), hold_s=int(match[2]))
+    _take(draft, replace(_last(draft), timers=timers))
+
+
+def _connect_retry(draft: Draft, match: re.Match[str]) -> None:
+    _take(draft, replace(_last(draft), timers=replace(_last(draft).timers, connect_retry_s=int(match[1]))))
+
+
+def _advertisement(draft: Draft, match: re.Match[str]) -> None:
+    _take(draft, replace(_last(draft), timers=replace(_last(draft).timers, advertisement_interval_s=int(match[1]))))
+
+
+def _import(draft: Draft, match: re.Match[str]) -> None:
+    _take(draft, replace(_last(draft), import_policies=(*_last(draft).import_policies, match[1])))
+
+
+def _export(draft: Draft, match: re.Match[str]) -> None:
+    _take(draft, replace(_last(draft), export_policies=(*_last(draft).export_policies, match[1])))
+
+
+def _bfd(draft: Draft, match: re.Match[str]) -> None:
+    _take(draft, replace(_last(draft), bfd=BfdTimers(interval_ms=int(match[1]), multiplier=int(match[2]))))
+
+
+def _peer_disabled(draft: Draft, _match: re.Match[str]) -> None:
+    _take(draft, replace(_last(draft), enabled=False))
+
+
+INTERFACE = (
     rule(r"description (.+)", _description),
     rule(r"address (\S+)", _address),
     rule(r"link-local", _link_local),
@@ -132,17 +191,29 @@ PORT = (
     rule(r"speed (\d+)", _speed),
     rule(r"disabled", _disabled),
 )
+NEIGHBOR = (
+    rule(r"description (.+)", _peer_description),
+    rule(r"timers (\d+) (\d+)", _timers),
+    rule(r"connect-retry (\d+)", _connect_retry),
+    rule(r"advertisement-interval (\d+)", _advertisement),
+    rule(r"import (\S+)", _import),
+    rule(r"export (\S+)", _export),
+    rule(r"bfd (\d+) (\d+)", _bfd),
+    rule(r"disabled", _peer_disabled),
+)
 BGP = (
     rule(r"router-id (\S+)", _router_id),
-    rule(r"paths (\d+)", _once),
-    rule(r"timers (\d+) (\d+)", _once),
-    rule(r"(import|export) (\S+) (\d+) (\d+)", _prefix),
-    rule(r"neighbor (\S+) as (\d+)(?: address (\S+))?( bfd)?", _neighbor),
+    rule(r"paths (\d+)", _paths),
+    rule(r"neighbor (\S+) as (\d+)", _neighbor, *NEIGHBOR),
 )
 GRAMMAR = (
-    rule(r"hostname (\S+)", _once),
-    rule(r"loopback (\S+)", _loopback),
-    rule(r"bfd (\d+) (\d+)", _once),
-    rule(r"port (\S+)", _port, *PORT),
+    rule(r"hostname (\S+)", _hostname),
+    rule(r"port (\S+)", _port, *INTERFACE),
+    rule(r"loopback (\S+)", _loopback, *INTERFACE),
+    rule(
+        r"policy (\S+) default (permit|deny)",
+        _policy,
+        rule(r"rule (\d+) (permit|deny)", _rule, rule(r"prefix (\S+) (\d+) (\d+)", _prefix)),
+    ),
     rule(r"bgp (\d+)", _bgp, *BGP),
 )

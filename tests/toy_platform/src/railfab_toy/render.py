@@ -4,55 +4,65 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from railfab.device import BgpNeighbor, DeviceModel, Interface, PrefixRange
+from railfab.device import Bgp, BgpNeighbor, DeviceModel, Interface, Policy, PolicyRule, Port
 from railfab.platforms.shared.line_tree import Line
 
 
 def render(model: DeviceModel) -> tuple[Line, ...]:
-    bfd = (Line(f"bfd {model.bfd.interval_ms} {model.bfd.multiplier}"),) if model.bfd else ()
     return (
         Line(f"hostname {model.name}"),
-        Line(f"loopback {model.loopback}"),
-        *bfd,
-        *(Line(f"port {port.name}", tuple(_port(port))) for port in model.interfaces),
-        _bgp(model),
+        *(Line(_header(found), tuple(_interface(found))) for found in model.interfaces),
+        *(Line(f"policy {found.name} default {found.default}", tuple(_rules(found))) for found in model.policies),
+        *(() if model.bgp is None else (Line(f"bgp {model.bgp.asn}", tuple(_bgp(model.bgp))),)),
     )
 
 
-def _port(port: Interface) -> Iterator[Line]:
-    if port.description:
-        yield Line(f"description {port.description}")
-    if port.address is not None:
-        yield Line(f"address {port.address}")
-    if port.unnumbered:
+def _header(interface: Interface) -> str:
+    return f"{'port' if isinstance(interface, Port) else 'loopback'} {interface.name}"
+
+
+def _interface(interface: Interface) -> Iterator[Line]:
+    if interface.description:
+        yield Line(f"description {interface.description}")
+    yield from (Line(f"address {address}") for address in interface.addresses)
+    if interface.unnumbered:
         yield Line("link-local")
-    if port.mtu_bytes is not None:
-        yield Line(f"mtu {port.mtu_bytes}")
-    if port.rate_gbps is not None:
-        yield Line(f"speed {port.rate_gbps}")
-    if not port.enabled:
+    if interface.mtu_bytes is not None:
+        yield Line(f"mtu {interface.mtu_bytes}")
+    if isinstance(interface, Port) and interface.rate_gbps is not None:
+        yield Line(f"speed {interface.rate_gbps}")
+    if not interface.enabled:
         yield Line("disabled")
 
 
-def _bgp(model: DeviceModel) -> Line:
-    bgp = model.bgp
-    return Line(
-        f"bgp {bgp.asn}",
-        (
-            Line(f"router-id {bgp.router_id}"),
-            Line(f"paths {bgp.max_paths}"),
-            Line(f"timers {bgp.keepalive_s} {bgp.hold_s}"),
-            *(Line(f"import {_range(found)}") for found in bgp.import_prefixes),
-            *(Line(f"export {_range(found)}") for found in bgp.export_prefixes),
-            *map(_neighbor, bgp.neighbors),
-        ),
-    )
+def _rules(policy: Policy) -> Iterator[Line]:
+    for number, rule in enumerate(policy.rules, start=1):
+        yield Line(f"rule {number} {rule.action}", tuple(_rule(rule)))
 
 
-def _range(found: PrefixRange) -> str:
-    return f"{found.prefix} {found.ge} {found.le}"
+def _rule(rule: PolicyRule) -> Iterator[Line]:
+    yield from (Line(f"prefix {found.prefix} {found.ge} {found.le}") for found in rule.prefixes)
 
 
-def _neighbor(neighbor: BgpNeighbor) -> Line:
-    address = f" address {neighbor.address}" if neighbor.address else ""
-    return Line(f"neighbor {neighbor.interface} as {neighbor.remote_as}{address}{' bfd' if neighbor.bfd else ''}")
+def _bgp(bgp: Bgp) -> Iterator[Line]:
+    if bgp.router_id is not None:
+        yield Line(f"router-id {bgp.router_id}")
+    yield Line(f"paths {bgp.max_paths}")
+    yield from (Line(f"neighbor {found.peer} as {found.remote_as}", tuple(_neighbor(found))) for found in bgp.neighbors)
+
+
+def _neighbor(neighbor: BgpNeighbor) -> Iterator[Line]:
+    if neighbor.description:
+        yield Line(f"description {neighbor.description}")
+    timers = neighbor.timers
+    yield Line(f"timers {timers.keepalive_s} {timers.hold_s}")
+    if timers.connect_retry_s is not None:
+        yield Line(f"connect-retry {timers.connect_retry_s}")
+    if timers.advertisement_interval_s is not None:
+        yield Line(f"advertisement-interval {timers.advertisement_interval_s}")
+    yield from (Line(f"import {name}") for name in neighbor.import_policies)
+    yield from (Line(f"export {name}") for name in neighbor.export_policies)
+    if neighbor.bfd is not None:
+        yield Line(f"bfd {neighbor.bfd.interval_ms} {neighbor.bfd.multiplier}")
+    if not neighbor.enabled:
+        yield Line("disabled")

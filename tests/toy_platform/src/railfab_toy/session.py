@@ -5,10 +5,11 @@ from __future__ import annotations
 import difflib
 import json
 from hashlib import sha256
+from ipaddress import ip_address
 from types import TracebackType
-from typing import NoReturn, Self
+from typing import Any, NoReturn, Self
 
-from railfab.device import Observed, ObservedBgpSession, ObservedInterface
+from railfab.device import Family, Observed, ObservedBgpSession, ObservedFamily, ObservedInterface
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import CommitRefused, DeviceError, Unreachable, UnsupportedFeature
 from railfab.platforms import ChangeName, Dialect, Identity, Pending, Running, Staged, Verb
@@ -69,7 +70,7 @@ class ToySession:
         state = json.loads(self._cli.run(self._verbs["state"]))
         return Observed(
             interfaces=tuple(ObservedInterface(**entry) for entry in state["interfaces"]),
-            sessions=tuple(ObservedBgpSession(**entry) for entry in state["sessions"]),
+            sessions=tuple(map(_observed, state["sessions"])),
         )
 
     def operate(self, verb: Verb) -> NoReturn:
@@ -98,6 +99,15 @@ class ToySession:
             raise
         except DeviceError as error:
             raise CommitRefused(self._name, error.problem, error.remedy) from None
+
+
+def _observed(entry: dict[str, Any]) -> ObservedBgpSession:
+    peer, families = entry.pop("peer"), entry.pop("families")
+    return ObservedBgpSession(
+        peer=ip_address(peer) if peer[0].isdigit() else peer,
+        families=tuple(ObservedFamily(**{**found, "family": Family(found["family"])}) for found in families),
+        **entry,
+    )
 
 
 def _revision(text: str) -> str:

@@ -101,7 +101,7 @@ class ToyCli:
             case ["show", "pending"]:
                 return f"{self._changes.pending()}\n"
             case ["show", "state"]:
-                return json.dumps(asdict(self._device.observe())) + "\n"
+                return json.dumps(asdict(self._device.observe()), default=str) + "\n"
             case ["candidate"]:
                 self._candidate = []
                 return ""
