@@ -33,7 +33,7 @@ from railfab.cli.common import (
     stop_at_errors,
     stop_on_signal,
 )
-from railfab.device import changes
+from railfab.device import change_lines
 from railfab.endpoints import Endpoints
 from railfab.errors import ConfigError, Problems, RailfabError
 from railfab.fabric import Design, design, resolve_endpoints
@@ -237,7 +237,7 @@ class _Run:
 def _settings(fabric: Design, name: str, before: str, after: str) -> tuple[str, ...]:
     parse = platform(fabric.models[name].platform).parse
     try:
-        return tuple(map(str, changes(parse(before), parse(after))))
+        return change_lines(parse(before), parse(after))
     except (ConfigError, Problems):
         return ()
 

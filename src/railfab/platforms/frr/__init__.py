@@ -1,9 +1,10 @@
 """FRRouting on Linux: integrated configuration, pushed with frr-reload.py over SSH."""
 
-from railfab.device import DeviceModel
+from railfab.device import DeviceModel, Lag, Port
 from railfab.endpoints import Credentials, Endpoint
 from railfab.platforms.contract import Platform, Session
 from railfab.platforms.frr.lines import FORMAT
+from railfab.platforms.frr.names import device_name
 from railfab.platforms.frr.parse import NAME, parse
 from railfab.platforms.frr.render import render
 from railfab.platforms.frr.system import PortSettings, comments
@@ -21,7 +22,11 @@ def _session(endpoint: Endpoint, credentials: Credentials) -> Session:
 
 def _external(model: DeviceModel) -> str:
     """What Linux sets for the ports of a planned model, as comments."""
-    ports = {port.name: PortSettings(port.mtu_bytes, port.enabled) for port in model.interfaces if port.mtu_bytes}
+    ports = {
+        device_name(found.name): PortSettings(found.mtu_bytes, found.enabled)
+        for found in model.interfaces
+        if isinstance(found, Port | Lag) and found.mtu_bytes
+    }
     return comments(ports)
 
 
