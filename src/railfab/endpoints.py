@@ -91,11 +91,18 @@ def give_to_caller(path: Path) -> None:
         os.chown(path, int(uid), int(gid), follow_symlinks=False)
 
 
+def make_folder(path: Path) -> None:
+    """Make a folder and its missing parents, each owned by the user who called sudo."""
+    if path.is_dir():
+        return
+    make_folder(path.parent)
+    path.mkdir(exist_ok=True)
+    give_to_caller(path)
+
+
 def write_private(path: Path, text: str) -> None:
-    """Write a file that only its owner can read, atomically."""
-    if not path.parent.exists():
-        path.parent.mkdir(parents=True)
-        give_to_caller(path.parent)
+    """Write a file that only its owner can read, atomically; missing folders are made, from several threads too."""
+    make_folder(path.parent)
     part = path.with_name(path.name + ".part")
     part.unlink(missing_ok=True)
     with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:

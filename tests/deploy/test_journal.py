@@ -7,6 +7,7 @@ import os
 import re
 import signal
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -98,6 +99,14 @@ def test_twenty_deploys_are_kept_with_files_for_their_owner_alone(journal: Journ
     assert [record.deploy for record in journal.deploys()] == deploys[-20:]
     files = [path for path in journal.folder.rglob("*") if path.is_file()]
     assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
+
+
+def test_switches_that_are_changed_at_the_same_time_are_all_kept(journal: Journal) -> None:
+    names = [f"leaf{number}" for number in range(64)]
+    for _ in range(20):
+        with journal.open("deploy") as entry, ThreadPoolExecutor(16) as pool:
+            list(pool.map(entry.keep, names, names))
+        assert set(journal.last().switches) == set(names)
 
 
 def test_a_damaged_record_is_named_with_its_folder(journal: Journal) -> None:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from railfab.endpoints import give_to_caller
+from railfab.endpoints import give_to_caller, make_folder
 from railfab.errors import RailfabError
 from railfab.platforms import ChangeName
 
@@ -24,7 +24,7 @@ def fabric_lock(state: Path, fabric: str, change: ChangeName) -> Iterator[None]:
     """Hold the lock of a fabric. Raises RailfabError when another process holds it, and says who and since when."""
     path = state / f"{fabric}.deploy.lock"
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
         problem = f"cannot be written ({(error.strerror or str(error)).lower()})"
