@@ -33,7 +33,7 @@ CANNOT = 2
 """Exit code: bad input, or unreachable."""
 INTERRUPTED = 130
 """Exit code: ended by Ctrl-C or SIGTERM, as shells count signals."""
-STOP_WITHIN_S = 4.0
+STOP_WITHIN_S = 3.5
 """Time for cleaning up after a signal [s]."""
 
 
