@@ -16,12 +16,12 @@ NOBODY = 65534
 def test_what_sudo_writes_belongs_to_the_user_who_called_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SUDO_UID", str(NOBODY))
     monkeypatch.setenv("SUDO_GID", str(NOBODY))
-    path = tmp_path / "state" / "f.lab.json"
+    path = tmp_path / "work" / "state" / "f.lab.json"
     endpoints = Endpoints(
         fabric="f", backend="netns", nodes=(Endpoint(name="leaf1", platform="frr", host="192.0.2.1"),)
     )
     save_endpoints(path, endpoints)
-    for made in (path, path.parent):
+    for made in (path, path.parent, path.parent.parent):
         assert (made.stat().st_uid, made.stat().st_gid) == (NOBODY, NOBODY)
     assert path.stat().st_mode & 0o777 == 0o600
     assert load_endpoints(path) == endpoints

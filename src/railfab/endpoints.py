@@ -20,6 +20,8 @@ from railfab.errors import EndpointError, raise_all
 
 VERSION = 1
 STATE_DIR = Path(".railfab")
+PART = ".part"
+"""Ending of a file that is being written; one that a killed process left is no content."""
 MAX_CHARACTERS = 50_000_000
 """Limit of what is read of an endpoints file: more than any fabric needs, and an end for endless files."""
 IN_HOST_DATA = ("gnmi_port", "ca", "known_hosts", "credentials", "skip_verify", "owns_system")
@@ -103,12 +105,16 @@ def make_folder(path: Path) -> None:
 def write_private(path: Path, text: str) -> None:
     """Write a file that only its owner can read, atomically; missing folders are made, from several threads too."""
     make_folder(path.parent)
-    part = path.with_name(path.name + ".part")
+    part = path.with_name(path.name + PART)
     part.unlink(missing_ok=True)
-    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write(text)
-    give_to_caller(part)
-    part.replace(path)
+    try:
+        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(text)
+        give_to_caller(part)
+        part.replace(path)
+    except OSError:
+        part.unlink(missing_ok=True)
+        raise
 
 
 def save_endpoints(path: Path, endpoints: Endpoints) -> None:

@@ -109,6 +109,27 @@ def test_switches_that_are_changed_at_the_same_time_are_all_kept(journal: Journa
         assert set(journal.last().switches) == set(names)
 
 
+def test_a_deploy_that_every_switch_refused_is_not_the_one_to_undo(journal: Journal) -> None:
+    changed = deployed(journal, {"leaf1": "a1"})
+    with journal.open("deploy") as entry:
+        entry.keep("leaf1", "b1")
+        entry.finish({"leaf1": "failed", "leaf2": "no change"})
+    assert journal.last().deploy == changed
+    assert len(journal.deploys()) == 2
+
+
+def test_what_a_process_left_that_was_killed_while_it_wrote_is_no_deploy_and_no_switch(journal: Journal) -> None:
+    deploy = deployed(journal, {"leaf1": "a1"})
+    (journal.folder / deploy / "before" / "leaf2.part").write_text("a")
+    killed = journal.folder / "20261122T091000Z-0000"
+    killed.mkdir()
+    (killed / "deploy.json.part").write_text("{")
+    assert [record.switches for record in journal.deploys()] == [("leaf1",)]
+    assert journal.texts_before(deploy) == {"leaf1": "a1"}
+    deployed(journal, {"leaf1": "b1"})
+    assert not killed.exists()
+
+
 def test_a_damaged_record_is_named_with_its_folder(journal: Journal) -> None:
     record = journal.folder / deployed(journal, {"leaf1": "a"}) / "deploy.json"
     record.write_text("{")
@@ -120,6 +141,22 @@ def test_a_state_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(RailfabError, match=r"cannot be written .*\. Name another folder with --state\."):
         deployed(Journal(tmp_path / "file", "pod64"), {})
+
+
+def test_a_full_disk_is_named(tmp_path: Path) -> None:
+    (tmp_path / "pod64.deploy.lock").symlink_to("/dev/full")
+    with pytest.raises(RailfabError, match=r"pod64\.deploy\.lock: cannot be written \(.*\)\. Name another folder"):
+        deployed(Journal(tmp_path, "pod64"), {})
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root; run the tests with sudo")
+def test_what_sudo_wrote_can_be_continued_by_the_user_who_called_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SUDO_UID", "65534")
+    monkeypatch.setenv("SUDO_GID", "65534")
+    deployed(Journal(tmp_path / "state", "pod64"), {"leaf1": "a1"})
+    assert {path.stat().st_uid for path in (tmp_path / "state").rglob("*")} == {65534}
 
 
 def hold(state: Path, opened: multiprocessing.synchronize.Event) -> None:

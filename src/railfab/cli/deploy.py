@@ -196,8 +196,10 @@ class _Run:
                     stop_requested=stop_requested,
                     abandoned=stop_requested,
                 )
+        try:
             entry.finish({outcome.name: outcome.result for outcome in outcomes})
-        _report(self.fabric, outcomes, self._changes(previews, texts), output=self.output)
+        finally:
+            _report(self.fabric, outcomes, self._changes(previews, texts), output=self.output)
         if stop_requested.is_set():
             raise typer.Exit(INTERRUPTED)
 

@@ -19,7 +19,7 @@ from socket import gethostname
 from typing import Any
 
 from railfab.deploy.lock import fabric_lock
-from railfab.endpoints import write_private
+from railfab.endpoints import PART, write_private
 from railfab.errors import RailfabError
 from railfab.platforms import ChangeName
 from railfab.units import listed
@@ -63,6 +63,11 @@ class DeployRecord:
     @property
     def change(self) -> ChangeName:
         return ChangeName(deploy=self.deploy, user=self.user, host=self.host)
+
+    @property
+    def may_have_changed(self) -> bool:
+        """Whether a switch may run something else since; not so when each one refused the change."""
+        return not self.finished or any(result in ("changed", "unsettled") for result in self.results.values())
 
 
 class OpenDeploy:
@@ -121,15 +126,20 @@ class Journal:
             verb=verb,
             began=datetime.now(UTC).isoformat(timespec="seconds"),
         )
-        for old in self._folders()[: -(KEPT - 1)]:
-            shutil.rmtree(old, ignore_errors=True)
+        self._prune()
         _write(self.folder / change.deploy / RECORD, json.dumps(_document(record), indent=2) + "\n")
         return OpenDeploy(self.folder / change.deploy, record)
 
+    def _prune(self) -> None:
+        """Remove the oldest deploys, and what is left of those that were killed before they changed a switch."""
+        found = self._folders()
+        used = [folder for folder in found if (folder / BEFORE).is_dir()]
+        for old in set(found) - set(used[-(KEPT - 1) :]):
+            shutil.rmtree(old, ignore_errors=True)
+
     def deploys(self) -> tuple[DeployRecord, ...]:
-        """The deploys that changed a switch, oldest first. Raises RailfabError for a record that cannot be read."""
-        found = (_record(folder) for folder in self._folders())
-        return tuple(record for record in found if record.switches)
+        """The deploys that began to change a switch, oldest first. Raises RailfabError for a damaged record."""
+        return tuple(_record(folder) for folder in self._folders() if _switches(folder))
 
     def is_own(self, change: ChangeName) -> bool:
         """Whether a change was begun from this state folder."""
@@ -138,8 +148,8 @@ class Journal:
         ).change == change
 
     def last(self) -> DeployRecord:
-        """The last deploy, rollbacks apart. Raises RailfabError when there is none."""
-        deploys = [record for record in self.deploys() if record.verb == "deploy"]
+        """The last deploy that changed a switch, rollbacks apart. Raises RailfabError when there is none."""
+        deploys = [record for record in self.deploys() if record.verb == "deploy" and record.may_have_changed]
         if not deploys:
             raise RailfabError(
                 str(self.folder), "has no previous configurations", "Deploy first; each deploy stores what it replaces"
@@ -170,11 +180,16 @@ def _document(record: DeployRecord) -> dict[str, Any]:
     return {key: value for key, value in asdict(record).items() if key != "switches"}
 
 
-def _record(folder: Path) -> DeployRecord:
+def _switches(folder: Path) -> tuple[str, ...]:
+    """The switches whose former configurations a deploy has kept as a whole."""
     before = folder / BEFORE
-    switches = tuple(sorted(file.name for file in before.iterdir())) if before.is_dir() else ()
+    files = before.iterdir() if before.is_dir() else ()
+    return tuple(sorted(file.name for file in files if not file.name.endswith(PART)))
+
+
+def _record(folder: Path) -> DeployRecord:
     try:
-        return DeployRecord(**json.loads(_read(folder / RECORD)), switches=switches)
+        return DeployRecord(**json.loads(_read(folder / RECORD)), switches=_switches(folder))
     except (ValueError, TypeError) as error:
         remedy = f"Remove the folder {folder}; its configurations are then lost"
         raise RailfabError(str(folder / RECORD), f"is not a record of a deploy ({error})", remedy) from None

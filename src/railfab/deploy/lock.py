@@ -24,22 +24,34 @@ def fabric_lock(state: Path, fabric: str, change: ChangeName) -> Iterator[None]:
     """Hold the lock of a fabric. Raises RailfabError when another process holds it, and says who and since when."""
     path = state / f"{fabric}.deploy.lock"
     try:
-        make_folder(path.parent)
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        descriptor = _locked(path, fabric, change)
     except OSError as error:
         problem = f"cannot be written ({(error.strerror or str(error)).lower()})"
         raise RailfabError(str(path), problem, "Name another folder with --state") from None
-    with os.fdopen(descriptor, "r+") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise RailfabError(fabric, f"is being changed by {_holder(file.read())}", "Wait until it ends") from None
+    try:
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _locked(path: Path, fabric: str, change: ChangeName) -> int:
+    """The descriptor of the lock file, which names us as its holder. Raises RailfabError when it is held."""
+    make_folder(path.parent)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         give_to_caller(path)
         holder = {"change": str(change), "pid": os.getpid(), "since": f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S}Z"}
-        file.truncate(0)
-        file.write(json.dumps(holder) + "\n")
-        file.flush()
-        yield
+        os.ftruncate(descriptor, 0)
+        os.write(descriptor, (json.dumps(holder) + "\n").encode())
+    except BlockingIOError:
+        held = _holder(path.read_text(encoding="utf-8", errors="replace"))
+        os.close(descriptor)
+        raise RailfabError(fabric, f"is being changed by {held}", "Wait until it ends") from None
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
 
 
 def _holder(text: str) -> str:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from railfab.endpoints import Credentials, give_to_caller, state_file, write_private
+from railfab.endpoints import Credentials, give_to_caller, make_folder, state_file, write_private
 from railfab.errors import LabError
 
 
@@ -83,12 +83,11 @@ def _make_directory(path: Path) -> None:
     if path.is_dir():
         return
     try:
-        path.mkdir(parents=True)
+        make_folder(path)
     except OSError as error:
         raise LabError(
             str(path), f"cannot be created ({error.strerror})", "Name another directory with --state"
         ) from None
-    give_to_caller(path)
 
 
 def _open_lock(path: Path) -> Path:
