@@ -60,15 +60,15 @@ def spines_used(state: ForwardingState, switch: str = LEAF, address: str = str(F
     return {state.links.far_key(link)[0] for link in state.routes.egress(switch, ip_address(address))}
 
 
-def policy(*rules: PolicyRule, default: Action = Action.DENY, name: str = "tested") -> Policy:
+def policy(*rules: PolicyRule, default: Action | None = Action.DENY, name: str = "tested") -> Policy:
     return Policy(name=name, rules=rules, default=default)
 
 
-def exporting(name: str, *rules: PolicyRule, default: Action = Action.DENY) -> DeviceModel:
+def exporting(name: str, *rules: PolicyRule, default: Action | None = Action.DENY) -> DeviceModel:
     return with_policy(model(name), "export", policy(*rules, default=default))
 
 
-def importing(name: str, *rules: PolicyRule, default: Action = Action.DENY) -> DeviceModel:
+def importing(name: str, *rules: PolicyRule, default: Action | None = Action.DENY) -> DeviceModel:
     return with_policy(model(name), "import", policy(*rules, default=default))
 
 
@@ -159,13 +159,22 @@ def test_a_neighbour_has_a_policy_of_its_own() -> None:
     assert [session.total.sent for session in state.sessions_of(FAR_LEAF)] == [33] * 7 + [0]
 
 
-def test_several_policies_are_evaluated_in_order_and_the_default_of_the_last_one_counts() -> None:
-    loopbacks = policy(permitting("10.254.0.0/15", ge=32), name="loopbacks")
+@pytest.mark.parametrize(("default", "told"), [(None, True), (Action.DENY, False), (Action.PERMIT, True)])
+def test_the_first_policy_with_a_default_decides_and_one_without_leaves_the_rest_to_the_next(
+    default: Action | None, told: bool
+) -> None:
+    loopbacks = policy(permitting("10.254.0.0/15", ge=32), name="loopbacks", default=default)
     rest = policy(name="rest", default=Action.PERMIT)
     state = converged(with_policy(model(FAR_LEAF), "export", loopbacks, rest))
-    assert spines_used(state) == set(SPINES)
-    state = converged(with_policy(model(FAR_LEAF), "export", rest, loopbacks))
-    assert spines_used(state) == set()
+    assert spines_used(state) == (set(SPINES) if told else set())
+    assert spines_used(state, address=str(FAR_LOOPBACK)) == set(SPINES)
+
+
+@pytest.mark.parametrize("required", [True, False])
+def test_after_the_last_policy_without_a_default_rfc_8212_decides(required: bool) -> None:
+    held = with_policy(model(FAR_LEAF), "export", policy(permitting("10.254.0.0/15", ge=32), default=None))
+    state = converged(with_bgp(held, lambda bgp: replace(bgp, requires_policy=required)))
+    assert spines_used(state) == (set() if required else set(SPINES))
     assert spines_used(state, address=str(FAR_LOOPBACK)) == set(SPINES)
 
 

@@ -51,11 +51,15 @@ class PolicyRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """A routing policy: the first rule that a route meets decides. default: what happens to all other routes."""
+    """A routing policy: the first rule that a route meets decides.
+
+    default: what happens to all other routes. None leaves them to the next policy of the neighbour; after the last one
+    an internal neighbour permits them, and an external one unless `Bgp.requires_policy`.
+    """
 
     name: str
     rules: tuple[PolicyRule, ...]
-    default: Action = Action.DENY
+    default: Action | None = Action.DENY
 
 
 class Family(StrEnum):
@@ -116,8 +120,8 @@ class BgpNeighbor:
 
     peer: an address, or the name of the interface of an unnumbered session. remote_as: INTERNAL where it is the own
     AS number. update_source: an interface.
-    multihop_ttl: None for a directly connected peer. import_policies, export_policies: names, evaluated in order; none
-    accepts or announces everything, unless `Bgp.requires_policy`. bfd: None without BFD.
+    multihop_ttl: None for a directly connected peer. import_policies, export_policies: names, evaluated in order until
+    one decides; none accepts or announces everything, unless `Bgp.requires_policy`. bfd: None without BFD.
     """
 
     peer: IpAddress | str

@@ -51,17 +51,21 @@ def is_internal(model: DeviceModel, neighbor: BgpNeighbor) -> bool:
 
 
 def _rules(model: DeviceModel, neighbor: BgpNeighbor, names: Sequence[str]) -> Filter:
-    """The rules of all policies in their order, and the default of the last one.
+    """The rules of the policies in their order, up to the first one with a default, which decides what is left.
 
-    A policy that is not defined denies every route. Without any policy, RFC 8212 decides for an external neighbour.
+    A policy that is not defined denies every route. Where none has a default, and without any policy, RFC 8212 decides
+    for an external neighbour, and an internal one permits.
     """
-    if not names:
-        strict = model.bgp is not None and model.bgp.requires_policy and not is_internal(model, neighbor)
-        return (DENY,) if strict else (PERMIT,)
-    policies = [model.policy(name) for name in names]
-    rules = [rule for policy in policies for rule in (policy.rules if policy else (DENY,))]
-    last = policies[-1]
-    return (*rules, DENY if last is None else PolicyRule(action=last.default))
+    rules: list[PolicyRule] = []
+    for name in names:
+        policy = model.policy(name)
+        if policy is None:
+            return (*rules, DENY)
+        rules += policy.rules
+        if policy.default is not None:
+            return (*rules, PolicyRule(action=policy.default))
+    strict = model.bgp is not None and model.bgp.requires_policy and not is_internal(model, neighbor)
+    return (*rules, DENY if strict else PERMIT)
 
 
 def _suppressed(aggregates: Sequence[Aggregate]) -> Iterator[PolicyRule]:

@@ -37,6 +37,7 @@ from railfab.device import (
     Qos,
     Remote,
     Svi,
+    interfaces_of_peers,
 )
 
 T = TypeVar("T")
@@ -88,6 +89,13 @@ def _management(has: Callable[[Management], bool]) -> Used:
 
 def _balancing(has: Callable[[LoadBalancing], bool]) -> Used:
     return lambda model: model.load_balancing is not None and has(model.load_balancing)
+
+
+def _has_bfd_of_a_session(model: DeviceModel) -> bool:
+    """Whether a session has BFD without an interface, or other BFD timers than another session of its interface."""
+    connected = interfaces_of_peers(model)
+    found = [(connected.get(x.key) or x.update_source, x.bfd) for x in model.neighbors if x.bfd is not None]
+    return any(name is None for name, _ in found) or len({*found}) > len({name for name, _ in found})
 
 
 def _is_internal(model: DeviceModel) -> bool:
@@ -163,6 +171,7 @@ def _with_balancing(change: Callable[[LoadBalancing], LoadBalancing]) -> Callabl
 
 FEATURES: Mapping[str, Feature] = {
     "bfd": Feature("BFD on BGP sessions", _any_neighbor(lambda found: found.bfd is not None)),
+    "bfd_per_session": Feature("BFD timers that the sessions of an interface do not share", _has_bfd_of_a_session),
     "numbered": Feature(
         "ports with addresses", lambda model: any(x.addresses for x in model.interfaces if not isinstance(x, Loopback))
     ),
@@ -231,6 +240,9 @@ FEATURES: Mapping[str, Feature] = {
     "several_policies": Feature(
         "several policies for one direction",
         _any_neighbor(lambda found: max(len(found.import_policies), len(found.export_policies)) > 1),
+    ),
+    "policy_without_default": Feature(
+        "policies that leave routes to the next one", lambda model: any(x.default is None for x in model.policies)
     ),
     "aggregate": Feature("aggregates", _bgp(lambda bgp: bool(bgp.aggregates))),
     "aggregate_contributors": Feature(

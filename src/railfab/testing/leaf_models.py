@@ -177,6 +177,14 @@ def _lag(**fields: Any) -> Change:
     return changed
 
 
+def _with_another_session_of_the_loopback(model: DeviceModel) -> DeviceModel:
+    """With BFD on two sessions from the loopback, and other timers on each."""
+    far = replace(model.neighbors[0], peer=IPv4Address("10.255.9.1"), update_source=LOOPBACK)
+    fast, slow = BfdTimers(interval_ms=300, multiplier=3), BfdTimers(interval_ms=1000, multiplier=3)
+    other = replace(far, peer=IPv4Address("10.255.9.2"), bfd=slow)
+    return _bgp(neighbors=(*model.neighbors, replace(far, bfd=fast), other))(model)
+
+
 def _unnumbered_with_description(model: DeviceModel) -> DeviceModel:
     uplink = model.interfaces[1].name
     unnumbered = _uplink(addresses=(), unnumbered=True)(model)
@@ -196,6 +204,7 @@ LOSSLESS_TOO = TrafficClass(
 
 WANTING: Mapping[str, Change] = {
     "bfd": _neighbor(bfd=BfdTimers(interval_ms=300, multiplier=3)),
+    "bfd_per_session": _with_another_session_of_the_loopback,
     "breakout": _breakout,
     "mtu": _port(mtu_bytes=9216),
     "port_speed": _port(rate_gbps=400),
@@ -229,6 +238,7 @@ WANTING: Mapping[str, Change] = {
     "unnumbered_description": _unnumbered_with_description,
     "bgp_password": _neighbor(password=REFERENCE),
     "several_policies": _neighbor(import_policies=("fabric", "fabric-too")),
+    "policy_without_default": _model(policies=(replace(FABRIC, default=None),)),
     "aggregate": _bgp(aggregates=(Aggregate(prefix=IPv4Network("10.16.0.0/16")),)),
     "aggregate_contributors": _bgp(
         aggregates=(Aggregate(prefix=IPv4Network("10.16.0.0/16"), contributors=(IPv4Network("10.16.0.0/24"),)),)

@@ -48,7 +48,7 @@ def policy_lists(draw: st.DrawFn, able: Collection[str]) -> tuple[Policy, ...]:
         Policy(
             name=name,
             rules=tuple(draw(st.lists(_rules(able), max_size=3))),
-            default=draw(st.sampled_from(Action)),
+            default=draw(st.sampled_from([*Action, *([None] if "policy_without_default" in able else [])])),
         )
         for name in names
     )

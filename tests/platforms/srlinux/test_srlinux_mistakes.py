@@ -214,6 +214,14 @@ def prepending_statement(configuration: Json) -> None:
     policy(configuration)["statement"][0]["action"]["bgp"] = {"as-path": prepend}
 
 
+def no_default_action(configuration: Json) -> None:
+    del policy(configuration)["default-action"]
+
+
+def next_policy(configuration: Json) -> None:
+    policy(configuration)["default-action"]["policy-result"] = "next-policy"
+
+
 def policy_of_a_neighbor(configuration: Json) -> None:
     bgp(configuration)["neighbor"][0]["import-policy"] = ["fabric-export"]
 
@@ -447,6 +455,12 @@ MISTAKES: tuple[Mistake, ...] = (
     (policy_emptied, ["policies[fabric-import].rules[1]", "policies[fabric-import].rules[2]"], []),
     (rejecting_statement, ["policies[fabric-import].rules[1].action: permit -> deny"], []),
     (prepending_statement, ["policies[fabric-import].rules[1].prepend: 0 -> 2"], []),
+    (no_default_action, ["policies[fabric-import].default: deny -> not set"], []),
+    (
+        next_policy,
+        ["policies[fabric-import].default: deny -> not set"],
+        ["set / routing-policy policy fabric-import default-action policy-result next-policy"],
+    ),
     (
         policy_of_a_neighbor,
         ["bgp.neighbors[10.32.0.0].import_policies: fabric-import -> fabric-export"],

@@ -178,9 +178,7 @@ def _as_number(neighbor: BgpNeighbor, own_as: int) -> int:
 
 def render_bfd(model: DeviceModel) -> Json | None:
     """BFD timers of the subinterface of every session with BFD; the peer group decides whether a session uses it."""
-    timers: dict[str, BfdTimers] = {}
-    for name, found in _bfd_timers(model):
-        timers.setdefault(name, found)
+    timers = dict(_bfd_timers(model))
     if not timers:
         return None
     return {"subinterface": [_bfd(subinterface(name), found) for name, found in timers.items()]}

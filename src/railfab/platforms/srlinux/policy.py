@@ -39,7 +39,10 @@ def render_policies(model: DeviceModel) -> Json | None:
 
 
 def _policy(policy: Policy) -> Json:
-    tree: Json = {"name": policy.name, "default-action": {"policy-result": RESULTS[policy.default]}}
+    """A policy; without a default action the next policy of a neighbour decides (srl_nokia-routing-policy)."""
+    tree: Json = {"name": policy.name}
+    if policy.default is not None:
+        tree["default-action"] = {"policy-result": RESULTS[policy.default]}
     statements = [_statement(number, rule, own) for number, rule, own in _numbered(policy)]
     return tree | ({"statement": statements} if statements else {})
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from railfab.device import Action, Policy, PolicyRule, PrefixRange
+from railfab.device import Policy, PolicyRule, PrefixRange
 from railfab.platforms.shared.config_node import ConfigNode
 from railfab.platforms.srlinux.policy import GRACEFUL_SHUTDOWN, RESULTS
 
@@ -32,7 +32,7 @@ class PolicyReader:
         return Policy(
             name=str(node.value["name"]),
             rules=tuple(rule for rule in rules if rule is not None),
-            default=_ACTIONS.get(default or "", Action.DENY),
+            default=_ACTIONS.get(default or ""),
         )
 
     def _rule(self, statement: ConfigNode) -> PolicyRule | None:
