@@ -183,7 +183,7 @@ def test_what_a_known_platform_cannot_do_is_said_though_nothing_is_rendered(tmp_
     assert {type(error) for error in caught.value.errors} == {UnsupportedFeature}
     assert str(caught.value).splitlines()[0] == (
         f"{path}: pod1-seg1-leaf1: platform frr does not support pfc. "
-        f"Choose another platform or remove pfc from the intent."
+        f"Choose another platform, or change profile.lossless.pfc in the intent."
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from railfab.platforms import admit, platform, platform_names
 from railfab.platforms.features import FEATURES
 from railfab.testing.device_models import features
 from railfab.topology import wire
+from railfab.topology.catalogue import catalogue
 
 DESIGNS: dict[str, dict[str, Any]] = {
     "ebgp": {},
@@ -28,8 +30,14 @@ DESIGNS: dict[str, dict[str, Any]] = {
 }
 
 
-MODELS = {"frr": "linux-64", "srlinux": "7220-ixr-d5"}
-"""A switch model of each platform."""
+LARGE_ENOUGH = ("linux-64", "7220-ixr-d5", *catalogue())
+"""Switch models, the preferred ones first."""
+
+
+def switch_model(name: str) -> str:
+    """A switch model that runs a platform; the test is skipped where the catalogue has none."""
+    found = next((model for model in LARGE_ENOUGH if name in catalogue()[model].names), None)
+    return found or pytest.skip(f"no switch model of the catalogue runs {name}")
 
 
 def models(name: str, changes: dict[str, Any]) -> list[DeviceModel]:
@@ -38,7 +46,7 @@ def models(name: str, changes: dict[str, Any]) -> list[DeviceModel]:
     tiers = {
         f"backend__{tier}__{key}": value
         for tier in ("segments", "spines")
-        for key, value in (("platform", name), ("model", MODELS[name]))
+        for key, value in (("platform", name), ("model", switch_model(name)))
     }
     intent = fabric(**lossless, **tiers, **changes)
     return list(plan(wire(intent), intent).values())
@@ -58,3 +66,20 @@ def test_a_design_parses_back_to_its_models_or_is_refused_where_a_platform_lacks
         else:
             admitted = admit(model, own)
             assert own.parse(own.text(own.render(admitted))) == admitted
+
+
+def test_the_key_of_a_feature_is_one_of_the_intent() -> None:
+    """So that the remedy of a refusal names something to change."""
+    intent = fabric(profile__lossless={"dscp": 26})
+    for feature, found in FEATURES.items():
+        assert found.key is None or attrgetter(found.key)(intent) != "", feature
+
+
+def test_a_refusal_says_which_key_of_the_intent_asks_for_the_feature() -> None:
+    (spine,) = [found for found in models("srlinux", {"profile__ecmp": "flowlet"}) if found.name == "pod1-spine1"]
+    with pytest.raises(UnsupportedFeature) as refused:
+        admit(spine, platform("srlinux"))
+    assert str(refused.value) == (
+        "pod1-spine1: platform srlinux does not support load_balancing_flowlet. "
+        "Choose another platform, or change profile.ecmp in the intent."
+    )

@@ -54,9 +54,10 @@ def admit(model: DeviceModel, platform: Platform) -> DeviceModel:
 
 
 def _refusal(name: str, platform: str, feature: str, support: Support) -> RailfabError:
+    key = FEATURES[feature].key
+    change = f"change {key} in the intent" if key else f"remove {feature} from the intent"
     if support is Support.LATER:
         problem = f"{feature} cannot be rendered for platform {platform} yet"
-        remedy = f"`railfab plan` documents it; to render, remove {feature} from the intent"
-        return NotRenderedYet(name, problem, remedy)
-    remedy = f"Choose another platform or remove {feature} from the intent"
+        return NotRenderedYet(name, problem, f"`railfab plan` documents it; to render, {change}")
+    remedy = f"Choose another platform, or {change}"
     return UnsupportedFeature(name, f"platform {platform} does not support {feature}", remedy)

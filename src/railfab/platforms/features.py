@@ -47,11 +47,12 @@ Used = Callable[[DeviceModel], bool]
 @dataclass(frozen=True, slots=True)
 class Feature:
     """used: whether a model has it. without: the model with what the operating system below the platform sets left out;
-    None for a feature that cannot be left out."""
+    None for a feature that cannot be left out. key: of the intent that asks for it; None where no intent does."""
 
     meaning: str
     used: Used
     without: Callable[[DeviceModel], DeviceModel] | None = None
+    key: str | None = None
 
 
 def _any_of(kind: type[T], has: Callable[[T], bool] = lambda _found: True) -> Used:
@@ -170,16 +171,21 @@ def _with_balancing(change: Callable[[LoadBalancing], LoadBalancing]) -> Callabl
 
 
 FEATURES: Mapping[str, Feature] = {
-    "bfd": Feature("BFD on BGP sessions", _any_neighbor(lambda found: found.bfd is not None)),
+    "bfd": Feature("BFD on BGP sessions", _any_neighbor(lambda found: found.bfd is not None), key="profile.bfd"),
     "bfd_per_session": Feature("BFD timers that the sessions of an interface do not share", _has_bfd_of_a_session),
     "numbered": Feature(
-        "ports with addresses", lambda model: any(x.addresses for x in model.interfaces if not isinstance(x, Loopback))
+        "ports with addresses",
+        lambda model: any(x.addresses for x in model.interfaces if not isinstance(x, Loopback)),
+        key="profile.underlay",
     ),
-    "unnumbered": Feature("BGP sessions over link-local addresses", _any_of(Interface, lambda x: x.unnumbered)),
+    "unnumbered": Feature(
+        "BGP sessions over link-local addresses", _any_of(Interface, lambda x: x.unnumbered), key="profile.underlay"
+    ),
     "mtu": Feature(
         "MTU of an interface",
         _any_of(Interface, lambda found: found.mtu_bytes is not None),
         _each(lambda found: replace(found, mtu_bytes=None)),
+        key="profile.mtu",
     ),
     "port_speed": Feature(
         "speed of a port", _any_of(Port, lambda port: port.rate_gbps is not None), _each(_without_speed)
@@ -187,7 +193,11 @@ FEATURES: Mapping[str, Feature] = {
     "fec": Feature("forward error correction", _any_of(Port, lambda port: port.fec is not None), _each(_without_fec)),
     "fec_rs_544": Feature("RS(544,514) as a setting", _any_of(Port, lambda port: port.fec is Fec.RS_544)),
     "breakout": Feature("cages split into ports", lambda model: bool(model.breakouts)),
-    "ipv6": Feature("IPv6 addresses and prefixes", lambda model: any(x.version == 6 for x in _addresses(model))),
+    "ipv6": Feature(
+        "IPv6 addresses and prefixes",
+        lambda model: any(x.version == 6 for x in _addresses(model)),
+        key="profile.family",
+    ),
     "several_loopbacks": Feature(
         "more than one loopback", lambda model: sum(isinstance(found, Loopback) for found in model.interfaces) > 1
     ),
@@ -203,13 +213,18 @@ FEATURES: Mapping[str, Feature] = {
     "mlag": Feature(
         "MLAG pairs",
         lambda model: model.mlag is not None or _any_of(Lag, lambda lag: lag.mlag_id is not None)(model),
+        key="hosts.attach",
     ),
-    "esi": Feature("EVPN multihoming", _any_of(Lag, lambda lag: lag.esi is not None)),
+    "esi": Feature("EVPN multihoming", _any_of(Lag, lambda lag: lag.esi is not None), key="hosts.attach"),
     "vrf": Feature("VRFs", lambda model: bool(model.network_instances)),
     "vxlan": Feature(
-        "VXLAN", lambda model: model.vtep is not None or any(vlan.vni is not None for vlan in model.vlans)
+        "VXLAN",
+        lambda model: model.vtep is not None or any(vlan.vni is not None for vlan in model.vlans),
+        key="profile.data_plane",
     ),
-    "evpn": Feature("BGP EVPN", _any_neighbor(lambda found: Family.EVPN in found.families)),
+    "evpn": Feature(
+        "BGP EVPN", _any_neighbor(lambda found: Family.EVPN in found.families), key="profile.control_plane"
+    ),
     "vtep_loopback": Feature(
         "a loopback of its own for VXLAN", lambda model: model.vtep is not None and model.vtep.source != LOOPBACK
     ),
@@ -219,18 +234,30 @@ FEATURES: Mapping[str, Feature] = {
             max(len(found.import_targets), len(found.export_targets)) > 1 for found in model.network_instances
         ),
     ),
-    "ibgp": Feature("internal BGP sessions", _is_internal),
+    "ibgp": Feature("internal BGP sessions", _is_internal, key="profile.control_plane"),
     "remote_as_external": Feature("any external AS", _any_neighbor(lambda found: found.remote_as is Remote.EXTERNAL)),
-    "route_reflector": Feature("route reflection", _any_neighbor(lambda found: found.reflector_client)),
-    "update_source": Feature(
-        "source interface of a BGP session", _any_neighbor(lambda found: found.update_source is not None)
+    "route_reflector": Feature(
+        "route reflection", _any_neighbor(lambda found: found.reflector_client), key="profile.control_plane"
     ),
-    "multihop": Feature("external BGP over several hops", _any_neighbor(lambda found: found.multihop_ttl is not None)),
+    "update_source": Feature(
+        "source interface of a BGP session",
+        _any_neighbor(lambda found: found.update_source is not None),
+        key="profile.control_plane",
+    ),
+    "multihop": Feature(
+        "external BGP over several hops",
+        _any_neighbor(lambda found: found.multihop_ttl is not None),
+        key="profile.control_plane",
+    ),
     "next_hop": Feature(
-        "next hop other than the default", _any_neighbor(lambda found: found.next_hop is not NextHop.DEFAULT)
+        "next hop other than the default",
+        _any_neighbor(lambda found: found.next_hop is not NextHop.DEFAULT),
+        key="profile.control_plane",
     ),
     "next_hop_unchanged": Feature(
-        "next hop unchanged", _any_neighbor(lambda found: found.next_hop is NextHop.UNCHANGED)
+        "next hop unchanged",
+        _any_neighbor(lambda found: found.next_hop is NextHop.UNCHANGED),
+        key="profile.control_plane",
     ),
     "unnumbered_description": Feature(
         "description of an unnumbered session",
@@ -257,17 +284,23 @@ FEATURES: Mapping[str, Feature] = {
     "policy_set_med": Feature("setting of the MED", _any_rule(lambda rule: rule.set_med is not None)),
     "policy_prepend": Feature("AS path prepending", _any_rule(lambda rule: bool(rule.prepend))),
     "drain": Feature("maintenance drain", lambda model: model.drain),
-    "pfc": Feature("priority flow control", _any_qos_port(lambda port: bool(port.pfc))),
-    "ecn": Feature("ECN marking", _any_qos_port(lambda port: bool(port.ecn))),
-    "pfc_watchdog": Feature("PFC watchdog", _qos(lambda qos: qos.watchdog is not None)),
+    "pfc": Feature("priority flow control", _any_qos_port(lambda port: bool(port.pfc)), key="profile.lossless.pfc"),
+    "ecn": Feature("ECN marking", _any_qos_port(lambda port: bool(port.ecn)), key="profile.lossless.ecn"),
+    "pfc_watchdog": Feature(
+        "PFC watchdog", _qos(lambda qos: qos.watchdog is not None), key="profile.lossless.watchdog"
+    ),
     "several_lossless_classes": Feature("several lossless classes", _qos(lambda qos: len(qos.lossless()) > 1)),
     "shared_priority": Feature("several classes with one PFC priority", _qos(_shares_a_priority)),
     "several_classifiers": Feature("several DSCP maps", _qos(lambda qos: len(qos.classifiers) > 1)),
     "lag_member_qos": Feature("QoS of a member of a LAG", _has_member_qos),
     "dynamic_threshold": Feature("alpha of a queue", _any_threshold(lambda found: found.alpha is not None)),
     "queue_limit": Feature("fixed limit of a queue", _any_threshold(lambda found: found.limit_bytes is not None)),
-    "load_balancing_flowlet": Feature("flowlets", _balancing(lambda found: found.mode is BalancingMode.FLOWLET)),
-    "load_balancing_packet": Feature("packet spraying", _balancing(lambda found: found.mode is BalancingMode.PACKET)),
+    "load_balancing_flowlet": Feature(
+        "flowlets", _balancing(lambda found: found.mode is BalancingMode.FLOWLET), key="profile.ecmp"
+    ),
+    "load_balancing_packet": Feature(
+        "packet spraying", _balancing(lambda found: found.mode is BalancingMode.PACKET), key="profile.ecmp"
+    ),
     "load_balancing_adaptive": Feature(
         "adaptive routing", _balancing(lambda found: found.mode is BalancingMode.ADAPTIVE)
     ),
@@ -275,17 +308,23 @@ FEATURES: Mapping[str, Feature] = {
         "fields of the ECMP hash",
         _balancing(lambda found: bool(found.fields)),
         _with_balancing(lambda found: replace(found, fields=())),
+        key="profile.hash.fields",
     ),
     "hash_queue_pair": Feature(
-        "queue pair in the ECMP hash", _balancing(lambda found: HashField.QUEUE_PAIR in found.fields)
+        "queue pair in the ECMP hash",
+        _balancing(lambda found: HashField.QUEUE_PAIR in found.fields),
+        key="profile.hash.fields",
     ),
     "hash_ingress_port": Feature(
-        "ingress port in the ECMP hash", _balancing(lambda found: HashField.INGRESS_PORT in found.fields)
+        "ingress port in the ECMP hash",
+        _balancing(lambda found: HashField.INGRESS_PORT in found.fields),
+        key="profile.hash.fields",
     ),
     "hash_seed": Feature(
         "seed of the ECMP hash",
         _balancing(lambda found: found.seed is not None),
         _with_balancing(lambda found: replace(found, seed=None)),
+        key="profile.hash.seed",
     ),
     "management": Feature("management access", _management(lambda _found: True)),
     "ntp": Feature("NTP servers", _management(lambda found: bool(found.ntp))),
