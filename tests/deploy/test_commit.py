@@ -71,7 +71,7 @@ class MemorySession:
         self.switch.call("stage")
         running = self.switch.running
         diff = "\n".join(difflib.unified_diff(running.splitlines(), text.splitlines(), lineterm=""))
-        return Staged(text=text, diff=diff, revision=str(hash(running)))
+        return Staged(text=text, diff=diff, former=running, revision=str(hash(running)))
 
     def commit(self, staged: Staged, change: ChangeName, within_s: int) -> None:
         if self.switch.refuse:

@@ -218,6 +218,15 @@ def test_a_deploy_sets_what_linux_has_in_a_lab(lab: RunningLab, narrow_port: str
     assert railfab("verify", lab, "--on", "lab", "--wait", "60")[0] == 0
 
 
+def test_a_rollback_restores_what_linux_had(lab: RunningLab, narrow_port: str) -> None:
+    assert railfab("deploy", lab, "--on", "lab", "--yes")[0] == 0
+    code, outcomes = railfab("rollback", lab, "--on", "lab", "--yes")
+    assert (code, [outcome["name"] for outcome in outcomes]) == (0, [narrow_port.partition(" ")[0]])
+    assert link_of(lab, "swp1") == (1500, False)
+    assert railfab("deploy", lab, "--on", "lab", "--yes")[0] == 0
+    assert link_of(lab, "swp1") == (9000, True)
+
+
 def test_where_linux_belongs_to_somebody_else_verify_says_what_to_do(
     lab: RunningLab, narrow_port: str, tmp_path: Path
 ) -> None:

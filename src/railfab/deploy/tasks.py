@@ -89,7 +89,7 @@ def reconcile(
             return Result(host=task.host, changed=False, diff="")
         _check(name, running, staged, approved, stop_requested)
         if keep is not None:
-            keep(name, running.text)
+            keep(name, staged.former)
         _commit(task, session, staged, change, within_s, abandoned or threading.Event())
     return Result(host=task.host, changed=True, diff=staged.diff)
 

@@ -218,11 +218,15 @@ class Running:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Staged:
-    """A candidate that the device accepts. diff: unified, empty when nothing would change. revision: of the running
-    configuration that it was compared with."""
+    """A candidate that the device accepts.
+
+    diff: unified, empty when nothing would change. former: the running configuration that it was compared with, as a
+    text that restores all that the candidate changes. revision: of that configuration.
+    """
 
     text: str
     diff: str
+    former: str
     revision: str
 
 

@@ -18,6 +18,7 @@ from railfab.platforms.contract import ChangeName, Identity, Pending, Running, S
 from railfab.platforms.frr.on_switch import program
 from railfab.platforms.frr.on_switch.records import APPLIED, APPLYING, CONFIRMING, REVERTING
 from railfab.platforms.frr.state import observed_state
+from railfab.platforms.frr.system import without_settings
 from railfab.platforms.shared import yaml_files
 from railfab.platforms.shared.root_shell import CommandResult, RootShell
 
@@ -30,7 +31,8 @@ _HOSTNAME = re.compile(r"^hostname (\S+)", re.MULTILINE)
 _VERSION = re.compile(r"^frr version (\S+)\n", re.MULTILINE)
 _ADDRESS = re.compile(r"^- interface (?P<interface>\S+)(?: vrf \S+)?: no (?P<line>ip(?:v6)? address (?P<prefix>\S+))")
 _ROUTE = re.compile(r"^[-+] (?:vrf \S+: )?no (?P<line>ip(?:v6)? route (?P<prefix>\S+) .*)$")
-_SHUTDOWN = re.compile(r"^\+ interface (?P<interface>\S+)(?: vrf \S+)?: (?P<line>shutdown)$")
+_SHUTDOWN = re.compile(r"^\+ interface (?P<interface>\S+)(?: vrf \S+)?: shutdown$")
+_DOWN = re.compile(r"^ip link set dev (?P<interface>\S+) mtu \d+ down$")
 
 
 class FrrSession:
@@ -38,6 +40,7 @@ class FrrSession:
 
     def __init__(self, endpoint: Endpoint, credentials: Credentials) -> None:
         self._name = endpoint.name
+        self._owns_system = endpoint.owns_system
         self._shell = RootShell(endpoint, credentials)
         self._commands = dict(yaml_files.dialect(__package__ or "").verbs)
 
@@ -63,16 +66,19 @@ class FrrSession:
         )
 
     def stage(self, text: str) -> Staged:
-        """Compare; the diff is empty when frr-reload.py finds nothing to do.
+        """Compare; the diff is empty when frr-reload.py finds nothing to do, and Linux's ports are as the text says.
 
+        Those are compared, and set by `commit`, where the endpoint says `owns_system`; see `system`.
         Raises CommitRefused for a text that FRR rejects, one of another switch, and one without the address or the
         route over which this session reaches the switch.
         """
+        text = text if self._owns_system else without_settings(text)
         found = self._ask("stage", text=text)
-        running, changes = str(found["text"]), tuple(found["changes"])
-        self._check_hostname(running, text)
+        former, changes = str(found["former"]), tuple(found["changes"])
+        self._check_hostname(former, text)
         self._check_management(changes, found["management"])
-        return Staged(text=text, diff=_unified(running, text, changes), revision=found["revision"])
+        diff = _unified(former, text, changes)
+        return Staged(text=text, diff=diff, former=former, revision=found["revision"])
 
     def commit(self, staged: Staged, change: ChangeName, within_s: int) -> None:
         """Replace the running configuration; the switch restores it unless `confirm` comes within the time."""
@@ -142,13 +148,13 @@ class FrrSession:
 
 
 def _cuts_off(change: str, management: Mapping[str, str]) -> str:
-    """The line of a change (see reload_output.pending) that carries this session; empty for any other."""
+    """The line of a change (see `differences` on the switch) that carries this session; empty for any other."""
     if not management:
         return ""
     if match := _ADDRESS.match(change):
         return match["line"] if match["prefix"].partition("/")[0] == management["address"] else ""
-    if match := _SHUTDOWN.match(change):
-        return match["line"] if match["interface"] == management["interface"] else ""
+    if match := _SHUTDOWN.match(change) or _DOWN.match(change):
+        return "shutdown" if match["interface"] == management["interface"] else ""
     if (match := _ROUTE.match(change)) and management["route"]:
         return match["line"] if _network(match["prefix"]) == _network(management["route"], management["client"]) else ""
     return ""

@@ -84,8 +84,7 @@ class GnmiSession:
 
         gNMI has no call that only validates: the switch validates in `commit`. Raises ConfigError for broken JSON.
         """
-        running = self._configuration()
-        return Staged(text=text, diff=_difference(running, text), revision=_revision(running))
+        return _staged(text, self._configuration())
 
     def commit(self, staged: Staged, change: ChangeName, within_s: int) -> None:
         """Replace the managed subtrees that differ, in one Set, and read them back once."""
@@ -192,6 +191,12 @@ def _identity(configuration: Json, state: Json) -> Identity:
     version = state.get("system", {}).get("information", {}).get("version", "")
     model = state.get("platform", {}).get("chassis", {}).get("type", "")
     return Identity(hostname=names.get("host-name", ""), version=version, model=model)
+
+
+def _staged(candidate: str, running: Json) -> Staged:
+    return Staged(
+        text=candidate, diff=_difference(running, candidate), former=text(running), revision=_revision(running)
+    )
 
 
 def _revision(configuration: Json) -> str:

@@ -52,7 +52,7 @@ class ToySession:
             self._type_candidate(text)
             self._refusing(self._verbs["check"])
             self._cli.run(self._verbs["abort"])
-        return Staged(text=text, diff=changes, revision=_revision(running))
+        return Staged(text=text, diff=changes, former=running, revision=_revision(running))
 
     def commit(self, staged: Staged, change: ChangeName, within_s: int) -> None:
         if _revision(self._text()) != staged.revision:

@@ -26,6 +26,7 @@ MODULES = (
     "on_switch/places",
     "on_switch/daemons",
     "on_switch/commands",
+    "system",
     "on_switch/texts",
     "on_switch/records",
     "on_switch/startup",

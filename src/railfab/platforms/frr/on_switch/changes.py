@@ -32,7 +32,14 @@ from railfab.platforms.frr.on_switch.records import (
     write_record,
 )
 from railfab.platforms.frr.on_switch.startup import SAVING, prepare_startup, replace_startup
-from railfab.platforms.frr.on_switch.texts import checked_text, replace_running, revision, running_text, store
+from railfab.platforms.frr.on_switch.texts import (
+    checked_text,
+    former_text,
+    replace_running,
+    revision,
+    running_text,
+    store,
+)
 
 RETRY_EVERY_S = 5
 """How long the job waits after a failure to revert [s]."""
@@ -44,11 +51,11 @@ def commit(request: dict[str, Any]) -> dict[str, Any]:
     with locked(LOCK_WITHIN_S, unless_pending=True):
         settle()
         refuse_pending(pending_change())
-        former = checked_text(commands, text)
-        if revision(former) != request["revision"]:
+        running = checked_text(commands, text)
+        if revision(running) != request["revision"]:
             problem = "has changed since its differences were shown"
             raise Refused("commit", problem, "Review them with --plan, then deploy again")
-        record = arm(request, former)
+        record = arm(request, former_text(commands, running, text))
         why = apply_candidate(commands, record)
         if why:
             restore(commands, record, why)

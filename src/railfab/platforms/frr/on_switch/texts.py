@@ -1,4 +1,4 @@
-"""Configurations on the switch: read, stored, compared and made the running one."""
+"""Configurations on the switch, with what they say of Linux's ports: read, stored, compared, made the running one."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from railfab.platforms.frr.on_switch.commands import first_line, run
 from railfab.platforms.frr.on_switch.daemons import check_daemons, startup_text
 from railfab.platforms.frr.on_switch.places import ETC, RELOAD_WITHIN_S, SHOW_WITHIN_S, TEST_WITHIN_S, Refused
 from railfab.platforms.frr.reload_output import pending, refusal, with_sorted_prefix_lists
+from railfab.platforms.frr.system import pending_commands, settings_in, with_running_settings
 
 PASSES = 3
 
@@ -33,6 +34,20 @@ def checked_text(commands: dict[str, str], *texts: str) -> str:
     return running_text(commands)
 
 
+def former_text(commands: dict[str, str], running: str, candidate: str) -> str:
+    """The text that restores a running configuration after a candidate: with the settings of the candidate's ports."""
+    return with_running_settings(running, links(commands), like=candidate) if settings_in(candidate) else running
+
+
+def links(commands: dict[str, str]) -> str:
+    """The ports that Linux has, as JSON."""
+    status, out, errors = run(commands["links"], SHOW_WITHIN_S)
+    if status != 0:
+        problem = f"does not show its ports ({first_line(out, errors, status)})"
+        raise Refused("device", problem, "Install iproute2 on the switch")
+    return out
+
+
 def store(folder: Path, text: str) -> None:
     """A configuration as `frr.conf` in a folder of its own.
 
@@ -47,14 +62,23 @@ def store(folder: Path, text: str) -> None:
 
 
 def differences(commands: dict[str, str], folder: Path) -> tuple[str, ...]:
-    """Lines that frr-reload.py would change. Its exit status counts too: it lists changes for a bad file as well."""
+    """Lines that frr-reload.py would change, and commands for Linux's ports.
+
+    The exit status of frr-reload.py counts too: it lists changes for a bad file as well.
+    """
     status, out, errors = run(commands["diff"].format(folder=folder), TEST_WITHIN_S)
     if status == 127:
         raise Refused("device", "has no frr-reload.py", "Install frr-pythontools on the switch")
     if status != 0:
         problem = "rejects " + refusal(out + "\n" + errors)
         raise Refused("commit", problem, "Correct it; the switch is unchanged")
-    return pending(out)
+    return (*pending(out), *port_commands(commands, folder))
+
+
+def port_commands(commands: dict[str, str], folder: Path) -> list[str]:
+    """Commands that give Linux's ports the settings of a stored configuration."""
+    text = (folder / "frr.conf").read_text()
+    return pending_commands(text, links(commands)) if settings_in(text) else []
 
 
 def replace_running(commands: dict[str, str], folder: Path) -> str:
@@ -67,6 +91,8 @@ def replace_running(commands: dict[str, str], folder: Path) -> str:
     why = ""
     for _ in range(PASSES):
         status, out, errors = run(commands["replace"].format(folder=folder), RELOAD_WITHIN_S)
+        for command in port_commands(commands, folder):
+            run(command, SHOW_WITHIN_S)
         left = differences(commands, folder)
         if not left:
             return ""

@@ -20,7 +20,7 @@ from railfab.platforms.frr.on_switch.daemons import check_daemons, startup_text
 from railfab.platforms.frr.on_switch.places import ETC, FOLDER, RUN, SHOW_WITHIN_S, Refused
 from railfab.platforms.frr.on_switch.records import LOCK_WITHIN_S, described, locked, pending_change, refuse_pending
 from railfab.platforms.frr.on_switch.startup import prepare_startup, replace_startup
-from railfab.platforms.frr.on_switch.texts import checked_text, differences, revision, store
+from railfab.platforms.frr.on_switch.texts import checked_text, differences, former_text, revision, store
 
 RESTART_WITHIN_S = 60
 
@@ -54,7 +54,8 @@ def stage(request: dict[str, Any]) -> dict[str, Any]:
     except OSError as error:
         problem = f"cannot store the candidate ({error.strerror or error})"
         raise Refused("commit", problem, f"Check the free space of {RUN}; the switch is unchanged") from None
-    return {"text": text, "revision": revision(text), "changes": changes, "management": management()}
+    former = former_text(request["commands"], text, request["text"])
+    return {"former": former, "revision": revision(text), "changes": changes, "management": management()}
 
 
 def management() -> dict[str, Any]:
