@@ -10,20 +10,16 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 
 import pytest
 from tests.integration.frr.bench import CREDENTIALS, Node, change, settle, within, without_version
-from tests.platforms.frr.switches import LEAF, text
+from tests.platforms.frr.switches import LEAF, SLOWER, text
 
 from railfab.errors import DeviceError, Unreachable
 from railfab.platforms.frr.session import FrrSession
 from railfab.platforms.shared import root_shell
 
 pytestmark = pytest.mark.lab
-
-SLOWER = replace(LEAF, bgp=replace(LEAF.bgp, max_paths=2, keepalive_s=5, hold_s=15))
-WITHOUT_BGP = replace(LEAF, bgp=replace(LEAF.bgp, neighbors=()), bfd=None)
 
 
 @pytest.fixture

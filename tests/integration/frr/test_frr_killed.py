@@ -13,12 +13,11 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.integration.frr.bench import Node, change, settle, within, without_version
-from tests.platforms.frr.switches import LEAF, text
+from tests.platforms.frr.switches import LEAF, SLOWER, text
 
 from railfab.errors import CommitRefused, Unreachable
 from railfab.platforms import Pending, Verb
@@ -26,7 +25,6 @@ from railfab.platforms.frr.session import FrrSession
 
 pytestmark = pytest.mark.lab
 
-SLOWER = replace(LEAF, bgp=replace(LEAF.bgp, max_paths=2, keepalive_s=5, hold_s=15))
 
 DEPLOY = """\
 import sys

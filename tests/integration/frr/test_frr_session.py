@@ -17,9 +17,9 @@ from threading import Barrier
 
 import pytest
 from tests.integration.frr.bench import CREDENTIALS, Node, change, push, settle, ssh_server, within, without_version
-from tests.platforms.frr.switches import LEAF, RICH, SPINE, text, with_bgp, with_neighbors
+from tests.platforms.frr.switches import LEAF, RICH, SLOWER, SPINE, text, with_bgp
 
-from railfab.device import BfdTimers, BgpTimers, DeviceModel, Policy
+from railfab.device import BfdTimers, DeviceModel, Policy
 from railfab.endpoints import Credentials, read_credentials
 from railfab.errors import CommitRefused, DeviceError, LoginRefused, Unreachable, UnsupportedFeature
 from railfab.platforms import Verb, platform
@@ -29,8 +29,6 @@ from railfab.platforms.frr.session import FrrSession
 pytestmark = pytest.mark.lab
 
 Switches = tuple[Node, Node]
-SLOWER = with_neighbors(with_bgp(LEAF, max_paths=2), timers=BgpTimers(keepalive_s=5, hold_s=15))
-"""Another model of the same switch, whose change resets no session."""
 
 
 def established(node: Node) -> dict[str, int]:

@@ -184,3 +184,7 @@ def with_bgp(model: DeviceModel, **changes: Any) -> DeviceModel:
 def with_neighbors(model: DeviceModel, **changes: Any) -> DeviceModel:
     """The switch with other settings of every neighbour."""
     return with_bgp(model, neighbors=tuple(replace(neighbor, **changes) for neighbor in model.neighbors))
+
+
+SLOWER = with_neighbors(with_bgp(LEAF, max_paths=2), timers=BgpTimers(keepalive_s=5, hold_s=15))
+"""Another model of the leaf, whose change resets no session."""
