@@ -2,10 +2,11 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help demo setup test check bench lab-deps lab-deps-here clean pins
+.PHONY: help demo setup test laws check bench lab-deps lab-deps-here clean pins
 
 FABRIC ?= inventory/fabrics/pod64.yml
 FOR ?=
+EXAMPLES ?= 2000
 ARGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
@@ -24,6 +25,9 @@ setup: $(VENV)/dev.stamp ## the virtual environment with everything a developer 
 
 test: $(VENV)/dev.stamp lab-deps-here ## all tests; those that need root, FRR or Prometheus say what to install when they are skipped
 	@$(BIN)/python -m pytest -n auto $(ARGS)
+
+laws: $(VENV)/dev.stamp ## the laws of every platform on many more models than `make test` draws; EXAMPLES=2000 says how many
+	@RAILFAB_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n auto tests/platforms/test_platform_laws.py $(ARGS)
 
 check: $(VENV)/dev.stamp ## lint, format, types and the rule that imports point down
 	@$(BIN)/ruff check .

@@ -93,7 +93,7 @@ def device_models(draw: st.DrawFn, name: str) -> DeviceModel:
     instances = tuple(draw(st.lists(_instances(vxlan), max_size=2, unique_by=_name))) if "vrf" in able else ()
     vlans = tuple(draw(st.lists(_vlans(vxlan), max_size=3, unique_by=_vlan_id))) if "vlan" in able else ()
     world = World(able=able, instances=instances, vlans=vlans)
-    breakouts, slots = _split(name, draw(st.lists(_cages(able), min_size=1, max_size=5)))
+    breakouts, slots = _split(name, draw(st.lists(_cages(able), min_size=1, max_size=3)))
     drawn = [*draw(_ports_and_lags(slots, world)), *draw(_loopbacks(able)), *draw(_svis(world))]
     peers = [peer for _, peer in drawn if peer is not None]
     peers += draw(_far_peers(able))

@@ -8,6 +8,7 @@ class TestToy(PlatformLaws):
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -50,7 +51,10 @@ from railfab.twin.encoder import Encoder, Wildcard
 
 inherited = [HealthCheck.too_slow, HealthCheck.differing_executors]
 """Health checks that do not apply: one test runs in the class of each platform."""
-thorough = settings(max_examples=150, deadline=None, suppress_health_check=inherited)
+EXAMPLES = int(os.environ.get("RAILFAB_EXAMPLES", "100"))
+"""Models that the law of rendering and parsing draws; `make laws` draws many more."""
+
+thorough = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=inherited)
 brief = settings(max_examples=15, deadline=None, suppress_health_check=inherited)
 LABEL = re.compile(r"\{(\w+)\}")
 
@@ -84,25 +88,23 @@ class PlatformLaws:
 
     @given(drawn=st.data())
     @thorough
-    def test_a_rendered_model_parses_to_the_same_model(self, drawn: st.DataObject) -> None:
+    def test_a_rendered_model_parses_to_an_equal_model_that_renders_to_equal_text(self, drawn: st.DataObject) -> None:
         own, model = self.platform, self.model(drawn)
-        assert own.parse(own.text(own.render(model))) == model
+        text = own.text(own.render(model))
+        parsed = own.parse(text)
+        assert parsed == model
+        assert own.text(own.render(parsed)) == text
 
     @given(drawn=st.data())
     @thorough
     def test_what_the_system_below_has_is_a_comment_of_the_configuration(self, drawn: st.DataObject) -> None:
         """A text that begins with it parses to the same model, which leaves it out."""
-        own, planned = self.platform, drawn.draw(device_models(self.name))
-        model = admit(planned, own)
-        before = own.external(planned) if own.external else ""
-        assert own.parse(before + own.text(own.render(model))) == model
-
-    @given(drawn=st.data())
-    @thorough
-    def test_equal_models_render_to_equal_text(self, drawn: st.DataObject) -> None:
         own = self.platform
-        text = own.text(own.render(self.model(drawn)))
-        assert own.text(own.render(own.parse(text))) == text
+        if own.external is None:
+            pytest.skip(f"railfab configures all of {self.name}")
+        planned = drawn.draw(device_models(self.name))
+        model = admit(planned, own)
+        assert own.parse(own.external(planned) + own.text(own.render(model))) == model
 
     # Capabilities
 

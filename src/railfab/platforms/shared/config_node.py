@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from ipaddress import IPv4Address, ip_address, ip_interface, ip_network
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from railfab.device import IpAddress, IpInterface, IpNetwork
 from railfab.errors import ConfigError, RailfabError
@@ -14,9 +13,11 @@ T = TypeVar("T")
 ENABLE = "enable"
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigNode:
-    """A container or list entry. Readers return the value or None; an invalid value is noted as a problem."""
+class ConfigNode(NamedTuple):
+    """A container or list entry. Readers return the value or None; an invalid value is noted as a problem.
+
+    A named tuple, which is made in half the time of a frozen dataclass: a configuration has thousands of nodes.
+    """
 
     value: Mapping[str, Any]
     path: str
@@ -44,11 +45,14 @@ class ConfigNode:
             self.problem("is not a list of JSON objects", "Use an array of objects here", name)
             return
         for entry in found:
-            if missing := [key for key in keys if key not in entry]:
-                self.problem(f"an entry has no key {missing[0]}", "Add the key to every entry", name)
-                continue
-            key_text = "".join(f"[{key}={_text(entry[key])}]" for key in keys)
-            yield ConfigNode(entry, f"{self.path}/{name}{key_text}", self.problems)
+            path = f"{self.path}/{name}"
+            for key in keys:
+                if key not in entry:
+                    self.problem(f"an entry has no key {key}", "Add the key to every entry", name)
+                    break
+                path = f"{path}[{key}={_text(entry[key])}]"
+            else:
+                yield ConfigNode(entry, path, self.problems)
 
     def entry(self, name: str, key: str, wanted: object) -> ConfigNode:
         """The entry of a list with this key; empty when absent."""

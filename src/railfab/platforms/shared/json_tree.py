@@ -42,11 +42,11 @@ def stripped(value: Any, identity: re.Pattern[str]) -> Any:
 
     identity: a prefix that only an identity has, because a value may hold colons of its own (an IPv6 address).
     """
+    if isinstance(value, str):
+        return identity.sub("", value) if ":" in value else value
     if isinstance(value, dict):
-        return {bare(name): stripped(child, identity) for name, child in value.items()}
-    if isinstance(value, list):
-        return [stripped(child, identity) for child in value]
-    return identity.sub("", value) if isinstance(value, str) and ":" in value else value
+        return {_bare(name) if ":" in name else name: stripped(child, identity) for name, child in value.items()}
+    return [stripped(child, identity) for child in value] if isinstance(value, list) else value
 
 
 @lru_cache(maxsize=4096)

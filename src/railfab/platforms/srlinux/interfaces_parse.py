@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -40,7 +40,7 @@ class Ports(NamedTuple):
 def parse_interfaces(root: ConfigNode, attached: Attached, esis: Mapping[str, str]) -> Ports:
     """Effective configuration of the interfaces. esis: Ethernet segment identifier of each LAG that has one."""
     nodes = {str(node.value["name"]): node for node in root.entries("interface", "name")}
-    fronts = {name: nodes[name] for name in sorted(filter(is_port, nodes), key=front_panel)}
+    fronts = {name: nodes.pop(name) for name in sorted(filter(is_port, nodes), key=front_panel)}
     cages = {name: node for name, node in fronts.items() if "breakout-mode" in node.value}
     breakouts = {name: found for name, node in cages.items() if (found := _breakout(name, node))}
     members = {name: lag for name, node in fronts.items() if (lag := node.child("ethernet").text("aggregate-id"))}
@@ -68,8 +68,7 @@ def _breakout(name: str, port: ConfigNode) -> BreakoutPort | None:
 
 def _port(port: ConfigNode, name: str, attached: Attached, members: Mapping[str, str]) -> Port:
     ethernet = port.child("ethernet")
-    vlans = _vlans(port)
-    unit = port.entry("subinterface", "index", 0) if vlans is None else _nothing(port)
+    vlans, unit = _subinterfaces(port)
     return Port(
         name=name,
         description=port.text("description") or "",
@@ -82,10 +81,6 @@ def _port(port: ConfigNode, name: str, attached: Attached, members: Mapping[str,
         fec=_fec(ethernet.child("forward-error-correction")),
         vlans=vlans,
     )
-
-
-def _nothing(node: ConfigNode) -> ConfigNode:
-    return ConfigNode({}, node.path, node.problems)
 
 
 def _instance(unit: ConfigNode, name: str, attached: Attached) -> str | None:
@@ -137,14 +132,19 @@ def _fec(node: ConfigNode) -> Fec | None:
     return _FEC.get(node.text("fec-option") or "")
 
 
-def _vlans(port: ConfigNode) -> VlanMembership | None:
-    """VLANs of a port with bridged subinterfaces, whose index is the VLAN's ID; None for a routed port."""
-    units = [unit for unit in port.entries("subinterface", "index") if unit.value.get("type") == "bridged"]
-    if not units:
-        return None
+def _subinterfaces(port: ConfigNode) -> tuple[VlanMembership | None, ConfigNode]:
+    """The VLANs of a port with bridged subinterfaces, and the routed subinterface 0, which is empty on such a port."""
+    nothing, units = ConfigNode({}, port.path, port.problems), list(port.entries("subinterface", "index"))
+    if bridged := [unit for unit in units if unit.value.get("type") == "bridged"]:
+        return _vlans(port, bridged), nothing
+    return None, next((unit for unit in units if str(unit.value["index"]) == "0"), nothing)
+
+
+def _vlans(port: ConfigNode, bridged: Sequence[ConfigNode]) -> VlanMembership:
+    """VLANs of a port, whose IDs are the indices of its bridged subinterfaces."""
     tagging = port.flag("vlan-tagging", default=False)
     untagged, tagged = None, set()
-    for unit in units:
+    for unit in bridged:
         vlan = unit.number("index")
         encap = unit.at("vlan", "encap")
         if vlan is not None and tagging and "single-tagged" in encap.value:
@@ -181,8 +181,8 @@ def _lags(
 
 
 def _lag(node: ConfigNode, name: str, attached: Attached, members: tuple[str, ...], esis: Mapping[str, str]) -> Lag:
-    vlans, body = _vlans(node), node.child("lag")
-    unit = node.entry("subinterface", "index", 0) if vlans is None else _nothing(node)
+    body = node.child("lag")
+    vlans, unit = _subinterfaces(node)
     return Lag(
         name=name,
         description=node.text("description") or "",
@@ -234,4 +234,4 @@ def _below_cage(
         node = ConfigNode({}, f"{root.path}/interface[name={port.name}]", root.problems)
         node.problem(f"{cage} is not broken out into {lane} ports", f"Set breakout-mode on {cage}")
         return port
-    return replace(port, enabled=port.enabled and cages[cage].enabled(default=True))
+    return port if cages[cage].enabled(default=True) else replace(port, enabled=False)

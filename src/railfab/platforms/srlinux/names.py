@@ -26,7 +26,7 @@ def is_managed(name: str) -> bool:
 
 def is_port(name: str) -> bool:
     """Whether it is a front-panel port or a lane of one."""
-    return _PORT.fullmatch(name) is not None
+    return bool(front_panel(name))
 
 
 @lru_cache(maxsize=4096)

@@ -7,7 +7,7 @@ profile where they have PFC for the same priorities. There is one scheduler poli
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from railfab.device import (
     Classifier,
@@ -58,8 +58,13 @@ def bridged_units(interfaces: Iterable[Interface]) -> Units:
     }
 
 
+Marked = Collection[tuple[str | None, str]]
+"""Port profiles and classes of which a port marks the class."""
+
+
 def render_qos(qos: Qos, units: Units) -> Json:
-    ports = [entry for port in qos.ports for entry in _port(port, qos, units.get(port.interface, (0,)))]
+    marked = {(port.profile, name) for port in qos.ports for name in port.ecn}
+    ports = [entry for port in qos.ports for entry in _port(port, qos, marked, units.get(port.interface, (0,)))]
     tree: Json = {
         "queues": _queues(qos),
         "forwarding-classes": {"forwarding-class": list(_forwarding_classes(qos))},
@@ -71,12 +76,12 @@ def render_qos(qos: Qos, units: Units) -> Json:
     if qos.classifiers:
         tree["classifiers"] = {"dscp-policy": [_classifier(classifier) for classifier in qos.classifiers]}
     management = {
-        "queue-management-profile": [found for profile in qos.profiles for found in _markings(profile, qos)],
+        "queue-management-profile": [found for profile in qos.profiles for found in _markings(profile, qos, marked)],
         "buffer-allocation-profile": [_buffers(profile, qos) for profile in qos.profiles],
     }
     if filled := {name: found for name, found in management.items() if found}:
         tree["buffer-management"] = filled
-    if any(port.ecn for port in qos.ports):
+    if marked:
         tree["explicit-congestion-notification"] = {}
     return tree
 
@@ -118,18 +123,13 @@ def _schedulers(qos: Qos) -> list[Json]:
     return found
 
 
-def _markings(profile: PortProfile, qos: Qos) -> Iterator[Json]:
+def _markings(profile: PortProfile, qos: Qos, marked: Marked) -> Iterator[Json]:
     """Queue management profiles of the classes that are marked on any port with the profile, or could be."""
     for cls in qos.classes:
         thresholds = profile.of(cls.name)
-        marked = _is_marked(profile.name, cls.name, qos)
-        if marked or (thresholds is not None and thresholds.ecn is not None):
-            yield _marking(marking_name(profile.name, cls.name, qos), thresholds, enabled=marked)
-
-
-def _is_marked(profile: str, traffic_class: str, qos: Qos) -> bool:
-    """Whether any port with a profile marks a class."""
-    return any(port.profile == profile and traffic_class in port.ecn for port in qos.ports)
+        enabled = (profile.name, cls.name) in marked
+        if enabled or (thresholds is not None and thresholds.ecn is not None):
+            yield _marking(marking_name(profile.name, cls.name, qos), thresholds, enabled=enabled)
 
 
 def _marking(name: str, thresholds: ClassThresholds | None, *, enabled: bool) -> Json:
@@ -235,7 +235,7 @@ def _headroom_pool(qos: Qos) -> Json:
     return {"name": FORWARDING_COMPLEX, "input": {"pfc-buffer-reservation": qos.headroom_pool_percent}}
 
 
-def _port(port: PortQos, qos: Qos, units: Sequence[int]) -> list[Json]:
+def _port(port: PortQos, qos: Qos, marked: Marked, units: Sequence[int]) -> list[Json]:
     """PFC, buffers and scheduler are bound to the port, the classifier to its subinterfaces."""
     output: Json = {"scheduler": {"scheduler-policy": NAME}}
     entry: Json = {
@@ -250,23 +250,23 @@ def _port(port: PortQos, qos: Qos, units: Sequence[int]) -> list[Json]:
         output["buffer-allocation-profile"] = port.profile
         if port.pfc:
             entry["input"] = {"pfc-buffer-allocation-profile": port.profile}
-        if marked := _marked_queues(port, port.profile, qos):
-            output["queues"] = {"queue": marked}
+        if queues := _marked_queues(port, qos, marked):
+            output["queues"] = {"queue": queues}
     if port.classifier is None:
         return [entry]
     return [entry, *(_classification(port.interface, index, port.classifier) for index in units)]
 
 
-def _marked_queues(port: PortQos, profile: str, qos: Qos) -> list[Json]:
+def _marked_queues(port: PortQos, qos: Qos, marked: Marked) -> list[Json]:
     """Bindings of the classes that the port marks, and of those whose slope is there but disabled for all its ports."""
-    thresholds = next((found for found in qos.profiles if found.name == profile), None)
-    found = []
-    for cls in qos.classes:
-        own = thresholds.of(cls.name) if thresholds else None
-        idle = own is not None and own.ecn is not None and not _is_marked(profile, cls.name, qos)
-        if cls.name in port.ecn or idle:
-            found.append({"queue-name": cls.name, "queue-management-profile": marking_name(profile, cls.name, qos)})
-    return found
+    profile = qos.profile(port.profile or "")
+    ramps = {found.traffic_class for found in profile.thresholds if found.ecn is not None} if profile else set()
+    idle = {name for name in ramps if (port.profile, name) not in marked}
+    return [
+        {"queue-name": cls.name, "queue-management-profile": marking_name(port.profile or "", cls.name, qos)}
+        for cls in qos.classes
+        if cls.name in port.ecn or cls.name in idle
+    ]
 
 
 def _classification(interface: str, index: int, classifier: str) -> Json:

@@ -84,6 +84,7 @@ class _Reader:
         self._mapping_nodes = _by_key(qos, "pfc-mapping-profile", "name")
         self._mappings = {name: _mapping(found) for name, found in self._mapping_nodes.items()}
         self._slopes = {name: _slope(found) for name, found in self._markings.items()}
+        self._marks = {name: _marks(slope) for name, slope in self._slopes.items()}
         self._queue_of = {name: found.child("output").text("unicast-queue") for name, found in self._classes.items()}
 
     def default_class(self) -> str:
@@ -125,7 +126,7 @@ class _Reader:
 
     def _common(self, at: tuple[str, ...], leaf: str, known: Iterable[str]) -> str | None:
         """The policy that most ports name; `fabric` or else the first one where no port names any."""
-        nodes = (found.at(*at) for found in self._bindings.values())
+        nodes = (self._bindings[port].at(*at) for port in self._ports if port in self._bindings)
         names = Counter(name for node in nodes if leaf in node.value and (name := node.text(leaf)))
         if names:
             return names.most_common(1)[0][0]
@@ -194,19 +195,18 @@ class _Reader:
     def ports(self, qos: Qos) -> Iterator[PortQos]:
         """Effective QoS of every port with a binding."""
         with_ecn = "explicit-congestion-notification" in self._qos.value
+        nothing = ConfigNode({}, self._qos.path, self._qos.problems)
         for name in self._ports:
-            entry = self._bindings.get(name) or ConfigNode({}, self._qos.path, self._qos.problems)
-            unit = next(iter(self._units[name]), None)
-            profile = self._known(entry.child("output"), "buffer-allocation-profile", self._buffers)
+            entry = self._bindings.get(name, nothing)
+            unit = next(iter(self._units[name]), nothing)
+            output = entry.child("output")
             self._known(entry.child("input"), "pfc-buffer-allocation-profile", self._buffers)
             yield PortQos(
                 interface=name,
-                profile=profile,
-                classifier=self._known(unit.at("input", "classifiers"), "dscp-policy", self._classifiers)
-                if unit
-                else None,
+                profile=self._known(output, "buffer-allocation-profile", self._buffers),
+                classifier=self._known(unit.at("input", "classifiers"), "dscp-policy", self._classifiers),
                 pfc=self._pfc(entry.child("pfc")),
-                ecn=tuple(self._marked(entry, qos)) if with_ecn else (),
+                ecn=self._marked(output, qos) if with_ecn else (),
             )
 
     def _pfc(self, node: ConfigNode) -> tuple[int, ...]:
@@ -214,17 +214,14 @@ class _Reader:
         enabled = node.flag("pfc-enable", default=False)
         return self._mappings[mapping].priorities if mapping is not None and enabled else ()
 
-    def _marked(self, entry: ConfigNode, qos: Qos) -> Iterator[str]:
+    def _marked(self, output: ConfigNode, qos: Qos) -> tuple[str, ...]:
         """Classes whose queue has a queue management profile, unless its slope is disabled."""
         bound = {
             str(node.value["queue-name"]): self._known(node, "queue-management-profile", self._markings)
-            for node in entry.at("output", "queues").entries("queue", "queue-name")
+            for node in output.child("queues").entries("queue", "queue-name")
         }
-        for cls in qos.classes:
-            name = bound.get(self._queue_of[cls.name] or "")
-            slope = self._slopes.get(name or "")
-            if name is not None and (slope is None or slope.flag("slope-enabled", default=False)):
-                yield cls.name
+        marked = {queue for queue, name in bound.items() if name is not None and self._marks[name]}
+        return tuple(cls.name for cls in qos.classes if self._queue_of[cls.name] in marked)
 
     def _known(self, node: ConfigNode, leaf: str, known: Mapping[str, object]) -> str | None:
         """The name in a leaf; None without one, or after noting that it is not defined."""
@@ -275,6 +272,11 @@ def _slope(marking: ConfigNode) -> ConfigNode | None:
     """The ECN marking slope of a queue management profile."""
     slopes = marking.child("wred").entries("wred-slope", "traffic-type", "drop-probability", "enable-ecn")
     return next((slope for slope in slopes if slope.flag("enable-ecn", default=False)), None)
+
+
+def _marks(slope: ConfigNode | None) -> bool:
+    """Whether a queue management profile with this slope marks, or would with a slope."""
+    return slope is None or slope.flag("slope-enabled", default=False)
 
 
 def _ramp(slope: ConfigNode | None) -> EcnRamp | None:
