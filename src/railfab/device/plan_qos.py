@@ -29,17 +29,18 @@ def planned_qos(switch: PlannedSwitch) -> Qos | None:
     lossless = switch.profile.lossless
     if lossless is None or not switch.carries_roce:
         return None
+    profiles = [_profile_of(found) for found in switch.connections]
     thresholds = {
-        _profile_of(found): lossless_thresholds(
+        name: lossless_thresholds(
             rate_gbps=found.port.rate_gbps,
             cable_m=found.link.cable_m,
             mtu_bytes=switch.profile.mtu,
             pfc=lossless.pfc,
         )
-        for found in switch.connections
+        for name, found in dict(zip(profiles, switch.connections, strict=True)).items()
     }
     buffer_bytes = switch.fabric.topology.model_of(switch.node).buffer_bytes
-    headroom = sum(thresholds[_profile_of(found)].headroom_bytes for found in switch.connections)
+    headroom = sum(thresholds[name].headroom_bytes for name in profiles)
     pool_percent = max(1, percent_of(headroom, buffer_bytes))
     return Qos(
         classes=_classes(lossless),

@@ -72,20 +72,25 @@ def group_of(neighbor: BgpNeighbor) -> PeerGroup:
     )
 
 
-def group_names(neighbors: Sequence[BgpNeighbor]) -> dict[PeerGroup, str]:
-    """Name of each group: the most used one of a kind has the kind's name, the next one a 2 behind it."""
-    names: dict[PeerGroup, str] = {}
+def named_groups(neighbors: Sequence[BgpNeighbor]) -> dict[str, tuple[PeerGroup, list[BgpNeighbor]]]:
+    """Groups and their members, by name: the most used one of a kind has the kind's, the next one a 2 behind it."""
+    members: dict[PeerGroup, list[BgpNeighbor]] = {}
+    for neighbor in neighbors:
+        members.setdefault(group_of(neighbor), []).append(neighbor)
+    names: dict[str, tuple[PeerGroup, list[BgpNeighbor]]] = {}
     seen: Counter[str] = Counter()
-    for group, _ in Counter(map(group_of, neighbors)).most_common():
+    for group, found in sorted(members.items(), key=lambda entry: len(entry[1]), reverse=True):
         seen[group.kind] += 1
-        names[group] = group.kind if seen[group.kind] == 1 else f"{group.kind}-{seen[group.kind]}"
+        name = group.kind if seen[group.kind] == 1 else f"{group.kind}-{seen[group.kind]}"
+        names[name] = group, found
     return names
 
 
 def render_bgp(bgp: Bgp, instance: str, router_id: str | None) -> Json:
     """The BGP speaker of one network instance."""
     neighbors = [neighbor for neighbor in bgp.neighbors if neighbor.network_instance == instance]
-    groups = group_names(neighbors)
+    groups = named_groups(neighbors)
+    group_of_peer = {neighbor.peer: name for name, (_, members) in groups.items() for neighbor in members}
     used = {Family.IPV4, *(family for found in neighbors for family in found.families)}
     families = [family for family in Family if family in used]
     tree: Json = {
@@ -99,9 +104,9 @@ def render_bgp(bgp: Bgp, instance: str, router_id: str | None) -> Json:
     if bgp.cluster_id is not None:
         tree["route-reflector"] = {"cluster-id": str(bgp.cluster_id)}
     if groups:
-        tree["group"] = [_group(groups[group], group, families) for group in groups]
-    unnumbered = [_dynamic(found, groups, bgp.asn) for found in neighbors if found.unnumbered]
-    numbered = [_static(found, groups, bgp.asn) for found in neighbors if not found.unnumbered]
+        tree["group"] = [_group(name, group, families) for name, (group, _) in groups.items()]
+    unnumbered = [_dynamic(found, group_of_peer[found.peer], bgp.asn) for found in neighbors if found.unnumbered]
+    numbered = [_static(found, group_of_peer[found.peer], bgp.asn) for found in neighbors if not found.unnumbered]
     if unnumbered:
         tree["dynamic-neighbors"] = {"interface": unnumbered}
     return tree | ({"neighbor": numbered} if numbered else {})
@@ -152,19 +157,19 @@ def _timers(timers: BgpTimers) -> Json:
     return tree
 
 
-def _dynamic(neighbor: BgpNeighbor, groups: dict[PeerGroup, str], own_as: int) -> Json:
+def _dynamic(neighbor: BgpNeighbor, group: str, own_as: int) -> Json:
     allowed = ANY_AS if neighbor.remote_as is Remote.EXTERNAL else str(_as_number(neighbor, own_as))
     return {
         "interface-name": subinterface(str(neighbor.peer)),
-        "peer-group": groups[group_of(neighbor)],
+        "peer-group": group,
         "allowed-peer-as": [allowed],
     }
 
 
-def _static(neighbor: BgpNeighbor, groups: dict[PeerGroup, str], own_as: int) -> Json:
+def _static(neighbor: BgpNeighbor, group: str, own_as: int) -> Json:
     tree: Json = {
         "peer-address": str(neighbor.peer),
-        "peer-group": groups[group_of(neighbor)],
+        "peer-group": group,
         "peer-as": _as_number(neighbor, own_as),
     }
     if not neighbor.enabled:
