@@ -18,8 +18,10 @@ from railfab.device import DeviceModel
 from railfab.errors import RailfabError
 from railfab.platforms import admit
 from railfab.platforms.shared.json_tree import Json
+from railfab.platforms.srlinux.parse import parse_tree
 from railfab.platforms.srlinux.set_request import managed
 from railfab.platforms.srlinux.tree import deviations, stripped
+from railfab.platforms.srlinux.twin import factory
 from railfab.testing.device_models import device_models
 
 drawn_briefly = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
@@ -103,6 +105,10 @@ def test_deviations_are_exact(model: DeviceModel, other: DeviceModel) -> None:
     first, second = (stripped(SRLINUX.render(admit(found, SRLINUX))) for found in (model, other))
     assert deviations(first, first) == []
     assert (deviations(first, second) == []) == (first == second)
+
+
+def test_a_factory_configuration_lacks_the_state_of_lldp_alone() -> None:
+    assert parse_tree(factory("leaf1")).unmodelled == ("delete / system lldp",)
 
 
 def test_mutations_change_keys_too() -> None:

@@ -18,7 +18,7 @@ def render(model: DeviceModel) -> Json:
     """The configuration that railfab manages: the fabric, without management settings."""
     sections = {
         "system": _system(model),
-        "interface": render_interfaces(model),
+        "interface": render_interfaces(model) or None,
         "network-instance": render_instances(model) or None,
         "routing-policy": render_policies(model),
         "bfd": render_bfd(model),
