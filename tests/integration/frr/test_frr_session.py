@@ -57,8 +57,18 @@ def test_a_switch_boots_from_the_rendered_text(switches: Switches) -> None:
     assert without_version(switches[1].running()) == text(SPINE)
 
 
-def test_a_first_push_configures_an_empty_switch(switches: Switches) -> None:
+@pytest.fixture
+def empty_leaf(switches: Switches) -> Node:
+    """The leaf without a configuration, whatever the test before it did."""
     node = switches[0]
+    node.startup.write_text("")
+    node.inside("/usr/lib/frr/watchfrr.sh", "restart", "all")
+    assert within(30, lambda: "frr version" in node.running() and "router bgp" not in node.running())
+    return node
+
+
+def test_a_first_push_configures_an_empty_switch(empty_leaf: Node) -> None:
+    node = empty_leaf
     with node.session() as session:
         staged = session.stage(text(LEAF))
         assert "+router bgp 4200001001" in staged.diff.splitlines()
