@@ -1,32 +1,18 @@
 """Switch operating systems: one subpackage each, found by name, mostly data."""
 
 from railfab.platforms.admission import admit
-from railfab.platforms.contract import (
-    Capabilities,
-    ChangeName,
+from railfab.platforms.contract import Capabilities, Dialect, LabFacts, Platform, Support
+from railfab.platforms.interface_templates import InterfaceTemplates
+from railfab.platforms.registry import platform, platform_names
+from railfab.platforms.session import ChangeName, Identity, Pending, Running, Session, Staged, Verb
+from railfab.platforms.telemetry_map import (
     Confidence,
-    Datastore,
-    Dialect,
-    Identity,
-    LabFacts,
-    Pending,
-    Platform,
-    Running,
-    Session,
-    Staged,
     SubscriptionMode,
-    Support,
     TelemetryMap,
     TelemetryRule,
     TelemetrySubscription,
-    Tree,
-    TwinFace,
-    Verb,
-    VirtualDevice,
-    VirtualSession,
 )
-from railfab.platforms.interface_templates import InterfaceTemplates
-from railfab.platforms.registry import platform, platform_names
+from railfab.platforms.twin_face import Datastore, Tree, TwinFace, VirtualDevice, VirtualSession
 
 __all__ = [
     "Capabilities",

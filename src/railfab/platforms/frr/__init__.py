@@ -2,12 +2,13 @@
 
 from railfab.device import DeviceModel, Lag, Port
 from railfab.endpoints import Credentials, Endpoint
-from railfab.platforms.contract import Platform, Session
+from railfab.platforms.contract import Platform
 from railfab.platforms.frr.lines import FORMAT
 from railfab.platforms.frr.names import device_name
 from railfab.platforms.frr.parse import NAME, parse
 from railfab.platforms.frr.render import render
 from railfab.platforms.frr.system import PortSettings, comments
+from railfab.platforms.session import Session
 from railfab.platforms.shared import yaml_files
 
 __all__ = ["PLATFORM"]

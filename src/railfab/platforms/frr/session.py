@@ -14,11 +14,11 @@ from typing import Any, Self
 from railfab.device import Observed
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import CommitRefused, DeviceError, UnsupportedFeature
-from railfab.platforms.contract import ChangeName, Identity, Pending, Running, Staged, Verb
 from railfab.platforms.frr.on_switch import program
 from railfab.platforms.frr.on_switch.records import APPLIED, APPLYING, CONFIRMING, REVERTING
 from railfab.platforms.frr.state import observed_state
 from railfab.platforms.frr.system import without_settings
+from railfab.platforms.session import ChangeName, Identity, Pending, Running, Staged, Verb
 from railfab.platforms.shared import yaml_files
 from railfab.platforms.shared.root_shell import CommandResult, RootShell
 

@@ -7,18 +7,15 @@ from typing import Any
 
 import yaml
 
-from railfab.platforms.contract import (
-    Capabilities,
+from railfab.platforms.contract import Capabilities, Dialect, LabFacts, Support
+from railfab.platforms.interface_templates import InterfaceTemplates
+from railfab.platforms.telemetry_map import (
     Confidence,
-    Dialect,
-    LabFacts,
     SubscriptionMode,
-    Support,
     TelemetryMap,
     TelemetryRule,
     TelemetrySubscription,
 )
-from railfab.platforms.interface_templates import InterfaceTemplates
 
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """libyaml's loader where PyYAML has it: ten times as fast."""

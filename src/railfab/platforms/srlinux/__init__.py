@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from railfab.endpoints import Credentials, Endpoint
-from railfab.platforms.contract import Platform, Session
+from railfab.platforms.contract import Platform
+from railfab.platforms.session import Session
 from railfab.platforms.shared import yaml_files
 from railfab.platforms.shared.json_tree import text
 from railfab.platforms.srlinux.parse import PLATFORM_NAME, parse

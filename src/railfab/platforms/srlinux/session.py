@@ -15,7 +15,7 @@ from railfab.errors import CommitRefused, UnsupportedFeature
 from railfab.gnmi.blocking import BlockingGnmiClient
 from railfab.gnmi.client import Absent, CallFailed, NotNow, Refused, SetChanges, Unimplemented
 from railfab.gnmi.target import Commit, CommitAction, DataType, Found
-from railfab.platforms.contract import ChangeName, Identity, Pending, Running, Staged, Verb
+from railfab.platforms.session import ChangeName, Identity, Pending, Running, Staged, Verb
 from railfab.platforms.shared.json_tree import Json, text
 from railfab.platforms.shared.notifications import merge_update
 from railfab.platforms.srlinux.set_request import PATHS, managed, set_request

@@ -11,11 +11,11 @@ from typing import Any
 
 from railfab.gnmi.confirmed import CommitRecord
 from railfab.gnmi.target import Model
-from railfab.platforms.contract import TwinFace, VirtualSession
 from railfab.platforms.shared.json_datastore import JsonDatastore
 from railfab.platforms.shared.json_tree import Json, bare
 from railfab.platforms.srlinux.parse import parse_tree
 from railfab.platforms.srlinux.tree import keys_of
+from railfab.platforms.twin_face import TwinFace, VirtualSession
 from railfab.units import NS_PER_S
 
 VERSION = "25.3.1"

@@ -1,0 +1,70 @@
+"""The face `telemetry` of a platform: native gNMI paths, and the metrics that they carry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Confidence(StrEnum):
+    VERIFIED = "verified"
+    DOCUMENTED = "documented"
+    UNVERIFIED = "unverified"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TelemetryRule:
+    """One native gNMI path and the canonical metric it carries.
+
+    path: keys and elements name labels, `/interface[name={interface}]/statistics/in-octets`,
+        `/COUNTERS/{interface}/SAI_PORT_STAT_PFC_{priority}_RX_PKTS`; `*` stands for any text.
+    labels: labels that the path does not carry, with their fixed values.
+    from_leaf: sibling leaves whose value carries labels: leaf name to a pattern, written like a key.
+    encoding: type of the leaf: `uint64` (a string in JSON_IETF), `uint32`, `decimal` (a string), `string`, `timestamp`
+        (RFC 3339 string).
+    scale: canonical value = leaf x scale. states: leaf string to number, for enumerations.
+    on_change: whether the leaf is subscribed ON_CHANGE; otherwise it is sampled.
+    """
+
+    path: str
+    metric: str
+    encoding: str
+    confidence: Confidence
+    labels: Mapping[str, str]
+    scale: float = 1.0
+    states: Mapping[str, float] | None = None
+    on_change: bool = False
+    from_leaf: Mapping[str, str] | None = None
+
+
+class SubscriptionMode(StrEnum):
+    """How a target sends a path."""
+
+    SAMPLE = "sample"
+    ON_CHANGE = "on_change"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TelemetrySubscription:
+    """One path to subscribe to.
+
+    interval_s: of samples [s]; None is the collector's. origin: of the path, such as `eos_native`. encoding: in lower
+    case, such as `json_ietf`; None is the first one that the target supports. target: in the prefix of the request,
+    such as SONiC's `COUNTERS_DB`.
+    """
+
+    path: str
+    mode: SubscriptionMode
+    interval_s: float | None = None
+    origin: str = ""
+    encoding: str | None = None
+    target: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TelemetryMap:
+    """rules: in file order. subscriptions: what to subscribe to."""
+
+    rules: tuple[TelemetryRule, ...]
+    subscriptions: tuple[TelemetrySubscription, ...]

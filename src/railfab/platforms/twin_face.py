@@ -1,0 +1,120 @@
+"""The face `twin` of a platform: its virtual switches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from railfab.device import DeviceModel, Observed
+from railfab.gnmi.confirmed import CommitRecord
+from railfab.gnmi.paths import Element
+from railfab.gnmi.target import Edit, Found, Model
+from railfab.ssh import NewCli
+
+Tree = Any
+"""Structured configuration of a platform: JSON for SR Linux, lines with children for FRR."""
+
+
+class Datastore(Protocol):
+    """The configuration of one virtual switch.
+
+    A configuration is a value of the datastore's own type, never changed in place: a candidate becomes the running
+    one with `commit`, after the fabric has accepted its model.
+    """
+
+    running: Any
+
+    def merged(self, tree: Tree, /) -> Any:
+        """A candidate: the running configuration with a rendered tree laid over it."""
+        ...
+
+    def edited(self, edits: Sequence[Edit], /) -> Any:
+        """A candidate: the running configuration after a gNMI Set. Raises RequestRefused."""
+        ...
+
+    def replaced(self, text: str, /) -> Any:
+        """A candidate from a whole configuration as text. Raises ConfigError."""
+        ...
+
+    def text(self) -> str:
+        """The running configuration as text."""
+        ...
+
+    def model(self, configuration: Any, /) -> DeviceModel | None:
+        """The device model of a configuration; None for the factory's. Raises RailfabError when it is not valid."""
+        ...
+
+    def commit(self, configuration: Any, /) -> None:
+        """Make a candidate the running configuration."""
+        ...
+
+    def get(self, configuration: Any, path: tuple[Element, ...], state: list[Found], /) -> list[Found]:
+        """The nodes of a configuration at a path, as gNMI answers, with those of the state laid over them."""
+        ...
+
+    def selected(
+        self, configuration: Any, pattern: tuple[Element, ...], /
+    ) -> Iterator[tuple[tuple[Element, ...], Any]]:
+        """The leaves of a configuration at or below a path, which may hold wildcards."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VirtualSession:
+    """A BGP session of a virtual switch. peer: the interface of an unnumbered session, the address of a numbered one.
+
+    interface: over which it runs; None when its address is in no subnet. bfd_up: None without BFD.
+    """
+
+    interface: str | None
+    peer: str
+    remote_as: int
+    established: bool
+    bfd_up: bool | None
+
+
+class VirtualDevice(Protocol):
+    """A switch of the twin, as its CLI uses it; from any thread."""
+
+    name: str
+
+    def running(self) -> str:
+        """The running configuration."""
+        ...
+
+    def check(self, text: str) -> None:
+        """Parse a configuration. Raises RailfabError when the switch would not accept it."""
+        ...
+
+    def replace(self, text: str) -> None:
+        """Make this the running configuration. Raises RailfabError; then nothing has changed."""
+        ...
+
+    def observe(self) -> Observed:
+        """The live state."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TwinFace:
+    """A virtual switch of the platform, as the twin serves it.
+
+    datastore: of a new switch, from its name and its rendered configuration; usually a JsonDatastore or LineDatastore
+        of `railfab.platforms.shared`.
+    models: YANG modules that its gNMI server names.
+    wildcard: the value for a `*` in a telemetry rule, from the device, the key's name (the element's, for an element
+        of a path), its pattern and the labels of a sample; None when the rule does not apply to them.
+    session_leaves: leaves of a BGP session that no metric carries, by path, from the device and the session.
+    cli: makes the CLIs of SSH sessions with a device; None for a platform without one.
+    commits: leaves of the last confirmed commits, by path; None without gNMI's commit-confirmed extension.
+    facts: leaves of its state that never change, by path.
+    """
+
+    datastore: Callable[[str, Tree], Datastore]
+    models: tuple[Model, ...]
+    wildcard: Callable[[str, str, str, Mapping[str, str]], str | None]
+    session_leaves: Callable[[str, VirtualSession], Mapping[str, Any]] = lambda _device, _session: {}
+    cli: Callable[[VirtualDevice], NewCli] | None = None
+    commits: Callable[[Sequence[CommitRecord]], Mapping[str, Any]] | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
