@@ -92,6 +92,28 @@ def test_observe_sees_sessions_neighbours_and_mtu(twin: Twin) -> None:
     assert all(port.oper_up and port.mtu_bytes == 9216 for port in seen.interfaces)
 
 
+NUMBERED = """\
+version: 1
+fabric: numbered
+profile: {{underlay: numbered, family: {family}, lossless: off}}
+hosts: {{gpus: 2, rate_gbps: 400}}
+backend:
+  segments: {{hosts: 2, rail_switches: 1, model: 7220-ixr-d5}}
+  spines: {{count: 1, links_per_leaf: 1, rate_gbps: 400, model: 7220-ixr-d5}}
+"""
+
+
+@pytest.mark.parametrize("family", ["ipv4", "ipv6"])
+def test_observe_sees_bfd_of_sessions_between_addresses(tmp_path: Path, family: str) -> None:
+    intent = tmp_path / "numbered.yml"
+    intent.write_text(NUMBERED.format(family=family))
+    with Twin(design(intent), state=tmp_path, base_port=0, configured=True) as numbered:
+        node = endpoint(numbered, SPINE)
+        with SRLINUX.session(node, read_credentials(node)) as session:
+            seen = session.observe()
+    assert [(found.established, found.bfd_up) for found in seen.sessions] == [(True, True)]
+
+
 def test_a_factory_twin_is_staged_committed_reverted_and_committed_for_good(tmp_path: Path) -> None:
     text = SRLINUX.text(SRLINUX.render(pod64().models[LEAF]))
     with started(tmp_path, configured=False) as twin:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -9,6 +10,7 @@ from pathlib import Path
 from threading import Timer
 
 import pytest
+from paramiko import Transport
 from tests.ssh.dialect import PASSWORD, Dialect, serving
 
 from railfab.endpoints import Credentials, Endpoint
@@ -52,6 +54,16 @@ def test_lines_are_typed_in_a_mode_and_shown(endpoint: Endpoint) -> None:
     connection.type_lines(("configure terminal", "hostname leaf1", "interface Ethernet1", "end"))
     assert connection.run("show running-config") == "hostname leaf1\ninterface Ethernet1"
     connection.close()
+
+
+def test_a_closed_connection_leaves_no_line_of_the_ssh_library(
+    endpoint: Endpoint, caplog: pytest.LogCaptureFixture
+) -> None:
+    opened(endpoint).close()
+    for thread in threading.enumerate():
+        if isinstance(thread, Transport):
+            thread.join(60)
+    assert [record for record in caplog.records if record.name.startswith("paramiko")] == []
 
 
 def test_an_error_text_of_the_dialect_is_raised_with_the_line(endpoint: Endpoint) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import LoginRefused, Unreachable
+
+logging.getLogger("paramiko").setLevel(logging.CRITICAL)  # its errors are raised too, as one line each
 
 SSH_PORT = 22
 

@@ -5,7 +5,6 @@ An exec channel gives exact output and an exit status, which a CLI prompt does n
 
 from __future__ import annotations
 
-import logging
 import shlex
 import socket
 import threading
@@ -22,7 +21,6 @@ from railfab.platforms.shared.login_errors import SSH_PORT, login_error, not_con
 if TYPE_CHECKING:
     from paramiko import SSHClient
 
-logging.getLogger("paramiko").setLevel(logging.CRITICAL)  # its errors are raised too, as one line each
 
 CONNECT_WITHIN_S = 15
 """Limit of connecting and logging in, all attempts together [s]."""
