@@ -7,13 +7,17 @@ python playbooks/deploy.py inventory/fabrics/pod64.yml --on twin --limit spine -
 import argparse
 import sys
 
-from nornir import InitNornir
+from nornir.core.task import MultiResult
 
-from railfab.deploy import Journal, preview, reconcile
+from railfab.deploy import Journal, nornir_of, preview, reconcile
 from railfab.endpoints import STATE_DIR
 from railfab.errors import RailfabError
-from railfab.fabric import NotAccepted, design
+from railfab.fabric import NotAccepted, design, resolve_endpoints
 from railfab.findings import DesignCode
+
+
+def state_of(results: MultiResult) -> str:
+    return "failed" if results.failed else "changed" if results[0].changed else "no change"
 
 
 def main() -> int:
@@ -29,21 +33,15 @@ def main() -> int:
     arguments = parser.parse_args()
     fabric = design(arguments.intent)
     texts = fabric.configurations(arguments.accept)
-    options = {"intent": arguments.intent, "on": arguments.on, "limit": arguments.limit}
-    nornir = InitNornir(
-        inventory={"plugin": "RailfabInventory", "options": options},
-        runner={"plugin": "threaded", "options": {"num_workers": 16}},
-        logging={"enabled": False},
-    )
+    nornir = nornir_of(fabric, resolve_endpoints(fabric, arguments.on, STATE_DIR, arguments.limit))
     if arguments.plan:
         result = nornir.run(task=preview, configurations=texts)
     else:
         with Journal(STATE_DIR, fabric.intent.fabric).open("deploy") as entry:
             result = nornir.run(task=reconcile, configurations=texts, change=entry.change, keep=entry.keep)
-            entry.finish({name: "failed" if results.failed else "changed" for name, results in result.items()})
+            entry.finish({name: state_of(results) for name, results in result.items()})
     for name, results in result.items():
-        state = "failed" if results.failed else "changed" if results[0].changed else "no change"
-        print(f"{name}: {state}{f' ({results[0].exception})' if results.failed else ''}")
+        print(f"{name}: {state_of(results)}{f' ({results[0].exception})' if results.failed else ''}")
         if arguments.plan:
             print(results[0].diff)
     return 2 if len(result.failed_hosts) == len(result) else 1 if result.failed else 0

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Read a path of a fabric's switches with pygnmi, as a Nornir run to read, copy and change.
 
-python playbooks/gnmi.py inventory/fabrics/pod64.yml '/interface[name=mgmt0]/oper-state' --on twin --limit leaf
+python playbooks/gnmi.py inventory/fabrics/pod64.yml /system/name/host-name --on twin --limit leaf
 """
 
 import argparse

@@ -23,7 +23,7 @@ def main() -> int:
     arguments = parser.parse_args()
     fabric = design(arguments.intent)
     nornir = nornir_of(fabric, resolve_endpoints(fabric, arguments.on, STATE_DIR, arguments.limit))
-    findings = verify_all(nornir, fabric, wait_s=15, on_done=lambda name: print(f"read {name}", file=sys.stderr))
+    findings = verify_all(nornir, fabric, wait_s=15, on_done=lambda _name: None)
     for finding in findings:
         print(finding.line)
     of = f"{len(nornir.inventory.hosts)} of {counted(len(fabric.topology.switches()), 'switch')}"

@@ -52,8 +52,8 @@ LISTED = 8
 """Names that a message lists before it counts the rest."""
 
 
-def listed(names: Sequence[str]) -> str:
-    """Names with commas; of many, the first of them and the number of the others."""
-    if len(names) <= LISTED:
+def listed(names: Sequence[str], most: int = LISTED) -> str:
+    """Names with commas; of more than `most`, the first of them and the number of the others."""
+    if len(names) <= most:
         return ", ".join(names)
-    return f"{', '.join(names[:LISTED])} and {len(names) - LISTED:,} more"
+    return f"{', '.join(names[:most])} and {len(names) - most:,} more"

@@ -159,10 +159,11 @@ def test_verify_names_a_change_that_is_neither_confirmed_nor_reverted(
     endpoint = resolve_endpoints(fabric, "twin", state).by_name()[LEAF]
     with platform("srlinux").session(endpoint, read_credentials(endpoint)) as session:
         session.commit(session.stage(without_watchdog(fabric)[LEAF]), change, 120)
-    assert (
-        f"{LEAF}: a change: is neither confirmed nor reverted ({change.user}@{change.host}). "
-        "Confirm it, or deploy the intent." in [str(found) for found in seen(nornir, fabric)]
-    )
+    owner = f"deploy {change.deploy} of {change.user}@{change.host}"
+    assert [str(found) for found in seen(nornir, fabric) if "a change" in str(found)] == [
+        f"{LEAF}: a change: is neither confirmed nor reverted ({owner}). "
+        "Wait until it ends, or run railfab deploy where it was begun."
+    ]
 
 
 def test_a_lost_switch_that_is_abandoned_is_not_waited_for(twin: Twin, fabric: Design, nornir: Nornir) -> None:

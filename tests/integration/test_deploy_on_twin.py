@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -13,10 +14,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import typer
 from nornir import InitNornir
 from nornir.core.filter import F
 
-from railfab.fabric import design
+from railfab.cli.common import Output
+from railfab.cli.deploy import _Run
+from railfab.deploy import DeployRecord, OpenDeploy
+from railfab.errors import RailfabError
+from railfab.fabric import design, resolve_endpoints
 from railfab.twin import Control, Twin, connect
 
 Railfab = Callable[..., subprocess.CompletedProcess[str]]
@@ -152,6 +158,30 @@ def test_an_unreachable_switch_stops_a_deploy_before_anything_is_touched(control
     finally:
         control.start_switch(SPINE)
     assert railfab("deploy", "--yes").returncode == 0
+
+
+class StoppedEntry(OpenDeploy):
+    """A journal entry that cannot be written, of a deploy that is told to stop meanwhile."""
+
+    def keep(self, name: str, text: str) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+        raise RailfabError(name, "cannot be kept", "Name another folder with --state")
+
+
+def test_a_stopped_deploy_ends_with_130_also_when_a_switch_has_failed(
+    control: Control, railfab: Railfab, pod64: Path, state: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert railfab("deploy", "--yes", "--limit", SPINE).returncode == 0
+    fabric = design(pod64)
+    run = _Run(fabric, resolve_endpoints(fabric, "twin", state, SPINE), state, plan=False, yes=True, output=Output.JSON)
+    texts = {SPINE: "{}"}
+    record = DeployRecord(deploy="20261122T093012.345Z-4f2a", user="kim", host="control1", verb="deploy", began="")
+    with pytest.raises(typer.Exit) as ended:
+        run._apply(texts, run._previews(texts, None), StoppedEntry(tmp_path, record))
+    assert ended.value.exit_code == 130
+    printed = capsys.readouterr()
+    assert [found["failed"] for found in json.loads(printed.out)] == [True]
+    assert printed.err.startswith("stopping: changes that have begun get 4 s to finish, no other is begun\n")
 
 
 def test_rollback_restores_the_configurations_of_the_twin(control: Control, railfab: Railfab, state: Path) -> None:

@@ -129,7 +129,7 @@ def test_a_change_that_a_killed_deploy_left_is_named_and_reverted_first(
     assert (
         f"{LEAF}: has an unconfirmed change of {change.user}@{change.host} (deploy {change.deploy})" in planned.stderr
     )
-    owner = f"{change.user}@{change.host}"
+    owner = f"deploy {change.deploy} of {change.user}@{change.host}"
     verified = railfab("verify", "--wait", "0")
     assert f"{LEAF}: a change: is neither confirmed nor reverted ({owner})." in verified.stdout
     done = railfab("deploy", "--yes", "--output", "json")

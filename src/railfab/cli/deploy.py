@@ -200,8 +200,7 @@ class _Run:
             entry.finish({outcome.name: outcome.result for outcome in outcomes})
         finally:
             _report(self.fabric, outcomes, self._changes(previews, texts), output=self.output)
-        if stop_requested.is_set():
-            raise typer.Exit(INTERRUPTED)
+        raise typer.Exit(INTERRUPTED if stop_requested.is_set() else _exit_code(outcomes))
 
     def _print_previews(self, previews: Sequence[Preview], texts: Mapping[str, str]) -> None:
         from railfab.deploy import Outcome
@@ -257,18 +256,22 @@ def _of(fabric: Design, switches: Sequence[object]) -> str:
 def _report(
     fabric: Design, outcomes: Sequence[Outcome], settings: Mapping[str, Sequence[str]], *, output: Output
 ) -> None:
-    """Print the result of each switch; exit 0 when all succeeded, 1 when some failed, 2 when all failed."""
+    """Print the result of each switch, and why those failed that did."""
     if output is Output.JSON:
         print_json([_document(outcome, settings[outcome.name]) for outcome in outcomes])
     else:
         rows = [(outcome.name, RESULTS[outcome.result], _extent(outcome.diff)) for outcome in outcomes]
         print_table("", ("switch", "result", "lines"), rows)
         stdout().print(_totals(fabric, outcomes))
-    failed = [outcome for outcome in outcomes if outcome.failed]
-    for outcome in failed:
-        stderr().print(f"railfab: {outcome.error}", soft_wrap=True, markup=False)
-    if failed:
-        raise typer.Exit(CANNOT if len(failed) == len(outcomes) else FOUND)
+    for outcome in outcomes:
+        if outcome.failed:
+            stderr().print(f"railfab: {outcome.error}", soft_wrap=True, markup=False)
+
+
+def _exit_code(outcomes: Sequence[Outcome]) -> int:
+    """0 when all succeeded, 1 when some failed, 2 when all failed."""
+    failed = sum(outcome.failed for outcome in outcomes)
+    return 0 if not failed else CANNOT if failed == len(outcomes) else FOUND
 
 
 def _totals(fabric: Design, outcomes: Sequence[Outcome]) -> str:

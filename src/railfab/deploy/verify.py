@@ -81,9 +81,14 @@ def _findings(
 
 
 def _pending(name: str, pending: Pending) -> Finding:
-    by = f"{pending.change.user}@{pending.change.host}" if pending.change else pending.description
+    change = pending.change
+    if change is None:
+        by, remedy = pending.description, "Confirm or revert it on the switch"
+    else:
+        by = f"deploy {change.deploy} of {change.user}@{change.host}"
+        remedy = "Wait until it ends, or run railfab deploy where it was begun"
     problem = f"is neither confirmed nor reverted ({by})"
-    return error(DifferenceCode.CHANGE_PENDING, f"{name}: a change", problem, "Confirm it, or deploy the intent")
+    return error(DifferenceCode.CHANGE_PENDING, f"{name}: a change", problem, remedy)
 
 
 def _live(fabric: Design, name: str, observed: Observed, *, owns_system: bool = False) -> Iterator[Finding]:

@@ -147,9 +147,15 @@ WORDS = {
     "kmin_bytes": "Kmin [bytes]",
     "kmax_bytes": "Kmax [bytes]",
     "pmax_percent": "Pmax [%]",
+    "interval_ms": "interval [ms]",
     "xoff_bytes": "XOFF [bytes]",
 }
 """Names of fields in a line; of others the words of the name."""
+
+NAMED = 3
+"""Elements that a line names before it counts the rest: a line fits a terminal."""
+ABSENT = "delete "
+"""Beginning of a line that says that a configuration lacks something."""
 
 COUNTED = {
     "bgp": (("neighbors", "neighbor"), ("aggregates", "aggregate")),
@@ -171,9 +177,7 @@ def change_lines(before: DeviceModel, after: DeviceModel) -> tuple[str, ...]:
     by_text: dict[tuple[str, str], list[str]] = {}
     for (section, key), texts in by_element.items():
         by_text.setdefault((section, ", ".join(texts)), []).extend([] if key is None else [key])
-    return tuple(
-        " ".join(filter(None, (section, listed(keys)))) + f": {text}" for (section, text), keys in by_text.items()
-    )
+    return tuple(f"{f'{section} {listed(keys, NAMED)}'.rstrip()}: {text}" for (section, text), keys in by_text.items())
 
 
 def _placed(change: Change) -> tuple[str, str | None, tuple[Step, ...]]:
@@ -209,8 +213,11 @@ def _told(change: Change, section: str, rest: tuple[Step, ...]) -> str:
 
 def _line_counts(before: tuple[str, ...], after: tuple[str, ...]) -> Iterator[str]:
     """The number of lines without a value in the model that are added and removed, with the first of each."""
-    for verb, more, others in (("added", after, before), ("removed", before, after)):
-        if lines := [line for line in more if line not in others]:
+    new, gone = ([line for line in more if line not in less] for more, less in ((after, before), (before, after)))
+    for verb, more, less in (("added", new, gone), ("removed", gone, new)):
+        lines = [line for line in more if not line.startswith(ABSENT)]
+        lines += [line.removeprefix(ABSENT) for line in less if line.startswith(ABSENT)]
+        if lines:
             yield f"{counted(len(lines), 'other line')} {verb} ({lines[0]})"
 
 
