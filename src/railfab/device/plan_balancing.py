@@ -8,7 +8,7 @@ from railfab.topology import TIERS, Role
 
 
 def planned_balancing(switch: PlannedSwitch) -> LoadBalancing | None:
-    """How a switch chooses among equal paths; None where everything is the platform's default.
+    """Compute how a switch chooses among equal paths; None where everything is the platform's default.
 
     Each tier has another seed: tiers that hash alike use only some of their links (polarisation).
     """

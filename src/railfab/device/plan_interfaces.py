@@ -37,7 +37,7 @@ def planned_interfaces(switch: PlannedSwitch) -> tuple[Interface, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Attachment:
-    """How a port or LAG is attached: routed, or in VLANs. None of both is a member of a LAG."""
+    """Attachment of a port or LAG: routed, or in VLANs. None of both is a member of a LAG."""
 
     network_instance: str | None = None
     addresses: tuple[IpInterface, ...] = ()

@@ -31,7 +31,7 @@ OVERLAY_TTL = 3
 
 
 def planned_policies(switch: PlannedSwitch) -> tuple[Policy, ...]:
-    """What a switch accepts and announces: loopbacks and prefixes of hosts, and nothing else; all EVPN routes."""
+    """Policies of a switch: it accepts and announces loopbacks and prefixes of hosts, and of EVPN every route."""
     announced = switch.fabric.announced[switch.node.net]
     rules = tuple(PolicyRule(action=Action.PERMIT, prefixes=(_range(found),)) for found in announced)
     underlay = Policy(name=IMPORT, rules=rules), Policy(name=EXPORT, rules=rules)

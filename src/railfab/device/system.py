@@ -10,7 +10,7 @@ from railfab.device.routing import SecretReference
 
 
 class BalancingMode(StrEnum):
-    """What is kept on one path: a flow, a burst of it, or nothing."""
+    """Unit that is kept on one path: a flow, a burst of it, or nothing."""
 
     FLOW = "flow"
     FLOWLET = "flowlet"
@@ -34,7 +34,7 @@ class HashField(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadBalancing:
-    """How equal-cost paths are chosen. fields: empty is the platform's default. seed: None is the platform's default.
+    """Choice among equal-cost paths. fields: empty is the platform's default. seed: None is the platform's default.
 
     flowlet_gap_us: idle time after which a flow may take another path.
     """

@@ -111,6 +111,12 @@ def _shares_a_priority(qos: Qos) -> bool:
     return len({*sent}) < len(sent) or len({*obeyed}) < len(obeyed)
 
 
+def _has_pfc_without_class(qos: Qos) -> bool:
+    """Whether a port has PFC of a priority that no class sends or obeys."""
+    known = {priority for found in qos.classes for priority in (found.pfc_priority, found.obeyed_priority)}
+    return any({*port.pfc} - known for port in qos.ports)
+
+
 def _has_member_qos(model: DeviceModel) -> bool:
     members = {name for found in model.interfaces if isinstance(found, Lag) for name in found.members}
     return model.qos is not None and any(port.interface in members for port in model.qos.ports)
@@ -291,6 +297,7 @@ FEATURES: Mapping[str, Feature] = {
     ),
     "several_lossless_classes": Feature("several lossless classes", _qos(lambda qos: len(qos.lossless()) > 1)),
     "shared_priority": Feature("several classes with one PFC priority", _qos(_shares_a_priority)),
+    "pfc_without_class": Feature("PFC of a priority that no class has", _qos(_has_pfc_without_class)),
     "several_classifiers": Feature("several DSCP maps", _qos(lambda qos: len(qos.classifiers) > 1)),
     "lag_member_qos": Feature("QoS of a member of a LAG", _has_member_qos),
     "dynamic_threshold": Feature("alpha of a queue", _any_threshold(lambda found: found.alpha is not None)),

@@ -255,6 +255,7 @@ WANTING: Mapping[str, Change] = {
     "pfc_watchdog": _qos(watchdog=PfcWatchdog(detect_ms=200, recover_ms=400)),
     "several_lossless_classes": _qos(classes=(DEFAULT, ROCE, LOSSLESS_TOO)),
     "shared_priority": _qos(classes=(DEFAULT, ROCE, replace(LOSSLESS_TOO, obeyed_priority=3))),
+    "pfc_without_class": _qos(port={"pfc": (5,)}),
     "several_classifiers": _qos(classifiers=(TRUST, replace(TRUST, name="hosts"))),
     "lag_member_qos": _with_member_qos,
     "dynamic_threshold": _qos(replace(THRESHOLDS, alpha=0.5)),

@@ -22,7 +22,7 @@ def _session(endpoint: Endpoint, credentials: Credentials) -> Session:
 
 
 def _external(model: DeviceModel) -> str:
-    """What Linux sets for the ports of a planned model, as comments."""
+    """Settings that Linux makes for the ports of a planned model, as comments."""
     ports = {
         device_name(found.name): PortSettings(found.mtu_bytes, found.enabled)
         for found in model.interfaces

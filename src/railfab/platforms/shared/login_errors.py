@@ -31,7 +31,7 @@ def not_connected(endpoint: Endpoint) -> Unreachable:
 
 
 def login_error(endpoint: Endpoint, credentials: Credentials, error: Exception) -> Unreachable | LoginRefused:
-    """What an exception of paramiko or of a socket means: a host key, a missing file, or no connection."""
+    """The error that an exception of paramiko or of a socket means: a host key, a missing file, or no connection."""
     key_file = credentials.key_file
     if endpoint.known_hosts and not Path(endpoint.known_hosts).is_file():
         problem = f"known_hosts file {endpoint.known_hosts} does not exist"

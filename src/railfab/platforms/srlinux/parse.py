@@ -46,7 +46,7 @@ def parse_tree(tree: Json) -> DeviceModel:
 
 
 def _model(root: ConfigNode) -> DeviceModel:
-    """What a configuration does in effect."""
+    """The model that a configuration has in effect."""
     instances = list(root.entries("network-instance", "name"))
     ports = parse_interfaces(root, attached_subinterfaces(instances), parse_segments(root))
     vnis = parse_vnis(root)
