@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,7 +21,7 @@ from nornir.core.filter import F
 
 from railfab.cli.common import Output
 from railfab.cli.deploy import _Run
-from railfab.deploy import DeployRecord, OpenDeploy
+from railfab.deploy import DeployRecord, Journal, OpenDeploy
 from railfab.errors import RailfabError
 from railfab.fabric import design, resolve_endpoints
 from railfab.twin import Control, Twin, connect
@@ -182,6 +183,26 @@ def test_a_stopped_deploy_ends_with_130_also_when_a_switch_has_failed(
     printed = capsys.readouterr()
     assert [found["failed"] for found in json.loads(printed.out)] == [True]
     assert printed.err.startswith("stopping: changes that have begun get 4 s to finish, no other is begun\n")
+
+
+def test_a_switch_that_the_intent_lacks_is_named_by_rollback_and_left_out_by_a_limit(
+    railfab: Railfab, pod64: Path, state: Path
+) -> None:
+    assert railfab("deploy", "--yes", "--limit", SPINE).returncode == 0
+    with Journal(state, "pod64").open("deploy") as entry:
+        entry.keep("pod1-spine9", "{}")
+        entry.keep(SPINE, design(pod64).texts[SPINE])
+        entry.finish({"pod1-spine9": "changed", SPINE: "changed"})
+    refused = railfab("rollback", "--plan", "--to", entry.change.deploy)
+    assert (refused.returncode, refused.stderr) == (
+        2,
+        "railfab: rollback: that deploy changed pod1-spine9, which this intent lacks. "
+        "Use the intent that was deployed, or name the other switches: --limit.\n",
+    )
+    planned = railfab("rollback", "--plan", "--to", entry.change.deploy, "--limit", "spine")
+    assert (planned.returncode, planned.stderr) == (0, "")
+    assert planned.stdout.endswith("1 of 8 switches: 0 would change\n")
+    shutil.rmtree(state / "pod64.deploys" / entry.change.deploy)
 
 
 def test_rollback_restores_the_configurations_of_the_twin(control: Control, railfab: Railfab, state: Path) -> None:

@@ -106,9 +106,10 @@ def rollback(
         _print_deploys(journal.deploys(), output)
         return
     texts = journal.texts_before(to or journal.last().deploy)
-    if gone := sorted(texts.keys() - {node.name for node in fabric.topology.switches()}):
-        problem = f"{listed(gone)} was changed by that deploy and is not in this intent"
-        raise RailfabError("rollback", problem, "Use the intent that was deployed")
+    gone = sorted(texts.keys() - {node.name for node in fabric.topology.switches()})
+    if gone and limit is None:
+        problem = f"that deploy changed {listed(gone)}, which this intent lacks"
+        raise RailfabError("rollback", problem, "Use the intent that was deployed, or name the other switches: --limit")
     endpoints = resolve_endpoints(fabric, on, state, limit, among=texts.keys())
     if not endpoints.nodes:
         raise RailfabError("rollback", "none of these switches was changed", f"Choose among {listed(list(texts))}")
