@@ -98,10 +98,10 @@ class PlatformLaws:
     @given(drawn=st.data())
     @thorough
     def test_what_the_system_below_has_is_a_comment_of_the_configuration(self, drawn: st.DataObject) -> None:
-        """A text that begins with it parses to the same model, which leaves it out."""
+        """A text that begins with it parses to the same model, which leaves it out; if there is such a part."""
         own = self.platform
         if own.external is None:
-            pytest.skip(f"railfab configures all of {self.name}")
+            return
         planned = drawn.draw(device_models(self.name))
         model = admit(planned, own)
         assert own.parse(own.external(planned) + own.text(own.render(model))) == model
