@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -24,6 +25,7 @@ from railfab.cli.deploy import _Run
 from railfab.deploy import DeployRecord, Journal, OpenDeploy
 from railfab.errors import RailfabError
 from railfab.fabric import design, resolve_endpoints
+from railfab.gnmi.server import _Service
 from railfab.twin import Control, Twin, connect
 
 Railfab = Callable[..., subprocess.CompletedProcess[str]]
@@ -203,6 +205,26 @@ def test_a_switch_that_the_intent_lacks_is_named_by_rollback_and_left_out_by_a_l
     assert (planned.returncode, planned.stderr) == (0, "")
     assert planned.stdout.endswith("1 of 8 switches: 0 would change\n")
     shutil.rmtree(state / "pod64.deploys" / entry.change.deploy)
+
+
+def test_a_deploy_with_one_change_costs_a_switch_at_most_eight_get_requests(
+    railfab: Railfab, pod64: Path, state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served: list[str] = []
+    answer = _Service._get
+
+    async def count(server: _Service, request: Any) -> Any:
+        served.append("Get")
+        return await answer(server, request)
+
+    assert railfab("deploy", "--yes", "--limit", SPINE).returncode == 0
+    with Journal(state, "pod64").open("deploy") as entry:
+        entry.keep(SPINE, design(pod64).texts[SPINE].replace("300000", "100000"))
+        entry.finish({SPINE: "changed"})
+    assert "1 changed" in railfab("rollback", "--yes", "--to", entry.change.deploy).stdout
+    monkeypatch.setattr(_Service, "_get", count)
+    assert "1 changed" in railfab("deploy", "--yes", "--limit", SPINE).stdout
+    assert 0 < len(served) <= 8
 
 
 def test_rollback_restores_the_configurations_of_the_twin(control: Control, railfab: Railfab, state: Path) -> None:
