@@ -6,6 +6,7 @@ secrets (a file, an environment variable) and never contains one.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections import Counter
@@ -94,11 +95,14 @@ def give_to_caller(path: Path) -> None:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder and its missing parents, each owned by the user who called sudo."""
+    """Make a folder and its missing parents, each owned by the user who called sudo. Raises OSError."""
     if path.is_dir():
         return
     make_folder(path.parent)
-    path.mkdir(exist_ok=True)
+    try:
+        path.mkdir(exist_ok=True)
+    except FileExistsError:
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path)) from None
     give_to_caller(path)
 
 

@@ -231,7 +231,8 @@ def test_rollback_restores_the_configurations_of_the_twin(control: Control, rail
     railfab("deploy", "--yes")
     before = railfab("deploy", "--plan", "--output", "json", "--limit", LEAF)
     assert json.loads(before.stdout)[0]["changed"] is False
-    returned = railfab("rollback", "--yes", "--output", "json", "--limit", LEAF)
+    oldest = json.loads(railfab("rollback", "--list", "--output", "json").stdout)[-1]["deploy"]
+    returned = railfab("rollback", "--to", oldest, "--yes", "--output", "json", "--limit", LEAF)
     assert returned.returncode == 0, returned.stderr
     assert json.loads(returned.stdout)[0]["changed"] is True
     assert railfab("verify", "--wait", "0").returncode == 1

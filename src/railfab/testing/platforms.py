@@ -98,7 +98,7 @@ class PlatformLaws:
     @given(drawn=st.data())
     @thorough
     def test_what_the_system_below_has_is_a_comment_of_the_configuration(self, drawn: st.DataObject) -> None:
-        """A text that begins with it parses to the same model, which leaves it out; if there is such a part."""
+        """A text that begins with it parses to the same model, which leaves it out, where there is such a part."""
         own = self.platform
         if own.external is None:
             return
