@@ -30,6 +30,9 @@ IntervalOption = Annotated[
     ),
 ]
 
+POLL_S = 0.5
+"""How often the main thread looks for a signal [s]: one that arrives just before a wait does not end that wait."""
+
 
 def collect(
     intent: IntentFile,
@@ -52,4 +55,5 @@ def collect(
     with stop_on_signal() as ended, server, collector:
         of = f"{len(endpoints.nodes)} of {counted(len(fabric.topology.switches()), 'switch')}"
         stderr().print(f"{of} of {endpoints.fabric}: {server.url}/metrics", soft_wrap=True)
-        ended.wait()
+        while not ended.wait(POLL_S):
+            pass

@@ -28,6 +28,9 @@ A twin of 256 switches with a stream each has 5 million objects that stay, and a
 collector looks at them. In opening those streams it did so 23 times and found 10 objects to free.
 """
 
+POLL_S = 0.5
+"""How often the main thread looks for a signal [s]: one that arrives just before a wait does not end that wait."""
+
 
 def serve(twin: Twin, *, started: Callable[[], None]) -> None:
     """Start a twin, call `started`, and serve until SIGINT or SIGTERM; from the main thread of its own process."""
@@ -36,7 +39,8 @@ def serve(twin: Twin, *, started: Callable[[], None]) -> None:
     with ending() as ended, twin:
         gc.freeze()
         started()
-        ended.wait()
+        while not ended.wait(POLL_S):
+            pass
 
 
 @contextmanager
