@@ -8,8 +8,6 @@ FABRIC ?= inventory/fabrics/pod64.yml
 FOR ?=
 EXAMPLES ?= 2000
 ARGS ?=
-# Two more test processes than cores: tests of labs wait for timers and sessions most of the time.
-WORKERS ?= $(shell expr $$(nproc) + 2)
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
@@ -26,7 +24,7 @@ demo: $(VENV)/railfab.stamp ## a 64-GPU fabric in this terminal, deployed, loade
 setup: $(VENV)/dev.stamp ## the virtual environment with everything a developer needs
 
 test: $(VENV)/dev.stamp lab-deps-here ## all tests; those that need root, FRR or Prometheus say what to install when they are skipped
-	@$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+	@$(BIN)/python -m pytest -n auto $(ARGS)
 
 laws: $(VENV)/dev.stamp ## the laws of every platform on many more models than `make test` draws; EXAMPLES=2000 says how many
 	@RAILFAB_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n auto tests/platforms/test_platform_laws.py $(ARGS)

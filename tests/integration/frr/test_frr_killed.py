@@ -120,8 +120,8 @@ def idle(node: Node) -> bool:
 
 
 MOMENTS = (
-    *(("staged", delay) for delay in (0.0, 0.1, 0.2, 0.35, 0.6)),
-    *(("committed", delay) for delay in (0.0, 0.04, 0.08, 0.12)),
+    *(("staged", delay) for delay in (0.0, 0.2, 0.6)),
+    *(("committed", delay) for delay in (0.0, 0.08)),
 )
 """When to kill: this long after a step [s]."""
 
