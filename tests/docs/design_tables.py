@@ -102,7 +102,7 @@ def _failures(topology: Topology, intent: FabricIntent) -> Iterator[str]:
     for kind in (FailureKind.LEAF, FailureKind.SPINE):
         if kind not in domains:
             yield ""
-        elif domains[kind].gpus == 0:
+        elif domains[kind].affected == 0:
             yield "nothing is lost"
         else:
-            yield f"{domains[kind].gpus:,} GPUs lose {domains[kind].lost_percent:.4g} %"
+            yield f"{domains[kind].affected:,} GPUs lose {domains[kind].lost_percent:.4g} %"

@@ -80,6 +80,7 @@ backend:
     cable_m: 5
     ports: {1: [1, 4], 2: [2, 3]}
     peer_links: 2
+    breakout: true
   spines:
     {count: 4, links_per_leaf: 2, rate_gbps: 400, model: mine-64, platform: sonic, cable_m: 40,
      breakout: true, bundle: true}

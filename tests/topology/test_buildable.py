@@ -105,7 +105,7 @@ def refusal(**changes: Any) -> list[str]:
         ),
         (
             {"backend__spines__rate_gbps": 25},
-            "backend.spines.rate_gbps: 7220-ixr-d5 has no port of 25 Gb/s. Use one of 10, 25, 40, 100, 200, 400.",
+            "backend.spines.rate_gbps: 7220-ixr-d5 has no unsplit port of 25 Gb/s. Use one of 40, 100, 200, 400.",
         ),
         (
             {"backend__spines__count": 6},

@@ -88,4 +88,4 @@ def test_no_odd_topology_ends_in_a_traceback_or_in_a_flood(
     assert len(found) <= 40
     for domain in failure_domains(topology, intent):
         assert domain.count > 0
-        assert 0 <= domain.cut_off <= domain.gpus
+        assert 0 <= domain.cut_off <= domain.affected

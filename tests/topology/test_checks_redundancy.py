@@ -23,13 +23,13 @@ def test_a_claim_that_is_built_says_nothing() -> None:
 
 def test_nics_of_one_port_survive_neither_their_link_nor_their_switch() -> None:
     link = (
-        "error pod1-seg1-host1:rail1-p0--pod1-seg1-leaf1:ethernet-1/1/1 and 63 more: the loss of this host link "
-        "disconnects 1 GPU from every GPU, but backend.survives is {}. Add NIC ports to a second rail switch, "
-        "or lower backend.survives."
+        "error pod1-seg1-host1:rail1-p0--pod1-seg1-leaf1:ethernet-1/1/1 and 63 more: with the loss of this host link, "
+        "1 GPU loses all of the bandwidth to every GPU, but backend.survives is {}. Add NIC ports to a second rail "
+        "switch, or lower backend.survives."
     )
     leaf = (
-        "error pod1-seg1-leaf1 and 3 more: the loss of this leaf disconnects 16 GPUs from every GPU, but "
-        "backend.survives is switch. Add NIC ports to a second rail switch, or lower backend.survives."
+        "error pod1-seg1-leaf1 and 3 more: with the loss of this leaf, 16 GPUs lose all of the bandwidth to every GPU, "
+        "but backend.survives is switch. Add NIC ports to a second rail switch, or lower backend.survives."
     )
     assert lines(fabric(hosts__nic_ports=1, backend__survives="link"), "survives") == [link.format("link")]
     assert lines(fabric(hosts__nic_ports=1, backend__survives="switch"), "survives") == [link.format("switch"), leaf]
@@ -44,10 +44,10 @@ def test_one_spine_and_one_super_spine_are_not_survived() -> None:
         backend__super_spines=SUPERS | {"count": 1},
     )
     assert lines(intent, "survives") == [
-        "error pod1-spine1 and 1 more: the loss of this spine disconnects 64 GPUs from GPUs behind other "
-        "leaves, but backend.survives is switch. Add spines, or lower backend.survives.",
-        "error super1: the loss of this super-spine disconnects 128 GPUs from GPUs of other pods, but "
-        "backend.survives is switch. Add super-spines, or lower backend.survives.",
+        "error pod1-spine1 and 1 more: with the loss of this spine, 64 GPUs lose all of the bandwidth to GPUs "
+        "behind other leaves, but backend.survives is switch. Add spines, or lower backend.survives.",
+        "error super1: with the loss of this super-spine, 128 GPUs lose all of the bandwidth to GPUs of other pods, "
+        "but backend.survives is switch. Add super-spines, or lower backend.survives.",
     ]
 
 
@@ -61,12 +61,12 @@ def test_one_link_to_all_other_leaves_or_pods_is_not_survived() -> None:
         backend__super_spines=SUPERS | {"count": 1, "links_per_spine": 1},
     )
     assert lines(intent, "survives") == [
-        "error pod1-seg1-leaf1:ethernet-1/32--pod1-spine1:ethernet-1/1 and 3 more: the loss of this leaf-spine "
-        "link disconnects 32 GPUs from GPUs behind other leaves, but backend.survives is link. Add spines, or "
+        "error pod1-seg1-leaf1:ethernet-1/32--pod1-spine1:ethernet-1/1 and 3 more: with the loss of this leaf-spine "
+        "link, 32 GPUs lose all of the bandwidth to GPUs behind other leaves, but backend.survives is link. Add "
+        "spines, or lower backend.survives.",
+        "error pod1-spine1:ethernet-1/32--super1:ethernet-1/1 and 1 more: with the loss of this spine-super link, "
+        "64 GPUs lose all of the bandwidth to GPUs of other pods, but backend.survives is link. Add super-spines, or "
         "lower backend.survives.",
-        "error pod1-spine1:ethernet-1/32--super1:ethernet-1/1 and 1 more: the loss of this spine-super link "
-        "disconnects 64 GPUs from GPUs of other pods, but backend.survives is link. Add super-spines, or lower "
-        "backend.survives.",
     ]
 
 

@@ -11,18 +11,20 @@ from tests.topology.edits import between, with_links
 from tests.topology.fabric_intents import fabric, fabrics
 
 from railfab.intent import FabricIntent, load_intent
-from railfab.topology import FailureDomain, FailureKind, Net, Role, Topology, Towards, failure_domains, wire
+from railfab.topology import FailureDomain, FailureKind, Net, Role, Topology, failure_domains, wire
+from railfab.topology.services import Service, Unit
+from railfab.topology.spreading import Spread
 
 FABRICS = Path(__file__).parents[2] / "inventory" / "fabrics"
 Row = tuple[int, int, float, int]
-"""Elements alike, GPUs hit, share lost [%], GPUs cut off."""
+"""Elements alike, units hit, share lost [%], units cut off."""
 
 
 def rows(intent: FabricIntent, topology: Topology | None = None, net: Net = Net.BACKEND) -> dict[str, list[Row]]:
     found: dict[str, list[Row]] = {}
     for domain in failure_domains(topology or wire(intent), intent):
         if domain.net is net:
-            row = domain.count, domain.gpus, domain.lost_percent, domain.cut_off
+            row = domain.count, domain.affected, domain.lost_percent, domain.cut_off
             found.setdefault(domain.kind, []).append(row)
     return found
 
@@ -31,37 +33,49 @@ def test_pod64_by_hand() -> None:
     """A GPU has 2 x 100G, one on each of its segment's two leaves; a leaf takes in 3.2 Tb/s and hands up 8 x 400G."""
     intent = load_intent(FABRICS / "pod64.yml")
     assert failure_domains(wire(intent), intent) == (
-        domain(FailureKind.NIC, "pod1-seg1-host1 rail1", 64, (1, 100.0, 1)),
+        domain(FailureKind.NIC, "pod1-seg1-host1 rail1", 64, (1, 100.0, 1), 0.0),
         domain(
             FailureKind.HOST_LINK,
             "pod1-seg1-host1:rail1-p0--pod1-seg1-leaf1:ethernet-1/1/1",
             128,
             (1, 50.0, 0),
+            50.0,
         ),
-        domain(FailureKind.LEAF, "pod1-seg1-leaf1", 4, (32, 50.0, 0)),
+        domain(FailureKind.LEAF, "pod1-seg1-leaf1", 4, (32, 50.0, 0), 50.0),
         domain(
             FailureKind.LEAF_LINK,
             "pod1-seg1-leaf1:ethernet-1/32--pod1-spine1:ethernet-1/1",
             32,
             (32, 6.25, 0),
-            Towards.OTHER_LEAVES,
+            50.0,
+            Service.OTHER_LEAVES,
+            Spread(next_hops=8, slowed=2, slowest=0.5, weighted=0.875),
         ),
-        domain(FailureKind.SPINE, "pod1-spine1", 4, (64, 25.0, 0), Towards.OTHER_LEAVES),
+        domain(FailureKind.SPINE, "pod1-spine1", 4, (64, 25.0, 0), 75.0, Service.OTHER_LEAVES),
     )
 
 
 def domain(
-    kind: FailureKind, example: str, count: int, cost: tuple[int, float, int], towards: Towards = Towards.EVERY_GPU
+    kind: FailureKind,
+    example: str,
+    count: int,
+    cost: tuple[int, float, int],
+    slowest: float,
+    service: Service = Service.EVERY_GPU,
+    spread: Spread | None = None,
 ) -> FailureDomain:
     return FailureDomain(
         net=Net.BACKEND,
         kind=kind,
         example=example,
         count=count,
-        gpus=cost[0],
+        unit=Unit.GPU,
+        affected=cost[0],
         lost_percent=cost[1],
         cut_off=cost[2],
-        towards=towards,
+        service=service,
+        slowest_percent=slowest,
+        spread=spread,
     )
 
 
@@ -135,14 +149,49 @@ def test_every_network_of_a_cluster_has_its_own_table() -> None:
     topology = wire(intent)
     frontend, storage = (rows(intent, topology, net) for net in (Net.FRONTEND, Net.STORAGE))
     assert frontend[FailureKind.NIC] == storage[FailureKind.NIC] == [(6, 4, 100.0, 4)]
-    assert frontend[FailureKind.LEAF] == storage[FailureKind.LEAF] == [(2, 24, 50.0, 0)]
-    assert storage[FailureKind.SERVER_LINK] == [(6, 0, 0.0, 0)]
-    management = rows(intent, topology, Net.MANAGEMENT)
-    assert management[FailureKind.LEAF] == [(1, 24, 100.0, 24)]
-    assert management[FailureKind.HOST_LINK] == [(12, 4, 50.0, 0)]
-    assert FailureKind.NIC not in management
+    assert frontend[FailureKind.LEAF] == [(2, 24, 50.0, 0)]
+    assert storage[FailureKind.LEAF] == [(2, 24, 50.0, 0), (2, 3, 50.0, 0)]
+    assert storage[FailureKind.SERVER_LINK] == [(6, 1, 50.0, 0)]
+    assert FailureKind.NIC not in rows(intent, topology, Net.MANAGEMENT)
+
+
+def test_the_operating_system_and_the_bmc_of_a_host_are_two_services_and_neither_is_half_of_the_other() -> None:
+    """One management switch for 6 hosts, 3 storage servers and all other switches."""
+    intent = load_intent(FABRICS / "cluster.yml")
+    topology = wire(intent)
     managed = sum(node.net is not Net.MANAGEMENT for node in topology.switches())
-    assert management[FailureKind.MANAGED_LINK] == [(managed, 0, 0.0, 0)]
+    found = [domain for domain in failure_domains(topology, intent) if domain.net is Net.MANAGEMENT]
+    links = {(one.kind, one.unit): one for one in found if one.kind is not FailureKind.LEAF}
+    assert {
+        key: (one.count, one.affected, one.lost_percent, one.service.partition("(")[2]) for key, one in links.items()
+    } == {
+        (FailureKind.MGMT0_LINK, Unit.HOST): (6, 1, 100.0, "mgmt0)"),
+        (FailureKind.BMC_LINK, Unit.HOST): (6, 1, 100.0, "BMC)"),
+        (FailureKind.MGMT0_LINK, Unit.SERVER): (3, 1, 100.0, "mgmt0)"),
+        (FailureKind.BMC_LINK, Unit.SERVER): (3, 1, 100.0, "BMC)"),
+        (FailureKind.MANAGED_LINK, Unit.SWITCH): (managed, 1, 100.0, "mgmt0)"),
+    }
+    leaf = [(one.affected, one.unit, one.service) for one in found if one.kind is FailureKind.LEAF]
+    assert leaf[:2] == [(6, Unit.HOST, Service.OPERATING_SYSTEM), (6, Unit.HOST, Service.BMC)]
+    assert leaf[-1] == (managed, Unit.SWITCH, Service.SWITCH_CPU)
+    assert {one.slowest_percent for one in found} == {None}
+
+
+def test_each_network_is_measured_in_its_own_words() -> None:
+    intent = load_intent(FABRICS / "cluster.yml")
+    found: dict[Net, set[str]] = {}
+    for one in failure_domains(wire(intent), intent):
+        found.setdefault(one.net, set()).add(one.service)
+    assert found[Net.STORAGE] == {
+        Service.STORAGE,
+        Service.STORAGE_LEAVES,
+        Service.HOSTS,
+        Service.HOSTS_LEAVES,
+    }
+    assert found[Net.FRONTEND] == {Service.FRONTEND, Service.FRONTEND_LEAVES}
+    gpus = {Service.EVERY_GPU, Service.OTHER_LEAVES, Service.OTHER_PODS}
+    assert found[Net.BACKEND] <= gpus
+    assert all(gpus.isdisjoint(services) for net, services in found.items() if net is not Net.BACKEND)
 
 
 def total_shares(found: dict[str, list[Row]], kind: FailureKind) -> float:
@@ -198,8 +247,11 @@ def test_a_failure_of_more_costs_more_and_cuts_off_only_whom_it_hits(built: tupl
     gpus = len(topology.hosts()) * intent.hosts.gpus
     for one in failure_domains(topology, intent):
         assert 0 <= one.lost_percent <= 100
-        assert 0 <= one.cut_off <= one.gpus <= gpus
-        assert (one.lost_percent == 100) == (one.cut_off == one.gpus > 0)
+        assert 0 <= one.cut_off <= one.affected <= gpus
+        assert (one.lost_percent == 100) == (one.cut_off == one.affected > 0)
+        assert one.slowest_percent is not None
+        assert 0 <= one.slowest_percent <= 100 - one.lost_percent + 1e-4
+        assert (one.spread is None) or one.slowest_percent == round(100 * one.spread.slowest, 6)
     found = rows(intent, topology)
     if FailureKind.SPINE in found and FailureKind.LEAF_LINK in found:
         spine, link = (

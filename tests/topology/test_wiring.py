@@ -320,7 +320,7 @@ def test_several_reasons_are_given_together() -> None:
     assert str(caught.value).splitlines()[:3] == [
         "backend.segments: 7220-ixr-d5 does not run platform 'eos'. Use srlinux.",
         "hosts.rate_gbps: 7220-ixr-d5 has no port of 33 Gb/s. Use one of 10, 25, 40, 100, 200, 400.",
-        "backend.spines.rate_gbps: 7220-ixr-d5 has no port of 800 Gb/s. Use one of 10, 25, 40, 100, 200, 400.",
+        "backend.spines.rate_gbps: 7220-ixr-d5 has no unsplit port of 800 Gb/s. Use one of 40, 100, 200, 400.",
     ]
 
 

@@ -7,21 +7,35 @@ from collections.abc import Iterable
 from railfab.documents.table import Table
 from railfab.topology.failures import FailureDomain
 
-COLUMNS = ("network", "what_fails", "example", "count", "gpus", "lost_percent", "cut_off", "towards")
+COLUMNS = (
+    "network",
+    "what_fails",
+    "example",
+    "count",
+    "affected",
+    "unit",
+    "lost_percent",
+    "cut_off",
+    "slowest_flow_percent",
+    "service",
+)
 
 
 def failure_table(domains: Iterable[FailureDomain]) -> Table:
-    """One row per effect: GPUs that lose bandwidth, their average loss, and the GPUs that lose all."""
+    """One row per effect: units that lose some of a service, their average loss, the units that lose all, and the rate
+    of the slowest flow."""
     rows = [
         (
             domain.net,
             domain.kind,
             domain.example,
             domain.count,
-            domain.gpus,
+            domain.affected,
+            domain.unit,
             f"{domain.lost_percent:g}",
             domain.cut_off,
-            domain.towards,
+            None if domain.slowest_percent is None else f"{domain.slowest_percent:g}",
+            domain.service,
         )
         for domain in domains
     ]

@@ -15,7 +15,7 @@ from railfab.documents.table import Table
 from railfab.errors import raise_all
 from railfab.fabric import Design, Say, design
 from railfab.fabric.design import naming
-from railfab.topology import failure_domains
+from railfab.topology import FailureDomain, failure_domains
 from railfab.topology.racks import Position, racks
 
 
@@ -46,8 +46,12 @@ class Plan(Design):
         return bill_of_materials(self.topology, self.intent)
 
     @cached_property
+    def failure_domains(self) -> tuple[FailureDomain, ...]:
+        return failure_domains(self.topology, self.intent)
+
+    @cached_property
     def failures(self) -> Table:
-        return failure_table(failure_domains(self.topology, self.intent))
+        return failure_table(self.failure_domains)
 
 
 def planned(path: Path | str, say: Say = lambda _: None) -> Plan:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from railfab.documents.overview import ROLES, CableKind, SwitchPorts
 from railfab.documents.plan import Plan
 from railfab.fabric.buffers import SwitchBuffers
 from railfab.intent import FabricIntent, Profile
-from railfab.topology import Net, Role
+from railfab.topology import FailureDomain, FailureKind, Net, Role
+from railfab.topology.spreading import Spread
 from railfab.units import counted
 
 ATTACHMENTS: Mapping[str, str] = {
@@ -93,6 +94,33 @@ def capacity_words(switch: SwitchPorts) -> str:
     ratio = switch.down_gbps / switch.up_gbps
     verdict = "non-blocking" if ratio <= 1 else f"{ratio:.2f}:1"
     return f"{switch.down_gbps / 1000:g} / {switch.up_gbps / 1000:g} Tb/s, {verdict}"
+
+
+def uneven(domains: Iterable[FailureDomain]) -> Iterator[str]:
+    """A sentence for each kind of link whose failure leaves flows at different rates, by the worst of its network."""
+    worst: dict[tuple[Net, FailureKind], tuple[FailureDomain, Spread]] = {}
+    for domain in domains:
+        if (spread := domain.spread) is not None:
+            place = domain.net, domain.kind
+            known = worst.setdefault(place, (domain, spread))
+            if spread.slowest < known[1].slowest:
+                worst[place] = domain, spread
+    for domain, spread in worst.values():
+        yield _uneven(domain, spread)
+
+
+def _uneven(domain: FailureDomain, spread: Spread) -> str:
+    collective = ", and a collective runs at the rate of its slowest flow" if domain.net is Net.BACKEND else ""
+    return (
+        f"After the failure of {domain.example}, ECMP without weights keeps {spread.next_hops} next hops: the "
+        f"{spread.slowed} of {spread.next_hops} that lead over this pair of switches carry as many flows as before, at "
+        f"{_share(spread.slowest)} of their rate{collective}; with weights all flows would run at "
+        f"{_share(spread.weighted)}."
+    )
+
+
+def _share(share: float) -> str:
+    return f"{100 * share:.4g} %"
 
 
 def watts(power_w: float) -> str:

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from railfab.documents.growth import growth, largest_gpus
 from railfab.documents.overview import ROLES, SwitchPorts
 from railfab.documents.plan import Plan
-from railfab.documents.sentences import HOST_ROUTES, between, description, division, headline, heat, watts
+from railfab.documents.sentences import HOST_ROUTES, between, description, division, headline, heat, uneven, watts
 from railfab.fabric.buffers import SwitchBuffers
 from railfab.findings import findings_text
 from railfab.topology.grouping import grouped
+from railfab.units import counted
 
 FILES = (
     ("topology.svg", "the picture above"),
@@ -140,16 +141,30 @@ def _failures(plan: Plan) -> Iterator[str]:
         "failure",
         "example",
         "count",
-        "GPUs affected",
-        "bandwidth lost",
+        "affected",
+        "lost",
+        "of",
         "cut off",
-        "traffic to",
+        "slowest flow",
     )
     rows = (
-        (net, kind, example, f"{count:,}", f"{gpus:,}", f"{lost} %", f"{cut_off:,}", towards)
-        for net, kind, example, count, gpus, lost, cut_off, towards in plan.failures.rows
+        (
+            domain.net,
+            domain.kind,
+            domain.example,
+            f"{domain.count:,}",
+            counted(domain.affected, domain.unit),
+            f"{domain.lost_percent:g} %",
+            domain.service,
+            f"{domain.cut_off:,}",
+            None if domain.slowest_percent is None else f"{domain.slowest_percent:g} %",
+        )
+        for domain in plan.failure_domains
     )
     yield from _table(columns, rows)
+    for sentence in uneven(plan.failure_domains):
+        yield ""
+        yield sentence
 
 
 def _findings(plan: Plan) -> Iterator[str]:

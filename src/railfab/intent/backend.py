@@ -58,6 +58,10 @@ class Segments(Model):
         default="by-host",
         description="by-host: adjacent ports per host; by-rail: adjacent ports per rail; or a mapping of rail to cages",
     )
+    breakout: bool = Field(
+        default=True,
+        description="split cages between the NIC ports of hosts where the speed allows; false: a whole cage per port",
+    )
     peer_links: Annotated[int, Field(ge=1, le=16)] = Field(
         default=2,
         description="links between the two switches of a pair, with mlag, and with esi without spines",

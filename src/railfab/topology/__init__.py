@@ -2,7 +2,7 @@
 
 from railfab.topology.catalogue import SwitchModel, catalogue, switch_model
 from railfab.topology.checks import Capacity, capacities, findings
-from railfab.topology.failures import FailureDomain, FailureKind, Towards, failure_domains
+from railfab.topology.failures import FailureDomain, FailureKind, failure_domains
 from railfab.topology.model import (
     TIERS,
     Address,
@@ -47,7 +47,6 @@ __all__ = [
     "Summary",
     "SwitchModel",
     "Topology",
-    "Towards",
     "capacities",
     "catalogue",
     "failure_domains",

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from railfab.errors import TopologyError, raise_all
-from railfab.intent import Spines, SuperSpines
 from railfab.topology.addresses import Fields, WidePlan, address_plan
 from railfab.topology.attachment import Attachment
 from railfab.topology.catalogue import SwitchModel, no_speed
@@ -47,9 +46,9 @@ def _models_run_their_platforms(plan: Dimensions) -> Errors:
 
 
 def _ports_have_their_speed(plan: Dimensions) -> Errors:
-    host_gbps = plan.intent.hosts.rate_gbps
-    if plan.leaf_model.lanes_for(host_gbps) is None:
-        yield no_speed("hosts.rate_gbps", plan.leaf_model, host_gbps)
+    host_gbps, whole = plan.intent.hosts.rate_gbps, not plan.segments.breakout
+    if not _runs(plan.leaf_model, host_gbps, breakout=not whole):
+        yield no_speed("hosts.rate_gbps", plan.leaf_model, host_gbps, whole=whole)
     for place, tier, models in (
         ("backend.spines", plan.spines, (plan.leaf_model, plan.spine_model)),
         ("backend.super_spines", plan.supers, (plan.spine_model, plan.super_model)),
@@ -57,16 +56,15 @@ def _ports_have_their_speed(plan: Dimensions) -> Errors:
         if tier is not None:
             named = {model.name: model for model in models if model}
             yield from (
-                no_speed(f"{place}.rate_gbps", model, tier.rate_gbps)
+                no_speed(f"{place}.rate_gbps", model, tier.rate_gbps, whole=not tier.breakout)
                 for model in named.values()
-                if not _runs(model, tier)
+                if not _runs(model, tier.rate_gbps, breakout=tier.breakout)
             )
 
 
-def _runs(model: SwitchModel, tier: Spines | SuperSpines) -> bool:
-    """Whether a switch has ports of the speed of a tier: without breakout, unless the tier allows it."""
-    whole = tier.rate_gbps in model.speeds_gbps
-    return whole or (tier.breakout and model.lanes_for(tier.rate_gbps) is not None)
+def _runs(model: SwitchModel, rate_gbps: int, *, breakout: bool) -> bool:
+    """Whether a switch has ports of a speed. breakout: whether its cages may be split for it."""
+    return rate_gbps in model.speeds_gbps or (breakout and model.lanes_for(rate_gbps) is not None)
 
 
 def _spines_share_uplinks(plan: Dimensions) -> Errors:

@@ -178,11 +178,12 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"Did you mean {similar[0]!r}? The choices are {', '.join(names)}" if similar else f"Use {', '.join(names)}"
 
 
-def no_speed(where: str, model: SwitchModel, rate_gbps: int) -> TopologyError:
-    """The error that a model does not support a speed, with or without breakout."""
-    speeds = {*model.speeds_gbps, *(speed for broken in model.breakouts.values() for speed in broken)}
-    choice = ", ".join(str(speed) for speed in sorted(speeds))
-    return TopologyError(where, f"{model.name} has no port of {rate_gbps} Gb/s", f"Use one of {choice}")
+def no_speed(where: str, model: SwitchModel, rate_gbps: int, *, whole: bool = False) -> TopologyError:
+    """The error that a model does not support a speed. whole: without breakout."""
+    broken = () if whole else (speed for speeds in model.breakouts.values() for speed in speeds)
+    choice = ", ".join(str(speed) for speed in sorted({*model.speeds_gbps, *broken}))
+    port = "unsplit port" if whole else "port"
+    return TopologyError(where, f"{model.name} has no {port} of {rate_gbps} Gb/s", f"Use one of {choice}")
 
 
 def _faults(name: str, entry: Mapping[str, Any]) -> Iterator[RailfabError]:

@@ -71,6 +71,8 @@ class Dimensions:
     @cached_property
     def host_lanes(self) -> int:
         """Host ports per cage of a rail switch; 1 without breakout."""
+        if not self.segments.breakout:
+            return 1
         return self.leaf_model.lanes_for(self.intent.hosts.rate_gbps) or 1
 
     @cached_property

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from railfab.documents.explain.formats import capacity, joined
 from railfab.documents.explain.subject import Subject
+from railfab.documents.sentences import uneven
 from railfab.documents.sizing import gpu_count
 from railfab.topology import FailureDomain, FailureKind, Net
 from railfab.topology.equipment import host_of
@@ -18,19 +19,25 @@ def failures(subject: Subject) -> Iterator[str]:
     several = len({domain.net for domain in subject.failures}) > 1
     for domain in subject.failures:
         yield f"{domain.net.capitalize()}: a{_failure(domain)}" if several else f"A{_failure(domain)}"
+    yield from uneven(subject.failures)
 
 
 def _failure(domain: FailureDomain) -> str:
     kind = "rail switch" if domain.net is Net.BACKEND and domain.kind is FailureKind.LEAF else domain.kind
     elements = f"any of {domain.count:,}, for example {domain.example}" if domain.count > 1 else domain.example
-    if not domain.gpus:
-        return f" {kind} ({elements}): no GPU loses bandwidth."
-    lose = "loses" if domain.gpus == 1 else "lose"
-    cut = f"; {domain.cut_off:,} cut off" if domain.cut_off else "; none is cut off"
-    return (
-        f" {kind} ({elements}): {counted(domain.gpus, 'GPU')} {lose} {domain.lost_percent:.4g} % of the bandwidth "
-        f"to {domain.towards}{cut}."
-    )
+    if not domain.affected:
+        return f" {kind} ({elements}): no {domain.unit} loses any of {domain.service}."
+    return f" {kind} ({elements}): {_loss(domain)}."
+
+
+def _loss(domain: FailureDomain) -> str:
+    """Units, what they lose, and whether they lose all of it."""
+    units, lose = counted(domain.affected, domain.unit), "loses" if domain.affected == 1 else "lose"
+    if domain.slowest_percent is None and domain.cut_off == domain.affected:
+        return f"{units} {lose} {domain.service}"
+    cut = f"{domain.cut_off:,} cut off" if domain.cut_off else "none is cut off"
+    slowest = "" if domain.spread is None else f", and the slowest flow runs at {domain.slowest_percent:.4g} %"
+    return f"{units} {lose} {domain.lost_percent:.4g} % of {domain.service}{slowest}; {cut}"
 
 
 def across_rails(subject: Subject) -> Iterator[str]:

@@ -125,6 +125,8 @@ def ports(subject: Subject) -> Iterator[str]:
     plan, hosts = subject.dimensions, subject.intent.hosts
     model, lanes = plan.leaf_model, plan.host_lanes
     split = f"is split into {lanes} ports (breakout)" if lanes > 1 else "is one port, not split"
+    if not plan.segments.breakout:
+        split += ", as the intent states"
     yield (
         f"Rail switches are {model.name} ({model.vendor}, {model.silicon}): {counted(model.cages, 'cage')} of "
         f"{capacity(max(model.speeds_gbps))}. At the {capacity(hosts.rate_gbps)} of a NIC port, a cage {split}."

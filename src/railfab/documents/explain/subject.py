@@ -9,7 +9,7 @@ from functools import cached_property
 
 from railfab.documents.plan import Plan
 from railfab.intent import FabricIntent
-from railfab.topology import FailureDomain, Net, Node, Role, Topology, failure_domains
+from railfab.topology import FailureDomain, Net, Node, Role, Topology
 from railfab.topology.dimensions import Dimensions
 
 
@@ -54,4 +54,4 @@ class Subject:
 
     @cached_property
     def failures(self) -> tuple[FailureDomain, ...]:
-        return failure_domains(self.topology, self.intent)
+        return self.plan.failure_domains

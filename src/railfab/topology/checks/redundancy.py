@@ -32,14 +32,14 @@ def _not_survived(survives: str, domain: FailureDomain) -> Finding:
     return error(
         DesignCode.REDUNDANCY,
         f"{domain.example}{others}",
-        f"the loss of this {domain.kind} disconnects {_gpus(domain.cut_off)} from {domain.towards}, "
+        f"with the loss of this {domain.kind}, {_gpus(domain.cut_off)} all of {domain.service}, "
         f"but backend.survives is {survives}",
         f"Add {_remedy(domain.kind)}, or lower backend.survives",
     )
 
 
 def _gpus(count: int) -> str:
-    return "1 GPU" if count == 1 else f"{count} GPUs"
+    return "1 GPU loses" if count == 1 else f"{count} GPUs lose"
 
 
 def _remedy(kind: FailureKind) -> str:
