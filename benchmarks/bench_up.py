@@ -80,7 +80,7 @@ def running(fabric: Path, state: Path, port: int, words: list[str]) -> Iterator[
     try:
         yield process
     finally:
-        process.terminate()  # it ends its twin, which a kill would leave running
+        process.terminate()
         process.communicate(timeout=END_WITHIN_S)
 
 

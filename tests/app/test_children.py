@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
 import sys
 import threading
 import time
@@ -11,6 +14,15 @@ import pytest
 
 from railfab.app.children import END_WITHIN_S, Children
 from railfab.errors import LabError
+
+PARENT = """\
+import sys, threading, time
+from pathlib import Path
+from railfab.app.children import Children
+with Children(threading.Event()) as children:
+    children.start("deaf", sys.argv[2:], Path(sys.argv[1]))
+    time.sleep(60)
+"""
 
 SLEEP = [sys.executable, "-c", "import time; time.sleep(60)"]
 DEAF = [
@@ -54,6 +66,31 @@ def test_one_that_ends_by_itself_is_named_with_its_last_line(tmp_path: Path) -> 
         child.process.wait(20)
         with pytest.raises(LabError, match=r"^twin: ended: port 1: is in use\. See .*twin\.log\.$"):
             children.check()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has parent-death signals")
+def test_a_killed_parent_leaves_no_child_even_one_that_ignores_signals(tmp_path: Path) -> None:
+    log = tmp_path / "child.log"
+    child = DEAF[2].replace("'ready'", "os.getpid()").replace("import signal", "import os, signal")
+    parent = subprocess.Popen([sys.executable, "-c", PARENT, log, sys.executable, "-c", child])
+    until_s = time.monotonic() + 30
+    while not log.exists() or not log.read_text().endswith("\n"):
+        assert time.monotonic() < until_s
+        time.sleep(0.02)
+    pid = int(log.read_text())
+    os.kill(parent.pid, signal.SIGKILL)
+    parent.wait()
+    while is_running(pid):
+        assert time.monotonic() < until_s
+        time.sleep(0.02)
+
+
+def is_running(pid: int) -> bool:
+    """Whether a process runs; one that has ended and waits to be reaped does not."""
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except FileNotFoundError:
+        return False
 
 
 def test_a_log_that_cannot_be_written_is_named(tmp_path: Path) -> None:

@@ -1,149 +1,236 @@
-"""What the live view adds up and shows."""
+"""The live view fits its terminal, and calls nothing present that is not."""
 
 from __future__ import annotations
 
 import io
 from dataclasses import replace
+from pathlib import Path
 
-from hypothesis import given
-from hypothesis import strategies as st
+import pytest
 from rich.console import Console
 
-from railfab.app.reading import FabricTotals, Totals, reading
-from railfab.app.view import Scene, frame, line
+from railfab.app.rates import Reading
+from railfab.app.reading import Totals
+from railfab.app.sparkline import sparkline
+from railfab.app.summary import JobSummary
+from railfab.app.up import intended_of, rail_capacity_gbps
+from railfab.app.view import JobState, Scene, frame, line
+from railfab.fabric import design
 
-HOST_RAILS = {("leaf1", "e1"): 1, ("leaf1", "e2"): 2}
-
-
-def new_totals() -> FabricTotals:
-    return FabricTotals(HOST_RAILS, sessions=4, targets=3)
-
-
-def sample(metric: str, value: float, **labels: str) -> tuple[str, dict[str, str], float]:
-    return metric, labels, value
+POD64 = "inventory/fabrics/pod64.yml"
+LARGER = ("benchmarks/fabrics/multi-pod-72.yml",)
 
 
-def transmitted(value: float, interface: str = "e1") -> tuple[str, dict[str, str], float]:
-    return sample("fabric_interface_transmit_bytes_total", value, device="leaf1", interface=interface)
+def rendered(scene: Scene, width: int = 80, height: int = 24) -> list[str]:
+    """The lines that a terminal of this size shows."""
+    console = Console(file=io.StringIO(), width=width, height=height)
+    console.print(frame(scene, width, height))
+    return console.file.getvalue().splitlines()  # type: ignore[attr-defined, no-any-return]
 
 
-def test_only_host_ports_count_for_a_rail_and_each_for_its_own() -> None:
-    totals = new_totals()
-    totals.read([transmitted(0), transmitted(0, "e2"), transmitted(0, "uplink")], at_s=0.0)
-    found = totals.read([transmitted(10), transmitted(5, "e2"), transmitted(99, "uplink")], at_s=1.0)
-    assert found.rail_bytes == {1: 10, 2: 5}
+def styles(scene: Scene, word: str) -> str:
+    """The escape sequences before a word on a terminal with colours."""
+    console = Console(file=io.StringIO(), width=80, force_terminal=True, color_system="standard", legacy_windows=False)
+    console.print(frame(scene))
+    found = next(text for text in console.file.getvalue().splitlines() if word in text)  # type: ignore[attr-defined]
+    return str(found[: found.index(word)].rpartition("\x1b[")[2])
 
 
-def test_marks_pauses_drops_and_sessions_add_up_over_the_fabric() -> None:
-    def snapshot(times: int) -> list[tuple[str, dict[str, str], float]]:
-        marks = "fabric_queue_ecn_marked_packets_total"
-        return [
-            *(sample(marks, 3 * times, device=d, interface="e1", queue="roce") for d in "ab"),
-            sample("fabric_pfc_transmit_frames_total", 7 * times, device="a", interface="e1", priority="3"),
-            sample("fabric_pfc_dropped_packets_total", times, device="a", interface="e1"),
-            sample("fabric_queue_dropped_packets_total", 2 * times, device="a", interface="e1", queue="roce"),
-            sample("fabric_queue_depth_peak_bytes", 100, device="a", interface="e1", queue="roce"),
-            sample("fabric_queue_depth_peak_bytes", 40, device="b", interface="e1", queue="roce"),
-            sample("fabric_bgp_session_up", 1, device="a", peer="x"),
-            sample("fabric_bgp_session_up", 0, device="a", peer="y"),
-            sample("fabric_collector_session_up", 1, device="a"),
-        ]
-
-    totals = new_totals()
-    totals.read(snapshot(1), at_s=0.0)
-    found = totals.read(snapshot(2), at_s=1.0)
-    assert (found.marks, found.pauses, found.drops, found.deepest_bytes) == (6, 7, 3, 100)
-    assert (found.sessions_up, found.sessions, found.targets_up, found.targets) == (1, 4, 1, 3)
-
-
-@given(st.lists(st.one_of(st.none(), st.floats(0, 1e15)), min_size=2, max_size=20))
-def test_totals_never_go_back_whatever_vanishes_returns_or_begins_again(values: list[float | None]) -> None:
-    totals = new_totals()
-    found = [
-        totals.read([] if value is None else [transmitted(value)], at_s=float(second)).rail_bytes[1]
-        for second, value in enumerate(values)
-    ]
-    assert found == sorted(found)
-
-
-def test_a_series_that_was_away_counts_what_it_rose_meanwhile() -> None:
-    totals = new_totals()
-    totals.read([transmitted(100)], at_s=0.0)
-    assert totals.read([], at_s=1.0).rail_bytes[1] == 0
-    assert totals.read([transmitted(130)], at_s=2.0).rail_bytes[1] == 30
-    assert totals.read([transmitted(7)], at_s=3.0).rail_bytes[1] == 37
-
-
-def test_the_oldest_sample_is_that_of_the_switch_that_has_been_silent_longest() -> None:
-    name = "fabric_collector_last_update_timestamp_seconds"
-    snapshot = [sample(name, 1000.0 + place, device=str(place), subscription="sample") for place in range(3)]
-    assert new_totals().read(snapshot, at_s=0.0).oldest_sample_s == 1000.0
-    assert new_totals().read([], at_s=0.0).oldest_sample_s == 0
-
-
-def test_100_gigabits_a_second_are_12_and_a_half_gigabytes() -> None:
-    found = reading(Totals(at_s=0.0, rail_bytes={1: 0.0}), Totals(at_s=2.0, rail_bytes={1: 25e9}))
-    assert found.rail_gbps == {1: 100.0}
-
-
-def scene() -> Scene:
-    before = Totals(at_s=0.0, rail_bytes={1: 0.0, 2: 0.0})
-    after = Totals(
-        at_s=1.0, rail_bytes={1: 100e9, 2: 50e9}, marks=1234, sessions_up=63, sessions=64, targets_up=8, targets=8
+def reading(rails: int = 2, *, gbps: float | None = 800.0, stale: dict[str, float | None] | None = None) -> Reading:
+    totals = Totals(
+        at_s=0.0,
+        sessions_up=63,
+        sessions=64,
+        targets_up=8,
+        targets=8,
+        depth_bytes=3000,
+        peak_bytes=9_999_000,
+        series=8880,
     )
+    return Reading(
+        totals=totals,
+        rail_gbps=dict.fromkeys(range(1, rails + 1), gbps),
+        marks_per_s=1234.0,
+        pauses_per_s=0.0,
+        drops_per_s=0.0,
+        stale=stale or {},
+        stale_rails=frozenset((1,) if stale else ()),
+    )
+
+
+@pytest.fixture
+def scene() -> Scene:
     return Scene(
         fabric="pod64",
         elapsed_s=12,
-        job="ring",
-        steps=3,
-        step_s=0.3125,
-        reading=reading(before, after),
-        rail_capacity_gbps=1600,
-        sampling="sampling every 1 s: 8 switches on 2 cores",
-        urls={"metrics": "http://127.0.0.1:9804/metrics"},
+        job=JobState(job="incast", steps=3, step_s=1.0004, communication_s=0.0044),
+        jobs=(JobSummary("ring", seconds=10.0, sent_bytes=1e13), JobSummary("incast", seconds=2.0, marks=19_379.0)),
+        reading=reading(),
+        history=(reading(gbps=0.0), reading()),
+        history_s=1.0,
+        rail_capacity_gbps={1: 1600.0, 2: 1600.0},
+        interval_s=1.0,
+        pace=0.98,
+        urls={"metrics": "http://127.0.0.1:9804/metrics", "Prometheus": "http://127.0.0.1:9090"},
     )
 
 
-def test_a_frame_shows_rails_congestion_sessions_the_step_and_where_to_look() -> None:
-    console = Console(file=io.StringIO(), width=100)
-    console.print(frame(scene()))
-    text = console.file.getvalue()  # type: ignore[attr-defined]
+def of_fabric(scene: Scene, path: Path) -> Scene:
+    """The scene with the rails and the counts of a fabric, all at their largest."""
+    fabric = design(path)
+    intended, capacity = intended_of(fabric), rail_capacity_gbps(fabric)
+    sessions, switches = len(intended.sessions), len(intended.switches)
+    totals = replace(
+        scene.reading.totals,
+        sessions_up=sessions,
+        sessions=sessions,
+        targets_up=switches,
+        targets=switches,
+        series=10**7,
+    )
+    full = replace(
+        scene.reading,
+        totals=totals,
+        rail_gbps={rail: float(rate) for rail, rate in capacity.items()},
+        marks_per_s=1e8,
+        pauses_per_s=1e7,
+        drops_per_s=1e6,
+    )
+    jobs = tuple(JobSummary(f"job{n}", 3600.0, 1e17, 1e10, 1e9, 1e6, 3e7, [12.5]) for n in range(5))
+    return replace(
+        scene,
+        fabric=fabric.intent.fabric,
+        job=JobState(job="job3", steps=12_345, step_s=12.5, communication_s=11.25, ended=True),
+        jobs=jobs,
+        reading=full,
+        history=(full,) * 200,
+        rail_capacity_gbps=capacity,
+    )
+
+
+@pytest.mark.parametrize("path", [POD64, *LARGER])
+@pytest.mark.parametrize(
+    "failures", [(), ("OverflowError: cannot convert float infinity to integer in the engine " * 2,)]
+)
+def test_everything_fits_80_by_24_without_wrapping(
+    scene: Scene, path: str, failures: tuple[str, ...], repository: Path
+) -> None:
+    shown = rendered(replace(of_fabric(scene, repository / path), failures=failures))
+    assert len(shown) <= 24
+    assert {len(text) for text in shown} == {80}
+    assert all(text.endswith(("│", "╮", "╯")) for text in shown)
+    assert not any("…" in text for text in shown) or failures
     for word in (
-        "rail 1",
-        "800 Gb/s",
-        "50%",
-        "25%",
-        "1,234/s",
+        "BGP",
+        "gNMI",
+        "98% of real time",
+        "job3",
+        "rail",
+        "ECN marks",
+        "queue mean",
+        "Ctrl-C",
+        "9804/metrics",
+    ):
+        assert any(word in text for text in shown), word
+
+
+def test_pod64_has_a_line_for_each_rail(scene: Scene, repository: Path) -> None:
+    shown = rendered(of_fabric(scene, repository / POD64))
+    assert len(shown) == 24
+    assert [text[2:8] for text in shown if "│ rail" in text] == [f"rail {rail}" for rail in range(1, 9)]
+
+
+def test_many_rails_share_lines_that_name_the_least_used_one(scene: Scene) -> None:
+    many = reading(24)
+    many = replace(many, rail_gbps={**many.rail_gbps, 5: 16.0})
+    shown = rendered(replace(scene, reading=many, history=(), rail_capacity_gbps=dict.fromkeys(range(1, 25), 1600.0)))
+    rails = [text for text in shown if "│ rail" in text]
+    assert [text[2:12].strip() for text in rails[:2]] == ["rails 1-3", "rails 4-6"]
+    assert "2,400 Gb/s  50%" in rails[0]
+    assert "least 50%" in rails[0]
+    assert "1,616 Gb/s  34%" in rails[1]
+    assert "least 1%" in rails[1]
+    assert len(shown) <= 24
+
+
+def test_a_wider_terminal_shows_more_history(scene: Scene) -> None:
+    assert any("last 30 s" in text for text in rendered(scene))
+    assert any("last 60 s" in text for text in rendered(scene, 110, 30))
+    assert {len(text) for text in rendered(scene, 110, 30)} == {110}
+
+
+def test_a_frame_shows_rails_congestion_sessions_the_jobs_and_their_time_in_the_network(scene: Scene) -> None:
+    text = "\n".join(rendered(scene))
+    for word in (
         "BGP 63/64",
         "gNMI 8/8",
-        "312 ms",
-        "9804/metrics",
-        "every 1 s",
+        "pace 98% of real time  8,880 series every 1 s",
+        "job incast: step 3 took 1,000 ms, 4.4 ms of it (0.4%) in the network",
+        "800 Gb/s  50% ███████·······",
+        "1,234/s  most 1,234/s",
+        "19,379",
     ):
         assert word in text
 
 
-def test_the_line_says_the_same() -> None:
-    assert line(scene()) == (
-        "  12.0 s  job ring     step   312 ms    1200 Gb/s  ecn     1234/s  pfc       0/s  drops    0/s  bgp 63/64"
+def test_no_peak_is_shown_as_a_present_value(scene: Scene) -> None:
+    (queue,) = (text for text in rendered(scene) if "queue" in text)
+    assert "3 kB" in queue
+    assert "9,999" not in queue
+
+
+def test_readings_of_silent_switches_are_grey_and_named(scene: Scene) -> None:
+    stale = replace(scene, reading=reading(stale={"leaf1": 12.0, "leaf2": 7.0, "leaf3": None}))
+    text = "\n".join(rendered(stale))
+    assert "no sample for 12 s from leaf1 and 1 more; no sample yet from leaf3" in text
+    assert "2m" in styles(stale, "rail 1")
+    assert "2m" not in styles(stale, "rail 2")
+    assert "2m" in styles(stale, "ECN marks")
+    assert "2m" not in styles(scene, "rail 1")
+
+
+def test_what_is_unknown_is_a_dash_and_a_gap_not_zero(scene: Scene) -> None:
+    unknown = replace(
+        scene, reading=replace(reading(gbps=None), marks_per_s=None), history=(reading(gbps=None), reading())
+    )
+    shown = rendered(unknown)
+    (rail,) = (text for text in shown if "rail 1" in text)
+    assert " - " in rail
+    assert "%" not in rail
+    assert rail.rstrip(" │").endswith("  ▅")
+    assert any("ECN marks" in text and " -  " in text for text in shown)
+
+
+def test_the_line_says_the_same(scene: Scene) -> None:
+    assert line(scene) == (
+        "  12.0 s  job incast   step  1000 ms    1600 Gb/s  ecn     1234/s  pfc       0/s  drops    0/s  "
+        "bgp 63/64  gnmi 8/8  pace  98%"
     )
 
 
-def test_sessions_and_switches_are_counted_against_the_intent_also_when_nothing_answers() -> None:
-    found = new_totals().read([], at_s=0.0)
-    assert (found.sessions_up, found.sessions, found.targets_up, found.targets) == (0, 4, 0, 3)
+def test_what_is_wrong_is_in_the_frame_and_in_the_line(scene: Scene) -> None:
+    totals = replace(scene.reading.totals, lag_s=2.3)
+    late = replace(scene, reading=replace(scene.reading, totals=totals), failures=("leaf1 has no route to 10.0.0.1",))
+    assert line(late).endswith("  leaf1 has no route to 10.0.0.1; collector up to 2 s late in the last 30 s")
+    assert any(
+        "leaf1 has no route to 10.0.0.1; collector up to 2 s late in the last 30 s" in text for text in rendered(late)
+    )
 
 
-def test_a_collector_that_is_late_is_shown() -> None:
-    totals = new_totals().read([sample("fabric_collector_lag_seconds", 2.3)], at_s=1.0)
-    late = replace(scene(), reading=reading(Totals(at_s=0.0), totals))
-    assert line(late).endswith("bgp 0/4  collector 2 s late")
+def test_a_slow_pace_stands_out(scene: Scene) -> None:
+    assert "33m" in styles(replace(scene, pace=0.62), "62%")
+    assert "32m" in styles(scene, "98%")
 
 
-def test_a_twin_that_falls_behind_is_shown_since_its_rates_are_lower_by_as_much() -> None:
-    slow = replace(scene(), pace=0.62)
-    console = Console(file=io.StringIO(), width=120)
-    console.print(frame(slow))
-    assert "twin at 62% of real time" in console.file.getvalue()  # type: ignore[attr-defined]
-    assert line(slow).endswith("bgp 63/64  twin at 62% of real time")
-    assert "real time" not in line(replace(slow, pace=0.97))
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        ([0.0, 1.0, 50.0, 100.0, 250.0], "▁▂▅██"),
+        ([None, 0.0], "    ▁"),
+        ([], "     "),
+        ([0.0] * 9, "▁▁▁▁▁"),
+    ],
+)
+def test_a_history_is_one_character_a_value(values: list[float | None], text: str) -> None:
+    """Nothing is lower than a little, what is unknown is blank, and the newest value is at the right end."""
+    assert sparkline(values, most=100.0, width=5) == text

@@ -50,11 +50,15 @@ def test_a_run_of_two_turns_ends_by_itself_with_marks_and_pauses_in_the_incast_a
     summary = json.loads(done.stdout)
     jobs = {job["job"]: job for job in summary["jobs"]}
     assert (summary["sessions_up"], summary["sessions"], summary["healthy"]) == (64, 64, True)
+    assert (summary["targets_up"], summary["targets"]) == (8, 8)
+    assert 0 < summary["pace"] <= 1.1
     assert summary["ready_s"] is not None
     assert jobs["ring"]["sent_bytes"] > 1e9
     assert (jobs["ring"]["marks"], jobs["ring"]["pauses"]) == (0, 0)
     assert jobs["incast"]["marks"] > 0
     assert jobs["incast"]["pauses"] > 0
+    assert jobs["incast"]["peak_bytes"] > 1e6
+    assert 8 * jobs["ring"]["sent_bytes"] / jobs["ring"]["seconds"] / 1e9 == pytest.approx(8031, rel=0.15)
     assert (jobs["ring"]["drops"], jobs["incast"]["drops"]) == (0, 0)
     assert jobs["ring"]["step_s"]
     assert processes_of(tmp_path / "state") == []
@@ -81,7 +85,10 @@ def test_ctrl_c_ends_everything_and_leaves_nothing(command: list[str], tmp_path:
 
 
 @pytest.mark.prometheus
-def test_prometheus_runs_with_our_rules_when_it_is_installed(command: list[str], tmp_path: Path) -> None:
+def test_prometheus_runs_with_our_rules_when_it_is_installed_and_dies_with_up(
+    command: list[str], tmp_path: Path
+) -> None:
+    """Up is killed at the end, so that it can end nothing itself: twin and Prometheus are gone all the same."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = str(free.getsockname()[1])
     words = interruptible([*command[:-1], port, "--for", "40"])
@@ -96,10 +103,14 @@ def test_prometheus_runs_with_our_rules_when_it_is_installed(command: list[str],
                 sessions = [found["value"][1] for found in json.load(answer)["data"]["result"]]
         except OSError:
             continue
-    running.send_signal(signal.SIGINT)
+    assert any("railfab twin" in words for words in processes_of(tmp_path / "state"))
+    running.kill()
     running.communicate(timeout=30)
     assert sessions == ["64"]
-    assert processes_of(tmp_path / "state") == []
+    deadline = time.monotonic() + WAITS_S
+    while left := processes_of(tmp_path / "state"):
+        assert time.monotonic() < deadline, left
+        time.sleep(0.05)
 
 
 def test_a_port_in_use_is_one_clear_line(command: list[str], tmp_path: Path) -> None:

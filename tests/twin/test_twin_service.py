@@ -239,6 +239,7 @@ def test_the_remote_control_switches_jobs_and_counts_steps(twin: Twin, control: 
     status = control.status()
     assert status.job == "made"
     assert status.last_step_s == pytest.approx(0.02, abs=0.001)
+    assert status.last_communication_s == 0
     control.switch_job(None)
     assert (control.status().job, control.status().steps) == (None, 0)
 

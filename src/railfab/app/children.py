@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -16,6 +18,19 @@ from railfab.errors import LabError
 END_WITHIN_S = 2.5
 """Time between asking a program to end and killing it."""
 POLL_S = 0.1
+TIED = """\
+import ctypes, os, signal, sys
+PR_SET_PDEATHSIG = 1
+ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGKILL))
+if os.getppid() != int(sys.argv[1]):
+    sys.exit("the process that started this one has ended")
+os.execvp(sys.argv[2], sys.argv[2:])
+"""
+"""Replaces itself by a program that the kernel kills as soon as its parent ends, however that ends.
+
+The request outlives execve, except of a program that changes its user or gains capabilities; it is about the thread
+that started the program, and a parent that had ended before is seen by its number. Source: PR_SET_PDEATHSIG(2const).
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +51,7 @@ class Child:
 class Children:
     """The programs that run as long as the context; a context manager.
 
+    On Linux they are killed when the thread that started them ends, also with a process that was killed itself.
     All are asked to end once stop_requested is set or the context ends, and killed END_WITHIN_S later. A call to one of
     them that waits for its answer fails then, so that nothing in the context waits longer than that.
     """
@@ -66,7 +82,9 @@ class Children:
             problem = f"cannot be written ({(error.strerror or str(error)).lower()})"
             raise LabError(str(log), problem, "Name another directory with --state") from None
         with output:
-            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
+            process = subprocess.Popen(
+                _tied(command), stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
+            )
         started = Child(name, process, log)
         self._children.append(started)
         return started
@@ -94,3 +112,10 @@ class Children:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+
+
+def _tied(command: Sequence[str]) -> list[str]:
+    """The command that runs a program which ends with this thread; the program itself where the system has no such."""
+    if sys.platform != "linux":
+        return list(command)
+    return [sys.executable, "-I", "-S", "-c", TIED, str(os.getpid()), *command]

@@ -1,12 +1,10 @@
-"""Totals and rates of the whole fabric, from the series that the collector holds."""
+"""Counters and gauges of the fabric that an intent describes, from the series that the collector holds."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
-
-from railfab.units import gbps
 
 Labels = Mapping[str, str]
 Series = Iterable[tuple[str, Labels, float]]
@@ -14,38 +12,86 @@ Series = Iterable[tuple[str, Labels, float]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Totals:
-    """Counters of the whole fabric since the first snapshot, and its gauges at one moment.
+class Intended:
+    """The parts of a fabric that its intent has.
 
-    at_s: of the snapshot [s, monotonic]. rail_bytes: transmitted to hosts, by rail. sessions, targets: BGP session ends
-    and switches that the intent has. oldest_sample_s: the smallest time of last sample of all switches [s, Unix time];
-    0 until each has sent one. series: held for all switches. lag_s: lateness of the collector itself.
+    switches: by name. host_rails: rail of every host-facing port, by (switch, interface). sessions: (switch, peer) of
+    every end of a BGP session.
+    """
+
+    switches: Set[str]
+    host_rails: Mapping[tuple[str, str], int]
+    sessions: Set[tuple[str, str]]
+
+    @property
+    def switches_of_rail(self) -> Mapping[int, Set[str]]:
+        """The switches that serve each rail, by rail in ascending order."""
+        found: dict[int, set[str]] = {rail: set() for rail in sorted(set(self.host_rails.values()))}
+        for (switch, _), rail in self.host_rails.items():
+            found[rail].add(switch)
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SwitchTotals:
+    """Counters of one switch since the first snapshot. rail_bytes: transmitted to hosts, by rail.
+
+    sampled_s: when it took the last sample [s, Unix time]; 0 before the first.
+    """
+
+    sampled_s: float = 0.0
+    rail_bytes: Mapping[int, float] = field(default_factory=dict)
+    marks: float = 0.0
+    pauses: float = 0.0
+    drops: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """Counters and gauges of all switches of the intent at one moment.
+
+    at_s: of the snapshot [s, Unix time]. sessions, targets: BGP session ends and switches of the intent; sessions_up,
+    targets_up: of these. depth_bytes: of the deepest queue, as its switch averages it. peak_bytes: the highest of the
+    peaks that rose since `FabricTotals.begin_job`. lag_s: the largest lateness of the
+    collector itself in the last 30 s.
     """
 
     at_s: float
-    rail_bytes: Mapping[int, float] = field(default_factory=dict)
-    marks: float = 0
-    pauses: float = 0
-    drops: float = 0
+    switches: Mapping[str, SwitchTotals] = field(default_factory=dict)
     sessions_up: int = 0
     sessions: int = 0
     targets_up: int = 0
     targets: int = 0
-    deepest_bytes: float = 0
+    depth_bytes: float = 0.0
+    peak_bytes: float = 0.0
     series: int = 0
-    oldest_sample_s: float = 0
-    lag_s: float = 0
+    lag_s: float = 0.0
 
+    @property
+    def complete(self) -> bool:
+        """Whether every session and every switch of the intent is up. A fabric of one switch has no sessions."""
+        return self.sessions_up == self.sessions and self.targets_up == self.targets > 0
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """Rates between two totals, and the gauges of the later one. Rates per second; rail_gbps by rail."""
+    @property
+    def sent_bytes(self) -> float:
+        """Bytes transmitted to the hosts of all rails."""
+        return sum(sum(switch.rail_bytes.values()) for switch in self.switches.values())
 
-    rail_gbps: Mapping[int, float]
-    marks_per_s: float
-    pauses_per_s: float
-    drops_per_s: float
-    totals: Totals
+    @property
+    def marks(self) -> float:
+        return sum(switch.marks for switch in self.switches.values())
+
+    @property
+    def pauses(self) -> float:
+        return sum(switch.pauses for switch in self.switches.values())
+
+    @property
+    def drops(self) -> float:
+        return sum(switch.drops for switch in self.switches.values())
+
+    def sampled_since(self, since_s: float) -> bool:
+        """Whether every switch has taken a sample since then [Unix time]."""
+        return all(switch.sampled_s >= since_s for switch in self.switches.values())
 
 
 _COUNTERS = {
@@ -54,62 +100,32 @@ _COUNTERS = {
     "fabric_pfc_dropped_packets_total": "drops",
     "fabric_queue_dropped_packets_total": "drops",
 }
+_DEPTH = "fabric_queue_depth_bytes"
 _PEAK = "fabric_queue_depth_peak_bytes"
 _SENT = "fabric_interface_transmit_bytes_total"
-_UP = {"fabric_bgp_session_up": "sessions", "fabric_collector_session_up": "targets"}
-METRICS = frozenset((*_COUNTERS, *_UP, _PEAK, _SENT))
+_SESSION = "fabric_bgp_session_up"
+METRICS = frozenset((*_COUNTERS, _DEPTH, _PEAK, _SENT, _SESSION))
 """The metrics of switches that totals are made of."""
 
+_ARRIVED = "fabric_collector_last_update_timestamp_seconds"
+_INGEST_LAG = "fabric_collector_ingest_lag_seconds"
+_TARGET = "fabric_collector_session_up"
+_SERIES = "fabric_collector_series"
+_LAG = "fabric_collector_lag_seconds"
 
-class FabricTotals:
-    """Sums snapshots up. A total rises by what each of its series rose: one that vanishes for a while lowers nothing.
+_Key = tuple[str, frozenset[tuple[str, str]]]
 
-    host_rails: (device, interface) of every host-facing port to the rail it serves. sessions, targets: as of Totals.
-    """
 
-    def __init__(self, host_rails: Mapping[tuple[str, str], int], *, sessions: int, targets: int) -> None:
-        self._host_rails = host_rails
-        self._sessions, self._targets = sessions, targets
-        self._seen: dict[tuple[str, frozenset[tuple[str, str]]], float] = {}
-        self._rails: dict[int, float] = dict.fromkeys(sorted(set(host_rails.values())), 0.0)
-        self._sums: dict[str, float] = dict.fromkeys(_COUNTERS.values(), 0.0)
+class _Counters:
+    """Sums of the counters of one switch. A sum rises by what each of its series rose: one that vanishes for a while
+    lowers nothing."""
 
-    def read(self, series: Series, at_s: float) -> Totals:
-        """Add a snapshot; counters begin at the first one."""
-        gauges: dict[str, float] = defaultdict(float)
-        last_samples_s: list[float] = []
-        for metric, labels, value in series:
-            if metric == _SENT:
-                rail = self._host_rails.get((labels["device"], labels["interface"]))
-                if rail is not None:
-                    self._rails[rail] += self._rise(metric, labels, value)
-            elif metric in _COUNTERS:
-                self._sums[_COUNTERS[metric]] += self._rise(metric, labels, value)
-            elif metric == _PEAK:
-                gauges["deepest"] = max(gauges["deepest"], value)
-            elif metric == "fabric_collector_last_update_timestamp_seconds":
-                last_samples_s.append(value)
-            elif metric == "fabric_collector_series":
-                gauges["series"] += value
-            elif metric == "fabric_collector_lag_seconds":
-                gauges["lag"] = value
-            elif metric in _UP:
-                gauges[_UP[metric]] += value
-        return Totals(
-            at_s=at_s,
-            rail_bytes=dict(self._rails),
-            **self._sums,
-            sessions_up=round(gauges["sessions"]),
-            sessions=self._sessions,
-            targets_up=round(gauges["targets"]),
-            targets=self._targets,
-            deepest_bytes=gauges["deepest"],
-            series=round(gauges["series"]),
-            oldest_sample_s=min(last_samples_s, default=0.0),
-            lag_s=gauges["lag"],
-        )
+    def __init__(self, rails: Iterable[int]) -> None:
+        self.rail_bytes = dict.fromkeys(sorted(rails), 0.0)
+        self.sums = dict.fromkeys(_COUNTERS.values(), 0.0)
+        self._seen: dict[_Key, float] = {}
 
-    def _rise(self, metric: str, labels: Labels, value: float) -> float:
+    def rise(self, metric: str, labels: Labels, value: float) -> float:
         """The increase of a counter since the last snapshot that had it; after a reset, its value."""
         key = metric, frozenset(labels.items())
         before = self._seen.get(key)
@@ -119,19 +135,79 @@ class FabricTotals:
         return value - before if value >= before else value
 
 
-def reading(before: Totals, after: Totals) -> Reading:
-    """Rates between two totals."""
-    seconds = max(after.at_s - before.at_s, 1e-9)
+class FabricTotals:
+    """Adds snapshots up, for the switches and sessions of the intent alone; counters begin at the first snapshot."""
 
-    def rate(later: float, earlier: float) -> float:
-        return (later - earlier) / seconds
+    def __init__(self, intended: Intended) -> None:
+        self._intended = intended
+        rails: dict[str, set[int]] = {switch: set() for switch in sorted(intended.switches)}
+        for (switch, _), rail in intended.host_rails.items():
+            rails[switch].add(rail)
+        self._counters = {switch: _Counters(served) for switch, served in rails.items()}
+        self._peaks: dict[_Key, float] = {}
+        self._old_peaks: dict[_Key, float] = {}
 
-    return Reading(
-        rail_gbps={
-            rail: gbps(rate(now, before.rail_bytes.get(rail, now))) for rail, now in sorted(after.rail_bytes.items())
-        },
-        marks_per_s=rate(after.marks, before.marks),
-        pauses_per_s=rate(after.pauses, before.pauses),
-        drops_per_s=rate(after.drops, before.drops),
-        totals=after,
-    )
+    def begin_job(self) -> None:
+        """Ignore the present peaks from now on, since a switch reports one for a while after it has passed."""
+        self._old_peaks = dict(self._peaks)
+
+    def read(self, series: Series, at_s: float) -> Totals:
+        """Add a snapshot."""
+        gauges: dict[str, float] = defaultdict(float)
+        sampled_s: dict[str, float] = defaultdict(float)
+        self._peaks.clear()
+        for metric, labels, value in series:
+            device = labels.get("device", "")
+            if metric == _LAG:
+                gauges["lag"] = value
+            elif device in self._counters:
+                self._add(metric, labels, value, gauges)
+                if metric == _ARRIVED and value:
+                    sampled_s[device] += value
+                elif metric == _INGEST_LAG:
+                    sampled_s[device] -= value
+        return self._totals(at_s, sampled_s, gauges)
+
+    def _add(self, metric: str, labels: Labels, value: float, gauges: dict[str, float]) -> None:
+        """Add one series of a switch of the intent."""
+        switch = labels["device"]
+        counters = self._counters[switch]
+        if metric == _SENT:
+            rail = self._intended.host_rails.get((switch, labels["interface"]))
+            if rail is not None:
+                counters.rail_bytes[rail] += counters.rise(metric, labels, value)
+        elif metric in _COUNTERS:
+            counters.sums[_COUNTERS[metric]] += counters.rise(metric, labels, value)
+        elif metric == _DEPTH:
+            gauges["depth"] = max(gauges["depth"], value)
+        elif metric == _PEAK:
+            self._peaks[metric, frozenset(labels.items())] = value
+        elif metric == _SESSION:
+            gauges["sessions"] += value if (switch, labels["peer"]) in self._intended.sessions else 0.0
+        elif metric == _TARGET:
+            gauges["targets"] += value
+        elif metric == _SERIES:
+            gauges["series"] += value
+
+    def _totals(self, at_s: float, sampled_s: Mapping[str, float], gauges: Mapping[str, float]) -> Totals:
+        switches = {
+            name: SwitchTotals(
+                sampled_s=max(0.0, sampled_s.get(name, 0.0)),
+                rail_bytes=dict(counters.rail_bytes),
+                **counters.sums,
+            )
+            for name, counters in self._counters.items()
+        }
+        risen = (value for key, value in self._peaks.items() if value > self._old_peaks.get(key, 0.0))
+        return Totals(
+            at_s=at_s,
+            switches=switches,
+            sessions_up=round(gauges["sessions"]),
+            sessions=len(self._intended.sessions),
+            targets_up=round(gauges["targets"]),
+            targets=len(self._intended.switches),
+            depth_bytes=gauges["depth"],
+            peak_bytes=max(risen, default=0.0),
+            series=round(gauges["series"]),
+            lag_s=gauges["lag"],
+        )

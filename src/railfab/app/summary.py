@@ -1,4 +1,4 @@
-"""The results of a run, job by job, each measured between the first and the last totals of its turns."""
+"""The results of a run, job by job, each measured over its own turns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from railfab.units import gbps
 
 @dataclass(slots=True)
 class JobSummary:
-    """The sums over a job's turns. step_s: durations of the steps that ended [s, simulated]."""
+    """The sums over a job's turns. seconds: simulated. step_s: durations of the steps that ended [s, simulated].
+
+    peak_bytes: the highest peak of a queue.
+    """
 
     job: str
     seconds: float = 0.0
@@ -18,19 +21,21 @@ class JobSummary:
     marks: float = 0.0
     pauses: float = 0.0
     drops: float = 0.0
+    peak_bytes: float = 0.0
     step_s: list[float] = field(default_factory=list)
 
-    def add(self, first: Totals, last: Totals) -> None:
-        """Add what happened between two totals of one turn."""
-        self.seconds += last.at_s - first.at_s
-        self.sent_bytes += sum(last.rail_bytes.values()) - sum(first.rail_bytes.values())
+    def add(self, first: Totals, last: Totals, seconds: float) -> None:
+        """Add what was counted from the totals before a turn, or before a part of it, to those after it."""
+        self.seconds += seconds
+        self.sent_bytes += last.sent_bytes - first.sent_bytes
         self.marks += last.marks - first.marks
         self.pauses += last.pauses - first.pauses
         self.drops += last.drops - first.drops
+        self.peak_bytes = max(self.peak_bytes, last.peak_bytes)
 
     @property
     def rate_gbps(self) -> float:
-        """Mean rate to the hosts of all rails [Gb/s]."""
+        """Mean rate to the hosts of all rails per simulated second [Gb/s]."""
         return gbps(self.sent_bytes / self.seconds) if self.seconds else 0.0
 
     @property
@@ -40,8 +45,11 @@ class JobSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """A whole run. interval_s: between two samples of a switch. ready_s: from the start until all sessions were up and
-    counters rose; None when that never was.
+    """A whole run.
+
+    interval_s: between two samples of a switch. ready_s: from the start until all sessions and switches of the intent
+    were up and counters rose; None when that never was. sessions, targets: BGP session ends and switches of the intent;
+    sessions_up, targets_up: of these, at the end. pace: simulated seconds a second since the first frame.
     """
 
     fabric: str
@@ -49,10 +57,13 @@ class Summary:
     ready_s: float | None
     sessions_up: int
     sessions: int
+    targets_up: int
+    targets: int
+    pace: float
     series: int
     jobs: tuple[JobSummary, ...]
 
     @property
     def healthy(self) -> bool:
-        """Whether the fabric became ready and all sessions were up at the end."""
-        return self.ready_s is not None and self.sessions_up == self.sessions > 0
+        """Whether the fabric became ready, and all sessions and switches of the intent were up at the end."""
+        return self.ready_s is not None and self.sessions_up == self.sessions and self.targets_up == self.targets > 0

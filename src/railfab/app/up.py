@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -14,10 +14,12 @@ from pathlib import Path
 
 from railfab.app.children import Child, Children
 from railfab.app.ports import LOCALHOST, free_ports
-from railfab.app.reading import METRICS, FabricTotals, Totals, reading
+from railfab.app.rates import Rates, Reading, SimulatedClock
+from railfab.app.reading import METRICS, FabricTotals, Intended, Totals
 from railfab.app.sampling import Sampling
 from railfab.app.summary import JobSummary, Summary
-from railfab.app.view import Scene
+from railfab.app.turn import Turn
+from railfab.app.view import JobState, Scene
 from railfab.dashboards import Scrape, prometheus_files, write
 from railfab.deploy import apply_all, new_change, nornir_of
 from railfab.errors import EndpointError, LabError, RailfabError, raise_all
@@ -36,9 +38,15 @@ POLL_S = 0.1
 TICK_S = 0.5
 """Least time between two frames [s]; at long sample intervals there are two frames an interval."""
 RATE_INTERVALS = 2
-"""Sample intervals that rates are averaged over: samples of different switches arrive at different moments."""
+"""Sample intervals that rates are averaged over; a switch whose last sample is older is stale."""
 SETTLE_INTERVALS = 2
-"""Sample intervals after a job's start until what a switch sends is of that job alone."""
+"""Sample intervals after a job's end within which every switch that answers has sent what it counted."""
+PUBLISHED_WITHIN_S = 0.2
+"""Age of the counters in a sample of the twin, and the time in which what was on its way arrives [s]."""
+PACE_S = 5.0
+"""Time over which the pace of simulated time is averaged."""
+HISTORY = 240
+"""Readings that are kept for the view."""
 TURN_INTERVALS = 5
 """Sample intervals of a job's turn, at least TURN_S."""
 TURN_S = 10.0
@@ -248,11 +256,15 @@ class _Run:
         self._children = children
         self._urls = urls
         self._began_s = began_s
-        self._totals = _totals(fabric)
         self._shown_s = time.monotonic()
-        self._recent: deque[Totals] = deque()
-        self._simulated: deque[tuple[float, float]] = deque()
+        intended = intended_of(fabric)
+        self._totals = FabricTotals(intended)
+        self._clock = SimulatedClock()
+        self._rates = Rates(intended, self._clock, self._window_s)
+        self._history: deque[Reading] = deque(maxlen=HISTORY)
+        self._rail_capacity_gbps = rail_capacity_gbps(fabric)
         self._summaries = {job.job: JobSummary(job.job) for job in options.jobs}
+        self._last: Totals | None = None
         self._ready_s: float | None = None
 
     def until(self, stop_requested: threading.Event, show: Callable[[Scene], None]) -> Summary:
@@ -265,91 +277,101 @@ class _Run:
                 if not stop_requested.wait(TICK_S):
                     raise
                 break
-        if not self._recent and stop_requested.is_set():
+        if self._last is None:
             raise _StopRequested
-        last = self._recent[-1] if self._recent else self._read()
         return Summary(
             fabric=self._fabric.intent.fabric,
             interval_s=self._options.interval_s,
             ready_s=self._ready_s,
-            sessions_up=last.sessions_up,
-            sessions=last.sessions,
-            series=last.series,
+            sessions_up=self._last.sessions_up,
+            sessions=self._last.sessions,
+            targets_up=self._last.targets_up,
+            targets=self._last.targets,
+            pace=self._clock.pace(),
+            series=self._last.series,
             jobs=tuple(summary for summary in self._summaries.values() if summary.seconds),
         )
 
     def _turn(self, job: Job, stop_requested: threading.Event, show: Callable[[Scene], None]) -> bool:
-        """Run a job for one turn; whether another follows."""
+        """Run a job for one turn, then none until every switch has sent what it counted; whether another follows."""
+        self._totals.begin_job()
+        self._rates.restart()
         self._control.switch_job(job)
-        began_s = time.monotonic()
-        settled_s = time.time() + SETTLE_INTERVALS * self._options.interval_s
-        first: Totals | None = None
-        steps_seen = 0
-        try:
-            while not (over := stop_requested.wait(self._options.frame_s) or self._time_is_up()):
-                now = self._read()
-                if first is None and now.oldest_sample_s >= settled_s:
-                    first = now
-                steps_seen = self._watch(job, now, steps_seen, show)
-                if now.at_s - began_s >= self._options.job_turn_s:
-                    break
-        finally:
-            if first is not None:
-                self._summaries[job.job].add(first, self._recent[-1])
-        return not over
+        turn = Turn(self._summaries[job.job], self._clock, self._last, self._read_clock().simulated_s)
+        until_s = time.monotonic() + self._options.job_turn_s
+        while time.monotonic() < until_s:
+            if self._is_over(stop_requested):
+                return False
+            self._next_frame(turn, show)
+        self._control.switch_job(None)
+        ended_s = time.time() + PUBLISHED_WITHIN_S
+        turn.end(self._read_clock().simulated_s)
+        until_s = time.monotonic() + SETTLE_INTERVALS * self._options.interval_s + self._options.frame_s
+        while time.monotonic() < until_s:
+            if self._is_over(stop_requested):
+                return False
+            if self._next_frame(turn, show).sampled_since(ended_s):
+                break
+        return True
 
-    def _watch(self, job: Job, now: Totals, steps_seen: int, show: Callable[[Scene], None]) -> int:
-        """Show a frame and count a step that has ended; the steps so far. Raises RailfabError when a part has ended."""
-        self._children.check()
-        status = self._control.status()
-        if status.steps > steps_seen and status.last_step_s is not None:
-            steps_seen = status.steps
-            self._summaries[job.job].step_s.append(status.last_step_s)
-        show(self._scene(job, status, now))
-        return steps_seen
-
-    def _time_is_up(self) -> bool:
+    def _is_over(self, stop_requested: threading.Event) -> bool:
+        """Wait for the next frame; whether a stop is requested or the time is up instead."""
         for_s = self._options.for_s
-        return for_s is not None and time.monotonic() - self._shown_s >= for_s
+        time_is_up = for_s is not None and time.monotonic() - self._shown_s >= for_s
+        return stop_requested.wait(self._options.frame_s) or time_is_up
 
-    def _read(self) -> Totals:
-        """Add the newest samples to the totals, and keep them for rates."""
-        now = self._totals.read(self._collector.snapshot(METRICS), time.monotonic())
-        self._recent.append(now)
-        while now.at_s - self._recent[0].at_s > self._rates_over_s():
-            self._recent.popleft()
-        if self._ready_s is None and now.sessions_up == now.sessions > 0 and _moved(self._recent[0], now):
-            self._ready_s = now.at_s - self._began_s
+    def _next_frame(self, turn: Turn, show: Callable[[Scene], None]) -> Totals:
+        """Read the collector and the twin, count for the turn, and show. Raises RailfabError when a part has ended."""
+        self._children.check()
+        series, at_s = self._collector.snapshot(METRICS), time.time()
+        status = self._read_clock()
+        now = self._totals.read(series, at_s)
+        turn.count(now, status)
+        if self._ready_s is None and self._last is not None and now.complete and now.sent_bytes > self._last.sent_bytes:
+            self._ready_s = time.monotonic() - self._began_s
+        self._last = now
+        show(self._scene(turn, status, self._rates.add(now)))
         return now
 
-    def _rates_over_s(self) -> float:
+    def _read_clock(self) -> TwinStatus:
+        """The status of the twin; notes simulated time."""
+        status = self._control.status()
+        self._clock.add(time.time(), status.simulated_s)
+        return status
+
+    @property
+    def _window_s(self) -> float:
         return RATE_INTERVALS * max(1.0, self._options.interval_s) + self._options.frame_s
 
-    def _pace(self, now_s: float, simulated_s: float) -> float:
-        """Simulated seconds a second, averaged over the same time as the rates."""
-        self._simulated.append((now_s, simulated_s))
-        while now_s - self._simulated[0][0] > self._rates_over_s():
-            self._simulated.popleft()
-        began_s, began_simulated_s = self._simulated[0]
-        return (simulated_s - began_simulated_s) / (now_s - began_s) if now_s > began_s else 1.0
+    @property
+    def _history_s(self) -> float:
+        """Time between two readings of the history."""
+        return max(1.0, self._options.interval_s)
 
-    def _scene(self, job: Job, status: TwinStatus, now: Totals) -> Scene:
-        return Scene(
-            fabric=self._fabric.intent.fabric,
-            elapsed_s=now.at_s - self._began_s,
-            job=job.job,
+    def _scene(self, turn: Turn, status: TwinStatus, reading: Reading) -> Scene:
+        if not self._history or reading.totals.at_s - self._history[-1].totals.at_s >= self._history_s:
+            self._history.append(reading)
+        state = JobState(
+            job=turn.job,
             steps=status.steps,
             step_s=status.last_step_s,
-            reading=reading(self._recent[0], now),
-            rail_capacity_gbps=_rail_capacity_gbps(self._fabric),
-            urls=self._urls,
-            sampling=str(self._options.sampling),
-            pace=self._pace(now.at_s, status.simulated_s),
+            communication_s=status.last_communication_s,
+            ended=turn.ended,
         )
-
-
-def _moved(before: Totals, after: Totals) -> bool:
-    return sum(after.rail_bytes.values()) > sum(before.rail_bytes.values())
+        return Scene(
+            fabric=self._fabric.intent.fabric,
+            elapsed_s=time.monotonic() - self._began_s,
+            job=state,
+            jobs=tuple(self._summaries.values()),
+            reading=reading,
+            history=tuple(self._history),
+            history_s=self._history_s,
+            rail_capacity_gbps=self._rail_capacity_gbps,
+            interval_s=self._options.interval_s,
+            pace=self._clock.pace(PACE_S),
+            urls=self._urls,
+            failures=tuple(filter(None, (status.failure, *status.stalled))),
+        )
 
 
 def _host_ports(fabric: Design) -> Iterator[tuple[str, str, int, int]]:
@@ -360,13 +382,22 @@ def _host_ports(fabric: Design) -> Iterator[tuple[str, str, int, int]]:
             yield port.node, port.name, port.rail, link.rate_gbps
 
 
-def _totals(fabric: Design) -> FabricTotals:
-    """Totals of nothing yet, with the sessions and switches that the intent has."""
-    host_rails = {(switch, interface): rail for switch, interface, rail, _ in _host_ports(fabric)}
-    sessions = sum(len(model.neighbors) for model in fabric.models.values())
-    return FabricTotals(host_rails, sessions=sessions, targets=len(fabric.models))
+def intended_of(fabric: Design) -> Intended:
+    """The switches, host ports and BGP session ends of an intent."""
+    return Intended(
+        switches=frozenset(fabric.models),
+        host_rails={
+            (switch, interface): rail for switch, interface, rail, _ in _host_ports(fabric) if switch in fabric.models
+        },
+        sessions=frozenset(
+            (name, str(neighbor.peer)) for name, model in fabric.models.items() for neighbor in model.neighbors
+        ),
+    )
 
 
-def _rail_capacity_gbps(fabric: Design) -> float:
-    """The capacity of the host ports of one rail; all rails have the same."""
-    return float(sum(rate for _, _, rail, rate in _host_ports(fabric) if rail == 1))
+def rail_capacity_gbps(fabric: Design) -> dict[int, float]:
+    """The capacity of the host ports of each rail."""
+    found: dict[int, float] = defaultdict(float)
+    for _, _, rail, rate in _host_ports(fabric):
+        found[rail] += rate
+    return found

@@ -1,133 +1,295 @@
-"""The live view: rails, congestion, sessions and the job, as a panel on a terminal or as lines elsewhere."""
+"""The live view: rails, congestion, sessions and jobs, as a panel on a terminal or as lines elsewhere."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rich.console import Group, RenderableType
 from rich.panel import Panel
-from rich.table import Table
 from rich.text import Text
 
-from railfab.app.reading import Reading
+from railfab.app.rates import Reading
+from railfab.app.sparkline import sparkline
+from railfab.app.summary import JobSummary
 
-BAR_CELLS = 40
 SLOW_PACE = 0.9
 """A twin slower than this share of real time is shown as slow."""
 LATE_S = 1.0
 """A collector later than this is shown as late."""
+
+WIDTH, HEIGHT = 80, 24
+"""The smallest terminal that shows everything."""
+BORDER_CELLS, BORDER_LINES = 4, 2
+LABEL, VALUE, NOTE = 11, 12, 23
+"""Cells of the columns of the upper tables; a history has the rest."""
+MOST_JOBS = 3
+"""Lines of the table of jobs where there is no space for more."""
+JOB_COLUMNS = (
+    ("job", 0),
+    ("s", 7),
+    ("Gb/s", 10),
+    ("step ms", 8),
+    ("ECN marks", 11),
+    ("PFC pauses", 11),
+    ("drops", 8),
+    ("peak kB", 9),
+)
+"""Headings and cells; the first has the rest, and is aligned left."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobState:
+    """The job that runs. steps, step_s, communication_s: finished steps, and duration and communication of the last,
+    None before the first. ended: it has stopped, and the samples of what was on its way are awaited."""
+
+    job: str
+    steps: int = 0
+    step_s: float | None = None
+    communication_s: float | None = None
+    ended: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
     """The content of one frame.
 
-    rail_capacity_gbps: what the host ports of a rail can carry. urls: name to address. step_s: the last step's
-    duration; None before the first. pace: simulated seconds a second; below 1 the machine is too slow, and all rates,
-    which are by the wall clock, are lower by as much. sampling: how often switches are sampled, and why.
+    history: readings at equal intervals of history_s, up to the present. rail_capacity_gbps: what the host ports of
+    each rail can carry. pace: simulated seconds a second. interval_s: between two samples of a switch. jobs: in their
+    order, the sums so far. failures: what keeps the simulation or flows of the job from going on. urls: by name.
     """
 
     fabric: str
     elapsed_s: float
-    job: str
-    steps: int
-    step_s: float | None
+    job: JobState
+    jobs: Sequence[JobSummary]
     reading: Reading
-    rail_capacity_gbps: float
+    history: Sequence[Reading]
+    history_s: float
+    rail_capacity_gbps: Mapping[int, float]
+    interval_s: float
+    pace: float
     urls: Mapping[str, str]
-    sampling: str
-    pace: float = 1.0
+    failures: Sequence[str] = ()
 
 
-def frame(scene: Scene) -> RenderableType:
-    """One frame of the view."""
+def frame(scene: Scene, width: int = WIDTH, height: int = HEIGHT) -> RenderableType:
+    """One frame of the view, for a terminal of this size; nothing wraps, and rails share lines where they are many."""
+    cells = max(width, 40) - BORDER_CELLS
+    lines = [*_lines(scene, cells, height - BORDER_LINES)]
+    for text in lines:
+        text.no_wrap = True
+        text.truncate(cells, overflow="ellipsis")
     return Panel(
-        Group(
-            _headline(scene),
-            Text(),
-            _rails(scene),
-            Text(),
-            _congestion(scene.reading),
-            Text(),
-            _urls(scene),
-            Text(scene.sampling, style="dim"),
-        ),
-        title=f"[bold]railfab[/bold] {scene.fabric}",
-        subtitle="Ctrl-C ends everything",
+        Group(*lines),
+        title=Text.assemble(("railfab", "bold"), f" {scene.fabric}"),
+        subtitle=f"{scene.elapsed_s:,.0f} s, Ctrl-C ends everything",
         title_align="left",
         subtitle_align="right",
-        padding=(1, 2),
+        width=width,
     )
 
 
-def _headline(scene: Scene) -> RenderableType:
+def _lines(scene: Scene, cells: int, height: int) -> Iterator[Text]:
+    above = [_headline(scene), _job(scene.job), _notice(scene)]
+    congestion, jobs = [*_congestion(scene, cells)], [*_jobs(scene, cells), _urls(scene)]
+    room = height - len(above) - len(congestion) - len(jobs)
+    rails = [*_rails(scene, cells, room)]
+    yield from (*above, *rails)
+    yield from [Text()] * (room > len(rails))
+    yield from congestion
+    yield from [Text()] * (room > len(rails) + 1)
+    yield from jobs
+
+
+def _headline(scene: Scene) -> Text:
     totals = scene.reading.totals
-    table = Table.grid(padding=(0, 2))
-    step = "-" if scene.step_s is None else f"{scene.step_s * 1000:.0f} ms"
-    table.add_row(
-        Text.assemble("job ", (scene.job, "bold cyan")),
-        Text.assemble(f"step {scene.steps} took ", (step, "bold")),
+    slow = scene.pace < SLOW_PACE
+    return Text.assemble(
         _share_up("BGP", totals.sessions_up, totals.sessions),
+        "  ",
         _share_up("gNMI", totals.targets_up, totals.targets),
-        f"{totals.series} series",
-        f"{scene.elapsed_s:.0f} s",
-        Text(_slowness(scene), style="bold yellow"),
+        "  pace ",
+        (f"{scene.pace:.0%}", "bold yellow" if slow else "bold green"),
+        f" of real time  {_short(totals.series)} series every {scene.interval_s:g} s",
     )
-    return table
-
-
-def _slowness(scene: Scene) -> str:
-    """Whether the twin or the collector is too slow; empty while neither is."""
-    lag_s = scene.reading.totals.lag_s
-    slow = f"twin at {scene.pace:.0%} of real time" if scene.pace < SLOW_PACE else ""
-    late = f"collector {lag_s:.0f} s late" if lag_s > LATE_S else ""
-    return ", ".join(filter(None, (slow, late)))
 
 
 def _share_up(name: str, up: int, intended: int) -> Text:
-    style = "bold green" if up == intended > 0 else "bold red"
-    return Text.assemble(f"{name} ", (f"{up}/{intended}", style))
+    style = "bold green" if up == intended else "bold red"
+    return Text.assemble(f"{name} ", (f"{up:,}/{intended:,}", style))
 
 
-def _rails(scene: Scene) -> RenderableType:
-    table = Table.grid(padding=(0, 2))
-    for rail, rate in scene.reading.rail_gbps.items():
-        share = min(1.0, rate / scene.rail_capacity_gbps) if scene.rail_capacity_gbps else 0.0
-        filled = round(share * BAR_CELLS)
-        bar = Text("█" * filled, style="green") + Text("·" * (BAR_CELLS - filled), style="dim")
-        table.add_row(f"rail {rail}", bar, f"{rate:7.0f} Gb/s", f"{share:4.0%}")
-    return table
+def _job(job: JobState) -> Text:
+    """The job, its last step, and the part of it in which it communicated."""
+    line = Text.assemble("job ", (job.job, "bold cyan"))
+    if job.ended:
+        return line.append(": stopped, waiting for its last samples")
+    if job.step_s is not None:
+        line.append(f": step {job.steps:,} took {_ms(job.step_s)}")
+    if job.step_s and job.communication_s is not None:
+        line.append(f", {_ms(job.communication_s)} of it ({job.communication_s / job.step_s:.1%}) in the network")
+    return line
 
 
-def _congestion(reading: Reading) -> RenderableType:
-    table = Table.grid(padding=(0, 4))
-    table.add_row(
-        _amount("ECN marks", reading.marks_per_s, "/s", "yellow"),
-        _amount("PFC pauses", reading.pauses_per_s, "/s", "magenta"),
-        _amount("drops", reading.drops_per_s, "/s", "red"),
-        _amount("deepest queue", reading.totals.deepest_bytes / 1000, " kB", "yellow"),
+def _ms(seconds: float) -> str:
+    return f"{seconds * 1000:,.0f} ms" if seconds >= 1 else f"{seconds * 1000:.3g} ms"
+
+
+def _short(value: float) -> str:
+    """A count in at most eight characters."""
+    for factor, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M")):
+        if value >= factor:
+            return f"{value / factor:,.1f} {letter}"
+    return f"{value:,.0f}"
+
+
+def _notice(scene: Scene) -> Text:
+    """The line for what is wrong; empty when nothing is."""
+    found = [*scene.failures, *_stale(scene.reading)]
+    if scene.reading.totals.lag_s > LATE_S:
+        found.append(f"collector up to {scene.reading.totals.lag_s:.0f} s late in the last 30 s")
+    return Text("; ".join(found), style="bold yellow")
+
+
+def _stale(reading: Reading) -> Iterator[str]:
+    """The switches without recent samples, and the age of the oldest of their last ones."""
+    silent = [name for name, age_s in reading.stale.items() if age_s is None]
+    ages_s = {name: age_s for name, age_s in reading.stale.items() if age_s is not None}
+    if ages_s:
+        yield f"no sample for {max(ages_s.values()):.0f} s from {_names(ages_s)}"
+    if silent:
+        yield f"no sample yet from {_names(silent)}"
+
+
+def _names(names: Sequence[str] | Mapping[str, float]) -> str:
+    first = next(iter(names))
+    return first if len(names) == 1 else f"{first} and {len(names) - 1} more"
+
+
+def _rails(scene: Scene, cells: int, height: int) -> Iterator[Text]:
+    """A heading and one line for each rail, or for several of them where they are more than lines."""
+    rails = sorted(scene.reading.rail_gbps)
+    size = -(-len(rails) // max(1, height - 1))
+    groups = [rails[place : place + size] for place in range(0, len(rails), size)] if rails else []
+    spark = cells - LABEL - VALUE - NOTE
+    capacities = {_capacity_gbps(scene, group) for group in groups}
+    of = f"of {capacities.pop():,.0f} Gb/s" if len(capacities) == 1 else "of its capacity"
+    yield Text(f"{'to hosts':<{LABEL}}{'now':>{VALUE}}  {of:<{NOTE - 2}}{_history_heading(scene, spark)}", style="dim")
+    yield from (_rail(scene, group, spark) for group in groups)
+
+
+def _history_heading(scene: Scene, width: int) -> str:
+    return f"last {width * scene.history_s:,.0f} s".rjust(width)
+
+
+def _capacity_gbps(scene: Scene, rails: Sequence[int]) -> float:
+    return sum(scene.rail_capacity_gbps.get(rail, 0.0) for rail in rails)
+
+
+def _rail(scene: Scene, rails: Sequence[int], spark: int) -> Text:
+    """Rails: their rate together, share of their capacity, and history. Of several rails also the least share."""
+    reading, capacity_gbps = scene.reading, _capacity_gbps(scene, rails)
+    name = f"rail {rails[0]}" if len(rails) == 1 else f"rails {rails[0]}-{rails[-1]}"
+    stale = not reading.stale_rails.isdisjoint(rails)
+    rate = _together(reading, rails)
+    value = "-" if rate is None else f"{rate:,.{0 if rate >= 10 else 1}f} Gb/s"
+    note = Text("".ljust(NOTE)) if rate is None else _bar([_share(scene, rail) for rail in rails])
+    line = Text.assemble(name.ljust(LABEL), value.rjust(VALUE), note)
+    values = [None if not past.stale_rails.isdisjoint(rails) else _together(past, rails) for past in scene.history]
+    line.append(sparkline(values, most=capacity_gbps, width=spark), "green")
+    if stale:
+        line = Text(line.plain, style="dim")
+    return line
+
+
+def _together(reading: Reading, rails: Sequence[int]) -> float | None:
+    rates = [rate for rail in rails if (rate := reading.rail_gbps.get(rail)) is not None]
+    return sum(rates) if rates else None
+
+
+def _share(scene: Scene, rail: int) -> float:
+    """The share of the capacity of a rail that is used; 0 of one that is not known."""
+    capacity_gbps = scene.rail_capacity_gbps.get(rail, 0.0)
+    return (scene.reading.rail_gbps[rail] or 0.0) / capacity_gbps if capacity_gbps else 0.0
+
+
+def _bar(shares: Sequence[float]) -> Text:
+    """The mean share of rails, as a number and a bar; of several also the least one."""
+    mean, least = sum(shares) / len(shares), "" if len(shares) == 1 else f"least {min(shares):.0%}"
+    cells = NOTE - 9 - len(least)
+    filled = round(min(1.0, mean) * cells)
+    return Text.assemble(f" {mean:4.0%} ", ("█" * filled, "green"), ("·" * (cells - filled), "dim"), f" {least}  ")
+
+
+def _congestion(scene: Scene, cells: int) -> Iterator[Text]:
+    """Marks, pauses, drops and the deepest queue: now, the most that the history shows, and the history."""
+    rows: tuple[tuple[str, Callable[[Reading], float | None], float, str, str], ...] = (
+        ("ECN marks", lambda reading: reading.marks_per_s, 1.0, "/s", "yellow"),
+        ("PFC pauses", lambda reading: reading.pauses_per_s, 1.0, "/s", "magenta"),
+        ("drops", lambda reading: reading.drops_per_s, 1.0, "/s", "red"),
+        ("queue mean", lambda reading: reading.totals.depth_bytes, 1e-3, " kB", "yellow"),
     )
-    return table
+    width = cells - LABEL - VALUE - NOTE
+    for name, value_of, scale, unit, style in rows:
+        values = [None if past.stale else value_of(past) for past in scene.history[-width:]]
+        most = max((value for value in values if value is not None), default=0.0)
+        now = value_of(scene.reading)
+        shown = "-" if now is None else f"{_short(now * scale)}{unit}"
+        note = f"  most {_short(most * scale)}{unit}" if most else ""
+        line = Text.assemble(
+            name.ljust(LABEL), (shown.rjust(VALUE), f"bold {style}" if now else ""), (note.ljust(NOTE), "dim")
+        )
+        line.append(sparkline(values, most=most, width=width), style)
+        yield Text(line.plain, style="dim") if scene.reading.stale else line
 
 
-def _amount(name: str, value: float, unit: str, style: str) -> Text:
-    return Text.assemble(f"{name} ", (f"{value:,.0f}{unit}", f"bold {style}" if value else "dim"))
+def _jobs(scene: Scene, cells: int) -> Iterator[Text]:
+    """The sums of each job; of many jobs, the ones around the one that runs."""
+    first = cells - sum(size for _, size in JOB_COLUMNS)
+    yield Text("".join(name.rjust(size) if size else name.ljust(first) for name, size in JOB_COLUMNS), style="dim")
+    names = [job.job for job in scene.jobs]
+    place = names.index(scene.job.job) if scene.job.job in names else 0
+    begin = max(0, min(place - MOST_JOBS // 2, len(names) - MOST_JOBS))
+    for job in scene.jobs[begin : begin + MOST_JOBS]:
+        name, *rest = _job_cells(job)
+        shown = name if len(name) < first else f"{name[: first - 2]}…"
+        line = shown.ljust(first) + "".join(
+            cell.rjust(size) for cell, (_, size) in zip(rest, JOB_COLUMNS[1:], strict=True)
+        )
+        yield Text(line, style="cyan" if job.job == scene.job.job else "")
 
 
-def _urls(scene: Scene) -> RenderableType:
-    table = Table.grid(padding=(0, 2))
+def _job_cells(job: JobSummary) -> tuple[str, ...]:
+    """The cells of a job in JOB_COLUMNS."""
+    return (
+        job.job,
+        f"{job.seconds:,.0f}",
+        f"{job.rate_gbps:,.1f}",
+        "-" if job.mean_step_s is None else f"{job.mean_step_s * 1000:,.0f}",
+        *map(_short, (job.marks, job.pauses, job.drops, job.peak_bytes / 1000)),
+    )
+
+
+def _urls(scene: Scene) -> Text:
+    line = Text()
     for name, url in scene.urls.items():
-        table.add_row(Text(name, style="dim"), Text(url, style="underline"))
-    return table
+        line.append("   " if line else "").append(f"{name} ", "dim").append(url, "underline")
+    return line
 
 
 def line(scene: Scene) -> str:
     """One frame as a line, for logs and pipes."""
-    found = scene.reading
-    step = "-" if scene.step_s is None else f"{scene.step_s * 1000:.0f} ms"
+    found, totals = scene.reading, scene.reading.totals
+    step = "-" if scene.job.step_s is None else f"{scene.job.step_s * 1000:.0f} ms"
+    sent = _together(found, [*found.rail_gbps])
     return (
-        f"{scene.elapsed_s:6.1f} s  job {scene.job:<8} step {step:>8}  "
-        f"{sum(found.rail_gbps.values()):6.0f} Gb/s  ecn {found.marks_per_s:8.0f}/s  pfc {found.pauses_per_s:7.0f}/s  "
-        f"drops {found.drops_per_s:4.0f}/s  bgp {found.totals.sessions_up}/{found.totals.sessions}  {_slowness(scene)}"
+        f"{scene.elapsed_s:6.1f} s  job {scene.job.job:<8} step {step:>8}  "
+        f"{_plain(sent):>6} Gb/s  ecn {_plain(found.marks_per_s):>8}/s  pfc {_plain(found.pauses_per_s):>7}/s  "
+        f"drops {_plain(found.drops_per_s):>4}/s  bgp {totals.sessions_up}/{totals.sessions}  "
+        f"gnmi {totals.targets_up}/{totals.targets}  pace {scene.pace:4.0%}  {_notice(scene).plain}"
     ).rstrip()
+
+
+def _plain(value: float | None) -> str:
+    return "-" if value is None else f"{value:.0f}"

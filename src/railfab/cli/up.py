@@ -158,7 +158,7 @@ def _live_view() -> Iterator[tuple[Callable[[Scene], None], Callable[[str], None
         return
     with Live(console=console, auto_refresh=False, transient=True) as live:
         yield (
-            lambda scene: live.update(frame(scene), refresh=True),
+            lambda scene: live.update(frame(scene, *console.size), refresh=True),
             lambda step: live.update(f"[dim]{step}[/dim]", refresh=True),
         )
 
@@ -170,7 +170,8 @@ def _print_summary(summary: Summary, output: Output) -> None:
     ready = "never ready" if summary.ready_s is None else f"ready after {summary.ready_s:.1f} s"
     stdout().print(
         f"[bold]{summary.fabric}[/bold]: {summary.sessions_up}/{summary.sessions} BGP session ends up, "
-        f"{summary.series} series every {summary.interval_s:g} s, {ready}\n"
+        f"{summary.targets_up}/{summary.targets} switches up, {summary.series} series every {summary.interval_s:g} s\n"
+        f"{ready}, {summary.pace:.0%} of real time; seconds and rates are of simulated time\n"
     )
     rows = [
         (
@@ -181,9 +182,10 @@ def _print_summary(summary: Summary, output: Output) -> None:
             f"{job.marks:,.0f}",
             f"{job.pauses:,.0f}",
             f"{job.drops:,.0f}",
+            f"{job.peak_bytes / 1000:,.0f}",
         )
         for job in summary.jobs
     ]
-    columns = ("job", "seconds", "Gb/s to hosts", "step ms", "ECN marks", "PFC pauses", "drops")
+    columns = ("job", "seconds", "Gb/s to hosts", "step ms", "ECN marks", "PFC pauses", "drops", "peak kB")
     if rows:
         print_table("Jobs", columns, rows)

@@ -114,6 +114,7 @@ class Twin:
             job=job.job,
             steps=job.steps,
             last_step_s=job.recent[-1].duration_s if job.recent else None,
+            last_communication_s=job.recent[-1].communication_s if job.recent else None,
             stalled=job.stalled,
             sessions_up=sum(session.established for session in sessions),
             sessions=len(sessions),

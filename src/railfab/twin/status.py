@@ -22,7 +22,8 @@ class SwitchStatus:
 class TwinStatus:
     """A twin at one moment.
 
-    job: None when none runs. steps: finished ones of the job. last_step_s: duration of the last, in simulated time.
+    job: None when none runs. steps: finished ones of the job. last_step_s, last_communication_s: duration of the last
+    and of the part of it in which hosts communicated, in simulated time.
     stalled: why flows of the job have no path, each reason once.
     sessions_up, sessions: BGP sessions established and configured, both ends counted. slipped_s: wall time that the
     simulation fell behind by. failure: the error that stopped the simulation's job; empty when there is none.
@@ -33,6 +34,7 @@ class TwinStatus:
     job: str | None
     steps: int
     last_step_s: float | None
+    last_communication_s: float | None
     stalled: tuple[str, ...]
     sessions_up: int
     sessions: int
