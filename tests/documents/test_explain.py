@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ from railfab.topology.addresses import ClassicPlan, WidePlan, address_plan
 from railfab.topology.dimensions import Dimensions
 
 FABRICS = Path(__file__).parents[2] / "inventory" / "fabrics"
+LABS = Path(__file__).parents[2] / "labs"
 
 
 def plan_of(intent: FabricIntent, topology: Topology) -> Plan:
@@ -107,6 +109,33 @@ def test_pod64_is_said_as_an_engineer_would_say_it() -> None:
     assert text["Routing"][-1] == "BFD detects a lost neighbor after 3 x 300 ms = 900 ms."
     assert "Super-spines" not in text
     assert "Planes" not in text
+
+
+def test_failover_is_said_with_its_terms() -> None:
+    local, remote, back = of("pod64")["Failover"]
+    assert local.endswith("where the signal stays, it learns of the loss by BFD, after at most 900 ms.")
+    assert "900 ms of detection = 900 ms at most in 1 message (rapid withdrawal: they wait for no timer)" in remote
+    assert "attempted again within 10 s, and each switch announces the prefixes within 1 s" in back
+
+
+def test_failover_of_three_tiers_takes_three_messages_and_without_bfd_the_hold_time() -> None:
+    plan = planned(FABRICS / "multi-pod.yml")
+    profile = plan.intent.profile.model_copy(update={"bfd": None})
+    slow = replace(plan, intent=plan.intent.model_copy(update={"profile": profile}))
+    local, remote, _ = said(slow)["Failover"]
+    assert "by the hold time of BGP, after at most 9,000 ms" in local
+    assert "9,000 ms at most in 3 messages" in remote
+
+
+def test_without_rapid_withdrawal_each_switch_adds_the_advertisement_interval(tmp_path: Path) -> None:
+    path = tmp_path / "intent.yml"
+    stated = "  mtu: 9000\n  bgp: {advertisement_interval_s: 2}"
+    path.write_text((LABS / "frr-pod" / "intent.yml").read_text().replace("  mtu: 9000", stated))
+    assert "+ 1 x 2 s = 2,900 ms at most in 1 message (advertisement interval 2 s)" in said(planned(path))["Failover"][1]
+
+
+def test_rail_only_fabrics_have_no_failover() -> None:
+    assert "Failover" not in of("single-switch")
 
 
 def test_thresholds_are_said_with_the_numbers_in_their_formulas() -> None:

@@ -170,6 +170,7 @@ class Bgp:
     max_paths, max_paths_internal: equal-cost next hops used of eBGP and of iBGP routes. multiple_as: AS paths of equal
     length count as equal (multipath relax). ipv6_next_hops: IPv4 routes over IPv6 next hops (RFC 8950).
     requires_policy: a session without policy accepts and announces nothing (RFC 8212).
+    rapid_withdrawal: withdrawals do not wait for the advertisement interval; None is the platform's default.
     neighbors: by network instance; those over an interface in the order of the interfaces, then the others by address.
     """
 
@@ -181,5 +182,6 @@ class Bgp:
     multiple_as: bool = True
     ipv6_next_hops: bool = True
     requires_policy: bool = True
+    rapid_withdrawal: bool | None = None
     cluster_id: IPv4Address | None = None
     aggregates: tuple[Aggregate, ...] = ()

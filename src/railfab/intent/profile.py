@@ -41,10 +41,11 @@ class Bgp(Model):
         default=9, ge=3, le=65_535, description="time without messages until the session is down [s]; BFD is faster"
     )
     connect_retry_s: Annotated[int, Field(ge=1, le=65_535)] | None = Field(
-        default=None, description="time between attempts to connect [s]; by default the platform's"
+        default=None, description="time between attempts to connect [s]; by default 10, or what the platform needs"
     )
     advertisement_interval_s: Annotated[int, Field(ge=0, le=600)] | None = Field(
-        default=None, description="shortest time between two updates of a route [s]; by default the platform's"
+        default=None,
+        description="shortest time between two updates of a route [s]; by default the shortest that the platform has",
     )
 
     def _faults(self) -> Iterator[Fault]:

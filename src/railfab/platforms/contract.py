@@ -29,13 +29,26 @@ class Support(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BgpSettings:
+    """BGP settings that a platform needs to converge as fast as it can, where its own defaults are slower.
+
+    Times in seconds, as in `railfab.device.BgpTimers`; None leaves a setting to the platform.
+    """
+
+    connect_retry_s: int | None = None
+    advertisement_interval_s: int | None = None
+    rapid_withdrawal: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities:
     """features: support by name of `railfab.platforms.features`; the platform lacks those that it does not name.
 
     external: by feature that is EXTERNAL, and `enabled`, how to set it on the system, for a message; `{interface}` and
         `{value}` stand for the port and what the intent says.
-    limits: numeric bounds by name. quirks: known peculiarities, one sentence each. virtual: settings that a
-    virtual image accepts without enforcing them.
+    limits, least: largest and smallest values by name. bgp: settings of sessions where the intent states none.
+    quirks: known peculiarities, one sentence each. virtual: settings that a virtual image accepts without enforcing
+    them.
     """
 
     features: Mapping[str, Support]
@@ -43,6 +56,8 @@ class Capabilities:
     quirks: tuple[str, ...]
     virtual: tuple[str, ...]
     external: Mapping[str, str] = field(default_factory=dict)
+    least: Mapping[str, int] = field(default_factory=dict)
+    bgp: BgpSettings = field(default_factory=BgpSettings)
 
     def support(self, feature: str) -> Support:
         return self.features.get(feature, Support.NO)

@@ -270,6 +270,10 @@ FEATURES: Mapping[str, Feature] = {
         _any_neighbor(lambda found: found.unnumbered and bool(found.description)),
     ),
     "bgp_password": Feature("password of a BGP session", _any_neighbor(lambda found: found.password is not None)),
+    "rapid_withdrawal": Feature(
+        "withdrawals that do not wait for the advertisement interval",
+        _bgp(lambda bgp: bgp.rapid_withdrawal is not None),
+    ),
     "several_policies": Feature(
         "several policies for one direction",
         _any_neighbor(lambda found: max(len(found.import_policies), len(found.export_policies)) > 1),

@@ -237,6 +237,7 @@ WANTING: Mapping[str, Change] = {
     "next_hop_unchanged": _neighbor(next_hop=NextHop.UNCHANGED),
     "unnumbered_description": _unnumbered_with_description,
     "bgp_password": _neighbor(password=REFERENCE),
+    "rapid_withdrawal": _bgp(rapid_withdrawal=True),
     "several_policies": _neighbor(import_policies=("fabric", "fabric-too")),
     "policy_without_default": _model(policies=(replace(FABRIC, default=None),)),
     "aggregate": _bgp(aggregates=(Aggregate(prefix=IPv4Network("10.16.0.0/16")),)),

@@ -118,6 +118,7 @@ def bgp_speakers(
         max_paths=draw(st.integers(1, 64)),
         max_paths_internal=draw(st.integers(1, 64)) if "ibgp" in able else 1,
         neighbors=tuple(draw(_neighbors(peer, asn, loopback, policies, able)) for peer in peers),
+        rapid_withdrawal=draw(st.none() | st.booleans()) if "rapid_withdrawal" in able else None,
         cluster_id=draw(ipv4_addresses) if reflects else None,
         aggregates=tuple(draw(aggregates)) if "aggregate" in able else (),
     )

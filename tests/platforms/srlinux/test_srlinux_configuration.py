@@ -85,6 +85,40 @@ def test_both_times_of_the_watchdog_have_the_limit_of_the_platform(watchdog: Pfc
         admit(replace(model, qos=replace(model.qos, watchdog=watchdog)), SRLINUX)
 
 
+def with_timers(model: DeviceModel, **stated: int) -> DeviceModel:
+    assert model.bgp is not None
+    timed = tuple(replace(found, timers=replace(found.timers, **stated)) for found in model.bgp.neighbors)
+    return replace(model, bgp=replace(model.bgp, neighbors=timed))
+
+
+def test_withdrawals_wait_for_no_timer_and_updates_for_the_shortest() -> None:
+    """SR Linux's own defaults are 5 s, false and 120 s (srl_nokia-bgp)."""
+    speaker = bgp(tree(admit(rail_switch(), SRLINUX)))
+    assert speaker["route-advertisement"] == {"rapid-withdrawal": True}
+    timers = [group["timers"] for group in speaker["group"]]
+    assert {(found["minimum-advertisement-interval"], found["connect-retry"]) for found in timers} == {(1, 10)}
+
+
+def test_timers_that_the_intent_states_are_kept() -> None:
+    stated = with_timers(rail_switch(), connect_retry_s=5, advertisement_interval_s=7)
+    timers = bgp(tree(admit(stated, SRLINUX)))["group"][0]["timers"]
+    assert (timers["minimum-advertisement-interval"], timers["connect-retry"]) == (7, 5)
+
+
+@pytest.mark.parametrize(("stated", "words"), [(0, "below .* minimum of 1"), (256, "above .* limit of 255")])
+def test_an_advertisement_interval_that_sr_linux_does_not_take_is_refused(stated: int, words: str) -> None:
+    with pytest.raises(UnsupportedFeature, match=rf"advertisement_interval_s {stated} is {words}"):
+        admit(with_timers(rail_switch(), advertisement_interval_s=stated), SRLINUX)
+
+
+def test_rapid_withdrawal_that_is_turned_off_is_read() -> None:
+    configuration = tree(admit(rail_switch(), SRLINUX))
+    bgp(configuration)["route-advertisement"]["rapid-withdrawal"] = False
+    found = parsed(configuration).bgp
+    assert found is not None
+    assert found.rapid_withdrawal is False
+
+
 def test_the_smaller_mtu_is_effective() -> None:
     configuration = tree()
     interface(configuration, "ethernet-1/9")["mtu"] = 1514

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from railfab.documents.explain import attachment, buffers, capacity, consequences, growth, numbers, routing, shape
+from railfab.documents.explain import (
+    attachment,
+    buffers,
+    capacity,
+    consequences,
+    failover,
+    growth,
+    numbers,
+    routing,
+    shape,
+)
 from railfab.documents.explain.subject import Subject
 from railfab.documents.plan import Plan
 
@@ -27,6 +37,7 @@ SECTIONS: Mapping[str, Statements] = {
     "AS numbers": numbers.as_numbers,
     "Routing": routing.control,
     "Load balancing": routing.balancing,
+    "Failover": failover.failover,
     "Thresholds of the lossless class": buffers.thresholds,
     "Buffers": buffers.division,
     "Failures": consequences.failures,

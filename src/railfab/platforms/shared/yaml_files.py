@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from railfab.platforms.contract import Capabilities, Dialect, LabFacts, Support
+from railfab.platforms.contract import BgpSettings, Capabilities, Dialect, LabFacts, Support
 from railfab.platforms.interface_templates import InterfaceTemplates
 from railfab.platforms.telemetry_map import (
     Confidence,
@@ -27,7 +27,7 @@ def _document(package: str, name: str) -> dict[str, Any]:
 
 
 def capabilities(package: str) -> Capabilities:
-    """`capabilities.yml`: `features` {name: yes|external}, `external`, `limits`, `quirks`, `virtual`."""
+    """`capabilities.yml`: `features` {name: yes|external}, and the other fields of Capabilities."""
     document = _document(package, "capabilities.yml")
     return Capabilities(
         features={name: Support(support) for name, support in document["features"].items()},
@@ -35,6 +35,8 @@ def capabilities(package: str) -> Capabilities:
         quirks=tuple(document.get("quirks", ())),
         virtual=tuple(document.get("virtual", ())),
         external=document.get("external", {}),
+        least=document.get("least", {}),
+        bgp=BgpSettings(**document.get("bgp", {})),
     )
 
 

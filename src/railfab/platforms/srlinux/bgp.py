@@ -99,6 +99,8 @@ def render_bgp(bgp: Bgp, instance: str, router_id: str | None) -> Json:
         "ebgp-default-policy": {"import-reject-all": bgp.requires_policy, "export-reject-all": bgp.requires_policy},
         "afi-safi": [_family(family, bgp) for family in families],
     }
+    if bgp.rapid_withdrawal is not None:
+        tree["route-advertisement"] = {"rapid-withdrawal": bgp.rapid_withdrawal}
     if router_id is not None:
         tree["router-id"] = router_id
     if bgp.cluster_id is not None:

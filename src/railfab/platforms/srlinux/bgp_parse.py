@@ -50,7 +50,7 @@ class Speaker:
         asn = node.needed("autonomous-system", node.number("autonomous-system"), "Configure the switch's AS number")
         if asn is None:
             return None
-        rejects = node.child("ebgp-default-policy")
+        rejects, advertised = node.child("ebgp-default-policy"), node.child("route-advertisement")
         ipv4 = node.entry("afi-safi", "afi-safi-name", "ipv4-unicast")
         multipath, next_hops = ipv4.child("multipath"), ipv4.child("ipv4-unicast")
         return Bgp(
@@ -63,6 +63,9 @@ class Speaker:
                 next_hops.flag(f"{side}-ipv6-next-hops", default=False) for side in ("advertise", "receive")
             ),
             requires_policy=all(rejects.flag(f"{side}-reject-all", default=True) for side in ("import", "export")),
+            rapid_withdrawal=(
+                advertised.flag("rapid-withdrawal", default=False) if "rapid-withdrawal" in advertised.value else None
+            ),
             cluster_id=node.child("route-reflector").router_id("cluster-id"),
             neighbors=tuple(self._neighbors(asn)),
         )
