@@ -131,7 +131,9 @@ def test_without_rapid_withdrawal_each_switch_adds_the_advertisement_interval(tm
     path = tmp_path / "intent.yml"
     stated = "  mtu: 9000\n  bgp: {advertisement_interval_s: 2}"
     path.write_text((LABS / "frr-pod" / "intent.yml").read_text().replace("  mtu: 9000", stated))
-    assert "+ 1 x 2 s = 2,900 ms at most in 1 message (advertisement interval 2 s)" in said(planned(path))["Failover"][1]
+    assert (
+        "+ 1 x 2 s = 2,900 ms at most in 1 message (advertisement interval 2 s)" in said(planned(path))["Failover"][1]
+    )
 
 
 def test_rail_only_fabrics_have_no_failover() -> None:

@@ -102,9 +102,11 @@ class Port(Interface):
 
     rate_gbps: configured speed; None for a port of a breakout and where the platform does not configure it.
     fec: None is the platform's default for the speed. vlans: None unless the port is bridged.
+    hold_up_ms: how long a link must stay up before the port is used [ms].
     """
 
     rate_gbps: int | None = None
+    hold_up_ms: int = 0
     fec: Fec | None = None
     vlans: VlanMembership | None = None
 

@@ -54,6 +54,7 @@ def _port(connection: Connection, switch: PlannedSwitch) -> Port:
         description=f"{peer.node} {peer.name}",
         mtu_bytes=None if member else switch.profile.mtu,
         rate_gbps=port.rate_gbps if port.lane is None else None,
+        hold_up_ms=switch.profile.link_hold_up_ms,
         network_instance=attached.network_instance,
         addresses=attached.addresses,
         unnumbered=attached.unnumbered,

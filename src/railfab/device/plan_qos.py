@@ -102,8 +102,14 @@ def _classes(lossless: Lossless) -> tuple[TrafficClass, ...]:
             pfc_priority=lossless.priority,
             obeyed_priority=lossless.priority,
         ),
-        TrafficClass(name=CNP, queue=lossless.cnp_queue, scheduling=Scheduling.STRICT),
+        TrafficClass(
+            name=CNP, queue=lossless.cnp_queue, scheduling=Scheduling.STRICT, rate_percent=_cnp_rate(lossless)
+        ),
     )
+
+
+def _cnp_rate(lossless: Lossless) -> int | None:
+    return lossless.cnp_rate_percent if lossless.cnp_rate_percent < 100 else None
 
 
 def _classifier(lossless: Lossless) -> Classifier:

@@ -86,6 +86,7 @@ def _neighbor(connection: Connection, switch: PlannedSwitch) -> BgpNeighbor:
         import_policies=(IMPORT,),
         export_policies=(EXPORT,),
         bfd=switch.bfd,
+        prefix_limit=switch.profile.bgp.prefix_limit,
     )
     return _internal(found, node, peer) if peer.asn == node.asn else found
 
@@ -150,4 +151,5 @@ def _overlay_neighbor(peer: Node, switch: PlannedSwitch) -> BgpNeighbor:
         import_policies=(OVERLAY,),
         export_policies=(OVERLAY,),
         next_hop=NextHop.UNCHANGED if switch.node.reflector else NextHop.DEFAULT,
+        prefix_limit=switch.profile.bgp.prefix_limit,
     )

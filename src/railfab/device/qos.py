@@ -16,6 +16,7 @@ class TrafficClass:
     """A traffic class and its egress queue.
 
     weight: share among the weighted queues [percent]; None when strict.
+    rate_percent: most of the port's rate that the queue is sent at [percent]; None is all of it.
     pfc_priority: the priority of the pause frames that its packets make a port send; None is a lossy class.
     obeyed_priority: the priority of received pause frames that stop its queue. Another value than pfc_priority, or one
     of both missing, is a mistake that a model can express.
@@ -27,6 +28,7 @@ class TrafficClass:
     weight: int | None = None
     pfc_priority: int | None = None
     obeyed_priority: int | None = None
+    rate_percent: int | None = None
 
     @property
     def lossless(self) -> bool:

@@ -122,6 +122,7 @@ class BgpNeighbor:
     AS number. update_source: an interface.
     multihop_ttl: None for a directly connected peer. import_policies, export_policies: names, evaluated in order until
     one decides; none accepts or announces everything, unless `Bgp.requires_policy`. bfd: None without BFD.
+    prefix_limit: prefixes of one family from the peer beyond which the switch logs a warning; the session stays up.
     """
 
     peer: IpAddress | str
@@ -139,6 +140,7 @@ class BgpNeighbor:
     next_hop: NextHop = NextHop.DEFAULT
     bfd: BfdTimers | None = None
     password: SecretReference | None = None
+    prefix_limit: int | None = None
 
     @property
     def key(self) -> str:

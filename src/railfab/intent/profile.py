@@ -48,6 +48,11 @@ class Bgp(Model):
         description="shortest time between two updates of a route [s]; by default the shortest that the platform has",
     )
 
+    prefix_limit: Annotated[int, Field(ge=1, le=4_294_967_295)] | None = Field(
+        default=None,
+        description="prefixes of one family from a neighbor beyond which a switch logs a warning; the session stays up",
+    )
+
     def _faults(self) -> Iterator[Fault]:
         if self.hold_s < 3 * self.keepalive_s:
             problem = f"{self.hold_s} s is less than three keepalive intervals of {self.keepalive_s} s"
@@ -109,6 +114,13 @@ class Lossless(Model):
         description="share of the bandwidth for RoCE data under congestion [%]; the default class has the rest",
     )
     cnp_queue: int = Field(default=6, ge=1, le=7, description="queue of CNPs, which has strict priority")
+    cnp_rate_percent: int = Field(
+        default=10,
+        ge=1,
+        le=100,
+        description="most of a port's rate for the queue of CNPs [%], because strict priority without a limit lets "
+        "packets with their code point, that of routing too, starve RoCE; 100 for no limit",
+    )
     watchdog: OrOff[Watchdog] = Field(
         default_factory=Watchdog,
         description="PFC watchdog on the lossless queue; `off` for none",
@@ -155,6 +167,10 @@ class Profile(Model):
         default_factory=Addresses, description="address pools; by default large enough for the size of the fabric"
     )
     mtu: int = Field(default=9216, ge=1500, le=9398, description="largest IP packet [bytes]")
+    link_hold_up_ms: Annotated[int, Field(ge=0, le=86_400_000, multiple_of=50)] = Field(
+        default=0,
+        description="how long a link must stay up before a switch uses it, against links that go down and up [ms]",
+    )
     ecmp: Literal["flow", "flowlet", "packet"] = Field(
         default="flow", description="unit that ECMP balances over equal paths; packet needs `hosts.reorder`"
     )

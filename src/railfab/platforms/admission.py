@@ -28,6 +28,7 @@ def measures_of(model: DeviceModel) -> dict[str, int]:
         "lag_number": max((number_of(found.name) for found in interfaces if isinstance(found, Lag)), default=0),
         "max_paths": max(bgp.max_paths, bgp.max_paths_internal) if bgp else 0,
         "advertisement_interval_s": max(_advertisement_intervals(model), default=0),
+        "hold_up_ms": max((found.hold_up_ms for found in interfaces if isinstance(found, Port)), default=0),
         "queue_weight": max((found.weight or 0 for found in qos.classes), default=0) if qos else 0,
         "watchdog_ms": max(watchdog.detect_ms, watchdog.recover_ms) if watchdog else 0,
     }

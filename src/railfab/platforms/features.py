@@ -198,6 +198,11 @@ FEATURES: Mapping[str, Feature] = {
     ),
     "fec": Feature("forward error correction", _any_of(Port, lambda port: port.fec is not None), _each(_without_fec)),
     "fec_rs_544": Feature("RS(544,514) as a setting", _any_of(Port, lambda port: port.fec is Fec.RS_544)),
+    "hold_up": Feature(
+        "time that a link must stay up before it is used",
+        _any_of(Port, lambda port: bool(port.hold_up_ms)),
+        key="profile.link_hold_up_ms",
+    ),
     "breakout": Feature("cages split into ports", lambda model: bool(model.breakouts)),
     "ipv6": Feature(
         "IPv6 addresses and prefixes",
@@ -274,6 +279,11 @@ FEATURES: Mapping[str, Feature] = {
         "withdrawals that do not wait for the advertisement interval",
         _bgp(lambda bgp: bgp.rapid_withdrawal is not None),
     ),
+    "prefix_limit": Feature(
+        "limit of the prefixes of a neighbour",
+        _any_neighbor(lambda found: found.prefix_limit is not None),
+        key="profile.bgp.prefix_limit",
+    ),
     "several_policies": Feature(
         "several policies for one direction",
         _any_neighbor(lambda found: max(len(found.import_policies), len(found.export_policies)) > 1),
@@ -304,6 +314,11 @@ FEATURES: Mapping[str, Feature] = {
     "pfc_without_class": Feature("PFC of a priority that no class has", _qos(_has_pfc_without_class)),
     "several_classifiers": Feature("several DSCP maps", _qos(lambda qos: len(qos.classifiers) > 1)),
     "lag_member_qos": Feature("QoS of a member of a LAG", _has_member_qos),
+    "queue_rate": Feature(
+        "largest rate of a queue",
+        _qos(lambda qos: any(found.rate_percent is not None for found in qos.classes)),
+        key="profile.lossless.cnp_rate_percent",
+    ),
     "dynamic_threshold": Feature("alpha of a queue", _any_threshold(lambda found: found.alpha is not None)),
     "queue_limit": Feature("fixed limit of a queue", _any_threshold(lambda found: found.limit_bytes is not None)),
     "load_balancing_flowlet": Feature(

@@ -191,6 +191,7 @@ def _ports_and_lags(draw: st.DrawFn, slots: Sequence[Slot], world: World) -> lis
             name=slot.name,
             enabled=draw(st.booleans()),
             rate_gbps=slot.rate_gbps,
+            hold_up_ms=50 * draw(st.integers(2, 100)) if "hold_up" in world.able and draw(st.booleans()) else 0,
             fec=draw(st.none() | st.sampled_from(_fecs(world.able))) if "fec" in world.able else None,
         )
         if "lag" in world.able and draw(st.integers(0, 3)) == 0:

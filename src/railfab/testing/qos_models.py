@@ -56,6 +56,8 @@ def _classes(draw: st.DrawFn, able: Collection[str]) -> tuple[TrafficClass, ...]
         draw(_class(names[place], queues[place - 1], priorities[place - 1] if place in lossless else None))
         for place in range(1, len(names))
     ]
+    if "queue_rate" in able:
+        found = [replace(cls, rate_percent=draw(st.none() | st.integers(1, 99))) for cls in found]
     return (default, *(found if "shared_priority" in able else _obeying_apart(found)))
 
 

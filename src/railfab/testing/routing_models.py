@@ -156,6 +156,7 @@ def _neighbors(
         reflector_client=internal and maybe("route_reflector", st.booleans(), False),
         next_hop=maybe("next_hop", st.sampled_from(_next_hops(able)), NextHop.DEFAULT),
         bfd=None if peer.far else maybe("bfd", bfd_timers(), None),
+        prefix_limit=maybe("prefix_limit", st.none() | st.integers(1, 100_000), None),
         password=None if unnumbered else maybe("bgp_password", _secrets(), None),
     )
 

@@ -47,6 +47,7 @@ class DraftNeighbor:
     active: dict[Family, bool] = field(default_factory=dict)
     reflector_client: bool = False
     next_hop: NextHop = NextHop.DEFAULT
+    prefix_limits: dict[Family, int] = field(default_factory=dict)
     policies: dict[str, tuple[str, ...]] = field(default_factory=lambda: {"in": (), "out": ()})
 
 

@@ -162,6 +162,10 @@ def _next_hop(draft: Draft, match: re.Match[str]) -> None:
     draft.router.neighbor(match[1]).next_hop = _NEXT_HOPS[match[2]]
 
 
+def _prefix_limit(draft: Draft, match: re.Match[str]) -> None:
+    draft.router.neighbor(match[1]).prefix_limits[draft.family] = within(match[2], 1, 4294967295)
+
+
 def _applied(draft: Draft, match: re.Match[str]) -> None:
     draft.router.neighbor(match[1]).policies[match[3]] = (match[2],)
 
@@ -262,6 +266,7 @@ _FAMILY = (
     rule(r"neighbor (\S+) route-reflector-client", _reflector_client),
     rule(rf"neighbor (\S+) ({'|'.join(NEXT_HOPS.values())})", _next_hop),
     rule(r"neighbor (\S+) route-map (\S+) (in|out)", _applied),
+    rule(r"neighbor (\S+) maximum-prefix (\d+) warning-only", _prefix_limit),
 )
 _ROUTER = (
     rule(r"bgp router-id (\S+)", _router_id),

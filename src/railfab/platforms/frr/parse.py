@@ -172,6 +172,7 @@ def _neighbor(draft: Draft, instance: str, router: DraftRouter, peer: str, found
         export_policies=found.policies["out"],
         reflector_client=found.reflector_client,
         next_hop=found.next_hop,
+        prefix_limit=next((found.prefix_limits[family] for family in active if family in found.prefix_limits), None),
         bfd=_bfd(draft, found),
     )
 

@@ -141,6 +141,8 @@ def _of_family(neighbor: BgpNeighbor, family: Family) -> Iterator[str]:
         yield f"{head} route-reflector-client"
     if neighbor.next_hop is NextHop.SELF:
         yield f"{head} {NEXT_HOPS[NextHop.SELF]}"
+    if neighbor.prefix_limit is not None:
+        yield f"{head} maximum-prefix {neighbor.prefix_limit} warning-only"
     for direction, policies in (("in", neighbor.import_policies), ("out", neighbor.export_policies)):
         yield from (f"{head} route-map {policy} {direction}" for policy in policies)
     if neighbor.next_hop is NextHop.UNCHANGED:

@@ -20,7 +20,7 @@ from railfab.device import (
     Remote,
     interfaces_of_peers,
 )
-from railfab.platforms.shared.json_tree import Json
+from railfab.platforms.shared.json_tree import Json, bare
 from railfab.platforms.srlinux.names import subinterface
 
 GROUP = "fabric"
@@ -47,6 +47,7 @@ class PeerGroup:
     multihop_ttl: int | None = None
     reflector_client: bool = False
     next_hop_self: bool = False
+    prefix_limit: int | None = None
 
     @property
     def kind(self) -> str:
@@ -69,6 +70,7 @@ def group_of(neighbor: BgpNeighbor) -> PeerGroup:
         multihop_ttl=neighbor.multihop_ttl,
         reflector_client=neighbor.reflector_client,
         next_hop_self=neighbor.next_hop is NextHop.SELF,
+        prefix_limit=neighbor.prefix_limit,
     )
 
 
@@ -139,8 +141,8 @@ def _group(name: str, group: PeerGroup, families: Sequence[Family]) -> Json:
         tree["import-policy"] = list(group.imports)
     if group.exports:
         tree["export-policy"] = list(group.exports)
-    if off := [family for family in families if family not in group.families]:
-        tree["afi-safi"] = [{"afi-safi-name": FAMILIES[family], "admin-state": "disable"} for family in off]
+    if own := [found for family in families if (found := _family_of_group(family, group))]:
+        tree["afi-safi"] = own
     if group.local_address is not None:
         tree["transport"] = {"local-address": subinterface(group.local_address)}
     if group.multihop_ttl is not None:
@@ -148,6 +150,17 @@ def _group(name: str, group: PeerGroup, families: Sequence[Family]) -> Json:
     if group.reflector_client:
         tree["route-reflector"] = {"client": True}
     return tree | ({"next-hop-self": True} if group.next_hop_self else {})
+
+
+def _family_of_group(family: Family, group: PeerGroup) -> Json | None:
+    """What a group says of a family: that it does not have it, or the limit of its prefixes; None without either."""
+    name: Json = {"afi-safi-name": FAMILIES[family]}
+    if family not in group.families:
+        return name | {"admin-state": "disable"}
+    if group.prefix_limit is None:
+        return None
+    limit = {"max-received-routes": group.prefix_limit, "prevent-teardown": True}
+    return name | {bare(FAMILIES[family]): {"prefix-limit-received": limit}}
 
 
 def _timers(timers: BgpTimers) -> Json:

@@ -112,6 +112,7 @@ class Speaker:
             export_policies=settings.exports,
             reflector_client=settings.reflector_client,
             next_hop=NextHop.SELF if settings.next_hop_self else NextHop.DEFAULT,
+            prefix_limit=settings.prefix_limit,
             bfd=_UNKNOWN_BFD if settings.bfd else None,
         )
 
@@ -141,6 +142,7 @@ class Speaker:
             next_hop_self=next(
                 (node.flag("next-hop-self", default=False) for node in nodes if "next-hop-self" in node.value), False
             ),
+            prefix_limit=_prefix_limit(nodes),
         )
 
     def _families(self, nodes: tuple[ConfigNode, ...]) -> tuple[Family, ...]:
@@ -169,6 +171,16 @@ _UNKNOWN_BFD = BfdTimers(interval_ms=0, multiplier=0)
 
 def _first(nodes: tuple[ConfigNode, ...], leaf: str) -> int | None:
     return next((found for node in nodes if (found := node.number(leaf)) is not None), None)
+
+
+def _prefix_limit(nodes: tuple[ConfigNode, ...]) -> int | None:
+    """The innermost limit of received prefixes that does not end the session; one that does is unmodelled."""
+    for node in nodes:
+        for entry in node.entries("afi-safi", "afi-safi-name"):
+            limit = entry.at(bare(str(entry.value["afi-safi-name"])), "prefix-limit-received")
+            if limit.flag("prevent-teardown", default=False):
+                return limit.number("max-received-routes")
+    return None
 
 
 def _flag(nodes: tuple[ConfigNode, ...], container: str, leaf: str) -> bool:

@@ -60,6 +60,8 @@ def _port(port: Port, lag: str | None) -> Json:
         ethernet["port-speed"] = _speed(port.rate_gbps)
     if port.fec is not None:
         ethernet["forward-error-correction"] = {"fec-option": FEC_OPTIONS[port.fec]}
+    if port.hold_up_ms:
+        ethernet["hold-time"] = {"up": port.hold_up_ms}
     if lag is not None:
         ethernet["aggregate-id"] = lag
     if ethernet:

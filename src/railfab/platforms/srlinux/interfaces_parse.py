@@ -78,6 +78,7 @@ def _port(port: ConfigNode, name: str, attached: Attached, members: Mapping[str,
         addresses=_addresses(unit),
         unnumbered=_unnumbered(unit.child("ipv6")),
         rate_gbps=_speed(ethernet, "port-speed"),
+        hold_up_ms=ethernet.child("hold-time").number("up") or 0,
         fec=_fec(ethernet.child("forward-error-correction")),
         vlans=vlans,
     )

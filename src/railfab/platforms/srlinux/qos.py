@@ -115,12 +115,15 @@ def _schedulers(qos: Qos) -> list[Json]:
     weighted = [cls for cls in qos.classes if cls.scheduling is Scheduling.WEIGHTED]
     found: list[Json] = []
     if strict:
-        inputs = [{"id": cls.name, "queue-name": cls.name} for cls in strict]
-        found.append({"sequence": STRICT, "priority": "strict", "input": inputs})
+        found.append({"sequence": STRICT, "priority": "strict", "input": [_input(cls) for cls in strict]})
     if weighted:
-        shares: list[Json] = [{"id": cls.name, "queue-name": cls.name, "weight": cls.weight} for cls in weighted]
-        found.append({"sequence": WEIGHTED, "input": shares})
+        found.append({"sequence": WEIGHTED, "input": [_input(cls) | {"weight": cls.weight} for cls in weighted]})
     return found
+
+
+def _input(cls: TrafficClass) -> Json:
+    tree: Json = {"id": cls.name, "queue-name": cls.name}
+    return tree if cls.rate_percent is None else tree | {"peak-rate-percent": cls.rate_percent}
 
 
 def _markings(profile: PortProfile, qos: Qos, marked: Marked) -> Iterator[Json]:

@@ -94,7 +94,7 @@ class _Reader:
 
     def classes(self) -> Iterator[TrafficClass]:
         """Traffic classes, with the weights and priorities that most ports use."""
-        weights = self._weights()
+        scheduled = self._scheduled()
         mapping = self._common_mapping()
         for name, found in self._classes.items():
             queue = self._queue_of[name]
@@ -103,7 +103,7 @@ class _Reader:
                     f"queue {queue or '?'} is not defined", "Define the queue with its index", "output/unicast-queue"
                 )
                 continue
-            weight = weights.get(queue)
+            weight, rate = scheduled.get(queue, (None, None))
             yield TrafficClass(
                 name=name,
                 queue=self._queues[queue].number("queue-index") or 0,
@@ -111,17 +111,22 @@ class _Reader:
                 weight=weight,
                 pfc_priority=mapping.sent.get(name),
                 obeyed_priority=mapping.obeyed.get(queue),
+                rate_percent=rate,
             )
 
-    def _weights(self) -> Mapping[str, int | None]:
-        """Weight of each scheduled queue; None for a strict one. A weighted queue without a weight has weight 1."""
+    def _scheduled(self) -> Mapping[str, tuple[int | None, int | None]]:
+        """Weight and largest rate of each scheduled queue; a strict one has no weight.
+
+        A weighted queue without a weight has weight 1, and one without a rate that of the port.
+        """
         policies = _by_key(self._qos.child("scheduler-policies"), "scheduler-policy", "name")
         chosen = policies.get(self._common(("output", "scheduler"), "scheduler-policy", policies) or "")
-        found: dict[str, int | None] = {}
+        found: dict[str, tuple[int | None, int | None]] = {}
         for scheduler in chosen.entries("scheduler", "sequence") if chosen else ():
             strict = scheduler.number("sequence") == STRICT
             for entry in scheduler.entries("input", "id"):
-                found[entry.text("queue-name") or ""] = None if strict else entry.number("weight") or 1
+                weight = None if strict else entry.number("weight") or 1
+                found[entry.text("queue-name") or ""] = weight, entry.number("peak-rate-percent")
         return found
 
     def _common(self, at: tuple[str, ...], leaf: str, known: Iterable[str]) -> str | None:
