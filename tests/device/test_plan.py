@@ -140,6 +140,13 @@ def test_constants_come_from_the_intent_and_have_defaults() -> None:
     assert qos_of(leaf).watchdog == PfcWatchdog(detect_ms=200, recover_ms=400)
 
 
+def test_the_cnp_queue_has_a_limit_because_routing_has_its_code_point_too() -> None:
+    rates = {found.name: found.rate_percent for found in qos_of(pod64()[1][LEAF]).classes}
+    assert rates == {"default": None, "roce": None, "cnp": 10}
+    unlimited = planned_with(profile__lossless={"cnp_rate_percent": 100})[1]
+    assert all(found.rate_percent is None for found in qos_of(unlimited[LEAF]).classes)
+
+
 def test_constants_of_the_intent_are_in_every_model() -> None:
     bgp = {"max_paths": 16, "keepalive_s": 10, "hold_s": 30, "connect_retry_s": 5, "advertisement_interval_s": 0}
     lossless = {"weight": 70, "cnp_queue": 7, "watchdog": None}

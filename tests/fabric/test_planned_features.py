@@ -26,6 +26,8 @@ DESIGNS: dict[str, dict[str, Any]] = {
     "bundle": {"backend__spines__links_per_leaf": 2, "backend__spines__bundle": True, "backend__spines__count": 2},
     "esi": {"hosts__attach": "esi", "profile__control_plane": "evpn", "profile__data_plane": "vxlan"},
     "timers": {"profile__bgp": {"keepalive_s": 10, "hold_s": 30, "connect_retry_s": 5, "advertisement_interval_s": 1}},
+    "prefix limit": {"profile__bgp": {"prefix_limit": 2000}},
+    "hold time of links": {"profile__link_hold_up_ms": 2000},
     "hash": {"profile__hash": {"seed": 4, "fields": ["source-port", "destination-port"]}},
 }
 

@@ -34,10 +34,11 @@ profile:
   reflectors: 2
   addresses: {hosts: "2001:db8::/32", loopbacks: 10.255.0.0/16, fabric_links: 100.64.0.0/10}
   mtu: 9000
+  link_hold_up_ms: 2000
   ecmp: flowlet
   transport: uet
   bfd: {interval_ms: 100, multiplier: 3}
-  bgp: {max_paths: 32, keepalive_s: 10, hold_s: 30, connect_retry_s: 5, advertisement_interval_s: 0}
+  bgp: {max_paths: 32, keepalive_s: 10, hold_s: 30, connect_retry_s: 5, advertisement_interval_s: 0, prefix_limit: 2000}
   hash: {fields: [source-port, destination-port], seed: 7, flowlet_gap_us: 50}
   lossless:
     dscp: 26
@@ -47,6 +48,7 @@ profile:
     ecn: true
     weight: 80
     cnp_queue: 6
+    cnp_rate_percent: 20
     watchdog: {detect_ms: 100, recover_ms: 200}
     traffic: {packet_bytes: 4096, message_bytes: 64kB, senders: 8}
 hosts:

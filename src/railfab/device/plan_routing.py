@@ -151,5 +151,4 @@ def _overlay_neighbor(peer: Node, switch: PlannedSwitch) -> BgpNeighbor:
         import_policies=(OVERLAY,),
         export_policies=(OVERLAY,),
         next_hop=NextHop.UNCHANGED if switch.node.reflector else NextHop.DEFAULT,
-        prefix_limit=switch.profile.bgp.prefix_limit,
     )

@@ -122,7 +122,7 @@ class BgpNeighbor:
     AS number. update_source: an interface.
     multihop_ttl: None for a directly connected peer. import_policies, export_policies: names, evaluated in order until
     one decides; none accepts or announces everything, unless `Bgp.requires_policy`. bfd: None without BFD.
-    prefix_limit: prefixes of one family from the peer beyond which the switch logs a warning; the session stays up.
+    prefix_limit: prefixes of one unicast family beyond which the switch logs a warning; the session stays up.
     """
 
     peer: IpAddress | str

@@ -50,7 +50,7 @@ class Bgp(Model):
 
     prefix_limit: Annotated[int, Field(ge=1, le=4_294_967_295)] | None = Field(
         default=None,
-        description="prefixes of one family from a neighbor beyond which a switch logs a warning; the session stays up",
+        description="IPv4 or IPv6 prefixes from a neighbor beyond which a switch logs a warning; the session stays up",
     )
 
     def _faults(self) -> Iterator[Fault]:
@@ -167,7 +167,7 @@ class Profile(Model):
         default_factory=Addresses, description="address pools; by default large enough for the size of the fabric"
     )
     mtu: int = Field(default=9216, ge=1500, le=9398, description="largest IP packet [bytes]")
-    link_hold_up_ms: Annotated[int, Field(ge=0, le=86_400_000, multiple_of=50)] = Field(
+    link_hold_up_ms: Annotated[int, Field(ge=0, le=86_400_000)] = Field(
         default=0,
         description="how long a link must stay up before a switch uses it, against links that go down and up [ms]",
     )
@@ -191,6 +191,9 @@ class Profile(Model):
     )
 
     def _faults(self) -> Iterator[Fault]:
+        if self.link_hold_up_ms % 50 or 0 < self.link_hold_up_ms < 100:
+            problem = f"{self.link_hold_up_ms} ms is not 0, nor a multiple of 50 ms from 100 ms on"
+            yield Fault("link_hold_up_ms", problem, "Use for example 2000")
         if self.hash.flowlet_gap_us is not None and self.ecmp != "flowlet":
             yield Fault(
                 "hash.flowlet_gap_us",

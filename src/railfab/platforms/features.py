@@ -284,6 +284,10 @@ FEATURES: Mapping[str, Feature] = {
         _any_neighbor(lambda found: found.prefix_limit is not None),
         key="profile.bgp.prefix_limit",
     ),
+    "evpn_prefix_limit": Feature(
+        "limit of the EVPN routes of a neighbour",
+        _any_neighbor(lambda found: found.prefix_limit is not None and Family.EVPN in found.families),
+    ),
     "several_policies": Feature(
         "several policies for one direction",
         _any_neighbor(lambda found: max(len(found.import_policies), len(found.export_policies)) > 1),

@@ -240,6 +240,7 @@ WANTING: Mapping[str, Change] = {
     "bgp_password": _neighbor(password=REFERENCE),
     "rapid_withdrawal": _bgp(rapid_withdrawal=True),
     "prefix_limit": _neighbor(prefix_limit=1000),
+    "evpn_prefix_limit": _neighbor(prefix_limit=1000, families=(Family.EVPN,)),
     "several_policies": _neighbor(import_policies=("fabric", "fabric-too")),
     "policy_without_default": _model(policies=(replace(FABRIC, default=None),)),
     "aggregate": _bgp(aggregates=(Aggregate(prefix=IPv4Network("10.16.0.0/16")),)),

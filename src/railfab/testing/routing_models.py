@@ -137,6 +137,7 @@ def _neighbors(
     remote_as = draw(_remotes(asn, able))
     internal = remote_as is Remote.INTERNAL
     unnumbered = isinstance(peer.peer, str)
+    families = draw(_families(peer, able))
 
     def maybe(feature: str, strategy: st.SearchStrategy[T], nothing: T) -> T:
         return draw(st.just(nothing) | strategy) if feature in able else nothing
@@ -150,13 +151,13 @@ def _neighbors(
         enabled=draw(st.booleans()),
         update_source=loopback if peer.far and "update_source" in able else None,
         multihop_ttl=draw(st.integers(2, 255)) if peer.far and not internal and "multihop" in able else None,
-        families=draw(_families(peer, able)),
+        families=families,
         import_policies=draw(_policies(policies, able)),
         export_policies=draw(_policies(policies, able)),
         reflector_client=internal and maybe("route_reflector", st.booleans(), False),
         next_hop=maybe("next_hop", st.sampled_from(_next_hops(able)), NextHop.DEFAULT),
         bfd=None if peer.far else maybe("bfd", bfd_timers(), None),
-        prefix_limit=maybe("prefix_limit", st.none() | st.integers(1, 100_000), None),
+        prefix_limit=None if Family.EVPN in families else maybe("prefix_limit", _prefix_limits(), None),
         password=None if unnumbered else maybe("bgp_password", _secrets(), None),
     )
 
@@ -202,6 +203,10 @@ def _policies(policies: Sequence[Policy], able: Collection[str]) -> st.SearchStr
 @st.composite
 def bfd_timers(draw: st.DrawFn) -> BfdTimers:
     return BfdTimers(interval_ms=draw(st.integers(50, 5000)), multiplier=draw(st.integers(3, 20)))
+
+
+def _prefix_limits() -> st.SearchStrategy[int | None]:
+    return st.none() | st.integers(1, 100_000)
 
 
 def _secrets() -> st.SearchStrategy[SecretReference]:
