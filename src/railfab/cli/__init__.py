@@ -28,8 +28,9 @@ from railfab.cli import (
     twin,
     up,
 )
-from railfab.cli.common import CANNOT, INTERRUPTED
+from railfab.cli.common import CANNOT
 from railfab.errors import RailfabError
+from railfab.process_signals import INTERRUPTED, SIGNALS, ended_by_signal
 
 __all__ = ["app", "main"]
 
@@ -110,9 +111,14 @@ app.command()(up.up)
 def main() -> None:
     """Run a command. A RailfabError is one line on stderr and exit code 2; a defect keeps its traceback.
 
-    SIGTERM ends a command as Ctrl-C does, so that it cleans up.
+    SIGTERM ends a command as Ctrl-C does, so that it cleans up. A signal that the process has inherited as ignored, as
+    SIGINT in the background of a shell, stays ignored.
     """
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with ended_by_signal("interrupted", [sign for sign in SIGNALS if signal.getsignal(sign) != signal.SIG_IGN]):
+        _run()
+
+
+def _run() -> NoReturn:
     try:
         code = app(standalone_mode=False)
         if sys.stdout is not None:

@@ -14,7 +14,6 @@ import typer
 from railfab.cli.common import (
     CANNOT,
     FOUND,
-    INTERRUPTED,
     STATE_DEFAULT,
     AcceptOption,
     IntentFile,
@@ -31,13 +30,13 @@ from railfab.cli.common import (
     stderr,
     stdout,
     stop_at_errors,
-    stop_on_signal,
 )
 from railfab.device import change_lines
 from railfab.endpoints import Endpoints
 from railfab.errors import ConfigError, Problems, RailfabError
 from railfab.fabric import Design, design, resolve_endpoints
 from railfab.platforms import platform
+from railfab.process_signals import INTERRUPTED, stop_on_signal
 from railfab.units import counted, listed
 
 if TYPE_CHECKING:
@@ -184,7 +183,7 @@ class _Run:
         from railfab.deploy import apply_all, nornir_of
 
         approved = {found.name: found.diff for found in previews}
-        with stop_on_signal(FINISHING) as stop_requested:
+        with stop_on_signal(lambda: typer.echo(FINISHING, err=True)) as stop_requested:
             nornir = nornir_of(self.fabric, self.endpoints, stop_requested)
             with _bar("changing", len(previews)) as on_done:
                 outcomes = apply_all(
