@@ -131,9 +131,9 @@ def _print_deploys(deploys: Sequence[DeployRecord], output: Output) -> None:
 
 
 def _ending(record: DeployRecord) -> str:
-    """`8 changed`, `7 changed, 1 failed`, or `interrupted`."""
+    """`8 changed`, `7 changed, 1 failed`, `running`, or `interrupted`."""
     if not record.finished:
-        return "interrupted"
+        return "running" if record.running else "interrupted"
     counts = Counter(result for result in record.results.values() if result != "no change")
     return ", ".join(f"{count} {result}" for result, count in sorted(counts.items()))
 
