@@ -25,8 +25,10 @@ from railfab.cli import (
     lab,
     new,
     plan,
+    rollback,
     twin,
     up,
+    verify,
 )
 from railfab.cli.common import CANNOT
 from railfab.errors import RailfabError
@@ -98,8 +100,8 @@ app.command()(compare.compare)
 app.command()(draw.draw)
 app.command()(design.schema)
 app.command()(deploy.deploy)
-app.command()(deploy.rollback)
-app.command()(deploy.verify)
+app.command()(rollback.rollback)
+app.command()(verify.verify)
 lab.lab_app.command()(containerlab.render)
 app.add_typer(lab.lab_app, name="lab")
 app.command()(collect.collect)
