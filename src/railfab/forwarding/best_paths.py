@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from railfab.device import Bgp
+from railfab.forwarding.announcements import Verdicts, announced
 from railfab.forwarding.attributes import LENGTH, NO_PATH, UNREACHED, Numbers, RouteAttributes
 from railfab.forwarding.next_hop_groups import NO_HOPS
+from railfab.forwarding.peers import Peers, inward
 from railfab.forwarding.policies import ACCEPTED, DENIED, REJECTED
 from railfab.forwarding.ports import Configs
-from railfab.forwarding.route_table import Columns, Peers, Routes, Verdicts, announced, inward
+from railfab.forwarding.route_table import Columns, Routes
 
 MOST_ROUNDS = 8
 """After this many rounds the routes that still change are computed from their originators again.

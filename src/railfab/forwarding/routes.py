@@ -23,10 +23,11 @@ from railfab.forwarding.best_paths import BestPaths
 from railfab.forwarding.config import SwitchConfig
 from railfab.forwarding.links import LinkTable
 from railfab.forwarding.next_hop_groups import NO_HOPS
+from railfab.forwarding.peers import FAMILIES, Peer, Peers
 from railfab.forwarding.ports import Configs, PortStates
 from railfab.forwarding.prefix_groups import Connected, PrefixGroups, prefix_groups
 from railfab.forwarding.prefixes import Prefix, Prefixes
-from railfab.forwarding.route_table import FAMILIES, Peer, Peers, Routes, filters_in_use
+from railfab.forwarding.route_table import Routes, filters_in_use
 from railfab.forwarding.sessions import Sessions
 
 

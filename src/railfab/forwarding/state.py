@@ -12,6 +12,7 @@ from railfab.forwarding.links import LinkTable
 from railfab.forwarding.ports import Configs, PortState, PortStates
 from railfab.forwarding.qos import SwitchEffect
 from railfab.forwarding.route_table import Routes, SessionCounts
+from railfab.forwarding.session_counts import session_counts
 from railfab.forwarding.sessions import BgpSession, Sessions
 from railfab.sim import Network
 from railfab.topology import PortKey
@@ -54,7 +55,7 @@ class ForwardingState:
     def sessions_of(self, switch: str) -> tuple[BgpSession, ...]:
         """The configured BGP sessions of a switch, with their numbers of prefixes."""
         held = self.sessions.get(switch, {})
-        counts = self.routes.session_counts(self.configs, switch) if held else {}
+        counts = session_counts(self.routes, self.configs, switch) if held else {}
         return tuple(_with_counts(session, counts.get(key, {})) for key, session in held.items())
 
     def session(self, switch: str, key: str) -> BgpSession:
