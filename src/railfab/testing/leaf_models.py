@@ -54,7 +54,7 @@ from railfab.device import (
     lag_name,
     svi_name,
 )
-from railfab.testing.device_models import port_of
+from railfab.testing.interface_models import port_of
 
 SPINE = IPv4Address("10.32.0.0")
 HOSTS = PrefixRange(prefix=IPv4Network("10.16.0.0/12"), ge=31, le=31)
