@@ -13,7 +13,7 @@ UNMODELLED = "unmodelled"
 
 
 def deviations(running: DeviceModel, intended: DeviceModel) -> Iterator[Finding]:
-    """One finding per value that differs from the intent, and one for all lines that no value stands for."""
+    """One finding per value that differs from the intent, and one for all lines that the model cannot express."""
     for change in changes(running, intended):
         where = f"{intended.name}: {change.path}"
         if change.path == UNMODELLED:

@@ -165,7 +165,7 @@ class PlannedSwitch:
 
     @cached_property
     def network_instance(self) -> str:
-        """Where the links of a switch route: the management network is one VRF where its intent says so."""
+        """The network instance of the links of a switch; a VRF in the management network, where its intent has one."""
         management = self.fabric.intent.management
         in_vrf = self.node.net is Net.MANAGEMENT and management is not None and management.isolation == "vrf"
         return VRF if in_vrf else DEFAULT_INSTANCE

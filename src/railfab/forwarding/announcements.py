@@ -59,7 +59,7 @@ class Verdicts:
 
 
 def announced(table: Routes, directions: Directions, at: NDArray[np.int64], verdicts: Verdicts) -> Announced:
-    """What is announced of the groups in these columns, with its attributes. Adds to the tables."""
+    """The announcements of the groups in these columns, with their attributes. Adds to the tables."""
     attributes, best = table.tables.attributes, best_of(table, directions, at, verdicts)
     numbers, costs, verdict = best
     passing = offered(table, directions, best)
@@ -78,7 +78,7 @@ def announced(table: Routes, directions: Directions, at: NDArray[np.int64], verd
 
 
 def best_of(table: Routes, directions: Directions, at: NDArray[np.int64], verdicts: Verdicts) -> Best:
-    """What the senders have of the groups in these columns."""
+    """The best routes of the senders to the groups in these columns."""
     rows = directions.rows[:, None]
     return Best(table.best[rows, at], table.cost[rows, at], verdicts.of(directions.filters, at))
 

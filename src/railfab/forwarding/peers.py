@@ -107,7 +107,7 @@ class Directions:
 
 
 def inward(configs: Configs, name: str, peers: Peers) -> Directions:
-    """What the peers of a switch announce to it."""
+    """The announcements of the peers of a switch to it."""
     return Directions(
         rows=peers.rows,
         sender_asn=peers.asn,
@@ -121,7 +121,7 @@ def inward(configs: Configs, name: str, peers: Peers) -> Directions:
 
 
 def outward(configs: Configs, name: str, row: int, peers: Peers) -> Directions:
-    """What a switch announces to its peers."""
+    """The announcements of a switch to its peers."""
     config, count = configs[name], len(peers.members)
     return Directions(
         rows=np.full(count, row, np.int64),

@@ -1,4 +1,4 @@
-"""BGP: which routes every switch has, and over which next hops.
+"""BGP: the routes of every switch, and their next hops.
 
 A switch's best path to a group of prefixes is the shortest AS path that its peers announce to it and its filters
 permit; peers at equal cost are equal-cost next hops. The routes are the one stable state of these equations, and are
@@ -33,7 +33,7 @@ from railfab.forwarding.sessions import Sessions
 
 @dataclass(frozen=True, slots=True)
 class RoutingInputs:
-    """What routes follow from, as it is after a change."""
+    """Inputs of the routes, as they are after a change."""
 
     links: LinkTable
     configs: Configs

@@ -63,7 +63,7 @@ class ForwardingState:
         return next(session for session in self.sessions_of(switch) if session.key == key)
 
     def load_balancing(self, switch: str) -> LoadBalancing | None:
-        """What a switch's choice among equal-cost links is configured to depend on; None for the defaults."""
+        """The load balancing configured on a switch; None for the defaults."""
         config = self.configs.get(switch)
         return config.model.load_balancing if config else None
 

@@ -33,7 +33,7 @@ class Capabilities:
     """features: support by name of `railfab.platforms.features`; the platform lacks those that it does not name.
 
     external: by feature that is EXTERNAL, and `enabled`, how to set it on the system, for a message; `{interface}` and
-        `{value}` stand for the port and what the intent says.
+        `{value}` stand for the port and the value of the intent.
     limits: numeric bounds by name. quirks: known peculiarities, one sentence each. virtual: settings that a
     virtual image accepts without enforcing them.
     """
@@ -90,7 +90,7 @@ class Platform:
     """The parts of one platform; `railfab.testing.platforms` holds the laws that every platform passes.
 
     render: model to tree (deterministic). text: tree to configuration text. parse: configuration text to model.
-    loopback: name of the loopback interface. session: imports its transport on use.
+    session: imports its transport on use. suffix: of the name of a configuration file.
     startup: tree to containerlab's startup file; None where that is `text`.
     external: what EXTERNAL features of a planned model mean for the system below, as comments that begin its
         configuration text; a session applies them where `Endpoint.owns_system` is true, and ignores them elsewhere.

@@ -39,7 +39,7 @@ class TelemetryRule:
 
 
 class SubscriptionMode(StrEnum):
-    """How a target sends a path."""
+    """Mode of a gNMI subscription."""
 
     SAMPLE = "sample"
     ON_CHANGE = "on_change"

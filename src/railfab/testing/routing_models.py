@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Peer:
-    """Where a session may be: the far end of a link, or somewhere beyond (far), in a network instance."""
+    """The peer of a session in a network instance: the far end of a link, or (far) a switch beyond it."""
 
     peer: IpAddress | str
     network_instance: str = DEFAULT_INSTANCE
@@ -165,10 +165,10 @@ def _next_hops(able: Collection[str]) -> list[NextHop]:
 
 @st.composite
 def _remotes(draw: st.DrawFn, asn: int, able: Collection[str]) -> int | Remote:
-    """Another AS number, or what the platform can say instead of one."""
-    words = [Remote.INTERNAL] * ("ibgp" in able) + [Remote.EXTERNAL] * ("remote_as_external" in able)
+    """Another AS number, or a keyword where the platform has one."""
+    keywords = [Remote.INTERNAL] * ("ibgp" in able) + [Remote.EXTERNAL] * ("remote_as_external" in able)
     numbers = asns.filter(lambda number: number != asn)
-    return draw(numbers | st.sampled_from(words)) if words else draw(numbers)
+    return draw(numbers | st.sampled_from(keywords)) if keywords else draw(numbers)
 
 
 @st.composite

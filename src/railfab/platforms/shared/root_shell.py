@@ -101,7 +101,7 @@ class RootShell:
 
     @contextmanager
     def _limit(self, within_s: float) -> Iterator[threading.Event]:
-        """Cut the connection when the time is over; the event says that it was."""
+        """Cut the connection at the limit, and set the event."""
         over = threading.Event()
 
         def cut() -> None:
@@ -117,7 +117,7 @@ class RootShell:
             timer.cancel()
 
     def _cut(self) -> None:
-        """End the connection at once, whatever waits for it; a polite end would wait for the switch."""
+        """End the connection at once, also under a waiting call; an orderly close would wait for the switch."""
         if self._socket is not None:
             with suppress(OSError):
                 self._socket.shutdown(socket.SHUT_RDWR)

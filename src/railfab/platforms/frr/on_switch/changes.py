@@ -42,7 +42,7 @@ from railfab.platforms.frr.on_switch.texts import (
 )
 
 RETRY_EVERY_S = 5
-"""How long the job waits after a failure to revert [s]."""
+"""Time between two attempts of the job to revert [s]."""
 
 
 def commit(request: dict[str, Any]) -> dict[str, Any]:

@@ -56,7 +56,7 @@ def started(pid: int) -> int | None:
 
 
 def described(record: dict[str, Any]) -> dict[str, Any]:
-    """What a session needs to know of the pending change."""
+    """The pending change, as the session reads it."""
     pid, ticks = record["job"]
     now = uptime()
     return {
@@ -91,7 +91,7 @@ def end(record: dict[str, Any], how: str) -> None:
 
 @contextlib.contextmanager
 def locked(within_s: float, *, unless_pending: bool = False) -> Iterator[None]:
-    """Hold the lock. unless_pending: do not wait for whoever holds it for a change; say whose it is."""
+    """Hold the lock. unless_pending: raise Refused at once where its holder has a pending change."""
     FOLDER.mkdir(mode=0o700, exist_ok=True)
     deadline = time.monotonic() + within_s
     with (FOLDER / "lock").open("w") as lock:

@@ -1,4 +1,4 @@
-"""Configurations on the switch, with what they say of Linux's ports: read, stored, compared, made the running one."""
+"""Configurations on the switch, with settings of Linux's ports: read, stored, compared, made the running one."""
 
 from __future__ import annotations
 
