@@ -149,6 +149,10 @@ class BgpNeighbor:
     def unnumbered(self) -> bool:
         return isinstance(self.peer, str)
 
+    def is_internal(self, asn: int) -> bool:
+        """Whether the session is iBGP for a speaker with this AS number."""
+        return self.remote_as in (Remote.INTERNAL, asn)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aggregate:

@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from railfab.device import Action, Aggregate, BgpNeighbor, DeviceModel, PolicyRule, PrefixRange, Remote
+from railfab.device import Action, Aggregate, BgpNeighbor, DeviceModel, PolicyRule, PrefixRange
 from railfab.forwarding.attributes import GRACEFUL_SHUTDOWN, Attributes, Numbers, RouteAttributes
 from railfab.forwarding.prefixes import Prefixes
 
@@ -47,7 +47,7 @@ def export_filter(model: DeviceModel, neighbor: BgpNeighbor) -> Filter:
 
 def is_internal(model: DeviceModel, neighbor: BgpNeighbor) -> bool:
     """Whether a neighbour is configured as one of the same AS."""
-    return model.bgp is not None and neighbor.remote_as in (Remote.INTERNAL, model.bgp.asn)
+    return model.bgp is not None and neighbor.is_internal(model.bgp.asn)
 
 
 def _rules(model: DeviceModel, neighbor: BgpNeighbor, names: Sequence[str]) -> Filter:

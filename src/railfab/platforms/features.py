@@ -99,11 +99,6 @@ def _has_bfd_of_a_session(model: DeviceModel) -> bool:
     return any(name is None for name, _ in found) or len({*found}) > len({name for name, _ in found})
 
 
-def _is_internal(model: DeviceModel) -> bool:
-    asn = model.bgp.asn if model.bgp else None
-    return any(neighbor.remote_as in (Remote.INTERNAL, asn) for neighbor in model.neighbors)
-
-
 def _shares_a_priority(qos: Qos) -> bool:
     """Whether several classes send pause frames of one priority, or obey those of one."""
     sent = [found.pfc_priority for found in qos.classes if found.pfc_priority is not None]
@@ -200,7 +195,11 @@ FEATURES: Mapping[str, Feature] = {
             max(len(found.import_targets), len(found.export_targets)) > 1 for found in model.network_instances
         ),
     ),
-    "ibgp": Feature("internal BGP sessions", _is_internal, key="profile.control_plane"),
+    "ibgp": Feature(
+        "internal BGP sessions",
+        _bgp(lambda bgp: any(found.is_internal(bgp.asn) for found in bgp.neighbors)),
+        key="profile.control_plane",
+    ),
     "remote_as_external": Feature("any external AS", _any_neighbor(lambda found: found.remote_as is Remote.EXTERNAL)),
     "route_reflector": Feature(
         "route reflection", _any_neighbor(lambda found: found.reflector_client), key="profile.control_plane"
