@@ -40,10 +40,6 @@ class Classifier:
     name: str
     dscp: tuple[tuple[int, str], ...]
 
-    def points_of(self, traffic_class: str) -> tuple[int, ...]:
-        """The code points of a class."""
-        return tuple(point for point, name in self.dscp if name == traffic_class)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EcnRamp:

@@ -8,8 +8,8 @@ from typing import Any
 from railfab.gnmi.paths import ANY, ANY_DEPTH, Element
 from railfab.gnmi.target import Edit, Operation, RequestRefused
 from railfab.platforms.shared.json_names import Names, Schema
-from railfab.platforms.shared.json_paths import has_keys, is_list
-from railfab.platforms.shared.json_tree import Json, bare
+from railfab.platforms.shared.json_paths import has_keys
+from railfab.platforms.shared.json_tree import Json, bare, is_list
 
 
 def edited(root: Json, edits: Sequence[Edit], names: Names, device: str) -> Json:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from railfab.platforms.shared.json_tree import Json, bare
+from railfab.platforms.shared.json_tree import Json, bare, leaf_text
 
 KeysOf = Callable[[str, Json], tuple[str, ...]]
 """Names of the keys of a list entry, from the list's name and the entry; none when the list is not known."""
@@ -53,13 +53,9 @@ class Names:
     def keys_of(self, name: str, entry: Json) -> dict[str, str]:
         """The keys of a list entry, as in a path."""
         plain = {bare(key): child for key, child in entry.items()}
-        return {key: identity(value_text(plain[key])) for key in self._keys_of(name, plain)}
+        return {key: identity(leaf_text(plain[key])) for key in self._keys_of(name, plain)}
 
 
 def identity(value: str) -> str:
     """An identity without its module; other values unchanged (an IPv6 address has more than one colon)."""
     return bare(value) if value.count(":") == 1 else value
-
-
-def value_text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

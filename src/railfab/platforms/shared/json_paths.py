@@ -7,8 +7,8 @@ from typing import Any
 
 from railfab.gnmi.paths import ANY, ANY_DEPTH, Element
 from railfab.gnmi.target import Found
-from railfab.platforms.shared.json_names import Names, identity, value_text
-from railfab.platforms.shared.json_tree import Json, bare
+from railfab.platforms.shared.json_names import Names, identity
+from railfab.platforms.shared.json_tree import Json, bare, is_list, leaf_text
 
 
 def found(root: Json, path: tuple[Element, ...], names: Names) -> list[Found]:
@@ -76,9 +76,5 @@ def has_keys(entry: Json, step: Element) -> bool:
     """Whether a list entry has the keys of a step; an identity matches with and without its module."""
     if not step.keys:
         return True
-    plain = {bare(name): value_text(child) for name, child in entry.items() if not isinstance(child, (dict, list))}
+    plain = {bare(name): leaf_text(child) for name, child in entry.items() if not isinstance(child, (dict, list))}
     return all(key in plain and value in (ANY, plain[key], identity(plain[key])) for key, value in step.keys)
-
-
-def is_list(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(entry, dict) for entry in value)

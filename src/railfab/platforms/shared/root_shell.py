@@ -16,18 +16,21 @@ from typing import TYPE_CHECKING, Any
 
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import LoginRefused, Unreachable
-from railfab.platforms.shared.login_errors import SSH_PORT, login_error, not_connected, rejected
+from railfab.platforms.shared.login import (
+    ANSWER_WITHIN_S,
+    ATTEMPTS,
+    CONNECT_WITHIN_S,
+    RETRY_AFTER_S,
+    SSH_PORT,
+    login_error,
+    not_connected,
+    rejected,
+)
 
 if TYPE_CHECKING:
     from paramiko import SSHClient
 
 
-CONNECT_WITHIN_S = 15
-"""Limit of connecting and logging in, all attempts together [s]."""
-ANSWER_WITHIN_S = 30
-ATTEMPTS = 2
-"""Attempts to connect: first connections to many switches on one busy machine sometimes fail."""
-RETRY_AFTER_S = 1.0
 CHUNK_BYTES = 1 << 16
 
 
@@ -60,7 +63,7 @@ class RootShell:
         self._sudo = False
 
     def open(self) -> None:
-        """Log in. Raises Unreachable or LoginRefused."""
+        """Log in, all attempts within one limit. Raises Unreachable or LoginRefused."""
         deadline = time.monotonic() + CONNECT_WITHIN_S
         for attempt in range(1, ATTEMPTS + 1):
             try:
