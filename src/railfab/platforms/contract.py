@@ -52,7 +52,8 @@ class Capabilities:
 class LabFacts:
     """Settings with which containerlab boots the platform.
 
-    interfaces: names of front-panel ports in a topology file, from their canonical names.
+    aliases: other names of the kind. interfaces: names of front-panel ports in a topology file, from their canonical
+    names. kernel: their names in Linux, where a topology file may have these too.
     startup: file name of the startup configuration. mount: path in the container to which it is bound read-only, where
         the kind has no startup configuration; `files` or the image copy it from there.
     empty: startup file of an unconfigured switch, `{name}` for its name; None when the kind needs no file.
@@ -71,6 +72,8 @@ class LabFacts:
     exec: tuple[str, ...] = ()
     cap_add: tuple[str, ...] = ()
     privileged: bool | None = None
+    aliases: tuple[str, ...] = ()
+    kernel: InterfaceTemplates = field(default_factory=lambda: InterfaceTemplates({}))
     username: str = "admin"
     password: str | None = None
 

@@ -152,11 +152,12 @@ class PlatformLaws:
 
     def test_ports_have_different_names_in_a_lab(self) -> None:
         names = self.platform.lab.interfaces
-        ports = [port for cage in range(1, 65) if (port := names.port(cage)) is not None]
-        assert ports
-        found = [names.lab(port) for port in ports]
+        cages = [cage for cage in range(1, 65) if names.port(cage) is not None]
+        assert cages
+        found = [names.lab(names.port(cage) or "") for cage in cages]
         assert None not in found
-        assert len(set(found)) == len(ports)
+        assert len(set(found)) == len(cages)
+        assert [names.position(name or "") for name in found] == [(cage, None) for cage in cages]
 
     # Telemetry
 
