@@ -165,7 +165,7 @@ COUNTED = {
 
 
 def change_lines(before: DeviceModel, after: DeviceModel) -> tuple[str, ...]:
-    """Lines of a change from one model to the other: one line for all elements that change alike.
+    """Lines of a change from one model to the other: one line for all elements with the same change.
 
     `bgp neighbor ethernet-1/32: remote AS 65001 -> 65002`; `interface ethernet-1/1, ethernet-1/2, ethernet-1/3 and 29
     more: added`.

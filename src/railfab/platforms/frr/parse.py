@@ -49,7 +49,7 @@ from railfab.platforms.shared.line_tree import Line
 NAME = "frr"
 VERSION = "frr version"
 NO_PROFILES = Line("bfd")
-"""FRR shows this section for ever once it had a profile."""
+"""FRR shows this section even after its last profile is removed."""
 
 
 def parse(text: str) -> DeviceModel:
