@@ -7,6 +7,8 @@ from enum import StrEnum
 
 
 class Scheduling(StrEnum):
+    """Scheduling of an egress queue: strict priority, or a weighted share of what strict queues leave."""
+
     STRICT = "strict"
     WEIGHTED = "weighted"
 

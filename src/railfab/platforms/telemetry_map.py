@@ -8,6 +8,8 @@ from enum import StrEnum
 
 
 class Confidence(StrEnum):
+    """Evidence for a path: a test against the vendor's YANG models, the vendor's manual, or none."""
+
     VERIFIED = "verified"
     DOCUMENTED = "documented"
     UNVERIFIED = "unverified"

@@ -43,6 +43,7 @@ class Peer:
 
 @st.composite
 def policy_lists(draw: st.DrawFn, able: Collection[str]) -> tuple[Policy, ...]:
+    """Up to three policies. able: names of features."""
     names = draw(st.lists(words, max_size=3, unique=True))
     return tuple(
         Policy(
@@ -108,6 +109,7 @@ def networks(draw: st.DrawFn, version: int) -> IpNetwork:
 def bgp_speakers(
     draw: st.DrawFn, peers: Sequence[Peer], loopback: str, policies: Sequence[Policy], able: Collection[str]
 ) -> Bgp:
+    """A speaker with a session to each peer. loopback: the source of those to far peers."""
     asn = draw(asns)
     versions = (4, 6) if "ipv6" in able else (4,)
     aggregates = st.lists(_aggregates(versions), max_size=2, unique_by=lambda found: found.prefix)

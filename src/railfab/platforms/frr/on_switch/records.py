@@ -27,6 +27,7 @@ CONFIRMED, REVERTED = "confirmed", "reverted"
 
 
 def pending_change() -> dict[str, Any] | None:
+    """The record of the pending change; None without one."""
     try:
         record = json.loads((CHANGE / "record.json").read_text())
     except (FileNotFoundError, NotADirectoryError):
@@ -70,6 +71,7 @@ def described(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def ended() -> dict[str, str]:
+    """The ends of earlier changes, by name; empty where they cannot be read."""
     try:
         found = json.loads(ENDED.read_text())
     except (OSError, ValueError):
@@ -114,5 +116,6 @@ def locked(within_s: float, *, unless_pending: bool = False) -> Iterator[None]:
 
 
 def refuse_pending(record: dict[str, Any] | None) -> None:
+    """Raise Refused, with the description of the change, while one is pending."""
     if record is not None:
         raise Refused("pending", json.dumps(described(record)), "")

@@ -25,6 +25,7 @@ def running_text(commands: dict[str, str]) -> str:
 
 
 def revision(text: str) -> str:
+    """A digest of a configuration text."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
