@@ -58,13 +58,16 @@ def ended(
     """The command after these signals, and how long it needed [s]. delay_s: from when it runs to the first signal."""
     started = interruptible([sys.executable, "-c", command, *arguments])
     with subprocess.Popen(started, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
-        assert child.stdout is not None
-        assert child.stdout.readline() == "running\n"
-        began = time.monotonic()
-        for at, number in enumerate(numbers):
-            time.sleep(0.2 if at else delay_s)
-            child.send_signal(number)
-        out, errors = child.communicate(timeout=30)
+        try:
+            assert child.stdout is not None
+            assert child.stdout.readline() == "running\n"
+            began = time.monotonic()
+            for at, number in enumerate(numbers):
+                time.sleep(0.2 if at else delay_s)
+                child.send_signal(number)
+            out, errors = child.communicate(timeout=15)
+        finally:
+            child.kill()
     return subprocess.CompletedProcess(started, child.returncode, out, errors), time.monotonic() - began
 
 

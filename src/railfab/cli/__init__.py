@@ -60,7 +60,7 @@ EXTRAS = {
 }
 """Extras that install the dependencies of a command."""
 
-os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # what gRPC has to say comes as our errors; its own lines say it twice
+os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # its errors are reported as ours; its own lines would repeat them
 
 app = typer.Typer(
     name="railfab",

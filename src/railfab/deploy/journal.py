@@ -161,7 +161,7 @@ class Journal:
         return deploys[-1]
 
     def texts_before(self, deploy: str) -> dict[str, str]:
-        """What each switch ran before a deploy, for the switches that it or a later one changed.
+        """The configuration of each switch before a deploy, for the switches that it or a later one changed.
 
         Raises RailfabError when the journal has no such deploy.
         """

@@ -230,15 +230,15 @@ class _Service:
         first = await anext(requests, messages.SubscribeRequest())
         if first.WhichOneof("request") != "subscribe":
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "the first message must be a subscription")
-        wish = first.subscribe
+        mode = first.subscribe.mode
         wanted = await self._checked(context, first)
-        if wish.mode == messages.SubscriptionList.STREAM:
+        if mode == messages.SubscriptionList.STREAM:
             async for response in stream(self._reader, wanted):
                 yield response
             return
         async for response in snapshot(self._reader, wanted):
             yield response
-        if wish.mode == messages.SubscriptionList.POLL:
+        if mode == messages.SubscriptionList.POLL:
             async for request in requests:
                 if request.WhichOneof("request") != "poll":
                     await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "only polls may follow the subscription")

@@ -11,7 +11,7 @@ from railfab.process_signals import stop_on_signal
 from railfab.twin.service import Twin
 
 SWITCH_INTERVAL_S = 0.001
-"""How long a thread that computes keeps the interpreter while the servers' event loop waits for it [s].
+"""Time that a thread that computes keeps the interpreter while the servers' event loop waits for it [s].
 
 A request needs the interpreter several times. While a thread computes without pause, connect, TLS and Capabilities take
 19 ms with Python's default of 5 ms, 8 ms with 1 ms, and 5 ms without that thread (medians of 15, two cores, load 4).
