@@ -35,8 +35,9 @@ class PrefixRange:
 class PolicyRule:
     """One rule of a policy: a route that matches every condition is permitted, with the settings, or denied.
 
-    prefixes: any of these, sorted; communities: any of these, as `65000:1` or `graceful-shutdown`; as_path: a regular
-    expression. An empty condition matches every route. prepend: number of times that the own AS number is prepended.
+    prefixes: any of these, sorted. communities: any of these, as `65000:1`; a well-known one (RFC 1997) by its name,
+    as `graceful-shutdown`. as_path: a regular expression. An empty condition matches every route.
+    prepend: number of times that the own AS number is prepended.
     """
 
     action: Action

@@ -81,8 +81,8 @@ def _number(draw: st.DrawFn, able: Collection[str], feature: str) -> int | None:
 
 
 def _communities() -> st.SearchStrategy[tuple[str, ...]]:
-    numbers = st.integers(1, 65535)
-    pairs = st.tuples(numbers, numbers).map(lambda pair: f"{pair[0]}:{pair[1]}")
+    """Communities; those of AS 65535, which are well known (RFC 1997), by name only."""
+    pairs = st.tuples(st.integers(1, 65534), st.integers(1, 65535)).map(lambda pair: f"{pair[0]}:{pair[1]}")
     named = st.sampled_from(("graceful-shutdown", "no-export"))
     return st.lists(pairs | named, min_size=1, max_size=2, unique=True).map(tuple)
 
