@@ -125,7 +125,9 @@ def test_audit_reports_lines_that_the_model_has_no_word_for(tmp_path: Path) -> N
     done = railfab("audit", POD64, "--configs", "out", cwd=tmp_path)
     assert done.returncode == 1
     line = "set / interface ethernet-1/32 tpid TPID_0X8100"
-    assert f"pod1-seg1-leaf1: unmodelled: has 1 line that no value stands for, the first is '{line}'" in done.stdout
+    assert (
+        f"pod1-seg1-leaf1: unmodelled: has 1 line that the model cannot express, the first is '{line}'" in done.stdout
+    )
 
 
 @pytest.mark.parametrize("command", ["deploy", "verify", "rollback"])

@@ -253,7 +253,7 @@ def test_a_setting_that_differs_from_the_intent_and_the_far_end_is_named_with_th
     set_by_hand(twin, f"{QOS}[interface-id={UPLINK}]/pfc/pfc-enable", False)
     assert [str(found) for found in seen(nornir, fabric)] == [
         f"{LEAF}: qos.ports[{UPLINK}].pfc: is none, the intent says 3. Deploy the intent.",
-        f"{LEAF}: unmodelled: has 3 lines that no value stands for, the first is 'set / qos interfaces interface "
+        f"{LEAF}: unmodelled: has 3 lines that the model cannot express, the first is 'set / qos interfaces interface "
         f"{UPLINK} input pfc-buffer-allocation-profile 400g-40m'. Deploy the intent.",
         f"{LEAF} {UPLINK} and pod1-spine1 ethernet-1/1: PFC of priority 3 differs: off and on. "
         "Configure both ends with the same value.",
@@ -263,6 +263,6 @@ def test_a_setting_that_differs_from_the_intent_and_the_far_end_is_named_with_th
 def test_an_unmodelled_difference_is_reported_with_its_first_line(twin: Twin, fabric: Design, nornir: Nornir) -> None:
     set_by_hand(twin, "/system/lldp/admin-state", "disable")
     assert [str(found) for found in seen(nornir, fabric)] == [
-        f"{LEAF}: unmodelled: has 1 line that no value stands for, the first is "
+        f"{LEAF}: unmodelled: has 1 line that the model cannot express, the first is "
         "'set / system lldp admin-state disable'. Deploy the intent."
     ]

@@ -188,3 +188,23 @@ def test_a_second_deploy_is_refused_with_who_holds_the_lock_until_that_process_e
         holder.join()
     deployed(Journal(tmp_path, "pod64"), {"leaf2": "b"})
     assert [record.finished for record in Journal(tmp_path, "pod64").deploys()] == [False, True]
+
+
+def test_a_deploy_is_listed_as_running_until_its_process_ends(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, "pod64")
+    spawned = multiprocessing.get_context("spawn")
+    opened = spawned.Event()
+    holder = spawned.Process(target=hold, args=(tmp_path, opened))
+    holder.start()
+    try:
+        assert opened.wait(60)
+        assert [(record.running, record.finished) for record in journal.deploys()] == [(True, False)]
+        (tmp_path / "pod64.deploy.lock").unlink()  # not asked: a deploy that begins meanwhile must get it at once
+        assert [(record.running, record.finished) for record in journal.deploys()] == [(True, False)]
+    finally:
+        assert holder.pid is not None
+        os.kill(holder.pid, signal.SIGKILL)
+        holder.join()
+    assert [(record.running, record.finished) for record in journal.deploys()] == [(False, False)]
+    deployed(journal, {"leaf1": "b1"})
+    assert [(record.running, record.finished) for record in journal.deploys()] == [(False, False), (False, True)]

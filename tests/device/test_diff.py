@@ -148,7 +148,7 @@ def test_lines_that_no_value_stands_for_are_counted_with_the_first_one() -> None
         "switch: 1 other line added (/ system lldp), 1 other line removed (set / interface lo5)",
     )
     assert [str(found) for found in deviations(running, LEAF_MODEL)] == [
-        f"{LEAF}: unmodelled: has 2 lines that no value stands for, the first is 'ip route 10.0.0.0/8 blackhole'. "
+        f"{LEAF}: unmodelled: has 2 lines that the model cannot express, the first is 'ip route 10.0.0.0/8 blackhole'. "
         "Deploy the intent."
     ]
 

@@ -20,8 +20,8 @@ import typer
 from nornir import InitNornir
 from nornir.core.filter import F
 
+from railfab.cli.change import ChangeRun
 from railfab.cli.common import Output
-from railfab.cli.deploy import _Run
 from railfab.deploy import DeployRecord, Journal, OpenDeploy
 from railfab.errors import RailfabError
 from railfab.fabric import design, resolve_endpoints
@@ -164,7 +164,7 @@ def test_an_unreachable_switch_stops_a_deploy_before_anything_is_touched(control
 
 
 class StoppedEntry(OpenDeploy):
-    """A journal entry that cannot be written, of a deploy that is told to stop meanwhile."""
+    """A journal entry that cannot be written, of a deploy that is stopped meanwhile."""
 
     def keep(self, name: str, text: str) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
@@ -176,7 +176,9 @@ def test_a_stopped_deploy_ends_with_130_also_when_a_switch_has_failed(
 ) -> None:
     assert railfab("deploy", "--yes", "--limit", SPINE).returncode == 0
     fabric = design(pod64)
-    run = _Run(fabric, resolve_endpoints(fabric, "twin", state, SPINE), state, plan=False, yes=True, output=Output.JSON)
+    run = ChangeRun(
+        fabric, resolve_endpoints(fabric, "twin", state, SPINE), state, plan=False, yes=True, output=Output.JSON
+    )
     texts = {SPINE: "{}"}
     record = DeployRecord(deploy="20261122T093012.345Z-4f2a", user="kim", host="control1", verb="deploy", began="")
     with pytest.raises(typer.Exit) as ended:

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from railfab.gnmi.paths import elements, to_text_elements
 from railfab.gnmi.target import Edit, Operation, RequestRefused
-from railfab.platforms.shared.json_datastore import Names, edited, found, selected
+from railfab.platforms.shared.json_edits import edited
+from railfab.platforms.shared.json_names import Names
+from railfab.platforms.shared.json_paths import found, selected
 
 KEYS = {"interface": ("name",), "subinterface": ("index",), "queue": ("name",), "slope": ("type", "ecn")}
 TREE: dict[str, Any] = {

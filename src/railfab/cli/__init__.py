@@ -25,11 +25,14 @@ from railfab.cli import (
     lab,
     new,
     plan,
+    rollback,
     twin,
     up,
+    verify,
 )
-from railfab.cli.common import CANNOT, INTERRUPTED
+from railfab.cli.common import CANNOT
 from railfab.errors import RailfabError
+from railfab.process_signals import INTERRUPTED, SIGNALS, ended_by_signal
 
 __all__ = ["app", "main"]
 
@@ -57,7 +60,7 @@ EXTRAS = {
 }
 """Extras that install the dependencies of a command."""
 
-os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # what gRPC has to say comes as our errors; its own lines say it twice
+os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # its errors are reported as ours; its own lines would repeat them
 
 app = typer.Typer(
     name="railfab",
@@ -97,8 +100,8 @@ app.command()(compare.compare)
 app.command()(draw.draw)
 app.command()(design.schema)
 app.command()(deploy.deploy)
-app.command()(deploy.rollback)
-app.command()(deploy.verify)
+app.command()(rollback.rollback)
+app.command()(verify.verify)
 lab.lab_app.command()(containerlab.render)
 app.add_typer(lab.lab_app, name="lab")
 app.command()(collect.collect)
@@ -110,9 +113,14 @@ app.command()(up.up)
 def main() -> None:
     """Run a command. A RailfabError is one line on stderr and exit code 2; a defect keeps its traceback.
 
-    SIGTERM ends a command as Ctrl-C does, so that it cleans up.
+    SIGTERM ends a command as Ctrl-C does, so that it cleans up. A signal that the process has inherited as ignored, as
+    SIGINT in the background of a shell, stays ignored.
     """
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with ended_by_signal("interrupted", [sign for sign in SIGNALS if signal.getsignal(sign) != signal.SIG_IGN]):
+        _run()
+
+
+def _run() -> NoReturn:
     try:
         code = app(standalone_mode=False)
         if sys.stdout is not None:

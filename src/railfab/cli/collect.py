@@ -16,9 +16,9 @@ from railfab.cli.common import (
     StateOption,
     finite,
     stderr,
-    stop_on_signal,
 )
 from railfab.fabric import design, resolve_endpoints
+from railfab.process_signals import stop_on_signal
 from railfab.units import counted
 
 ListenOption = Annotated[str, typer.Option("--listen", metavar="ADDRESS", help="Address to serve on.")]
@@ -29,9 +29,6 @@ IntervalOption = Annotated[
         "--interval", metavar="SECONDS", min=0.1, callback=finite, help="How often switches sample their counters."
     ),
 ]
-
-POLL_S = 0.5
-"""How often the main thread looks for a signal [s]: one that arrives just before a wait does not end that wait."""
 
 
 def collect(
@@ -55,5 +52,4 @@ def collect(
     with stop_on_signal() as ended, server, collector:
         of = f"{len(endpoints.nodes)} of {counted(len(fabric.topology.switches()), 'switch')}"
         stderr().print(f"{of} of {endpoints.fabric}: {server.url}/metrics", soft_wrap=True)
-        while not ended.wait(POLL_S):
-            pass
+        ended.wait()

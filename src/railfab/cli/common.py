@@ -5,9 +5,6 @@ from __future__ import annotations
 import gc
 import json
 import math
-import os
-import signal
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -31,10 +28,6 @@ FOUND = 1
 """Exit code: findings, or partly failed."""
 CANNOT = 2
 """Exit code: bad input, or unreachable."""
-INTERRUPTED = 130
-"""Exit code: ended by Ctrl-C or SIGTERM, as shells count signals."""
-STOP_WITHIN_S = 3.5
-"""Time for cleaning up after a signal [s]."""
 
 
 class Output(StrEnum):
@@ -144,51 +137,6 @@ def uncollected() -> Iterator[None]:
     finally:
         gc.freeze()
         gc.enable()
-
-
-@contextmanager
-def stop_on_signal(say: str = "") -> Iterator[threading.Event]:
-    """An event that Ctrl-C and SIGTERM set, instead of ending the process. say: line to print when it is set."""
-    stop_requested = threading.Event()
-
-    def request_stop(*_: object) -> None:
-        if say and not stop_requested.is_set():
-            typer.echo(say, err=True)
-        stop_requested.set()
-
-    before = {sign: signal.signal(sign, request_stop) for sign in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield stop_requested
-    finally:
-        for sign, handler in before.items():
-            signal.signal(sign, handler)
-
-
-@contextmanager
-def ended_by_signal(left: str) -> Iterator[None]:
-    """Let SIGINT and SIGTERM interrupt a command, and end the process when its cleaning up takes long.
-
-    left: line about what is left then. Further signals are ignored, so that nobody interrupts the cleaning up.
-    """
-
-    def interrupt(*_: object) -> None:
-        for sign in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(sign, signal.SIG_IGN)
-        signal.setitimer(signal.ITIMER_REAL, STOP_WITHIN_S)
-        raise KeyboardInterrupt
-
-    def give_up(*_: object) -> None:
-        os.write(2, f"railfab: {left}\n".encode())
-        os._exit(INTERRUPTED)
-
-    handlers = {signal.SIGINT: interrupt, signal.SIGTERM: interrupt, signal.SIGALRM: give_up}
-    before = {sign: signal.signal(sign, handler) for sign, handler in handlers.items()}
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        for sign, handler in before.items():
-            signal.signal(sign, handler)
 
 
 def print_findings(found: Iterable[Finding], console: Console | None = None) -> None:

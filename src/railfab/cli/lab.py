@@ -18,7 +18,6 @@ from railfab.cli.common import (
     Output,
     OutputOption,
     StateOption,
-    ended_by_signal,
     print_json,
     print_table,
     stop_at_errors,
@@ -27,6 +26,7 @@ from railfab.cli.deploy import deploy
 from railfab.endpoints import load_endpoints
 from railfab.fabric import Design, design
 from railfab.intent import load_intent
+from railfab.process_signals import ended_by_signal
 
 if TYPE_CHECKING:
     from railfab.endpoints import Endpoints
@@ -50,7 +50,6 @@ OptionalIntent = Annotated[
     typer.Argument(metavar="[FILE]", help="Intent of a fabric, to check its requirements too.", show_default=False),
 ]
 
-INTERRUPTED_LINE = "interrupted"
 LAB = "lab"
 """Name of a running lab in the option `--on`."""
 
@@ -100,8 +99,7 @@ def status(
     from railfab.lab import backend as lab_backend
 
     place = _place(intent, state)
-    with ended_by_signal(INTERRUPTED_LINE):
-        found = lab_backend(_backend_name(backend, place)).status(place)
+    found = lab_backend(_backend_name(backend, place)).status(place)
     if output is Output.JSON:
         print_json({**asdict(found), "state": found.state})
     else:
@@ -165,8 +163,7 @@ def doctor(
 
     wanted = _plan(design(intent), state, configured=False) if intent is not None else None
     name = backend or BackendName.NETNS
-    with ended_by_signal(INTERRUPTED_LINE):
-        found = lab_backend(name if wanted is None else _backend_name(backend, wanted.place)).doctor(wanted)
+    found = lab_backend(name if wanted is None else _backend_name(backend, wanted.place)).doctor(wanted)
     if output is Output.JSON:
         print_json([{**asdict(requirement), "ok": requirement.ok} for requirement in found])
     else:

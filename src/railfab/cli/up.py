@@ -24,11 +24,11 @@ from railfab.cli.common import (
     stderr,
     stdout,
     stop_at_errors,
-    stop_on_signal,
 )
 from railfab.errors import IntentError
 from railfab.fabric import design
 from railfab.intent import Job, load_job
+from railfab.process_signals import stop_on_signal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

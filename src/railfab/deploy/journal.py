@@ -1,7 +1,8 @@
 """The journal of a fabric: its deploys, and what each switch ran before each of them.
 
-One folder a deploy, `STATE/FABRIC.deploys/ID`: `deploy.json`, and the former configurations in `before/`. A
-configuration is written just before its switch is changed, so that an interrupted deploy can be rolled back too.
+One folder a deploy, `STATE/FABRIC.deploys/ID`: `deploy.json`, the former configurations in `before/`, and a lock that
+the process of the deploy holds. A configuration is written just before its switch is changed, so that an interrupted
+deploy can be rolled back too.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import json
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from getpass import getuser
 from pathlib import Path
@@ -18,7 +19,7 @@ from secrets import token_hex
 from socket import gethostname
 from typing import Any
 
-from railfab.deploy.lock import fabric_lock
+from railfab.deploy.lock import fabric_lock, is_running, running_lock
 from railfab.endpoints import PART, write_private
 from railfab.errors import RailfabError
 from railfab.platforms import ChangeName
@@ -27,7 +28,7 @@ from railfab.units import listed
 KEPT = 20
 """Deploys whose configurations are kept; older ones are removed when a deploy begins."""
 
-RECORD, BEFORE = "deploy.json", "before"
+RECORD, BEFORE, LOCK = "deploy.json", "before", "running.lock"
 
 
 def new_change() -> ChangeName:
@@ -49,6 +50,7 @@ class DeployRecord:
     """One deploy. verb: `deploy` or `rollback`. results: by switch, `changed`, `failed` or `unsettled`.
 
     switches: those whose former configuration is kept. finished: whether it ended by itself; a killed one did not.
+    running: whether its process still runs.
     """
 
     deploy: str
@@ -59,6 +61,7 @@ class DeployRecord:
     finished: bool = False
     results: Mapping[str, str] = field(default_factory=dict)
     switches: tuple[str, ...] = ()
+    running: bool = False
 
     @property
     def change(self) -> ChangeName:
@@ -112,11 +115,13 @@ class Journal:
         """
         change = new_change()
         with fabric_lock(self._state, self._fabric, change):
-            entry = self._begin(change, verb)
-            try:
-                yield entry
-            finally:
-                entry.close()
+            self._prune()
+            with running_lock(self.folder / change.deploy / LOCK):
+                entry = self._begin(change, verb)
+                try:
+                    yield entry
+                finally:
+                    entry.close()
 
     def _begin(self, change: ChangeName, verb: str) -> OpenDeploy:
         record = DeployRecord(
@@ -126,7 +131,6 @@ class Journal:
             verb=verb,
             began=datetime.now(UTC).isoformat(timespec="seconds"),
         )
-        self._prune()
         _write(self.folder / change.deploy / RECORD, json.dumps(_document(record), indent=2) + "\n")
         return OpenDeploy(self.folder / change.deploy, record)
 
@@ -157,7 +161,7 @@ class Journal:
         return deploys[-1]
 
     def texts_before(self, deploy: str) -> dict[str, str]:
-        """What each switch ran before a deploy, for the switches that it or a later one changed.
+        """The configuration of each switch before a deploy, for the switches that it or a later one changed.
 
         Raises RailfabError when the journal has no such deploy.
         """
@@ -177,7 +181,7 @@ class Journal:
 
 
 def _document(record: DeployRecord) -> dict[str, Any]:
-    return {key: value for key, value in asdict(record).items() if key != "switches"}
+    return {key: value for key, value in asdict(record).items() if key not in ("switches", "running")}
 
 
 def _switches(folder: Path) -> tuple[str, ...]:
@@ -188,8 +192,10 @@ def _switches(folder: Path) -> tuple[str, ...]:
 
 
 def _record(folder: Path) -> DeployRecord:
+    held = is_running(folder / LOCK)  # looked at first: what is read after its release is final
     try:
-        return DeployRecord(**json.loads(_read(folder / RECORD)), switches=_switches(folder))
+        record = DeployRecord(**json.loads(_read(folder / RECORD)), switches=_switches(folder))
+        return replace(record, running=held and not record.finished)
     except (ValueError, TypeError) as error:
         remedy = f"Remove the folder {folder}; its configurations are then lost"
         raise RailfabError(str(folder / RECORD), f"is not a record of a deploy ({error})", remedy) from None

@@ -1,7 +1,8 @@
-"""The lock of a fabric: one change of its switches at a time from one state folder.
+"""The locks of a fabric and of a deploy: one change of its switches at a time from one state folder.
 
-The kernel releases the lock when its process ends, also after kill -9, so a stale one does not exist; the file says who
-holds it. Processes on other machines see the pending change on the switches instead (`platforms.Pending`).
+The kernel releases a lock when its process ends, also after kill -9, so a stale one does not exist. The lock file of
+a fabric names its holder. Processes on other machines see the pending change on the switches instead
+(`platforms.Pending`).
 """
 
 from __future__ import annotations
@@ -23,15 +24,52 @@ from railfab.platforms import ChangeName
 def fabric_lock(state: Path, fabric: str, change: ChangeName) -> Iterator[None]:
     """Hold the lock of a fabric. Raises RailfabError when another process holds it, and says who and since when."""
     path = state / f"{fabric}.deploy.lock"
-    try:
+    with _named(path):
         descriptor = _locked(path, fabric, change)
-    except OSError as error:
-        problem = f"cannot be written ({(error.strerror or str(error)).lower()})"
-        raise RailfabError(str(path), problem, "Name another folder with --state") from None
     try:
         yield
     finally:
         os.close(descriptor)
+
+
+@contextmanager
+def running_lock(path: Path) -> Iterator[None]:
+    """Hold the lock of one deploy, for others to see that it runs. Raises RailfabError."""
+    with _named(path):
+        make_folder(path.parent)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        with _named(path):
+            give_to_caller(path)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)  # waits for `is_running`, which holds it for a moment
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def is_running(path: Path) -> bool:
+    """Whether a process holds the lock of a deploy."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Turn an error of the operating system into a RailfabError that names the file."""
+    try:
+        yield
+    except OSError as error:
+        problem = f"cannot be written ({(error.strerror or str(error)).lower()})"
+        raise RailfabError(str(path), problem, "Name another folder with --state") from None
 
 
 def _locked(path: Path, fabric: str, change: ChangeName) -> int:

@@ -37,7 +37,7 @@ OnDone = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
-    """What a deploy would do to one switch. text: what it runs. reverted: an interrupted change that was undone."""
+    """The change that a deploy would make on one switch. text: what it runs. reverted: a pending change, undone."""
 
     name: str
     text: str
@@ -110,7 +110,7 @@ def apply_all(
 
     change: name of the change on every switch. approved: the reviewed differences, by switch. keep: stores the running
     configuration before it is replaced. stop_requested: when set, no further switch is changed.
-    abandoned: when set, a switch that is lost during a change is not waited for; it is gone for good.
+    abandoned: when set, a switch that is lost during a change is not waited for.
     """
     arguments = {
         "configurations": configurations,

@@ -66,7 +66,7 @@ def _work(task: Task, waiting: SimpleQueue[Host], done: SimpleQueue[tuple[str, M
 
 
 def _given_up(host: Host) -> MultiResult:
-    """The result of a switch that did not answer before the process was told to end."""
+    """The result of a switch that did not answer before the run was stopped."""
     error = NotRolledBack(
         host.name,
         "did not answer before the run was stopped; it reverts an unconfirmed change by itself where it can",

@@ -15,7 +15,7 @@ from railfab.platforms import ChangeName, Pending, Running, Session, Staged, pla
 CONFIRM_WITHIN_S = 120
 """Time after which a switch reverts a change that is not confirmed [s]."""
 RECONNECT_WITHIN_S, RECONNECT_EVERY_S = 20.0, 1.0
-"""How long and how often a switch that was lost during a change is tried again [s]."""
+"""Time for which, and interval in which, a switch that was lost during a change is tried again [s]."""
 
 Keep = Callable[[str, str], None]
 """Stores the name of a switch and its running configuration, just before it is replaced."""
@@ -33,8 +33,8 @@ def open_session(task: Task) -> Session:
 def preview(task: Task, configurations: Mapping[str, str], is_own: IsOwn | None = None) -> Result:
     """Compare the running configuration with the given one; the result is (Running, Staged), the diff as text.
 
-    is_own: tells changes that an interrupted run left pending; they are reverted first, and named in the result's
-    `reverted`. Without it nothing is changed. Raises DeviceError for a pending change of somebody else.
+    is_own: whether an interrupted run left a pending change; such a change is reverted first, and named in the result's
+    `reverted`. Without it nothing is changed. Raises DeviceError for a pending change of another owner.
     """
     name = task.host.name
     with open_session(task) as session:

@@ -1,4 +1,4 @@
-"""Differences between what a switch is configured with and its intent, as findings."""
+"""Differences between the configuration of a switch and its intent, as findings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ UNMODELLED = "unmodelled"
 
 
 def deviations(running: DeviceModel, intended: DeviceModel) -> Iterator[Finding]:
-    """One finding per value that differs from the intent, and one for all lines that no value stands for."""
+    """One finding per value that differs from the intent, and one for all lines that the model cannot express."""
     for change in changes(running, intended):
         where = f"{intended.name}: {change.path}"
         if change.path == UNMODELLED:
@@ -24,4 +24,4 @@ def deviations(running: DeviceModel, intended: DeviceModel) -> Iterator[Finding]
 
 def _lines(change: Change) -> str:
     more = [line for line in change.before if line not in change.after]
-    return f"has {counted(len(more), 'line')} that no value stands for, the first is '{more[0]}'"
+    return f"has {counted(len(more), 'line')} that the model cannot express, the first is '{more[0]}'"

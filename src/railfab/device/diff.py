@@ -155,7 +155,7 @@ WORDS = {
 NAMED = 3
 """Elements that a line names before it counts the rest: a line fits a terminal."""
 ABSENT = "delete "
-"""Beginning of a line that says that a configuration lacks something."""
+"""Beginning of an unmodelled line that a configuration lacks."""
 
 COUNTED = {
     "bgp": (("neighbors", "neighbor"), ("aggregates", "aggregate")),
@@ -165,7 +165,7 @@ COUNTED = {
 
 
 def change_lines(before: DeviceModel, after: DeviceModel) -> tuple[str, ...]:
-    """Lines of a change from one model to the other: one line for all elements that change alike.
+    """Lines of a change from one model to the other: one line for all elements with the same change.
 
     `bgp neighbor ethernet-1/32: remote AS 65001 -> 65002`; `interface ethernet-1/1, ethernet-1/2, ethernet-1/3 and 29
     more: added`.
@@ -173,7 +173,7 @@ def change_lines(before: DeviceModel, after: DeviceModel) -> tuple[str, ...]:
     by_element: dict[tuple[str, str | None], list[str]] = {}
     for change in changes(before, after):
         section, key, rest = _placed(change)
-        by_element.setdefault((section, key), []).append(_told(change, section, rest))
+        by_element.setdefault((section, key), []).append(_change_text(change, section, rest))
     by_text: dict[tuple[str, str], list[str]] = {}
     for (section, key), texts in by_element.items():
         by_text.setdefault((section, ", ".join(texts)), []).extend([] if key is None else [key])
@@ -198,7 +198,7 @@ def _words(steps: tuple[Step, ...]) -> str:
     return " ".join(name if key is None else f"{name} {key}" for name, key in names)
 
 
-def _told(change: Change, section: str, rest: tuple[Step, ...]) -> str:
+def _change_text(change: Change, section: str, rest: tuple[Step, ...]) -> str:
     """One change of an element: `added`, `removed`, `MTU 9216 -> 1500`, `order`."""
     name = _words(rest)
     if change.is_order:

@@ -31,8 +31,8 @@ class DeviceModel:
 
     Everything else is in the order of `in_order`, which platforms apply to what they parse. bgp: None without a BGP
     speaker. qos: None when the fabric has no lossless class. management: None where railfab does not manage it.
-    drain: the switch asks its neighbours to send nothing over it (RFC 8326).
-    unmodelled: parts of a parsed configuration that the model has no word for, one line each with its path, sorted.
+    drain: graceful shutdown of all BGP sessions (RFC 8326), so that neighbours prefer other paths.
+    unmodelled: parts of a parsed configuration that the model cannot express, one line each with its path, sorted.
     """
 
     name: str

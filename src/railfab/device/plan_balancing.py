@@ -10,7 +10,7 @@ from railfab.topology import TIERS, Role
 def planned_balancing(switch: PlannedSwitch) -> LoadBalancing | None:
     """Compute how a switch chooses among equal paths; None where everything is the platform's default.
 
-    Each tier has another seed: tiers that hash alike use only some of their links (polarisation).
+    Each tier has another seed: with equal hashes, a tier uses only some of its links (polarisation).
     """
     profile, chosen = switch.profile, switch.profile.hash
     tier = TIERS[switch.node.role] - TIERS[Role.LEAF]

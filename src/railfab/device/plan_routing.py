@@ -121,15 +121,15 @@ def _overlay_peers(switch: PlannedSwitch) -> tuple[Node, ...]:
     Two switches of a pair without spines have each other.
     """
     node, evpn = switch.node, switch.profile.control_plane == "evpn"
-    if not _speaks_evpn(node, evpn=evpn):
+    if not _has_evpn(node, evpn=evpn):
         return ()
     around = {found.peer_node.name: found.peer_node for found in switch.connections if found.to_switch}
-    peers = [peer for peer in around.values() if peer.net is node.net and _speaks_evpn(peer, evpn=evpn)]
+    peers = [peer for peer in around.values() if peer.net is node.net and _has_evpn(peer, evpn=evpn)]
     others = tuple(peer for peer in peers if peer.role is not node.role)
     return others or tuple(peers)
 
 
-def _speaks_evpn(node: Node, *, evpn: bool) -> bool:
+def _has_evpn(node: Node, *, evpn: bool) -> bool:
     """Whether a switch exchanges EVPN routes. evpn: whether the backend does."""
     if node.net is Net.BACKEND:
         return evpn and (node.role is Role.LEAF or node.reflector)

@@ -1,4 +1,4 @@
-"""A fabric and its switches while their models are planned: what the topology has for each switch."""
+"""A fabric and its switches while their models are planned, with the topology of each switch."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Announced:
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedFabric:
-    """A topology and its intent, with what belongs to each switch and each network."""
+    """A topology and its intent, with the parts of each switch and each network."""
 
     topology: Topology
     intent: FabricIntent
@@ -80,7 +80,7 @@ class PlannedFabric:
 
     @cached_property
     def announced(self) -> Mapping[Net, tuple[Announced, ...]]:
-        """Loopbacks and prefixes of hosts of each network: what its switches announce to each other."""
+        """Loopbacks and prefixes of hosts of each network, which its switches announce to each other."""
         return {net: tuple(self._announced(net)) for net in {node.net for node in self.topology.switches()}}
 
     def _announced(self, net: Net) -> Iterator[Announced]:
@@ -165,7 +165,7 @@ class PlannedSwitch:
 
     @cached_property
     def network_instance(self) -> str:
-        """Where the links of a switch route: the management network is one VRF where its intent says so."""
+        """The network instance of the links of a switch; a VRF in the management network, where its intent has one."""
         management = self.fabric.intent.management
         in_vrf = self.node.net is Net.MANAGEMENT and management is not None and management.isolation == "vrf"
         return VRF if in_vrf else DEFAULT_INSTANCE
@@ -183,8 +183,8 @@ class PlannedSwitch:
         """The links to the other switch of an MLAG pair; none where they are routed."""
         if self.fabric.intent.hosts.attach != "mlag" or self.node.net is not Net.BACKEND:
             return ()
-        return tuple(found for found in self.connections if found.to_switch and _level(found.peer_node, self.node))
+        return tuple(found for found in self.connections if found.to_switch and _same_tier(found.peer_node, self.node))
 
 
-def _level(a: Node, b: Node) -> bool:
+def _same_tier(a: Node, b: Node) -> bool:
     return TIERS[a.role] == TIERS[b.role]

@@ -7,6 +7,8 @@ from enum import StrEnum
 
 
 class Scheduling(StrEnum):
+    """Scheduling of an egress queue: strict priority, or a weighted share of what strict queues leave."""
+
     STRICT = "strict"
     WEIGHTED = "weighted"
 
@@ -41,10 +43,6 @@ class Classifier:
 
     name: str
     dscp: tuple[tuple[int, str], ...]
-
-    def points_of(self, traffic_class: str) -> tuple[int, ...]:
-        """The code points of a class."""
-        return tuple(point for point, name in self.dscp if name == traffic_class)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,10 +33,11 @@ class PrefixRange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyRule:
-    """One rule of a policy: a route that meets every condition is permitted, with the settings, or denied.
+    """One rule of a policy: a route that matches every condition is permitted, with the settings, or denied.
 
-    prefixes: any of these, sorted; communities: any of these, as `65000:1` or `graceful-shutdown`; as_path: a regular
-    expression. An empty condition is met by every route. prepend: how often the own AS number is prepended.
+    prefixes: any of these, sorted. communities: any of these, as `65000:1`; a well-known one (RFC 1997) by its name,
+    as `graceful-shutdown`. as_path: a regular expression. An empty condition matches every route.
+    prepend: number of times that the own AS number is prepended.
     """
 
     action: Action
@@ -51,7 +52,7 @@ class PolicyRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """A routing policy: the first rule that a route meets decides.
+    """A routing policy: the first rule that matches a route decides.
 
     default: what happens to all other routes. None leaves them to the next policy of the neighbour; after the last one
     an internal neighbour permits them, and an external one unless `Bgp.requires_policy`.
@@ -78,7 +79,7 @@ class Remote(StrEnum):
 
 
 class NextHop(StrEnum):
-    """The next hop that a neighbour is told: as the protocol defines it, the switch itself, or as received.
+    """The next hop announced to a neighbour: as the protocol defines it, the switch itself, or as received.
 
     SELF is also that of reflected routes.
     """
@@ -151,6 +152,10 @@ class BgpNeighbor:
     def unnumbered(self) -> bool:
         return isinstance(self.peer, str)
 
+    def is_internal(self, asn: int) -> bool:
+        """Whether the session is iBGP for a speaker with this AS number."""
+        return self.remote_as in (Remote.INTERNAL, asn)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aggregate:
@@ -167,7 +172,7 @@ class Aggregate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bgp:
-    """The BGP speaker of a switch. It originates every connected route; the policies decide who is told.
+    """The BGP speaker of a switch. It originates every connected route; the policies decide to which neighbours.
 
     max_paths, max_paths_internal: equal-cost next hops used of eBGP and of iBGP routes. multiple_as: AS paths of equal
     length count as equal (multipath relax). ipv6_next_hops: IPv4 routes over IPv6 next hops (RFC 8950).

@@ -47,6 +47,8 @@ class LoadBalancing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyslogServer:
+    """protocol: `udp` or `tcp`."""
+
     address: str
     port: int = 514
     protocol: str = "udp"

@@ -142,7 +142,7 @@ def design(path: Path | str, say: Say = lambda _: None) -> Design:
 
 
 def external_text(planned: DeviceModel) -> str:
-    """What the platform of a planned model leaves to the operating system, as comments; empty where that is nothing."""
+    """Settings of a planned model that its platform leaves to the operating system, as comments; empty without any."""
     external = platform(planned.platform).external
     return "" if external is None else external(planned)
 

@@ -41,7 +41,7 @@ def resolve_endpoints(
 
 
 def _remedy(fabric: Design, on: str | None, missing: Sequence[str], limit: str | None) -> str:
-    """What to do about switches without an endpoint. limit: that leaves them out; None when no short one does."""
+    """Remedy for switches without an endpoint. limit: one that leaves them out; None when no short one does."""
     command = {"twin": f"railfab twin {fabric.path}", "lab": f"railfab lab up {fabric.path}"}.get(on or "")
     action = f"Stop the {on} and start it again with {command}" if command else "Add what is missing"
     return (

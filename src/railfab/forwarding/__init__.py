@@ -1,4 +1,4 @@
-"""What switches do, computed from their configurations and the links: sessions, routes, next-hop groups, QoS. Pure."""
+"""Sessions, routes, next-hop groups and QoS of switches, computed from their configurations and the links. Pure."""
 
 from railfab.forwarding.converge import FabricChange, converge, unconfigured
 from railfab.forwarding.limits import refuse

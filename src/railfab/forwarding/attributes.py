@@ -28,7 +28,7 @@ Numbers = NDArray[np.int32]
 
 
 class Attributes(NamedTuple):
-    """What a route carries. path: AS numbers, the nearest first. internal: hops since it entered the AS, 0 outside.
+    """Attributes of a route. path: AS numbers, the nearest first. internal: hops since it entered the AS, 0 outside.
 
     from_client: it came from a client of this route reflector. clusters: of the reflectors that it passed.
     """
@@ -47,7 +47,7 @@ class Attributes(NamedTuple):
 
 
 class RouteAttributes:
-    """The table. Only ever grows, so that numbers stay valid, and only by convergence: what only reads adds nothing.
+    """The distinct attributes. The table only grows, so that numbers stay valid, and only by convergence.
 
     has_med, has_internal: whether any attributes have a MED, or come from inside an AS.
     """

@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from railfab.device import Bgp
+from railfab.forwarding.announcements import Verdicts, announced
 from railfab.forwarding.attributes import LENGTH, NO_PATH, UNREACHED, Numbers, RouteAttributes
 from railfab.forwarding.next_hop_groups import NO_HOPS
+from railfab.forwarding.peers import Peers, inward
 from railfab.forwarding.policies import ACCEPTED, DENIED, REJECTED
 from railfab.forwarding.ports import Configs
-from railfab.forwarding.route_table import Columns, Peers, Routes, Verdicts, announced, inward
+from railfab.forwarding.route_table import Columns, Routes
 
 MOST_ROUNDS = 8
 """After this many rounds the routes that still change are computed from their originators again.
@@ -135,18 +137,18 @@ class BestPaths:
         return cost, best, draft.tables.hops.numbers(members, peers.links)
 
     def _received(self, name: str, peers: Peers, at: NDArray[np.int64]) -> _Received:
-        """What a switch has of the announcements to it once they have passed its import filters."""
+        """The announcements to a switch after its import filters."""
         draft, config = self._draft, self._configs[name]
-        told = announced(draft, inward(self._configs, name, peers), at, self._verdicts)
+        announcement = announced(draft, inward(self._configs, name, peers), at, self._verdicts)
         attributes = draft.tables.attributes
         verdict = self._verdicts.of([(config.imports[peer.key], peer.families) for peer in peers.members], at)
-        usable = told.offered & (verdict != DENIED)
+        usable = announcement.offered & (verdict != DENIED)
         if peers.has_kept_next_hops:
             usable &= ~peers.keep_next_hop[:, None] | (draft.cost[peers.rows[:, None], at] == 0)
-        costs = attributes.costs_outside(told.costs)
+        costs = attributes.costs_outside(announcement.costs)
         if peers.has_internal:
-            costs = np.where(peers.internal[:, None], told.costs + 1, costs)
-        received = _Received(attributes, peers, told.numbers, np.where(usable, costs, UNREACHED))
+            costs = np.where(peers.internal[:, None], announcement.costs + 1, costs)
+        received = _Received(attributes, peers, announcement.numbers, np.where(usable, costs, UNREACHED))
         if (verdict > ACCEPTED).any():
             special = usable & (verdict > ACCEPTED)
             verdict = np.broadcast_to(verdict, special.shape)

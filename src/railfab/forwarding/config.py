@@ -1,4 +1,4 @@
-"""A device model with the tables by name that convergence looks things up in."""
+"""A device model with its parts by name, for convergence."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class SwitchConfig:
 
     @cached_property
     def speaker(self) -> tuple[object, ...]:
-        """What its own routes depend on, beside its peers and what they announce."""
+        """The settings that its own routes depend on, besides its peers and their announcements."""
         bgp = self.model.bgp
         if bgp is None:
             return ()
@@ -107,7 +107,7 @@ class SwitchConfig:
 
     @cached_property
     def announcer(self) -> tuple[object, ...]:
-        """What the routes of its peers depend on, beside its own."""
+        """The settings that the routes of its peers depend on, besides its own routes."""
         return self.asn, self.cluster, dict(self.exports)
 
     @property

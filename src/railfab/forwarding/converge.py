@@ -25,7 +25,7 @@ ETHERNET_BYTES = 18
 
 @dataclass(frozen=True, slots=True)
 class FabricChange:
-    """What happens at one moment. models: new configurations by switch, None for one that is taken away.
+    """Changes at one moment. models: new configurations by switch, None for one that is removed.
 
     cut, restored: ports whose cable breaks, and ports whose cable works again; either end names the cable.
     """

@@ -10,7 +10,7 @@ NO_HOPS = 0
 
 
 class NextHopGroups:
-    """Sets of egress links over which a switch spreads traffic. Only ever grows, so that numbers stay valid."""
+    """Sets of egress links over which a switch spreads traffic. It only grows, so that numbers stay valid."""
 
     def __init__(self) -> None:
         self._numbers: dict[tuple[int, ...], int] = {(): NO_HOPS}

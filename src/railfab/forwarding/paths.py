@@ -117,7 +117,7 @@ def queues_along(state: ForwardingState, links: tuple[int, ...], dscp: int) -> t
 def flow_path(state: ForwardingState, source: PortKey, target: PortKey, stream: int = 0) -> Path | str:
     """The path of a flow and of the notifications back, or why there is none.
 
-    stream: tells flows between the same two ports apart.
+    stream: distinguishes flows between the same two ports.
     """
     entropy = source_port(source, target, stream)
     there = walk(state, source, target, entropy)

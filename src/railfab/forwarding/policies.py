@@ -1,4 +1,4 @@
-"""Routing policies as a session applies them: what they do to a prefix, and to the attributes of its routes.
+"""Routing policies as a session applies them to a prefix, and to the attributes of its routes.
 
 A filter is the policies of one direction of a session. Its verdict on a prefix is what remains of its rules when their
 prefixes have been compared. Filters and verdicts are stored once and named by their numbers.
@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from railfab.device import Action, Aggregate, BgpNeighbor, DeviceModel, PolicyRule, PrefixRange, Remote
+from railfab.device import Action, Aggregate, BgpNeighbor, DeviceModel, PolicyRule, PrefixRange
 from railfab.forwarding.attributes import GRACEFUL_SHUTDOWN, Attributes, Numbers, RouteAttributes
 from railfab.forwarding.prefixes import Prefixes
 
@@ -22,7 +22,7 @@ Filter = tuple[PolicyRule, ...]
 """Rules in their order; the last one has no condition."""
 
 Verdict = tuple[PolicyRule, ...]
-"""The rules of a filter that a prefix meets, without prefixes, up to the first one without another condition."""
+"""The rules of a filter that match a prefix, without prefixes, up to the first one without another condition."""
 
 DENY, PERMIT = PolicyRule(action=Action.DENY), PolicyRule(action=Action.PERMIT)
 
@@ -39,7 +39,7 @@ def import_filter(model: DeviceModel, neighbor: BgpNeighbor) -> Filter:
 
 
 def export_filter(model: DeviceModel, neighbor: BgpNeighbor) -> Filter:
-    """The rules for the routes that a neighbour is told. A drained switch marks all of them (RFC 8326)."""
+    """The rules for the routes announced to a neighbour. A drained switch marks all of them (RFC 8326)."""
     aggregates = model.bgp.aggregates if model.bgp else ()
     rules = (*_suppressed(aggregates), *_rules(model, neighbor, neighbor.export_policies))
     return tuple(map(_drained, rules)) if model.drain else rules
@@ -47,7 +47,7 @@ def export_filter(model: DeviceModel, neighbor: BgpNeighbor) -> Filter:
 
 def is_internal(model: DeviceModel, neighbor: BgpNeighbor) -> bool:
     """Whether a neighbour is configured as one of the same AS."""
-    return model.bgp is not None and neighbor.remote_as in (Remote.INTERNAL, model.bgp.asn)
+    return model.bgp is not None and neighbor.is_internal(model.bgp.asn)
 
 
 def _rules(model: DeviceModel, neighbor: BgpNeighbor, names: Sequence[str]) -> Filter:
@@ -92,7 +92,7 @@ def _drained(rule: PolicyRule) -> PolicyRule:
 
 @dataclass(slots=True)
 class Policies:
-    """Distinct filters and verdicts. Only ever grows, so that numbers stay valid."""
+    """Distinct filters and verdicts. It only grows, so that numbers stay valid."""
 
     filters: list[Filter] = field(default_factory=list)
     verdicts: list[Verdict] = field(default_factory=lambda: [(DENY,), (PERMIT,)])
@@ -111,10 +111,10 @@ class Policies:
     def verdicts_of(self, number: int, prefixes: Prefixes) -> NDArray[np.int32]:
         """(prefix,) the number of a filter's verdict on each prefix."""
         rules = self.filters[number]
-        met = np.array([prefixes.inside(rule.prefixes) for rule in rules], bool)
-        rows = np.packbits(met, axis=0).T
+        matched = np.array([prefixes.inside(rule.prefixes) for rule in rules], bool)
+        rows = np.packbits(matched, axis=0).T
         _, first, place = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-        found = [self._verdict(tuple(remaining(rules, met[:, column].tolist()))) for column in first.tolist()]
+        found = [self._verdict(tuple(remaining(rules, matched[:, column].tolist()))) for column in first.tolist()]
         return np.array(found, np.int32)[place.ravel()]
 
     def _verdict(self, verdict: Verdict) -> int:
@@ -154,10 +154,10 @@ class Policies:
         return found
 
 
-def remaining(rules: Filter, met: Sequence[bool]) -> Iterator[PolicyRule]:
-    """The rules whose prefixes are met, without them, up to the first one without another condition."""
-    for rule, meets in zip(rules, met, strict=True):
-        if meets:
+def remaining(rules: Filter, matched: Sequence[bool]) -> Iterator[PolicyRule]:
+    """The rules whose prefixes match, without them, up to the first one without another condition."""
+    for rule, matches in zip(rules, matched, strict=True):
+        if matches:
             yield rule if rule.action is Action.PERMIT and not rule.prefixes else _bare(rule)
             if not rule.communities and rule.as_path is None:
                 return
@@ -189,11 +189,11 @@ def _communities(held: frozenset[str], given: tuple[str, ...]) -> frozenset[str]
 
 
 def rule_for(verdict: Verdict, route: Attributes) -> PolicyRule:
-    """The first rule that a route meets."""
-    return next(rule for rule in verdict if _meets(route, rule))
+    """The first rule that matches a route."""
+    return next(rule for rule in verdict if _matches(route, rule))
 
 
-def _meets(route: Attributes, rule: PolicyRule) -> bool:
+def _matches(route: Attributes, rule: PolicyRule) -> bool:
     if rule.communities and route.communities.isdisjoint(rule.communities):
         return False
     return rule.as_path is None or as_path_pattern(rule.as_path).search(" ".join(map(str, route.path))) is not None

@@ -1,4 +1,4 @@
-"""Effective QoS: which queue a packet is put into, where it is marked, and who stops whom."""
+"""Effective QoS: the queue of a packet, where it is marked, and which port pauses which queue."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from railfab.sim import QUEUES, Network, plain_network
 from railfab.topology import PortKey
 
 HOST_QUEUE = 3
-"""A sender's queue towards its switch; a pause for the lossless class stops it. Its number means nothing elsewhere."""
+"""A sender's queue towards its switch, paused with the lossless class. Its number means nothing elsewhere."""
 
 PAUSE_RESPONSE_NS = 300.0
 """From a pause frame's arrival to silence; typical, where IEEE 802.3 annex 31B allows microseconds."""
 
 LOSSY_SHARE = 1 / 100
-"""Of the buffer, what one lossy queue may take: the order of what a dynamic threshold leaves it under load."""
+"""Share of the buffer that a lossy queue may take: the order of what a dynamic threshold leaves it under load."""
 
 XON_GAP_BYTES = 18_432
-"""A port lets go two jumbo frames below XOFF, so that it does not ask again at once."""
+"""XON is two jumbo frames below XOFF, so that a port does not send XOFF again at once."""
 
 STRICT_WEIGHT = 1e6
 """Against weights in percent this is strict priority."""
 
 DEFAULT_CLASS = TrafficClass(name="default", queue=0, scheduling=Scheduling.WEIGHTED, weight=100)
-"""Where a switch without QoS puts everything."""
+"""The class of every packet on a switch without QoS."""
 
 DEFAULT_XOFF_SHARE = 1 / 100
-"""Of the buffer, the ingress occupancy at which a lossless class without a threshold asks for a pause."""
+"""XOFF threshold of a lossless class that has none, as a share of the buffer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,13 +85,13 @@ class SwitchEffect:
     def port(self, interface: str) -> PortEffect:
         return self.ports.get(interface, self.plain)
 
-    def asks_for(self, interface: str) -> int | None:
-        """The priority that this port asks to pause; None when it never asks."""
+    def sent_priority(self, interface: str) -> int | None:
+        """The priority of the pause frames that this port sends; None when it sends none."""
         priority = self.lossless.pfc_priority if self.lossless else None
         return priority if priority in self.port(interface).pfc else None
 
-    def stopped_by(self, interface: str, priority: int) -> int | None:
-        """The queue that a received pause of this priority stops; None when the port does not obey it."""
+    def paused_queue(self, interface: str, priority: int) -> int | None:
+        """The queue that a received pause frame of this priority pauses; None when the port ignores it."""
         if priority not in self.port(interface).pfc:
             return None
         return next((found.queue for found in self.classes if found.obeyed_priority == priority), None)
@@ -124,7 +124,7 @@ def switch_effect(model: DeviceModel | None, buffer_bytes: float) -> SwitchEffec
 
 
 def _settings(port: PortQos) -> tuple[object, ...]:
-    """What the effect of a port depends on; most ports of a switch have the same."""
+    """The settings that the effect of a port depends on; most ports of a switch have the same."""
     return port.profile, port.classifier, port.pfc, port.ecn
 
 
@@ -272,18 +272,18 @@ def _egress(net: Network, link: int, switch: SwitchEffect, interface: str, buffe
 
 
 def _ingress(net: Network, link: int, switch: SwitchEffect, interface: str) -> None:
-    """Set the buffer of the port that a link leads to; without PFC it drops where it would have asked for a pause."""
+    """Set the buffer of the port that a link leads to; without PFC it drops where it would send a pause frame."""
     port = switch.port(interface)
     net.xoff_bytes[link] = port.xoff_bytes
     net.headroom_bytes[link] = port.headroom_bytes
     net.xoff_share[link], net.shared_bytes[link] = port.xoff_share, switch.shared_bytes
-    net.pfc_sent[link] = switch.asks_for(interface) is not None
+    net.pfc_sent[link] = switch.sent_priority(interface) is not None
 
 
 def _pause(net: Network, link: int, links: LinkTable, effects: Mapping[str, SwitchEffect]) -> None:
-    """Set which queue of the near end a pause from the far end stops.
+    """Set which queue of the near end a pause frame from the far end pauses.
 
-    A port without PFC for the priority that it would ask for asks for nothing; the array still says who would obey it.
+    It is set for a far end without PFC too, which sends none.
     """
     near, far = links.near[link], links.far(link)
     lossless = effects[far.node].lossless if far.node in effects else None
@@ -292,6 +292,6 @@ def _pause(net: Network, link: int, links: LinkTable, effects: Mapping[str, Swit
         return
     queue = HOST_QUEUE if links.is_host(near.node) else None
     if near.node in effects:
-        queue = effects[near.node].stopped_by(near.name, lossless.pfc_priority)
+        queue = effects[near.node].paused_queue(near.name, lossless.pfc_priority)
     if queue is not None:
         net.pfc_honoured[link], net.pause_queue[link] = True, queue

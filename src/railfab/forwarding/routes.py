@@ -1,4 +1,4 @@
-"""BGP: which routes every switch has, and over which next hops.
+"""BGP: the routes of every switch, and their next hops.
 
 A switch's best path to a group of prefixes is the shortest AS path that its peers announce to it and its filters
 permit; peers at equal cost are equal-cost next hops. The routes are the one stable state of these equations, and are
@@ -23,16 +23,17 @@ from railfab.forwarding.best_paths import BestPaths
 from railfab.forwarding.config import SwitchConfig
 from railfab.forwarding.links import LinkTable
 from railfab.forwarding.next_hop_groups import NO_HOPS
+from railfab.forwarding.peers import FAMILIES, Peer, Peers
 from railfab.forwarding.ports import Configs, PortStates
 from railfab.forwarding.prefix_groups import Connected, PrefixGroups, prefix_groups
 from railfab.forwarding.prefixes import Prefix, Prefixes
-from railfab.forwarding.route_table import FAMILIES, Peer, Peers, Routes, filters_in_use
+from railfab.forwarding.route_table import Routes, filters_in_use
 from railfab.forwarding.sessions import Sessions
 
 
 @dataclass(frozen=True, slots=True)
 class RoutingInputs:
-    """What routes follow from, as it is after a change."""
+    """Inputs of the routes, as they are after a change."""
 
     links: LinkTable
     configs: Configs

@@ -29,8 +29,8 @@ class BgpSession:
     peer: the interface of an unnumbered session, the address of a numbered one. peer_key: of the neighbour at the
     other end. remote_as: as configured, or that of the peer; 0 while unknown. internal: whether both ends are of one
     AS. families: configured here; carried: those whose routes are exchanged, none while it is down.
-    keeps_next_hop: whether the peer tells the next hop that it uses itself. to_client: whether it reflects to this end.
-    reason: why it is not established, empty when it is. bfd_up: None without BFD.
+    keeps_next_hop: whether the peer announces the next hop that it uses itself. to_client: whether it reflects to this
+    end. reason: why it is not established, empty when it is. bfd_up: None without BFD.
     prefixes: numbers of prefixes by family; none while it is down.
     """
 
@@ -200,11 +200,11 @@ def _condition(
         return "active", f"{peer[0]} runs no BGP"
     if far is None:
         return "active", f"{peer[0]} has no neighbour on {peer[1]}"
-    return next(_objections(near, far), ("established", ""))
+    return next(_session_faults(near, far), ("established", ""))
 
 
-def _objections(near: _End, far: _End) -> Iterator[tuple[str, str]]:
-    """What keeps a session over a working link down: the state that it stays in, and the reason."""
+def _session_faults(near: _End, far: _End) -> Iterator[tuple[str, str]]:
+    """Reasons why a session over a working link is down, each with the state that it stays in."""
     if not far.neighbor.enabled:
         yield "active", f"{far.device} has shut down its neighbour {far.neighbor.peer}"
     yield from _addressing(near, far)

@@ -12,6 +12,7 @@ from railfab.forwarding.links import LinkTable
 from railfab.forwarding.ports import Configs, PortState, PortStates
 from railfab.forwarding.qos import SwitchEffect
 from railfab.forwarding.route_table import Routes, SessionCounts
+from railfab.forwarding.session_counts import session_counts
 from railfab.forwarding.sessions import BgpSession, Sessions
 from railfab.sim import Network
 from railfab.topology import PortKey
@@ -54,7 +55,7 @@ class ForwardingState:
     def sessions_of(self, switch: str) -> tuple[BgpSession, ...]:
         """The configured BGP sessions of a switch, with their numbers of prefixes."""
         held = self.sessions.get(switch, {})
-        counts = self.routes.session_counts(self.configs, switch) if held else {}
+        counts = session_counts(self.routes, self.configs, switch) if held else {}
         return tuple(_with_counts(session, counts.get(key, {})) for key, session in held.items())
 
     def session(self, switch: str, key: str) -> BgpSession:
@@ -62,7 +63,7 @@ class ForwardingState:
         return next(session for session in self.sessions_of(switch) if session.key == key)
 
     def load_balancing(self, switch: str) -> LoadBalancing | None:
-        """What a switch's choice among equal-cost links is configured to depend on; None for the defaults."""
+        """The load balancing configured on a switch; None for the defaults."""
         config = self.configs.get(switch)
         return config.model.load_balancing if config else None
 

@@ -55,7 +55,7 @@ class BlockingGnmiClient:
 
 
 def trust(endpoint: Endpoint, timeout_s: float = DIAL_TIMEOUT_S) -> Trust:
-    """What another gRPC client has to trust to connect to this endpoint as ours does; see `tls.trust_of`."""
+    """The certificates with which another gRPC client can connect to this endpoint; see `tls.trust_of`."""
     return _wait(trust_of(endpoint, timeout_s))
 
 

@@ -78,7 +78,7 @@ _REMEDIES = {
 
 
 class Capabilities(NamedTuple):
-    """What a target says of itself. encodings: by number."""
+    """Version, encodings (by number) and models of a target."""
 
     version: str
     encodings: tuple[int, ...]
@@ -211,11 +211,13 @@ class GnmiClient:
     async def once(self, paths: Sequence[str], encoding: int = JSON_IETF) -> list[Found]:
         """The values at these paths now (Subscribe, mode ONCE); paths at which there is nothing add nothing."""
         subscriptions = [messages.Subscription(path=to_proto(path)) for path in paths]
-        wish = messages.SubscriptionList(
+        requested = messages.SubscriptionList(
             subscription=subscriptions, mode=messages.SubscriptionList.ONCE, encoding=encoding
         )
         found: list[Found] = []
-        async with aclosing(self._stream(messages.SubscribeRequest(subscribe=wish), self._call_timeout_s)) as stream:
+        async with aclosing(
+            self._stream(messages.SubscribeRequest(subscribe=requested), self._call_timeout_s)
+        ) as stream:
             async for response in stream:
                 if response.sync_response:
                     return found

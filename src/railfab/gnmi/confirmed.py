@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 class CommitStatus(StrEnum):
-    """What became of a confirmed commit."""
+    """State of a confirmed commit."""
 
     UNCONFIRMED = "unconfirmed"
     COMPLETE = "complete"

@@ -11,7 +11,6 @@ import errno
 import hmac
 import socket
 import threading
-import time
 from collections.abc import AsyncIterator, Awaitable, Coroutine
 from concurrent.futures import Executor, ThreadPoolExecutor
 from types import TracebackType
@@ -22,25 +21,13 @@ import grpc
 from railfab.endpoints import Credentials
 from railfab.errors import DeviceError, RailfabError
 from railfab.gnmi import messages
-from railfab.gnmi.bundles import proto_path
+from railfab.gnmi.answers import get_response, set_response, status_code, status_text
 from railfab.gnmi.certificates import Identity
-from railfab.gnmi.extensions import ExtensionUnsupported, commit_of, refuse_extensions
-from railfab.gnmi.paths import Element, proto_elements, to_text_elements
+from railfab.gnmi.extensions import refuse_extensions
 from railfab.gnmi.reader import Reader
 from railfab.gnmi.streams import SubscriptionError, Subscriptions, snapshot, stream, subscriptions
-from railfab.gnmi.target import (
-    CommitTarget,
-    DataType,
-    Edit,
-    Found,
-    Operation,
-    PathNotFound,
-    RequestRefused,
-    Target,
-    View,
-    WrongState,
-)
-from railfab.gnmi.values import ENCODINGS, PROTO, decode, encode
+from railfab.gnmi.target import Target
+from railfab.gnmi.values import ENCODINGS
 
 GET_AGE_S = 0.5
 """Maximum age of the values of a Get [s]."""
@@ -55,8 +42,6 @@ GRACE_S = 0.1
 """Time that running calls have to end when a server stops; a stream does not end by itself [s]."""
 
 START_TIMEOUT_S = 30
-MOST_STATUS_CHARACTERS = 2000
-"""A status is sent in a header, which gRPC limits to 8 kB; some characters take three bytes in it."""
 
 _OPTIONS = (
     ("grpc.so_reuseport", 0),  # else two servers could listen on one port without an error
@@ -223,22 +208,22 @@ class _Service:
     async def Set(self, request: messages.SetRequest, context: Any) -> Any:  # noqa: N802
         await self._login(context)
         loop = asyncio.get_running_loop()
-        return await self._answer(context, loop.run_in_executor(self._setting, _set, self._target, request))
+        return await self._answer(context, loop.run_in_executor(self._setting, set_response, self._target, request))
 
     async def Subscribe(self, requests: Any, context: Any) -> AsyncIterator[bytes]:  # noqa: N802
         await self._login(context)
         first = await anext(requests, messages.SubscribeRequest())
         if first.WhichOneof("request") != "subscribe":
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "the first message must be a subscription")
-        wish = first.subscribe
+        mode = first.subscribe.mode
         wanted = await self._checked(context, first)
-        if wish.mode == messages.SubscriptionList.STREAM:
+        if mode == messages.SubscriptionList.STREAM:
             async for response in stream(self._reader, wanted):
                 yield response
             return
         async for response in snapshot(self._reader, wanted):
             yield response
-        if wish.mode == messages.SubscriptionList.POLL:
+        if mode == messages.SubscriptionList.POLL:
             async for request in requests:
                 if request.WhichOneof("request") != "poll":
                     await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "only polls may follow the subscription")
@@ -268,7 +253,7 @@ class _Service:
         try:
             return await result
         except RailfabError as error:
-            await context.abort(_code(error), status_text(error))
+            await context.abort(status_code(error), status_text(error))
             raise
 
     async def _login(self, context: Any) -> None:
@@ -280,101 +265,3 @@ class _Service:
         right = [hmac.compare_digest(str(given.get(name, "")).encode(), value.encode()) for name, value in pairs]
         if not all(right):
             await context.abort(grpc.StatusCode.UNAUTHENTICATED, f"{self._target.name}: wrong user or password")
-
-
-def status_text(error: RailfabError) -> str:
-    """An error as the text of a status: as many lines as a response's header has room for, and the number of others."""
-    lines = str(error).splitlines()
-    room, kept = MOST_STATUS_CHARACTERS, 0
-    while kept < len(lines) and (room := room - len(lines[kept])) >= 0:
-        kept += 1
-    if kept == len(lines):
-        return "\n".join(lines)
-    if not kept:
-        return lines[0][:MOST_STATUS_CHARACTERS]
-    return "\n".join((*lines[:kept], f"and {len(lines) - kept} more"))
-
-
-class Unimplemented(RailfabError):
-    """A request for a feature that this server lacks."""
-
-
-_CODES: tuple[tuple[type[RailfabError], grpc.StatusCode], ...] = (
-    (Unimplemented, grpc.StatusCode.UNIMPLEMENTED),
-    (ExtensionUnsupported, grpc.StatusCode.UNIMPLEMENTED),
-    (PathNotFound, grpc.StatusCode.NOT_FOUND),
-    (WrongState, grpc.StatusCode.FAILED_PRECONDITION),
-)
-
-
-def _code(error: RailfabError) -> grpc.StatusCode:
-    """The status of a refusal."""
-    return next((code for kind, code in _CODES if isinstance(error, kind)), grpc.StatusCode.INVALID_ARGUMENT)
-
-
-def get_response(target: str, view: View, request: messages.GetRequest) -> messages.GetResponse:
-    """Answer a Get: one notification for each path."""
-    if request.encoding not in ENCODINGS:
-        name = messages.Encoding.Name(request.encoding)
-        raise Unimplemented(target, f"encoding {name} is not supported", "Use JSON_IETF, JSON or PROTO")
-    if request.use_models:
-        raise Unimplemented(target, "use_models is not supported", "Leave it out")
-    data_type = _data_type(request.type)
-    notifications = []
-    for path in request.path or [messages.Path()]:
-        steps = _steps(target, request.prefix, path)
-        proto = request.encoding == PROTO
-        answers = _leaves(target, view, steps, data_type) if proto else view.get(steps, data_type)
-        notification = messages.Notification(timestamp=view.timestamp_ns)
-        notification.prefix.target = request.prefix.target
-        for found in answers:
-            notification.update.add(path=proto_path(found.path), val=encode(found.value, request.encoding))
-        notifications.append(notification)
-    return messages.GetResponse(notification=notifications)
-
-
-def _data_type(wanted: int) -> DataType:
-    """The part of the datastore that is asked for; OPERATIONAL is answered as STATE."""
-    name = messages.GetRequest.DataType.Name(wanted)
-    return DataType.STATE if name == "OPERATIONAL" else DataType(name)
-
-
-def _leaves(target: str, view: View, steps: tuple[Element, ...], data_type: DataType) -> list[Found]:
-    """The leaves below a path, for an encoding without containers."""
-    found = [
-        Found(chosen.leaf.path, chosen.value if chosen.place is None else view.values[chosen.place])
-        for chosen in view.select(steps, data_type)
-    ]
-    if not found:
-        raise PathNotFound(target, f"nothing at {to_text_elements(steps)}", "Check the path and its keys")
-    return found
-
-
-def _set(target: Target, request: messages.SetRequest) -> messages.SetResponse:
-    """Apply a Set: deletes, then replaces, then updates, as the specification orders them (section 3.4.3)."""
-    if request.union_replace:
-        raise Unimplemented(target.name, "union_replace is not supported", "Send the configuration as replaces")
-    commit = commit_of(target.name, request.extension)
-    edits = [Edit(Operation.DELETE, _steps(target.name, request.prefix, path)) for path in request.delete]
-    for operation, updates in ((Operation.REPLACE, request.replace), (Operation.UPDATE, request.update)):
-        for entry in updates:
-            edits.append(Edit(operation, _steps(target.name, request.prefix, entry.path), decode(entry.val)))
-    if commit is None:
-        target.set(edits)
-    elif isinstance(target, CommitTarget):
-        target.set_commit(edits, commit)
-    else:
-        refuse_extensions(target.name, request.extension)
-    results = [messages.UpdateResult(path=proto_path(edit.path), op=edit.operation.value) for edit in edits]
-    return messages.SetResponse(
-        prefix=messages.Path(target=request.prefix.target), response=results, timestamp=time.time_ns()
-    )
-
-
-def _steps(target: str, prefix: messages.Path, path: messages.Path) -> tuple[Element, ...]:
-    if prefix.element or path.element:
-        raise RequestRefused(target, "a path is written in the field element of gNMI 0.3", "Use elem")
-    steps = (*proto_elements(prefix), *proto_elements(path))
-    if any(not step.name for step in steps):
-        raise RequestRefused(target, "a path has a step without a name", "Name every step")
-    return steps

@@ -44,7 +44,7 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """When the leaves of a subscription are sent. heartbeat_ns: 0 is never; suppress: only changed leaves."""
+    """Times at which the leaves of a subscription are sent. heartbeat_ns: 0 is never; suppress: only changed leaves."""
 
     mode: Mode
     interval_ns: int
@@ -62,22 +62,22 @@ class Subscriptions:
     updates_only: bool
 
 
-def subscriptions(wish: messages.SubscriptionList) -> Subscriptions:
+def subscriptions(requested: messages.SubscriptionList) -> Subscriptions:
     """Read a SubscriptionList. Raises SubscriptionError."""
-    if wish.encoding not in ENCODINGS:
-        name = messages.Encoding.Name(wish.encoding)
+    if requested.encoding not in ENCODINGS:
+        name = messages.Encoding.Name(requested.encoding)
         raise SubscriptionError(f"encoding {name} is not supported, use JSON_IETF, JSON or PROTO", unimplemented=True)
-    if wish.use_models:
+    if requested.use_models:
         raise SubscriptionError("use_models is not supported, leave it out", unimplemented=True)
-    if not wish.subscription:
+    if not requested.subscription:
         raise SubscriptionError("no subscription in the list, name at least one path")
-    if wish.prefix.element or any(entry.path.element for entry in wish.subscription):
+    if requested.prefix.element or any(entry.path.element for entry in requested.subscription):
         raise SubscriptionError("a path is written in the field element of gNMI 0.3, use elem")
-    prefix = proto_elements(wish.prefix)
-    wanted = tuple((prefix + proto_elements(entry.path), _schedule(entry)) for entry in wish.subscription)
+    prefix = proto_elements(requested.prefix)
+    wanted = tuple((prefix + proto_elements(entry.path), _schedule(entry)) for entry in requested.subscription)
     if any(not step.name for path, _ in wanted for step in path):
         raise SubscriptionError("a path has a step without a name")
-    return Subscriptions(wanted, wish.encoding, wish.prefix.target, wish.updates_only)
+    return Subscriptions(wanted, requested.encoding, requested.prefix.target, requested.updates_only)
 
 
 def _schedule(entry: messages.Subscription) -> Schedule:

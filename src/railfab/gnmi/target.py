@@ -103,7 +103,7 @@ class View(Protocol):
 
     @property
     def timestamp_ns(self) -> int:
-        """When the values were read [ns since 1970]."""
+        """Time of the reading of the values [ns since 1970]."""
         ...
 
     @property

@@ -39,7 +39,7 @@ class PlaintextPort(Unreachable):
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """What gRPC trusts. pem: certificates. name: the name to check instead of the address; None for the address."""
+    """The certificates that gRPC trusts, as PEM. name: checked instead of the address; None for the address."""
 
     pem: bytes
     name: str | None = None

@@ -1,34 +1,37 @@
 """Node kinds of containerlab: the platform of each, and the front-panel ports of its interface names.
 
-Sources, in containerlab's repository as of August 2026: the kind names and InterfaceRegexp, InterfaceOffset of
-nodes/{srl,ceos,sonic,sonic_vm,nvidia_cumulusvx,vr_n9kv,vr_vjunosevolved,cjunosevolved}, and docs/manual/kinds.
+A platform of railfab states its kind in `lab.yml`; the kinds of others are here. Sources, in containerlab's repository
+as of August 2026: the kind names and InterfaceRegexp, InterfaceOffset of
+nodes/{ceos,sonic,sonic_vm,nvidia_cumulusvx,vr_n9kv,vr_vjunosevolved,cjunosevolved}, and docs/manual/kinds.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache
 
 from railfab.imports.existing import Position
+from railfab.platforms import platform, platform_names
 
 WITHOUT_SWITCHING = frozenset(("bridge", "ovs-bridge", "host", "ext-container", "k8s-kind"))
 """Kinds that are not nodes of a fabric: parts of the machine that runs the lab."""
+
+GENERIC = frozenset(("linux",))
+"""Kinds that run any platform, and whose interface names are free."""
 
 
 @dataclass(frozen=True, slots=True)
 class KindNames:
     """A kind. names: patterns of interface names to the offset of their cage, so that cages count from 1."""
 
-    platform: str | None
-    names: Mapping[str, int] = field(default_factory=dict)
+    platform: str
+    names: Mapping[str, int]
 
 
 ETH = r"eth(?P<cage>[1-9]\d*)"
 LANES = r"(?P<cage>[1-9]\d*)(?:[_/](?P<lane>[1-9]\d*))?"
-SRLINUX = KindNames(
-    "srlinux", {r"e1-(?P<cage>\d+)(?:-(?P<lane>\d+))?": 0, r"ethernet-1/(?P<cage>\d+)(?:/(?P<lane>\d+))?": 0}
-)
 EOS = KindNames("eos", {rf"(?:eth|et|Et|Ethernet){LANES}": 0})
 SONIC = KindNames("sonic", {ETH: 0})
 CUMULUS = KindNames("cumulus", {ETH: 0, r"swp(?P<cage>[1-9]\d*)(?:s(?P<breakout>\d+))?": 0})
@@ -37,8 +40,6 @@ JUNOS_VM = KindNames("junos", {ETH: 0, r"(?:et|xe|ge)-0/0/(?P<cage>\d+)(?::(?P<b
 JUNOS = KindNames("junos", {ETH: -3, r"(?:et|xe|ge)-0/0/(?P<cage>\d+)(?::(?P<breakout>\d+))?": 1})
 
 KINDS: Mapping[str, KindNames] = {
-    "nokia_srlinux": SRLINUX,
-    "srl": SRLINUX,
     "arista_ceos": EOS,
     "ceos": EOS,
     "sonic-vs": SONIC,
@@ -53,11 +54,31 @@ KINDS: Mapping[str, KindNames] = {
     "juniper_cjunosevolved": JUNOS,
     "cjunosevolved": JUNOS,
 }
-"""Kinds whose interface names identify a port; not `linux`, whose interface names are free."""
+"""Kinds of switches that railfab need not have a platform for."""
+
+
+@cache
+def platforms_by_kind() -> Mapping[str, str]:
+    """The platform that boots as each kind, or as an alias of it."""
+    labs = {name: platform(name).lab for name in platform_names()}
+    kinds = ((kind, name) for name, lab in labs.items() for kind in (lab.kind, *lab.aliases))
+    return {kind: name for kind, name in kinds if kind not in GENERIC}
 
 
 def position(kind: str | None, interface: str) -> Position | None:
     """The front-panel port of an interface name on a kind; None if the name identifies none."""
+    return _position_in_lab(kind, interface) or _position_by_pattern(kind, interface)
+
+
+def _position_in_lab(kind: str | None, interface: str) -> Position | None:
+    name = platforms_by_kind().get(kind or "")
+    if name is None:
+        return None
+    lab = platform(name).lab
+    return lab.interfaces.position(interface) or lab.kernel.position(interface)
+
+
+def _position_by_pattern(kind: str | None, interface: str) -> Position | None:
     known = KINDS.get(kind or "")
     for pattern, offset in known.names.items() if known else ():
         if match := re.fullmatch(pattern, interface):
@@ -70,4 +91,4 @@ def position(kind: str | None, interface: str) -> Position | None:
 def platform_of(kind: str | None) -> str | None:
     """The platform of a kind; None for kinds that may run any."""
     known = KINDS.get(kind or "")
-    return known.platform if known else None
+    return known.platform if known else platforms_by_kind().get(kind or "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from railfab.platforms import platform_names
 from railfab.topology.model import Role
 
 ROLES = {
@@ -16,15 +17,15 @@ ROLES = {
 }
 """Roles by common names; other names are ignored."""
 PLATFORMS = {
-    **dict.fromkeys(("srlinux", "sr-linux", "nokia-srlinux", "nokia-sr-linux", "srl"), "srlinux"),
+    **dict.fromkeys(("sr-linux", "nokia-srlinux", "nokia-sr-linux", "srl"), "srlinux"),
     **dict.fromkeys(("eos", "arista-eos"), "eos"),
     **dict.fromkeys(("sonic", "dell-sonic", "enterprise-sonic", "community-sonic"), "sonic"),
     **dict.fromkeys(("nxos", "nx-os", "cisco-nxos", "cisco-nx-os"), "nxos"),
     **dict.fromkeys(("junos", "juniper-junos", "junos-evolved", "junos-evo"), "junos"),
     **dict.fromkeys(("cumulus", "cumulus-linux", "nvidia-cumulus"), "cumulus"),
-    **dict.fromkeys(("frr", "frrouting", "free-range-routing"), "frr"),
+    **dict.fromkeys(("frrouting", "free-range-routing"), "frr"),
 }
-"""Platforms by common slugs."""
+"""Platforms by common slugs; a platform of railfab has its own name too."""
 
 
 def role_named(name: str) -> Role | None:
@@ -32,7 +33,8 @@ def role_named(name: str) -> Role | None:
 
 
 def platform_named(name: str) -> str | None:
-    return PLATFORMS.get(slug(name))
+    known = slug(name)
+    return PLATFORMS.get(known) or (known if known in platform_names() else None)
 
 
 def slug(name: str) -> str:

@@ -45,7 +45,7 @@ class Capabilities:
     """features: support by name of `railfab.platforms.features`; the platform lacks those that it does not name.
 
     external: by feature that is EXTERNAL, and `enabled`, how to set it on the system, for a message; `{interface}` and
-        `{value}` stand for the port and what the intent says.
+        `{value}` stand for the port and the value of the intent.
     limits, least: largest and smallest values by name. bgp: settings of sessions where the intent states none.
     quirks: known peculiarities, one sentence each. virtual: settings that a virtual image accepts without enforcing
     them.
@@ -67,7 +67,8 @@ class Capabilities:
 class LabFacts:
     """Settings with which containerlab boots the platform.
 
-    interfaces: names of front-panel ports in a topology file, from their canonical names.
+    aliases: other names of the kind. interfaces: names of front-panel ports in a topology file, from their canonical
+    names. kernel: their names in Linux, where a topology file may have these too.
     startup: file name of the startup configuration. mount: path in the container to which it is bound read-only, where
         the kind has no startup configuration; `files` or the image copy it from there.
     empty: startup file of an unconfigured switch, `{name}` for its name; None when the kind needs no file.
@@ -86,6 +87,8 @@ class LabFacts:
     exec: tuple[str, ...] = ()
     cap_add: tuple[str, ...] = ()
     privileged: bool | None = None
+    aliases: tuple[str, ...] = ()
+    kernel: InterfaceTemplates = field(default_factory=lambda: InterfaceTemplates({}))
     username: str = "admin"
     password: str | None = None
 
@@ -105,7 +108,7 @@ class Platform:
     """The parts of one platform; `railfab.testing.platforms` holds the laws that every platform passes.
 
     render: model to tree (deterministic). text: tree to configuration text. parse: configuration text to model.
-    loopback: name of the loopback interface. session: imports its transport on use.
+    session: imports its transport on use. suffix: of the name of a configuration file.
     startup: tree to containerlab's startup file; None where that is `text`.
     external: what EXTERNAL features of a planned model mean for the system below, as comments that begin its
         configuration text; a session applies them where `Endpoint.owns_system` is true, and ignores them elsewhere.

@@ -7,12 +7,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from typing import TypeVar
 
 from railfab.device import (
-    DEFAULT_INSTANCE,
     LOOPBACK,
     BalancingMode,
     Bgp,
@@ -39,6 +38,7 @@ from railfab.device import (
     Svi,
     interfaces_of_peers,
 )
+from railfab.platforms import removals
 
 T = TypeVar("T")
 Used = Callable[[DeviceModel], bool]
@@ -99,11 +99,6 @@ def _has_bfd_of_a_session(model: DeviceModel) -> bool:
     return any(name is None for name, _ in found) or len({*found}) > len({name for name, _ in found})
 
 
-def _is_internal(model: DeviceModel) -> bool:
-    asn = model.bgp.asn if model.bgp else None
-    return any(neighbor.remote_as in (Remote.INTERNAL, asn) for neighbor in model.neighbors)
-
-
 def _shares_a_priority(qos: Qos) -> bool:
     """Whether several classes send pause frames of one priority, or obey those of one."""
     sent = [found.pfc_priority for found in qos.classes if found.pfc_priority is not None]
@@ -136,46 +131,6 @@ def _addresses(model: DeviceModel) -> Iterator[IpAddress | IpInterface | IpNetwo
         yield aggregate.prefix
 
 
-def _each(change: Callable[[Interface], Interface]) -> Callable[[DeviceModel], DeviceModel]:
-    return lambda model: replace(model, interfaces=tuple(map(change, model.interfaces)))
-
-
-def _without_speed(found: Interface) -> Interface:
-    return replace(found, rate_gbps=None) if isinstance(found, Port) else found
-
-
-def _without_fec(found: Interface) -> Interface:
-    return replace(found, fec=None) if isinstance(found, Port) else found
-
-
-def _without_bridging(found: Interface) -> Interface:
-    if isinstance(found, Port | Lag) and found.vlans is not None:
-        return replace(found, vlans=None, network_instance=DEFAULT_INSTANCE)
-    return found
-
-
-def _without_members(model: DeviceModel) -> DeviceModel:
-    """LAGs without members, and the members as ports that the system binds."""
-    members = {name for found in model.interfaces if isinstance(found, Lag) for name in found.members}
-
-    def changed(found: Interface) -> Interface:
-        if isinstance(found, Lag):
-            return replace(found, members=(), lacp=True)
-        return replace(found, network_instance=DEFAULT_INSTANCE) if found.name in members else found
-
-    return replace(model, interfaces=tuple(map(changed, model.interfaces)))
-
-
-def _with_balancing(change: Callable[[LoadBalancing], LoadBalancing]) -> Callable[[DeviceModel], DeviceModel]:
-    """Load balancing without a setting of the operating system; None where nothing is left."""
-
-    def changed(model: DeviceModel) -> DeviceModel:
-        left = change(model.load_balancing or LoadBalancing())
-        return replace(model, load_balancing=None if left == LoadBalancing() else left)
-
-    return changed
-
-
 FEATURES: Mapping[str, Feature] = {
     "bfd": Feature("BFD on BGP sessions", _any_neighbor(lambda found: found.bfd is not None), key="profile.bfd"),
     "bfd_per_session": Feature("BFD timers that the sessions of an interface do not share", _has_bfd_of_a_session),
@@ -190,13 +145,13 @@ FEATURES: Mapping[str, Feature] = {
     "mtu": Feature(
         "MTU of an interface",
         _any_of(Interface, lambda found: found.mtu_bytes is not None),
-        _each(lambda found: replace(found, mtu_bytes=None)),
+        removals.mtu,
         key="profile.mtu",
     ),
     "port_speed": Feature(
-        "speed of a port", _any_of(Port, lambda port: port.rate_gbps is not None), _each(_without_speed)
+        "speed of a port", _any_of(Port, lambda port: port.rate_gbps is not None), removals.port_speed
     ),
-    "fec": Feature("forward error correction", _any_of(Port, lambda port: port.fec is not None), _each(_without_fec)),
+    "fec": Feature("forward error correction", _any_of(Port, lambda port: port.fec is not None), removals.fec),
     "fec_rs_544": Feature("RS(544,514) as a setting", _any_of(Port, lambda port: port.fec is Fec.RS_544)),
     "hold_up": Feature(
         "time that a link must stay up before it is used",
@@ -212,12 +167,12 @@ FEATURES: Mapping[str, Feature] = {
     "several_loopbacks": Feature(
         "more than one loopback", lambda model: sum(isinstance(found, Loopback) for found in model.interfaces) > 1
     ),
-    "lag": Feature("LAGs", _any_of(Lag), _without_members),
-    "vlan": Feature("VLANs", lambda model: bool(model.vlans), lambda model: replace(model, vlans=())),
+    "lag": Feature("LAGs", _any_of(Lag), removals.members),
+    "vlan": Feature("VLANs", lambda model: bool(model.vlans), removals.vlans),
     "bridged_port": Feature(
         "ports and LAGs in VLANs",
         lambda model: any(x.vlans is not None for x in model.interfaces if isinstance(x, Port | Lag)),
-        _each(_without_bridging),
+        removals.bridging,
     ),
     "svi": Feature("routed interfaces of VLANs", _any_of(Svi)),
     "anycast_gateway": Feature("gateway that several switches have", _any_of(Svi, lambda svi: bool(svi.gateways))),
@@ -245,7 +200,11 @@ FEATURES: Mapping[str, Feature] = {
             max(len(found.import_targets), len(found.export_targets)) > 1 for found in model.network_instances
         ),
     ),
-    "ibgp": Feature("internal BGP sessions", _is_internal, key="profile.control_plane"),
+    "ibgp": Feature(
+        "internal BGP sessions",
+        _bgp(lambda bgp: any(found.is_internal(bgp.asn) for found in bgp.neighbors)),
+        key="profile.control_plane",
+    ),
     "remote_as_external": Feature("any external AS", _any_neighbor(lambda found: found.remote_as is Remote.EXTERNAL)),
     "route_reflector": Feature(
         "route reflection", _any_neighbor(lambda found: found.reflector_client), key="profile.control_plane"
@@ -337,7 +296,7 @@ FEATURES: Mapping[str, Feature] = {
     "hash_fields": Feature(
         "fields of the ECMP hash",
         _balancing(lambda found: bool(found.fields)),
-        _with_balancing(lambda found: replace(found, fields=())),
+        removals.hash_fields,
         key="profile.hash.fields",
     ),
     "hash_queue_pair": Feature(
@@ -353,7 +312,7 @@ FEATURES: Mapping[str, Feature] = {
     "hash_seed": Feature(
         "seed of the ECMP hash",
         _balancing(lambda found: found.seed is not None),
-        _with_balancing(lambda found: replace(found, seed=None)),
+        removals.hash_seed,
         key="profile.hash.seed",
     ),
     "management": Feature("management access", _management(lambda _found: True)),

@@ -38,6 +38,15 @@ class InterfaceTemplates:
                 return template.format(cage=cage, lane=lane, port=(cage - 1) * step)
         return None
 
+    def position(self, lab: str) -> tuple[int, int | None] | None:
+        """Cage and lane, from 1, of a name in the lab, the lane None without breakout; None for any other name."""
+        for wanted in self.templates.values():
+            if match := _pattern(wanted).fullmatch(lab):
+                moved = {found[1]: int(match[found[1]]) - int(found[3] or 0) for found in _FIELD.finditer(wanted)}
+                cage = moved["port"] + 1 if "port" in moved else moved["cage"]
+                return (cage, moved.get("lane")) if cage > 0 else None
+        return None
+
     def __str__(self) -> str:
         return " or ".join(self.templates)
 

@@ -11,7 +11,7 @@ from railfab.device import Observed
 
 
 class Verb(StrEnum):
-    """What `Session.operate` does. DRAIN and UNDRAIN act on the running configuration; SAVE makes it that of the next
+    """Verbs of `Session.operate`. DRAIN and UNDRAIN act on the running configuration; SAVE makes it that of the next
     boot; RELOAD restarts the switch."""
 
     DRAIN = "drain"
@@ -22,7 +22,7 @@ class Verb(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeName:
-    """Name of a change on switches, chosen by who makes it; the same for all switches of a deploy.
+    """Name of a change on switches, chosen by the caller; the same for all switches of a deploy.
 
     deploy: the ID of the deploy, for example `20261122T093012.345Z-4f2a`. user, host: who runs it and where.
     The text form, `DEPLOY/USER@HOST`, is stored on the switch, so that any later process reads it there.
@@ -48,7 +48,7 @@ class Pending:
     """A change on a switch that is neither confirmed nor reverted.
 
     change: its name; None for a change that railfab did not make. description: one line for the operator.
-    reverts_in_s: when the switch reverts it by itself [s]; None when it does not, or does not say when.
+    reverts_in_s: when the switch reverts it by itself [s]; None when it does not, or reports no time.
     """
 
     change: ChangeName | None
@@ -58,7 +58,7 @@ class Pending:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """A switch as it names itself; empty where it does not say. version: release of its software."""
+    """Names that a switch reports, empty where it reports none. version: release of its software."""
 
     hostname: str
     version: str = ""

@@ -8,6 +8,8 @@ from enum import StrEnum
 
 
 class Confidence(StrEnum):
+    """Evidence for a path: a test against the vendor's YANG models, the vendor's manual, or none."""
+
     VERIFIED = "verified"
     DOCUMENTED = "documented"
     UNVERIFIED = "unverified"
@@ -39,7 +41,7 @@ class TelemetryRule:
 
 
 class SubscriptionMode(StrEnum):
-    """How a target sends a path."""
+    """Mode of a gNMI subscription."""
 
     SAMPLE = "sample"
     ON_CHANGE = "on_change"

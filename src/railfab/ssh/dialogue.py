@@ -9,7 +9,7 @@ from typing import Protocol, TypeAlias
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What a CLI prints: output lines, and then its prompt. status: of an exec request. closes: the session ends."""
+    """Output of a CLI: lines, and then its prompt. status: of an exec request. closes: the session ends."""
 
     output: str = ""
     prompt: str = ""
@@ -21,7 +21,7 @@ class Cli(Protocol):
     """A CLI as one session has it, with the state of that session: its mode, its candidate."""
 
     def greeting(self) -> Reply:
-        """What a new session prints."""
+        """Output at the begin of a session."""
         ...
 
     def answer(self, line: str) -> Reply:

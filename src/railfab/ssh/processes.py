@@ -18,7 +18,7 @@ import asyncssh
 
 CHUNK_BYTES = 1 << 16
 DRAIN_OUTPUT_S = 0.2
-"""How long to wait for remaining output after the shell on a terminal has ended [s]."""
+"""Time to wait for remaining output after the shell on a terminal has ended [s]."""
 RETRY_WRITE_S = 0.01
 END_OF_TRANSMISSION = b"\x04"
 NSENTER = "nsenter"

@@ -42,7 +42,7 @@ class Decoded:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of one path. plain: rule and series; pending: rules whose labels stand in other leaves."""
+    """Rules that apply to one path. plain: rule and series; pending: rules whose labels stand in other leaves."""
 
     steps: Steps
     plain: tuple[tuple[Match, Series], ...]

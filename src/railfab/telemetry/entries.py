@@ -17,7 +17,7 @@ class _Entry:
 
 
 class Entries:
-    """What is known of each entry, until its labels are complete; the oldest goes when there are too many."""
+    """Texts and values of each entry, until its labels are complete; of too many the oldest is dropped."""
 
     def __init__(self, most: int) -> None:
         self._entries: dict[Steps, _Entry] = {}

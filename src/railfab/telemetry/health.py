@@ -29,7 +29,7 @@ class State(IntEnum):
 
 
 class Reason(StrEnum):
-    """Why a session ended; the label `reason` of fabric_collector_errors_total."""
+    """Reason of the end of a session; the label `reason` of fabric_collector_errors_total."""
 
     UNREACHABLE = "unreachable"
     LOGIN_REFUSED = "login_refused"
@@ -40,7 +40,7 @@ class Reason(StrEnum):
 
 
 class Drop(StrEnum):
-    """Why an update was not stored; the label `reason` of fabric_collector_dropped_updates_total."""
+    """Reason why an update was not stored; the label `reason` of fabric_collector_dropped_updates_total."""
 
     UNDECODABLE = "undecodable"
     OUT_OF_ORDER = "out_of_order"

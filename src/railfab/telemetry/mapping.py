@@ -95,7 +95,7 @@ class PathMap:
                 self._keys[rule.names[: index + 1]].add(name)
 
     def matches(self, steps: Steps) -> tuple[Match, ...]:
-        """What a leaf carries, one match a metric and fixed labels: the first rule counts."""
+        """Matches of a leaf, one for each metric with its fixed labels: the first rule counts."""
         found: dict[tuple[str, tuple[tuple[str, str], ...]], Match] = {}
         for rule in self._candidates(names(steps)):
             labels = rule.labels(steps)
@@ -157,7 +157,7 @@ def carried_labels(rule: TelemetryRule) -> frozenset[str]:
 
 
 def _reader(rule: TelemetryRule, entry: Metric) -> Callable[[Any], float]:
-    """How the rule's leaf becomes a number: decided once, since it is done for every update."""
+    """Conversion of the rule's leaf to a number: chosen once, since every update is converted."""
     if entry.kind is Kind.INFO:
         return lambda _: 1.0
     if rule.states is not None:

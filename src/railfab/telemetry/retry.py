@@ -1,4 +1,4 @@
-"""How long to wait before a target is dialled again, and the other times of a session."""
+"""Time until a target is dialled again, and the other times of a session."""
 
 from __future__ import annotations
 

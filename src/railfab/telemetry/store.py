@@ -51,7 +51,7 @@ class TargetStore:
             self._open = True
 
     def synced(self) -> None:
-        """The session has said everything once: what is left of earlier ones is gone."""
+        """The session has sent every leaf once: drop the samples of earlier sessions."""
         with self._lock:
             self._down_since_s = None
             self._drop([key for key, record in self._records.items() if record.generation != self._generation])

@@ -16,7 +16,7 @@ from railfab.telemetry.retry import SILENT_INTERVALS
 
 
 class SubscribeMode(NamedTuple):
-    """How to subscribe. encoding: of the paths for which the platform states none.
+    """Mode and encoding of subscriptions. encoding: of the paths for which the platform states none.
 
     on_change: whether the on-change paths of the platform are subscribed ON_CHANGE, or sampled.
     """

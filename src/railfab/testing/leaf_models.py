@@ -54,17 +54,17 @@ from railfab.device import (
     lag_name,
     svi_name,
 )
-from railfab.testing.device_models import port_of
+from railfab.testing.interface_models import port_of
 
 SPINE = IPv4Address("10.32.0.0")
 HOSTS = PrefixRange(prefix=IPv4Network("10.16.0.0/12"), ge=31, le=31)
 FABRIC = Policy(name="fabric", rules=(PolicyRule(action=Action.PERMIT, prefixes=(HOSTS,)),))
 
 
-def leaf(name: str, *, wanting: str | None = None) -> DeviceModel:
-    """A small rail switch, all of whose features the platform of that name has; or one that wants one more.
+def leaf(name: str, *, feature: str | None = None) -> DeviceModel:
+    """A small rail switch with features that every platform has, and one more.
 
-    wanting: a feature by its name in the capabilities.
+    name: of the platform. feature: by its name in the capabilities; None for no other.
     """
     neighbor = BgpNeighbor(
         peer=SPINE,
@@ -86,7 +86,7 @@ def leaf(name: str, *, wanting: str | None = None) -> DeviceModel:
         qos=None,
         policies=(FABRIC,),
     )
-    return model if wanting is None else WANTING[wanting](model)
+    return model if feature is None else ADDED[feature](model)
 
 
 Change = Callable[[DeviceModel], DeviceModel]
@@ -202,7 +202,7 @@ LOSSLESS_TOO = TrafficClass(
     name="storage", queue=4, scheduling=Scheduling.WEIGHTED, weight=50, pfc_priority=4, obeyed_priority=4
 )
 
-WANTING: Mapping[str, Change] = {
+ADDED: Mapping[str, Change] = {
     "bfd": _neighbor(bfd=BfdTimers(interval_ms=300, multiplier=3)),
     "bfd_per_session": _with_another_session_of_the_loopback,
     "breakout": _breakout,
@@ -277,4 +277,4 @@ WANTING: Mapping[str, Change] = {
     "syslog": _model(management=Management(syslog=(SyslogServer(address="10.0.0.1"),))),
     "aaa": _model(management=Management(aaa=(AaaServer(address="10.0.0.1", protocol="tacacs", secret=REFERENCE),))),
 }
-"""The change that makes the switch want each feature."""
+"""The change that adds each feature to the switch."""

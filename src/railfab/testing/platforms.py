@@ -75,7 +75,7 @@ class PlatformLaws:
 
     @property
     def face(self) -> TwinFace:
-        """How the twin serves the platform; the test is skipped when it does not."""
+        """The face `twin` of the platform; the test is skipped without one."""
         if self.platform.twin is None:
             pytest.skip(f"the twin does not serve {self.name}")
         return self.platform.twin
@@ -110,7 +110,7 @@ class PlatformLaws:
 
     @pytest.mark.parametrize("feature", FEATURES)
     def test_a_refusal_names_device_feature_and_platform(self, feature: str) -> None:
-        own, model = self.platform, leaf(self.name, wanting=feature)
+        own, model = self.platform, leaf(self.name, feature=feature)
         assert FEATURES[feature].used(model)
         lacking = {used for used, found in FEATURES.items() if found.used(model)} - features(self.name)
         if not lacking:
@@ -152,11 +152,12 @@ class PlatformLaws:
 
     def test_ports_have_different_names_in_a_lab(self) -> None:
         names = self.platform.lab.interfaces
-        ports = [port for cage in range(1, 65) if (port := names.port(cage)) is not None]
-        assert ports
-        found = [names.lab(port) for port in ports]
+        cages = [cage for cage in range(1, 65) if names.port(cage) is not None]
+        assert cages
+        found = [names.lab(names.port(cage) or "") for cage in cages]
         assert None not in found
-        assert len(set(found)) == len(ports)
+        assert len(set(found)) == len(cages)
+        assert [names.position(name or "") for name in found] == [(cage, None) for cage in cages]
 
     # Telemetry
 
@@ -172,7 +173,7 @@ class PlatformLaws:
     @given(drawn=st.data(), encoding=st.sampled_from(ENCODINGS))
     @brief
     def test_decoding_undoes_encoding(self, rule: TelemetryRule, drawn: st.DataObject, encoding: int) -> None:
-        """What the twin would send for a sample, the collector reads as that sample."""
+        """The collector decodes a message of the twin to the sample that it was encoded from."""
         labels = {**rule.labels, **drawn.draw(label_texts(self.platform, carried_labels(rule)))}
         value = drawn.draw(native_values(rule))
         read = self._sent_and_read(rule.metric, labels, value, encoding)
@@ -194,7 +195,7 @@ class PlatformLaws:
         return {(series.metric.name, series.labels): number for one in found for series, number in one.samples}
 
     def _wildcard(self) -> Wildcard:
-        """What stands for `*`: the platform's word where the twin serves it, else anything."""
+        """The value for `*`: the platform's where the twin serves it, else any."""
         face = self.platform.twin
         return partial(face.wildcard, "leaf1") if face else lambda _name, _pattern, _labels: "anything"
 

@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 @st.composite
 def qos_models(draw: st.DrawFn, ports: Sequence[str], able: Collection[str]) -> Qos:
-    """The default class on queue 0, lossless and lossy ones; ports that lack this or that."""
+    """The default class on queue 0, lossless and lossy ones; ports with and without each setting."""
     classes = draw(_classes(able))
     names = [found.name for found in classes]
     most = 2 if "several_classifiers" in able else 1

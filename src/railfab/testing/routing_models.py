@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Peer:
-    """Where a session may be: the far end of a link, or somewhere beyond (far), in a network instance."""
+    """The peer of a session in a network instance: the far end of a link, or (far) a switch beyond it."""
 
     peer: IpAddress | str
     network_instance: str = DEFAULT_INSTANCE
@@ -43,6 +43,7 @@ class Peer:
 
 @st.composite
 def policy_lists(draw: st.DrawFn, able: Collection[str]) -> tuple[Policy, ...]:
+    """Up to three policies. able: names of features."""
     names = draw(st.lists(words, max_size=3, unique=True))
     return tuple(
         Policy(
@@ -80,8 +81,8 @@ def _number(draw: st.DrawFn, able: Collection[str], feature: str) -> int | None:
 
 
 def _communities() -> st.SearchStrategy[tuple[str, ...]]:
-    numbers = st.integers(1, 65535)
-    pairs = st.tuples(numbers, numbers).map(lambda pair: f"{pair[0]}:{pair[1]}")
+    """Communities; those of AS 65535, which are well known (RFC 1997), by name only."""
+    pairs = st.tuples(st.integers(1, 65534), st.integers(1, 65535)).map(lambda pair: f"{pair[0]}:{pair[1]}")
     named = st.sampled_from(("graceful-shutdown", "no-export"))
     return st.lists(pairs | named, min_size=1, max_size=2, unique=True).map(tuple)
 
@@ -108,6 +109,7 @@ def networks(draw: st.DrawFn, version: int) -> IpNetwork:
 def bgp_speakers(
     draw: st.DrawFn, peers: Sequence[Peer], loopback: str, policies: Sequence[Policy], able: Collection[str]
 ) -> Bgp:
+    """A speaker with a session to each peer. loopback: the source of those to far peers."""
     asn = draw(asns)
     versions = (4, 6) if "ipv6" in able else (4,)
     aggregates = st.lists(_aggregates(versions), max_size=2, unique_by=lambda found: found.prefix)
@@ -168,10 +170,10 @@ def _next_hops(able: Collection[str]) -> list[NextHop]:
 
 @st.composite
 def _remotes(draw: st.DrawFn, asn: int, able: Collection[str]) -> int | Remote:
-    """Another AS number, or what the platform can say instead of one."""
-    words = [Remote.INTERNAL] * ("ibgp" in able) + [Remote.EXTERNAL] * ("remote_as_external" in able)
+    """Another AS number, or a keyword where the platform has one."""
+    keywords = [Remote.INTERNAL] * ("ibgp" in able) + [Remote.EXTERNAL] * ("remote_as_external" in able)
     numbers = asns.filter(lambda number: number != asn)
-    return draw(numbers | st.sampled_from(words)) if words else draw(numbers)
+    return draw(numbers | st.sampled_from(keywords)) if keywords else draw(numbers)
 
 
 @st.composite

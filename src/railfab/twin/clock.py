@@ -12,11 +12,11 @@ from railfab.units import NS_PER_MS, NS_PER_S
 logger = logging.getLogger(__name__)
 
 TICK_NS = 50 * NS_PER_MS
-"""How often simulated time catches up with the wall [ns]."""
+"""Interval in which simulated time catches up with the wall clock [ns]."""
 STEP_NS = 5 * NS_PER_MS
-"""By how much it moves at once [ns]."""
+"""Length of one step of simulated time [ns]."""
 MOST_BEHIND_NS = 500 * NS_PER_MS
-"""What simulated time catches up after a delay; more than that is lost, and counted [ns]."""
+"""Delay that simulated time catches up; a longer one is lost in part, and counted [ns]."""
 
 
 class Clock:
@@ -65,7 +65,7 @@ class Clock:
                     self._stop_requested.wait(took_ns / NS_PER_S)
 
     def _behind_ns(self) -> int:
-        """How far simulated time is behind the wall; what is too much to catch up is lost here."""
+        """Delay of simulated time against the wall clock, at most MOST_BEHIND_NS: the rest is lost here."""
         behind_ns = time.monotonic_ns() - self._start_ns - self.simulated_ns - self.slipped_ns
         lost_ns = max(0, behind_ns - MOST_BEHIND_NS)
         self.slipped_ns += lost_ns

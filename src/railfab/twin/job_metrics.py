@@ -111,7 +111,7 @@ def _only_collective(job: Job) -> Collective | None:
 
 
 class TwinMetrics(Collector):
-    """How well simulated time follows the wall clock, and the error that stopped the simulation."""
+    """Lag of simulated time behind the wall clock, and the error that stopped the simulation."""
 
     def __init__(self, clock: Clock, fabric: str) -> None:
         self._clock = clock

@@ -38,15 +38,15 @@ from railfab.workload import JobRun, JobStatus, Transfer, stages
 logger = logging.getLogger(__name__)
 
 SLICE_NS, BUSY_SLICE_NS = 20 * NS_PER_MS, NS_PER_MS
-"""How often the lock of the simulation is released [simulated ns]; more often while queues are computed."""
+"""Interval in which the lock of the simulation is released [simulated ns]: without queues, and with queues."""
 
 PUBLISH_S = 0.05
-"""How old the published counters become at most while the simulation runs without a pause and somebody reads [s]."""
+"""Maximum age of the published counters while the simulation runs without a pause and they are read [s]."""
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What readers see: a state, what was counted up to now, and the job. Immutable."""
+    """A published state, its counters and its job, for readers. Immutable."""
 
     state: ForwardingState
     transitions: TransitionCounters
@@ -158,7 +158,7 @@ class LiveFabric:
             self._publish()
 
     def stop(self) -> None:
-        """End the job; what is on its way still arrives."""
+        """End the job; packets in flight still arrive."""
         with self._simulation.held():
             self._end_job()
             self._publish()
@@ -219,7 +219,7 @@ class LiveFabric:
         return self._published.state
 
     def _newest(self, max_age_s: float = 0.0) -> Published:
-        """What was published last; if it is older than this, first publish what has been counted since.
+        """The last publication; if it is older than this, first publish the newer counters.
 
         Never waits: while the simulation counts, the last publication serves.
         """
@@ -329,7 +329,7 @@ class LiveFabric:
         return self._replace_published(self._readings.arrays())
 
     def _replace_published(self, counters: Arrays) -> Published:
-        """Publish the present state. An engine that has failed tells nothing of its job: the last status stays."""
+        """Publish the present state. After a failure of the engine the last status of the job stays."""
         job = self._job_status() if self._engine_error is None else self._published.job
         self._published = Published(self._state, self._transitions, self._ports, counters, job)
         return self._published
@@ -369,7 +369,7 @@ class LiveFabric:
         return {flow.id for flow in flows}, self._ideal_s(flows)
 
     def _ideal_s(self, flows: Iterable[Flow]) -> float:
-        """How long the routed flows take at max-min fair rates."""
+        """Time that the routed flows take at max-min fair rates [s]."""
         routed = [(flow.path.links, flow.payload_bytes) for flow in flows if flow.path is not None]
         payload_share = self._framing.octets_per_wire / self._framing.octets_per_payload
         rates = max_min_rates([links for links, _ in routed], self._state.network.rate_gbps * payload_share)

@@ -34,7 +34,7 @@ class Readings:
         self._windows = 0
 
     def next_window_ns(self, now_ns: int) -> int:
-        """When the present window ends."""
+        """End of the present window [simulated ns]."""
         return (now_ns // MEAN_WINDOW_NS + 1) * MEAN_WINDOW_NS
 
     def pass_time(self, now_ns: int) -> None:
@@ -51,7 +51,7 @@ class Readings:
             counters.reset_peaks()
 
     def arrays(self) -> Arrays:
-        """What the engine has counted up to now, in arrays that nobody changes any more."""
+        """The counters of the engine now, in arrays that do not change any more."""
         counters, framing = self._engine.counters(), self._engine.framing
         octets, packets = counters.octets(framing), counters.packets(framing)
         dropped = np.floor(counters.dropped_bytes / framing.frame_bytes)

@@ -138,7 +138,7 @@ def switch_samples(
 
 
 def families(table: LinkTable, effect: SwitchEffect, name: str) -> tuple[Family, ...]:
-    """What a switch counts with this effective QoS."""
+    """The counters of a switch with this effective QoS."""
     ports, links = table.ports_of[name], np.array(table.links_of[name], np.int64)
     plain = tuple({"interface": port.name} for port in ports)
     unicast = tuple({"interface": port.name, "cast": "unicast"} for port in ports)

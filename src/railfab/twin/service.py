@@ -181,7 +181,7 @@ class Twin:
         self._touch_all()
 
     def _touch_all(self) -> None:
-        """Have every switch read again: a change of one switch or link shows on others."""
+        """Mark every switch to be read again: a change of one switch or link shows on others."""
         for switch in self._switches.values():
             switch.touch()
 
@@ -255,7 +255,7 @@ class Twin:
 
 
 def _face(model: DeviceModel) -> TwinFace:
-    """How the twin serves this switch. Raises UnsupportedFeature for a platform that it does not serve."""
+    """The twin face of the platform of this switch. Raises UnsupportedFeature for a platform that it does not serve."""
     face = platform(model.platform).twin
     if face is None:
         served = " or ".join(name for name in platform_names() if platform(name).twin)

@@ -1,4 +1,4 @@
-"""What switches count of ports and sessions: how often and when they changed."""
+"""Transition counters of ports and sessions: how often and when they changed."""
 
 from __future__ import annotations
 

@@ -31,6 +31,21 @@ def test_a_port_has_the_name_that_the_kind_expects(kind: str) -> None:
     assert not any(interface_error(kind, wanted) for wanted in expected.values())
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_name_in_the_lab_gives_back_the_port(kind: str) -> None:
+    """By cage and lane from 1, whatever number the kind begins with."""
+    names = InterfaceTemplates(KINDS[kind][0])
+    ports = [(cage, lane) for cage in range(1, 65) for lane in (None, 1, 4)]
+    given = {port: lab for port in ports if (canonical := names.port(*port)) and (lab := names.lab(canonical))}
+    assert given
+    assert {port: names.position(lab) for port, lab in given.items()} == {port: port for port in given}
+
+
+@pytest.mark.parametrize("name", ["eth3", "eth0", "eth", "et-0/0/0", "mgmt0", ""])
+def test_a_name_that_no_port_has_gives_no_port(name: str) -> None:
+    assert InterfaceTemplates(KINDS["juniper_cjunosevolved"][0]).position(name) is None
+
+
 @pytest.mark.parametrize("name", ["Ethernet5", "Ethernet", "Ethernet04", "Ethernet4.1", "ethernet4", "eth2", ""])
 def test_another_interface_has_no_name(name: str) -> None:
     """Nor has a SONiC port that is no first lane of its cage, for which sonic-vs has no link."""

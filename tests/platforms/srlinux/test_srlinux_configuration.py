@@ -29,9 +29,8 @@ from railfab.device import BfdTimers, DeviceModel, PfcWatchdog
 from railfab.errors import ConfigError, Problems, RailfabError, UnsupportedFeature
 from railfab.platforms.admission import admit
 from railfab.platforms.shared.json_tree import Json, text
-from railfab.platforms.srlinux import difference, lines, startup
 from railfab.platforms.srlinux.set_request import set_request
-from railfab.platforms.srlinux.tree import stripped
+from railfab.platforms.srlinux.tree import difference, lines, startup, stripped
 
 
 @pytest.mark.parametrize("switch", [rail_switch, spine], ids=lambda switch: switch.__name__)

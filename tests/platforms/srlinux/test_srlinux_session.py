@@ -42,7 +42,9 @@ from railfab.gnmi.target import (
     View,
 )
 from railfab.platforms import ChangeName, Session, Verb, platform
-from railfab.platforms.shared.json_datastore import Names, edited, found, selected
+from railfab.platforms.shared.json_edits import edited
+from railfab.platforms.shared.json_names import Names
+from railfab.platforms.shared.json_paths import found, selected
 from railfab.platforms.shared.notifications import merge_update
 from railfab.platforms.srlinux.tree import keys_of, stripped
 from railfab.platforms.srlinux.twin import commit_leaves

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-import signal
 import sys
+import threading
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -20,12 +20,13 @@ from railfab.lab.netns.processes import Process
 from railfab.lab.netns.runtime import GNMI_PORT, PLATFORM, address, node_directory
 from railfab.lab.netns.state import LabNode, LabState, load_state
 from railfab.platforms import platform
+from railfab.process_signals import stop_on_signal
 
 HOME = Path("/proc/self/ns/net")
 
 
-def serve(state: LabState, state_file: Path, credentials: Path) -> None:
-    """Listen on the management address of every switch, inside its namespace, until SIGINT or SIGTERM."""
+def serve(state: LabState, state_file: Path, credentials: Path, stop_requested: threading.Event) -> None:
+    """Listen on the management address of every switch, inside its namespace, until a stop is requested."""
     login = read_credentials(Endpoint(name="gNMI agent", platform=PLATFORM, host="", credentials=str(credentials)))
     with ServerLoop() as loop, HOME.open() as home:
         servers, processes = [], FirstProcesses(state_file)
@@ -43,7 +44,7 @@ def serve(state: LabState, state_file: Path, credentials: Path) -> None:
             servers.append(server)
         loop.run(_move(Path(f"/proc/self/fd/{home.fileno()}")))
         logging.info("serving %d switches", len(servers))
-        signal.sigwait({signal.SIGTERM, signal.SIGINT})
+        stop_requested.wait()
         for server in servers:
             server.stop()
 
@@ -86,13 +87,13 @@ def _identity(root: Path) -> Identity:
 
 def main() -> None:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGINT})
     state_file, credentials = map(Path, sys.argv[1:])
     try:
         state = load_state(state_file)
         if state is None:
             raise LabError(str(state_file), "no such file", "Start the lab with `railfab lab up`")
-        serve(state, state_file, credentials)
+        with stop_on_signal() as stop_requested:
+            serve(state, state_file, credentials, stop_requested)
     except RailfabError as error:
         sys.exit(str(error))
 

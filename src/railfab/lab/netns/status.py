@@ -26,7 +26,7 @@ def node_statuses(state: LabState) -> tuple[NodeStatus, ...]:
 
 
 def _gone(state: LabState, node: LabNode, existing: set[str]) -> str:
-    """Why a node does not exist any more; empty when it does."""
+    """Reason why a node does not exist any more; empty when it does."""
     if node.namespace not in existing:
         return f"namespace {node.namespace} does not exist"
     holder = state.process(node.name)

@@ -15,7 +15,7 @@ __all__ = ["PLATFORM"]
 
 
 def _session(endpoint: Endpoint, credentials: Credentials) -> Session:
-    """A session; imports netmiko on use."""
+    """A session; imports paramiko on use."""
     from railfab.platforms.frr.session import FrrSession
 
     return FrrSession(endpoint, credentials)

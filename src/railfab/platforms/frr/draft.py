@@ -1,4 +1,4 @@
-"""A configuration of FRR being parsed: what its lines say, before it is put together to a device model."""
+"""A configuration of FRR being parsed: the values of its lines, before they become a device model."""
 
 from __future__ import annotations
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from ipaddress import IPv4Address, ip_interface, ip_network
 
-from railfab.device import DEFAULT_INSTANCE, Action, Aggregate, PrefixRange, Remote
-from railfab.platforms.frr.draft import Draft, DraftEntry, DraftInterface, DraftProfile, DraftRouter
-from railfab.platforms.frr.names import community_name
+from railfab.device import DEFAULT_INSTANCE, Aggregate, Remote
+from railfab.platforms.frr.draft import Draft, DraftInterface, DraftProfile, DraftRouter
+from railfab.platforms.frr.grammar_policy import MAX_ASN, POLICY, VERSIONS
 from railfab.platforms.frr.render import ROUTER_ADVERTISEMENTS
 from railfab.platforms.frr.render_bgp import (
     DEFAULT_MAX_PATHS,
@@ -17,11 +17,8 @@ from railfab.platforms.frr.render_bgp import (
     NEXT_HOPS,
     REQUIRES_POLICY,
 )
-from railfab.platforms.frr.render_policy import IP_WORDS
 from railfab.platforms.shared.line_grammar import ignored, rule, within
 
-MAX_ASN = MAX_NUMBER = 2**32 - 1
-_VERSIONS = {word: version for version, word in IP_WORDS.items()}
 _FAMILIES = {name: family for family, name in FAMILIES.items()}
 _NEXT_HOPS = {line: next_hop for next_hop, line in NEXT_HOPS.items()}
 
@@ -52,7 +49,7 @@ def _interface_description(draft: Draft, match: re.Match[str]) -> None:
 
 def _address(draft: Draft, match: re.Match[str]) -> None:
     address = ip_interface(match[2])
-    if address.version != _VERSIONS[match[1]]:
+    if address.version != VERSIONS[match[1]]:
         raise ValueError(f"{match[2]} is not an {'IPv4' if match[1] == 'ip' else 'IPv6'} address")
     draft.interfaces[draft.owner].addresses.append(address)
 
@@ -170,80 +167,6 @@ def _applied(draft: Draft, match: re.Match[str]) -> None:
     draft.router.neighbor(match[1]).policies[match[3]] = (match[2],)
 
 
-def _permit(draft: Draft, match: re.Match[str]) -> None:
-    version = _VERSIONS[match[1]]
-    prefix = ip_network(("0.0.0.0/0" if version == 4 else "::/0") if match[4] == "any" else match[4])
-    if prefix.version != version:
-        raise ValueError(f"{prefix} is of the other family")
-    length, longest = prefix.prefixlen, prefix.max_prefixlen
-    open_ended = match[5] or match[4] == "any"
-    ge = within(match[5], length, longest) if match[5] else length
-    le = within(match[6], ge, longest) if match[6] else (longest if open_ended else length)
-    entries = draft.prefix_lists.setdefault((version, match[2]), {})
-    entries[int(match[3])] = PrefixRange(prefix=prefix, ge=ge, le=le)
-
-
-def _deny_any(draft: Draft, match: re.Match[str]) -> None:
-    draft.prefix_lists.setdefault((_VERSIONS[match[1]], match[2]), {})[int(match[3])] = Action.DENY
-
-
-def _other_prefix(draft: Draft, match: re.Match[str]) -> None:
-    draft.prefix_lists.setdefault((_VERSIONS[match[1]], match[2]), {})[int(match[3])] = None
-
-
-def _other_community(draft: Draft, match: re.Match[str]) -> None:
-    draft.communities.setdefault(match[1], {})[int(match[2])] = None
-
-
-def _other_as_path(draft: Draft, match: re.Match[str]) -> None:
-    draft.as_paths.setdefault(match[1], {})[int(match[2])] = None
-
-
-def _other_condition(draft: Draft, _match: re.Match[str]) -> None:
-    draft.entry.other = True
-
-
-def _as_path_list(draft: Draft, match: re.Match[str]) -> None:
-    draft.as_paths.setdefault(match[1], {})[int(match[2])] = match[3]
-
-
-def _community_list(draft: Draft, match: re.Match[str]) -> None:
-    draft.communities.setdefault(match[1], {})[int(match[2])] = community_name(match[3])
-
-
-def _entry(draft: Draft, match: re.Match[str]) -> None:
-    draft.entry = DraftEntry(action=Action(match[2]))
-    draft.route_maps.setdefault(match[1], {})[within(match[3], 1, 65535)] = draft.entry
-
-
-def _match_prefixes(draft: Draft, match: re.Match[str]) -> None:
-    draft.entry.prefix_lists[_VERSIONS[match[1]]] = match[2]
-
-
-def _match_community(draft: Draft, match: re.Match[str]) -> None:
-    draft.entry.community_list = match[1]
-
-
-def _match_as_path(draft: Draft, match: re.Match[str]) -> None:
-    draft.entry.as_path_list = match[1]
-
-
-def _prepend(draft: Draft, match: re.Match[str]) -> None:
-    draft.entry.prepended = tuple(within(asn, 1, MAX_ASN) for asn in match[1].split())
-
-
-def _set_communities(draft: Draft, match: re.Match[str]) -> None:
-    draft.entry.set_communities = tuple(map(community_name, match[1].split()))
-
-
-def _local_preference(draft: Draft, match: re.Match[str]) -> None:
-    draft.entry.set_local_preference = within(match[1], 0, MAX_NUMBER)
-
-
-def _med(draft: Draft, match: re.Match[str]) -> None:
-    draft.entry.set_med = within(match[1], 0, MAX_NUMBER)
-
-
 def _profile(draft: Draft, match: re.Match[str]) -> None:
     draft.profiles.setdefault(match[1], DraftProfile())
 
@@ -293,16 +216,6 @@ _INTERFACE = (
     rule(ROUTER_ADVERTISEMENTS, _unnumbered),
     rule(r"shutdown", _interface_shutdown),
 )
-_ENTRY = (
-    rule(r"match (ip|ipv6) address prefix-list (\S+)", _match_prefixes),
-    rule(r"match community (\S+)", _match_community),
-    rule(r"match as-path (\S+)", _match_as_path),
-    rule(r"(?:match|call|on-match|continue)\b.*", _other_condition),
-    rule(r"set as-path prepend ([\d ]+)", _prepend),
-    rule(r"set community (?!.*(?:additive|none)$)(.+)", _set_communities),
-    rule(r"set local-preference (\d+)", _local_preference),
-    rule(r"set metric (\d+)", _med),
-)
 _PROFILE = (
     rule(r"detect-multiplier (\d+)", _multiplier),
     rule(r"(?:transmit|receive)-interval (\d+)", _interval),
@@ -313,13 +226,6 @@ CONFIGURATION = (
     rule(r"vrf (\S+)", _vrf, rule(r"vni (\d+)", _vni)),
     rule(r"interface (\S+)", _interface, *_INTERFACE),
     rule(r"router bgp (\d+)(?: vrf (\S+))?", _router, *_ROUTER),
-    rule(r"(ip|ipv6) prefix-list (\S+) seq (\d+) permit (\S+/\d+|any)(?: ge (\d+))?(?: le (\d+))?", _permit),
-    rule(r"(ip|ipv6) prefix-list (\S+) seq (\d+) deny (?:any|0\.0\.0\.0/0 le 32|::/0 le 128)", _deny_any),
-    rule(r"(ip|ipv6) prefix-list (\S+) seq (\d+) .+", _other_prefix),
-    rule(r"bgp as-path access-list (\S+) seq (\d+) permit (.+)", _as_path_list),
-    rule(r"bgp as-path access-list (\S+) seq (\d+) .+", _other_as_path),
-    rule(r"bgp community-list standard (\S+) seq (\d+) permit (\S+)", _community_list),
-    rule(r"bgp community-list \S+ (\S+) seq (\d+) .+", _other_community),
-    rule(r"route-map (\S+) (permit|deny) (\d+)", _entry, *_ENTRY),
+    *POLICY,
     rule(r"bfd", ignored, rule(r"profile (\S+)", _profile, *_PROFILE)),
 )

@@ -1,6 +1,6 @@
 """Parses FRR configuration, from a file or `show running-config`, to a device model.
 
-Parsing is total: a line is an error only when its value is impossible. What the model has no word for is unmodelled,
+Parsing is total: a line is an error only when its value is impossible. What the model cannot express is unmodelled,
 and so is a line that differs from the one by which this platform renders the model (the name of a prefix list, say).
 """
 
@@ -49,7 +49,7 @@ from railfab.platforms.shared.line_tree import Line
 NAME = "frr"
 VERSION = "frr version"
 NO_PROFILES = Line("bfd")
-"""FRR shows this section for ever once it had a profile."""
+"""FRR shows this section even after its last profile is removed."""
 
 
 def parse(text: str) -> DeviceModel:
@@ -107,7 +107,7 @@ def _network_instances(draft: Draft) -> Iterator[NetworkInstance]:
 
 
 def _bgp(draft: Draft) -> Bgp | None:
-    """The speaker of all network instances, with what the router of the default one says."""
+    """The speaker of all network instances, with the settings of the router of the default one."""
     if not draft.routers:
         return None
     router = draft.routers.get(DEFAULT_INSTANCE) or next(iter(draft.routers.values()))

@@ -48,7 +48,7 @@ def _halves(first: PolicyRule, second: PolicyRule) -> bool:
 
 
 def _rule(draft: Draft, entry: DraftEntry) -> PolicyRule | None:
-    """The rule of an entry; None where the model has no word for its condition, or no route meets it."""
+    """The rule of an entry; None where the model cannot express its condition, or it matches no route."""
     ranges = [_listed(draft.prefix_lists.get(key)) for key in entry.prefix_lists.items()]
     communities = _listed(draft.communities.get(entry.community_list)) if entry.community_list else ()
     as_paths = _listed(draft.as_paths.get(entry.as_path_list)) if entry.as_path_list else ()
@@ -67,7 +67,7 @@ def _rule(draft: Draft, entry: DraftEntry) -> PolicyRule | None:
 
 
 def _listed(entries: Mapping[int, T | Action | None] | None) -> tuple[T, ...] | None:
-    """What a list permits; None without any, or with an entry of another kind. FRR treats a missing list as empty."""
+    """Values that a list permits; None without any, or with other entries. FRR takes a missing list as empty."""
     found: list[T] = []
     for _, entry in sorted((entries or {}).items(), key=_sequence):
         if entry is Action.DENY:
@@ -83,6 +83,6 @@ def _sequence(numbered: tuple[int, object]) -> int:
 
 
 def _prepend(draft: Draft, entry: DraftEntry) -> int:
-    """How often an entry prepends the own AS number; 0 where it prepends others."""
+    """Number of times that an entry prepends the own AS number; 0 where it prepends others."""
     own = {router.asn for router in draft.routers.values()}
     return len(entry.prepended) if set(entry.prepended) <= own else 0

@@ -14,7 +14,6 @@ from railfab.device import (
     DeviceModel,
     Family,
     NextHop,
-    Remote,
 )
 from railfab.platforms.frr.names import bfd_profile_name, device_name, natural_order
 from railfab.platforms.shared.line_tree import Line
@@ -76,7 +75,10 @@ def peer_name(neighbor: BgpNeighbor) -> str:
 
 
 def _neighbor(neighbor: BgpNeighbor, bgp: Bgp) -> Iterator[str]:
-    """Without `v6only` FRR uses the IPv4 address of an interface that has a /30 or /31."""
+    """Without `v6only` FRR uses the IPv4 address of an interface that has a /30 or /31.
+
+    It sends the packets of an iBGP session with the highest TTL, so that one has no `ebgp-multihop`.
+    """
     head = f"neighbor {peer_name(neighbor)}"
     yield f"{head} {'interface v6only ' if neighbor.unnumbered else ''}remote-as {neighbor.remote_as}"
     if neighbor.description:
@@ -86,18 +88,13 @@ def _neighbor(neighbor: BgpNeighbor, bgp: Bgp) -> Iterator[str]:
     if neighbor.bfd is not None:
         yield f"{head} bfd"
         yield f"{head} bfd profile {bfd_profile_name(neighbor.bfd)}"
-    if neighbor.multihop_ttl is not None and not is_internal(neighbor, bgp.asn):
+    if neighbor.multihop_ttl is not None and not neighbor.is_internal(bgp.asn):
         yield f"{head} ebgp-multihop {neighbor.multihop_ttl}"
     if neighbor.update_source is not None:
         yield f"{head} update-source {device_name(neighbor.update_source)}"
     yield from (f"{head} {line}" for line in _timers(neighbor.timers))
     if bgp.ipv6_next_hops and isinstance(neighbor.peer, IPv6Address) and Family.IPV4 in neighbor.families:
         yield f"{head} capability extended-nexthop"
-
-
-def is_internal(neighbor: BgpNeighbor, asn: int) -> bool:
-    """Whether a session is iBGP, whose packets FRR always sends with the highest TTL."""
-    return neighbor.remote_as in (Remote.INTERNAL, asn)
 
 
 def _timers(timers: BgpTimers) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The session with one FRR switch over SSH. What it does to the switch is done by a program there: see `on_switch`."""
+"""The session with one FRR switch over SSH. A program on the switch makes the changes: see `on_switch`."""
 
 from __future__ import annotations
 
@@ -66,9 +66,9 @@ class FrrSession:
         )
 
     def stage(self, text: str) -> Staged:
-        """Compare; the diff is empty when frr-reload.py finds nothing to do, and Linux's ports are as the text says.
+        """Compare; the diff is empty when frr-reload.py finds nothing to do, and Linux's ports have its settings.
 
-        Those are compared, and set by `commit`, where the endpoint says `owns_system`; see `system`.
+        Those are compared, and set by `commit`, where `Endpoint.owns_system` is true; see `system`.
         Raises CommitRefused for a text that FRR rejects, one of another switch, and one without the address or the
         route over which this session reaches the switch.
         """

@@ -2,8 +2,8 @@
 
     ! ip link set dev swp1 mtu 9000 up
 
-FRR and frr-reload.py skip these lines; without `! ` they are commands. So one text says everything that a switch should
-run, and a configuration that was read from a switch can be restored with them. Uses the standard library of Python 3.8
+FRR and frr-reload.py skip these lines; without `! ` they are commands. So one text holds all that a switch should run,
+and a configuration that was read from a switch can be restored with them. Uses the standard library of Python 3.8
 only, because it also runs on switches.
 """
 
@@ -26,7 +26,7 @@ class PortSettings(NamedTuple):
 
 
 def comments(settings: dict[str, PortSettings]) -> str:
-    """The lines of a configuration that say these settings; empty for none."""
+    """The lines of a configuration with these settings; empty for none."""
     lines = [f"! {command(port, wanted)}\n" for port, wanted in settings.items()]
     return "".join([f"{HEADING}\n", *lines]) if lines else ""
 
@@ -37,13 +37,13 @@ def command(port: str, wanted: PortSettings) -> str:
 
 
 def settings_in(text: str) -> dict[str, PortSettings]:
-    """The settings that the comments of a configuration say."""
+    """The settings in the comments of a configuration."""
     found = _COMMAND.finditer(text)
     return {match["port"]: PortSettings(int(match["mtu"]), match["state"] == "up") for match in found}
 
 
 def without_settings(text: str) -> str:
-    """A configuration without these comments, for a switch whose system belongs to somebody else."""
+    """A configuration without these comments, for a switch whose operating system railfab does not configure."""
     return _COMMAND.sub("", _HEADING.sub("", text))
 
 

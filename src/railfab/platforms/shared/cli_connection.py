@@ -12,16 +12,18 @@ from typing import TYPE_CHECKING
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import DeviceError, Unreachable
 from railfab.platforms.contract import Dialect
-from railfab.platforms.shared.login_errors import SSH_PORT, login_error, rejected
+from railfab.platforms.shared.login import (
+    ANSWER_WITHIN_S,
+    ATTEMPTS,
+    CONNECT_WITHIN_S,
+    RETRY_AFTER_S,
+    SSH_PORT,
+    login_error,
+    rejected,
+)
 
 if TYPE_CHECKING:
     from netmiko import BaseConnection
-
-CONNECT_WITHIN_S = 15
-ANSWER_WITHIN_S = 30
-ATTEMPTS = 2
-"""Attempts to connect: first connections to many switches on one busy machine sometimes fail."""
-RETRY_AFTER_S = 1.0
 
 
 class CliConnection:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from railfab.device import IpAddress, IpInterface, IpNetwork
 from railfab.errors import ConfigError, RailfabError
+from railfab.platforms.shared.json_tree import leaf_text
 
 T = TypeVar("T")
 ENABLE = "enable"
@@ -50,7 +51,7 @@ class ConfigNode(NamedTuple):
                 if key not in entry:
                     self.problem(f"an entry has no key {key}", "Add the key to every entry", name)
                     break
-                path = f"{path}[{key}={_text(entry[key])}]"
+                path = f"{path}[{key}={leaf_text(entry[key])}]"
             else:
                 yield ConfigNode(entry, path, self.problems)
 
@@ -122,7 +123,3 @@ class ConfigNode(NamedTuple):
         except ValueError:
             self.problem(f"{found!r} is not {meaning}", f"Use {meaning}", leaf)
             return None
-
-
-def _text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -32,6 +32,16 @@ def tree_of(text: str, what: str) -> Json:
     return tree
 
 
+def is_list(value: Any) -> bool:
+    """Whether it is a list of the schema, not a leaf-list."""
+    return isinstance(value, list) and bool(value) and all(isinstance(entry, dict) for entry in value)
+
+
+def leaf_text(value: Any) -> str:
+    """The value of a leaf as a path and the CLI have it: `true` for True."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def bare(name: str) -> str:
     """A name without its module prefix: `bgp` for `srl_nokia-bgp:bgp`, and `Ethernet0:3` as it is."""
     return _bare(name) if ":" in name else name

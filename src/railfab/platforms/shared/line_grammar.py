@@ -18,7 +18,7 @@ from railfab.platforms.shared.line_tree import Line
 
 @dataclass(slots=True)
 class LineDraft:
-    """A configuration being parsed; a platform adds what its lines say.
+    """A configuration being parsed; a platform adds fields for its lines.
 
     errors: the problems so far. number: number of the current line. owner: first group in the header of the current
     section (an interface's name).

@@ -69,7 +69,7 @@ class LineFormat:
     sections, nested: the kinds of section at the top level and below another section, by first word; None where any
     line may have lines below it.
     exits: lines that end a section. comments: characters that start a comment. header: lines before a configuration.
-    block: groups plain top-level lines between separators; by their first word unless it says otherwise.
+    block: key by which plain top-level lines are grouped between separators, by default their first word.
     keeps_blanks: whether blanks within a line have a meaning.
     """
 

@@ -16,18 +16,21 @@ from typing import TYPE_CHECKING, Any
 
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import LoginRefused, Unreachable
-from railfab.platforms.shared.login_errors import SSH_PORT, login_error, not_connected, rejected
+from railfab.platforms.shared.login import (
+    ANSWER_WITHIN_S,
+    ATTEMPTS,
+    CONNECT_WITHIN_S,
+    RETRY_AFTER_S,
+    SSH_PORT,
+    login_error,
+    not_connected,
+    rejected,
+)
 
 if TYPE_CHECKING:
     from paramiko import SSHClient
 
 
-CONNECT_WITHIN_S = 15
-"""Limit of connecting and logging in, all attempts together [s]."""
-ANSWER_WITHIN_S = 30
-ATTEMPTS = 2
-"""Attempts to connect: first connections to many switches on one busy machine sometimes fail."""
-RETRY_AFTER_S = 1.0
 CHUNK_BYTES = 1 << 16
 
 
@@ -60,7 +63,7 @@ class RootShell:
         self._sudo = False
 
     def open(self) -> None:
-        """Log in. Raises Unreachable or LoginRefused."""
+        """Log in, all attempts within one limit. Raises Unreachable or LoginRefused."""
         deadline = time.monotonic() + CONNECT_WITHIN_S
         for attempt in range(1, ATTEMPTS + 1):
             try:
@@ -101,7 +104,7 @@ class RootShell:
 
     @contextmanager
     def _limit(self, within_s: float) -> Iterator[threading.Event]:
-        """Cut the connection when the time is over; the event says that it was."""
+        """Cut the connection at the limit, and set the event."""
         over = threading.Event()
 
         def cut() -> None:
@@ -117,7 +120,7 @@ class RootShell:
             timer.cancel()
 
     def _cut(self) -> None:
-        """End the connection at once, whatever waits for it; a polite end would wait for the switch."""
+        """End the connection at once, also under a waiting call; an orderly close would wait for the switch."""
         if self._socket is not None:
             with suppress(OSError):
                 self._socket.shutdown(socket.SHUT_RDWR)

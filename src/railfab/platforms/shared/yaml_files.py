@@ -70,10 +70,12 @@ def dialect(package: str) -> Dialect:
 
 
 def lab(package: str) -> LabFacts:
-    """`lab.yml`: LabFacts' fields; `interfaces` is {canonical template: lab template}."""
+    """`lab.yml`: LabFacts' fields; `interfaces` and `kernel` are {canonical template: lab template}."""
     document = _document(package, "lab.yml")
     return LabFacts(
         interfaces=InterfaceTemplates(document.pop("interfaces")),
+        kernel=InterfaceTemplates(document.pop("kernel", {})),
+        aliases=tuple(document.pop("aliases", ())),
         exec=tuple(document.pop("exec", ())),
         cap_add=tuple(document.pop("cap_add", ())),
         **document,

@@ -9,10 +9,10 @@ from railfab.platforms.shared import yaml_files
 from railfab.platforms.shared.json_tree import text
 from railfab.platforms.srlinux.parse import PLATFORM_NAME, parse
 from railfab.platforms.srlinux.render import render
-from railfab.platforms.srlinux.tree import difference, lines, startup
+from railfab.platforms.srlinux.tree import startup
 from railfab.platforms.srlinux.twin import TWIN
 
-__all__ = ["PLATFORM", "difference", "lines", "startup"]
+__all__ = ["PLATFORM"]
 
 
 def _session(endpoint: Endpoint, credentials: Credentials) -> Session:

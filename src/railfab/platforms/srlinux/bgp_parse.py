@@ -146,7 +146,7 @@ class Speaker:
         )
 
     def _families(self, nodes: tuple[ConfigNode, ...]) -> tuple[Family, ...]:
-        """The enabled families: what an inner node says of one, replaces what an outer node says."""
+        """The enabled families; an inner node overrides an outer one."""
         states: dict[str, bool] = {}
         for node in reversed(nodes):
             for entry in node.entries("afi-safi", "afi-safi-name"):

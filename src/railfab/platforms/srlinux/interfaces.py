@@ -37,6 +37,7 @@ VIRTUAL_ROUTER_ID = 1
 
 
 def render_interfaces(model: DeviceModel) -> list[Json]:
+    """Ports and broken-out cages in front-panel order, then LAGs, the SVIs in `irb0`, and loopbacks."""
     lags = [interface for interface in model.interfaces if isinstance(interface, Lag)]
     lag_of = {member: lag.name for lag in lags for member in lag.members}
     ports = [(breakout.cage, _breakout(breakout)) for breakout in model.breakouts]

@@ -41,6 +41,11 @@ def cage_of(lane: str) -> str:
     return lane.rpartition("/")[0]
 
 
+def is_svi(name: str) -> bool:
+    """Whether it is the name of an SVI in a model, which is also that of its VLAN's mac-vrf."""
+    return _MODEL_SVI.fullmatch(name) is not None
+
+
 def native_loopback(name: str) -> str:
     """`system0` is the loopback with the router ID, `lo1` the next one."""
     return SYSTEM if name == LOOPBACK else f"lo{number_of(name)}"
@@ -62,7 +67,7 @@ def model_lag(native: str) -> str | None:
 @lru_cache(maxsize=4096)
 def subinterface(name: str) -> str:
     """The routed subinterface of a model's interface: `ethernet-1/9.0`, `system0.0`, `irb0.10`."""
-    if _MODEL_SVI.fullmatch(name):
+    if is_svi(name):
         return f"{IRB}.{number_of(name)}"
     return f"{native_loopback(name) if _MODEL_LOOPBACK.fullmatch(name) else name}.0"
 

@@ -25,7 +25,7 @@ from railfab.device import (
 from railfab.platforms.shared.config_node import ConfigNode
 from railfab.platforms.shared.json_tree import Json
 from railfab.platforms.srlinux.interfaces import BRIDGED, ROUTED
-from railfab.platforms.srlinux.names import model_lag, subinterface
+from railfab.platforms.srlinux.names import is_svi, model_lag, subinterface
 
 TUNNEL = "vxlan1"
 INSTANCE_ID = 1
@@ -134,10 +134,8 @@ def parse_vlans(instances: list[ConfigNode], vnis: Mapping[str, int]) -> Iterato
     """The VLANs: every mac-vrf with the name of one. vnis: by VXLAN interface."""
     for node in instances:
         name = str(node.value["name"])
-        number = name.removeprefix(svi_name(0)[:-1])
-        if node.value.get("type") == "mac-vrf" and name != number and number.isdecimal():
-            vni = _vni(node, vnis)
-            yield Vlan(vlan_id=number_of(name), name=node.text("description") or "", vni=vni)
+        if node.value.get("type") == "mac-vrf" and is_svi(name):
+            yield Vlan(vlan_id=number_of(name), name=node.text("description") or "", vni=_vni(node, vnis))
 
 
 def _vni(node: ConfigNode, vnis: Mapping[str, int]) -> int | None:

@@ -70,7 +70,7 @@ class PolicyReader:
         return prefixes, communities, paths[0] if paths else None
 
     def _prefixes(self, match: ConfigNode) -> tuple[PrefixRange, ...] | None:
-        """Prefixes of the set that a match names; None for a set without prefixes, which no route meets."""
+        """Prefixes of the set that a match names; None for a set without prefixes, which matches no route."""
         node = self._set("prefix-set", match, "prefix-set")
         if node is None:
             return ()

@@ -30,7 +30,7 @@ VERSION, CHASSIS = "/system/information/version", "/platform/chassis/type"
 UNCONFIRMED, COMPLETE = "unconfirmed", "complete"
 """Of commit-status, in the same module."""
 
-OTHERWISE = {
+REMEDIES = {
     Verb.DRAIN: "Deploy policies that depreference its routes, or set maintenance mode in its CLI",
     Verb.UNDRAIN: "Deploy the intent, or end maintenance mode in its CLI",
     Verb.SAVE: "Set commit-save of its gNMI server or auto-save, or enter `save startup` in its CLI",
@@ -129,7 +129,7 @@ class GnmiSession:
 
     def operate(self, verb: Verb) -> NoReturn:
         """Raise UnsupportedFeature: gNMI changes configuration only."""
-        raise UnsupportedFeature(self._name, f"cannot {verb} over gNMI", OTHERWISE[verb])
+        raise UnsupportedFeature(self._name, f"cannot {verb} over gNMI", REMEDIES[verb])
 
     def _begin(self, changes: SetChanges, commit: Commit) -> None:
         """Set, to be confirmed. Raises CommitRefused."""
@@ -175,7 +175,7 @@ def _commits(state: Json) -> list[Json]:
 
 
 def _pending(commits: list[Json]) -> Pending | None:
-    """The commit that waits for its confirmation. The models have no leaf that says when it is reverted."""
+    """The commit that waits for its confirmation. The models have no leaf for the time at which it is reverted."""
     waiting = next((commit for commit in reversed(commits) if commit.get("status") == UNCONFIRMED), None)
     if waiting is None:
         return None
@@ -200,7 +200,7 @@ def _staged(candidate: str, running: Json) -> Staged:
 
 
 def _revision(configuration: Json) -> str:
-    """A digest of the managed configuration: what else changes on the switch is not ours to notice."""
+    """A digest of the managed configuration; other changes on the switch do not count."""
     return sha256(text(configuration).encode()).hexdigest()[:16]
 
 

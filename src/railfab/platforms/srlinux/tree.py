@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from railfab.platforms.shared import json_tree
-from railfab.platforms.shared.json_tree import Json
+from railfab.platforms.shared.json_tree import Json, is_list, leaf_text
 
 CONFIG = {
     "interface": "srl_nokia-interfaces:interface",
@@ -125,7 +125,7 @@ def _deviations(path: str, found: Json, wanted: Json) -> Iterator[tuple[str, str
 def _different_members(path: str, name: str, found: Any, wanted: Any) -> Iterator[tuple[str, str]]:
     if isinstance(found, dict) and isinstance(wanted, dict):
         yield from _deviations(f"{path} {name}", found, wanted)
-    elif isinstance(found, list) and _is_list(wanted) and (not found or _is_list(found)):
+    elif isinstance(found, list) and is_list(wanted) and (not found or is_list(found)):
         yield from _different_entries(path, name, found, wanted)
     else:
         lines = list(_member(path, name, found))
@@ -159,18 +159,13 @@ def _member(path: str, name: str, child: Any) -> Iterator[str]:
     """Lines of one member of a container: a container, a list, a leaf-list or a leaf."""
     if isinstance(child, dict):
         yield from _lines(f"{path} {name}", child)
-    elif _is_list(child):
+    elif is_list(child):
         for entry in child:
             yield from _lines(_entry_path(path, name, entry), entry, keys_of(name, entry))
     elif isinstance(child, list):
         yield f"{path} {name} [ {' '.join(map(_word, child))} ]"
     else:
         yield f"{path} {name} {_word(child)}"
-
-
-def _is_list(value: Any) -> bool:
-    """Whether it is a list of the schema, not a leaf-list."""
-    return isinstance(value, list) and bool(value) and all(isinstance(entry, dict) for entry in value)
 
 
 def _entry_path(path: str, name: str, entry: Json) -> str:
@@ -182,7 +177,5 @@ def _entry_path(path: str, name: str, entry: Json) -> str:
 
 def _word(value: Any) -> str:
     """One value in CLI syntax, quoted where needed."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    word = str(value)
+    word = leaf_text(value)
     return word if _PLAIN.fullmatch(word) else json.dumps(word, ensure_ascii=False)

@@ -2,7 +2,7 @@
 
 FRR has no candidate, no commit, no timer and no lock. This program makes them of files in `/var/run/frr/railfab`:
 
-    lock                    held by whoever changes the configuration, and by the commands that it runs
+    lock                    held by the process that changes the configuration, and by its commands
     change/record.json      the pending change: name, state, deadline and job
     change/candidate/, change/former/   its configuration and the one before it, each as frr.conf
     ended.json              how earlier changes ended, so that confirming twice does nothing

@@ -42,7 +42,7 @@ from railfab.platforms.frr.on_switch.texts import (
 )
 
 RETRY_EVERY_S = 5
-"""How long the job waits after a failure to revert [s]."""
+"""Time between two attempts of the job to revert [s]."""
 
 
 def commit(request: dict[str, Any]) -> dict[str, Any]:
@@ -129,6 +129,7 @@ def settle() -> None:
 
 
 def finish_confirmation(record: dict[str, Any]) -> None:
+    """Replace the startup file, unless that is done, and end the change."""
     if SAVING.exists():
         replace_startup()
     end(record, CONFIRMED)
@@ -196,13 +197,14 @@ def job(commands: dict[str, str], change: str) -> None:
             return
         if uptime() >= record["deadline"] or record["state"] == CONFIRMING:
             with contextlib.suppress(Refused, OSError, ValueError):
-                conclude(commands, change)
+                end_overdue(commands, change)
             if pending_change() is not None:
                 time.sleep(RETRY_EVERY_S)
         time.sleep(0.5)
 
 
-def conclude(commands: dict[str, str], change: str) -> None:
+def end_overdue(commands: dict[str, str], change: str) -> None:
+    """Finish the confirmation of a change that has one, else revert the change."""
     with locked(float("inf")):
         settle()
         record = pending_change()

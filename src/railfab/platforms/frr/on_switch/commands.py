@@ -50,6 +50,7 @@ def run(command: str, within_s: float) -> tuple[int, str, str]:
 
 
 def first_line(out: str, errors: str, status: int) -> str:
+    """The first line that a command has printed; its status where it has printed none."""
     lines = [line.strip() for line in (out + "\n" + errors).splitlines() if line.strip()]
     return lines[0] if lines else f"status {status}"
 

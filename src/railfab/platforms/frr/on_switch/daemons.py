@@ -1,4 +1,4 @@
-"""Which of FRR's daemons must run, and whether they answer."""
+"""FRR's daemons: those that must run, and whether they answer."""
 
 from __future__ import annotations
 

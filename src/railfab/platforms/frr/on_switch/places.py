@@ -15,7 +15,7 @@ SHOW_WITHIN_S, TEST_WITHIN_S, RELOAD_WITHIN_S = 15, 60, 90
 
 
 class Refused(Exception):
-    """An answer that is an error. kind: `commit`, `device`, `unsupported`."""
+    """An answer that is an error. kind: `commit`, `device`, `unsupported`, or `pending` with the change as problem."""
 
     def __init__(self, kind: str, problem: str, remedy: str) -> None:
         super().__init__(problem)

@@ -27,6 +27,7 @@ CONFIRMED, REVERTED = "confirmed", "reverted"
 
 
 def pending_change() -> dict[str, Any] | None:
+    """The record of the pending change; None without one."""
     try:
         record = json.loads((CHANGE / "record.json").read_text())
     except (FileNotFoundError, NotADirectoryError):
@@ -56,7 +57,7 @@ def started(pid: int) -> int | None:
 
 
 def described(record: dict[str, Any]) -> dict[str, Any]:
-    """What a session needs to know of the pending change."""
+    """The pending change, as the session reads it."""
     pid, ticks = record["job"]
     now = uptime()
     return {
@@ -70,6 +71,7 @@ def described(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def ended() -> dict[str, str]:
+    """The ends of earlier changes, by name; empty where they cannot be read."""
     try:
         found = json.loads(ENDED.read_text())
     except (OSError, ValueError):
@@ -91,7 +93,7 @@ def end(record: dict[str, Any], how: str) -> None:
 
 @contextlib.contextmanager
 def locked(within_s: float, *, unless_pending: bool = False) -> Iterator[None]:
-    """Hold the lock. unless_pending: do not wait for whoever holds it for a change; say whose it is."""
+    """Hold the lock. unless_pending: raise Refused at once where its holder has a pending change."""
     FOLDER.mkdir(mode=0o700, exist_ok=True)
     deadline = time.monotonic() + within_s
     with (FOLDER / "lock").open("w") as lock:
@@ -114,5 +116,6 @@ def locked(within_s: float, *, unless_pending: bool = False) -> Iterator[None]:
 
 
 def refuse_pending(record: dict[str, Any] | None) -> None:
+    """Raise Refused, with the description of the change, while one is pending."""
     if record is not None:
         raise Refused("pending", json.dumps(described(record)), "")

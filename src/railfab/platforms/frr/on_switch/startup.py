@@ -12,7 +12,7 @@ SAVING = ETC / "frr.conf.railfab"
 
 
 def prepare_startup(text: str) -> None:
-    """Write the next startup file beside the present one, with its owner and mode, down to the disk."""
+    """Write the next startup file beside the present one, with its owner and mode, and flush it to the disk."""
     try:
         with SAVING.open("w") as file:
             file.write(text)

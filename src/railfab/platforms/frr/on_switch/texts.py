@@ -1,4 +1,4 @@
-"""Configurations on the switch, with what they say of Linux's ports: read, stored, compared, made the running one."""
+"""Configurations on the switch, with settings of Linux's ports: read, stored, compared, made the running one."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ def running_text(commands: dict[str, str]) -> str:
 
 
 def revision(text: str) -> str:
+    """A digest of a configuration text."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

@@ -1,4 +1,4 @@
-"""Errors of an SSH login, in the same words for every transport."""
+"""Limits and errors of an SSH login, the same for every transport."""
 
 from __future__ import annotations
 
@@ -11,6 +11,14 @@ from railfab.errors import LoginRefused, Unreachable
 logging.getLogger("paramiko").setLevel(logging.CRITICAL)  # its errors are raised too, as one line each
 
 SSH_PORT = 22
+CONNECT_WITHIN_S = 15
+"""Limit of connecting and logging in [s]."""
+ANSWER_WITHIN_S = 30
+"""Limit of a command without one of its own [s]."""
+ATTEMPTS = 2
+"""Attempts to connect: first connections to many switches on one busy machine sometimes fail."""
+RETRY_AFTER_S = 1.0
+"""Time between two attempts [s]."""
 
 NO_HOST_KEY = ("not found in known_hosts", "Host key for server")
 """Texts of paramiko's errors for an unknown and for a changed host key."""

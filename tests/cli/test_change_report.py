@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from railfab.cli.change_report import exit_code, print_outcomes
 from railfab.cli.common import Output
-from railfab.cli.deploy import _exit_code, _report
 from railfab.deploy import Outcome
 from railfab.fabric import design
 
@@ -25,8 +25,8 @@ def test_some_failed_is_1_and_all_failed_is_2(
         for at, name in enumerate(("pod1-seg1-leaf1", "pod1-spine1"))
     ]
     fabric = design(repository / "labs" / "frr-pod" / "intent.yml")
-    _report(fabric, outcomes, {outcome.name: () for outcome in outcomes}, output=Output.TABLE)
-    assert _exit_code(outcomes) == code
+    print_outcomes(fabric, outcomes, {outcome.name: () for outcome in outcomes}, Output.TABLE)
+    assert exit_code(outcomes) == code
     printed = capsys.readouterr()
     assert "2 of 6 switches: " in printed.out
     assert printed.out.strip().endswith(total)

@@ -1,0 +1,101 @@
+"""A change of switches, by `deploy` or `rollback`: preview, question, change, report, exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from railfab.cli.change_report import changed_settings, exit_code, print_changes, print_outcomes, print_previews
+from railfab.cli.common import Output, progress_bar, stderr, stdout
+from railfab.endpoints import Endpoints
+from railfab.fabric import Design
+from railfab.process_signals import INTERRUPTED, stop_on_signal
+from railfab.units import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from railfab.deploy import OpenDeploy, Preview
+    from railfab.deploy.tasks import IsOwn
+
+PlanOption = Annotated[bool, typer.Option("--plan", metavar="", help="Show the differences and stop.")]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Do not ask.")]
+FINISHING = "stopping: changes that have begun get 4 s to finish, no other is begun"
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRun:
+    """A change of these switches. plan: preview only. yes: do not ask."""
+
+    fabric: Design
+    endpoints: Endpoints
+    state: Path
+    _: KW_ONLY
+    plan: bool
+    yes: bool
+    output: Output
+
+    def change(self, texts: Mapping[str, str], verb: str) -> None:
+        """Bring the switches to these configurations, and leave with the exit code of the outcome."""
+        from railfab.deploy import Journal
+
+        if self.plan:
+            print_previews(self.fabric, self._previews(texts, None), texts, self.output)
+            return
+        journal = Journal(self.state, self.fabric.intent.fabric)
+        with journal.open(verb) as entry:
+            previews = self._previews(texts, journal.is_own)
+            changing = [found for found in previews if found.changed]
+            if self.output is Output.TABLE and not self.yes:
+                print_changes(self.fabric, changing, texts)
+            if changing and not self.yes and stdout().is_terminal and self.output is Output.TABLE:
+                typer.confirm(f"Change {counted(len(changing), 'switch')}?", abort=True)
+            self._apply(texts, previews, entry)
+
+    def _previews(self, texts: Mapping[str, str], is_own: IsOwn | None) -> list[Preview]:
+        from railfab.deploy import nornir_of, preview_all
+
+        nornir = nornir_of(self.fabric, self.endpoints)
+        with _bar("reading", len(nornir.inventory.hosts)) as on_done:
+            previews = preview_all(nornir, texts, on_done, is_own=is_own)
+        for found in previews:
+            if found.reverted is not None:
+                line = f"{found.name}: reverted the unconfirmed change of deploy {found.reverted.deploy}"
+                stderr().print(line, soft_wrap=True, markup=False)
+        return previews
+
+    def _apply(self, texts: Mapping[str, str], previews: Sequence[Preview], entry: OpenDeploy) -> None:
+        from railfab.deploy import apply_all, nornir_of
+
+        approved = {found.name: found.diff for found in previews}
+        with stop_on_signal(lambda: typer.echo(FINISHING, err=True)) as stop_requested:
+            nornir = nornir_of(self.fabric, self.endpoints, stop_requested)
+            with _bar("changing", len(previews)) as on_done:
+                outcomes = apply_all(
+                    nornir,
+                    texts,
+                    entry.change,
+                    on_done,
+                    approved=approved,
+                    keep=entry.keep,
+                    stop_requested=stop_requested,
+                    abandoned=stop_requested,
+                )
+        try:
+            entry.finish({outcome.name: outcome.result for outcome in outcomes})
+        finally:
+            print_outcomes(self.fabric, outcomes, changed_settings(self.fabric, previews, texts), self.output)
+        raise typer.Exit(INTERRUPTED if stop_requested.is_set() else exit_code(outcomes))
+
+
+@contextmanager
+def _bar(title: str, total: int) -> Iterator[Any]:
+    """A progress bar; yields the function to call after each switch."""
+    with progress_bar() as progress:
+        task = progress.add_task(title, total=total)
+        yield lambda _name: progress.advance(task)

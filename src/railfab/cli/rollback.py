@@ -1,0 +1,88 @@
+"""rollback: return switches to former configurations, and list the deploys that can be undone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from railfab.cli.change import ChangeRun, PlanOption, YesOption
+from railfab.cli.common import (
+    STATE_DEFAULT,
+    IntentFile,
+    LimitOption,
+    OnOption,
+    Output,
+    OutputOption,
+    StateOption,
+    print_json,
+    print_table,
+    stdout,
+)
+from railfab.errors import RailfabError
+from railfab.fabric import design, resolve_endpoints
+from railfab.units import listed
+
+if TYPE_CHECKING:
+    from railfab.deploy import DeployRecord
+
+ToOption = Annotated[
+    str | None, typer.Option("--to", metavar="ID", help="Undo this deploy and all later ones.", show_default=False)
+]
+ListOption = Annotated[bool, typer.Option("--list", metavar="", help="List the deploys that can be undone.")]
+
+
+def rollback(
+    intent: IntentFile,
+    on: OnOption = None,
+    limit: LimitOption = None,
+    to: ToOption = None,
+    show: ListOption = False,
+    plan: PlanOption = False,
+    yes: YesOption = False,
+    state: StateOption = STATE_DEFAULT,
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Return switches to the configurations that they had before the last deploy, or before the one of --to."""
+    from railfab.deploy import Journal
+
+    fabric = design(intent)
+    journal = Journal(state, fabric.intent.fabric)
+    if show:
+        _print_deploys(journal.deploys(), output)
+        return
+    texts = journal.texts_before(to or journal.last().deploy)
+    gone = sorted(texts.keys() - {node.name for node in fabric.topology.switches()})
+    if gone and limit is None:
+        problem = f"that deploy changed {listed(gone)}, which this intent lacks"
+        raise RailfabError("rollback", problem, "Use the intent that was deployed, or name the other switches: --limit")
+    endpoints = resolve_endpoints(fabric, on, state, limit, among=texts.keys())
+    if not endpoints.nodes:
+        raise RailfabError("rollback", "none of these switches was changed", f"Choose among {listed(list(texts))}")
+    ChangeRun(fabric, endpoints, state, plan=plan, yes=yes, output=output).change(texts, "rollback")
+
+
+def _print_deploys(deploys: Sequence[DeployRecord], output: Output) -> None:
+    """The deploys that can be rolled back, newest first."""
+    newest = list(reversed(deploys))
+    if output is Output.JSON:
+        print_json([asdict(record) for record in newest])
+        return
+    rows = [
+        (record.deploy, record.verb, f"{record.user}@{record.host}", len(record.switches), _ending(record))
+        for record in newest
+    ]
+    print_table("", ("deploy", "verb", "by", "switches", "result"), rows)
+    if not rows:
+        stdout().print("no deploy has changed a switch yet")
+
+
+def _ending(record: DeployRecord) -> str:
+    """`8 changed`, `7 changed, 1 failed`, `running`, or `interrupted`."""
+    if not record.finished:
+        return "running" if record.running else "interrupted"
+    counts = Counter(result for result in record.results.values() if result != "no change")
+    return ", ".join(f"{count} {result}" for result, count in sorted(counts.items()))

@@ -1,0 +1,54 @@
+"""verify: the live state of switches against the intent."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from railfab.cli.common import (
+    STATE_DEFAULT,
+    IntentFile,
+    LimitOption,
+    OnOption,
+    Output,
+    OutputOption,
+    StateOption,
+    findings_exit,
+    print_findings,
+    print_json,
+    stderr,
+    stdout,
+)
+from railfab.fabric import design, resolve_endpoints
+from railfab.units import counted
+
+
+def verify(
+    intent: IntentFile,
+    on: OnOption = None,
+    limit: LimitOption = None,
+    wait: Annotated[
+        float, typer.Option("--wait", metavar="S", help="Repeat the check for this long until nothing is found.")
+    ] = 15.0,
+    state: StateOption = STATE_DEFAULT,
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Check the live state against the intent: sessions, neighbours, MTU, and both ends of every link."""
+    from railfab.deploy import nornir_of, verify_all
+
+    fabric = design(intent)
+    nornir = nornir_of(fabric, resolve_endpoints(fabric, on, state, limit))
+    with stderr().status("reading the switches"):
+        found = verify_all(nornir, fabric, wait_s=wait, on_done=lambda _name: None)
+    switches = sorted(nornir.inventory.hosts)
+    if output is Output.JSON:
+        document = {"fabric": fabric.intent.fabric, "checked": switches, "findings": [asdict(one) for one in found]}
+        print_json(document)
+    else:
+        print_findings(found)
+        sessions = sum(len(fabric.models[name].neighbors) for name in switches)
+        verdict = counted(len(found), "finding") if found else f"all {sessions} BGP session ends are as the intent says"
+        stdout().print(f"{len(switches)} of {counted(len(fabric.models), 'switch')} checked: {verdict}")
+    findings_exit(found)

@@ -1,0 +1,61 @@
+"""Names of a JSON tree (RFC 7951) with their module prefixes, and the keys of its list entries.
+
+Names match with and without their module prefix. A new name is stored with the prefix that the tree or a learnt tree
+has for it, so that requests with and without prefixes give equal trees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from railfab.platforms.shared.json_tree import Json, bare, leaf_text
+
+KeysOf = Callable[[str, Json], tuple[str, ...]]
+"""Names of the keys of a list entry, from the list's name and the entry; none when the list is not known."""
+
+Schema = tuple[str, ...]
+"""Names from the root to a node, without prefixes and keys."""
+
+
+class Names:
+    """Module prefixes of names, and leaves that are numbers, learnt from trees."""
+
+    def __init__(self, keys_of: KeysOf) -> None:
+        self._keys_of = keys_of
+        self._written: dict[Schema, str] = {}
+        self._numeric: set[Schema] = set()
+
+    def learn(self, tree: Json, at: Schema = ()) -> None:
+        """Take over the prefixes and the numeric leaves of a tree."""
+        for name, child in tree.items():
+            place = (*at, bare(name))
+            self._written[place] = name
+            for entry in child if isinstance(child, list) else [child]:
+                if isinstance(entry, dict):
+                    self.learn(entry, place)
+                elif isinstance(entry, int):
+                    self._numeric.add(place)
+
+    def written(self, at: Schema, name: str) -> str:
+        return self._written.get((*at, bare(name)), name)
+
+    def adopted(self, value: Any, at: Schema) -> Any:
+        """A client's value with the names below `at` as they are stored."""
+        if isinstance(value, dict):
+            return {self.written(at, name): self.adopted(child, (*at, bare(name))) for name, child in value.items()}
+        return [self.adopted(child, at) for child in value] if isinstance(value, list) else value
+
+    def key(self, at: Schema, name: str, value: str) -> Any:
+        """A key's value as a JSON value."""
+        return int(value) if (*at, name) in self._numeric and value.isdigit() else value
+
+    def keys_of(self, name: str, entry: Json) -> dict[str, str]:
+        """The keys of a list entry, as in a path."""
+        plain = {bare(key): child for key, child in entry.items()}
+        return {key: identity(leaf_text(plain[key])) for key in self._keys_of(name, plain)}
+
+
+def identity(value: str) -> str:
+    """An identity without its module; other values unchanged (an IPv6 address has more than one colon)."""
+    return bare(value) if value.count(":") == 1 else value
