@@ -79,7 +79,7 @@ def test_an_interrupted_deploy_is_listed_as_such_and_can_be_undone(journal: Jour
     assert journal.is_own(record.change)
 
 
-def test_a_change_of_somebody_else_is_not_own(journal: Journal) -> None:
+def test_a_change_of_another_owner_is_not_own(journal: Journal) -> None:
     deploy = deployed(journal, {"leaf1": "a1"})
     assert journal.is_own(ChangeName(deploy=deploy, user="kim", host="control1"))
     assert not journal.is_own(ChangeName(deploy=deploy, user="kim", host="control2"))

@@ -57,7 +57,7 @@ def refused(repository: Path, *arguments: str) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
-def test_it_serves_until_told_to_stop(repository: Path, endpoints_file: Path, sign: signal.Signals) -> None:
+def test_it_serves_until_a_signal_stops_it(repository: Path, endpoints_file: Path, sign: signal.Signals) -> None:
     with collecting(repository, "--on", str(endpoints_file), *RACK, "--port", "0", "--interval", "0.5") as process:
         assert process.stderr is not None
         url = next(found[0] for line in process.stderr if (found := re.search(r"http://\S+/metrics", line)))

@@ -18,9 +18,10 @@ from railfab.errors import ConfigError
 from railfab.forwarding import FabricChange, ForwardingState, converge, flow_path
 from railfab.intent import Job
 from railfab.twin import live
+from railfab.twin.change_queue import merged
 from railfab.twin.clock import STEP_NS, Clock
 from railfab.twin.fair_lock import FairLock
-from railfab.twin.live import LiveFabric, merged
+from railfab.twin.live import LiveFabric
 
 SOON_S = 30.0
 TRANSMITTED = "fabric_interface_transmit_bytes_total"
@@ -56,7 +57,7 @@ def test_changes_that_arrive_while_another_converges_converge_together(monkeypat
         first = pool.submit(running.configure, names[0], None)
         assert begun.wait(SOON_S)
         others = [pool.submit(running.configure, name, None) for name in names[1:]]
-        while len(running._requests) < len(others):
+        while len(running._changes._requests) < len(others):
             assert not any(other.done() for other in others)
         may_go_on.set()
         for done in (first, *others):

@@ -1,16 +1,14 @@
 """A running fabric: switches are configured, links break, jobs run, and everything shows in the samples.
 
 Convergence is computed from an immutable state and published by replacing one reference. The simulation runs in the
-thread that advances it. Whoever reads takes what was published last and waits for neither.
+thread that advances it. Readers take the last publication and wait for neither.
 """
 
 from __future__ import annotations
 
-import logging
-import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from railfab.device import DeviceModel
 from railfab.errors import IntentError, TopologyError
@@ -21,21 +19,20 @@ from railfab.forwarding import (
     LinkTable,
     Marking,
     converge,
-    flow_path,
     refuse,
     unconfigured,
 )
 from railfab.intent import Job
-from railfab.sim import QUEUES, Dcqcn, Engine, Flow, Framing, Path, max_min_rates
-from railfab.topology import PortKey, Topology
+from railfab.sim import Dcqcn, Engine, Flow, Framing, max_min_rates
+from railfab.topology import Topology
+from railfab.twin.change_queue import ChangeQueue
 from railfab.twin.fair_lock import FairLock
+from railfab.twin.job_flows import JobFlows
 from railfab.twin.readings import Arrays, Readings, port_arrays
 from railfab.twin.samples import ObservedSwitch, Sample, SwitchSamples, switch_samples
 from railfab.twin.transitions import TransitionCounters, no_transitions
 from railfab.units import NS_PER_MS, NS_PER_S, bytes_per_s
 from railfab.workload import JobRun, JobStatus, Transfer, stages
-
-logger = logging.getLogger(__name__)
 
 SLICE_NS, BUSY_SLICE_NS = 20 * NS_PER_MS, NS_PER_MS
 """Interval in which the lock of the simulation is released [simulated ns]: without queues, and with queues."""
@@ -60,29 +57,6 @@ class Published:
         return {**self.counters, **self.ports, **transitions}
 
 
-@dataclass(slots=True)
-class _Request:
-    """A change that waits for its convergence. failure: what prevented it."""
-
-    change: FabricChange
-    done: bool = False
-    failure: Exception | None = None
-
-
-@dataclass(slots=True)
-class _Flows:
-    """Flows under way. stalled: why a flow has no path."""
-
-    transfers: dict[int, Transfer] = field(default_factory=dict)
-    paths: dict[int, Path | None] = field(default_factory=dict)
-    stalled: dict[int, str] = field(default_factory=dict)
-
-    def clear(self) -> None:
-        self.transfers.clear()
-        self.paths.clear()
-        self.stalled.clear()
-
-
 class LiveFabric:
     """Models, links and a job tied together. Thread-safe.
 
@@ -105,11 +79,9 @@ class LiveFabric:
         self._state = unconfigured(self._links, framing=self._framing, marking=Marking(seed=seed))
         self._ports = port_arrays(self._state)
         self._transitions = no_transitions(len(self._links.near), self._started_s)
-        self._requests: list[_Request] = []
-        self._requesting, self._converging = threading.Lock(), threading.Lock()
+        self._changes = ChangeQueue(topology.fabric, self._converge)
         self._simulation = FairLock()
-        self._flows = _Flows()
-        self._next_flow = 0
+        self._flows = JobFlows(self._links)
         self._clock_ns = 0
         self._run: JobRun | None = None
         self._engine = Engine(self._state.network, seed=seed, framing=self._framing, dcqcn=dcqcn)
@@ -137,7 +109,7 @@ class LiveFabric:
             if model is not None:
                 refuse(model, self._links)
             named[name] = model if model is None or model.name == name else replace(model, name=name)
-        self._request(FabricChange(named))
+        self._changes.apply(FabricChange(named))
 
     def set_link(self, node: str, interface: str, up: bool) -> None:
         """Break or restore the cable at this port."""
@@ -145,7 +117,7 @@ class LiveFabric:
         if key not in self._links.egress:
             raise TopologyError(f"link {node} {interface}", "there is no cable", "Use a port of the cabling plan")
         ports = frozenset({key})
-        self._request(FabricChange({}, restored=ports) if up else FabricChange({}, cut=ports))
+        self._changes.apply(FabricChange({}, restored=ports) if up else FabricChange({}, cut=ports))
 
     def start(self, job: Job) -> None:
         """Run a job from its beginning, in place of any other. Raises IntentError."""
@@ -232,29 +204,6 @@ class LiveFabric:
 
     # Convergence
 
-    def _request(self, change: FabricChange) -> None:
-        """Have a change take effect. Changes that come while another converges converge together after it."""
-        request = _Request(change)
-        with self._requesting:
-            self._requests.append(request)
-        with self._converging:
-            if not request.done:
-                self._serve_requests()
-        if request.failure is not None:
-            raise request.failure
-
-    def _serve_requests(self) -> None:
-        with self._requesting:
-            requests, self._requests = self._requests, []
-        try:
-            self._converge(merged([request.change for request in requests]))
-        except Exception as error:
-            logger.exception("%s: convergence failed", self._links.topology.fabric)
-            for request in requests:
-                request.failure = error
-        for request in requests:
-            request.done = True
-
     def _converge(self, change: FabricChange) -> None:
         before = self._state
         after = converge(before, change)
@@ -271,16 +220,8 @@ class LiveFabric:
         """Hand the new network to the engine, and new paths to the flows that pass what has changed."""
         alive = (*self._engine.active(), *self._engine.stalled())
         moved = self._state.forwards_otherwise(before) if alive else frozenset()
-        paths = {flow: self._path(flow) for flow in alive if self._passes(flow, moved)}
+        paths = {flow: self._flows.route(self._state, flow) for flow in alive if self._flows.passes(flow, moved)}
         self._engine.reroute(self._state.network, paths)
-
-    def _passes(self, flow: int, nodes: frozenset[str]) -> bool:
-        """Whether a flow or its notifications pass one of these nodes; a flow without a path always may."""
-        path = self._flows.paths.get(flow)
-        if path is None:
-            return True
-        links = (*path.links, *(queue // QUEUES for queue in path.back))
-        return any(self._links.keys[link][0] in nodes for link in links)
 
     # The simulation; all of it with its lock held
 
@@ -347,24 +288,8 @@ class LiveFabric:
             simulated_s=self._clock_ns / NS_PER_S,
         )
 
-    def _path(self, flow: int) -> Path | None:
-        """The present path of a flow; without one, the reason is noted."""
-        transfer = self._flows.transfers[flow]
-        found = flow_path(self._state, transfer.source, transfer.target, transfer.stream)
-        self._flows.stalled.pop(flow, None)
-        if isinstance(found, str):
-            self._flows.stalled[flow] = found
-        path = self._flows.paths[flow] = None if isinstance(found, str) else found
-        return path
-
     def _launch(self, transfers: Iterable[Transfer]) -> tuple[set[int], float]:
-        self._flows.clear()
-        flows = []
-        for transfer in transfers:
-            self._next_flow += 1
-            self._flows.transfers[self._next_flow] = transfer
-            path = self._path(self._next_flow)
-            flows.append(Flow(id=self._next_flow, payload_bytes=transfer.payload_bytes, path=path))
+        flows = self._flows.begin(self._state, transfers)
         self._engine.start(flows)
         return {flow.id for flow in flows}, self._ideal_s(flows)
 
@@ -388,14 +313,3 @@ class LiveFabric:
         if name not in self._links.buffer_bytes:
             fabric = self._links.topology.fabric
             raise TopologyError(f"fabric {fabric}", f"has no switch {name!r}", "Use a name of railfab plan")
-
-
-def merged(changes: Iterable[FabricChange]) -> FabricChange:
-    """Several changes, in their order, as one: what comes later counts."""
-    models: dict[str, DeviceModel | None] = {}
-    cut: frozenset[PortKey] = frozenset()
-    restored: frozenset[PortKey] = frozenset()
-    for change in changes:
-        models.update(change.models)
-        cut, restored = (cut - change.restored) | change.cut, (restored - change.cut) | change.restored
-    return FabricChange(models, cut, restored)

@@ -1,0 +1,67 @@
+"""Changes of a fabric that wait for its convergence: those that come while another converges converge together."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from railfab.device import DeviceModel
+from railfab.forwarding import FabricChange
+from railfab.topology import PortKey
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class _Request:
+    """A change that waits for its convergence. failure: the error that prevented it."""
+
+    change: FabricChange
+    done: bool = False
+    failure: Exception | None = None
+
+
+class ChangeQueue:
+    """Hands changes to `converge`, from one thread at a time. fabric: name for the log. Thread-safe."""
+
+    def __init__(self, fabric: str, converge: Callable[[FabricChange], None]) -> None:
+        self._fabric = fabric
+        self._converge = converge
+        self._requests: list[_Request] = []
+        self._requesting, self._converging = threading.Lock(), threading.Lock()
+
+    def apply(self, change: FabricChange) -> None:
+        """Wait until a change has taken effect. Raises the error of its convergence."""
+        request = _Request(change)
+        with self._requesting:
+            self._requests.append(request)
+        with self._converging:
+            if not request.done:
+                self._serve_requests()
+        if request.failure is not None:
+            raise request.failure
+
+    def _serve_requests(self) -> None:
+        with self._requesting:
+            requests, self._requests = self._requests, []
+        try:
+            self._converge(merged([request.change for request in requests]))
+        except Exception as error:
+            logger.exception("%s: convergence failed", self._fabric)
+            for request in requests:
+                request.failure = error
+        for request in requests:
+            request.done = True
+
+
+def merged(changes: Iterable[FabricChange]) -> FabricChange:
+    """Several changes, in their order, as one: what comes later counts."""
+    models: dict[str, DeviceModel | None] = {}
+    cut: frozenset[PortKey] = frozenset()
+    restored: frozenset[PortKey] = frozenset()
+    for change in changes:
+        models.update(change.models)
+        cut, restored = (cut - change.restored) | change.cut, (restored - change.cut) | change.restored
+    return FabricChange(models, cut, restored)
