@@ -20,6 +20,7 @@ class DesignCode(StrEnum):
 
     OVERSUBSCRIPTION = "oversubscription"
     POD_OVERSUBSCRIPTION = "pod-oversubscription"
+    OVERBUILT = "overbuilt"
     PORT_BUDGET = "port-budget"
     MISSING_UPLINK = "missing-uplink"
     UNEVEN_UPLINKS = "uneven-uplinks"

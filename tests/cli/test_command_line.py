@@ -78,7 +78,7 @@ def test_bad_input_is_one_clear_line_and_exit_code_2(tmp_path: Path) -> None:
     spines = railfab("plan", changed(tmp_path, "count: 4", "count: 6"), cwd=tmp_path)
     assert refused(spines).endswith(
         "pod.yml: backend.spines.count: the 16 uplinks of a full rail switch do not divide evenly among 6 "
-        "spines. Use a divisor of 16."
+        "spines. Use 1, 2, 4 or 8."
     )
     platform = railfab("render", changed(tmp_path, "platform: srlinux", "platform: ios"), "-o", "x", cwd=tmp_path)
     assert "7220-ixr-d5 does not run platform 'ios'. Use srlinux." in refused(platform)

@@ -15,7 +15,8 @@ from railfab.deploy import Journal
 ROOT = Path(__file__).parents[2]
 LINE = (
     "error pod1-seg1-leaf1 and 3 more: 3200 Gb/s of hosts share 1600 Gb/s of uplinks (2.00:1). "
-    "Add spines or links_per_leaf for a non-blocking fabric. [oversubscription]"
+    "Set backend.spines.links_per_leaf: 4, backend.spines.count: 4 or backend.oversubscription: 2 (if blocking is "
+    "intended). [oversubscription]"
 )
 ACCEPT = ("--accept", "oversubscription")
 STOPPED = {
@@ -85,7 +86,8 @@ def test_the_same_as_json(folder: Path, verb: str) -> None:
                 "code": "oversubscription",
                 "where": "pod1-seg1-leaf1 and 3 more",
                 "problem": "3200 Gb/s of hosts share 1600 Gb/s of uplinks (2.00:1)",
-                "remedy": "Add spines or links_per_leaf for a non-blocking fabric",
+                "remedy": "Set backend.spines.links_per_leaf: 4, backend.spines.count: 4 or backend.oversubscription: "
+                "2 (if blocking is intended)",
             }
         ],
     }
@@ -116,7 +118,7 @@ def test_another_code_does_not_accept_it(folder: Path) -> None:
 def test_an_unknown_code_is_bad_input_and_the_known_ones_are_listed(folder: Path, verb: tuple[str, ...]) -> None:
     done = railfab(folder, *verb, "--accept", "oversubscribed")
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert "'oversubscribed' is not one of 'oversubscription', 'pod-oversubscription', 'port-budget'," in done.stderr
+    assert "'oversubscribed' is not one of 'oversubscription', 'pod-oversubscription', 'overbuilt'," in done.stderr
 
 
 def test_plan_writes_the_documents_with_the_error_in_them(folder: Path) -> None:

@@ -99,8 +99,9 @@ def test_neither_pfc_nor_ecn() -> None:
     assert said(lossless=Lossless(pfc=False, ecn=False)) == [
         (
             Severity.WARNING,
-            "pod1-spine1: the lossless class has neither PFC nor ECN: nothing slows the senders, and its queues "
-            "drop packets. Set `lossless.pfc: true` or `lossless.ecn: true`, or write `lossless: off`.",
+            "pod1-spine1: the lossless class has neither PFC nor ECN: nothing slows the senders, and its "
+            "queues drop packets. Set profile.lossless.pfc: true or profile.lossless.ecn: true, or write "
+            "`lossless: off`.",
         )
     ]
 
@@ -109,8 +110,9 @@ def test_pfc_without_ecn() -> None:
     assert said(lossless=Lossless(ecn=False)) == [
         (
             Severity.WARNING,
-            "pod1-spine1: the lossless class has PFC without ECN: senders are paused but not slowed, and pauses "
-            "spread. Set `lossless.ecn: true`, unless the hosts limit their senders by other means.",
+            "pod1-spine1: the lossless class has PFC without ECN: senders are paused but not slowed, and "
+            "pauses spread. Set profile.lossless.ecn: true (unless the hosts limit their senders by other "
+            "means).",
         )
     ]
 

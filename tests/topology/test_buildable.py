@@ -18,190 +18,193 @@ def refusal(**changes: Any) -> list[str]:
     return str(caught.value).splitlines()
 
 
-@pytest.mark.parametrize(
-    ("changes", "line"),
-    [
-        (
-            {"backend__spines__model": "x9"},
-            "switch 'x9': is not in the catalogue. ",
-        ),
-        (
-            {"backend__planes": 3},
-            "backend.planes: the 2 ports of a NIC do not divide evenly among 3 planes. Use a divisor of 2.",
-        ),
-        (
-            {"hosts__nic_ports": 1, "backend__planes": 2},
-            "backend.planes: the 1 ports of a NIC do not divide evenly among 2 planes. Use NICs with more ports.",
-        ),
-        (
-            {"backend__segments__rail_switches": 3},
-            "backend.segments.rail_switches: the 16 NIC ports of a host do not divide evenly among 3 rail "
-            "switches. Use a divisor of 16.",
-        ),
-        (
-            {"hosts__nic_ports": 3, "backend__segments__rail_switches": 8},
-            "backend.segments.rail_switches: 8 rails of 3 ports do not divide evenly among 8 rail switches. Use "
-            "3, or a multiple of it that divides 24.",
-        ),
-        (
-            {"hosts__attach": "mlag", "hosts__nic_ports": 1},
-            "hosts.attach: mlag needs NICs with 2 ports, and nic_ports is 1. Use nic_ports: 2, or another attach.",
-        ),
-        (
-            {"hosts__attach": "esi", "backend__segments__rail_switches": 1},
-            "backend.segments.rail_switches: esi needs pairs of rail switches, and a segment has 1. Use an even "
-            "number.",
-        ),
-        (
-            {"hosts__attach": "mlag", "backend__planes": 2},
-            "hosts.attach: the ports of a NIC are in 2 planes, and a LAG cannot span planes. Use attach: routed "
-            "or vlan, or one plane.",
-        ),
-        (
-            {"backend__pods": 2},
-            "backend.pods: 2 pods are not connected. Add super_spines, or use one pod.",
-        ),
-        (
-            {"profile__ecmp": "packet"},
-            "profile.ecmp: packet spraying needs NICs that reorder packets, and hosts.reorder is false. Set "
-            "hosts.reorder: true, or use flow or flowlet.",
-        ),
-        (
-            {"profile__family": "ipv6", "hosts__attach": "vlan"},
-            "profile.family: attach: vlan supports only IPv4. Use family: ipv4, or attach: routed.",
-        ),
-        (
-            {"profile__addresses__loopbacks": "fd00::/64"},
-            "profile.addresses.loopbacks: fd00::/64 is not an ipv4 prefix. Use an ipv4 prefix.",
-        ),
-        (
-            {"backend__segments__ports": {1: [1], 2: [2]}},
-            "backend.segments.ports: no ports are assigned to rails 3, 4, 5, 6, 7, 8. Add them.",
-        ),
-        (
-            {"backend__segments__ports": {**RAILS, 9: [9]}},
-            "backend.segments.ports: ports are assigned to rail 9, and hosts have 8. Remove them.",
-        ),
-        (
-            {"backend__segments__ports": {**RAILS, 8: [40]}},
-            "backend.segments.ports: 7220-ixr-d5 has ports 1 to 32, and no port 40. Use ports that it has.",
-        ),
-        (
-            {"backend__segments__ports": {**RAILS, 8: [7]}},
-            "backend.segments.ports: rail switch 1 has more than one use of port 7. Assign each port to one rail.",
-        ),
-        (
-            {"backend__segments__ports": RAILS, "backend__segments__hosts": 5},
-            "backend.segments.hosts: the ports of a rail are enough for 4 hosts, and a segment has 5. Use fewer "
-            "hosts, or more ports per rail.",
-        ),
-        (
-            {"backend__segments__platform": "eos"},
-            "backend.segments: 7220-ixr-d5 does not run platform 'eos'. Use srlinux.",
-        ),
-        (
-            {"hosts__rate_gbps": 800},
-            "hosts.rate_gbps: 7220-ixr-d5 has no port of 800 Gb/s. Use one of 10, 25, 40, 100, 200, 400.",
-        ),
-        (
-            {"backend__spines__rate_gbps": 25},
-            "backend.spines.rate_gbps: 7220-ixr-d5 has no unsplit port of 25 Gb/s. Use one of 40, 100, 200, 400.",
-        ),
-        (
-            {"backend__spines__count": 6},
-            "backend.spines.count: the 16 uplinks of a full rail switch do not divide evenly among 6 spines. "
-            "Use a divisor of 16.",
-        ),
-        (
-            {"backend__segments__hosts": 14},
-            "backend.segments: 44 ports are needed (28 for hosts and 16 for uplinks) and 7220-ixr-d5 has 32. "
-            "Use at most 8 hosts, more rail_switches or a larger model.",
-        ),
-        (
-            {"backend__segments__count": 5},
-            "backend.spines: 40 ports are needed (one for each link of each leaf) and 7220-ixr-d5 has 32. Use 8 "
-            "spines, at most 4 segments, growth.hosts: 4 (if segments will not grow) or a larger model.",
-        ),
-        (
-            {"hosts__attach": "mlag", "backend__segments__hosts": 16, "backend__spines": None},
-            "backend.segments: 34 ports are needed (32 for hosts and 0 for uplinks and 2 for peer links) and "
-            "7220-ixr-d5 has 32. Use at most 15 hosts, more rail_switches or a larger model.",
-        ),
-        (
-            {
-                "backend__pods": 9,
-                "backend__super_spines": {"count": 4, "links_per_spine": 1, "rate_gbps": 400, "model": "7220-ixr-d5"},
-            },
-            "backend.super_spines: 36 ports are needed (one for each link of each spine) and 7220-ixr-d5 has "
-            "32. Use at most 8 pods or a larger model.",
-        ),
-        (
-            {
-                "backend__super_spines": {"count": 40, "links_per_spine": 1, "rate_gbps": 400, "model": "7220-ixr-d5"},
-                "backend__spines__links_per_leaf": 1,
-            },
-            "backend.spines: 44 ports are needed (4 for leaves and 40 for uplinks) and 7220-ixr-d5 has 32. Use "
-            "a larger model.",
-        ),
-        (
-            {"backend__spines__count": 3, "backend__segments__hosts": 6},
-            "backend.spines.count: the 16 uplinks of a full rail switch do not divide evenly among 3 spines. "
-            "Use a divisor of 16, or set backend.growth.hosts: 6 if segments will not grow.",
-        ),
-        (
-            {"hosts__attach": "vlan", "profile__addresses__hosts": "10.0.0.0/9"},
-            "profile.addresses.hosts: hosts with attach: vlan use backend.subnets.pool, not this pool. Remove "
-            "it, and set backend.subnets.pool.",
-        ),
-        (
-            {"backend__growth": {"hosts": 2}},
-            "backend.growth.hosts: 4 hosts exceed the limit of 2 hosts that the fabric may grow to. Raise the "
-            "limit; this changes addresses and ports.",
-        ),
-        (
-            {"backend__spines": None, "backend__segments__count": 257},
-            "backend.segments.count: 257 segments exceed the limit of 256 segments that the fabric may grow to. "
-            "Set backend.growth.segments: 257.",
-        ),
-        (
-            {"backend__growth": {"hosts": 19}, "backend__segments__ports": "by-rail"},
-            "backend.growth.hosts: the fabric cannot grow to 19 hosts: its switches have ports for 0. Lower the "
-            "limit, or use larger switches.",
-        ),
-        (
-            {"backend__growth": {"segments": 5}},
-            "backend.growth.segments: the fabric cannot grow to 5 segments: its switches have ports for 4. "
-            "Lower the limit, or use larger switches.",
-        ),
-        (
-            {"profile__addresses__hosts": "10.0.0.0/24"},
-            "profile.addresses.hosts: 10.0.0.0/24 has 8 bits for addresses, and the largest size of the fabric "
-            "needs 10. Use a larger pool, or limit backend.growth.",
-        ),
-        (
-            {"hosts__attach": "vlan", "backend__subnets__first_vlan": 4090},
-            "backend.subnets.first_vlan: the VLAN of the last rail exceeds 4094. Lower it.",
-        ),
-        (
-            {"hosts__attach": "vlan", "backend__subnets__rail_prefix": 30},
-            "backend.subnets.rail_prefix: a /30 has addresses for 1 hosts, and a segment has 4. Use a shorter prefix.",
-        ),
-        (
-            {"hosts__attach": "vlan", "backend__subnets__rail_prefix": 26},
-            "backend.subnets.rail_prefix: a /24 does not contain a /26 per rail. Use a longer prefix, or a "
-            "shorter switch_prefix.",
-        ),
-        (
-            {"hosts__attach": "vlan", "backend__subnets__switch_prefix": 30},
-            "backend.subnets.switch_prefix: a /30 is too small for the rails of a switch. Use a shorter prefix.",
-        ),
-        (
-            {"hosts__attach": "vlan", "backend__subnets__pool": "10.0.0.0/23"},
-            "backend.subnets.pool: 10.0.0.0/23 has no prefix left for the last rail switch. Use a larger pool, "
-            "or a longer switch_prefix.",
-        ),
-    ],
-)
+CASES: list[tuple[dict[str, Any], str]] = [
+    (
+        {"backend__spines__model": "x9"},
+        "switch 'x9': is not in the catalogue. Use 7010tx-48, 7050dx4-32s, 7060dx5-64s, 7060x6-64pe, "
+        "7215-ixs-a1, 7220-ixr-d2l, 7220-ixr-d3l, 7220-ixr-d5, 7220-ixr-h4, 7220-ixr-h5-64d, ais800-64d,"
+        " ais800-64o, as9736-64d, ds5000, linux-128, linux-16, linux-256, linux-64, n9364e-sg2-o, "
+        "n9k-c9348d-gx2a, n9k-c9364d-gx2a, qfx5130-32cd, qfx5220-32cd, qfx5230-64cd, qfx5240-64od, "
+        "sn2201, sn4700, sn5400, sn5600, sn5610, z9864f-on.",
+    ),
+    (
+        {"backend__planes": 3},
+        "backend.planes: the 2 ports of a NIC do not divide evenly among 3 planes. Use 1 or 2.",
+    ),
+    (
+        {"hosts__nic_ports": 1, "backend__planes": 2},
+        "backend.planes: the 1 ports of a NIC do not divide evenly among 2 planes. Use 1.",
+    ),
+    (
+        {"backend__segments__rail_switches": 3},
+        "backend.segments.rail_switches: the 16 NIC ports of a host do not divide evenly among 3 rail "
+        "switches. Use 1, 2, 4, 8 or 16.",
+    ),
+    (
+        {"hosts__nic_ports": 3, "backend__segments__rail_switches": 8},
+        "backend.segments.rail_switches: 8 rails of 3 ports do not divide evenly among 8 rail switches. "
+        "Use 3, 6, 12 or 24.",
+    ),
+    (
+        {"hosts__attach": "mlag", "hosts__nic_ports": 1},
+        "hosts.attach: mlag needs NICs with 2 ports, and nic_ports is 1. Set hosts.nic_ports: 2, "
+        "hosts.attach: routed or hosts.attach: vlan.",
+    ),
+    (
+        {"hosts__attach": "esi", "backend__segments__rail_switches": 1},
+        "backend.segments.rail_switches: esi needs pairs of rail switches, and a segment has 1. Use 2.",
+    ),
+    (
+        {"hosts__attach": "mlag", "backend__planes": 2},
+        "hosts.attach: the ports of a NIC are in 2 planes, and a LAG cannot span planes. Set "
+        "hosts.attach: routed, hosts.attach: vlan or backend.planes: 1.",
+    ),
+    (
+        {"backend__pods": 2},
+        "backend.pods: 2 pods are not connected. Add super_spines, or set backend.pods: 1.",
+    ),
+    (
+        {"profile__ecmp": "packet"},
+        "profile.ecmp: packet spraying needs NICs that reorder packets, and hosts.reorder is false. Set "
+        "hosts.reorder: true, profile.ecmp: flow or profile.ecmp: flowlet.",
+    ),
+    (
+        {"profile__family": "ipv6", "hosts__attach": "vlan"},
+        "profile.family: attach: vlan supports only IPv4. Set profile.family: ipv4 or hosts.attach: routed.",
+    ),
+    (
+        {"profile__addresses__loopbacks": "fd00::/64"},
+        "profile.addresses.loopbacks: fd00::/64 is not an ipv4 prefix. Use an ipv4 prefix.",
+    ),
+    (
+        {"backend__segments__ports": {1: [1], 2: [2]}},
+        "backend.segments.ports: no ports are assigned to rails 3, 4, 5, 6, 7, 8. Add them.",
+    ),
+    (
+        {"backend__segments__ports": {**RAILS, 9: [9]}},
+        "backend.segments.ports: ports are assigned to rail 9, and hosts have 8. Remove them.",
+    ),
+    (
+        {"backend__segments__ports": {**RAILS, 8: [40]}},
+        "backend.segments.ports: 7220-ixr-d5 has ports 1 to 32, and no port 40. Use ports that it has.",
+    ),
+    (
+        {"backend__segments__ports": {**RAILS, 8: [7]}},
+        "backend.segments.ports: rail switch 1 has more than one use of port 7. Assign each port to one rail.",
+    ),
+    (
+        {"backend__segments__ports": RAILS, "backend__segments__hosts": 5},
+        "backend.segments.hosts: the ports of a rail are enough for 4 hosts, and a segment has 5. Use at"
+        " most 4 hosts or more ports per rail.",
+    ),
+    (
+        {"backend__segments__platform": "eos"},
+        "backend.segments: 7220-ixr-d5 does not run platform 'eos'. Use srlinux.",
+    ),
+    (
+        {"hosts__rate_gbps": 800},
+        "hosts.rate_gbps: 7220-ixr-d5 has no port of 800 Gb/s. Use 400, 200, 100, 40, 25 or 10.",
+    ),
+    (
+        {"backend__spines__rate_gbps": 25},
+        "backend.spines.rate_gbps: 7220-ixr-d5 has no unsplit port of 25 Gb/s. Use 400, 200, 100 or 40.",
+    ),
+    (
+        {"backend__spines__count": 6},
+        "backend.spines.count: the 16 uplinks of a full rail switch do not divide evenly among 6 spines."
+        " Use 1, 2, 4 or 8.",
+    ),
+    (
+        {"backend__segments__hosts": 14},
+        "backend.segments: 44 ports are needed (28 for hosts and 16 for uplinks) and 7220-ixr-d5 has 32."
+        " Use at most 8 hosts, 4 rail_switches or a larger model.",
+    ),
+    (
+        {"backend__segments__count": 5},
+        "backend.spines: 40 ports are needed (one for each link of each leaf) and 7220-ixr-d5 has 32. Use 8 "
+        "spines, at most 4 segments, growth.hosts: 4 (if segments will not grow) or a larger model.",
+    ),
+    (
+        {"hosts__attach": "mlag", "backend__segments__hosts": 16, "backend__spines": None},
+        "backend.segments: 34 ports are needed (32 for hosts and 0 for uplinks and 2 for peer links) and"
+        " 7220-ixr-d5 has 32. Use at most 15 hosts, 4 rail_switches or a larger model.",
+    ),
+    (
+        {
+            "backend__pods": 9,
+            "backend__super_spines": {"count": 4, "links_per_spine": 1, "rate_gbps": 400, "model": "7220-ixr-d5"},
+        },
+        "backend.super_spines: 36 ports are needed (one for each link of each spine) and 7220-ixr-d5 has "
+        "32. Use at most 8 pods or a larger model.",
+    ),
+    (
+        {
+            "backend__super_spines": {"count": 40, "links_per_spine": 1, "rate_gbps": 400, "model": "7220-ixr-d5"},
+            "backend__spines__links_per_leaf": 1,
+        },
+        "backend.spines: 44 ports are needed (4 for leaves and 40 for uplinks) and 7220-ixr-d5 has 32. Use "
+        "a larger model.",
+    ),
+    (
+        {"backend__spines__count": 3, "backend__segments__hosts": 6},
+        "backend.spines.count: the 16 uplinks of a full rail switch do not divide evenly among 3 spines."
+        " Use 1, 2, 4 or 8, or set backend.growth.hosts: 6 (if segments will not grow).",
+    ),
+    (
+        {"hosts__attach": "vlan", "profile__addresses__hosts": "10.0.0.0/9"},
+        "profile.addresses.hosts: hosts with attach: vlan use backend.subnets.pool, not this pool. Set "
+        "backend.subnets.pool: 10.0.0.0/9 in its place.",
+    ),
+    (
+        {"backend__growth": {"hosts": 2}},
+        "backend.growth.hosts: 4 hosts exceed the limit of 2 hosts that the fabric may grow to. Set "
+        "backend.growth.hosts: 4 (this changes addresses and ports).",
+    ),
+    (
+        {"backend__spines": None, "backend__segments__count": 257},
+        "backend.segments.count: 257 segments exceed the limit of 256 segments that the fabric may grow to. "
+        "Set backend.growth.segments: 257.",
+    ),
+    (
+        {"backend__growth": {"hosts": 19}, "backend__segments__ports": "by-rail"},
+        "backend.growth.hosts: the fabric cannot grow to 19 hosts: its switches have ports for 0. Use larger switches.",
+    ),
+    (
+        {"backend__growth": {"segments": 5}},
+        "backend.growth.segments: the fabric cannot grow to 5 segments: its switches have ports for 4. "
+        "Use 4 or larger switches.",
+    ),
+    (
+        {"profile__addresses__hosts": "10.0.0.0/24"},
+        "profile.addresses.hosts: 10.0.0.0/24 has 8 bits for addresses, and the largest size of the "
+        "fabric needs 10. Remove it, since the default is large enough, or limit backend.growth, or use "
+        "a larger pool.",
+    ),
+    (
+        {"hosts__attach": "vlan", "backend__subnets__first_vlan": 4090},
+        "backend.subnets.first_vlan: the VLAN of the last rail exceeds 4094. Use at most 3987.",
+    ),
+    (
+        {"hosts__attach": "vlan", "backend__subnets__rail_prefix": 30},
+        "backend.subnets.rail_prefix: a /30 has addresses for 1 hosts, and a segment has 4. Use a /29.",
+    ),
+    (
+        {"hosts__attach": "vlan", "backend__subnets__rail_prefix": 26},
+        "backend.subnets.rail_prefix: a /24 does not contain a /26 per rail. Use a /27, or set "
+        "backend.subnets.switch_prefix: 23.",
+    ),
+    (
+        {"hosts__attach": "vlan", "backend__subnets__switch_prefix": 30},
+        "backend.subnets.switch_prefix: a /30 is too small for the rails of a switch. Use a /26.",
+    ),
+    (
+        {"hosts__attach": "vlan", "backend__subnets__pool": "10.0.0.0/23"},
+        "backend.subnets.pool: 10.0.0.0/23 has no prefix left for the last rail switch. Use 10.0.0.0/21.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("changes", "line"), CASES)
 def test_the_reason_is_said(changes: dict[str, Any], line: str) -> None:
     assert any(found.startswith(line) for found in refusal(**changes)), refusal(**changes)
 
@@ -210,7 +213,7 @@ def test_more_leaves_than_private_as_numbers_are_refused() -> None:
     lines = refusal(backend__growth={"pods": 4096, "segments": 4096}, backend__segments__rail_switches=16)
     assert any(
         line == "backend.growth: the largest size of the fabric has more leaves than there are private AS "
-        "numbers. Limit backend.growth, or use ibgp."
+        "numbers. Limit it, or set profile.control_plane: ibgp."
         for line in lines
     ), lines
 

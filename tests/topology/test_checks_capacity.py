@@ -31,15 +31,17 @@ def test_a_full_leaf_of_1_to_1_says_nothing() -> None:
 
 def test_alike_leaves_are_one_warning_when_no_ratio_is_stated() -> None:
     assert over(fabric(backend__spines__links_per_leaf=1)) == [
-        "warning pod1-seg1-leaf1 and 3 more: 3200 Gb/s of hosts share 1600 Gb/s of uplinks (2.00:1). Add spines "
-        "or links_per_leaf for a non-blocking fabric."
+        "warning pod1-seg1-leaf1 and 3 more: 3200 Gb/s of hosts share 1600 Gb/s of uplinks (2.00:1). Set"
+        " backend.spines.links_per_leaf: 2, backend.spines.count: 8 or backend.oversubscription: 2 (if "
+        "blocking is intended)."
     ]
 
 
 def test_what_was_stated_and_is_not_held_is_an_error() -> None:
     assert over(fabric(backend__spines__links_per_leaf=1, backend__oversubscription=1.5)) == [
-        "error pod1-seg1-leaf1 and 3 more: 3200 Gb/s of hosts share 1600 Gb/s of uplinks (2.00:1; the limit is "
-        "1.5:1). Add spines or links_per_leaf, or raise backend.oversubscription."
+        "error pod1-seg1-leaf1 and 3 more: 3200 Gb/s of hosts share 1600 Gb/s of uplinks (2.00:1; the "
+        "limit is 1.5:1). Set backend.spines.links_per_leaf: 2, backend.spines.count: 6, "
+        "backend.spines.count: 8 or backend.oversubscription: 2 (if blocking is intended)."
     ]
 
 
@@ -56,8 +58,9 @@ def test_a_stated_ratio_that_is_exceeded_by_half_a_percent_is_an_error() -> None
 
 def test_spines_are_held_to_it_too() -> None:
     assert over(three_tiers(spine=1)) == [
-        "warning pod1-spine1 and 7 more: 3200 Gb/s of leaves share 1600 Gb/s of uplinks (2.00:1). Add "
-        "super_spines or links_per_spine for a non-blocking fabric."
+        "warning pod1-spine1 and 7 more: 3200 Gb/s of leaves share 1600 Gb/s of uplinks (2.00:1). Set "
+        "backend.super_spines.links_per_spine: 2, backend.super_spines.count: 8 or "
+        "backend.oversubscription: 2 (if blocking is intended)."
     ]
 
 
@@ -74,8 +77,9 @@ def test_one_switch_that_lost_links_stands_alone() -> None:
         wire(intent), lambda link: None if (link.a.node, link.z.node) == ("pod1-seg2-leaf1", "pod1-spine4") else link
     )
     assert [line for line in said(topology, intent) if " share " in line] == [
-        "warning pod1-seg2-leaf1: 3200 Gb/s of hosts share 2400 Gb/s of uplinks (1.33:1). Add spines or "
-        "links_per_leaf for a non-blocking fabric."
+        "warning pod1-seg2-leaf1: 3200 Gb/s of hosts share 2400 Gb/s of uplinks (1.33:1). Set "
+        "backend.spines.links_per_leaf: 2, backend.spines.count: 6, backend.spines.count: 8 or "
+        "backend.oversubscription: 1.34 (if blocking is intended)."
     ]
 
 
@@ -118,10 +122,12 @@ def test_other_networks_have_ratios_of_their_own() -> None:
     narrow = with_links(narrow, lambda link: replace(link, rate_gbps=40) if link.z.node == "front-spine1" else link)
     found = [line for line in said(narrow, intent) if " share " in line]
     assert found == [
-        "error front-leaf1 and 1 more: 600 Gb/s of hosts share 40 Gb/s of uplinks (15.00:1; the limit is 3:1). "
-        "Add spines or links_per_leaf, or raise frontend.oversubscription.",
-        "error store-leaf1 and 1 more: 1800 Gb/s of hosts share 800 Gb/s of uplinks (2.25:1; the limit is 2:1). "
-        "Add spines or links_per_leaf, or raise storage.oversubscription.",
+        "error front-leaf1 and 1 more: 600 Gb/s of hosts share 40 Gb/s of uplinks (15.00:1; the limit is"
+        " 3:1). Set frontend.spines.links_per_leaf: 5, frontend.spines.count: 10, frontend.spines.count:"
+        " 16 or frontend.oversubscription: 15 (if blocking is intended).",
+        "error store-leaf1 and 1 more: 1800 Gb/s of hosts share 800 Gb/s of uplinks (2.25:1; the limit "
+        "is 2:1). Set storage.spines.links_per_leaf: 2, storage.spines.count: 3, storage.spines.count: 4"
+        " or storage.oversubscription: 2.25 (if blocking is intended).",
     ]
 
 
@@ -137,6 +143,7 @@ def test_a_spine_is_not_charged_with_uplinks_that_no_host_fills() -> None:
     tiers["backend__segments"]["hosts"] = 4
     full = fabric(**tiers)
     assert [shown(found) for found in findings(wire(full), full)] == [
-        "warning pod1-spine1 and 3 more: 3200 Gb/s of leaves share 1600 Gb/s of uplinks (2.00:1). Add "
-        "super_spines or links_per_spine for a non-blocking fabric."
+        "warning pod1-spine1 and 3 more: 3200 Gb/s of leaves share 1600 Gb/s of uplinks (2.00:1). Set "
+        "backend.super_spines.links_per_spine: 2, backend.super_spines.count: 8 or "
+        "backend.oversubscription: 2 (if blocking is intended)."
     ]

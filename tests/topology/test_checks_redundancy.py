@@ -25,14 +25,19 @@ def test_nics_of_one_port_survive_neither_their_link_nor_their_switch() -> None:
     link = (
         "error pod1-seg1-host1:rail1-p0--pod1-seg1-leaf1:ethernet-1/1/1 and 63 more: with the loss of this host link, "
         "1 GPU loses all of the bandwidth to every GPU, but backend.survives is {}. Add NIC ports to a second rail "
-        "switch, or lower backend.survives."
+        "switch, or set {}."
     )
     leaf = (
-        "error pod1-seg1-leaf1 and 3 more: with the loss of this leaf, 16 GPUs lose all of the bandwidth to every GPU, "
-        "but backend.survives is switch. Add NIC ports to a second rail switch, or lower backend.survives."
+        "error pod1-seg1-leaf1 and 3 more: with the loss of this leaf, 16 GPUs lose all of the bandwidth"
+        " to every GPU, but backend.survives is switch. Add NIC ports to a second rail switch, or set "
+        "backend.survives: link or backend.survives: nothing."
     )
-    assert lines(fabric(hosts__nic_ports=1, backend__survives="link"), "survives") == [link.format("link")]
-    assert lines(fabric(hosts__nic_ports=1, backend__survives="switch"), "survives") == [link.format("switch"), leaf]
+    nothing, weaker = "backend.survives: nothing", "backend.survives: link or backend.survives: nothing"
+    assert lines(fabric(hosts__nic_ports=1, backend__survives="link"), "survives") == [link.format("link", nothing)]
+    assert lines(fabric(hosts__nic_ports=1, backend__survives="switch"), "survives") == [
+        link.format("switch", weaker),
+        leaf.format(weaker),
+    ]
 
 
 def test_one_spine_and_one_super_spine_are_not_survived() -> None:
@@ -44,10 +49,12 @@ def test_one_spine_and_one_super_spine_are_not_survived() -> None:
         backend__super_spines=SUPERS | {"count": 1},
     )
     assert lines(intent, "survives") == [
-        "error pod1-spine1 and 1 more: with the loss of this spine, 64 GPUs lose all of the bandwidth to GPUs "
-        "behind other leaves, but backend.survives is switch. Add spines, or lower backend.survives.",
-        "error super1: with the loss of this super-spine, 128 GPUs lose all of the bandwidth to GPUs of other pods, "
-        "but backend.survives is switch. Add super-spines, or lower backend.survives.",
+        "error pod1-spine1 and 1 more: with the loss of this spine, 64 GPUs lose all of the bandwidth to"
+        " GPUs behind other leaves, but backend.survives is switch. Add spines, or set backend.survives:"
+        " link or backend.survives: nothing.",
+        "error super1: with the loss of this super-spine, 128 GPUs lose all of the bandwidth to GPUs of "
+        "other pods, but backend.survives is switch. Add super-spines, or set backend.survives: link or "
+        "backend.survives: nothing.",
     ]
 
 
@@ -61,12 +68,12 @@ def test_one_link_to_all_other_leaves_or_pods_is_not_survived() -> None:
         backend__super_spines=SUPERS | {"count": 1, "links_per_spine": 1},
     )
     assert lines(intent, "survives") == [
-        "error pod1-seg1-leaf1:ethernet-1/32--pod1-spine1:ethernet-1/1 and 3 more: with the loss of this leaf-spine "
-        "link, 32 GPUs lose all of the bandwidth to GPUs behind other leaves, but backend.survives is link. Add "
-        "spines, or lower backend.survives.",
-        "error pod1-spine1:ethernet-1/32--super1:ethernet-1/1 and 1 more: with the loss of this spine-super link, "
-        "64 GPUs lose all of the bandwidth to GPUs of other pods, but backend.survives is link. Add super-spines, or "
-        "lower backend.survives.",
+        "error pod1-seg1-leaf1:ethernet-1/32--pod1-spine1:ethernet-1/1 and 3 more: with the loss of this"
+        " leaf-spine link, 32 GPUs lose all of the bandwidth to GPUs behind other leaves, but "
+        "backend.survives is link. Add spines, or set backend.survives: nothing.",
+        "error pod1-spine1:ethernet-1/32--super1:ethernet-1/1 and 1 more: with the loss of this "
+        "spine-super link, 64 GPUs lose all of the bandwidth to GPUs of other pods, but backend.survives"
+        " is link. Add super-spines, or set backend.survives: nothing.",
     ]
 
 
@@ -103,10 +110,12 @@ def test_an_mlag_without_peer_links_is_none() -> None:
     intent, topology = paired("mlag")
     parted = with_links(topology, lambda link: None if "leaf" in link.a.node and "leaf" in link.z.node else link)
     assert lines(intent, "LAG", parted) == [
-        "error pod1-seg1-host1 bond1 and 31 more: the LAG connects to pod1-seg1-leaf1 and pod1-seg1-leaf2, "
-        "which have no peer link for MLAG. Add peer links, or an Ethernet segment (attach: esi).",
-        "error pod1-seg2-host1 bond1 and 31 more: the LAG connects to pod1-seg2-leaf1 and pod1-seg2-leaf2, "
-        "which have no peer link for MLAG. Add peer links, or an Ethernet segment (attach: esi).",
+        "error pod1-seg1-host1 bond1 and 31 more: the LAG connects to pod1-seg1-leaf1 and "
+        "pod1-seg1-leaf2, which have no peer link for MLAG. Add peer links, or set hosts.attach: esi "
+        "(Ethernet segments).",
+        "error pod1-seg2-host1 bond1 and 31 more: the LAG connects to pod1-seg2-leaf1 and "
+        "pod1-seg2-leaf2, which have no peer link for MLAG. Add peer links, or set hosts.attach: esi "
+        "(Ethernet segments).",
     ]
 
 

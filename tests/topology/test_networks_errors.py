@@ -47,11 +47,11 @@ CASES = {
     ),
     "host speed": (
         {"frontend": FRONTEND | {"rate_gbps": 200}},
-        "frontend.rate_gbps: 7220-ixr-d3l has no port of 200 Gb/s. Use one of 10, 25, 40, 50, 100.",
+        "frontend.rate_gbps: 7220-ixr-d3l has no port of 200 Gb/s. Use 100, 50, 40, 25 or 10.",
     ),
     "uplink speed": (
         {"management": MANAGEMENT | {"spines": SPINES}},
-        "management.spines.rate_gbps: 7215-ixs-a1 has no port of 100 Gb/s. Use one of 1, 10.",
+        "management.spines.rate_gbps: 7215-ixs-a1 has no port of 100 Gb/s. Use 10 or 1.",
     ),
     "no breakout": (
         {"frontend": FRONTEND | {"leaves": {"count": 2, "model": "plain"}}, "switches": {"plain": PLAIN}},
@@ -59,8 +59,7 @@ CASES = {
     ),
     "no pairs": (
         {"frontend": FRONTEND | {"leaves": LEAVES | {"count": 3}}},
-        "frontend.leaves.count: NICs with several ports need pairs of leaves, and leaves.count is 3. Use an "
-        "even number.",
+        "frontend.leaves.count: NICs with several ports need pairs of leaves, and leaves.count is 3. Use 2 or 4.",
     ),
     "nothing joins a pair that shares LAGs": (
         {"frontend": FRONTEND | {"spines": None}},
@@ -82,8 +81,9 @@ CASES = {
     ),
     "too few leaves": (
         {"frontend": FRONTEND, "backend__growth": {"segments": 9, "hosts": 8}, "backend__segments__count": 4},
-        "frontend.leaves.count: 2 leaves are too few: with 9 segments per pod with 8 slots each reserved, the "
-        "last leaf in use is 4. Use 4, or set backend.growth: {hosts: 4} if the fabric will not grow.",
+        "frontend.leaves.count: 2 leaves are too few: with 9 segments per pod with 8 slots each "
+        "reserved, the last leaf in use is 4. Use 4, or set backend.growth: {hosts: 4} (if the fabric "
+        "will not grow).",
     ),
     "too many servers": (
         {"storage": STORAGE | {"servers": 40, "spines": SPINES | {"rate_gbps": 400, "model": "7220-ixr-d5"}}},
@@ -140,8 +140,9 @@ def test_every_reason_why_a_network_cannot_be_built_is_said(case: str) -> None:
 def test_what_grows_beyond_all_bounds_is_told_to_state_them() -> None:
     beyond = {"backend__pods": 2, "backend__growth": {"hosts": 4096, "segments": 4096}}
     assert [str(error) for error in network_errors(fabric(frontend=FRONTEND, **beyond))] == [
-        "frontend.leaves.count: 2 leaves are too few: with 4096 segments per pod with 4096 slots each reserved, "
-        "the last leaf in use is 1398444. Set backend.growth: {hosts: 4, segments: 2} if the fabric will not grow.",
+        "frontend.leaves.count: 2 leaves are too few: with 4096 segments per pod with 4096 slots each "
+        "reserved, the last leaf in use is 1398444. Set backend.growth: {hosts: 4, segments: 2} (if the "
+        "fabric will not grow).",
         "frontend.tenants.red.subnet: 172.20.0.0/22 is too small for 16781319 addresses. Limit backend.growth "
         "to the size that the fabric will reach.",
     ]
@@ -154,8 +155,9 @@ def test_one_leaf_for_a_small_fabric_wants_its_growth_stated() -> None:
         "management": {"leaves": {"count": 1, "model": "sn2201"}},
     }
     assert [str(error) for error in network_errors(fabric(**small))] == [
-        "management.leaves.count: 1 leaf is too few: with 256 segments per pod with 17 slots each reserved, the "
-        "last leaf in use is 2. Use 2, or set backend.growth: {hosts: 8} if the fabric will not grow."
+        "management.leaves.count: 1 leaf is too few: with 256 segments per pod with 17 slots each "
+        "reserved, the last leaf in use is 2. Use 2, or set backend.growth: {hosts: 8} (if the fabric "
+        "will not grow)."
     ]
     assert network_errors(fabric(**small, backend__growth={"hosts": 8})) == []
 

@@ -65,7 +65,7 @@ def pods(**changes: Any) -> dict[str, Any]:
         (
             {"backend__segments__count": 4, "backend__spines__links_per_leaf": 4},
             "backend.spines",
-            "Use fewer links_per_leaf, at most 2 segments or a larger model.",
+            "Use 2 links per leaf, at most 2 segments or a larger model.",
         ),
         ({"backend__segments__hosts": 100}, "backend.segments", "Use at most 64 hosts or a larger model."),
         (

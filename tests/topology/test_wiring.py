@@ -220,15 +220,17 @@ def test_pod64_examples_by_hand() -> None:
     [
         (
             {"backend__spines__count": 6},
-            "backend.spines.count: the 16 uplinks of a full rail switch do not divide evenly among 6 spines. Use a",
+            "backend.spines.count: the 16 uplinks of a full rail switch do not divide evenly among 6 "
+            "spines. Use 1, 2, 4 or 8",
         ),
         (
             {"backend__segments__rail_switches": 3},
-            "the 16 NIC ports of a host do not divide evenly among 3 rail switches. Use a divisor of 16.",
+            "the 16 NIC ports of a host do not divide evenly among 3 rail switches. Use 1, 2, 4, 8 or 16.",
         ),
         (
             {"backend__segments__hosts": 14},
-            "44 ports are needed (28 for hosts and 16 for uplinks) and 7220-ixr-d5 has 32. Use at most 8 hosts, more",
+            "44 ports are needed (28 for hosts and 16 for uplinks) and 7220-ixr-d5 has 32. Use at most "
+            "8 hosts, 4 rail_switches",
         ),
     ],
 )
@@ -319,8 +321,8 @@ def test_several_reasons_are_given_together() -> None:
         wire(intent)
     assert str(caught.value).splitlines()[:3] == [
         "backend.segments: 7220-ixr-d5 does not run platform 'eos'. Use srlinux.",
-        "hosts.rate_gbps: 7220-ixr-d5 has no port of 33 Gb/s. Use one of 10, 25, 40, 100, 200, 400.",
-        "backend.spines.rate_gbps: 7220-ixr-d5 has no unsplit port of 800 Gb/s. Use one of 40, 100, 200, 400.",
+        "hosts.rate_gbps: 7220-ixr-d5 has no port of 33 Gb/s. Use 400, 200, 100, 40, 25 or 10.",
+        "backend.spines.rate_gbps: 7220-ixr-d5 has no unsplit port of 800 Gb/s. Use 400, 200, 100 or 40.",
     ]
 
 
@@ -335,8 +337,9 @@ def test_an_oversubscribed_fabric_is_built_and_said_to_be_so() -> None:
     intent = fabric(backend__spines__links_per_leaf=1)
     found = findings(wire(intent), intent)
     assert str(found[0]) == (
-        "pod1-seg1-leaf1 and 3 more: 3200 Gb/s of hosts share 1600 Gb/s of uplinks (2.00:1). Add spines or "
-        "links_per_leaf for a non-blocking fabric."
+        "pod1-seg1-leaf1 and 3 more: 3200 Gb/s of hosts share 1600 Gb/s of uplinks (2.00:1). Set "
+        "backend.spines.links_per_leaf: 2, backend.spines.count: 8 or backend.oversubscription: 2 (if "
+        "blocking is intended)."
     )
     assert len(found) == 1
 

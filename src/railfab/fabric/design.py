@@ -11,6 +11,7 @@ from pathlib import Path
 from railfab.device import DeviceModel, plan, unsupported
 from railfab.errors import NotRenderedYet, RailfabError, each, raise_all
 from railfab.fabric.buffers import SwitchBuffers, all_buffer_findings, switch_buffers
+from railfab.fabric.trial import Trial
 from railfab.findings import DesignCode, Finding, Severity
 from railfab.intent import FabricIntent, load_intent
 from railfab.platforms.admission import admit
@@ -89,7 +90,9 @@ class Design:
                 *all_buffer_findings(buffers),
                 *rack_findings(self.topology, self.intent),
             )
-        return tuple(sorted(found, key=lambda finding: finding.severity is not Severity.ERROR))
+        trial = Trial(self.intent)
+        tried = (trial.finding(finding) for finding in found)
+        return tuple(sorted(tried, key=lambda finding: finding.severity is not Severity.ERROR))
 
     @property
     def errors(self) -> tuple[Finding, ...]:
@@ -138,7 +141,17 @@ def design(path: Path | str, say: Say = lambda _: None) -> Design:
     intent = load_intent(path)
     say("wiring")
     with naming(path):
-        return Design(path=path, intent=intent, topology=wire(intent))
+        return Design(path=path, intent=intent, topology=_wired(intent))
+
+
+def _wired(intent: FabricIntent) -> Topology:
+    """The topology of an intent; an error proposes only what has been tried."""
+    try:
+        return wire(intent)
+    except RailfabError as error:
+        trial = Trial(intent)
+        raise_all([trial.error(one) for one in each(error)])
+        raise
 
 
 def external_text(planned: DeviceModel) -> str:

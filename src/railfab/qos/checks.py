@@ -8,6 +8,7 @@ from railfab.findings import DesignCode, Finding, Severity
 from railfab.intent import RoceTraffic
 from railfab.qos.buffers import HEADROOM_PERCENT, BufferPlan
 from railfab.qos.traffic import QueueBound, in_cells
+from railfab.remedies import Choice, remedy, setting
 
 WASTE = 1.25
 """Ratio of buffer cells to bytes of a full packet above which headroom, computed in bytes, is too small."""
@@ -28,14 +29,14 @@ def buffer_findings(where: str, plan: BufferPlan) -> Iterator[Finding]:
 def _headroom(where: str, plan: BufferPlan) -> Iterator[Finding]:
     needed, count = plan.uncut.needed_headroom_bytes, _lossless_ports(plan)
     headroom = f"headroom of {count} lossless ports is {_mb(needed)}"
-    remedy = "Use shorter cables, fewer lossless ports, or a model with more buffer"
+    advice = "Use shorter cables, fewer lossless ports, or a model with more buffer"
     if needed > plan.buffer_bytes:
         yield Finding(
             severity=Severity.ERROR,
             code=DesignCode.HEADROOM,
             where=where,
             problem=f"{headroom}, more than the {_mb(plan.buffer_bytes)} of the buffer",
-            remedy=remedy,
+            remedy=advice,
         )
     elif 100 * needed > HEADROOM_PERCENT * plan.buffer_bytes:
         yield Finding(
@@ -44,7 +45,7 @@ def _headroom(where: str, plan: BufferPlan) -> Iterator[Finding]:
             where=where,
             problem=f"{headroom}, more than {HEADROOM_PERCENT} % of the buffer of {_mb(plan.buffer_bytes)}, "
             f"and leaves {_mb(plan.uncut.lossless_bytes)} for lossless queues",
-            remedy=f"{remedy}; or share headroom among ports if the platform supports it",
+            remedy=f"{advice}; or share headroom among ports if the platform supports it",
         )
 
 
@@ -77,12 +78,14 @@ def _signals(where: str, plan: BufferPlan) -> Iterator[Finding]:
     if plan.lossless.pfc:
         code = DesignCode.PFC_WITHOUT_ECN
         problem = "the lossless class has PFC without ECN: senders are paused but not slowed, and pauses spread"
-        remedy = "Set `lossless.ecn: true`, unless the hosts limit their senders by other means"
+        found = remedy(setting("profile.lossless.ecn", True, "unless the hosts limit their senders by other means"))
     else:
         code = DesignCode.NO_CONGESTION_CONTROL
         problem = "the lossless class has neither PFC nor ECN: nothing slows the senders, and its queues drop packets"
-        remedy = "Set `lossless.pfc: true` or `lossless.ecn: true`, or write `lossless: off`"
-    yield Finding(severity=Severity.WARNING, code=code, where=where, problem=problem, remedy=remedy)
+        keys = "profile.lossless.pfc", "profile.lossless.ecn"
+        off = Choice("`lossless: off`", {"profile.lossless": False}, "write")
+        found = remedy(*(setting(key, True) for key in keys), off)
+    yield Finding(severity=Severity.WARNING, code=code, where=where, problem=problem, remedy=found)
 
 
 def _traffic(where: str, plan: BufferPlan) -> Iterator[Finding]:
@@ -102,7 +105,10 @@ def _too_large(where: str, traffic: RoceTraffic, bound: QueueBound) -> Finding:
         where=where,
         problem=f"`traffic.packet_bytes` {traffic.packet_bytes} exceeds the {bound.payload_bytes} bytes "
         "that the MTU leaves after the headers of RoCEv2",
-        remedy=f"Use at most {bound.payload_bytes}, or raise `mtu`",
+        remedy=remedy(
+            Choice(f"at most {bound.payload_bytes}", {"profile.lossless.traffic.packet_bytes": bound.payload_bytes}),
+            Choice("`mtu`", verb="raise"),
+        ),
     )
 
 

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from railfab.errors import TopologyError, raise_all
+from railfab.intent import Subnets
+from railfab.remedies import SET, Choice, remedy, setting, values
 from railfab.topology.addresses import Fields, WidePlan, address_plan
 from railfab.topology.attachment import Attachment
 from railfab.topology.catalogue import SwitchModel, no_speed
@@ -13,9 +15,15 @@ from railfab.topology.dimensions import MAX_UNCONNECTED, Dimensions
 from railfab.topology.networks import network_errors
 from railfab.topology.numbering import AsPlan
 from railfab.topology.port_budget import ports_suffice
-from railfab.topology.shape import SHAPE, Errors, listed
+from railfab.topology.shape import SHAPE, Errors, divisors, listed
+from railfab.units import counted
 
 LAST_VLAN = 4094
+NEAREST = 4
+"""Numbers of spines that a remedy proposes."""
+SHORTEST_SWITCH_PREFIX = 16
+SHORTEST_POOL = 8
+"""Length of the largest pool that a remedy proposes."""
 LONGEST_SUBNET = 30
 """Longest prefix of a rail: a gateway and a host, in addition to network and broadcast address."""
 
@@ -41,8 +49,8 @@ def _tiers(plan: Dimensions) -> Iterator[Tier]:
 def _models_run_their_platforms(plan: Dimensions) -> Errors:
     for place, model, platform in _tiers(plan):
         if platform is not None and platform not in model.names:
-            known = ", ".join(sorted(model.names))
-            yield TopologyError(place, f"{model.name} does not run platform {platform!r}", f"Use {known}")
+            known = remedy(*values(f"{place}.platform", sorted(model.names)))
+            yield TopologyError(place, f"{model.name} does not run platform {platform!r}", known)
 
 
 def _ports_have_their_speed(plan: Dimensions) -> Errors:
@@ -82,8 +90,13 @@ def _spines_share_uplinks(plan: Dimensions) -> Errors:
         yield TopologyError(
             "backend.spines.count",
             f"the {int(full)} uplinks of a full rail switch do not divide evenly among {spines} spines",
-            f"Use a divisor of {int(full)}{_or_no_growth(plan)}",
+            remedy(*values("backend.spines.count", _spines_to_use(spines, int(full))), *_no_growth(plan)),
         )
+
+
+def _spines_to_use(spines: int, uplinks: int) -> list[int]:
+    """The divisors of a number of uplinks that are nearest to the stated number of spines."""
+    return sorted(sorted(divisors(uplinks), key=lambda count: abs(count - spines))[:NEAREST])
 
 
 def _uneven_now(plan: Dimensions) -> bool:
@@ -93,10 +106,10 @@ def _uneven_now(plan: Dimensions) -> bool:
     return needed > spines and needed % spines != 0
 
 
-def _or_no_growth(plan: Dimensions) -> str:
-    """The second remedy, if spines divide the uplinks that the current hosts need."""
-    helps = plan.intent.backend.growth.hosts is None and not _uneven_now(plan)
-    return f", or set backend.growth.hosts: {plan.segments.hosts} if segments will not grow" if helps else ""
+def _no_growth(plan: Dimensions) -> Iterator[Choice]:
+    """The choice of no growth, if spines divide the uplinks that the current hosts need."""
+    if plan.intent.backend.growth.hosts is None and not _uneven_now(plan):
+        yield setting("backend.growth.hosts", plan.segments.hosts, "if segments will not grow")
 
 
 def _explicit_ports_exist(plan: Dimensions) -> Errors:
@@ -118,7 +131,8 @@ def _hosts_have_room(plan: Dimensions) -> Errors:
     hosts, room, by_rail = plan.segments.hosts, plan.host_room, plan.segments.ports != "by-host"
     if by_rail and hosts > room:
         problem = f"the ports of a rail are enough for {room} hosts, and a segment has {hosts}"
-        yield TopologyError("backend.segments.hosts", problem, "Use fewer hosts, or more ports per rail")
+        fewer = Choice(f"at most {counted(room, 'host')}", {"backend.segments.hosts": room} if room else {})
+        yield TopologyError("backend.segments.hosts", problem, remedy(fewer, Choice("more ports per rail")))
 
 
 COUNTS = {"hosts": "backend.segments.hosts", "segments": "backend.segments.count", "pods": "backend.pods"}
@@ -136,9 +150,9 @@ def _growth_is_enough(plan: Dimensions) -> Errors:
         if bound is not None and present > bound:
             stated = getattr(growth, what) is not None
             problem = f"{present} {what} exceed the limit of {bound} {what} that the fabric may grow to"
-            raise_it = "Raise the limit; this changes addresses and ports"
-            remedy = raise_it if stated else f"Set backend.growth.{what}: {present}"
-            yield TopologyError(f"backend.growth.{what}" if stated else COUNTS[what], problem, remedy)
+            note = "this changes addresses and ports" if stated else ""
+            enough = setting(f"backend.growth.{what}", present, note)
+            yield TopologyError(f"backend.growth.{what}" if stated else COUNTS[what], problem, remedy(enough))
 
 
 def _growth_has_ports(plan: Dimensions) -> Errors:
@@ -152,13 +166,18 @@ def _growth_has_ports(plan: Dimensions) -> Errors:
     ):
         if bound is not None and room is not None and bound > room:
             problem = f"the fabric cannot grow to {bound} {what}: its switches have ports for {room}"
-            yield TopologyError(f"backend.growth.{what}", problem, "Lower the limit, or use larger switches")
+            key = f"backend.growth.{what}"
+            lower = values(key, [room] if room else [])
+            yield TopologyError(key, problem, remedy(*lower, Choice("larger switches")))
 
 
 def _pools_are_used(plan: Dimensions) -> Errors:
     if plan.intent.profile.addresses.hosts is not None and plan.intent.hosts.attach != "routed":
         problem = f"hosts with attach: {plan.intent.hosts.attach} use backend.subnets.pool, not this pool"
-        yield TopologyError("profile.addresses.hosts", problem, "Remove it, and set backend.subnets.pool")
+        pool = str(plan.intent.profile.addresses.hosts)
+        move = {"profile.addresses.hosts": None, "backend.subnets.pool": pool}
+        choice = Choice(f"backend.subnets.pool: {pool} in its place", move, SET)
+        yield TopologyError("profile.addresses.hosts", problem, remedy(choice))
 
 
 def _pools_suffice(plan: Dimensions) -> Errors:
@@ -176,13 +195,16 @@ def _exhausted(pool: str, fields: Fields) -> Errors:
     if not fields.fits():
         room = fields.pool.max_prefixlen - fields.pool.prefixlen
         problem = f"{fields.pool} has {room} bits for addresses, and the largest size of the fabric needs {fields.bits}"
-        yield TopologyError(f"profile.addresses.{pool}", problem, "Use a larger pool, or limit backend.growth")
+        default = Choice("it, since the default is large enough", {f"profile.addresses.{pool}": None}, "remove")
+        choices = default, Choice("backend.growth", verb="limit"), Choice("a larger pool")
+        yield TopologyError(f"profile.addresses.{pool}", problem, remedy(*choices))
 
 
 def _as_numbers_suffice(plan: Dimensions) -> Errors:
     if not AsPlan(plan).suffices:
         problem = "the largest size of the fabric has more leaves than there are private AS numbers"
-        yield TopologyError("backend.growth", problem, "Limit backend.growth, or use ibgp")
+        choices = Choice("it", verb="limit"), setting("profile.control_plane", "ibgp")
+        yield TopologyError("backend.growth", problem, remedy(*choices))
 
 
 def _subnets_suffice(plan: Dimensions) -> Errors:
@@ -190,21 +212,50 @@ def _subnets_suffice(plan: Dimensions) -> Errors:
         return
     attachment, where = Attachment(plan), "backend.subnets"
     last_rail = attachment.subnets.first_vlan + plan.intent.hosts.nics - 1
-    if last_rail + (0 if attachment.paired else 100 * max(port.slot for port in plan.nic_ports)) > LAST_VLAN:
-        yield TopologyError(f"{where}.first_vlan", f"the VLAN of the last rail exceeds {LAST_VLAN}", "Lower it")
+    beyond = last_rail + (0 if attachment.paired else 100 * max(port.slot for port in plan.nic_ports)) - LAST_VLAN
+    if beyond > 0:
+        key, most = f"{where}.first_vlan", attachment.subnets.first_vlan - beyond
+        lower = Choice(f"at most {most}", {key: most})
+        yield TopologyError(key, f"the VLAN of the last rail exceeds {LAST_VLAN}", remedy(lower))
     if attachment.rail_prefix > LONGEST_SUBNET:
         problem = f"a /{attachment.subnets.switch_prefix} is too small for the rails of a switch"
-        yield TopologyError(f"{where}.switch_prefix", problem, "Use a shorter prefix")
+        yield TopologyError(f"{where}.switch_prefix", problem, remedy(_shorter(f"{where}.switch_prefix", plan)))
     elif plan.segments.hosts > attachment.hosts_of_subnet():
         problem = f"a /{attachment.rail_prefix} has addresses for {max(0, attachment.hosts_of_subnet())} hosts, "
         problem += f"and a segment has {plan.segments.hosts}"
-        yield TopologyError(f"{where}.rail_prefix", problem, "Use a shorter prefix")
+        yield TopologyError(f"{where}.rail_prefix", problem, remedy(_shorter(f"{where}.rail_prefix", plan)))
     if attachment.rail_bits < attachment.rail_bits_needed:
         problem = f"a /{attachment.subnets.switch_prefix} does not contain a /{attachment.rail_prefix} per rail"
-        yield TopologyError(f"{where}.rail_prefix", problem, "Use a longer prefix, or a shorter switch_prefix")
+        longer = attachment.subnets.switch_prefix + attachment.rail_bits_needed
+        shorter = attachment.rail_prefix - attachment.rail_bits_needed
+        key, other = f"{where}.rail_prefix", f"{where}.switch_prefix"
+        yield TopologyError(key, problem, remedy(Choice(f"a /{longer}", {key: longer}), setting(other, shorter)))
     if attachment.pool_used > attachment.subnets.pool.num_addresses:
         problem = f"{attachment.subnets.pool} has no prefix left for the last rail switch"
-        yield TopologyError(f"{where}.pool", problem, "Use a larger pool, or a longer switch_prefix")
+        yield TopologyError(f"{where}.pool", problem, remedy(_larger_pool(f"{where}.pool", attachment)))
+
+
+def _shorter(key: str, plan: Dimensions) -> Choice:
+    """The longest prefix of a rail, or of a switch, with addresses for the present hosts; advice if there is none."""
+    subnets = plan.intent.backend.subnets or Subnets()
+    at_rail = key.endswith("rail_prefix")
+    for length in range(LONGEST_SUBNET, subnets.switch_prefix if at_rail else SHORTEST_SWITCH_PREFIX, -1):
+        update: dict[str, object] = {"rail_prefix": length} if at_rail else {"switch_prefix": length}
+        trial = plan.intent.backend.model_copy(update={"subnets": subnets.model_copy(update=update)})
+        attachment = Attachment(Dimensions(plan.intent.model_copy(update={"backend": trial})))
+        if attachment.rail_prefix <= LONGEST_SUBNET and attachment.hosts_of_subnet() >= plan.segments.hosts:
+            return Choice(f"a /{length}", {key: length})
+    return Choice("fewer hosts, or a shorter switch_prefix")
+
+
+def _larger_pool(key: str, attachment: Attachment) -> Choice:
+    """The smallest pool around the stated one with a prefix for every rail switch; advice if there is none."""
+    pool = attachment.subnets.pool
+    length = pool.max_prefixlen - (attachment.pool_used - 1).bit_length()
+    if length < SHORTEST_POOL:
+        return Choice("a longer switch_prefix")
+    larger = str(pool.supernet(new_prefix=length))
+    return Choice(larger, {key: larger})
 
 
 CHECKS: tuple[Callable[[Dimensions], Errors], ...] = (

@@ -15,6 +15,7 @@ import yaml
 from railfab.errors import RailfabError, TopologyError, each, raise_all
 from railfab.intent import FabricIntent
 from railfab.intent.catalogue import SwitchEntry
+from railfab.remedies import remedy, values
 
 CAGE_FIELDS = {"cage", "port", "electrical"}
 """Fields of a name pattern for a cage: number from 1, from 0; its first electrical lane on the switch, from 0."""
@@ -181,9 +182,9 @@ def nearest(name: str, known: Iterable[str]) -> str:
 def no_speed(where: str, model: SwitchModel, rate_gbps: int, *, whole: bool = False) -> TopologyError:
     """The error that a model does not support a speed. whole: without breakout."""
     broken = () if whole else (speed for speeds in model.breakouts.values() for speed in speeds)
-    choice = ", ".join(str(speed) for speed in sorted({*model.speeds_gbps, *broken}))
+    choice = remedy(*values(where, sorted({*model.speeds_gbps, *broken}, reverse=True)))
     port = "unsplit port" if whole else "port"
-    return TopologyError(where, f"{model.name} has no {port} of {rate_gbps} Gb/s", f"Use one of {choice}")
+    return TopologyError(where, f"{model.name} has no {port} of {rate_gbps} Gb/s", choice)
 
 
 def _faults(name: str, entry: Mapping[str, Any]) -> Iterator[RailfabError]:

@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from railfab.errors import RailfabError, TopologyError
+from railfab.remedies import Choice, Remedy, remedy
 from railfab.topology.dimensions import Dimensions
 from railfab.units import counted
 
-LARGER = "a larger model"
+LARGER = Choice("a larger model")
 
 
 def ports_suffice(plan: Dimensions) -> Iterator[RailfabError]:
@@ -56,45 +57,47 @@ def _super_cages(plan: Dimensions) -> int:
     return -(-links // plan.super_lanes)
 
 
-def _use(remedies: Iterator[str]) -> str:
-    choices = [*remedies, LARGER]
-    return f"Use {', '.join(choices[:-1])} or {choices[-1]}" if len(choices) > 1 else f"Use {LARGER}"
+def _use(choices: Iterator[Choice]) -> Remedy:
+    return remedy(*choices, LARGER)
 
 
-def _leaf_remedies(plan: Dimensions) -> Iterator[str]:
+def _leaf_remedies(plan: Dimensions) -> Iterator[Choice]:
     if plan.host_room:
-        yield f"at most {counted(plan.host_room, 'host')}"
+        yield Choice(f"at most {counted(plan.host_room, 'host')}", {"backend.segments.hosts": plan.host_room})
     if plan.links_per_host_and_leaf > 1:
-        yield "more rail_switches"
+        more = 2 * plan.segments.rail_switches
+        yield Choice(f"{more} rail_switches", {"backend.segments.rail_switches": more})
 
 
-def _spine_remedies(plan: Dimensions) -> Iterator[str]:
+def _spine_remedies(plan: Dimensions) -> Iterator[Choice]:
     assert plan.spines is not None
     if plan.spines.links_per_leaf and plan.links_per_leaf > 1:
-        yield "fewer links_per_leaf"
+        fewer = plan.links_per_leaf // 2
+        yield Choice(f"{counted(fewer, 'link')} per leaf", {"backend.spines.links_per_leaf": fewer})
     exact = plan.exact_uplinks_without_peers
     for count in range(2 * plan.spines.count, plan.uplinks_of_full_leaf + 1, plan.spines.count):
         if (exact % count == 0 or exact != int(exact)) and _has_ports_for_leaves(_changed(plan, "spines", count=count)):
-            yield f"{count} spines"
+            yield Choice(f"{count} spines", {"backend.spines.count": count})
             break
     if room := (plan.leaf_room or 0) // plan.segments.rail_switches:
-        yield f"at most {counted(room, 'segment')}"
+        yield Choice(f"at most {counted(room, 'segment')}", {"backend.segments.count": room})
     hosts = plan.segments.hosts
     if not plan.intent.backend.growth.hosts and _has_ports_for_leaves(_changed(plan, "growth", hosts=hosts)):
-        yield f"growth.hosts: {hosts} (if segments will not grow)"
+        yield Choice(f"growth.hosts: {hosts} (if segments will not grow)", {"backend.growth.hosts": hosts})
 
 
-def _super_remedies(plan: Dimensions) -> Iterator[str]:
+def _super_remedies(plan: Dimensions) -> Iterator[Choice]:
     assert plan.supers is not None
     if plan.supers.links_per_spine and plan.links_per_spine > 1:
-        yield "fewer links_per_spine"
+        fewer = plan.links_per_spine // 2
+        yield Choice(f"{counted(fewer, 'link')} per spine", {"backend.super_spines.links_per_spine": fewer})
     most = plan.uplinks_of_full_spine * plan.supers.groups
     for count in range(2 * plan.supers.count, most + 1, plan.supers.count):
         if _has_ports_for_spines(_changed(plan, "super_spines", count=count)):
-            yield f"{count} super_spines"
+            yield Choice(f"{count} super_spines", {"backend.super_spines.count": count})
             break
     if plan.pod_room:
-        yield f"at most {counted(plan.pod_room, 'pod')}"
+        yield Choice(f"at most {counted(plan.pod_room, 'pod')}", {"backend.pods": plan.pod_room})
 
 
 def _has_ports_for_leaves(plan: Dimensions) -> bool:

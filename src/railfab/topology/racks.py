@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 from railfab.findings import DesignCode, Finding, Severity
 from railfab.intent import FabricIntent
+from railfab.remedies import Choice, remedy
 from railfab.topology.equipment import host_of
 from railfab.topology.model import Net, Node, Role, Topology
 from railfab.topology.optics import SERVER_UNITS
@@ -67,7 +68,7 @@ def rack_findings(topology: Topology, intent: FabricIntent) -> Iterator[Finding]
             code=DesignCode.RACK_SPACE,
             where="hosts.per_rack",
             problem=f"{min(per_rack, in_segment)} hosts of {units} U need {needed} U, and a rack has {RACK_UNITS} U",
-            remedy=f"Use at most {RACK_UNITS // units}",
+            remedy=remedy(Choice(f"at most {RACK_UNITS // units}", {"hosts.per_rack": RACK_UNITS // units})),
         )
 
 

@@ -7,6 +7,7 @@ from ipaddress import IPv4Network
 
 from railfab.errors import RailfabError, TopologyError
 from railfab.intent import FabricIntent
+from railfab.remedies import Choice, remedy, setting, values
 from railfab.topology.catalogue import model_named
 
 Errors = Iterator[RailfabError]
@@ -28,7 +29,7 @@ def _nic_ports_divide_among_planes(intent: FabricIntent) -> Errors:
         yield TopologyError(
             "backend.planes",
             f"the {ports} ports of a NIC do not divide evenly among {planes} planes",
-            f"Use a divisor of {ports}" if ports > 1 else "Use NICs with more ports",
+            remedy(*values("backend.planes", divisors(ports))),
         )
 
 
@@ -41,10 +42,11 @@ def _nic_ports_divide_among_rail_switches(intent: FabricIntent) -> Errors:
     where = "backend.segments.rail_switches"
     if ports % switches:
         problem = f"the {ports} NIC ports of a host do not divide evenly among {switches} rail switches"
-        yield TopologyError(where, problem, f"Use a divisor of {ports}")
+        yield TopologyError(where, problem, remedy(*values(where, divisors(ports))))
     elif per_nic % side_by_side or switches % side_by_side or hosts.nics % (switches // side_by_side):
         problem = f"{hosts.nics} rails of {per_nic} ports do not divide evenly among {switches} rail switches"
-        yield TopologyError(where, problem, f"Use {per_nic}, or a multiple of it that divides {ports}")
+        multiples = (number for number in divisors(ports) if number % per_nic == 0)
+        yield TopologyError(where, problem, remedy(*values(where, multiples)))
 
 
 def _pairs_have_two_ports(intent: FabricIntent) -> Errors:
@@ -53,33 +55,40 @@ def _pairs_have_two_ports(intent: FabricIntent) -> Errors:
         return
     if hosts.nic_ports != 2:
         problem = f"{hosts.attach} needs NICs with 2 ports, and nic_ports is {hosts.nic_ports}"
-        yield TopologyError("hosts.attach", problem, "Use nic_ports: 2, or another attach")
+        other = (setting("hosts.attach", attach) for attach in ("routed", "vlan"))
+        yield TopologyError("hosts.attach", problem, remedy(setting("hosts.nic_ports", 2), *other))
     if backend.segments.rail_switches % 2:
         problem = f"{hosts.attach} needs pairs of rail switches, and a segment has {backend.segments.rail_switches}"
-        yield TopologyError("backend.segments.rail_switches", problem, "Use an even number")
+        where, count = "backend.segments.rail_switches", backend.segments.rail_switches
+        even = (number for number in (count - 1, count + 1) if number)
+        yield TopologyError(where, problem, remedy(*values(where, even)))
     if backend.planes > 1:
         problem = f"the ports of a NIC are in {backend.planes} planes, and a LAG cannot span planes"
-        yield TopologyError("hosts.attach", problem, "Use attach: routed or vlan, or one plane")
+        other = (setting("hosts.attach", attach) for attach in ("routed", "vlan"))
+        yield TopologyError("hosts.attach", problem, remedy(*other, setting("backend.planes", 1)))
 
 
 def _pods_are_connected(intent: FabricIntent) -> Errors:
     backend = intent.backend
     if backend.pods > 1 and backend.super_spines is None:
         problem = f"{backend.pods} pods are not connected"
-        yield TopologyError("backend.pods", problem, "Add super_spines, or use one pod")
+        one = setting("backend.pods", 1)
+        yield TopologyError("backend.pods", problem, remedy(Choice("super_spines", verb="add"), one))
 
 
 def _spraying_needs_reordering(intent: FabricIntent) -> Errors:
     if intent.profile.ecmp == "packet" and not intent.hosts.reorder:
         problem = "packet spraying needs NICs that reorder packets, and hosts.reorder is false"
-        yield TopologyError("profile.ecmp", problem, "Set hosts.reorder: true, or use flow or flowlet")
+        other = (setting("profile.ecmp", ecmp) for ecmp in ("flow", "flowlet"))
+        yield TopologyError("profile.ecmp", problem, remedy(setting("hosts.reorder", True), *other))
 
 
 def _address_families_match(intent: FabricIntent) -> Errors:
     profile = intent.profile
     if profile.family == "ipv6" and intent.hosts.attach != "routed":
         problem = f"attach: {intent.hosts.attach} supports only IPv4"
-        yield TopologyError("profile.family", problem, "Use family: ipv4, or attach: routed")
+        choices = setting("profile.family", "ipv4"), setting("hosts.attach", "routed")
+        yield TopologyError("profile.family", problem, remedy(*choices))
     for name, pool in profile.addresses:
         if pool is not None and isinstance(pool, IPv4Network) != (profile.family == "ipv4"):
             problem = f"{pool} is not an {profile.family} prefix"
@@ -96,6 +105,10 @@ def _explicit_ports_cover_every_rail(intent: FabricIntent) -> Errors:
     if extra := [rail for rail in ports if not 1 <= rail <= rails]:
         problem = f"ports are assigned to {listed('rail', extra)}, and hosts have {rails}"
         yield TopologyError("backend.segments.ports", problem, "Remove them")
+
+
+def divisors(number: int) -> list[int]:
+    return [divisor for divisor in range(1, number + 1) if number % divisor == 0]
 
 
 def listed(what: str, numbers: list[int]) -> str:

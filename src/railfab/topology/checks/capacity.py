@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from math import ceil
 
 from railfab.findings import DesignCode, Finding, Severity, warning
 from railfab.intent import FabricIntent
+from railfab.remedies import Choice, remedy, setting
 from railfab.topology.checks.deduplicate import deduplicate
 from railfab.topology.links_by_tier import IndexedTopology
 from railfab.topology.model import Net, Node, Role, Topology
@@ -61,7 +63,7 @@ def oversubscription(indexed: IndexedTopology, intent: FabricIntent) -> Iterator
     """Check each leaf and spine; then each pod as a whole, if every tier is within the ratio."""
     measured, limits = tuple(_measured(indexed)), _limits(intent)
     over = tuple(
-        _over(node, capacity, limits[node.net])
+        _over(node, capacity, limits[node.net], intent)
         for node, capacity in _loaded(indexed, measured)
         if node.net in limits and _exceeds(capacity, limits[node.net])
     )
@@ -95,21 +97,34 @@ def _exceeds(capacity: Capacity, limit: Limit) -> bool:
     return capacity.ratio is not None and capacity.ratio > limit.ratio + ROUNDING
 
 
-def _over(node: Node, capacity: Capacity, limit: Limit) -> Finding:
+def _over(node: Node, capacity: Capacity, limit: Limit, intent: FabricIntent) -> Finding:
     """An error if the user stated the ratio, else a warning."""
-    below, missing = ("hosts", "spines") if node.role is Role.LEAF else ("leaves", "super_spines")
-    links = "links_per_leaf" if node.role is Role.LEAF else "links_per_spine"
+    below = "hosts" if node.role is Role.LEAF else "leaves"
     non_blocking = limit.ratio == 1
     limit_text = "" if non_blocking else f"; the limit is {limit.ratio:g}:1"
-    purpose = " for a non-blocking fabric" if non_blocking else f", or raise {node.net}.oversubscription"
     return Finding(
         severity=Severity.ERROR if limit.stated else Severity.WARNING,
         code=DesignCode.OVERSUBSCRIPTION,
         where=capacity.node,
         problem=f"{capacity.down_gbps} Gb/s of {below} share {capacity.up_gbps} Gb/s of uplinks "
         f"({capacity.ratio:.2f}:1{limit_text})",
-        remedy=f"Add {missing} or {links}{purpose}",
+        remedy=remedy(*_more_uplinks(node, capacity, limit, intent)),
     )
+
+
+def _more_uplinks(node: Node, capacity: Capacity, limit: Limit, intent: FabricIntent) -> Iterator[Choice]:
+    """More links or switches above, until the ratio is met; or the ratio that there is."""
+    network = getattr(intent, node.net)
+    above, links = ("spines", "links_per_leaf") if node.role is Role.LEAF else ("super_spines", "links_per_spine")
+    tier = getattr(network, above)
+    times = capacity.down_gbps / capacity.up_gbps / limit.ratio
+    now = capacity.up_gbps // tier.rate_gbps // max(1, tier.count // getattr(tier, "groups", 1))
+    yield setting(f"{node.net}.{above}.{links}", ceil(max(1, now) * times - ROUNDING))
+    exact = ceil(tier.count * times - ROUNDING)
+    for count in dict.fromkeys((exact, 1 << (exact - 1).bit_length())):
+        yield setting(f"{node.net}.{above}.count", count)
+    assert capacity.ratio is not None
+    yield setting(f"{node.net}.oversubscription", ceil(100 * capacity.ratio) / 100, "if blocking is intended")
 
 
 def _pods(indexed: IndexedTopology, measured: Iterable[tuple[Node, Capacity]], limit: Limit) -> Iterator[Finding]:

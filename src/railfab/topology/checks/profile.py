@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from railfab.findings import DesignCode, Finding, error, warning
-from railfab.intent import FabricIntent
+from railfab.intent import Bfd, FabricIntent
+from railfab.remedies import SET, Choice, Remedy, remedy, setting
 from railfab.topology import equipment
 from railfab.units import VXLAN_BYTES
 
@@ -36,7 +37,11 @@ def host_model(intent: FabricIntent) -> Iterator[Finding]:
             "hosts.model",
             f"{hosts.model} has {gpus} GPUs, but hosts.gpus is {hosts.gpus}"
             + ("" if named else ", so the power is underestimated"),
-            f"Use a model with {hosts.gpus} GPUs, set gpus: {gpus}, or set power_w, units and gpu_memory_gb",
+            remedy(
+                Choice(f"a model with {hosts.gpus} GPUs"),
+                setting("hosts.gpus", gpus),
+                Choice("power_w, units and gpu_memory_gb", verb=SET),
+            ),
         )
 
 
@@ -51,9 +56,14 @@ def bfd(intent: FabricIntent) -> Iterator[Finding]:
             "profile.bfd",
             f"{timers.interval_ms} ms x {timers.multiplier} takes a session down after {detection_ms} ms, "
             "which short congestion can exceed",
-            f"Use an interval of at least {FASTEST_BFD_MS} ms and a detection time of at least "
-            f"{SHORTEST_DETECTION_MS} ms",
+            remedy(_slower(timers)),
         )
+
+
+def _slower(timers: Bfd) -> Choice:
+    """The shortest interval that is long enough."""
+    interval_ms = max(FASTEST_BFD_MS, timers.interval_ms, -(-SHORTEST_DETECTION_MS // timers.multiplier))
+    return Choice(f"an interval of at least {interval_ms} ms", {"profile.bfd.interval_ms": interval_ms})
 
 
 def mtu(intent: FabricIntent) -> Iterator[Finding]:
@@ -61,16 +71,19 @@ def mtu(intent: FabricIntent) -> Iterator[Finding]:
     profile, left = intent.profile, host_mtu_bytes(intent)
     after = f"after {profile.mtu - left} bytes of VXLAN" if left < profile.mtu else "for an IP packet"
     if left < SMALLEST_MTU_BYTES:
-        remedy = f"Raise mtu to {SMALLEST_MTU_BYTES + profile.mtu - left} or more"
         problem = f"{profile.mtu} leaves {left} {after}, less than the {SMALLEST_MTU_BYTES} that hosts expect"
-        yield error(DesignCode.HOST_MTU, "profile.mtu", problem, remedy)
+        yield error(DesignCode.HOST_MTU, "profile.mtu", problem, _raise(SMALLEST_MTU_BYTES + profile.mtu - left))
     elif (needed := _roce_bytes(intent)) > left:
         yield warning(
             DesignCode.ROCE_MTU,
             "profile.mtu",
             f"{profile.mtu} leaves {left} {after}, too few for RoCE packets of {needed}: NICs send smaller ones",
-            f"Raise mtu to {needed + profile.mtu - left} or more",
+            _raise(needed + profile.mtu - left),
         )
+
+
+def _raise(mtu_bytes: int) -> Remedy:
+    return remedy(Choice(f"mtu to {mtu_bytes} or more", {"profile.mtu": mtu_bytes}, "raise"))
 
 
 def host_mtu_bytes(intent: FabricIntent) -> int:
@@ -110,5 +123,5 @@ def uet_pauses(intent: FabricIntent) -> Iterator[Finding]:
             DesignCode.UET_PFC,
             "profile.lossless.pfc",
             "Ultra Ethernet does not need a lossless network, and PFC pauses interfere with its congestion control",
-            "Use pfc: false",
+            remedy(setting("profile.lossless.pfc", False)),
         )

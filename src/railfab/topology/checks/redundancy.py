@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from railfab.findings import DesignCode, Finding, error, warning
 from railfab.intent import FabricIntent
+from railfab.remedies import Choice, remedy, setting
 from railfab.topology.checks.deduplicate import deduplicate, deduplicate_by
 from railfab.topology.failures import FailureDomain, FailureKind, failure_domains
 from railfab.topology.links_by_tier import IndexedTopology
@@ -34,7 +35,7 @@ def _not_survived(survives: str, domain: FailureDomain) -> Finding:
         f"{domain.example}{others}",
         f"with the loss of this {domain.kind}, {_gpus(domain.cut_off)} all of {domain.service}, "
         f"but backend.survives is {survives}",
-        f"Add {_remedy(domain.kind)}, or lower backend.survives",
+        remedy(Choice(_more(domain.kind), verb="add"), *_weaker(survives)),
     )
 
 
@@ -42,7 +43,13 @@ def _gpus(count: int) -> str:
     return "1 GPU loses" if count == 1 else f"{count} GPUs lose"
 
 
-def _remedy(kind: FailureKind) -> str:
+def _weaker(survives: str) -> Iterator[Choice]:
+    """The strongest claim that holds: those below the stated one, strongest first, are tried."""
+    claims = list(CLAIMS)
+    yield from (setting("backend.survives", claim) for claim in reversed(claims[: claims.index(survives)]))
+
+
+def _more(kind: FailureKind) -> str:
     match kind:
         case FailureKind.LEAF_LINK | FailureKind.SPINE:
             return "spines"
@@ -93,14 +100,14 @@ def bonds(indexed: IndexedTopology) -> Iterator[Finding]:
     for bond in indexed.topology.bonds:
         where = f"{bond.host} {bond.name}"
         if len(bond.ports) < 2:
-            problem, remedy = "a LAG with one port survives no failure", "Add a port on another switch"
-            found.append(warning(DesignCode.ONE_PORT_LAG, where, problem, remedy))
+            problem, advice = "a LAG with one port survives no failure", "Add a port on another switch"
+            found.append(warning(DesignCode.ONE_PORT_LAG, where, problem, advice))
         elif len(set(bond.switches)) < 2:
             switch = bond.switches[0]
             problem = f"all {len(bond.ports)} ports of the LAG connect to {switch}, so it does not survive its failure"
             found.append(warning(DesignCode.ONE_SWITCH_LAG, where, problem, "Connect them to two switches"))
         elif bond.esi is None and frozenset(bond.switches) not in peers:
             problem = f"the LAG connects to {' and '.join(bond.switches)}, which have no peer link for MLAG"
-            remedy = "Add peer links, or an Ethernet segment (attach: esi)"
-            found.append(error(DesignCode.LAG_WITHOUT_PEER_LINK, where, problem, remedy))
+            choices = Choice("peer links", verb="add"), setting("hosts.attach", "esi", "Ethernet segments")
+            found.append(error(DesignCode.LAG_WITHOUT_PEER_LINK, where, problem, remedy(*choices)))
     yield from deduplicate(found)

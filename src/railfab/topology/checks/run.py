@@ -12,6 +12,7 @@ from railfab.topology.checks import (
     evenness,
     inventory,
     islands,
+    overbuilt,
     profile,
     reach,
     redundancy,
@@ -23,6 +24,7 @@ from railfab.topology.links_by_tier import IndexedTopology
 from railfab.topology.model import Topology
 
 OF_INTENT: tuple[Callable[[FabricIntent], Iterator[Finding]], ...] = (
+    overbuilt.overbuilt,
     profile.host_model,
     profile.bfd,
     profile.mtu,

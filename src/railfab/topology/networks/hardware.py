@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from railfab.errors import RailfabError, TopologyError
+from railfab.remedies import remedy, values
 from railfab.topology.catalogue import SwitchModel, no_speed
 from railfab.topology.networks.access import AccessNetwork
 
@@ -21,8 +22,8 @@ def models_are_known(network: AccessNetwork) -> Errors:
 def models_run_their_platforms(network: AccessNetwork) -> Errors:
     for tier, model, platform in _tiers(network):
         if platform not in model.names:
-            problem, known = f"{model.name} does not run platform {platform!r}", ", ".join(sorted(model.names))
-            yield TopologyError(f"{network.key}.{tier}.platform", problem, f"Use {known}")
+            problem, key = f"{model.name} does not run platform {platform!r}", f"{network.key}.{tier}.platform"
+            yield TopologyError(key, problem, remedy(*values(key, sorted(model.names))))
 
 
 def _tiers(network: AccessNetwork) -> Iterator[tuple[str, SwitchModel, str]]:
@@ -52,7 +53,9 @@ def cages_can_be_split(network: AccessNetwork) -> Errors:
 def leaves_form_pairs(network: AccessNetwork) -> Errors:
     if network.leaves.count % network.group:
         problem = f"NICs with several ports need pairs of leaves, and leaves.count is {network.leaves.count}"
-        yield TopologyError(f"{network.key}.leaves.count", problem, "Use an even number")
+        key, count = f"{network.key}.leaves.count", network.leaves.count
+        even = (number for number in (count - 1, count + 1) if number)
+        yield TopologyError(key, problem, remedy(*values(key, even)))
 
 
 def leaves_are_connected(network: AccessNetwork) -> Errors:

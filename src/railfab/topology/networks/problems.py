@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from ipaddress import IPv4Network
 
 from railfab.errors import RailfabError, TopologyError
 from railfab.intent import FabricIntent, Frontend
+from railfab.remedies import SET, Choice, Remedy, remedy, values
 from railfab.topology.model import Net
 from railfab.topology.networks import hardware
 from railfab.topology.networks.access import AccessNetwork
@@ -19,7 +21,7 @@ SHORTEST = 8
 """Length of the largest prefix that a remedy suggests."""
 MAX_LEAVES = 4096
 """Largest number of leaves in an intent."""
-LIMIT_GROWTH = "Limit backend.growth to the size that the fabric will reach"
+LIMIT_GROWTH = Choice("backend.growth to the size that the fabric will reach", verb="limit")
 FIXED = 3
 """Addresses of a subnet that are not for hosts: network, gateway and broadcast."""
 
@@ -63,8 +65,14 @@ def _leaves_suffice(network: AccessNetwork, intent: FabricIntent) -> Errors:
         yield TopologyError(f"{network.key}.leaves.count", problem, _enough_leaves(network, intent, needed))
 
 
-def _enough_leaves(network: AccessNetwork, intent: FabricIntent, needed: int) -> str:
+def _enough_leaves(network: AccessNetwork, intent: FabricIntent, needed: int) -> Remedy:
     """The remedy: the number of leaves, or a smaller growth that the present leaves are enough for."""
+    more = values(f"{network.key}.leaves.count", [needed] if needed <= MAX_LEAVES else [])
+    limit = _enough_growth(network, intent)
+    return remedy(*more, *([limit] if limit else [] if more else [LIMIT_GROWTH]))
+
+
+def _enough_growth(network: AccessNetwork, intent: FabricIntent) -> Choice | None:
     backend = intent.backend
     present = {"hosts": backend.segments.hosts, "segments": backend.segments.count}
     for keys in (("hosts",), ("segments",), ("hosts", "segments")):
@@ -74,9 +82,9 @@ def _enough_leaves(network: AccessNetwork, intent: FabricIntent, needed: int) ->
         same = next(other for other in access_networks(bounded) if other.net is network.net)
         if same.slots and _leaves_needed(same, bounded) <= network.leaves.count:
             stated = ", ".join(f"{key}: {bound}" for key, bound in bounds.items())
-            limit = f"et backend.growth: {{{stated}}} if the fabric will not grow"
-            return f"Use {needed}, or s{limit}" if needed <= MAX_LEAVES else f"S{limit}"
-    return f"Use {needed}" if needed <= MAX_LEAVES else LIMIT_GROWTH
+            changes = {f"backend.growth.{key}": bound for key, bound in bounds.items()}
+            return Choice(f"backend.growth: {{{stated}}} (if the fabric will not grow)", changes, SET)
+    return None
 
 
 def _leaves_needed(network: AccessNetwork, intent: FabricIntent) -> int:
@@ -101,7 +109,7 @@ def _pool_suffices(network: AccessNetwork, intent: FabricIntent) -> Errors:
     needed = max(SMALLEST_POOL, *_addresses_needed(network, intent))
     if network.pool.num_addresses < needed:
         problem = f"{network.pool} is too small for {network.leaves.count} leaves of {network.access_ports} ports"
-        yield TopologyError(f"{network.key}.pool", problem, _larger(needed))
+        yield TopologyError(f"{network.key}.pool", problem, _larger(f"{network.key}.pool", network.pool, needed))
 
 
 def _addresses_needed(network: AccessNetwork, intent: FabricIntent) -> Iterator[int]:
@@ -135,7 +143,8 @@ def _tenants_suffice(network: AccessNetwork, intent: FabricIntent, frontend: Fro
     for name, tenant in frontend.tenants.items():
         if tenant.subnet.num_addresses < needed:
             problem = f"{tenant.subnet} is too small for {needed} addresses"
-            yield TopologyError(f"frontend.tenants.{name}.subnet", problem, _larger(needed))
+            key = f"frontend.tenants.{name}.subnet"
+            yield TopologyError(key, problem, _larger(key, tenant.subnet, needed))
         needed = FIXED
 
 
@@ -152,10 +161,12 @@ def _services_have_free_addresses(network: AccessNetwork, intent: FabricIntent) 
                 yield TopologyError(where, problem, f"Use an address in {free}, or outside {network.pool}")
 
 
-def _larger(addresses: int) -> str:
+def _larger(key: str, prefix: IPv4Network, addresses: int) -> Remedy:
     """The remedy for a prefix with fewer addresses."""
     length = 32 - (addresses - 1).bit_length()
-    return f"Use a /{length}" if length >= SHORTEST else LIMIT_GROWTH
+    if length < SHORTEST:
+        return remedy(LIMIT_GROWTH)
+    return remedy(Choice(f"a /{length}", {key: str(prefix.supernet(new_prefix=length))}))
 
 
 LAST = (_leaves_suffice, _pool_suffices, _subnets_suffice, _services_have_free_addresses)
