@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Check the design and both ends of every link: reads the running configurations with Nornir and compares them.
+"""Check the design and the configurations of switches, which Nornir reads, against the intent and each other.
 
 python playbooks/audit.py inventory/fabrics/pod64.yml --on twin
 """
@@ -10,14 +10,14 @@ import sys
 from nornir import InitNornir
 
 from railfab.deploy import read_running
-from railfab.device import disagreements
 from railfab.errors import RailfabError
-from railfab.fabric import design, parsed
+from railfab.fabric import configuration_findings, design
+from railfab.findings import Severity, findings_text
 from railfab.units import counted
 
 
 def main() -> int:
-    """Exit code: 0 nothing found, 1 findings, 2 cannot."""
+    """Exit code: 0 nothing but notes found, 1 findings, 2 cannot."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("intent")
     parser.add_argument("--on", help="twin, lab or a file; else the intent's inventory")
@@ -33,13 +33,13 @@ def main() -> int:
         print(f"audit.py: {result[name][0].exception}", file=sys.stderr)
     fabric = design(arguments.intent)
     texts = {name: found[0].result.text for name, found in result.items() if not found.failed}
-    models, invalid = parsed(fabric, texts)
-    findings = (*fabric.findings, *invalid, *disagreements(fabric.topology, models))
-    for finding in findings:
+    findings = (*fabric.findings, *configuration_findings(fabric, texts))
+    wrong = [finding for finding in findings if finding.severity is not Severity.NOTE]
+    for finding in wrong:
         print(finding.line)
-    of = f"{len(models)} of {counted(len(fabric.topology.switches()), 'switch')}"
-    print(f"{of}, {counted(len(findings), 'finding')}")
-    return 2 if result.failed else 1 if findings else 0
+    of = f"{len(texts)} of {counted(len(fabric.topology.switches()), 'switch')}"
+    print(f"{of}, {findings_text(findings)}")
+    return 2 if result.failed else 1 if wrong else 0
 
 
 if __name__ == "__main__":

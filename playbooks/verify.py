@@ -11,11 +11,12 @@ from railfab.deploy import nornir_of, verify_all
 from railfab.endpoints import STATE_DIR
 from railfab.errors import RailfabError
 from railfab.fabric import design, resolve_endpoints
+from railfab.findings import Severity, findings_text
 from railfab.units import counted
 
 
 def main() -> int:
-    """Exit code: 0 as the intent says, 1 findings, 2 cannot."""
+    """Exit code: 0 as the intent says but for notes, 1 findings, 2 cannot."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("intent")
     parser.add_argument("--on", help="twin, lab or a file; else the intent's inventory")
@@ -24,11 +25,12 @@ def main() -> int:
     fabric = design(arguments.intent)
     nornir = nornir_of(fabric, resolve_endpoints(fabric, arguments.on, STATE_DIR, arguments.limit))
     findings = verify_all(nornir, fabric, wait_s=15, on_done=lambda _name: None)
-    for finding in findings:
+    wrong = [finding for finding in findings if finding.severity is not Severity.NOTE]
+    for finding in wrong:
         print(finding.line)
     of = f"{len(nornir.inventory.hosts)} of {counted(len(fabric.topology.switches()), 'switch')}"
-    print(f"{of}, {counted(len(findings), 'finding')}")
-    return 1 if findings else 0
+    print(f"{of}, {findings_text(findings)}")
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import StrEnum, unique
 
@@ -10,8 +10,12 @@ from railfab.units import counted
 
 
 class Severity(StrEnum):
+    """ERROR: the design or the fabric is broken. WARNING: it is weaker than it could be. NOTE: nothing is known to be
+    wrong; a configuration has something that railfab does not model."""
+
     ERROR = "error"
     WARNING = "warning"
+    NOTE = "note"
 
 
 @unique
@@ -85,12 +89,17 @@ class DifferenceCode(StrEnum):
     CONFIGURATION_MISSING = "configuration-missing"
     CONFIGURATION_INVALID = "configuration-invalid"
     CONFIGURATION_DIFFERS = "configuration-differs"
+    CONFIGURATION_REFUSED = "configuration-refused"
+    HAZARD = "hazard"
+    UNKNOWN_SETTING = "unknown-setting"
     UNMODELLED_DIFFERENCE = "unmodelled-difference"
+    UNMODELLED = "unmodelled"
     CHANGE_PENDING = "change-pending"
 
     INTERFACE_MISSING = "interface-missing"
     INTERFACE_DISABLED = "interface-disabled"
     INTERFACE_DOWN = "interface-down"
+    LLDP_SILENT = "lldp-silent"
     MTU_MISMATCH = "mtu-mismatch"
     SPEED_MISMATCH = "speed-mismatch"
     FEC_MISMATCH = "fec-mismatch"
@@ -98,6 +107,7 @@ class DifferenceCode(StrEnum):
     UNNUMBERED_MISMATCH = "unnumbered-mismatch"
     SUBNET_MISMATCH = "subnet-mismatch"
     LOOPBACK_WITHOUT_ADDRESS = "loopback-without-address"
+    ADDRESS_SHARED = "address-shared"
     BGP_MISSING = "bgp-missing"
     BGP_NEIGHBOR_MISSING = "bgp-neighbor-missing"
     REMOTE_AS_MISMATCH = "remote-as-mismatch"
@@ -137,7 +147,7 @@ Code = DesignCode | DifferenceCode
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One error or warning of a check: what is wrong, where, and what to do about it."""
+    """One result of a check: what is wrong or worth knowing, where, and what to do about it."""
 
     severity: Severity
     code: Code
@@ -149,6 +159,11 @@ class Finding:
     def line(self) -> str:
         """The finding as commands print it: severity, text, and its code in brackets."""
         return f"{self.severity} {self} [{self.code}]"
+
+    @property
+    def switch(self) -> str:
+        """The switch that it is about, the first one of several: what `where` begins with."""
+        return self.where.partition(" ")[0].removesuffix(":")
 
     def __str__(self) -> str:
         return f"{self.where}: {self.problem}. {self.remedy}."
@@ -164,7 +179,18 @@ def warning(code: Code, where: str, problem: str, remedy: str) -> Finding:
     return Finding(severity=Severity.WARNING, code=code, where=where, problem=problem, remedy=remedy)
 
 
+def note(code: Code, where: str, problem: str, remedy: str) -> Finding:
+    """Something that is not known to be wrong; the exit code of a command is that of no finding."""
+    return Finding(severity=Severity.NOTE, code=code, where=where, problem=problem, remedy=remedy)
+
+
+def by_severity(found: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Errors first, then warnings, then notes."""
+    order = list(Severity)
+    return tuple(sorted(found, key=lambda finding: order.index(finding.severity)))
+
+
 def findings_text(findings: Collection[Finding]) -> str:
-    """How many errors and warnings there are: `1 error, 2 warnings`; `no finding`."""
+    """How many there are of each severity: `1 error, 2 warnings`; `no finding`."""
     counts = {severity: sum(one.severity is severity for one in findings) for severity in Severity}
     return ", ".join(counted(count, severity) for severity, count in counts.items() if count) or "no finding"

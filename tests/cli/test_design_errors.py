@@ -144,11 +144,11 @@ def test_draw_writes_the_picture_with_the_error_in_it(folder: Path) -> None:
 
 def test_audit_reports_the_error_and_accepts_it(folder: Path) -> None:
     done = railfab(folder, "audit", "pod64.yml")
-    assert (done.returncode, done.stdout) == (1, f"{LINE}\n6 of 6 switches checked, 1 finding\n")
+    assert (done.returncode, done.stdout) == (1, f"{LINE}\n6 of 6 switches checked, 1 error\n")
     found = json.loads(railfab(folder, "audit", "pod64.yml", "--output", "json").stdout)["findings"]
     assert [finding["code"] for finding in found] == ["oversubscription"]
     accepted = railfab(folder, "audit", "pod64.yml", *ACCEPT)
-    assert (accepted.returncode, accepted.stdout) == (0, "6 of 6 switches checked, 0 findings\n")
+    assert (accepted.returncode, accepted.stdout) == (0, "6 of 6 switches checked, no finding\n")
 
 
 def test_rollback_and_lab_down_do_not_stop_at_an_error(folder: Path) -> None:

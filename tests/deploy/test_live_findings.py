@@ -155,7 +155,25 @@ def test_state_that_a_platform_does_not_report_is_no_finding(fabric: Design) -> 
     silent = on_port(mtu_bytes=None, neighbor_device=None, neighbor_interface=None)(
         on_session(neighbor_device=None)(healthy(fabric))
     )
-    assert list(_live(fabric, LEAF, silent)) == []
+    assert list(_live(fabric, LEAF, replace(silent, lldp=False))) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "lacking"),
+    [
+        (on_port(neighbor_device=None, neighbor_interface=None), "no LLDP"),
+        (on_port(neighbor_interface=None), "no port in LLDP"),
+    ],
+    ids=["silent", "without its port"],
+)
+def test_a_neighbour_that_does_not_say_which_one_it_is_is_a_warning(
+    fabric: Design, change: Callable[[Observed], Observed], lacking: str
+) -> None:
+    (found,) = _live(fabric, LEAF, change(healthy(fabric)))
+    assert found.line == (
+        f"warning {PLACE}: receives {lacking} from pod1-spine1, so that its cabling is not verified. "
+        "Enable LLDP on both ends of the link to pod1-spine1. [lldp-silent]"
+    )
 
 
 def test_a_session_between_loopbacks_is_expected_and_named_by_its_peer(fabric: Design) -> None:

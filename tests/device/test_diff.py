@@ -16,8 +16,18 @@ from tests.device.planned import (
     with_qos,
 )
 
-from railfab.device import BgpNeighbor, Classifier, DeviceModel, SyslogServer, change_lines, changes, deviations
+from railfab.device import (
+    BgpNeighbor,
+    Classifier,
+    DeviceModel,
+    Loopback,
+    SyslogServer,
+    change_lines,
+    changes,
+    deviations,
+)
 from railfab.device.system import Management
+from railfab.findings import Severity
 
 LEAF_MODEL = pod64()[1][LEAF]
 UPLINK = LEAF_MODEL.neighbors[0]
@@ -147,13 +157,21 @@ def test_lines_that_no_value_stands_for_are_counted_with_the_first_one() -> None
     assert change_lines(lacking, LEAF_MODEL) == (
         "switch: 1 other line added (/ system lldp), 1 other line removed (set / interface lo5)",
     )
-    assert [str(found) for found in deviations(running, LEAF_MODEL)] == [
-        f"{LEAF}: unmodelled: has 2 lines that the model cannot express, the first is 'ip route 10.0.0.0/8 blackhole'. "
-        "Deploy the intent."
-    ]
+    assert list(deviations(running, LEAF_MODEL)) == []
 
 
 def test_a_deviation_of_a_value_has_its_path_and_both_values() -> None:
     assert [str(found) for found in deviations(with_bgp(LEAF_MODEL, max_paths=8), LEAF_MODEL)] == [
         f"{LEAF}: bgp.max_paths: is 8, the intent says 64. Deploy the intent."
     ]
+
+
+def test_a_label_and_a_spare_loopback_are_notes() -> None:
+    labelled = with_port(LEAF_MODEL, description="spare")
+    spare = replace(labelled, interfaces=(*labelled.interfaces, Loopback(name="loopback9")))
+    found = list(deviations(spare, LEAF_MODEL))
+    assert [(one.severity, one.where.partition(": ")[2]) for one in found] == [
+        (Severity.NOTE, "interfaces[ethernet-1/1/1].description"),
+        (Severity.NOTE, "interfaces[loopback9]"),
+    ]
+    assert [one.severity for one in deviations(LEAF_MODEL, spare)] == [Severity.NOTE, Severity.ERROR]

@@ -7,7 +7,7 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -139,18 +139,48 @@ def uncollected() -> Iterator[None]:
         gc.enable()
 
 
+COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
+
+
 def print_findings(found: Iterable[Finding], console: Console | None = None) -> None:
-    """One line each, the severity in red or yellow."""
+    """One line each, the severity in its colour."""
     console = console or stdout()
     for finding in found:
-        colour = "red" if finding.severity is Severity.ERROR else "yellow"
+        colour = COLOURS[finding.severity]
         line = Text.assemble((str(finding.severity), colour), finding.line.removeprefix(finding.severity))
         console.print(line, soft_wrap=True)
 
 
+def folded(found: Sequence[Finding]) -> tuple[Finding, ...]:
+    """The findings, those that several switches have alike as one that names the first of them."""
+    groups: dict[Finding, list[Finding]] = {}
+    for finding in found:
+        rest = finding.where.removeprefix(finding.switch)
+        groups.setdefault(replace(finding, where=rest), []).append(finding)
+    return tuple(
+        finding if not more else replace(finding, where=f"{finding.switch} and {len(more)} more{rest.where}")
+        for rest, (finding, *more) in groups.items()
+    )
+
+
+def findings_document(found: Iterable[Finding]) -> list[dict[str, str]]:
+    """Findings about switches for `--output json`."""
+    return [
+        {
+            "class": finding.severity,
+            "code": finding.code,
+            "switch": finding.switch,
+            "where": finding.where,
+            "problem": finding.problem,
+            "remedy": finding.remedy,
+        }
+        for finding in found
+    ]
+
+
 def findings_exit(findings: Sequence[Finding]) -> None:
-    """Leave with 1 when there are findings."""
-    if findings:
+    """Leave with 1 when there are findings other than notes."""
+    if any(finding.severity is not Severity.NOTE for finding in findings):
         raise typer.Exit(FOUND)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,7 +17,9 @@ from railfab.cli.common import (
     Output,
     OutputOption,
     StateOption,
+    findings_document,
     findings_exit,
+    folded,
     print_findings,
     print_json,
     print_table,
@@ -25,10 +27,9 @@ from railfab.cli.common import (
     stop_at_errors,
     uncollected,
 )
-from railfab.device import DeviceModel, deviations, disagreements
 from railfab.errors import RailfabError
-from railfab.fabric import Design, design, limited, parsed, resolve_endpoints
-from railfab.findings import DifferenceCode, Finding, error
+from railfab.fabric import Design, configuration_findings, design, limited, resolve_endpoints
+from railfab.findings import DifferenceCode, Finding, error, findings_text
 from railfab.intent import json_schema
 from railfab.platforms import platform
 from railfab.units import counted
@@ -92,20 +93,25 @@ def audit(
     names = [node.name for node in limited(fabric.topology, limit)]
     endpoints = resolve_endpoints(fabric, on, state, limit) if on is not None else None
     texts = _texts(fabric, configs, endpoints, names)
-    found = [finding for finding in fabric.findings if finding.code not in (accept or ())]
-    models = _parsed(fabric, texts, names, found)
-    for name, model in models.items():
-        found.extend(deviations(model, fabric.models[name]))
-    found.extend(disagreements(fabric.topology, models))
-    if endpoints is not None:
-        found.extend(_unmodelled(fabric, endpoints, found))
+    found = (
+        *(finding for finding in fabric.findings if finding.code not in (accept or ())),
+        *_missing(names, texts),
+        *configuration_findings(fabric, texts),
+    )
     if output is Output.JSON:
-        print_json({"fabric": fabric.topology.fabric, "checked": sorted(texts), "findings": [asdict(f) for f in found]})
+        print_json({"fabric": fabric.topology.fabric, "checked": sorted(texts), "findings": findings_document(found)})
     else:
-        print_findings(tuple(found))
+        print_findings(folded(found))
         checked = f"{len(texts)} of {counted(len(fabric.models), 'switch')} checked"
-        stdout().print(f"{checked}, {counted(len(found), 'finding')}")
+        stdout().print(f"{checked}, {findings_text(found)}")
     findings_exit(found)
+
+
+def _missing(names: list[str], texts: dict[str, str]) -> Iterator[Finding]:
+    for name in names:
+        if name not in texts:
+            problem = "has no configuration here"
+            yield error(DifferenceCode.CONFIGURATION_MISSING, name, problem, "Render or read it as well")
 
 
 def _texts(fabric: Design, configs: Path | None, endpoints: Endpoints | None, names: list[str]) -> dict[str, str]:
@@ -117,13 +123,6 @@ def _texts(fabric: Design, configs: Path | None, endpoints: Endpoints | None, na
 
         return read_configurations(fabric, endpoints)
     return {name: fabric.texts[name] for name in names}
-
-
-def _unmodelled(fabric: Design, endpoints: Endpoints, found: list[Finding]) -> tuple[Finding, ...]:
-    """Lines that a deploy would change though the device models are as intended."""
-    from railfab.deploy import nornir_of, unmodelled_differences
-
-    return unmodelled_differences(nornir_of(fabric, endpoints), fabric, found)
 
 
 def _from_files(fabric: Design, configs: Path, names: list[str]) -> dict[str, str]:
@@ -142,18 +141,6 @@ def _text(file: Path) -> str:
     except (OSError, UnicodeDecodeError) as error:
         problem = "is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else f"cannot be read ({error.strerror})"
         raise RailfabError(str(file), problem, "Write it again with railfab render") from None
-
-
-def _parsed(fabric: Design, texts: dict[str, str], names: list[str], found: list[Finding]) -> dict[str, DeviceModel]:
-    """Device models of the texts. Adds a finding for each text that does not parse, and for each that is missing."""
-    models, invalid = parsed(fabric, texts)
-    found.extend(invalid)
-    missing = [name for name in names if name not in texts]
-    found.extend(
-        error(DifferenceCode.CONFIGURATION_MISSING, name, "has no configuration here", "Render or read it as well")
-        for name in missing
-    )
-    return models
 
 
 def schema() -> None:

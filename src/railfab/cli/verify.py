@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -15,13 +14,16 @@ from railfab.cli.common import (
     Output,
     OutputOption,
     StateOption,
+    findings_document,
     findings_exit,
+    folded,
     print_findings,
     print_json,
     stderr,
     stdout,
 )
 from railfab.fabric import design, resolve_endpoints
+from railfab.findings import Severity, findings_text
 from railfab.units import counted
 
 
@@ -44,11 +46,13 @@ def verify(
         found = verify_all(nornir, fabric, wait_s=wait, on_done=lambda _name: None)
     switches = sorted(nornir.inventory.hosts)
     if output is Output.JSON:
-        document = {"fabric": fabric.intent.fabric, "checked": switches, "findings": [asdict(one) for one in found]}
+        document = {"fabric": fabric.intent.fabric, "checked": switches, "findings": findings_document(found)}
         print_json(document)
     else:
-        print_findings(found)
+        wrong = [one for one in found if one.severity is not Severity.NOTE]
+        print_findings(folded(wrong))
         sessions = sum(len(fabric.models[name].neighbors) for name in switches)
-        verdict = counted(len(found), "finding") if found else f"all {sessions} BGP session ends are as the intent says"
+        healthy = f"all {sessions} BGP session ends are as the intent says"
+        verdict = findings_text(wrong) if wrong else healthy
         stdout().print(f"{len(switches)} of {counted(len(fabric.models), 'switch')} checked: {verdict}")
     findings_exit(found)

@@ -4,7 +4,7 @@ from railfab.deploy.inventory import RailfabInventory
 from railfab.deploy.journal import DeployRecord, Journal, OpenDeploy, new_change
 from railfab.deploy.run import Outcome, Preview, apply_all, nornir_of, preview_all, read_configurations
 from railfab.deploy.tasks import inspect, preview, read_running, reconcile
-from railfab.deploy.verify import unmodelled_differences, verify_all
+from railfab.deploy.verify import verify_all
 
 __all__ = [
     "DeployRecord",
@@ -22,6 +22,5 @@ __all__ = [
     "read_configurations",
     "read_running",
     "reconcile",
-    "unmodelled_differences",
     "verify_all",
 ]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from nornir.core import Nornir
 
-from railfab.deploy.run import OnDone, inspect_all, preview_all
+from railfab.deploy.run import OnDone, inspect_all
 from railfab.device import (
     BgpNeighbor,
     DeviceModel,
@@ -15,69 +15,41 @@ from railfab.device import (
     Observed,
     ObservedBgpSession,
     ObservedInterface,
-    deviations,
-    disagreements,
     interfaces_of_peers,
 )
-from railfab.fabric import Design, parsed
-from railfab.findings import DifferenceCode, Finding, error
+from railfab.fabric import Design, configuration_findings
+from railfab.findings import DifferenceCode, Finding, Severity, by_severity, error, warning
 from railfab.platforms import Pending, Running, platform
 from railfab.topology import Port, Topology
-from railfab.units import counted
 
 POLL_S = 1.0
 DEPLOY = "Deploy the intent"
-OF_THE_SYSTEM = (DifferenceCode.INTERFACE_DISABLED, DifferenceCode.MTU_MISMATCH)
 
 
 def verify_all(nornir: Nornir, fabric: Design, *, wait_s: float, on_done: OnDone) -> tuple[Finding, ...]:
-    """Every difference between the switches and the intent.
+    """Every difference between the switches and the intent, errors first.
 
-    Repeated until nothing is found or wait_s has passed, because sessions need seconds to come up after a change.
-    Raises DeviceError when a switch cannot be read.
+    Repeated until nothing but notes is found or wait_s has passed, because sessions need seconds to come up after a
+    change. Raises DeviceError when a switch cannot be read.
     """
     deadline = time.monotonic() + wait_s
     owned = {name for name, host in nornir.inventory.hosts.items() if host["endpoint"].owns_system}
-    found = tuple(_findings(fabric, inspect_all(nornir, on_done), owned))
-    while found and time.monotonic() < deadline:
+    while True:
+        found = by_severity(_findings(fabric, inspect_all(nornir, on_done), owned))
+        if all(one.severity is Severity.NOTE for one in found) or time.monotonic() >= deadline:
+            return found
         time.sleep(POLL_S)
-        found = tuple(_findings(fabric, inspect_all(nornir, on_done), owned))
-    return (*found, *unmodelled_differences(nornir, fabric, found))
-
-
-def unmodelled_differences(nornir: Nornir, fabric: Design, found: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Lines that a deploy would change on switches whose models equal the intent: unmodelled configuration.
-
-    found: findings so far; a switch with a finding about its configuration (`NAME: ...`) or about what its operating
-    system has (`NAME PORT`) is left out.
-    """
-    named = {finding.where.partition(": ")[0] for finding in found if ": " in finding.where}
-    named |= {finding.where.partition(" ")[0] for finding in found if finding.code in OF_THE_SYSTEM}
-    others = nornir.filter(filter_func=lambda host: host.name not in named)
-    previews = preview_all(others, fabric.texts, lambda _name: None) if others.inventory.hosts else []
-    return tuple(_unmodelled(found.name, found.diff) for found in previews if found.changed)
-
-
-def _unmodelled(name: str, diff: str) -> Finding:
-    lines = [line for line in diff.splitlines() if line[:1] in {"+", "-"} and line[:3] not in {"+++", "---"}]
-    first = (lines or diff.splitlines())[0]
-    problem = f"differs from the rendered intent in {counted(len(lines), 'line')}, the first is '{first}'"
-    return error(DifferenceCode.UNMODELLED_DIFFERENCE, name, problem, "Deploy the intent; --plan shows every line")
 
 
 def _findings(
     fabric: Design, inspected: Mapping[str, tuple[Running, Observed]], owned: Collection[str]
 ) -> Iterator[Finding]:
     """owned: switches whose operating system a deploy configures too."""
-    models, invalid = parsed(fabric, {name: running.text for name, (running, _) in inspected.items()})
-    yield from invalid
     for name, (running, observed) in inspected.items():
         if running.pending is not None:
             yield _pending(name, running.pending)
         yield from _live(fabric, name, observed, owns_system=name in owned)
-    for name, model in models.items():
-        yield from deviations(model, fabric.models[name])
-    yield from disagreements(fabric.topology, models)
+    yield from configuration_findings(fabric, {name: running.text for name, (running, _) in inspected.items()})
 
 
 def _pending(name: str, pending: Pending) -> Finding:
@@ -101,7 +73,10 @@ def _live(fabric: Design, name: str, observed: Observed, *, owns_system: bool = 
     for port, peer, _ in fabric.topology.ports_of(name):
         if port.cage:
             where = f"{name} {port.name}"
-            yield from _interface(where, interfaces.get(port.name), peer, fabric.intent.profile.mtu, external)
+            found = interfaces.get(port.name)
+            yield from _interface(where, found, peer, fabric.intent.profile.mtu, external)
+            if observed.lldp and peer.node in fabric.models and found is not None and found.oper_up:
+                yield from _silent(where, found, peer)
     yield from _sessions(fabric, name, observed)
 
 
@@ -162,6 +137,16 @@ def _interface(
     if seen != (peer.node, peer.name):
         problem = f"is cabled to {' '.join(seen)}, the intent says {peer.node} {peer.name}"
         yield error(DifferenceCode.MISCABLED, where, problem, "Correct the cabling")
+
+
+def _silent(where: str, found: ObservedInterface, peer: Port) -> Iterator[Finding]:
+    """A switch at the other end that does not say which one it is: its cabling is not known to be right."""
+    if found.neighbor_device is None or found.neighbor_interface is None:
+        lacking = "no LLDP" if found.neighbor_device is None else "no port in LLDP"
+        problem = f"receives {lacking} from {peer.node}, so that its cabling is not verified"
+        yield warning(
+            DifferenceCode.LLDP_SILENT, where, problem, f"Enable LLDP on both ends of the link to {peer.node}"
+        )
 
 
 def _session(where: str, found: ObservedBgpSession | None, peer: str, neighbor: BgpNeighbor) -> Iterator[Finding]:

@@ -100,10 +100,24 @@ def disagreements(topology: Topology, models: Mapping[str, DeviceModel]) -> tupl
         if node.name in models
     }
     found = [finding for switch in switches.values() for finding in _switch_mistakes(switch)]
+    found.extend(_shared_addresses(switches, topology))
     for link in topology.links:
         if link.a.node in switches and link.z.node in switches and link.a.cage and link.z.cage:
             found.extend(_link_mistakes(link, switches))
     return tuple(found)
+
+
+def _shared_addresses(switches: Mapping[str, ConfiguredSwitch], topology: Topology) -> Iterator[Finding]:
+    """Addresses that two switches have, or one of a switch of which there is no model here; gateways are shared."""
+    owners = {node.loopback: node.name for node in topology.switches() if node.loopback is not None}
+    for name, switch in switches.items():
+        for interface in switch.model.interfaces:
+            for address in interface.addresses:
+                owner = owners.setdefault(address.ip, name)
+                if owner != name:
+                    problem = f"has {address.ip}, which is an address of {owner}"
+                    where = f"{name} {interface.name}"
+                    yield error(DifferenceCode.ADDRESS_SHARED, where, problem, "Give one of both another address")
 
 
 def _switch_mistakes(switch: ConfiguredSwitch) -> Iterator[Finding]:

@@ -5,23 +5,45 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from railfab.device.diff import Change, changes
+from railfab.device.interfaces import Loopback, Port
 from railfab.device.model import DeviceModel
-from railfab.findings import DifferenceCode, Finding, error
-from railfab.units import counted
+from railfab.device.qos import Classifier, PortProfile
+from railfab.device.routing import Policy
+from railfab.findings import DifferenceCode, Finding, error, note
 
 UNMODELLED = "unmodelled"
+LABELS = ("description", "vlans.name")
+"""Fields that only people read."""
 
 
 def deviations(running: DeviceModel, intended: DeviceModel) -> Iterator[Finding]:
-    """One finding per value that differs from the intent, and one for all lines that the model cannot express."""
+    """One finding per value that differs from the intent: an error, or a note where it changes nothing in the fabric.
+
+    What the models have no word for is left out.
+    """
     for change in changes(running, intended):
-        where = f"{intended.name}: {change.path}"
-        if change.path == UNMODELLED:
-            yield error(DifferenceCode.UNMODELLED_DIFFERENCE, where, _lines(change), "Deploy the intent")
-        else:
-            yield error(DifferenceCode.CONFIGURATION_DIFFERS, where, change.problem, "Deploy the intent")
+        if change.path != UNMODELLED:
+            severity = note if _is_harmless(change, running) else error
+            where = f"{intended.name}: {change.path}"
+            yield severity(DifferenceCode.CONFIGURATION_DIFFERS, where, change.problem, "Deploy the intent")
 
 
-def _lines(change: Change) -> str:
-    more = [line for line in change.before if line not in change.after]
-    return f"has {counted(len(more), 'line')} that the model cannot express, the first is '{more[0]}'"
+def _is_harmless(change: Change, running: DeviceModel) -> bool:
+    """Whether it is a label, or something of its own that nothing of the intent uses."""
+    last = change.steps[-1].field
+    if last in LABELS or ".".join(step.field for step in change.steps) in LABELS:
+        return True
+    if change.is_order or change.after is not None:
+        return False
+    added = change.before
+    if isinstance(added, Loopback):
+        return True
+    if isinstance(added, Port):
+        return added.network_instance is None and added.vlans is None
+    if isinstance(added, Policy):
+        used = (name for found in running.neighbors for name in (*found.import_policies, *found.export_policies))
+        return added.name not in used
+    bound = running.qos.ports if running.qos else ()
+    if isinstance(added, Classifier):
+        return all(port.classifier != added.name for port in bound)
+    return isinstance(added, PortProfile) and all(port.profile != added.name for port in bound)

@@ -56,7 +56,8 @@ class ObservedBgpSession:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observed:
-    """The live state of one switch."""
+    """The live state of one switch. lldp: whether it reports the neighbours that it hears."""
 
     interfaces: tuple[ObservedInterface, ...]
     sessions: tuple[ObservedBgpSession, ...]
+    lldp: bool = True

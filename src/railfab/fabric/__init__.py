@@ -1,19 +1,19 @@
 """The design of a fabric (intent, topology, device models, findings), and the endpoints of its switches."""
 
+from railfab.fabric.audit import configuration_findings
 from railfab.fabric.buffers import SwitchBuffers
 from railfab.fabric.design import Design, NotAccepted, Say, design
 from railfab.fabric.endpoints import resolve_endpoints
 from railfab.fabric.limit import group_names, limited
-from railfab.fabric.parsed import parsed
 
 __all__ = [
     "Design",
     "NotAccepted",
     "Say",
     "SwitchBuffers",
+    "configuration_findings",
     "design",
     "group_names",
     "limited",
-    "parsed",
     "resolve_endpoints",
 ]

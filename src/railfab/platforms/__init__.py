@@ -1,7 +1,9 @@
 """Switch operating systems: one subpackage each, found by name, mostly data."""
 
 from railfab.platforms.admission import admit
-from railfab.platforms.contract import Capabilities, Dialect, LabFacts, Platform, Support
+from railfab.platforms.contract import Capabilities, Dialect, LabFacts, Platform, Refusal, Support
+from railfab.platforms.differences import Difference, Side
+from railfab.platforms.hazards import Hazard, harms
 from railfab.platforms.interface_templates import InterfaceTemplates
 from railfab.platforms.registry import platform, platform_names
 from railfab.platforms.session import ChangeName, Identity, Pending, Running, Session, Staged, Verb
@@ -20,13 +22,17 @@ __all__ = [
     "Confidence",
     "Datastore",
     "Dialect",
+    "Difference",
+    "Hazard",
     "Identity",
     "InterfaceTemplates",
     "LabFacts",
     "Pending",
     "Platform",
+    "Refusal",
     "Running",
     "Session",
+    "Side",
     "Staged",
     "SubscriptionMode",
     "Support",
@@ -39,6 +45,7 @@ __all__ = [
     "VirtualDevice",
     "VirtualSession",
     "admit",
+    "harms",
     "platform",
     "platform_names",
 ]

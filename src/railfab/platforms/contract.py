@@ -8,6 +8,8 @@ from enum import StrEnum
 
 from railfab.device import DeviceModel
 from railfab.endpoints import Credentials, Endpoint
+from railfab.platforms.differences import Difference
+from railfab.platforms.hazards import Hazard
 from railfab.platforms.interface_templates import InterfaceTemplates
 from railfab.platforms.session import Session
 from railfab.platforms.telemetry_map import TelemetryMap
@@ -104,10 +106,25 @@ class Dialect:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """A leaf or line that the schema of a switch does not take. is_unknown: one that the release we know lacks."""
+
+    where: str
+    problem: str
+    is_unknown: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Platform:
     """The parts of one platform; `railfab.testing.platforms` holds the laws that every platform passes.
 
     render: model to tree (deterministic). text: tree to configuration text. parse: configuration text to model.
+    differences: every leaf or line in which a configuration text differs from a rendered one, also in the parts of a
+        switch that railfab does not configure; a value that is the switch's default equals an absent one.
+    hazards: reads its `hazards.yml`, once.
+    refusals: what the switch's own schema refuses in a text, or does not know; none where railfab has no schema.
+    aligned: a text with the names of objects that the switch may choose freely (a peer group, a profile) as the other
+        text has them, and a line for each object that has another name; the text as it is where None.
     session: imports its transport on use. suffix: of the name of a configuration file.
     startup: tree to containerlab's startup file; None where that is `text`.
     external: what EXTERNAL features of a planned model mean for the system below, as comments that begin its
@@ -125,6 +142,10 @@ class Platform:
     dialect: Dialect
     lab: LabFacts
     suffix: str
+    differences: Callable[[str, str], tuple[Difference, ...]]
+    hazards: Callable[[], tuple[Hazard, ...]]
+    refusals: Callable[[str], tuple[Refusal, ...]] | None = None
+    aligned: Callable[[str, str], tuple[str, tuple[str, ...]]] | None = None
     startup: Callable[[Tree], str] | None = None
     external: Callable[[DeviceModel], str] | None = None
     twin: TwinFace | None = None

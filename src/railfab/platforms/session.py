@@ -67,7 +67,10 @@ class Identity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Running:
-    """A switch's running configuration, as `parse` reads it. revision: another one after every change of the text."""
+    """A switch's running configuration, all of it, as `parse` reads it.
+
+    revision: another one after every change of what a deploy replaces.
+    """
 
     text: str
     revision: str

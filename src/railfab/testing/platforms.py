@@ -45,6 +45,7 @@ from railfab.platforms.features import FEATURES
 from railfab.telemetry.decode import Decoder
 from railfab.telemetry.mapping import PathMap, carried_labels, compiled
 from railfab.testing.device_models import device_models, features
+from railfab.testing.edits import edited_trees
 from railfab.testing.leaf_models import leaf
 from railfab.testing.native_values import label_texts, native_values
 from railfab.twin.encoder import Encoder, Wildcard
@@ -105,6 +106,42 @@ class PlatformLaws:
         planned = drawn.draw(device_models(self.name))
         model = admit(planned, own)
         assert own.parse(own.external(planned) + own.text(own.render(model))) == model
+
+    # What a configuration has beyond the model
+
+    @given(drawn=st.data())
+    @thorough
+    def test_no_leaf_or_line_is_lost(self, drawn: st.DataObject) -> None:
+        """An edit is another model, a difference that the model does not explain, or refused.
+
+        It may be anywhere: also in a part of the configuration that railfab leaves to others.
+        """
+        own, model = self.platform, self.model(drawn)
+        tree = own.render(model)
+        text = own.text(tree)
+        edited = own.text(drawn.draw(edited_trees(tree)))
+        if edited == text:
+            return
+        try:
+            parsed = own.parse(edited)
+        except RailfabError:
+            return
+        assert parsed != model or own.differences(edited, own.text(own.render(parsed)))
+
+    @given(drawn=st.data())
+    @brief
+    def test_a_rendered_configuration_differs_from_another_one_only(self, drawn: st.DataObject) -> None:
+        own, model = self.platform, self.model(drawn)
+        other = self.model(drawn)
+        text, others = (own.text(own.render(found)) for found in (model, other))
+        assert own.differences(text, text) == ()
+        assert bool(own.differences(text, others)) == (text != others)
+
+    def test_its_hazards_have_names_sources_and_consequences(self) -> None:
+        hazards = self.platform.hazards()
+        assert hazards
+        assert len({hazard.name for hazard in hazards}) == len(hazards)
+        assert all(hazard.consequence and hazard.source for hazard in hazards)
 
     # Capabilities
 

@@ -1,11 +1,13 @@
 """FRRouting on Linux: integrated configuration, pushed with frr-reload.py over SSH."""
 
+from functools import partial
+
 from railfab.device import DeviceModel, Lag, Port
 from railfab.endpoints import Credentials, Endpoint
 from railfab.platforms.contract import Platform
 from railfab.platforms.frr.lines import FORMAT
 from railfab.platforms.frr.names import device_name
-from railfab.platforms.frr.parse import NAME, parse
+from railfab.platforms.frr.parse import NAME, differences, parse
 from railfab.platforms.frr.render import render
 from railfab.platforms.frr.system import PortSettings, comments
 from railfab.platforms.session import Session
@@ -43,4 +45,6 @@ PLATFORM = Platform(
     dialect=yaml_files.dialect(__name__),
     lab=yaml_files.lab(__name__),
     suffix="conf",
+    differences=differences,
+    hazards=partial(yaml_files.hazards, __name__),
 )

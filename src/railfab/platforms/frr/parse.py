@@ -29,6 +29,7 @@ from railfab.device import (
     number_of,
 )
 from railfab.errors import raise_all
+from railfab.platforms.differences import Difference
 from railfab.platforms.frr.draft import Draft, DraftInterface, DraftNeighbor, DraftProfile, DraftRouter
 from railfab.platforms.frr.grammar import CONFIGURATION
 from railfab.platforms.frr.lines import FORMAT
@@ -43,7 +44,7 @@ from railfab.platforms.frr.render_bgp import (
     MULTIPATH_RELAX,
     REQUIRES_POLICY,
 )
-from railfab.platforms.shared.line_grammar import read, unmodelled
+from railfab.platforms.shared.line_grammar import line_differences, read, unmodelled
 from railfab.platforms.shared.line_tree import Line
 
 NAME = "frr"
@@ -57,13 +58,21 @@ def parse(text: str) -> DeviceModel:
 
     Raises ConfigError, or Problems with every bad value, each with its line and section.
     """
-    tree = FORMAT.tree(text)
-    lines = tuple(line for line in tree if line != NO_PROFILES and not line.text.startswith(VERSION))
+    lines = _lines(text)
     draft = Draft()
     read(draft, lines, CONFIGURATION)
     raise_all(draft.errors)
     model = in_order(_model(draft))
     return replace(model, unmodelled=unmodelled(lines, render(model)))
+
+
+def differences(text: str, rendered: str) -> tuple[Difference, ...]:
+    """The lines in which a configuration differs from a rendered one; the version of FRR is none."""
+    return line_differences(_lines(text), _lines(rendered))
+
+
+def _lines(text: str) -> tuple[Line, ...]:
+    return tuple(line for line in FORMAT.tree(text) if line != NO_PROFILES and not line.text.startswith(VERSION))
 
 
 def _model(draft: Draft) -> DeviceModel:

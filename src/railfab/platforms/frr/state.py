@@ -19,13 +19,17 @@ UP = frozenset({"UP", "UNKNOWN"})
 
 
 def observed_state(name: str, *, neighbors: str, addresses: str) -> Observed:
-    """Interfaces and BGP sessions. neighbors, addresses: JSON of the commands of dialect.yml. Raises DeviceError."""
+    """Interfaces and BGP sessions; FRR has no LLDP.
+
+    neighbors, addresses: JSON of the commands of dialect.yml. Raises DeviceError.
+    """
     links = [link for link in _json(name, addresses, "ip -j addr show") if "LOOPBACK" not in link["flags"]]
     peers = _json(name, neighbors, "show bgp neighbors json") if neighbors.lstrip().startswith("{") else {}
     sessions = ((peer, found) for peer, found in peers.items() if isinstance(found, dict) and "bgpState" in found)
     return Observed(
         interfaces=tuple(_interface(link) for link in links),
         sessions=tuple(_session(links, peer, found) for peer, found in sessions),
+        lldp=False,
     )
 
 

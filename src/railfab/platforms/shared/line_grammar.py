@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from railfab.errors import ConfigError, RailfabError
+from railfab.platforms.differences import Difference, Side
 from railfab.platforms.shared.line_tree import Line
 
 
@@ -71,9 +72,22 @@ def unmodelled(parsed: tuple[Line, ...], rendered: tuple[Line, ...]) -> tuple[st
     A line that the configuration lacks is given with `no`. Two configurations that differ in one line differ in their
     model or here: the lines of the text are those of the model, with and without these.
     """
-    lines, expected = Counter(_paths(parsed)), Counter(_paths(rendered))
-    missing = [(*above, _negated(line)) for *above, line in (expected - lines).elements()]
-    return tuple(sorted(": ".join(path) for path in (*(lines - expected).elements(), *missing)))
+    return tuple(found.text for found in line_differences(parsed, rendered))
+
+
+def line_differences(found: tuple[Line, ...], wanted: tuple[Line, ...]) -> tuple[Difference, ...]:
+    """Every line that one of two configurations has and the other lacks, sorted by its text after its sections."""
+    lines, expected = Counter(_paths(found)), Counter(_paths(wanted))
+    added = [(Side.ADDED, path) for path in (lines - expected).elements()]
+    missing = [(Side.MISSING, (*above, _negated(line))) for *above, line in (expected - lines).elements()]
+    differences = (_difference(side, path) for side, path in (*added, *missing))
+    return tuple(sorted(differences, key=lambda difference: difference.text))
+
+
+def _difference(side: Side, path: tuple[str, ...]) -> Difference:
+    """The section of a line that is in none is its first word."""
+    text = ": ".join(path)
+    return Difference(side=side, path=text, text=text, section=path[0] if len(path) > 1 else path[0].partition(" ")[0])
 
 
 def _paths(lines: tuple[Line, ...], above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:

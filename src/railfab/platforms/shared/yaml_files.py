@@ -1,13 +1,15 @@
-"""Reads the YAML files of a platform: capabilities.yml, telemetry.yml, dialect.yml and lab.yml."""
+"""Reads the YAML files of a platform: capabilities.yml, hazards.yml, telemetry.yml, dialect.yml and lab.yml."""
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
 import yaml
 
 from railfab.platforms.contract import BgpSettings, Capabilities, Dialect, LabFacts, Support
+from railfab.platforms.hazards import Hazard, hazard_of
 from railfab.platforms.interface_templates import InterfaceTemplates
 from railfab.platforms.telemetry_map import (
     Confidence,
@@ -38,6 +40,19 @@ def capabilities(package: str) -> Capabilities:
         least=document.get("least", {}),
         bgp=BgpSettings(**document.get("bgp", {})),
     )
+
+
+@cache
+def hazards(package: str) -> tuple[Hazard, ...]:
+    """`hazards.yml`: a list of `name`, `path` or `line`, `when` {value: test}, `severity`, `consequence`, `source`.
+
+    Raises ValueError, naming the entry, for one that is not valid.
+    """
+    found = tuple(hazard_of(entry) for entry in _document(package, "hazards.yml")["hazards"])
+    names = [hazard.name for hazard in found]
+    if len({*names}) < len(names):
+        raise ValueError(f"hazards.yml of {package} names a hazard twice")
+    return found
 
 
 def telemetry(package: str) -> TelemetryMap:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from railfab.endpoints import Credentials, Endpoint
 from railfab.platforms.contract import Platform
 from railfab.platforms.session import Session
 from railfab.platforms.shared import yaml_files
 from railfab.platforms.shared.json_tree import text
+from railfab.platforms.srlinux.differences import differences
 from railfab.platforms.srlinux.parse import PLATFORM_NAME, parse
 from railfab.platforms.srlinux.render import render
 from railfab.platforms.srlinux.tree import startup
@@ -32,6 +35,8 @@ PLATFORM = Platform(
     dialect=yaml_files.dialect(__name__),
     lab=yaml_files.lab(__name__),
     suffix="json",
+    differences=differences,
+    hazards=partial(yaml_files.hazards, __name__),
     startup=startup,
     twin=TWIN,
 )

@@ -69,11 +69,15 @@ class GnmiSession:
         self._stack.close()
 
     def running(self) -> Running:
-        """The managed part of the running configuration, and the commit that waits for its confirmation."""
-        configuration = self._configuration()
+        """The whole running configuration, and the commit that waits for its confirmation.
+
+        The revision is that of the managed part.
+        """
+        whole = _tree(self._client.get(("/",), DataType.CONFIG))
+        configuration = managed(whole)
         state = _tree(self._client.once((COMMITS, VERSION, CHASSIS)))
         return Running(
-            text=text(configuration),
+            text=text(whole),
             revision=_revision(configuration),
             identity=_identity(configuration, state),
             pending=_pending(_commits(state)),

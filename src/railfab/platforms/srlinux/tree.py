@@ -163,19 +163,21 @@ def _member(path: str, name: str, child: Any) -> Iterator[str]:
         for entry in child:
             yield from _lines(_entry_path(path, name, entry), entry, keys_of(name, entry))
     elif isinstance(child, list):
-        yield f"{path} {name} [ {' '.join(map(_word, child))} ]"
+        yield f"{path} {name} [ {' '.join(map(cli_word, child))} ]"
     else:
-        yield f"{path} {name} {_word(child)}"
+        yield f"{path} {name} {cli_word(child)}"
 
 
 def _entry_path(path: str, name: str, entry: Json) -> str:
     """The first key without its name, the others with theirs: `prefix 10.0.0.0/8 mask-length-range 8..32`."""
     keys = keys_of(name, entry)
-    bare = " ".join(_word(entry[key]) if index == 0 else f"{key} {_word(entry[key])}" for index, key in enumerate(keys))
+    bare = " ".join(
+        cli_word(entry[key]) if index == 0 else f"{key} {cli_word(entry[key])}" for index, key in enumerate(keys)
+    )
     return f"{path} {name} {bare}".rstrip()
 
 
-def _word(value: Any) -> str:
+def cli_word(value: Any) -> str:
     """One value in CLI syntax, quoted where needed."""
     word = leaf_text(value)
     return word if _PLAIN.fullmatch(word) else json.dumps(word, ensure_ascii=False)

@@ -1,10 +1,12 @@
 """Toy OS: a switch operating system with a CLI of lines, a candidate, and commits that revert by themselves."""
 
+from functools import partial
+
 from railfab.endpoints import Credentials, Endpoint
 from railfab.platforms import Platform, Session
 from railfab.platforms.shared import yaml_files
 from railfab_toy.lines import FORMAT
-from railfab_toy.parse import NAME, parse
+from railfab_toy.parse import NAME, differences, parse
 from railfab_toy.render import render
 from railfab_toy.virtual import TWIN
 
@@ -29,5 +31,7 @@ PLATFORM = Platform(
     dialect=DIALECT,
     lab=yaml_files.lab(__name__),
     suffix="toy",
+    differences=differences,
+    hazards=partial(yaml_files.hazards, __name__),
     twin=TWIN,
 )

@@ -22,7 +22,8 @@ from railfab.device import (
     in_order,
 )
 from railfab.errors import ConfigError, raise_all
-from railfab.platforms.shared.line_grammar import LineDraft, read, rule, unmodelled, within
+from railfab.platforms import Difference
+from railfab.platforms.shared.line_grammar import LineDraft, line_differences, read, rule, unmodelled, within
 from railfab_toy.lines import FORMAT
 from railfab_toy.render import render
 
@@ -60,6 +61,11 @@ def parse(text: str) -> DeviceModel:
         )
     )
     return replace(model, unmodelled=unmodelled(tree, render(model)))
+
+
+def differences(text: str, rendered: str) -> tuple[Difference, ...]:
+    """The lines in which a configuration differs from a rendered one."""
+    return line_differences(FORMAT.tree(text), FORMAT.tree(rendered))
 
 
 def _hostname(draft: Draft, match: re.Match[str]) -> None:

@@ -1,0 +1,113 @@
+"""Findings about the configurations that switches run, or are to run: the same for a file and for a live switch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from typing import TypeVar
+
+from railfab.device import DeviceModel, deviations, disagreements
+from railfab.errors import ConfigError, Problems, each
+from railfab.fabric.design import Design, render_text
+from railfab.findings import DifferenceCode, Finding, Severity, by_severity, error, note, warning
+from railfab.platforms import Difference, Platform, Side, harms, platform
+from railfab.units import counted
+
+DEPLOY = "Deploy the intent"
+T = TypeVar("T")
+
+
+def configuration_findings(fabric: Design, texts: Mapping[str, str]) -> tuple[Finding, ...]:
+    """Everything that is wrong with these configurations, by switch, and between the two ends of every link.
+
+    Errors first, then warnings, then notes.
+    """
+    found: list[Finding] = []
+    models: dict[str, DeviceModel] = {}
+    for name, text in texts.items():
+        try:
+            models[name] = _audited(fabric, name, text, found)
+        except (ConfigError, Problems) as invalid:
+            found += [
+                error(DifferenceCode.CONFIGURATION_INVALID, f"{name}: {one.where}", one.problem, one.remedy)
+                for one in each(invalid)
+            ]
+    found.extend(disagreements(fabric.topology, models))
+    return by_severity(found)
+
+
+def _audited(fabric: Design, name: str, text: str, found: list[Finding]) -> DeviceModel:
+    """The model of a configuration, whose findings are added. Raises ConfigError or Problems."""
+    intended, rendered = fabric.models[name], fabric.texts[name]
+    own = platform(intended.platform)
+    if text == rendered:
+        return intended
+    found.extend(_refused(own, name, text))
+    if own.aligned is not None:
+        text, renamed = own.aligned(text, rendered)
+        found.extend(_renamed(name, renamed))
+    model = own.parse(text)
+    found.extend(deviations(model, intended))
+    differences = own.differences(text, rendered)
+    if differences:
+        unmodelled = {one.text for one in own.differences(text, render_text(model))}
+        found.extend(_differing(own, intended, differences, unmodelled))
+    return model
+
+
+def _refused(own: Platform, name: str, text: str) -> Iterator[Finding]:
+    for one in own.refusals(text) if own.refusals else ():
+        where = f"{name}: {one.where}"
+        if one.is_unknown:
+            yield warning(DifferenceCode.UNKNOWN_SETTING, where, one.problem, "Remove it, or check its spelling")
+        else:
+            yield error(DifferenceCode.CONFIGURATION_REFUSED, where, one.problem, "Correct the value")
+
+
+def _renamed(name: str, renamed: tuple[str, ...]) -> Iterator[Finding]:
+    if renamed:
+        problem = f"has another name than in the intent{_more(renamed)}"
+        yield note(DifferenceCode.UNMODELLED, f"{name}: {renamed[0]}", problem, "Deploy the intent to have its names")
+
+
+def _differing(
+    own: Platform, intended: DeviceModel, differences: Iterable[Difference], unmodelled: set[str]
+) -> Iterator[Finding]:
+    """Hazards among the differences; of the others those that the model has no word for.
+
+    unmodelled: texts of the differences between the configuration and the rendering of its own model.
+    """
+    differences = tuple(differences)
+    by_hazard = _grouped(harms(own.hazards(), differences, intended), lambda one: one[0].name)
+    named = {difference.text for pairs in by_hazard for _, difference in pairs}
+    for pairs in by_hazard:
+        hazard, first = pairs[0]
+        where = f"{intended.name}: {first.text}"
+        severity = error if hazard.severity is Severity.ERROR else warning
+        problem = f"hazard {hazard.name}: {hazard.consequence}{_more(pairs)}"
+        yield severity(DifferenceCode.HAZARD, where, problem, hazard.remedy)
+    others = [one for one in differences if one.text in unmodelled and one.text not in named]
+    for same in _grouped((one for one in others if one.side is not Side.ADDED), lambda one: one.path):
+        where, problem = f"{intended.name}: {same[0].text}", f"{_rendered(same[0])}{_more(same)}"
+        yield warning(DifferenceCode.UNMODELLED_DIFFERENCE, where, problem, DEPLOY)
+    for same in _grouped((one for one in others if one.side is Side.ADDED), lambda one: one.section):
+        problem = f"has {counted(len(same), 'line')} that railfab does not model, the first is '{same[0].text}'"
+        remedy = "Check that nothing there concerns the fabric"
+        yield note(DifferenceCode.UNMODELLED, f"{intended.name}: {same[0].section}", problem, remedy)
+
+
+def _rendered(difference: Difference) -> str:
+    """What the intent's configuration has in its place."""
+    if "intended" in difference.values:
+        return f"the rendered intent has {difference.values['intended'] or 'it'}"
+    return "the rendered intent has the line" if difference.side is Side.MISSING else "the rendered intent has another"
+
+
+def _more(same: tuple[object, ...]) -> str:
+    return f" (and {counted(len(same) - 1, 'place')} more)" if len(same) > 1 else ""
+
+
+def _grouped(found: Iterable[T], key: Callable[[T], Hashable]) -> tuple[tuple[T, ...], ...]:
+    groups: dict[Hashable, list[T]] = {}
+    for one in found:
+        groups.setdefault(key(one), []).append(one)
+    return tuple(map(tuple, groups.values()))

@@ -1,0 +1,108 @@
+"""Facts of the intent that the conditions of hazards compare with: values of the device model of a switch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from railfab.device import DeviceModel, Port
+
+
+def _lossless_classes(model: DeviceModel, _of: str | None) -> tuple[str, ...]:
+    return tuple(found.name for found in model.qos.lossless()) if model.qos else ()
+
+
+def _lossless_queues(model: DeviceModel, _of: str | None) -> tuple[int, ...]:
+    return tuple(found.queue for found in model.qos.lossless()) if model.qos else ()
+
+
+def _lossless_priorities(model: DeviceModel, _of: str | None) -> tuple[int | None, ...]:
+    return tuple(found.pfc_priority for found in model.qos.lossless()) if model.qos else ()
+
+
+def _lossless_dscp(model: DeviceModel, _of: str | None) -> tuple[int, ...]:
+    names = _lossless_classes(model, None)
+    classifiers = model.qos.classifiers if model.qos else ()
+    return tuple(sorted({point for found in classifiers for point, name in found.dscp if name in names}))
+
+
+def _ramps(model: DeviceModel, profile: str | None, field: str) -> list[int]:
+    """A threshold of the lossless classes: of the profile of this name, or where there is none of every profile."""
+    qos, names = model.qos, _lossless_classes(model, None)
+    profiles = qos.profiles if qos else ()
+    chosen = [found for found in profiles if found.name == profile] or profiles
+    ramps = (found.ecn for one in chosen for found in one.thresholds if found.traffic_class in names)
+    return [getattr(ramp, field) for ramp in ramps if ramp is not None]
+
+
+def _kmin_bytes(model: DeviceModel, profile: str | None) -> int | None:
+    return min(_ramps(model, profile, "kmin_bytes"), default=None)
+
+
+def _kmax_bytes(model: DeviceModel, profile: str | None) -> int | None:
+    return max(_ramps(model, profile, "kmax_bytes"), default=None)
+
+
+def _xoff_bytes(model: DeviceModel, profile: str | None) -> int | None:
+    qos = model.qos
+    profiles = qos.profiles if qos else ()
+    chosen = [found for found in profiles if found.name == profile] or profiles
+    return min((one.xoff_bytes for found in chosen for one in found.thresholds if one.xoff_bytes), default=None)
+
+
+def _rate_gbps(model: DeviceModel, interface: str | None) -> int | None:
+    """Speed of a port, also of one of a breakout; None for another interface."""
+    port = model.interface(interface or "")
+    if isinstance(port, Port) and port.rate_gbps is not None:
+        return port.rate_gbps
+    lanes = (found for found in model.breakouts if (interface or "").startswith(f"{found.cage}/"))
+    return next((found.rate_gbps for found in lanes), None)
+
+
+def _mtu_bytes(model: DeviceModel, interface: str | None) -> int | None:
+    """IP MTU of an interface of the intent, or the largest of all."""
+    named = model.interface(interface) if interface else None
+    if named is not None:
+        return named.mtu_bytes
+    return max((found.mtu_bytes for found in model.interfaces if found.mtu_bytes), default=None)
+
+
+def _max_paths(model: DeviceModel, _of: str | None) -> int | None:
+    return model.bgp.max_paths if model.bgp else None
+
+
+def _interfaces(model: DeviceModel, _of: str | None) -> tuple[str, ...]:
+    return tuple(found.name for found in model.interfaces)
+
+
+def _peers(model: DeviceModel, _of: str | None) -> tuple[str, ...]:
+    return tuple(str(found.peer) for found in model.neighbors)
+
+
+def _unnumbered(model: DeviceModel, _of: str | None) -> tuple[str, ...]:
+    return tuple(found.name for found in model.interfaces if found.unnumbered)
+
+
+def _hold_s(model: DeviceModel, _of: str | None) -> int | None:
+    return max((found.timers.hold_s for found in model.neighbors), default=None)
+
+
+Fact = Callable[[DeviceModel, str | None], Any]
+FACTS: Mapping[str, Fact] = {
+    "lossless_classes": _lossless_classes,
+    "lossless_queues": _lossless_queues,
+    "lossless_priorities": _lossless_priorities,
+    "lossless_dscp": _lossless_dscp,
+    "kmin_bytes": _kmin_bytes,
+    "kmax_bytes": _kmax_bytes,
+    "xoff_bytes": _xoff_bytes,
+    "rate_gbps": _rate_gbps,
+    "mtu_bytes": _mtu_bytes,
+    "max_paths": _max_paths,
+    "hold_s": _hold_s,
+    "interfaces": _interfaces,
+    "peers": _peers,
+    "unnumbered": _unnumbered,
+}
+"""Values of the intent that a condition may name, from its device model and an argument: the name of an interface, or
+of a port profile."""

@@ -1,0 +1,208 @@
+"""The face `hazards.yml` of a platform: configuration that a switch accepts and that breaks or slows RoCE.
+
+A hazard is data: a place, conditions on the values there, and the consequence. It is looked for in the differences
+between a configuration and the rendered intent, because what the intent itself says is not a hazard but a design.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from railfab.device import DeviceModel
+from railfab.findings import Severity
+from railfab.platforms.differences import Difference, Side
+from railfab.platforms.hazard_facts import FACTS
+
+ABSENT = "absent"
+"""The value of a leaf that is not set and has no default."""
+BELOW_IT = "/..."
+"""End of a path that stands for a node and everything below it."""
+
+
+class Comparison(StrEnum):
+    """Comparison of a value with an operand."""
+
+    IS = "is"
+    IS_NOT = "is_not"
+    IN = "in"
+    NOT_IN = "not_in"
+    BELOW = "below"
+    AT_LEAST = "at_least"
+    ABOVE = "above"
+    MATCHES = "matches"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """One condition. name: of a value (see Difference.value), or of a group of the pattern of a line.
+
+    operand: a constant, a list of them, or a fact of the intent: `$max_paths`, `$rate_gbps(interface.name)`.
+    """
+
+    name: str
+    test: Comparison
+    operand: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hazard:
+    """One hazard. paths: places without keys; lines: patterns of whole lines after their sections; one of them is set.
+
+    consequence: for RoCE, one sentence without a full stop. source: document and section that says so.
+    severity: ERROR loses lossless packets, strands traffic or takes a link away; WARNING slows, weakens or hides.
+    sides: differences to which it applies.
+    """
+
+    name: str
+    consequence: str
+    source: str
+    severity: Severity
+    paths: tuple[str, ...] = ()
+    lines: tuple[re.Pattern[str], ...] = ()
+    when: tuple[Condition, ...] = ()
+    sides: tuple[Side, ...] = tuple(Side)
+    remedy: str = "Deploy the intent"
+
+
+def harms(
+    hazards: Iterable[Hazard], differences: Iterable[Difference], intended: DeviceModel
+) -> Iterator[tuple[Hazard, Difference]]:
+    """Every hazard among these differences, with the difference that it is. intended: the model of the intent."""
+    index = HazardIndex(hazards)
+    for difference in differences:
+        for hazard, groups in index.at(difference):
+            if difference.side in hazard.sides and all(
+                _holds(condition, difference, groups, intended) for condition in hazard.when
+            ):
+                yield hazard, difference
+
+
+class HazardIndex:
+    """Hazards by place."""
+
+    def __init__(self, hazards: Iterable[Hazard]) -> None:
+        self._exact: dict[str, list[Hazard]] = {}
+        self._below: dict[str, list[Hazard]] = {}
+        self._lines: list[tuple[re.Pattern[str], Hazard]] = []
+        for hazard in hazards:
+            for path in hazard.paths:
+                places = self._below if path.endswith(BELOW_IT) else self._exact
+                places.setdefault(path.removesuffix(BELOW_IT), []).append(hazard)
+            self._lines.extend((pattern, hazard) for pattern in hazard.lines)
+
+    def at(self, difference: Difference) -> Iterator[tuple[Hazard, Mapping[str, str]]]:
+        """Hazards of the place of a difference, each once, with the named groups of its pattern."""
+        found = [*self._exact.get(difference.path, ())]
+        if self._below:
+            steps = difference.path.split("/")
+            for length in range(2, len(steps) + 1):
+                found += self._below.get("/".join(steps[:length]), ())
+        yield from ((hazard, {}) for hazard in {hazard.name: hazard for hazard in found}.values())
+        for pattern, hazard in self._lines:
+            if match := pattern.fullmatch(difference.path):
+                yield hazard, match.groupdict()
+
+
+def _holds(condition: Condition, difference: Difference, groups: Mapping[str, str], intended: DeviceModel) -> bool:
+    found = groups[condition.name] if condition.name in groups else difference.value(condition.name)
+    operand = condition.operand
+    if isinstance(operand, str) and (named := FACT.fullmatch(operand)):
+        argument = groups.get(named["of"] or "") or difference.value(named["of"] or "")
+        operand = FACTS[named["fact"]](intended, None if argument is None else str(argument))
+    if operand is None:
+        return False
+    return COMPARISONS[condition.test](ABSENT if found is None else found, operand)
+
+
+def _word(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _words(operand: object) -> set[str]:
+    found = operand if isinstance(operand, Sequence | set | frozenset) and not isinstance(operand, str) else [operand]
+    return {_word(one) for one in found}
+
+
+def _number(value: object) -> float | None:
+    try:
+        return float(str(value))
+    except ValueError:
+        return None
+
+
+def _ordered(compare: Callable[[float, float], bool]) -> Callable[[object, object], bool]:
+    """A comparison of two numbers; a value that is none fails it."""
+
+    def compared(found: object, operand: object) -> bool:
+        left, right = _number(found), _number(operand)
+        return left is not None and right is not None and compare(left, right)
+
+    return compared
+
+
+COMPARISONS: Mapping[Comparison, Callable[[Any, Any], bool]] = {
+    Comparison.IS: lambda found, operand: _word(found) == _word(operand),
+    Comparison.IS_NOT: lambda found, operand: _word(found) != _word(operand),
+    Comparison.IN: lambda found, operand: bool(_words(found) & _words(operand)),
+    Comparison.NOT_IN: lambda found, operand: not _words(found) & _words(operand),
+    Comparison.BELOW: _ordered(lambda found, operand: found < operand),
+    Comparison.AT_LEAST: _ordered(lambda found, operand: found >= operand),
+    Comparison.ABOVE: _ordered(lambda found, operand: found > operand),
+    Comparison.MATCHES: lambda found, operand: re.fullmatch(operand, _word(found)) is not None,
+}
+
+FACT = re.compile(r"\$(?P<fact>\w+)(?:\((?P<of>[\w./-]+)\))?")
+
+
+def hazard_of(entry: Mapping[str, Any]) -> Hazard:
+    """The hazard of an entry of `hazards.yml`. Raises ValueError, naming the entry, for one that is not valid."""
+    try:
+        fields = dict(entry)
+        paths, lines = (_listed(fields.pop(name, ())) for name in ("path", "line"))
+        when = tuple(_condition(name, said) for name, said in fields.pop("when", {}).items())
+        found = Hazard(
+            paths=paths,
+            lines=tuple(map(re.compile, lines)),
+            when=when,
+            severity=Severity(fields.pop("severity")),
+            sides=tuple(map(Side, _listed(fields.pop("sides", list(Side))))),
+            **fields,
+        )
+        _check(found)
+    except (ValueError, TypeError, KeyError, re.error) as error:
+        raise ValueError(f"hazard {entry.get('name', entry)}: {error}") from None
+    return found
+
+
+def _check(hazard: Hazard) -> None:
+    if bool(hazard.paths) is bool(hazard.lines):
+        raise ValueError("needs either `path` or `line`")
+    if hazard.severity is Severity.NOTE:
+        raise ValueError("`severity` is error or warning")
+    if not (hazard.consequence and hazard.source) or hazard.consequence.endswith("."):
+        raise ValueError("needs a source, and a consequence without a full stop")
+    for condition in hazard.when:
+        operand = condition.operand
+        if isinstance(operand, str) and operand.startswith("$"):
+            named = FACT.fullmatch(operand)
+            if named is None or named["fact"] not in FACTS:
+                raise ValueError(f"no fact {operand}")
+        groups = [pattern.groupindex for pattern in hazard.lines]
+        if groups and not all(condition.name in found for found in groups):
+            raise ValueError(f"a pattern has no group {condition.name}")
+
+
+def _condition(name: str, said: Any) -> Condition:
+    """`{above: 0}`; a value by itself is `{is: VALUE}`, a list `{in: LIST}`."""
+    if isinstance(said, Mapping):
+        ((test, operand),) = said.items()
+        return Condition(name=name, test=Comparison(test), operand=operand)
+    return Condition(name=name, test=Comparison.IN if isinstance(said, list) else Comparison.IS, operand=said)
+
+
+def _listed(said: Any) -> tuple[str, ...]:
+    return (said,) if isinstance(said, str) else tuple(said)

@@ -1,0 +1,118 @@
+"""The leaves in which two SR Linux configurations differ, with their keys, their defaults and their list entries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from railfab.platforms.differences import Difference, Side
+from railfab.platforms.hazards import ABSENT
+from railfab.platforms.shared.json_tree import Json, is_list
+from railfab.platforms.srlinux.tree import cli_word, keys_of, stripped, tree_of
+
+SECTION_DEPTH = {"/system": 2}
+"""Containers whose children are the sections of a configuration; elsewhere those at the top are."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """One leaf, leaf-list, empty container or entry without other leaves than its keys. value: as in the CLI; None
+    where there is none."""
+
+    path: str
+    place: str
+    value: str | None
+    keys: Mapping[str, str]
+    entry: Json = field(compare=False, repr=False)
+
+    @property
+    def line(self) -> str:
+        """`/ interface ethernet-1/1 mtu 9232`, as in `set / interface ...`."""
+        return f"/{self.place}" if self.value is None else f"/{self.place} {self.value}"
+
+    @property
+    def section(self) -> str:
+        """The top-level container, or the one below `/system`."""
+        steps = self.path.split("/")
+        return "/".join(steps[: 1 + SECTION_DEPTH.get(f"/{steps[1]}", 1)])
+
+
+def settings(tree: Json) -> Iterator[Setting]:
+    """Every setting of a tree without module prefixes."""
+    yield from _below("", "", tree, {}, tree)
+
+
+def differences(text: str, rendered: str) -> tuple[Difference, ...]:
+    """Every leaf in which a configuration differs from a rendered one, sorted. Raises ConfigError for broken JSON."""
+    found, wanted = (_by_place(stripped(tree_of(side))) for side in (text, rendered))
+    places = {**found, **wanted}
+    different = (_difference(found.get(place), wanted.get(place)) for place in places)
+    return tuple(sorted((one for one in different if one is not None), key=lambda difference: difference.text))
+
+
+def _by_place(tree: Json) -> dict[str, Setting]:
+    """The settings of a tree by place; the second one at a place, of an entry that is there twice, is another."""
+    found: dict[str, Setting] = {}
+    for setting in settings(tree):
+        place = setting.place
+        while place in found:
+            place += " again"
+        found[place] = replace(setting, place=place)
+    return found
+
+
+def _difference(found: Setting | None, wanted: Setting | None) -> Difference | None:
+    """The difference of two settings at one place; None where they have the same effect."""
+    one = found or wanted
+    assert one is not None
+    effect, intended = (None if side is None else side.value or "" for side in (found, wanted))
+    if effect == intended:
+        return None
+    values = {
+        **one.keys,
+        "value": ABSENT if effect is None else effect,
+        "intended": ABSENT if intended is None else intended,
+    }
+    return Difference(
+        side=Side.MISSING if found is None else Side.ADDED if wanted is None else Side.CHANGED,
+        path=one.path,
+        text=f"delete /{one.place}" if found is None else f"set {found.line}",
+        section=one.section,
+        values=values,
+        entry=one.entry,
+    )
+
+
+def _below(path: str, place: str, node: Json, keys: Mapping[str, str], entry: Json) -> Iterator[Setting]:
+    """The settings in a container or a list entry."""
+    for name, child in node.items():
+        below, at = f"{path}/{name}", f"{place} {name}"
+        if is_list(child):
+            for one in child:
+                yield from _entry(below, at, name, one, keys)
+        elif isinstance(child, dict) and child:
+            yield from _below(below, at, child, keys, entry)
+        else:
+            yield Setting(path=below, place=at, value=_value(child), keys=keys, entry=entry)
+
+
+def _entry(path: str, place: str, name: str, entry: Json, keys: Mapping[str, str]) -> Iterator[Setting]:
+    """The settings of one list entry; the entry itself where it has only its keys."""
+    own = keys_of(name, entry)
+    named = " ".join(
+        cli_word(entry[key]) if index == 0 else f"{key} {cli_word(entry[key])}" for index, key in enumerate(own)
+    )
+    at = f"{place} {named}".rstrip()
+    inner = {**keys, **{f"{name}.{key}": str(entry[key]) for key in own}}
+    rest = {leaf: value for leaf, value in entry.items() if leaf not in own}
+    if rest:
+        yield from _below(path, at, rest, inner, entry)
+    else:
+        yield Setting(path=path, place=at, value=None, keys=inner, entry=entry)
+
+
+def _value(child: Any) -> str | None:
+    if isinstance(child, dict):
+        return None
+    return f"[ {' '.join(map(cli_word, child))} ]" if isinstance(child, list) else cli_word(child)

@@ -1,0 +1,129 @@
+"""Hazards are data: their format, their conditions, and what is refused when they are read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from tests.device.planned import LEAF, pod64
+
+from railfab.findings import Severity
+from railfab.platforms import Difference, Hazard, Side, harms
+from railfab.platforms.hazards import Comparison, Condition, hazard_of
+
+LEAF_MODEL = pod64()[1][LEAF]
+ENTRY: Mapping[str, Any] = {
+    "name": "slow",
+    "path": "/interface/rate",
+    "severity": "error",
+    "consequence": "it is slow",
+    "source": "RFC 1",
+}
+
+
+def difference(path: str = "/interface/rate", **fields: Any) -> Difference:
+    return Difference(**({"side": Side.ADDED, "path": path, "text": f"set {path}", "section": "/interface"} | fields))
+
+
+def found(entry: Mapping[str, Any], *differences: Difference) -> list[str]:
+    return [hazard.name for hazard, _ in harms([hazard_of({**ENTRY, **entry})], differences, LEAF_MODEL)]
+
+
+def line(pattern: str, **fields: Any) -> dict[str, Any]:
+    return {**{name: value for name, value in ENTRY.items() if name != "path"}, "line": pattern, **fields}
+
+
+def test_an_entry_becomes_a_hazard() -> None:
+    entry = {**ENTRY, "when": {"value": {"above": 3}, "mode": "on", "kind": ["a", "b"]}, "remedy": "Lower it"}
+    assert hazard_of(entry) == Hazard(
+        name="slow",
+        paths=("/interface/rate",),
+        when=(
+            Condition(name="value", test=Comparison.ABOVE, operand=3),
+            Condition(name="mode", test=Comparison.IS, operand="on"),
+            Condition(name="kind", test=Comparison.IN, operand=["a", "b"]),
+        ),
+        severity=Severity.ERROR,
+        consequence="it is slow",
+        source="RFC 1",
+        remedy="Lower it",
+    )
+
+
+@pytest.mark.parametrize(
+    ("test", "operand", "value", "holds"),
+    [
+        ("is", "on", "on", True),
+        ("is", True, "true", True),
+        ("is_not", "on", "off", True),
+        ("in", [1, 2], "2", True),
+        ("not_in", [1, 2], "2", False),
+        ("below", 10, "9", True),
+        ("below", 10, "10", False),
+        ("at_least", 10, "10", True),
+        ("above", 10, "10.5", True),
+        ("above", 10, "word", False),
+        ("matches", "r[a-z]+", "rs-528", False),
+        ("matches", "rs-.*", "rs-528", True),
+        ("below", "$max_paths", "63", True),
+        ("below", "$max_paths", "64", False),
+        ("in", "$lossless_classes", "roce", True),
+        ("in", "$lossless_dscp", "26", True),
+        ("in", "$lossless_priorities", "4", False),
+        ("below", "$rate_gbps(interface.name)", "399", True),
+    ],
+)
+def test_a_condition_compares_with_a_constant_or_a_fact_of_the_intent(
+    test: str, operand: object, value: str, holds: bool
+) -> None:
+    at = difference(values={"value": value, "interface.name": "ethernet-1/32"})
+    assert found({"when": {"value": {test: operand}}}, at) == ["slow"] * holds
+
+
+def test_a_condition_may_name_a_key_or_a_leaf_of_the_same_entry() -> None:
+    at = difference(values={"acl-filter.name": "a"}, entry={"match": {"ipv4": {"protocol": "udp"}}})
+    assert found({"when": {"match/ipv4/protocol": "udp", "acl-filter.name": "a"}}, at) == ["slow"]
+    assert found({"when": {"match/ipv4/dscp": "absent"}}, at) == ["slow"]
+    assert found({"when": {"match/ipv4/protocol": "absent"}}, at) == []
+
+
+def test_a_path_is_exact_or_with_everything_below_it() -> None:
+    below = difference("/interface/rate/limit")
+    assert found({}, below) == []
+    assert found({"path": "/interface/..."}, below, difference("/interfaces")) == ["slow"]
+
+
+def test_a_line_is_matched_as_a_whole_and_its_groups_are_values() -> None:
+    entry = line(r"router bgp \d+: neighbor (?P<peer>\S+) allowas-in (?P<times>\d+)", when={"times": {"above": 1}})
+    for times, names in ((1, []), (2, ["slow"])):
+        at = difference(f"router bgp 65001: neighbor swp1 allowas-in {times}")
+        assert [hazard.name for hazard, _ in harms([hazard_of(entry)], [at], LEAF_MODEL)] == names
+
+
+def test_a_hazard_may_be_of_added_or_missing_settings_only() -> None:
+    entry = {"sides": ["missing"]}
+    assert found(entry, difference(), difference(side=Side.MISSING)) == ["slow"]
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"line": "x"}, "needs either `path` or `line`"),
+        ({"path": []}, "needs either `path` or `line`"),
+        ({"severity": "note"}, "`severity` is error or warning"),
+        ({"severity": "fatal"}, "'fatal' is not a valid Severity"),
+        ({"consequence": "It drops."}, "a consequence without a full stop"),
+        ({"source": ""}, "needs a source"),
+        ({"when": {"value": {"near": 1}}}, "'near' is not a valid Comparison"),
+        ({"when": {"value": {"above": "$kmx"}}}, "no fact $kmx"),
+        ({"condition": 1}, "unexpected keyword argument"),
+        ({"path": [], "line": "neighbor (?P<peer>x", "when": {}}, "missing ), unterminated subpattern"),
+        ({"path": [], "line": "x", "when": {"value": 1}}, "a pattern has no group value"),
+    ],
+)
+def test_an_entry_that_is_not_valid_is_refused_by_name(change: Mapping[str, Any], problem: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(problem)) as refused:
+        hazard_of({**ENTRY, **change})
+    assert str(refused.value).startswith("hazard slow: ")
