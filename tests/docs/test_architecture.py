@@ -7,7 +7,11 @@ import tomllib
 from pathlib import Path
 from xml.etree import ElementTree
 
+from railfab.draw.text_width import width_of
+
 SVG = "{http://www.w3.org/2000/svg}"
+TOUCH = 4.0
+"""Closer than this, a text touches the frame beside it in some browser [px]."""
 
 
 def _packages(repository: Path) -> set[str]:
@@ -43,3 +47,27 @@ def test_the_architecture_picture_shows_existing_packages(repository: Path) -> N
     notes = [text.text or "" for text in tree.iter(f"{SVG}text") if text.get("class") == "package"]
     shown = {word.rstrip("/") for note in notes for word in note.split() if word.endswith("/")}
     assert shown == _packages(repository) - {"app", "cli", "ssh", "testing"}  # not steps of the data flow
+
+
+def _width(text: ElementTree.Element) -> float:
+    """Width of a line by the style sheet of the picture: 14 px and bold, 11 px of a monospaced font, or 12 px."""
+    words, look = text.text or "", text.get("class")
+    return (
+        0.61 * 11 * len(words)
+        if look == "package"
+        else width_of(words, 14 if look == "name" else 12, bold=look == "name")
+    )
+
+
+def test_no_text_of_the_architecture_picture_touches_its_box(repository: Path) -> None:
+    tree = ElementTree.parse(repository / "docs" / "architecture.svg")
+    groups = [group for group in tree.iter(f"{SVG}g") if group.find(f"{SVG}rect") is not None]
+    assert len(groups) > 10
+    for group in groups:
+        box = group.find(f"{SVG}rect")
+        assert box is not None
+        left, width = float(box.attrib["x"]), float(box.attrib["width"])
+        for text in group.findall(f"{SVG}text"):
+            half, middle = _width(text) / 2, float(text.attrib["x"])
+            assert left + TOUCH <= middle - half, text.text
+            assert middle + half <= left + width - TOUCH, text.text

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import product
 from xml.etree import ElementTree
 
-from railfab.draw.svg import Box, width_of
+from railfab.draw.svg import Box
+from railfab.draw.text_width import width_of
 from railfab.topology import Link, Net, Node, Port, Role, Topology
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -16,11 +16,14 @@ from tests.draw.pictures import Design, frames, node_boxes, overlap, page, text_
 from railfab.draw import topology_svg
 from railfab.draw.backend import BackendPicture
 from railfab.draw.graph import network_graphs
+from railfab.draw.svg import Box
 from railfab.intent import Hosts, load_intent
 from railfab.topology import Net, Role, Topology, wire
 
 FABRICS = sorted((Path(__file__).parents[2] / "inventory" / "fabrics").glob("*.yml"))
 MOST_BYTES, MOST_WIDTH = 150_000, 1400
+TOUCH = 4.0
+"""Closer than this, a text touches the frame beside it in some browser [px]."""
 
 designs = st.builds(
     Design,
@@ -49,6 +52,11 @@ def fabric(path: Path) -> tuple[Topology, Hosts]:
     return wire(intent), intent.hosts
 
 
+def beside(room: Box) -> Box:
+    """A text with the space that it needs beside it."""
+    return Box(room.x - TOUCH, room.y, room.width + 2 * TOUCH, room.height)
+
+
 def check_readable(topology: Topology, hosts: Hosts | None = None) -> str:
     """The picture, after checks: limited size, and texts that overlap neither each other nor an edge."""
     picture = topology_svg(topology, hosts)
@@ -63,9 +71,12 @@ def check_readable(topology: Topology, hosts: Hosts | None = None) -> str:
     boxes = [box for _, box, _ in node_boxes(picture)]
     for number, (_, box, inside) in enumerate(node_boxes(picture)):
         assert within(box, whole)
-        assert all(within(room, box) for _, room in inside), inside
+        assert all(within(beside(room), box) for _, room in inside), inside
         assert not any(overlap(box, other) for other in boxes[number + 1 :])
         assert all(within(box, frame) or not overlap(box, frame) for frame in frames(picture))
+    for text, box in words:
+        edges = () if text.startswith("Plane ") else frames(picture)  # the name of a plane is on its frame
+        assert all(within(beside(box), frame) or not overlap(beside(box), frame) for frame in edges), text
     return picture
 
 
@@ -216,3 +227,30 @@ def test_131072_gpus_fit_one_page() -> None:
     assert page(picture).width <= MOST_WIDTH
     assert {"segments 2-8", "each like segment 1", "pods 2-64", "each like pod 1", "groups 2-32"} <= set(texts(picture))
     assert {"65,536 × 800G, 40 m", "25.6 : 25.6 Tb/s, 1:1"} <= set(texts(picture))
+
+
+STROKE = re.compile(r'stroke-width="([\d.]+)"(?: stroke="[^"]+")?><title>[^<]*: ([^<]*)</title>')
+SAMPLE = re.compile(r'h28" stroke-width="([\d.]+)" class="cable"/>\n<text [^>]*>([\d,]+) (?:or more )?cables?<')
+
+
+def line_widths(picture: str) -> dict[int, float]:
+    """Stroke width by the number of cables, of the lines with a tooltip such as `leaf1 to spine1: 2 × 400G`."""
+    found: dict[int, float] = {}
+    for width, rates in STROKE.findall(picture):
+        if "×" in rates:
+            cables = sum(int(rate.split(" ×")[0].replace(",", "")) for rate in rates.split(", "))
+            assert found.setdefault(cables, float(width)) == float(width)
+    return found
+
+
+@given(designs)
+@settings(max_examples=10)
+def test_the_legend_shows_how_many_cables_a_line_of_some_width_stands_for(design: Design) -> None:
+    topology = with_network(replace(design, planes=1).topology(), Net.MANAGEMENT, leaves=2, spines=2)
+    picture = topology_svg(topology)
+    drawn = line_widths(picture)
+    legend = {int(cables.replace(",", "")): float(width) for width, cables in SAMPLE.findall(picture)}
+    assert legend
+    assert {min(drawn.values()), max(drawn.values())} <= set(legend.values())
+    assert all(drawn[cables] == width for cables, width in legend.items())
+    assert list(legend.values()) == sorted(legend.values())

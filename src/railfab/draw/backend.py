@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from railfab.draw.cables import Cabling
+from railfab.draw.cables import Cabling, LineWidths
 from railfab.draw.captions import LINE, SINGULARS, HostCaptions, SwitchCaptions, cell_names, host_lags, tooltip_text
 from railfab.draw.cells import Cell
 from railfab.draw.counts import CableTotals, Pair, TierSummary, cable_lines, cable_totals, tier_lines, tier_summaries
@@ -15,7 +15,8 @@ from railfab.draw.front_panels import FrontPanels, front_panels
 from railfab.draw.graph import NetworkGraph, tier_of
 from railfab.draw.layout import GUTTER, HEADER, MARGIN, SWITCH_HEIGHT, TITLE_HEIGHT, Layout, Measurements, fit_layout
 from railfab.draw.shapes import card_height, frame_shape, host_card, switch_shape
-from railfab.draw.svg import text_line, truncated
+from railfab.draw.svg import text_line
+from railfab.draw.text_width import truncated
 from railfab.draw.view import FabricView, ViewBuilder
 from railfab.intent import Hosts
 from railfab.topology import Net, Role, Topology
@@ -99,14 +100,16 @@ class BackendPicture:
         vlans = {high: totals.vlans for (_, high), totals in self.cable_totals.items() if totals.vlans}
         return SwitchCaptions(self.topology.nodes, self.rails, vlans)
 
-    def body(self) -> Iterator[str]:
+    def body(self, widths: LineWidths) -> Iterator[str]:
+        """SVG elements of the backend."""
         yield from self._tier_texts()
         yield from (part for frame in self.layout.frames for part in frame_shape(frame))
-        yield from self._cabling().lines()
+        yield from self.cabling.lines(widths)
         for cell in self.cells.values():
             yield from self._card(cell) if cell.role is Role.HOST else self._switch(cell)
 
-    def _cabling(self) -> Cabling:
+    @cached_property
+    def cabling(self) -> Cabling:
         several = len(self.view.planes) > 1
         planes = {cell.key: plane.number for plane in self.view.planes for cell in plane.cells() if several}
         return Cabling(self.layout.boxes, self.cable_totals, cell_names(self.topology.nodes, self.cells), planes)

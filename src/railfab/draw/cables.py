@@ -16,8 +16,22 @@ STRAND_GAP, STRANDS_WIDTH = 5.0, 140.0
 MOST_STRANDS = 16
 """Rails between a box of hosts and a switch that get a curve each; more rails share one."""
 FEW_LINES = 48
+RAIL_WIDTH = 1.75
+"""Stroke width of the cables of one rail [px]."""
 LEAST_TEXT_WIDTH = 80.0
 Point = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class LineWidths:
+    """Stroke widths of a picture. thin: the picture has many lines."""
+
+    thin: bool = False
+
+    def of(self, cables: int) -> float:
+        """Stroke width of a line for a number of cables [px]."""
+        width = 0.75 + 0.5 * cables if cables < 4 else min(1.75 + 0.35 * log2(cables), 4.5)
+        return max(width / 2, 0.75) if self.thin else width
 
 
 @dataclass(frozen=True)
@@ -29,40 +43,64 @@ class Cabling:
     names: Mapping[int, str]
     planes: Mapping[int, int]
 
-    def lines(self) -> Iterator[str]:
+    @property
+    def many_lines(self) -> bool:
+        return len(self.cable_totals) > FEW_LINES
+
+    @cached_property
+    def bundles(self) -> frozenset[int]:
+        """The numbers of cables that a line stands for, of lines whose width says it."""
+        pairs = self.cable_totals.items()
+        return frozenset(
+            totals.cables for pair, totals in pairs if not self._is_peer(pair) and not self._is_rails(pair)
+        )
+
+    @cached_property
+    def has_rails(self) -> bool:
+        """Whether there are lines for the cables of one rail."""
+        return any(map(self._is_rails, self.cable_totals))
+
+    def lines(self, widths: LineWidths) -> Iterator[str]:
         """SVG elements; cables between switches first, so that rails are drawn on top."""
-        for pair in sorted(self.cable_totals, key=lambda pair: (self._has_rails(self.cable_totals[pair]), pair)):
+        for pair in sorted(self.cable_totals, key=lambda pair: (self._with_rails(self.cable_totals[pair]), pair)):
             totals = self.cable_totals[pair]
-            low, high = (self.boxes[key] for key in pair)
-            if low.y == high.y:
+            if self._is_peer(pair):
                 yield from self._peers(pair, totals)
-            elif self.planes and pair[0] not in self.planes:
-                yield self._plane_curve(pair, totals)
-            elif self._has_rails(totals) and len(totals.rails) <= MOST_STRANDS:
+            elif self._is_of_plane(pair):
+                yield self._plane_curve(pair, totals, widths)
+            elif self._is_rails(pair):
                 yield from self._strands(pair, totals)
             else:
-                yield self._curve(pair, totals)
+                yield self._curve(pair, totals, widths)
+
+    def _is_peer(self, pair: Pair) -> bool:
+        return self.boxes[pair[0]].y == self.boxes[pair[1]].y
+
+    def _is_of_plane(self, pair: Pair) -> bool:
+        """Whether the cables are those of hosts to one of several planes."""
+        return bool(self.planes) and pair[0] not in self.planes
+
+    def _is_rails(self, pair: Pair) -> bool:
+        """Whether each rail has a line of its own."""
+        totals = self.cable_totals[pair]
+        separate = self._with_rails(totals) and len(totals.rails) <= MOST_STRANDS
+        return separate and not self._is_peer(pair) and not self._is_of_plane(pair)
 
     @staticmethod
-    def _has_rails(totals: CableTotals) -> bool:
+    def _with_rails(totals: CableTotals) -> bool:
         return bool(totals.rails.keys() - {0})
 
     def _note(self, pair: Pair, totals: CableTotals) -> str:
         rates = ", ".join(f"{count:,} × {rate}G" for rate, count in sorted(totals.rates.items()))
         return f"{self.names[pair[0]]} to {self.names[pair[1]]}: {rates}"
 
-    def _curve(self, pair: Pair, totals: CableTotals) -> str:
+    def _curve(self, pair: Pair, totals: CableTotals, widths: LineWidths) -> str:
         low, high = (self.boxes[key] for key in pair)
         attributes = {"class_": "cable"}
         if pair[1] in self.planes:
             attributes = {"class_": "strand", "stroke": plane_colour(self.planes[pair[1]])}
-        width, note = self._thickness(totals.cables), self._note(pair, totals)
+        width, note = widths.of(totals.cables), self._note(pair, totals)
         return curve((low.middle, low.y), (high.middle, high.bottom), width=width, note=note, **attributes)
-
-    def _thickness(self, cables: int) -> float:
-        """Stroke width of a line for a number of cables; thinner if the picture has many lines [px]."""
-        width = 0.75 + 0.5 * cables if cables < 4 else min(1.75 + 0.35 * log2(cables), 4.5)
-        return width if len(self.cable_totals) <= FEW_LINES else max(width / 2, 0.75)
 
     def _peers(self, pair: Pair, totals: CableTotals) -> Iterator[str]:
         """Peer links: across the gap between neighbours, else an arc above the row; none within one box."""
@@ -99,9 +137,9 @@ class Cabling:
             start = min(max(end, card.x + 24), card.x + card.width - 24)
             note = f"{self.names[pair[1]]}, {f'rail {rail}' if rail else 'no rail'}: {totals.rails[rail]:,} cables"
             attributes = {"class_": "strand", "stroke": rail_colour(rail)} if rail else {"class_": "cable"}
-            yield curve((start, card.y), (end, switch.bottom), width=1.75, note=note, **attributes)
+            yield curve((start, card.y), (end, switch.bottom), width=RAIL_WIDTH, note=note, **attributes)
 
-    def _plane_curve(self, pair: Pair, totals: CableTotals) -> str:
+    def _plane_curve(self, pair: Pair, totals: CableTotals, widths: LineWidths) -> str:
         """From a box of hosts to a switch of one of several planes, in the colour of the plane.
 
         The curves of a box start side by side, in the order of their switches.
@@ -109,7 +147,7 @@ class Cabling:
         card, switch = (self.boxes[key] for key in pair)
         ends = self._upper_cells[pair[0]]
         start = card.x + card.width * (ends.index(pair[1]) + 1) / (len(ends) + 1)
-        width, note = min(1.25 + 0.35 * log2(totals.cables), 4), self._note(pair, totals)
+        width, note = widths.of(totals.cables), self._note(pair, totals)
         colour = plane_colour(self.planes.get(pair[1], 1))
         return curve(
             (start, card.y), (switch.middle, switch.bottom), width=width, note=note, class_="strand", stroke=colour

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 
 from railfab.draw.cells import PLURALS, Cell, number_ranges, short_name
 from railfab.draw.graph import NetworkGraph
-from railfab.draw.svg import truncated, width_of
+from railfab.draw.text_width import truncated, width_of
 from railfab.intent import Hosts
 from railfab.topology import Node, Role, Topology
 from railfab.units import counted
 
 NAME_SIZE, NOTE_SIZE = 12.0, 11.0
-INSET = 6.0
+INSET = 10.0
+"""Space beside a text in its box, both sides together [px]."""
 SUPERS = "super-spines"
 LINE = 15.0
 MOST_NAMES, MOST_LETTERS = 64, 200

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate
 
-from railfab.draw.cables import Cabling
+from railfab.draw.cables import Cabling, LineWidths
 from railfab.draw.captions import (
     LINE,
     NAME_SIZE,
@@ -29,8 +30,8 @@ from railfab.draw.svg import Box, rectangle, text_line
 from railfab.topology import Net, Node, Role, Topology
 from railfab.units import counted
 
-PANEL_WIDTH = 400.0
-SWITCH_WIDTH, STACK_WIDTH, SWITCH_HEIGHT, GAP, ROW_GAP = 116.0, 140.0, 40.0, 12.0, 44.0
+PANEL_WIDTH, MIN_WIDTH = 400.0, 320.0
+SWITCH_WIDTH, STACK_WIDTH, SWITCH_HEIGHT, GAP, ROW_GAP = 120.0, 144.0, 40.0, 18.0, 48.0
 MOST_CLIENTS = 3
 NAMES = {Net.FRONTEND: "Frontend", Net.STORAGE: "Storage", Net.MANAGEMENT: "Management", Net.BACKEND: "Backend"}
 CLIENTS = {Role.HOST: "host", Role.SERVER: "storage server"}
@@ -40,14 +41,20 @@ LIMITS = (None, 4, 2, 1)
 def network_panels(
     topology: Topology, graphs: Sequence[tuple[Net, NetworkGraph]], *, top: float, width: float
 ) -> list[NetworkPanel]:
-    """Panels of equal height, side by side over the width [px]."""
+    """Panels of equal height, side by side over the width [px]. One with a wide row takes space from the others."""
     if not graphs:
         return []
-    each = (width - MARGIN * (len(graphs) + 1)) / len(graphs)
-    drafts = [NetworkPanel(topology, net, graph, Box(0, top, each, 0)) for net, graph in graphs]
-    height = max(panel.needed_height for panel in drafts)
-    boxes = (Box(MARGIN + index * (each + MARGIN), top, each, height) for index in range(len(drafts)))
-    return [NetworkPanel(topology, panel.net, panel.graph, box) for panel, box in zip(drafts, boxes, strict=True)]
+    room = width - MARGIN * (len(graphs) + 1)
+    drafts = [NetworkPanel(topology, net, graph, Box(0, top, room / len(graphs), 0)) for net, graph in graphs]
+    needed = [panel.needed_width for panel in drafts]
+    spare = max(0.0, room - sum(needed)) / len(needed)
+    widths = [(each + spare) * min(1.0, room / sum(needed)) for each in needed]
+    panels = [replace(panel, box=replace(panel.box, width=each)) for panel, each in zip(drafts, widths, strict=True)]
+    height = max(panel.needed_height for panel in panels)
+    lefts = accumulate(widths, lambda left, each: left + each + MARGIN, initial=MARGIN)
+    return [
+        replace(panel, box=Box(left, top, panel.box.width, height)) for panel, left in zip(panels, lefts, strict=False)
+    ]
 
 
 @dataclass(frozen=True)
@@ -145,28 +152,38 @@ class NetworkPanel:
         """Texts about the tiers and the cables."""
         found = []
         for role, here in tier_summaries(self.graph, self.node_indices).items():
-            word = {Role.LEAF: "leaves", Role.SPINE: "spines"}.get(role, "super-spines")
-            below = [line + " below" if not index else line for index, line in enumerate(cable_lines(here))]
-            phrases = [
-                f"{'' if index else word.capitalize() + ' '}{line}" for index, line in enumerate(tier_lines(here))
-            ]
-            found += wrap_phrases([*phrases, *below], self._room)
+            word = {Role.LEAF: "Leaves", Role.SPINE: "Spines"}.get(role, "Super-spines")
+            below = [f"{'' if index else 'cables below: '}{line}" for index, line in enumerate(cable_lines(here))]
+            switches = [f"{'' if index else f'{word}: '}{line}" for index, line in enumerate(tier_lines(here))]
+            found += wrap_phrases([*switches, *below], self._room)
         return found
+
+    @property
+    def needed_width(self) -> float:
+        """Width at which no box is narrower than it should be [px]."""
+        return max(MIN_WIDTH, *(_row_width(row) + 2 * PADDING for row in self.rows))
 
     @property
     def needed_height(self) -> float:
         rows = len(self.rows) * (SWITCH_HEIGHT + ROW_GAP) - ROW_GAP
         return HEADER + 10 + rows + 10 + LINE * len(self.notes) + PADDING
 
-    def body(self) -> Iterator[str]:
+    @cached_property
+    def cells(self) -> dict[int, Cell]:
+        return {cell.key: cell for row in self.rows for cell in row}
+
+    @cached_property
+    def cabling(self) -> Cabling:
+        totals = cable_totals(self.graph, self.cells.values())
+        return Cabling(self.boxes, totals, cell_names(self.topology.nodes, self.cells), {})
+
+    def body(self, widths: LineWidths) -> Iterator[str]:
         """SVG elements of the panel."""
-        cells = {cell.key: cell for row in self.rows for cell in row}
-        found = cable_totals(self.graph, cells.values())
         yield rectangle(self.box, "frame", radius=10)
         yield text_line(self.box.x + PADDING, self.box.y + 21, NAMES[self.net], "title")
         yield text_line(self.box.x + self.box.width - PADDING, self.box.y + 21, self._summary(), "end")
-        yield from Cabling(self.boxes, found, cell_names(self.topology.nodes, cells), {}).lines()
-        for key, cell in cells.items():
+        yield from self.cabling.lines(widths)
+        for key, cell in self.cells.items():
             box, tooltip = self.boxes[key], tooltip_text(self.topology.nodes, cell)
             yield switch_shape(
                 box, cell, self._lines(cell, box.width), tooltip=tooltip, rails=set(), height=SWITCH_HEIGHT

@@ -58,25 +58,6 @@ def document(box: Box, name: str, style: str, body: Iterable[str]) -> str:
     return "\n".join((head, f"<style>{style}</style>", *body, "</svg>", ""))
 
 
-NARROW, WIDE = frozenset(" ijltfrIJ.,:;'|!/()[]-·"), frozenset("mwMWGOQD%@+<=>&×…~#")
-
-
-def width_of(text: str, size: float, *, bold: bool = False) -> float:
-    """Width of a line of text in DejaVu Sans, the widest font of the style sheet's list [px]."""
-    em = sum(0.42 if letter in NARROW else 0.9 if letter in WIDE else 0.64 for letter in text)
-    return em * size * (1.1 if bold else 1.0)
-
-
-def truncated(text: str, width: float, size: float, *, bold: bool = False) -> str:
-    """The line, shortened with an ellipsis to fit the width [px]."""
-    if width_of(text, size, bold=bold) <= width:
-        return text
-    kept = len(text)
-    while kept > 1 and width_of(text[:kept] + "…", size, bold=bold) > width:
-        kept -= 1
-    return text[:kept].rstrip(" ,-") + "…"
-
-
 def _number(value: str | float) -> str:
     """Text of an attribute; numbers with at most one decimal, so that the output is the same on every machine."""
     return value if isinstance(value, str) else f"{round(value, 1):g}"

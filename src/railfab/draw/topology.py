@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from railfab.draw.backend import BackendPicture
+from railfab.draw.cables import LineWidths
 from railfab.draw.graph import network_graphs
 from railfab.draw.layout import HEADER, MARGIN, TITLE_HEIGHT
+from railfab.draw.legend import Legend
 from railfab.draw.network_panels import PANEL_WIDTH, NetworkPanel, network_panels
 from railfab.draw.palette import style
-from railfab.draw.svg import Box, document, element, rectangle, text_line, title, truncated, width_of
+from railfab.draw.svg import Box, document, element, rectangle, text_line, title
+from railfab.draw.text_width import truncated, width_of
 from railfab.findings import Finding, findings_text
 from railfab.intent import Hosts
 from railfab.topology import Net, Role, Topology
@@ -33,13 +36,18 @@ def topology_svg(topology: Topology, hosts: Hosts | None = None, findings: Colle
     backend = BackendPicture(topology, graphs[Net.BACKEND], hosts, named=bool(others), least_width=least)
     size = backend.layout.size
     below = network_panels(topology, [(net, graphs[net]) for net in others], top=size.height, width=size.width)
-    whole = Box(0, 0, size.width, max([size.height, *(panel.box.bottom + MARGIN for panel in below)]))
+    bottom = max([size.height, *(panel.box.bottom + MARGIN for panel in below)])
+    cablings = [backend.cabling, *(panel.cabling for panel in below)]
+    widths = LineWidths(thin=any(cabling.many_lines for cabling in cablings))
+    legend = Legend(cablings, widths, size.width - 2 * MARGIN)
+    whole = Box(0, 0, size.width, bottom + legend.height)
     body = (
         rectangle(whole, "page", radius=8),
         *_name(topology.fabric, findings, whole.width),
         *_heading(topology, hosts, backend, below, whole.width),
-        *backend.body(),
-        *(part for panel in below for part in panel.body()),
+        *backend.body(widths),
+        *(part for panel in below for part in panel.body(widths)),
+        *legend.svg(MARGIN, bottom - MARGIN / 2),
     )
     return document(whole, f"Topology of the fabric {topology.fabric}", style(findings=bool(findings)), body)
 
