@@ -70,6 +70,8 @@ class DesignCode(StrEnum):
     HOST_MODEL = "host-model"
     BFD_TIMERS = "bfd-timers"
     HOST_MTU = "host-mtu"
+    NIC_MODEL = "nic-model"
+    NIC_SPEED = "nic-speed"
     ROCE_MTU = "roce-mtu"
     UET_PFC = "uet-pfc"
 

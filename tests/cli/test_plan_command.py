@@ -67,8 +67,8 @@ def test_a_large_fabric_is_shown_kind_by_kind(tmp_path: Path) -> None:
 
 def test_files_are_counted_on_stderr_and_named_in_the_summary(tmp_path: Path) -> None:
     done = plan(POD64, "-o", "out", cwd=tmp_path)
-    assert done.stderr == "wrote 18 files, listed in out/summary.md\n"
-    assert len([path for path in (tmp_path / "out").rglob("*") if path.is_file()]) == 18
+    assert done.stderr == "wrote 22 files, listed in out/summary.md\n"
+    assert len([path for path in (tmp_path / "out").rglob("*") if path.is_file()]) == 22
 
 
 def test_json_is_one_document_and_nothing_else(tmp_path: Path) -> None:

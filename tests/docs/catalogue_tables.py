@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from railfab.hosts import Setting, nic_models, nic_settings
+from railfab.hosts.catalogue import Family
+from railfab.intent import Lossless
 from railfab.topology import SwitchModel, catalogue
 from railfab.topology.equipment import host_models, media
 
@@ -40,6 +43,35 @@ def hosts(table: Rows) -> str:
         for one in host_models()
     )
     return table(("model", "GPUs", "GB a GPU", "kW", "U", "from"), rows)
+
+
+def nics(table: Rows) -> str:
+    rows = (
+        (f"`{one.name}`", one.vendor, one.product, one.family, one.pci, str(one.rate_gbps), one.source)
+        for one in nic_models().values()
+    )
+    return table(("nic", "vendor", "product", "driver family", "PCI", "Gb/s a port", "from"), rows)
+
+
+def nic_commands(family: Family, table: Rows) -> str:
+    """The settings of a family of NICs, for a fabric with the default classes."""
+    rows = ((f"`{one.name}`", _code(one.wanted), _writing(one), _kept(one)) for one in nic_settings(family, Lossless()))
+    return table(("setting", "wanted", "set by", "after a reboot"), rows)
+
+
+def _writing(setting: Setting) -> str:
+    files = [f"{name}" for name in setting.read.files] if setting.text is not None else []
+    undo = [" ".join(setting.undo)] if setting.undo else []
+    return ", ".join(map(_code, (*undo, *(" ".join(command) for command in setting.run), *files)))
+
+
+def _code(text: str) -> str:
+    """Text as code in a table, whose cells a bar would end."""
+    return f"`{text}`".replace("|", "\\|") if text else ""
+
+
+def _kept(setting: Setting) -> str:
+    return "lost" if setting.permanent else "kept"
 
 
 def cables(table: Rows) -> str:

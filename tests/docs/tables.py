@@ -191,6 +191,10 @@ def _first_sentence(text: str) -> str:
 TABLES: dict[str, Callable[[], str]] = {
     "switches": partial(catalogue_tables.switches, table),
     "host-models": partial(catalogue_tables.hosts, table),
+    "nics": partial(catalogue_tables.nics, table),
+    "nic-mlx5": partial(catalogue_tables.nic_commands, "mlx5", table),
+    "nic-bnxt": partial(catalogue_tables.nic_commands, "bnxt", table),
+    "nic-ionic": partial(catalogue_tables.nic_commands, "ionic", table),
     "cables": partial(catalogue_tables.cables, table),
     "intent": intent,
     "intent-profile": section("profile"),

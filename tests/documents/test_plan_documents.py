@@ -24,6 +24,7 @@ TABLES = (
     "power.csv",
     "subnets.csv",
 )
+NICS = ("hosts/nic.py", "hosts/nic.json", "hosts/nccl.env", "hosts/railfab-nic.service")
 
 
 def files(folder: Path) -> dict[str, str]:
@@ -46,7 +47,7 @@ def test_a_folder_holds_summary_picture_tables_and_a_batch_a_host(tmp_path: Path
     told: list[str] = []
     written = write_documents(planned(POD64), tmp_path / "out", told.append)
     hosts = {f"hosts/pod1-seg{segment}-host{host}.batch" for segment in (1, 2) for host in (1, 2, 3, 4)}
-    assert set(files(tmp_path / "out")) == {"summary.md", "topology.svg", *TABLES, *hosts}
+    assert set(files(tmp_path / "out")) == {"summary.md", "topology.svg", *TABLES, *hosts, *NICS}
     assert set(written) == {path for path in (tmp_path / "out").rglob("*") if path.is_file()}
     assert told[0] == "summary.md"
     assert told[-1] == "hosts/"
@@ -77,6 +78,18 @@ def test_others_files_stay_and_batches_of_hosts_that_are_gone_go(tmp_path: Path)
     assert "hosts/pod1-seg1-host4.batch" not in found
     assert "hosts/pod1-seg1-host3.batch" in found
     assert len(found["cabling.csv"].splitlines()) == 1 + len(smaller.topology.links)
+
+
+def test_nic_settings_of_an_earlier_plan_go_with_the_lossless_class(tmp_path: Path) -> None:
+    """Files of these names that somebody else has written stay."""
+    out = tmp_path / "out"
+    write_documents(planned(POD64), out)
+    assert set(NICS) <= set(files(out))
+    (out / "hosts" / "nccl.env").write_text("NCCL_DEBUG=INFO\n")
+    lossy = changed(tmp_path, ("  lossless: {dscp: 26, priority: 3, cnp_dscp: 48}", "  lossless: off"))
+    write_documents(planned(lossy), out)
+    assert set(NICS) & set(files(out)) == {"hosts/nccl.env"}
+    assert "nic.py" not in files(out)["summary.md"]
 
 
 def test_what_cannot_be_written_leaves_the_folder_as_it_was(tmp_path: Path) -> None:
@@ -191,6 +204,31 @@ def test_an_unknown_host_model_is_said(tmp_path: Path) -> None:
     path = changed(tmp_path, ("hosts: {gpus: 8", "hosts: {model: dgx-h1000, gpus: 8"))
     with pytest.raises(TopologyError, match=rf"^{re.escape(str(path))}: .*'dgx-h1000'.* is not in the catalogue\."):
         planned(path)
+
+
+def test_an_unknown_nic_is_said_with_similar_names(tmp_path: Path) -> None:
+    path = changed(tmp_path, ("nic: connectx-6-dx", "nic: connectx7"))
+    with pytest.raises(TopologyError, match=r"NIC 'connectx7': is not in the catalogue\. Did you mean 'connectx-7'"):
+        planned(path)
+
+
+def test_without_a_nic_model_there_is_a_note_that_names_the_key(tmp_path: Path) -> None:
+    (finding,) = planned(changed(tmp_path, (", nic: connectx-6-dx", ""))).findings
+    assert finding.line == (
+        "note hosts.nic: no NIC model is stated, so hosts/nic.py configures every NIC that it knows. "
+        "State the model, for example nic: connectx-6, so that others are refused. [nic-model]"
+    )
+
+
+def test_ports_faster_than_the_nic_are_an_error(tmp_path: Path) -> None:
+    text = (FABRICS / "single-switch.yml").read_text().replace("rate_gbps: 200", "rate_gbps: 400")
+    path = tmp_path / "fast.yml"
+    path.write_text(text.replace("nic: connectx-7", "nic: connectx-6"))
+    found = [finding.line for finding in planned(path).findings if finding.code == "nic-speed"]
+    assert found == [
+        "error hosts.nic: a port of a ConnectX-6 has at most 200 Gb/s, not 400. "
+        "Use another NIC or another hosts.rate_gbps. [nic-speed]"
+    ]
 
 
 def test_findings_of_all_rooms_are_said_together(tmp_path: Path) -> None:

@@ -58,6 +58,7 @@ hosts:
   rate_gbps: 400
   attach: esi
   reorder: true
+  nic: connectx-8
   lane_gbps: 100
   model: gpu-server-8
   power_w: 10200

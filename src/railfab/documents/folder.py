@@ -16,6 +16,7 @@ from railfab.documents.sizing import gpu_count
 from railfab.documents.summary import summary
 from railfab.documents.table import Table
 from railfab.fabric import Say
+from railfab.hosts import MARKS, nic_files
 
 TABLES: Mapping[str, Callable[[Plan], Table]] = {
     "cabling": lambda plan: cabling(plan.topology, plan.intent, plan.positions),
@@ -29,11 +30,12 @@ TABLES: Mapping[str, Callable[[Plan], Table]] = {
 }
 """The tables by the stem of their files."""
 HOSTS = "hosts"
-"""Folder of the `ip -batch` files of hosts."""
+"""Folder of the `ip -batch` files of hosts, and of the settings of their NICs."""
 
 
 def write_documents(plan: Plan, folder: Path, say: Say = lambda _: None) -> list[Path]:
-    """Write all documents into a folder. Other files are kept, except batches of an earlier plan for removed hosts.
+    """Write all documents into a folder. Other files are kept, except those of an earlier plan that are obsolete:
+    batches for removed hosts, and NIC settings of a fabric that needs none.
 
     say: called with the name of each document. Raises RailfabError if the folder cannot be used.
     """
@@ -55,15 +57,19 @@ def _documents(plan: Plan, say: Say) -> Iterator[Document]:
     say(f"{HOSTS}/")
     for name, text in host_batches(plan.topology, plan.intent):
         yield f"{HOSTS}/{name}", text
+    for name, text in nic_files(plan.topology, plan.intent):
+        yield f"{HOSTS}/{name}", text
 
 
 def _remove_stale(folder: Path, written: set[Path]) -> None:
-    """Remove batches that a plan has written (by their first line) and that are not written now."""
-    for path in folder.glob("*.batch"):
+    """Remove files that a plan has written (by their first line) and that are not written now."""
+    batches = {path.name: BATCH_HEADING.format(host=path.name.partition(".")[0]) for path in folder.glob("*.batch")}
+    for name, mark in (batches | dict(MARKS)).items():
+        path = folder / name
         if path not in written and path.is_file():
             with path.open(encoding="utf-8", errors="replace") as file:
-                is_batch = file.readline().startswith(BATCH_HEADING.format(host=path.name.partition(".")[0]))
-            if is_batch:
+                is_ours = file.readline().startswith(mark)
+            if is_ours:
                 path.unlink()
     with suppress(OSError):  # not empty
         folder.rmdir()

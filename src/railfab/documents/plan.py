@@ -15,6 +15,8 @@ from railfab.documents.table import Table
 from railfab.errors import raise_all
 from railfab.fabric import Design, Say, design
 from railfab.fabric.design import naming
+from railfab.findings import Finding, by_severity
+from railfab.hosts import nic_findings
 from railfab.topology import FailureDomain, failure_domains
 from railfab.topology.racks import Position, racks
 
@@ -22,6 +24,14 @@ from railfab.topology.racks import Position, racks
 @dataclass(frozen=True, kw_only=True)
 class Plan(Design):
     """A design that can be documented: its tables, each computed once."""
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """Findings of the design, and about the NICs of its hosts; errors first, notes last."""
+        found = super().findings
+        with naming(self.path):
+            found += tuple(nic_findings(self.intent))
+        return by_severity(found)
 
     @cached_property
     def positions(self) -> Mapping[str, Position]:

@@ -10,6 +10,7 @@ from railfab.documents.plan import Plan
 from railfab.documents.sentences import HOST_ROUTES, between, description, division, headline, heat, uneven, watts
 from railfab.fabric.buffers import SwitchBuffers
 from railfab.findings import findings_text
+from railfab.hosts import needs_settings
 from railfab.topology.grouping import grouped
 from railfab.units import counted
 
@@ -188,3 +189,5 @@ def _files(plan: Plan) -> Iterator[str]:
     yield from _section("Files")
     yield from (f"- [{name}]({name}): {what}" for name, what in FILES)
     yield f"- hosts/: {HOST_ROUTES[plan.intent.hosts.attach]}"
+    if needs_settings(plan.intent):
+        yield "- hosts/nic.py, hosts/nic.json: settings of the NICs of all hosts; hosts/nccl.env: environment of NCCL"

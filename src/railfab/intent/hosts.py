@@ -34,6 +34,10 @@ class Hosts(Model):
         "mlag, esi: a LAG to two switches",
     )
     reorder: bool = Field(default=False, description="the NICs reorder packets, which `ecmp: packet` needs")
+    nic: Text | None = Field(
+        default=None,
+        description="NIC model, from the catalogue: `plan -o` writes its settings; by default those of all NICs",
+    )
     lane_gbps: Literal[10, 25, 50, 100, 200] | None = Field(
         default=None, description="speed of an electrical lane of a NIC port [Gb/s]; by default that of the switch port"
     )

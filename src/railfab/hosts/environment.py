@@ -1,0 +1,96 @@
+"""Environment of NCCL and RCCL that fits a fabric: what is the same on all hosts. `nic.py --env` adds device names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from railfab.hosts.catalogue import NicModel
+from railfab.hosts.ports import RocePort
+from railfab.hosts.settings import tos
+from railfab.intent import FabricIntent, Lossless, Profile
+from railfab.topology.model import Net, Topology
+
+USER_GUIDE = "NCCL user guide, Environment Variables"
+QUEUE_PAIRS = 4
+"""Queue pairs of a connection where ECMP spreads flows: each has a UDP source port of its own, and is a flow."""
+TRY_US, RETRIES = 4.096, 7
+"""Unit of the timeout [us] and number of retries (NCCL user guide, NCCL_IB_TIMEOUT)."""
+LEAST_TIMEOUT, LARGEST_TIMEOUT = 20, 23
+"""Exponents: the default of NCCL since 2.23, and 4 minutes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variable:
+    """One environment variable, why it has this value, and where that is documented."""
+
+    name: str
+    value: str
+    reason: str
+    source: str = USER_GUIDE
+
+
+def environment(
+    topology: Topology, intent: FabricIntent, ports: Sequence[RocePort], lossless: Lossless, nic: NicModel | None
+) -> Iterator[Variable]:
+    """The variables that the fabric decides. RCCL reads the same names (RCCL documentation, environment variables)."""
+    profile, family = intent.profile, {"ipv4": "AF_INET", "ipv6": "AF_INET6"}[intent.profile.family]
+    reason = f"DSCP {lossless.dscp} in the upper six bits; without it, RoCE leaves in the lossy class"
+    yield Variable(name="NCCL_IB_TC", value=str(tos(lossless)), reason=reason)
+    if nic is not None and nic.family == "ionic":
+        reason = f"clear-to-send messages in the class of CNPs, DSCP {lossless.cnp_dscp}, as AMD recommends"
+        yield Variable(name="NCCL_IB_FIFO_TC", value=str(lossless.cnp_dscp << 2), reason=reason)
+    reason = "address family of the GID that NCCL chooses while NCCL_IB_GID_INDEX is unset"
+    yield Variable(name="NCCL_IB_ADDR_FAMILY", value=family, reason=reason)
+    yield Variable(name="NCCL_IB_ROCE_VERSION_NUM", value="2", reason="the GID of RoCE v2, which is routed")
+    if topology.pools is not None:
+        reason = "the GIDs of the backend: the addresses of its hosts"
+        yield Variable(name="NCCL_IB_ADDR_RANGE", value=str(topology.pools.hosts), reason=reason)
+    yield from _paths(intent, ports)
+    yield _timeout(profile)
+    reason = "retries; 7 is the most"
+    yield Variable(name="NCCL_IB_RETRY_CNT", value=str(RETRIES), reason=reason)
+
+
+def _paths(intent: FabricIntent, ports: Sequence[RocePort]) -> Iterator[Variable]:
+    """Queue pairs and rails."""
+    spread = intent.profile.ecmp == "flow" and intent.backend.spines is not None
+    why = "each queue pair is a flow, so ECMP by flow spreads a connection over several paths"
+    reason = why if spread else "one: there are no equal paths, or the fabric spreads the packets of a flow itself"
+    yield Variable(name="NCCL_IB_QPS_PER_CONNECTION", value=str(QUEUE_PAIRS if spread else 1), reason=reason)
+    reason = "a message uses one queue pair, so that a slow path delays only its own messages"
+    yield Variable(name="NCCL_IB_SPLIT_DATA_ON_QPS", value="0", reason=reason)
+    if intent.profile.ecmp == "packet":
+        reason = "the fabric sprays packets, and the NICs reorder them"
+        yield Variable(name="NCCL_IB_ADAPTIVE_ROUTING", value="1", reason=reason)
+    apart = len(_switches_of_rails(ports)) > 1
+    reason = "rails are on different switches: rings and trees stay on theirs" if apart else "all rails share switches"
+    yield Variable(name="NCCL_CROSS_NIC", value="0" if apart else "1", reason=reason)
+    if intent.backend.spines is None and apart:
+        reason = "no spine connects the rails: data changes rails over the scale-up network"
+        yield Variable(name="NCCL_PXN_DISABLE", value="0", reason=reason)
+
+
+def _switches_of_rails(ports: Sequence[RocePort]) -> set[frozenset[str]]:
+    """The different sets of switches that rails connect to."""
+    backend = [port for port in ports if port.net is Net.BACKEND]
+    rails = {port.rail for port in backend}
+    return {frozenset(port.switch for port in backend if port.rail == rail) for rail in rails}
+
+
+def _timeout(profile: Profile) -> Variable:
+    """The timeout of a try: all tries take at least twice the time until BGP has left a failed path."""
+    detection_s = profile.bgp.hold_s if profile.bfd is None else profile.bfd.interval_ms * profile.bfd.multiplier / 1000
+    watchdog = profile.lossless.watchdog if profile.lossless is not None else None
+    outage_s = detection_s + (watchdog.detect_ms + watchdog.recover_ms) / 1000 if watchdog else detection_s
+    exponents = range(LEAST_TIMEOUT, LARGEST_TIMEOUT)
+    exponent = next((one for one in exponents if _all_tries_s(one) >= 2 * outage_s), LARGEST_TIMEOUT)
+    reason = (
+        f"all tries take {_all_tries_s(exponent):.0f} s; a failed path is left after {outage_s:.1f} s "
+        "(detection and PFC watchdog)"
+    )
+    return Variable(name="NCCL_IB_TIMEOUT", value=str(exponent), reason=reason)
+
+
+def _all_tries_s(exponent: int) -> float:
+    return RETRIES * TRY_US * (1 << exponent) / 1e6
