@@ -88,6 +88,11 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
         namespaces.enter(config)
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """One process more than there are cores: tests of labs wait for timers and sessions half of their time."""
+    return (os.cpu_count() or 1) + 1
+
+
 def pytest_xdist_setupnodes(config: pytest.Config, specs: list[XSpec]) -> None:
     if namespaces.available():
         for spec in specs:
