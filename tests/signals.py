@@ -25,14 +25,18 @@ def interruptible(command: Sequence[str]) -> list[str]:
 
 
 def until_caught(pid: int, number: signal.Signals, within_s: float = 60) -> None:
-    """Wait until a process has a handler for a signal."""
+    """Wait until a child has a handler for a signal, or has ended."""
     until_s = time.monotonic() + within_s
-    while not _caught(pid) >> (number - 1) & 1:
+    while not _has_ended(found := _status(pid)) and not int(found["SigCgt"], 16) >> (number - 1) & 1:
         assert time.monotonic() < until_s, f"process {pid} has no handler for {number.name}"
         time.sleep(0.02)
 
 
-def _caught(pid: int) -> int:
-    """Signals that a process handles, as the bits of a number (`SigCgt` of proc(5))."""
+def _has_ended(status: dict[str, str]) -> bool:
+    return status["State"].startswith("Z")
+
+
+def _status(pid: int) -> dict[str, str]:
+    """The lines of a process's status file, see proc(5)."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    return int(next(line for line in lines if line.startswith("SigCgt:")).split()[1], 16)
+    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
