@@ -2,7 +2,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help demo setup test laws check bench lab-deps lab-deps-here clean pins
+.PHONY: help demo setup test laws kills check bench lab-deps lab-deps-here clean pins
 
 FABRIC ?= inventory/fabrics/pod64.yml
 FOR ?=
@@ -28,6 +28,9 @@ test: $(VENV)/dev.stamp lab-deps-here ## all tests; those that need root, FRR or
 
 laws: $(VENV)/dev.stamp ## the laws of every platform on many more models than `make test` draws; EXAMPLES=2000 says how many
 	@RAILFAB_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n auto tests/platforms/test_platform_laws.py $(ARGS)
+
+kills: $(VENV)/dev.stamp lab-deps-here ## deploys killed at each of many moments, of which `make test` tries a few; needs what labs need
+	@RAILFAB_MOMENTS=all $(BIN)/python -m pytest -n auto tests/integration/test_killed_deploy.py tests/integration/frr/test_frr_killed.py $(ARGS)
 
 check: $(VENV)/dev.stamp ## lint, format, types and the rule that imports point down
 	@$(BIN)/ruff check .

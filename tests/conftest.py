@@ -60,7 +60,7 @@ NEEDS: dict[str, Callable[[], str | None]] = {"lab": _lab, "prometheus": _promet
 LONGEST = ("integration", "docs", "lab", "app", "twin")
 """Folders whose tests take longest: they are started first, so that no worker is left with one at the end."""
 
-ON_ONE_LAB = ("tests/integration/test_embedded_lab.py", "tests/integration/test_deploy_on_frr.py")
+ON_ONE_LAB = tuple(f"tests/integration/test_{name}.py" for name in ("embedded_lab", "deploy_on_frr", "killed_deploy"))
 """Files whose tests share one lab, which a worker boots once."""
 
 ONE_BY_ONE = "tests/docs/test_docs_examples.py"
@@ -86,6 +86,11 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     spread = config.getoption("numprocesses", None) or config.getoption("tx", None)
     if not spread and not config.invocation_params.plugins and namespaces.available():
         namespaces.enter(config)
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One process more than there are cores: tests of labs wait for timers and sessions half of their time."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_xdist_setupnodes(config: pytest.Config, specs: list[XSpec]) -> None:

@@ -7,6 +7,7 @@ import os
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -48,17 +49,24 @@ class RunningLab:
         namespace = next(found.namespace for found in self.state.nodes if found.name == node)
         return subprocess.run(["ip", "netns", "exec", namespace, *command], capture_output=True, text=True)
 
-    def signal(self, switch: str, daemon: str, number: int) -> None:
-        """Send a signal to a daemon of a switch: its mount namespace tells it from the same daemon elsewhere."""
+    def processes(self, switch: str) -> Iterator[tuple[int, str, str]]:
+        """Process id, name and command line of what runs in a switch, known by its mount namespace."""
         holder = self.state.process(switch)
         assert holder is not None
         own = Path(f"/proc/{holder.pid}/ns/mnt").readlink()
-        for path in Path("/proc").glob("[0-9]*/comm"):
+        for path in Path("/proc").glob("[0-9]*"):
             try:
-                if path.read_text().strip() == daemon and (path.parent / "ns/mnt").readlink() == own:
-                    os.kill(int(path.parent.name), number)
+                if (path / "ns/mnt").readlink() == own:
+                    yield int(path.name), (path / "comm").read_text().strip(), (path / "cmdline").read_text()
             except (FileNotFoundError, ProcessLookupError):
                 continue
+
+    def signal(self, switch: str, daemon: str, number: int) -> None:
+        """Send a signal to a daemon of a switch."""
+        for pid, name, _ in self.processes(switch):
+            if name == daemon:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, number)
 
     def established(self, switch: str) -> int:
         """BGP sessions of a switch that are up."""

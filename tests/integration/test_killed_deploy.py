@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from tests.lab.fabrics import FRR_POD, lab_plan
+from tests.moments import moments
 
 from railfab.deploy import Journal, new_change
 from railfab.endpoints import read_credentials
@@ -21,7 +22,7 @@ from railfab.fabric import Design, design, resolve_endpoints
 from railfab.lab import backend
 from railfab.platforms import ChangeName, Session, platform
 
-from .conftest import RunningLab
+from .conftest import RunningLab, wait_for
 
 pytestmark = pytest.mark.lab
 
@@ -90,7 +91,7 @@ def startup_file(lab: RunningLab, switch: str) -> Path:
     return lab.state.runtime / switch / "etc-frr/frr.conf"
 
 
-@pytest.mark.parametrize("after_s", [1.5, 2.5, 4.0])
+@pytest.mark.parametrize("after_s", moments([1.5, 2.0, 2.5, 3.0, 4.0], few=[2.5]))
 def test_after_a_kill_the_next_deploy_reverts_what_is_pending_and_brings_every_switch_to_the_intent(
     deployed: RunningLab,
     started: Callable[..., subprocess.Popen[str]],
@@ -189,7 +190,8 @@ def test_a_deploy_that_is_told_to_stop_ends_although_a_switch_is_frozen(
     deployed.signal(SPINE, "zebra", signal.SIGSTOP)
     try:
         process = started("deploy", "--yes")
-        time.sleep(4)
+        asked = "python3\0-c\0from __future__"  # the program of a session
+        wait_for(lambda: any(line.startswith(asked) for _, _, line in deployed.processes(SPINE)), "it asks the switch")
         process.terminate()
         began_s = time.monotonic()
         _, errors = process.communicate(timeout=60)

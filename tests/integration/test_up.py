@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from tests.signals import interruptible
 
-TURN_S = 12
+TURN_S = 8
 WAITS_S = 60
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +22,7 @@ from tests.platforms.frr.switches import text
 from railfab.device import DeviceModel
 from railfab.endpoints import Credentials, Endpoint
 from railfab.platforms import ChangeName
+from railfab.platforms.frr.on_switch import program
 from railfab.platforms.frr.reload_output import with_sorted_prefix_lists
 from railfab.platforms.frr.session import FrrSession
 
@@ -72,8 +76,30 @@ class Node:
         record = json.loads((self.root / "run" / "railfab" / "change" / "record.json").read_text())
         return int(record["job"][0])
 
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the lock of all changes."""
+        with (self.root / "run" / "railfab" / "lock").open("a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+    def waiting_for_lock(self) -> list[int]:
+        """Process ids, on the switch, of the programs that have opened the lock."""
+        opened = "ls -l /proc/$pid/fd 2>/dev/null | grep -q railfab/lock && echo $pid"
+        found = self.inside("sh", "-c", f"for pid in $(pgrep -f '{PROGRAM}'); do {opened}; done; true")
+        return [int(pid) for pid in found.split()]
+
     def kill(self, *pids: int) -> None:
         self.inside("sh", "-c", f"kill -9 {' '.join(map(str, pids))} 2>/dev/null || true")
+
+
+def program_with(**limits: float) -> str:
+    """The program of a session with other values of its constants."""
+    source = program()
+    assert all(re.search(rf"^(?:\w+, )*{name}(?:, \w+)* = \d", source, re.MULTILINE) for name in limits), limits
+    return "\n".join(
+        [source.removesuffix("main()"), *(f"{name} = {value}" for name, value in limits.items()), "main()"]
+    )
 
 
 def change(deploy: str = "deploy1") -> ChangeName:

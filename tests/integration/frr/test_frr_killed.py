@@ -1,7 +1,7 @@
 """A deploy that is killed at any moment, on the client or on the switch, on real FRR over real SSH.
 
 After each kill a new session finds the change, or none; it reverts to exactly the former text, or confirms; and what
-FRR would boot is at every moment a configuration that was confirmed.
+FRR would boot is at every moment a configuration that was confirmed. `make kills` kills at many more moments.
 """
 
 from __future__ import annotations
@@ -13,10 +13,12 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from tests.integration.frr.bench import Node, change, settle, within, without_version
+from tests.moments import moments
 from tests.platforms.frr.switches import LEAF, SLOWER, text
 
 from railfab.errors import CommitRefused, Unreachable
@@ -26,44 +28,57 @@ from railfab.platforms.frr.session import FrrSession
 pytestmark = pytest.mark.lab
 
 
+HOLD = "; status=$?; cd /var/tmp/frr; touch held; until [ -e go ]; do sleep 0.05; done; rm held; exit $status"
+"""Added to the command that applies a candidate: it makes a file `held`, and ends when there is a file `go`."""
+
 DEPLOY = """\
 import sys
 from pathlib import Path
 from railfab.endpoints import Credentials, Endpoint
 from railfab.platforms import ChangeName, platform
 from tests.integration.frr.bench import CREDENTIALS
-name, host, known, text, within_s = sys.argv[1:]
+name, host, known, text, within_s, hold = sys.argv[1:]
 endpoint = Endpoint(name=name, platform="frr", host=host, ssh_port=22, known_hosts=known)
 change = ChangeName(deploy="deploy1", user="alice", host="desk")
+def reach(step):
+    print(step, flush=True)
+    sys.stdin.readline()
 with platform("frr").session(endpoint, CREDENTIALS) as session:
-    print("open", flush=True)
+    session._commands["replace"] += hold
     staged = session.stage(Path(text).read_text())
-    print("staged", flush=True)
+    reach("staged")
     session.commit(staged, change, int(within_s))
-    print("committed", flush=True)
+    reach("committed")
     session.confirm(change)
-    print("confirmed", flush=True)
+    reach("confirmed")
 """
-"""A process that deploys, and says what it has done."""
+"""A process that deploys, says what it has done, and waits for a line before it does more."""
 
 
 class Deploy:
-    """A process that deploys SLOWER to a switch."""
+    """A process that deploys SLOWER to a switch. hold: added to the command that applies it."""
 
-    def __init__(self, node: Node, folder: Path, within_s: int = 300) -> None:
+    def __init__(self, node: Node, folder: Path, *, within_s: int = 300, hold: str = "") -> None:
         candidate = folder / "candidate.conf"
         candidate.write_text(text(SLOWER))
         endpoint = node.endpoint
-        arguments = [endpoint.name, endpoint.host, str(endpoint.known_hosts), str(candidate), str(within_s)]
+        arguments = [endpoint.name, endpoint.host, str(endpoint.known_hosts), str(candidate), str(within_s), hold]
         paths = os.pathsep.join(path for path in sys.path if path)
         self.process = subprocess.Popen(
             [sys.executable, "-c", DEPLOY, *arguments],
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
             env=os.environ | {"PYTHONPATH": paths},
             start_new_session=True,
         )
+
+    def go_on(self, steps: int = 1) -> None:
+        """Let it go beyond the step where it waits, and beyond others."""
+        assert self.process.stdin is not None
+        self.process.stdin.write("\n" * steps)
+        self.process.stdin.flush()
 
     def reach(self, step: str) -> None:
         """Wait until it has done a step."""
@@ -76,30 +91,38 @@ class Deploy:
     def kill(self) -> None:
         os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
-        assert self.process.stdout is not None
-        self.process.stdout.close()
 
-
-class Watch:
-    """Reads the startup file again and again; every text that it had."""
-
-    def __init__(self, node: Node) -> None:
-        self.seen: set[str] = set()
-        self._node = node
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._read)
-
-    def _read(self) -> None:
-        while not self._ended.is_set():
-            self.seen.add(self._node.startup.read_text())
-
-    def __enter__(self) -> Watch:
-        self._thread.start()
+    def __enter__(self) -> Deploy:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._ended.set()
-        self._thread.join()
+        if self.process.poll() is None:
+            self.kill()
+        for stream in (self.process.stdin, self.process.stdout):
+            assert stream is not None
+            stream.close()
+
+
+@contextmanager
+def booting_only_what_was_confirmed(node: Node) -> Iterator[None]:
+    """Look again and again what FRR would boot; it is LEAF or SLOWER, and the file of LEAF is replaced, not written."""
+    seen: set[str] = set()
+    ended = threading.Event()
+
+    def read() -> None:
+        while not ended.wait(0.005):
+            seen.add(without_version(node.startup.read_text()))
+
+    thread = threading.Thread(target=read)
+    with node.startup.open() as former:
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
+        assert without_version(former.read()) == text(LEAF)
+    assert seen <= {text(LEAF), text(SLOWER)}
 
 
 @pytest.fixture
@@ -119,38 +142,138 @@ def idle(node: Node) -> bool:
     return len(node.programs()) <= (1 if change_is_pending else 0)
 
 
-MOMENTS = (
-    *(("staged", delay) for delay in (0.0, 0.2, 0.6)),
-    *(("committed", delay) for delay in (0.0, 0.08)),
-)
-"""When to kill: this long after a step [s]."""
+def programs_waiting_for_the_lock(node: Node) -> list[int]:
+    """Without the job of a pending change, which waits too until the commit has ended."""
+    jobs = {node.job()} if (node.root / "run" / "railfab" / "change").exists() else set()
+    return [pid for pid in node.waiting_for_lock() if pid not in jobs]
 
 
-@pytest.mark.parametrize("victim", ["deploy", "program"])
-def test_a_deploy_killed_at_any_moment_leaves_a_change_that_is_finished_by_name(
-    leaf: Node, tmp_path: Path, victim: str
-) -> None:
-    former, saved = leaf.running(), leaf.startup.read_text()
-    ends = set()
-    for number, (step, delay) in enumerate(MOMENTS):
-        deploy = Deploy(leaf, tmp_path)
+@contextmanager
+def deploy_that_applies(node: Node, folder: Path) -> Iterator[Deploy]:
+    """A deploy whose candidate is applied, and whose program on the switch does not know yet; it goes on at the end."""
+    held, go = (node.root / "tmp" / name for name in ("held", "go"))
+    with Deploy(node, folder, hold=HOLD) as deploy:
         try:
-            with Watch(leaf) as watch:
-                deploy.reach(step)
-                time.sleep(delay)
-                if victim == "deploy":
-                    deploy.kill()
-                elif running := leaf.programs():
-                    leaf.kill(max(running))
-                assert within(30, lambda: idle(leaf)), leaf.programs()
-                ends.add(finish(leaf, former, confirming=bool(number % 2)))
+            deploy.reach("staged")
+            deploy.go_on()
+            assert within(60, held.exists)
+            yield deploy
         finally:
-            if deploy.process.poll() is None:
-                deploy.kill()
-        assert {without_version(seen) for seen in watch.seen} <= {text(LEAF), text(SLOWER)}, (step, delay)
-        settle(leaf, LEAF)
-        assert (leaf.running(), without_version(leaf.startup.read_text())) == (former, without_version(saved))
-    assert {"reverted", "confirmed"} <= ends
+            go.touch()
+            assert within(30, lambda: not held.exists() and idle(node)), node.programs()
+            go.unlink()
+
+
+@contextmanager
+def deploy_that_waits_for_the_lock(node: Node, folder: Path, step: str) -> Iterator[Deploy]:
+    """A deploy whose next step waits on the switch, which it goes on with at the end."""
+    with Deploy(node, folder) as deploy:
+        deploy.reach("staged")
+        if step == "committed":
+            deploy.go_on()
+            deploy.reach("committed")
+        with node.locked():
+            deploy.go_on()
+            assert within(60, lambda: programs_waiting_for_the_lock(node) != [])
+            yield deploy
+        assert within(30, lambda: idle(node)), node.programs()
+
+
+@pytest.mark.parametrize(
+    ("step", "confirming", "end"),
+    [("staged", True, "none"), ("committed", False, "reverted"), ("committed", True, "confirmed")],
+)
+def test_a_deploy_killed_between_two_steps_leaves_what_it_had_done(
+    leaf: Node, tmp_path: Path, step: str, confirming: bool, end: str
+) -> None:
+    former = leaf.running()
+    with booting_only_what_was_confirmed(leaf):
+        with Deploy(leaf, tmp_path) as deploy:
+            deploy.reach("staged")
+            if step == "committed":
+                deploy.go_on()
+                deploy.reach("committed")
+            deploy.kill()
+        assert finish(leaf, former, confirming=confirming) == end
+
+
+def test_a_deploy_killed_while_the_switch_applies_leaves_a_change_that_a_later_session_confirms(
+    leaf: Node, tmp_path: Path
+) -> None:
+    former = leaf.running()
+    with booting_only_what_was_confirmed(leaf):
+        with deploy_that_applies(leaf, tmp_path) as deploy:
+            deploy.kill()
+        assert finish(leaf, former, confirming=True) == "confirmed"
+
+
+def test_a_program_killed_while_it_applies_leaves_a_change_that_can_be_reverted_only(
+    leaf: Node, tmp_path: Path
+) -> None:
+    former = leaf.running()
+    with booting_only_what_was_confirmed(leaf):
+        with deploy_that_applies(leaf, tmp_path):
+            (program,) = set(leaf.programs()) - {leaf.job()}
+            leaf.kill(program)
+        assert finish(leaf, former, confirming=True) == "reverted"
+
+
+def test_a_program_killed_before_it_changes_anything_leaves_nothing(leaf: Node, tmp_path: Path) -> None:
+    former = leaf.running()
+    with booting_only_what_was_confirmed(leaf):
+        with deploy_that_waits_for_the_lock(leaf, tmp_path, "staged"):
+            leaf.kill(*programs_waiting_for_the_lock(leaf))
+        assert finish(leaf, former, confirming=True) == "none"
+
+
+@pytest.mark.parametrize(("confirming", "end"), [(True, "confirmed"), (False, "reverted")])
+def test_a_program_killed_before_it_confirms_leaves_the_change(
+    leaf: Node, tmp_path: Path, confirming: bool, end: str
+) -> None:
+    former = leaf.running()
+    with booting_only_what_was_confirmed(leaf):
+        with deploy_that_waits_for_the_lock(leaf, tmp_path, "committed"):
+            leaf.kill(*programs_waiting_for_the_lock(leaf))
+        assert finish(leaf, former, confirming=confirming) == end
+
+
+def test_a_switch_that_was_asked_to_confirm_does_so_although_the_deploy_was_killed(leaf: Node, tmp_path: Path) -> None:
+    with booting_only_what_was_confirmed(leaf):
+        with deploy_that_waits_for_the_lock(leaf, tmp_path, "committed") as deploy:
+            deploy.kill()
+        assert pending(leaf) is None
+    assert without_version(leaf.startup.read_text()) == text(SLOWER)
+
+
+KILLS = tuple(
+    (*moment, victim, confirming)
+    for moment in (
+        *(("staged", delay_s) for delay_s in (0.0, 0.1, 0.2, 0.35, 0.6)),
+        *(("committed", delay_s) for delay_s in (0.0, 0.04, 0.08, 0.12)),
+    )
+    for victim in ("deploy", "program")
+    for confirming in (False, True)
+)
+"""When to kill (this long after a step), whom, and whether a later session confirms or reverts."""
+
+
+@pytest.mark.parametrize(
+    ("step", "delay_s", "victim", "confirming"), moments(KILLS, few=[("staged", 0.35, "program", True)])
+)
+def test_a_deploy_killed_at_any_moment_leaves_a_change_that_is_finished_by_name(
+    leaf: Node, tmp_path: Path, step: str, delay_s: float, victim: str, confirming: bool
+) -> None:
+    former = leaf.running()
+    with booting_only_what_was_confirmed(leaf), Deploy(leaf, tmp_path) as deploy:
+        deploy.go_on(3)
+        deploy.reach(step)
+        time.sleep(delay_s)
+        if victim == "deploy":
+            deploy.kill()
+        elif running := leaf.programs():
+            leaf.kill(max(running))
+        assert within(30, lambda: idle(leaf)), leaf.programs()
+        finish(leaf, former, confirming=confirming)
 
 
 def finish(node: Node, former: str, *, confirming: bool) -> str:
@@ -182,15 +305,16 @@ def confirms(session: FrrSession) -> bool:
     return True
 
 
-@pytest.mark.parametrize("delay", [0.0, 0.1, 0.3])
+@pytest.mark.parametrize("delay_s", moments([0.0, 0.1, 0.3], few=[0.3]))
 def test_a_change_that_nobody_finishes_is_reverted_in_running_and_startup(
-    leaf: Node, tmp_path: Path, delay: float
+    leaf: Node, tmp_path: Path, delay_s: float
 ) -> None:
     former, saved = leaf.running(), leaf.startup.read_text()
-    deploy = Deploy(leaf, tmp_path, within_s=4)
-    deploy.reach("staged")
-    time.sleep(delay)
-    deploy.kill()
+    with Deploy(leaf, tmp_path, within_s=4) as deploy:
+        deploy.reach("staged")
+        deploy.go_on()
+        time.sleep(delay_s)
+        deploy.kill()
     assert within(40, lambda: idle(leaf) and not leaf.left_behind())
     assert (leaf.running(), leaf.startup.read_text()) == (former, saved)
     assert pending(leaf) is None

@@ -24,6 +24,7 @@ from railfab.endpoints import Credentials, read_credentials
 from railfab.errors import CommitRefused, DeviceError, LoginRefused, Unreachable, UnsupportedFeature
 from railfab.platforms import Verb, platform
 from railfab.platforms.frr.on_switch import program
+from railfab.platforms.frr.on_switch.commands import uptime
 from railfab.platforms.frr.session import FrrSession
 
 pytestmark = pytest.mark.lab
@@ -308,8 +309,11 @@ def test_a_confirmation_that_holds_the_lock_when_the_time_is_over_wins(leaf: Nod
     """The job that reverts waits for the lock, and looks then whether the change is still pending."""
     with leaf.session() as session:
         session.commit(session.stage(text(SLOWER)), change(), 6)
-        folder = "/var/run/frr/railfab"
-        leaf.inside("sh", "-c", f"cd {folder} && exec 9>lock && flock 9 && sleep 7 && mv change removed")
+        with leaf.locked():
+            folder = leaf.root / "run" / "railfab"
+            deadline = json.loads((folder / "change" / "record.json").read_text())["deadline"]
+            assert within(20, lambda: uptime() > deadline and leaf.waiting_for_lock() == [leaf.job()])
+            (folder / "change").rename(folder / "removed")
     assert within(10, lambda: leaf.programs() == [])
     assert without_version(leaf.running()) == text(SLOWER)
 
@@ -317,7 +321,7 @@ def test_a_confirmation_that_holds_the_lock_when_the_time_is_over_wins(leaf: Nod
 def test_a_confirmation_that_comes_too_late_is_refused(leaf: Node) -> None:
     running = leaf.running()
     with leaf.session() as session:
-        session.commit(session.stage(text(SLOWER)), change(), 8)
+        session.commit(session.stage(text(SLOWER)), change(), 2)
         assert within(40, lambda: leaf.running() == running and not leaf.left_behind())
         with pytest.raises(CommitRefused) as refused:
             session.confirm(change())

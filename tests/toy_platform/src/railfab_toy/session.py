@@ -16,6 +16,9 @@ from railfab.platforms import ChangeName, Dialect, Identity, Pending, Running, S
 from railfab.platforms.shared.cli_connection import CliConnection
 from railfab_toy.lines import FORMAT
 
+BLOCK_LINES = 40
+"""Lines of a candidate that are typed at once: an answer of the CLI takes some 40 ms."""
+
 
 class ToySession:
     """See `railfab.platforms.Session`. The switch keeps a change by its name, and reverts it unless it is confirmed."""
@@ -89,7 +92,9 @@ class ToySession:
 
     def _type_candidate(self, text: str) -> None:
         self._cli.run(self._verbs["candidate"])
-        self._cli.type_lines(self._verbs["line"].format(text=line) for line in text.splitlines())
+        lines = text.splitlines()
+        blocks = (lines[first : first + BLOCK_LINES] for first in range(0, len(lines), BLOCK_LINES))
+        self._cli.type_lines(self._verbs["add"].format(lines=json.dumps(block)) for block in blocks)
 
     def _refusing(self, command: str) -> None:
         """Run a command that the switch may refuse for what it changes. Raises CommitRefused."""

@@ -90,8 +90,8 @@ class ToyCli:
         return Reply(output=output, prompt=self._prompt(), status=status)
 
     def _output(self, line: str) -> str:
-        if self._candidate is not None and line.startswith("|"):
-            self._candidate.append(line[1:])
+        if self._candidate is not None and line.startswith("add ["):
+            self._candidate += json.loads(line.removeprefix("add "))
             return ""
         match line.split():
             case []:
