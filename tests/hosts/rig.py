@@ -51,9 +51,17 @@ class Host:
     def root(self) -> Path:
         return self.folder / "root"
 
-    def run(self, *arguments: str, code: int = 0) -> str:
-        """Output of the script, which must end with this code; both streams."""
-        script = [sys.executable, str(self.folder / "plan" / "nic.py"), "--root", str(self.root), "--host", "host1"]
+    def run(self, *arguments: str, code: int = 0, inside: tuple[str, ...] = ()) -> str:
+        """Output of the script, which must end with this code; both streams. inside: a command that runs it."""
+        script = [
+            *inside,
+            sys.executable,
+            str(self.folder / "plan" / "nic.py"),
+            "--root",
+            str(self.root),
+            "--host",
+            "host1",
+        ]
         done = subprocess.run(
             [*script, *arguments],
             env={**os.environ, "PATH": str(self.folder / "bin")},

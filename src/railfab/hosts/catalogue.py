@@ -39,7 +39,8 @@ class NicModel:
 @cache
 def nic_models() -> Mapping[str, NicModel]:
     """Every NIC model by name."""
-    document = yaml.safe_load(files(__package__).joinpath("nics.yml").read_text())
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    document = yaml.load(files(__package__).joinpath("nics.yml").read_text(), Loader=loader)
     return {
         name: NicModel(name=name, source=document["sources"][entry["family"]], **entry)
         for name, entry in document["nics"].items()

@@ -1,0 +1,223 @@
+"""The files for the NICs of hosts: the same for all hosts, from the traffic classes and the shape of the fabric."""
+
+from __future__ import annotations
+
+import configparser
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, get_args
+from uuid import uuid4
+
+import pytest
+from tests.hosts.rig import fabric, host
+
+from railfab.hosts import nic_files, nic_models, nic_settings
+from railfab.hosts.catalogue import Family
+from railfab.intent import FabricIntent, Lossless, load_intent
+from railfab.topology import wire
+
+FABRICS = Path(__file__).parents[2] / "inventory" / "fabrics"
+FAMILIES: tuple[Family, ...] = get_args(Family)
+PLACEHOLDERS = {"interface", "bond", "pci", "rdma", "number", "port", "mtu", "cable_m", "extra"}
+
+
+@cache
+def named(name: str) -> FabricIntent:
+    return load_intent(FABRICS / f"{name}.yml")
+
+
+def files(intent: FabricIntent) -> dict[str, str]:
+    return dict(nic_files(wire(intent), intent))
+
+
+def settings(intent: FabricIntent) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(files(intent)["nic.json"])
+    return found
+
+
+def variables(intent: FabricIntent) -> dict[str, str]:
+    lines = files(intent)["nccl.env"].splitlines()
+    return dict(line.split("=", 1) for line in lines if not line.startswith("#"))
+
+
+def edited(intent: FabricIntent, **keys: Any) -> FabricIntent:
+    return intent.model_copy(update={"profile": intent.profile.model_copy(update=keys)})
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_setting_has_a_unique_name_a_source_and_a_way_to_be_set(family: Family) -> None:
+    every = nic_settings(family, Lossless())
+    names = [(setting.name, setting.when) for setting in every]
+    assert len(set(names)) == len(names)
+    for setting in every:
+        assert setting.source, setting.name
+        assert bool(setting.run) != (setting.text is not None), setting.name
+        assert re.fullmatch(r"[a-z0-9.-]+", setting.name)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_placeholder_of_a_setting_is_one_that_the_script_fills_in(family: Family) -> None:
+    for setting in nic_settings(family, Lossless()):
+        words = [*setting.read.files, *(setting.read.run or ()), *(setting.undo or ()), setting.wanted]
+        words += [word for command in (*setting.run, *setting.otherwise) for word in command]
+        assert set(re.findall(r"\{(\w+)\}", " ".join(words))) <= PLACEHOLDERS, setting.name
+
+
+def commands(family: Family, lossless: Lossless) -> str:
+    """Everything that the settings of a family write."""
+    every = nic_settings(family, lossless)
+    return "\n".join(f"{one.name} {one.wanted} {one.text} {' '.join(map(str, one.run))}" for one in every)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_nics_follow_each_key_of_the_class(family: Family) -> None:
+    before = commands(family, Lossless())
+    for key, value in {"dscp": 24, "priority": 4, "cnp_dscp": 46, "cnp_queue": 7, "weight": 75, "pfc": False}.items():
+        assert commands(family, Lossless.model_validate({key: value})) != before, key
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_without_ecn_no_nic_reacts_to_marks(family: Family) -> None:
+    names = {one.name: one.wanted for one in nic_settings(family, Lossless(ecn=False))}
+    assert not [name for name in names if name.startswith("dcqcn")]
+    assert names.get("cc-ecn-enable", "0") == "0"
+
+
+def test_all_hosts_have_the_same_files_with_the_ports_of_one() -> None:
+    found = settings(named("pod64"))
+    assert [port["name"] for port in found["ports"]] == [f"rail{r}-p{p}" for r in range(1, 9) for p in range(2)]
+    assert {(port["nic"], port["mtu"], port["cable_m"]) for port in found["ports"]} == {("connectx-6-dx", 9216, 5)}
+    assert {family for family in FAMILIES if family in found} == {"mlx5"}
+
+
+def test_without_a_model_the_settings_of_every_family_are_there() -> None:
+    found = settings(fabric())
+    assert set(FAMILIES) < set(found)
+    assert {port["nic"] for port in found["ports"]} == {None}
+
+
+def test_a_lag_has_its_name_and_an_overlay_its_mtu() -> None:
+    found = settings(named("dual-esi"))
+    assert {port["bond"] for port in found["ports"]} == {f"bond{rail}" for rail in range(1, 9)}
+    overhead = 50 if named("dual-esi").profile.data_plane == "vxlan" else 0
+    assert {port["mtu"] for port in found["ports"]} == {named("dual-esi").profile.mtu - overhead}
+
+
+def test_nics_of_a_roce_storage_network_are_set_too_and_of_any_model() -> None:
+    cluster = named("cluster")
+    assert cluster.storage is not None
+    found = settings(cluster.model_copy(update={"storage": cluster.storage.model_copy(update={"protocol": "roce"})}))
+    assert {(port["net"], port["nic"]) for port in found["ports"]} == {("backend", "connectx-7"), ("storage", None)}
+    tcp = settings(cluster.model_copy(update={"storage": cluster.storage.model_copy(update={"protocol": "tcp"})}))
+    assert {port["net"] for port in tcp["ports"]} == {"backend"}
+    assert found["frontend"] == tcp["frontend"] != []
+
+
+@pytest.mark.parametrize("keys", [{"lossless": None}, {"transport": "uet"}], ids=["lossy", "uet"])
+def test_nothing_is_written_where_the_nics_need_nothing(keys: dict[str, Any]) -> None:
+    assert files(edited(named("pod64"), **keys)) == {}
+
+
+def test_the_environment_of_a_pod() -> None:
+    assert variables(named("pod64")) == {
+        "NCCL_IB_TC": "104",
+        "NCCL_IB_ADDR_FAMILY": "AF_INET",
+        "NCCL_IB_ROCE_VERSION_NUM": "2",
+        "NCCL_IB_ADDR_RANGE": "10.16.0.0/12",
+        "NCCL_IB_QPS_PER_CONNECTION": "4",
+        "NCCL_IB_SPLIT_DATA_ON_QPS": "0",
+        "NCCL_CROSS_NIC": "1",
+        "NCCL_IB_TIMEOUT": "20",
+        "NCCL_IB_RETRY_CNT": "7",
+    }
+
+
+def test_every_variable_has_its_reason_before_it_and_no_comment_looks_like_one() -> None:
+    """NCCL reads each line with an equals sign of its file as a variable."""
+    lines = files(named("pod64"))["nccl.env"].splitlines()
+    assert [line for line in lines if line.startswith("#") and "=" in line] == []
+    for before, line in pairwise(lines):
+        assert line.startswith("#") or before.startswith("# ")
+
+
+def test_rails_on_different_switches_keep_rings_on_their_rail() -> None:
+    apart = variables(fabric())
+    assert apart["NCCL_CROSS_NIC"] == "0"
+    assert "NCCL_PXN_DISABLE" not in apart
+
+
+def test_without_spines_data_changes_rails_inside_the_host() -> None:
+    rails = fabric()
+    alone = rails.model_copy(update={"backend": rails.backend.model_copy(update={"spines": None})})
+    found = variables(alone)
+    assert (found["NCCL_CROSS_NIC"], found["NCCL_PXN_DISABLE"]) == ("0", "0")
+    assert found["NCCL_IB_QPS_PER_CONNECTION"] == "1"
+
+
+def test_sprayed_packets_need_one_queue_pair_and_adaptive_routing() -> None:
+    spraying = edited(fabric(), ecmp="packet")
+    hosts = spraying.hosts.model_copy(update={"reorder": True})
+    found = variables(spraying.model_copy(update={"hosts": hosts}))
+    assert (found["NCCL_IB_QPS_PER_CONNECTION"], found["NCCL_IB_ADAPTIVE_ROUTING"]) == ("1", "1")
+
+
+def test_without_bfd_a_try_lasts_longer_than_the_hold_time() -> None:
+    slow = edited(fabric(), bfd=None)
+    slow = edited(slow, bgp=slow.profile.bgp.model_copy(update={"hold_s": 90, "keepalive_s": 30}))
+    assert variables(slow)["NCCL_IB_TIMEOUT"] == "23"
+    assert variables(fabric())["NCCL_IB_TIMEOUT"] == "20"
+
+
+def test_ipv6_and_amd_have_variables_of_their_own() -> None:
+    found = variables(fabric("pollara-400", family="ipv6"))
+    assert (found["NCCL_IB_ADDR_FAMILY"], found["NCCL_IB_FIFO_TC"]) == ("AF_INET6", str(48 * 4))
+
+
+def test_the_unit_applies_the_settings_at_every_boot() -> None:
+    unit = configparser.ConfigParser()
+    unit.read_string(files(named("pod64"))["railfab-nic.service"])
+    assert unit["Service"]["ExecStart"].endswith("/etc/railfab/nic.py --apply")
+    assert unit["Install"]["WantedBy"] == "multi-user.target"
+
+
+def test_no_two_models_are_the_same_device() -> None:
+    models = nic_models().values()
+    assert len({(model.pci, model.subsystem) for model in models}) == len(models)
+
+
+@pytest.fixture
+def namespace() -> Iterator[str]:
+    if os.geteuid() != 0 or shutil.which("ip") is None:
+        pytest.skip("needs root and iproute2; run the tests with sudo")
+    name = f"rf-nic-{uuid4().hex[:8]}"
+    subprocess.run(["ip", "netns", "add", name], check=True)
+    yield name
+    subprocess.run(["ip", "netns", "delete", name], check=True)
+
+
+def test_the_kernel_finds_interfaces_by_alternative_names_and_takes_the_mtu(namespace: str, tmp_path: Path) -> None:
+    """The `ip` of the system in place of the recording one, on interfaces of a namespace."""
+    made = host(tmp_path, fabric("connectx-7"), "connectx-7")
+    (tmp_path / "bin" / "ip").unlink()
+    (tmp_path / "bin" / "ip").symlink_to(str(shutil.which("ip")))
+    inside = ("ip", "netns", "exec", namespace)
+    for rail in (1, 2):
+        add = ("link", "add", f"enp{rail}s0", "type", "veth", "peer", "name", f"far{rail}")
+        subprocess.run(["ip", "-n", namespace, *add], check=True)
+    assert (
+        made.run("--apply", code=2, inside=inside).count("no interface has this name. Name it: ip link property") == 2
+    )
+    for rail in (1, 2):
+        name = ("link", "property", "add", "dev", f"enp{rail}s0", "altname", f"rail{rail}-p0")
+        subprocess.run(["ip", "-n", namespace, *name], check=True)
+    assert made.run("--apply", inside=inside).endswith("permanent with railfab-nic.service\n")
+    links = json.loads(subprocess.check_output(["ip", "-n", namespace, "-json", "link", "show"]))
+    assert {link["mtu"] for link in links if link["ifname"].startswith("enp")} == {9216}
+    assert made.run("--apply", inside=inside).startswith("nothing changed: all 51 settings")
