@@ -1,6 +1,6 @@
 """Record what a command shows on a terminal as an animated SVG. Linux and macOS; needs pyte (`make setup` installs it).
 
-python docs/record.py --seconds 40 -o docs/up.svg -- railfab up inventory/fabrics/pod64.yml
+python docs/record.py --seconds 60 -o docs/up.svg --light docs/up-light.svg -- railfab up inventory/fabrics/pod64.yml
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pyte
-from terminal_svg import Frame, recording_svg, screen_rows
+from terminal_svg import DARK, LIGHT, Frame, from_first_full, recording_svg, screen_rows
 
 GRACE_S = 20.0
 QUIET_S = 0.03
@@ -80,14 +80,20 @@ def main() -> None:
     parser.add_argument("-o", "--out", type=Path, required=True)
     parser.add_argument("--seconds", type=float, default=40)
     parser.add_argument("--every", type=float, default=0.5, help="shortest time between two frames [s]")
-    parser.add_argument("--columns", type=int, default=110)
-    parser.add_argument("--rows", type=int, default=30)
+    parser.add_argument("--light", type=Path, help="also write the recording in the colours of a light terminal")
+    parser.add_argument("--skip", type=float, default=0, help="leave out what was shown before this time [s]")
+    parser.add_argument("--columns", type=int, default=80)
+    parser.add_argument("--rows", type=int, default=24)
     parser.add_argument("--title", help="title of the window; by default the command")
     parser.add_argument("command", nargs="+")
     options = parser.parse_args()
-    frames = list(record(options.command, pyte.Screen(options.columns, options.rows), options.seconds, options.every))
+    screen = pyte.Screen(options.columns, options.rows)
+    recorded = list(record(options.command, screen, options.seconds, options.every))
+    frames = from_first_full([frame for frame in recorded if frame.at_s >= options.skip] or recorded)
     title = options.title or " ".join(options.command)
-    options.out.write_text(recording_svg(frames, columns=options.columns, name=title))
+    for path, theme in ((options.out, DARK), (options.light, LIGHT)):
+        if path is not None:
+            path.write_text(recording_svg(frames, columns=options.columns, name=title, theme=theme))
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from xml.sax.saxutils import escape
@@ -12,21 +12,50 @@ import pyte
 from pyte.screens import Char
 
 from railfab.draw.svg import Box, document, element, rectangle, text_line
+from railfab.draw.text_width import truncated
 
-CELL_WIDTH, CELL_HEIGHT, FONT_SIZE = 8.4, 18.0, 14
+CELL_WIDTH, CELL_HEIGHT, FONT_SIZE = 8.4, 16.0, 14
+"""A row is as high as a line of most fonts, so that frames drawn with characters have no gaps."""
 PADDING, BAR_HEIGHT = 16.0, 34.0
+FULL = 0.8
+"""A screen with this share of the rows of the fullest one is full."""
+TITLE_SIZE, BUTTONS_WIDTH = 12, 72.0
+"""Font of the title, and space of the three buttons beside it [px]."""
 HOLD_S = 3.0
 """Time for which the last frame is shown before the animation starts again."""
 
-FOREGROUND, BACKGROUND = "#e6edf3", "#0d1117"
-COLOURS = {
+DARK_COLOURS = {
     **{"black": "#484f58", "red": "#ff7b72", "green": "#3fb950", "brown": "#d29922"},
     **{"blue": "#58a6ff", "magenta": "#bc8cff", "cyan": "#39c5cf", "white": "#b1bac4"},
     **{"brightblack": "#6e7681", "brightred": "#ffa198", "brightgreen": "#56d364", "brightbrown": "#e3b341"},
     **{"brightblue": "#79c0ff", "brightmagenta": "#d2a8ff", "brightcyan": "#56d4dd", "brightwhite": "#ffffff"},
 }
+LIGHT_COLOURS = {
+    **{"black": "#24292f", "red": "#cf222e", "green": "#1a7f37", "brown": "#8a5a00"},
+    **{"blue": "#0969da", "magenta": "#8250df", "cyan": "#1b7c83", "white": "#57606a"},
+    **{"brightblack": "#57606a", "brightred": "#a40e26", "brightgreen": "#116329", "brightbrown": "#633c01"},
+    **{"brightblue": "#0550ae", "brightmagenta": "#6639ba", "brightcyan": "#15606a", "brightwhite": "#24292f"},
+}
 """The 16 colours by the names of pyte; all others are hexadecimal."""
 WORDS = re.compile(r"\S+(?: \S+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """The colours of a terminal. edge: of its window and buttons; title: of the text in its bar."""
+
+    foreground: str
+    background: str
+    edge: str
+    title: str
+    colours: Mapping[str, str]
+
+    def colour(self, name: str, default: str) -> str:
+        return default if name == "default" else self.colours.get(name, f"#{name}")
+
+
+DARK = Theme("#e6edf3", "#0d1117", "#484f58", "#8b949e", DARK_COLOURS)
+LIGHT = Theme("#24292f", "#ffffff", "#d0d7de", "#57606a", LIGHT_COLOURS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,31 +85,39 @@ def screen_rows(screen: pyte.Screen) -> tuple[Row, ...]:
     )
 
 
-def recording_svg(frames: Sequence[Frame], *, columns: int, name: str) -> str:
+def from_first_full(frames: Sequence[Frame]) -> Sequence[Frame]:
+    """The frames from the first full screen on."""
+    most = max(map(_used_rows, frames))
+    return frames[next(place for place, frame in enumerate(frames) if _used_rows(frame) >= FULL * most) :]
+
+
+def recording_svg(frames: Sequence[Frame], *, columns: int, name: str, theme: Theme = DARK) -> str:
     """The frames in sequence, each for the time that it was visible, in a loop. Rows that repeat are stored once.
 
-    With reduced motion, or without animation, the last frame is shown.
+    With reduced motion, or without animation, the last full screen is shown.
     """
     height = max(_used_rows(frame) for frame in frames) * CELL_HEIGHT
     window = Box(0, 0, columns * CELL_WIDTH + 2 * PADDING, height + BAR_HEIGHT + PADDING)
     distinct = dict.fromkeys(row for frame in frames for row in frame.rows if row)
     numbers = {row: number for number, row in enumerate(distinct)}
-    last = _shift(len(frames) - 1, window.width)
+    still = _shift(_last_full(frames), window.width)
+    edge = Box(0.5, 0.5, window.width - 1, window.height - 1)
+    title_room = window.width - 2 * BUTTONS_WIDTH
     body = (
-        rectangle(window, "", radius=8, fill=BACKGROUND),
-        text_line(window.middle, 22, name, "bar"),
-        *(element("circle", cx=20 + 18 * place, cy=17, r=5.5, fill="#484f58") for place in range(3)),
-        element("defs", *(_row(number, row) for row, number in numbers.items())),
+        rectangle(edge, "", radius=8, fill=theme.background, stroke=theme.edge),
+        text_line(window.middle, 22, truncated(name, title_room, TITLE_SIZE), "bar"),
+        *(element("circle", cx=20 + 18 * place, cy=17, r=5.5, fill=theme.edge) for place in range(3)),
+        element("defs", *(_row(number, row, theme) for row, number in numbers.items())),
         element(
             "svg",
-            element("g", *_frames(frames, numbers, window.width), class_="film", transform=f"translate({last:g} 0)"),
+            element("g", *_frames(frames, numbers, window.width), class_="film", transform=f"translate({still:g} 0)"),
             x=PADDING,
             y=BAR_HEIGHT,
             width=window.width - PADDING,
             height=height,
         ),
     )
-    return document(window, name, _style(frames, window.width), body)
+    return document(window, name, _style(frames, window.width, theme, still), body)
 
 
 def _runs(cells: Sequence[Char]) -> Row:
@@ -98,6 +135,12 @@ def _used_rows(frame: Frame) -> int:
     return max((number for number, row in enumerate(frame.rows, start=1) if row), default=1)
 
 
+def _last_full(frames: Sequence[Frame]) -> int:
+    """The place of the last full screen."""
+    most = max(map(_used_rows, frames))
+    return max(place for place, frame in enumerate(frames) if _used_rows(frame) >= FULL * most)
+
+
 def _shift(frame: int, width: float) -> float:
     """Horizontal offset of all frames at which one frame is visible."""
     return -frame * width
@@ -111,7 +154,7 @@ def _frames(frames: Sequence[Frame], numbers: dict[Row, int], width: float) -> I
         yield element("g", *lines, transform=f"translate({place * width:g} 0)")
 
 
-def _style(frames: Sequence[Frame], width: float) -> str:
+def _style(frames: Sequence[Frame], width: float, theme: Theme, still: float) -> str:
     """Style sheet with an animation that shows each frame for its time."""
     begin_s, length_s = frames[0].at_s, frames[-1].at_s - frames[0].at_s + HOLD_S
     stops = "".join(
@@ -121,37 +164,33 @@ def _style(frames: Sequence[Frame], width: float) -> str:
     last = f"transform:translateX({_shift(len(frames) - 1, width):g}px)"
     return (
         f"text{{font:{FONT_SIZE}px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace;"
-        f"white-space:pre}}.bar{{font:12px system-ui,sans-serif;fill:#8b949e;text-anchor:middle}}"
+        f"white-space:pre}}.bar{{font:{TITLE_SIZE}px system-ui,sans-serif;fill:{theme.title};text-anchor:middle}}"
         f"@keyframes play{{{stops}100%{{{last}}}}}"
         f".film{{animation:play {length_s:.2f}s step-end infinite}}"
-        f"@media(prefers-reduced-motion:reduce){{.film{{animation:none;{last}}}}}"
+        f"@media(prefers-reduced-motion:reduce){{.film{{animation:none;transform:translateX({still:g}px)}}}}"
     )
 
 
-def _row(number: int, row: Row) -> str:
-    return element("g", *(part for run in row for part in _run(run)), id=f"r{number}")
+def _row(number: int, row: Row, theme: Theme) -> str:
+    return element("g", *(part for run in row for part in _run(run, theme)), id=f"r{number}")
 
 
-def _run(run: Run) -> Iterator[str]:
+def _run(run: Run, theme: Theme) -> Iterator[str]:
     """The background, if it has a colour, and the words, each group stretched to its cells in any font."""
-    foreground, background = _colour(run.style.fg, FOREGROUND), _colour(run.style.bg, "")
+    foreground, background = theme.colour(run.style.fg, theme.foreground), theme.colour(run.style.bg, "")
     if run.style.reverse:
-        foreground, background = background or BACKGROUND, foreground
+        foreground, background = background or theme.background, foreground
     if background:
         yield rectangle(_cells(run.column, run.text), "", radius=0, fill=background)
     for group in WORDS.finditer(run.text):
         cells = _cells(run.column + group.start(), group[0])
         text = escape(group[0].replace(" ", "\N{NO-BREAK SPACE}"))
         attributes = {"lengthAdjust": "spacingAndGlyphs", "fill": foreground, **_attributes(run.style)}
-        yield element("text", text, x=cells.x, y=CELL_HEIGHT - 5, textLength=cells.width, **attributes)
+        yield element("text", text, x=cells.x, y=CELL_HEIGHT - 4, textLength=cells.width, **attributes)
 
 
 def _cells(column: int, text: str) -> Box:
     return Box(column * CELL_WIDTH, 0, len(text) * CELL_WIDTH, CELL_HEIGHT)
-
-
-def _colour(name: str, default: str) -> str:
-    return default if name == "default" else COLOURS.get(name, f"#{name}")
 
 
 def _attributes(style: Char) -> dict[str, str]:

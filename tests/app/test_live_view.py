@@ -28,11 +28,16 @@ def rendered(scene: Scene, width: int = 80, height: int = 24) -> list[str]:
     return console.file.getvalue().splitlines()  # type: ignore[attr-defined, no-any-return]
 
 
-def styles(scene: Scene, word: str) -> str:
-    """The escape sequences before a word on a terminal with colours."""
+def coloured(scene: Scene) -> list[str]:
+    """The lines with their escape sequences on a terminal with colours."""
     console = Console(file=io.StringIO(), width=80, force_terminal=True, color_system="standard", legacy_windows=False)
     console.print(frame(scene))
-    found = next(text for text in console.file.getvalue().splitlines() if word in text)  # type: ignore[attr-defined]
+    return console.file.getvalue().splitlines()  # type: ignore[attr-defined, no-any-return]
+
+
+def styles(scene: Scene, word: str) -> str:
+    """The escape sequence before a word on a terminal with colours."""
+    found = next(text for text in coloured(scene) if word in text)
     return str(found[: found.index(word)].rpartition("\x1b[")[2])
 
 
@@ -215,6 +220,12 @@ def test_what_is_wrong_is_in_the_frame_and_in_the_line(scene: Scene) -> None:
     assert any(
         "leaf1 has no route to 10.0.0.1; collector up to 2 s late in the last 30 s" in text for text in rendered(late)
     )
+
+
+def test_drops_are_red_and_their_absence_is_not(scene: Scene) -> None:
+    dropped = replace(reading(), drops_per_s=5.0)
+    assert "31m" in styles(replace(scene, reading=dropped, history=(dropped,)), "5/s")
+    assert not [text for text in coloured(scene) if "drops" in text and "31m" in text]
 
 
 def test_a_slow_pace_stands_out(scene: Scene) -> None:

@@ -16,7 +16,11 @@ from rich.live import Live
 from rich.table import Table
 from tests.signals import interruptible
 
+from railfab.draw.palette import contrast
+from railfab.draw.text_width import width_of
+
 SVG = "{http://www.w3.org/2000/svg}"
+RECORDINGS = ("up.svg", "up-light.svg")
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +44,7 @@ def picture(name: str = "x") -> str:
         "end\r\n\x1b[48;5;196m  \x1b[0m\x1b[1;3;4;93mbold",
     )
     frames = [Frame(2.0 + 1.5 * place, screen_rows(screen(text))) for place, text in enumerate(texts)]
-    return recording_svg(frames, columns=12, name=name)
+    return recording_svg(frames, columns=60, name=name)
 
 
 def test_a_live_table_of_rich_leaves_its_last_state() -> None:
@@ -90,6 +94,67 @@ def test_every_frame_is_shown_for_its_time_and_the_last_one_is_held() -> None:
     assert re.search(
         rf"prefers-reduced-motion:reduce\){{\.film{{animation:none;transform:translateX\(-{2 * width:g}px", style
     )
+
+
+def test_a_recording_begins_with_a_full_screen_and_stands_still_on_one() -> None:
+    from terminal_svg import Frame, from_first_full, recording_svg, screen_rows
+
+    texts = ("", "1", "1\r\n2\r\n3", "one\r\ntwo\r\nthree", "end")
+    frames = [Frame(float(second), screen_rows(screen(text))) for second, text in enumerate(texts)]
+    shown = from_first_full(frames)
+    assert [frame.at_s for frame in shown] == [2.0, 3.0, 4.0]
+    made = recording_svg(shown, columns=12, name="x")
+    width = float(ElementTree.fromstring(made).attrib["width"])
+    assert f'class="film" transform="translate(-{width:g} 0)"' in made
+    assert f"{{.film{{animation:none;transform:translateX(-{width:g}px)}}}}" in made
+
+
+@pytest.mark.parametrize("name", ["DARK", "LIGHT"])
+def test_every_colour_can_be_read_on_its_background(name: str) -> None:
+    import terminal_svg
+
+    theme = getattr(terminal_svg, name)
+    dim = {"black", "brightblack"} if name == "DARK" else set()
+    for colour, value in {"text": theme.foreground, "title": theme.title, **theme.colours}.items():
+        assert contrast(value, theme.background) >= (1.5 if colour in dim else 4.5), colour
+
+
+def test_a_long_title_ends_before_the_buttons() -> None:
+    from terminal_svg import BUTTONS_WIDTH, TITLE_SIZE
+
+    tree = ElementTree.fromstring(picture("railfab up " * 9))
+    title = next(element for element in tree.iter(f"{SVG}text") if element.get("class") == "bar")
+    room = float(tree.attrib["width"]) - 2 * BUTTONS_WIDTH
+    assert (title.text or "").endswith("…")
+    assert width_of(title.text or "", TITLE_SIZE) <= room
+
+
+@pytest.mark.parametrize("name", RECORDINGS)
+def test_the_recording_in_the_readme_begins_with_a_full_screen_of_80_by_24(name: str, repository: Path) -> None:
+    tree = ElementTree.parse(repository / "docs" / name).getroot()
+    film = next(element for element in tree.iter(f"{SVG}g") if element.get("class") == "film")
+    rows = [len(frame.findall(f"{SVG}use")) for frame in film]
+    assert rows[0] == max(rows) == 24
+    first = {use.attrib["href"] for use in film[0]}
+    words = [text.text or "" for group in tree.iter(f"{SVG}g") if f"#{group.get('id')}" in first for text in group]
+    assert any(re.search(r"\d Gb/s", text.replace("\N{NO-BREAK SPACE}", " ")) for text in words)
+    assert (
+        f'srcset="docs/{name}"' in (readme := (repository / "README.md").read_text()) or f'src="docs/{name}"' in readme
+    )
+
+
+@pytest.mark.parametrize("name", RECORDINGS)
+def test_no_text_of_the_recording_in_the_readme_touches_its_window(name: str, repository: Path) -> None:
+    from terminal_svg import PADDING
+
+    tree = ElementTree.parse(repository / "docs" / name).getroot()
+    room = float(tree.attrib["width"]) - 2 * PADDING
+    lengths = [
+        float(text.attrib["x"]) + float(text.attrib["textLength"])
+        for text in tree.iter(f"{SVG}text")
+        if text.get("textLength")
+    ]
+    assert 0 < max(lengths) <= room + 0.1
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ import pytest
 
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import DeviceError, EndpointError, LoginRefused, Unreachable
-from railfab.gnmi import messages
+from railfab.gnmi import blocking, messages
 from railfab.gnmi.blocking import BlockingGnmiClient
 from railfab.gnmi.certificates import Authority
 from railfab.gnmi.client import Absent, GnmiClient, Refused, SetChanges, StreamClosed, Subscription, Unimplemented
@@ -322,3 +322,13 @@ def test_many_threads_share_one_loop(endpoint: Endpoint) -> None:
         assert set(pool.map(read, range(32))) == {NAME}
     names = [thread.name for thread in threading.enumerate()]
     assert names.count("railfab-gnmi-clients") == 1
+
+
+def test_an_event_of_a_closed_loop_is_no_error_and_any_other_failure_is_one(caplog: pytest.LogCaptureFixture) -> None:
+    """gRPC hands an event of a collector that has ended to the loop of the clients."""
+    late = "Exception in callback PollerCompletionQueue._handle_events(<_UnixSelecto...e debug=False>)()"
+    loop = blocking._loop()
+    loop.call_exception_handler({"message": late, "exception": RuntimeError("Event loop is closed")})
+    assert caplog.records == []
+    loop.call_exception_handler({"message": "Exception in callback work()", "exception": RuntimeError("broken")})
+    assert "Exception in callback work()" in caplog.text

@@ -240,7 +240,7 @@ def _congestion(scene: Scene, cells: int) -> Iterator[Text]:
         line = Text.assemble(
             name.ljust(LABEL), (shown.rjust(VALUE), f"bold {style}" if now else ""), (note.ljust(NOTE), "dim")
         )
-        line.append(sparkline(values, most=most, width=width), style)
+        line.append(sparkline(values, most=most, width=width), style if most else "dim")
         yield Text(line.plain, style="dim") if scene.reading.stale else line
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from functools import cache
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -14,6 +15,8 @@ from railfab.gnmi.client import CALL_TIMEOUT_S, DIAL_TIMEOUT_S, Capabilities, Gn
 from railfab.gnmi.target import Commit, DataType, Found
 from railfab.gnmi.tls import Trust, trust_of
 from railfab.gnmi.values import JSON_IETF
+
+logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 _STARTING = threading.Lock()
@@ -74,5 +77,19 @@ def _wait(work: Coroutine[Any, Any, T]) -> T:
 def _loop() -> asyncio.AbstractEventLoop:
     """The event loop of all clients. Its thread never ends by itself and does not keep the process alive."""
     loop = asyncio.new_event_loop()
+    loop.set_exception_handler(_log_late_event)
     threading.Thread(target=loop.run_forever, name="railfab-gnmi-clients", daemon=True).start()
     return loop
+
+
+def _log_late_event(loop: asyncio.AbstractEventLoop, context: Mapping[str, Any]) -> None:
+    """Log for debugging what is left of another loop's call; report any other error as asyncio does.
+
+    gRPC wakes every loop of the process for each event (github.com/grpc/grpc/pull/23377), also for one of a loop that
+    has been closed, such as that of a collector that has ended.
+    """
+    error = context.get("exception")
+    if isinstance(error, RuntimeError) and "PollerCompletionQueue" in str(context.get("message")):
+        logger.debug("an event of a closed loop: %s", error)
+    else:
+        loop.default_exception_handler(dict(context))
