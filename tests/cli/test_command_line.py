@@ -77,7 +77,7 @@ def test_bad_input_is_one_clear_line_and_exit_code_2(tmp_path: Path) -> None:
     assert "hosts.gpu: unknown key. Did you mean 'gpus'?" in refused(unknown)
     spines = railfab("plan", changed(tmp_path, "count: 4", "count: 6"), cwd=tmp_path)
     assert refused(spines).endswith(
-        "pod.yml: backend.spines.count: the 16 uplinks of a full rail switch do not divide evenly among 6 "
+        "pod.yml:24: backend.spines.count: the 16 uplinks of a full rail switch do not divide evenly among 6 "
         "spines. Use 1, 2, 4 or 8."
     )
     platform = railfab("render", changed(tmp_path, "platform: srlinux", "platform: ios"), "-o", "x", cwd=tmp_path)

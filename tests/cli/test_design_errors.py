@@ -78,6 +78,8 @@ def test_a_verb_stops_at_an_error_prints_it_and_changes_nothing(folder: Path, ve
 def test_the_same_as_json(folder: Path, verb: str) -> None:
     done = railfab(folder, *STOPPED[verb], "--output", "json")
     assert done.returncode == 1
+    (refusal,) = json.loads(done.stderr)["errors"]
+    assert refusal["problem"] == "the design has 1 error (oversubscription), and nothing was changed"
     assert json.loads(done.stdout) == {
         "fabric": "pod64",
         "findings": [
@@ -166,7 +168,10 @@ def test_rollback_and_lab_down_do_not_stop_at_an_error(folder: Path) -> None:
 def test_verify_and_collect_do_not_stop_at_an_error(folder: Path, output: str) -> None:
     done = railfab(folder, "verify", "pod64.yml", "--on", "hosts.yml", "--output", output)
     assert done.returncode == 2
-    assert "railfab: pod1-spine1: " in done.stderr
+    if output == "json":
+        assert "pod1-spine1" in [error["where"] for error in json.loads(done.stderr)["errors"]]
+    else:
+        assert "railfab: pod1-spine1: " in done.stderr
     listening = railfab(folder, "collect", "pod64.yml", "--on", "hosts.yml", "--listen", "")
     assert listening.stderr == "railfab: --listen: names no address. Write 127.0.0.1, or 0.0.0.0 for every network.\n"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import select
@@ -14,6 +15,8 @@ from pathlib import Path
 
 import pytest
 from tests.signals import interruptible
+
+from railfab.cli.common import json_wanted
 
 ROOT = Path(__file__).parents[2]
 POD64 = ROOT / "inventory" / "fabrics" / "pod64.yml"
@@ -35,6 +38,43 @@ def test_misuse_is_one_line_that_names_the_help(tmp_path: Path) -> None:
     assert "'xml' is not one of 'table', 'json'." in said("plan", POD64, "--output", "xml", cwd=tmp_path)
     for option in ("--twin-port", "--metrics-port", "--prometheus-port"):
         assert f"Invalid value for '{option}'" in said("up", POD64, option, "70000", cwd=tmp_path)
+
+
+def test_errors_are_json_where_json_is_asked_for_one_line_on_stderr_with_the_same_exit_code(tmp_path: Path) -> None:
+    intent = tmp_path / "six.yml"
+    intent.write_text(POD64.read_text().replace("count: 4", "count: 6"))
+    (found,) = json.loads(said("plan", intent, "--output", "json", cwd=tmp_path))["errors"]
+    assert found == {
+        "message": f"{found['where']}: {found['problem']}. {found['remedy']}.",
+        "where": f"{intent}:24: backend.spines.count",
+        "problem": "the 16 uplinks of a full rail switch do not divide evenly among 6 spines",
+        "remedy": "Use 1, 2, 4 or 8",
+    }
+    (misuse,) = json.loads(said("plan", "--output=json", cwd=tmp_path))["errors"]
+    assert list(misuse) == ["message"]
+    assert misuse["message"].startswith("Missing argument 'FILE'. See ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        (["plan", "x", "--output", "json"], True),
+        (["plan", "--output=json"], True),
+        (["plan", "--output", "table", "json"], False),
+        (["plan", "--output"], False),
+    ],
+)
+def test_json_is_recognised_in_a_command_line_that_cannot_be_parsed(arguments: list[str], wanted: bool) -> None:
+    assert json_wanted(arguments) is wanted
+
+
+def test_an_intent_can_come_from_standard_input(tmp_path: Path) -> None:
+    def plan(text: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([*COMMAND, "plan", "-"], input=text, capture_output=True, text=True, cwd=tmp_path)
+
+    text = POD64.read_text()
+    assert plan(text).stdout.startswith("pod64: 64 GPUs on 8 hosts")
+    assert plan(text.replace("count: 4", "count: 6")).stderr.startswith("railfab: -:24: backend.spines.count: ")
 
 
 @pytest.mark.parametrize("arguments", [("plan", POD64, "-o"), ("render", POD64, "-o"), ("up", POD64, "--state")])

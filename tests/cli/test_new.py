@@ -87,6 +87,18 @@ def test_the_list_says_when_to_choose_which(tmp_path: Path) -> None:
     assert {entry["design"]: entry["when"] for entry in document} == dict(designs())
 
 
+def test_new_as_json_says_what_it_wrote_and_has_the_intent(tmp_path: Path) -> None:
+    shown = json.loads(railfab("new", "routed", "--fabric", "mine", "--output", "json", cwd=tmp_path).stdout)
+    text = starter("routed", fabric="mine", schema="intent.schema.json")
+    assert shown == {
+        "design": "routed", "fabric": "mine", "file": None, "schema": "intent.schema.json", "intent": text
+    }  # fmt: skip
+    written = railfab("new", "routed", "--output", "json", "-o", "r.yml", cwd=tmp_path)
+    assert written.stderr == ""
+    found = json.loads(written.stdout)
+    assert (found["fabric"], found["file"], found["intent"]) == ("routed", "r.yml", (tmp_path / "r.yml").read_text())
+
+
 def test_what_new_refuses_is_one_line(tmp_path: Path) -> None:
     def said(*arguments: str) -> str:
         return refused(railfab("new", *arguments, cwd=tmp_path)).removeprefix("railfab: ")

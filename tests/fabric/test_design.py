@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from railfab.errors import NotRenderedYet
+from railfab.errors import NotRenderedYet, Problems, TopologyError
 from railfab.fabric import NotAccepted, design
 from railfab.findings import DesignCode, Severity
 
@@ -64,11 +64,50 @@ def test_findings_of_topology_racks_and_buffers_are_together_errors_first(tmp_pa
 def test_a_design_that_cannot_be_rendered_has_a_topology_and_findings_and_no_models(tmp_path: Path) -> None:
     text = (FABRICS / "dual-esi.yml").read_text()
     path = tmp_path / "intent.yml"
+    text = text.replace("model: 7060dx5-64s", "model: 7220-ixr-d5")
     path.write_text(text.replace("profile:\n", "profile:\n  transport: uet\n"))
     fabric = design(path)
     assert fabric.topology.switches()
     assert [finding.code for finding in fabric.findings] == [DesignCode.UET_PFC]
     with pytest.raises(NotRenderedYet) as caught:
         fabric.check(DesignCode)
-    assert str(caught.value).startswith(f"{fabric.path}: profile.transport: configurations cannot be rendered with uet")
+    assert str(caught.value).startswith(
+        f"{fabric.path}:8: profile.transport: configurations cannot be rendered with uet"
+    )
     assert fabric.refusals() == ()
+
+
+def test_all_switches_of_a_platform_that_railfab_does_not_have_are_one_error(tmp_path: Path) -> None:
+    path = tmp_path / "intent.yml"
+    text = (FABRICS / "pod64.yml").read_text()
+    path.write_text(
+        text.replace("    model: 7220-ixr-d5\n", "    model: 7060dx5-64s\n").replace("platform: srlinux", "")
+    )
+    line = text.splitlines().index("    model: 7220-ixr-d5") + 1
+    fabric = design(path)
+    assert fabric.topology.switches()
+    assert not fabric.refusals()
+    with pytest.raises(NotRenderedYet) as caught:
+        fabric.check(DesignCode)
+    assert str(caught.value) == (
+        f"{path}:{line}: backend.segments.model: 7060dx5-64s runs eos, which railfab cannot render yet (frr, srlinux). "
+        "`plan`, `draw` and `explain` work."
+    )
+    path.write_text(path.read_text().replace("model: 7060dx5-64s\n", "model: 7060dx5-64s\n    platform: srlinux\n"))
+    with pytest.raises(TopologyError) as refused:
+        design(path)
+    assert str(refused.value).startswith(
+        f"{path}:{line + 1}: backend.segments.platform: 7060dx5-64s does not run platform 'srlinux'. "
+        "Use eos or a model that runs srlinux (7215-ixs-a1, "
+    )
+
+
+def test_an_error_of_a_platform_names_the_line_of_the_key_that_it_says_to_change(tmp_path: Path) -> None:
+    path = tmp_path / "intent.yml"
+    text = (FABRICS.parents[1] / "labs" / "frr-pod" / "intent.yml").read_text()
+    path.write_text(text.replace("lossless: off", "lossless: {dscp: 26}"))
+    with pytest.raises(Problems) as caught:
+        design(path).check()
+    first = str(caught.value).splitlines()[0]
+    assert first.startswith(f"{path}:6: pod1-seg1-leaf1: platform frr does not support pfc. ")
+    assert "change profile.lossless.pfc in the intent" in first

@@ -127,6 +127,12 @@ BOMBS: dict[str, tuple[str | bytes, str]] = {
 }
 
 
+def test_a_billion_laughs_is_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "f.yml"
+    path.write_text(SMALL + LAUGHS)
+    assert len(error_lines(load_intent, path)) == 1
+
+
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_malicious_intent_is_refused_with_readable_lines(tmp_path: Path, name: str) -> None:
     content, line = BOMBS[name]

@@ -99,7 +99,8 @@ CASES: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"backend__segments__platform": "eos"},
-        "backend.segments: 7220-ixr-d5 does not run platform 'eos'. Use srlinux.",
+        "backend.segments.platform: 7220-ixr-d5 does not run platform 'eos'. Use srlinux or a model that runs "
+        "eos (7010tx-48, 7050dx4-32s, 7060dx5-64s, 7060x6-64pe).",
     ),
     (
         {"hosts__rate_gbps": 800},

@@ -39,11 +39,13 @@ CASES = {
     ),
     "platform": (
         {"frontend": FRONTEND | {"leaves": LEAVES | {"platform": "eos"}}},
-        "frontend.leaves.platform: 7220-ixr-d3l does not run platform 'eos'. Use srlinux.",
+        "frontend.leaves.platform: 7220-ixr-d3l does not run platform 'eos'. Use srlinux or a model that runs "
+        "eos (7010tx-48, 7050dx4-32s, 7060dx5-64s, 7060x6-64pe).",
     ),
     "spines' platform": (
         {"frontend": FRONTEND | {"spines": SPINES | {"platform": "eos"}}},
-        "frontend.spines.platform: 7220-ixr-d3l does not run platform 'eos'. Use srlinux.",
+        "frontend.spines.platform: 7220-ixr-d3l does not run platform 'eos'. Use srlinux or a model that runs "
+        "eos (7010tx-48, 7050dx4-32s, 7060dx5-64s, 7060x6-64pe).",
     ),
     "host speed": (
         {"frontend": FRONTEND | {"rate_gbps": 200}},
@@ -173,7 +175,7 @@ def test_errors_of_all_networks_and_of_the_backend_are_said_together() -> None:
     with pytest.raises(Problems) as raised:
         wire(fabric(**wrong, backend__segments__platform="eos"))
     assert [error.where for error in raised.value.errors] == [
-        "backend.segments",
+        "backend.segments.platform",
         "frontend.rate_gbps",
         "management.spines",
     ]

@@ -30,7 +30,7 @@ from railfab.cli import (
     up,
     verify,
 )
-from railfab.cli.common import CANNOT
+from railfab.cli.common import CANNOT, report, report_line
 from railfab.errors import RailfabError
 from railfab.process_signals import INTERRUPTED, SIGNALS, ended_by_signal
 
@@ -113,6 +113,8 @@ app.command()(up.up)
 def main() -> None:
     """Run a command. A RailfabError is one line on stderr and exit code 2; a defect keeps its traceback.
 
+    With `--output json`, the line is a JSON document (`railfab.cli.common.report`).
+
     SIGTERM ends a command as Ctrl-C does, so that it cleans up. A signal that the process has inherited as ignored, as
     SIGINT in the background of a shell, stays ignored.
     """
@@ -126,7 +128,8 @@ def _run() -> NoReturn:
         if sys.stdout is not None:
             sys.stdout.flush()
     except RailfabError as error:
-        _refuse(str(error))
+        report(error)
+        sys.exit(CANNOT)
     except typer.TyperException as error:
         _refuse(_usage(error))
     except typer.Abort:
@@ -148,9 +151,9 @@ def _run() -> NoReturn:
     sys.exit(code)
 
 
-def _refuse(lines: str) -> NoReturn:
-    for line in lines.splitlines():
-        typer.echo(f"railfab: {line}", err=True)
+def _refuse(line: str) -> NoReturn:
+    if line:
+        report_line(line)
     sys.exit(CANNOT)
 
 

@@ -56,16 +56,17 @@ def print_changes(fabric: Design, changing: Sequence[Preview], texts: Mapping[st
 def print_outcomes(
     fabric: Design, outcomes: Sequence[Outcome], settings: Mapping[str, Sequence[str]], output: Output
 ) -> None:
-    """Print the result of each switch, and the error of each that failed. settings: see `changed_settings`."""
+    """Print the result of each switch, and the error of each that failed: in the document of `--output json`, else on
+    stderr. settings: see `changed_settings`."""
     if output is Output.JSON:
         print_json([_document(outcome, settings[outcome.name]) for outcome in outcomes])
     else:
         rows = [(outcome.name, RESULTS[outcome.result], _extent(outcome.diff)) for outcome in outcomes]
         print_table("", ("switch", "result", "lines"), rows)
         stdout().print(_totals(fabric, outcomes))
-    for outcome in outcomes:
-        if outcome.failed:
-            stderr().print(f"railfab: {outcome.error}", soft_wrap=True, markup=False)
+        for outcome in outcomes:
+            if outcome.failed:
+                stderr().print(f"railfab: {outcome.error}", soft_wrap=True, markup=False)
 
 
 def changed_settings(

@@ -5,10 +5,12 @@ from __future__ import annotations
 import gc
 import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from enum import StrEnum
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,6 +20,7 @@ from rich.console import Console
 from rich.text import Text
 
 from railfab.endpoints import STATE_DIR
+from railfab.errors import RailfabError, each
 from railfab.fabric import Design, NotAccepted
 from railfab.findings import DesignCode, Finding, Severity
 
@@ -79,6 +82,35 @@ def stdout() -> Console:
 def stderr() -> Console:
     """Console of progress and errors."""
     return Console(stderr=True, highlight=False, emoji=False)
+
+
+def report(error: RailfabError) -> None:
+    """Write an error to stderr: a line each, or with `--output json` one line with a JSON document of all of them."""
+    _report([_error_document(one) for one in each(error)])
+
+
+def report_line(line: str) -> None:
+    """Write an error that has no place and remedy of its own, such as misuse of an option, in the same way."""
+    _report([{"message": line}])
+
+
+def _report(errors: Sequence[Mapping[str, str]]) -> None:
+    if json_wanted(sys.argv[1:]):
+        typer.echo(json.dumps({"errors": errors}), err=True)
+        return
+    for error in errors:
+        typer.echo(f"railfab: {error['message']}", err=True)
+
+
+def _error_document(error: RailfabError) -> dict[str, str]:
+    return {"message": str(error), "where": error.where, "problem": error.problem, "remedy": error.remedy}
+
+
+def json_wanted(arguments: Sequence[str]) -> bool:
+    """Whether a command line asks for JSON, also one that cannot be parsed."""
+    stated = [value for option, value in pairwise((*arguments, "")) if option == "--output"]
+    stated += [word.removeprefix("--output=") for word in arguments if word.startswith("--output=")]
+    return Output.JSON in stated
 
 
 def print_json(value: Any) -> None:
@@ -196,7 +228,7 @@ def stop_at_errors(fabric: Design, accept: Sequence[DesignCode] | None, output: 
             print_json({"fabric": fabric.intent.fabric, "findings": [asdict(finding) for finding in refused.findings]})
         else:
             print_findings(refused.findings)
-        typer.echo(f"railfab: {refused}", err=True)
+        report(refused)
         raise typer.Exit(FOUND) from None
     for finding in fabric.errors:
         typer.echo(f"accepted: {finding.line}", err=True)

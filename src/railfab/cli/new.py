@@ -35,11 +35,17 @@ def new(
         raise RailfabError("new", "no design is named", "`railfab new` lists them")
     if design is None or listed:
         _print_designs(dict(designs()), output)
+        return
+    schema = _schema(out.parent if out else Path())
+    text = starter(design, fabric=fabric, schema=schema)
+    if out is not None:
+        _write(out, text)
+    if output is Output.JSON:
+        file = str(out) if out else None
+        print_json({"design": design, "fabric": fabric or design, "file": file, "schema": schema, "intent": text})
     elif out is None:
-        typer.echo(starter(design, fabric=fabric, schema=_schema(Path())), nl=False)
+        typer.echo(text, nl=False)
     else:
-        schema = _schema(out.parent)
-        _write(out, starter(design, fabric=fabric, schema=schema))
         _tell(out, known=schema != SCHEMA or (out.parent / SCHEMA).is_file())
 
 

@@ -14,9 +14,10 @@ from railfab.fabric.buffers import SwitchBuffers, all_buffer_findings, switch_bu
 from railfab.fabric.trial import Trial
 from railfab.findings import DesignCode, Finding, Severity
 from railfab.intent import FabricIntent, load_intent
+from railfab.intent.document import located
 from railfab.platforms.admission import admit
 from railfab.platforms.registry import platform, platform_names
-from railfab.topology import Topology, findings, wire
+from railfab.topology import Net, Role, Topology, findings, wire
 from railfab.topology.racks import rack_findings
 from railfab.units import counted
 
@@ -59,8 +60,11 @@ class Design:
     def models(self) -> dict[str, DeviceModel]:
         """Device model of every switch by name, as its platform configures it.
 
-        Raises UnknownPlatform, UnsupportedFeature, or Problems with several of them.
+        Raises NotRenderedYet for a platform that railfab does not have, UnsupportedFeature, or Problems with several of
+        them.
         """
+        with naming(self.path):
+            _require_platforms(self.topology)
         planned = self.planned_models
         with naming(self.path):
             return _admitted(planned)
@@ -168,11 +172,29 @@ def render_text(model: DeviceModel) -> str:
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Put the intent's file in front of the place that an error names."""
+    """Put the intent's file, and the line of the key that an error names, in front of its place."""
     try:
         yield
     except RailfabError as error:
-        raise_all([type(one)(f"{path}: {one.where}", one.problem, one.remedy) for one in each(error)])
+        raise_all([type(one)(located(path, one), one.problem, one.remedy) for one in each(error)])
+
+
+TIER_KEYS = {Role.LEAF: ("segments", "leaves"), Role.SPINE: ("spines", "spines"), Role.SUPER: ("super_spines", "")}
+"""Key of a tier in the backend, and in the other networks."""
+
+
+def _require_platforms(topology: Topology) -> None:
+    """Raise one NotRenderedYet for all switch models whose platform railfab does not have."""
+    lacking = {(node.model, node.platform): node for node in reversed(topology.switches())}
+    lacking = {kind: node for kind, node in reversed(lacking.items()) if kind[1] not in platform_names()}
+    if not lacking:
+        return
+    first = next(iter(lacking.values()))
+    backend, other = TIER_KEYS[first.role]
+    place = f"backend.{backend}.model" if first.net is Net.BACKEND else f"{first.net}.{other}.model"
+    run = " and ".join(f"{model} runs {name}" for model, name in lacking)
+    problem = f"{run}, which railfab cannot render yet ({', '.join(platform_names())})"
+    raise NotRenderedYet(place, problem, "`plan`, `draw` and `explain` work")
 
 
 def _admitted(models: dict[str, DeviceModel]) -> dict[str, DeviceModel]:

@@ -8,8 +8,10 @@ its line.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,10 @@ MAX_FAULTS = 30
 
 UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
 """Characters that YAML does not allow (1.2.2, section 5.1, lists the allowed ones)."""
+STDIN = Path("-")
+"""The path that means standard input."""
+DOTTED = re.compile(r"[a-z_]+(?:\.[\w-]+)+")
+"""A key with the keys around it, such as `backend.spines.count`."""
 WORDS = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
     **dict.fromkeys((case(word) for word in ("yes", "true", "on") for case in (str, str.title, str.upper)), True),
@@ -59,6 +65,23 @@ class Document:
         key = ".".join(map(display_key, location))
         return f"{self.path}:{self.line(location)}" + (f": {key}" if key else "")
 
+    def key_line(self, text: str) -> int | None:
+        """The line of the first key that a text names with the keys around it, or of the innermost of these that the
+        file contains; None without any."""
+        keys = [text] if text in self.content else DOTTED.findall(text)
+        locations = (tuple(key.split(".")) for key in keys)
+        return next((self.line(location) for location in locations if location[0] in self.content), None)
+
+
+def located(path: Path, error: RailfabError) -> str:
+    """File, line and place of an error about a valid intent; without a line if it names no key of the file."""
+    try:
+        document = read_document(path)
+    except RailfabError:
+        return f"{path}: {error.where}"
+    line = document.key_line(error.where) or document.key_line(error.remedy)
+    return f"{path}:{line}: {error.where}" if line else f"{path}: {error.where}"
+
 
 def read_document(path: Path, first_line: str = "version: 1") -> Document:
     """The mapping in a file. Raises IntentError, or Problems, if it is not YAML that railfab accepts.
@@ -85,8 +108,7 @@ def remaining_faults(path: Path, faults: int) -> list[IntentError]:
 
 def _text(path: Path) -> str:
     try:
-        with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
+        content = _stdin() if path == STDIN else _start(path)
         text = content.decode("utf-8-sig")
     except FileNotFoundError:
         raise IntentError(str(path), "no such file", "Check the path") from None
@@ -101,6 +123,17 @@ def _text(path: Path) -> str:
         line = text.count("\n", 0, match.start()) + 1
         raise IntentError(f"{path}:{line}", f"YAML does not allow the character U+{ord(match[0]):04X}", "Delete it")
     return text
+
+
+def _start(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(MAX_BYTES + 1)
+
+
+@cache
+def _stdin() -> bytes:
+    """Standard input, read once: a command may read its intent again to name a line."""
+    return sys.stdin.buffer.read(MAX_BYTES + 1)
 
 
 def _syntax_fault(path: Path, text: str, error: yaml.YAMLError) -> IntentError:
@@ -124,6 +157,7 @@ class _Builder:
         self.faults: list[RailfabError] = []
         self.anchors: dict[str, Any] = {}
         """Anchored values; an empty list for every list and mapping."""
+        self.refused_alias = False
 
     def stop_at_faults(self) -> None:
         """Raise the faults found so far, if any."""
@@ -221,7 +255,8 @@ class _Builder:
             self._fault(event, f"alias {display(event.anchor)} has no anchor before it", "Write the value")
             return None
         value = self.anchors[event.anchor]
-        if isinstance(value, list):
+        if isinstance(value, list) and not self.refused_alias:  # once: a billion of them has one cause
+            self.refused_alias = True
             self._fault(event, "an alias of a list or mapping is not supported", "Write its content")
         return value
 

@@ -10,7 +10,7 @@ from railfab.intent import Subnets
 from railfab.remedies import SET, Choice, remedy, setting, values
 from railfab.topology.addresses import Fields, WidePlan, address_plan
 from railfab.topology.attachment import Attachment
-from railfab.topology.catalogue import SwitchModel, no_speed
+from railfab.topology.catalogue import SwitchModel, models_of, no_platform, no_speed
 from railfab.topology.dimensions import MAX_UNCONNECTED, Dimensions
 from railfab.topology.networks import network_errors
 from railfab.topology.numbering import AsPlan
@@ -47,10 +47,13 @@ def _tiers(plan: Dimensions) -> Iterator[Tier]:
 
 
 def _models_run_their_platforms(plan: Dimensions) -> Errors:
+    models = models_of(plan.intent)
+    keys: dict[tuple[str, str], list[str]] = {}
     for place, model, platform in _tiers(plan):
         if platform is not None and platform not in model.names:
-            known = remedy(*values(f"{place}.platform", sorted(model.names)))
-            yield TopologyError(place, f"{model.name} does not run platform {platform!r}", known)
+            keys.setdefault((model.name, platform), []).append(f"{place}.platform")
+    for (name, platform), stated in keys.items():  # the same fault in two tiers is one error
+        yield no_platform(stated, models[name], platform, models)
 
 
 def _ports_have_their_speed(plan: Dimensions) -> Errors:

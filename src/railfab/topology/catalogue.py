@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -15,7 +15,8 @@ import yaml
 from railfab.errors import RailfabError, TopologyError, each, raise_all
 from railfab.intent import FabricIntent
 from railfab.intent.catalogue import SwitchEntry
-from railfab.remedies import remedy, values
+from railfab.remedies import Choice, remedy, values
+from railfab.units import listed
 
 CAGE_FIELDS = {"cage", "port", "electrical"}
 """Fields of a name pattern for a cage: number from 1, from 0; its first electrical lane on the switch, from 0."""
@@ -177,6 +178,17 @@ def nearest(name: str, known: Iterable[str]) -> str:
     names = sorted(known)
     similar = difflib.get_close_matches(name.lower(), names, n=1)
     return f"Did you mean {similar[0]!r}? The choices are {', '.join(names)}" if similar else f"Use {', '.join(names)}"
+
+
+def no_platform(
+    keys: Sequence[str], model: SwitchModel, platform: str, models: Mapping[str, SwitchModel]
+) -> TopologyError:
+    """The error that a model does not run a platform, stated by these keys; it names models that do."""
+    choices = [Choice(name, dict.fromkeys(keys, name)) for name in sorted(model.names)]
+    others = sorted(name for name, found in models.items() if platform in found.names)
+    if others:
+        choices.append(Choice(f"a model that runs {platform} ({listed(others, most=4)})"))
+    return TopologyError(keys[0], f"{model.name} does not run platform {platform!r}", remedy(*choices))
 
 
 def no_speed(where: str, model: SwitchModel, rate_gbps: int, *, whole: bool = False) -> TopologyError:

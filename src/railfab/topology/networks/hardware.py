@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from railfab.errors import RailfabError, TopologyError
 from railfab.remedies import remedy, values
-from railfab.topology.catalogue import SwitchModel, no_speed
+from railfab.topology.catalogue import SwitchModel, no_platform, no_speed
 from railfab.topology.networks.access import AccessNetwork
 
 Errors = Iterator[RailfabError]
@@ -22,8 +22,7 @@ def models_are_known(network: AccessNetwork) -> Errors:
 def models_run_their_platforms(network: AccessNetwork) -> Errors:
     for tier, model, platform in _tiers(network):
         if platform not in model.names:
-            problem, key = f"{model.name} does not run platform {platform!r}", f"{network.key}.{tier}.platform"
-            yield TopologyError(key, problem, remedy(*values(key, sorted(model.names))))
+            yield no_platform([f"{network.key}.{tier}.platform"], model, platform, network.models)
 
 
 def _tiers(network: AccessNetwork) -> Iterator[tuple[str, SwitchModel, str]]:
