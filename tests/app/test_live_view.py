@@ -178,6 +178,16 @@ def test_a_frame_shows_rails_congestion_sessions_the_jobs_and_their_time_in_the_
         assert word in text
 
 
+@pytest.mark.parametrize(("step_s", "text"), [(0.9996, "1,000 ms"), (0.0996, "100 ms"), (0.00441, "4.41 ms")])
+def test_a_duration_is_never_in_powers_of_ten(scene: Scene, step_s: float, text: str) -> None:
+    assert any(f"took {text}, " in shown for shown in rendered(replace(scene, job=replace(scene.job, step_s=step_s))))
+
+
+def test_the_most_of_the_history_is_not_less_than_now(scene: Scene) -> None:
+    now = replace(scene, reading=replace(reading(), marks_per_s=5000.0))
+    assert any("5,000/s  most 5,000/s" in text for text in rendered(now))
+
+
 def test_no_peak_is_shown_as_a_present_value(scene: Scene) -> None:
     (queue,) = (text for text in rendered(scene) if "queue" in text)
     assert "3 kB" in queue

@@ -133,7 +133,7 @@ def _job(job: JobState) -> Text:
 
 
 def _ms(seconds: float) -> str:
-    return f"{seconds * 1000:,.0f} ms" if seconds >= 1 else f"{seconds * 1000:.3g} ms"
+    return f"{seconds * 1000:,.0f} ms" if seconds >= 0.0995 else f"{seconds * 1000:.3g} ms"
 
 
 def _short(value: float) -> str:
@@ -233,8 +233,8 @@ def _congestion(scene: Scene, cells: int) -> Iterator[Text]:
     width = cells - LABEL - VALUE - NOTE
     for name, value_of, scale, unit, style in rows:
         values = [None if past.stale else value_of(past) for past in scene.history[-width:]]
-        most = max((value for value in values if value is not None), default=0.0)
         now = value_of(scene.reading)
+        most = max((value for value in (*values, now) if value is not None), default=0.0)
         shown = "-" if now is None else f"{_short(now * scale)}{unit}"
         note = f"  most {_short(most * scale)}{unit}" if most else ""
         line = Text.assemble(

@@ -170,8 +170,9 @@ def _print_summary(summary: Summary, output: Output) -> None:
     ready = "never ready" if summary.ready_s is None else f"ready after {summary.ready_s:.1f} s"
     stdout().print(
         f"[bold]{summary.fabric}[/bold]: {summary.sessions_up}/{summary.sessions} BGP session ends up, "
-        f"{summary.targets_up}/{summary.targets} switches up, {summary.series} series every {summary.interval_s:g} s\n"
-        f"{ready}, {summary.pace:.0%} of real time; seconds and rates are of simulated time\n"
+        f"{summary.targets_up}/{summary.targets} switches up\n"
+        f"{ready}, {summary.series:,} series every {summary.interval_s:g} s, {summary.pace:.0%} of real time\n"
+        "seconds and rates are of simulated time\n"
     )
     rows = [
         (
