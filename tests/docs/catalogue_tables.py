@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import groupby
 
 from railfab.hosts import Setting, nic_models, nic_settings
 from railfab.hosts.catalogue import Family
@@ -54,24 +55,26 @@ def nics(table: Rows) -> str:
 
 
 def nic_commands(family: Family, table: Rows) -> str:
-    """The settings of a family of NICs, for a fabric with the default classes."""
-    rows = ((f"`{one.name}`", _code(one.wanted), _writing(one), _kept(one)) for one in nic_settings(family, Lossless()))
-    return table(("setting", "wanted", "set by", "after a reboot"), rows)
+    """The settings of a family of NICs, for a fabric with the default classes; those of one command in one row."""
+    groups = groupby(nic_settings(family, Lossless()), key=lambda one: (_writing(one), one.when))
+    return table(("setting", "wanted", "set by", "after a reboot"), (_commands(list(group)) for _, group in groups))
+
+
+def _commands(group: list[Setting]) -> tuple[str, str, str, str]:
+    first = group[0]
+    names, wanted = ", ".join(f"`{one.name}`" for one in group), ", ".join(_code(one.wanted) for one in group)
+    where = "" if first.when is None else f" ({'with' if first.when.value == '1' else 'without'} a class of CNPs)"
+    return names + where, wanted, _writing(first), "lost" if first.permanent else "kept"
 
 
 def _writing(setting: Setting) -> str:
-    files = [f"{name}" for name in setting.read.files] if setting.text is not None else []
-    undo = [" ".join(setting.undo)] if setting.undo else []
-    return ", ".join(map(_code, (*undo, *(" ".join(command) for command in setting.run), *files)))
+    commands = [" ".join(command) for command in (setting.undo or (), *setting.run) if command]
+    files = setting.read.files if setting.text is not None else ()
+    return ", ".join(map(_code, (*commands, *files))).replace("mlxconfig|mstconfig", "mlxconfig")
 
 
 def _code(text: str) -> str:
-    """Text as code in a table, whose cells a bar would end."""
-    return f"`{text}`".replace("|", "\\|") if text else ""
-
-
-def _kept(setting: Setting) -> str:
-    return "lost" if setting.permanent else "kept"
+    return f"`{text}`" if text else ""
 
 
 def cables(table: Rows) -> str:

@@ -141,7 +141,7 @@ def host(folder: Path, intent: FabricIntent, nic: str) -> Host:
             "PCI_SLOT_NAME": settings["pci"],
         }
         device(made, rail, settings["pci"], settings["rdma"], identity)
-    (folder / "state.json").write_text(json.dumps({"nics": nics, "lldpad": "active", "refused": []}))
+    (folder / "state.json").write_text(json.dumps({"nics": nics, "lldpad": "active", "refused": [], "ignored": []}))
     return made
 
 

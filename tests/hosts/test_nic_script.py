@@ -157,11 +157,20 @@ def test_what_cannot_be_set_is_reported_and_all_else_is_set(configured: Configur
     assert set(made.different()) == {("rail2-p0", "pfc"), ("rail2-p0", "cable-length")}
 
 
+def test_what_a_tool_accepts_without_effect_is_reported(configured: Configured) -> None:
+    made = configured(NVIDIA)
+    made.change(lambda state: state.update(ignored=["--trust dscp"]))
+    made.change(lambda state: state["nics"]["enp1s0"].update(trust="pcp"))
+    assert "trust on rail1-p0: still pcp, wanted dscp\n" in made.run("--apply", code=1)
+
+
 def test_a_tool_that_is_not_installed_is_a_problem_and_not_agreement(configured: Configured) -> None:
     made = configured(NVIDIA)
-    (made.folder / "bin" / "mlxconfig").unlink()
+    for tool in ("mlxconfig", "systemctl"):
+        (made.folder / "bin" / tool).unlink()
     found = made.different()
     assert {name for _, name in found} == {
+        "lldpad",
         "firmware-lldp-nb-dcbx",
         "firmware-lldp-nb-rx-mode",
         "firmware-lldp-nb-tx-mode",
@@ -169,7 +178,8 @@ def test_a_tool_that_is_not_installed_is_a_problem_and_not_agreement(configured:
         "firmware-cnp-dscp",
         "firmware-cnp-802p-prio",
     }
-    assert {row["problem"] for row in found.values()} == {"mlxconfig or mstconfig is not installed"}
+    problems = {row["problem"] for row in found.values()}
+    assert problems == {"mlxconfig or mstconfig is not installed", "systemctl is not installed"}
 
 
 WRONG = {
@@ -181,6 +191,14 @@ WRONG = {
     "share": (["50", "0", "0", "50", "0", "0", "0", "0"], {"ets-default": "ets 50", "ets-roce": "ets 50"}),
     "mtu": (1500, {"mtu": "1500"}),
 }
+
+
+def test_what_a_nic_does_not_have_is_no_fault_where_nothing_is_missing(configured: Configured) -> None:
+    """A firmware without LLDP; but one without the DSCP of CNPs is a fault."""
+    made = configured(NVIDIA)
+    for key in ("LLDP_NB_DCBX_P1", "LLDP_NB_RX_MODE_P1", "LLDP_NB_TX_MODE_P1", "CNP_DSCP_P1"):
+        made.change(lambda state, key=key: state["nics"]["enp1s0"]["firmware"].pop(key))
+    assert set(made.different()) == {("rail1-p0", "firmware-cnp-dscp")}
 
 
 def test_wrong_values_are_found_and_set_right(configured: Configured) -> None:

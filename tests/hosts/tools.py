@@ -292,6 +292,9 @@ def main():
     for words in state["refused"]:
         if words in " ".join([NAME, *ARGUMENTS]):
             fail("Operation not permitted")
+    for words in state["ignored"]:
+        if words in " ".join([NAME, *ARGUMENTS]):
+            return
     globals()[NAME](state)
     with open(os.path.join(HOME, "state.json"), "w") as file:
         json.dump(state, file)

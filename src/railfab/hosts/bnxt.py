@@ -127,7 +127,7 @@ def _congestion_control(lossless: Lossless) -> Iterator[Setting]:
     for values, when in ((owned, NO_OWN_CLASS), (everywhere, None)):
         for file, value in values.items():
             yield Setting(
-                name=f"cc-{file.replace('_', '-')}",
+                name=f"cc-{file.removeprefix('cc_').replace('_', '-')}",
                 wanted=str(value),
                 read=Read(files=(CC + file,)),
                 compare="number",

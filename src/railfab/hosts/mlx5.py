@@ -171,6 +171,7 @@ def _firmware(lossless: Lossless) -> Iterator[Setting]:
             compare="number",
             run=(("mlxconfig|mstconfig", "-d", "{pci}", "-y", "set", f"{name}={value}"),),
             permanent=None,
+            absent="this firmware has no LLDP of its own" if key.startswith("LLDP") else None,
             note=RESET,
             source=FIRMWARE,
         )

@@ -30,6 +30,7 @@ from typing import Any
 DONE, DIFFERENT, IMPOSSIBLE = 0, 1, 2
 TIMEOUT_S = 60
 WHOLE_HOST = "all"
+UNKNOWN = {"rdma": "RDMA device of the port (is its RoCE driver loaded?)", "port": "UUID of the port in nicctl"}
 PCI = re.compile(r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 
 
@@ -141,8 +142,8 @@ def filled(text: str, values: dict[str, str]) -> str:
     """A text with the values in place of its placeholders, such as {interface}."""
     for name, value in values.items():
         text = text.replace("{" + name + "}", value)
-    if missing := re.search(r"\{(rdma|port|number)\}", text):
-        raise Unreadable(f"the {missing[1]} of the port is not known")
+    if missing := re.search(r"\{(rdma|port)\}", text):
+        raise Unreadable(f"the {UNKNOWN[missing[1]]} is not known")
     return text
 
 
@@ -151,7 +152,7 @@ def found_program(command: Sequence[str]) -> list[str]:
     programs = command[0].split("|")
     program = next((name for name in programs if shutil.which(name)), None)
     if program is None:
-        raise Unreadable(f"{' or '.join(programs)} is not installed", absent=True)
+        raise Unreadable(f"{' or '.join(programs)} is not installed")
     return [program, *command[1:]]
 
 
