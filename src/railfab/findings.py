@@ -78,6 +78,8 @@ class DesignCode(StrEnum):
     HEADROOM = "headroom"
     HEADROOM_SHARE = "headroom-share"
     ECN_TOO_LATE = "ecn-too-late"
+    ECN_TOO_EARLY = "ecn-too-early"
+    ECN_UNUSED = "ecn-unused"
     PFC_WITHOUT_ECN = "pfc-without-ecn"
     NO_CONGESTION_CONTROL = "no-congestion-control"
     PACKET_SIZE = "packet-size"

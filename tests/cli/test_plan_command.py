@@ -41,7 +41,7 @@ def test_a_small_fabric_is_shown_switch_by_switch(tmp_path: Path) -> None:
     ]
     assert any(line.split() == ["host", "to", "leaf", "128", "100", "5"] for line in lines)
     assert "   8  pod1-seg2-leaf2      4  ethernet-1/2/4 .. ethernet-1/8/4  10.24.3.0/24" in lines
-    assert any(line.startswith("pod1-spine1 and 3 more") and "8 % of 1 %" in line for line in lines)
+    assert any(line.startswith("pod1-spine1 and 3 more") and "12 % of 5 %" in line for line in lines)
     assert lines[-2] == "Power: 89.5 kW in 5 racks, at most 40.9 kW in one (pod1-seg1-r1)."
 
 
@@ -113,4 +113,4 @@ def test_what_stated_traffic_saves_is_shown(tmp_path: Path) -> None:
     text = POD64.read_text().replace("cnp_dscp: 48}", "cnp_dscp: 48, traffic: {message_bytes: 64KiB}}")
     intent.write_text(text)
     shown = plan(intent, cwd=tmp_path).stdout
-    assert "the stated traffic needs 2.0 MB headroom and 24.7 MB lossless, which saves 62.6 MB." in shown
+    assert "the stated traffic needs 16.3 MB headroom and 25.5 MB lossless, which saves 77.0 MB." in shown

@@ -134,7 +134,7 @@ def test_dscp_maps_are_compared_by_queue_and_priority_on_every_link() -> None:
 
 @pytest.mark.parametrize(
     ("name", "ours", "theirs"),
-    [("kmin_bytes", 500_000, 1000), ("kmax_bytes", 1_500_000, 9_000_000), ("pmax_percent", 10, 50)],
+    [("kmin_bytes", 540_000, 1000), ("kmax_bytes", 1_620_000, 9_000_000), ("pmax_percent", 10, 50)],
 )
 def test_marking_thresholds_are_compared_for_each_class(name: str, ours: int, theirs: int) -> None:
     (profile,) = qos_of(spine()).profiles

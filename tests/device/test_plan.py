@@ -34,7 +34,7 @@ from railfab.device import (
     plan,
 )
 from railfab.intent import load_intent
-from railfab.qos import lossless_thresholds
+from railfab.qos import chip_of, port_headroom, profile_name
 from railfab.topology import Topology, switch_model
 
 EVPN = {"profile__control_plane": "evpn", "profile__data_plane": "vxlan"}
@@ -110,20 +110,23 @@ def test_every_port_has_pfc_marking_and_the_classifier_of_the_fabric() -> None:
 
 
 def test_the_headroom_pool_holds_what_all_ports_need() -> None:
+    """Here even if all packets are small; and each port may use it, no less than SR Linux gives it by default."""
     topology, models = pod64()
+    chip = chip_of("Trident 4")
     for node in topology.switches():
         qos, model = qos_of(models[node.name]), switch_model(node.model or "")
-        need = sum(
-            lossless_thresholds(rate_gbps=link.rate_gbps, cable_m=link.cable_m, mtu_bytes=9216).headroom_bytes
+        need = {
+            profile_name(link.rate_gbps, link.cable_m): port_headroom(
+                rate_gbps=link.rate_gbps, cable_m=link.cable_m, mtu_bytes=9216, chip=chip, default_bytes=132_000
+            ).worst_bytes
             for _, _, link in topology.ports_of(node.name)
-        )
+        }
+        ports = [profile_name(link.rate_gbps, link.cable_m) for _, _, link in topology.ports_of(node.name)]
         pool = qos.headroom_pool_percent * model.buffer_bytes / 100
-        assert need <= pool <= need + model.buffer_bytes / 100
+        assert sum(need[name] for name in ports) <= pool <= sum(need[name] for name in ports) + model.buffer_bytes / 100
         for profile in qos.profiles:
-            rate = int(profile.name.split("g-")[0])
-            one = lossless_thresholds(rate_gbps=rate, cable_m=5 if rate == 100 else 40, mtu_bytes=9216).headroom_bytes
             (roce,) = profile.thresholds
-            assert (roce.headroom_percent or 0) * pool / 100 >= one
+            assert (roce.headroom_percent or 0) * pool / 100 >= need[profile.name] >= 132_000
 
 
 def test_constants_come_from_the_intent_and_have_defaults() -> None:

@@ -8,6 +8,8 @@ from itertools import groupby
 from railfab.hosts import Setting, nic_models, nic_settings
 from railfab.hosts.catalogue import Family
 from railfab.intent import Lossless
+from railfab.qos import Chip
+from railfab.qos import chips as qos_chips
 from railfab.topology import SwitchModel, catalogue
 from railfab.topology.equipment import host_models, media
 
@@ -36,6 +38,16 @@ def _switch(model: SwitchModel) -> tuple[str, ...]:
         ", ".join(model.names),
         model.source,
     )
+
+
+def chips(table: Rows) -> str:
+    columns = ("chip", "cell", "MAC and PHY", "in the chip ns", "pipeline", "worst case", "figures", "from")
+    return table(columns, map(_chip, qos_chips().values()))
+
+
+def _chip(chip: Chip) -> tuple[str, ...]:
+    figures = f"{chip.cell_bytes}", f"{chip.mac_phy_bytes:g}", f"{chip.internal_ns:g}", f"{chip.pipeline_bytes:,}"
+    return chip.name, *figures, f"x {chip.worst_case}", chip.uncertainty, chip.source
 
 
 def hosts(table: Rows) -> str:

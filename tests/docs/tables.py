@@ -79,7 +79,7 @@ def _key(node: Schema, name: str, prefix: str, *, deep: bool) -> Iterator[Sequen
         if "properties" in member and member["title"] not in SHARED:
             yield from _keys(member, f"{prefix}{name}.")
         if (below := _by_name(member)) and "properties" in below:
-            yield from _keys(below, f"{prefix}{name}.NAME.")
+            yield from _keys(below, f"{prefix}{name}.{'NUMBER' if 'propertyNames' in member else 'NAME'}.")
 
 
 def _members(entry: Schema) -> Iterator[Schema]:
@@ -190,6 +190,7 @@ def _first_sentence(text: str) -> str:
 
 TABLES: dict[str, Callable[[], str]] = {
     "switches": partial(catalogue_tables.switches, table),
+    "chips": partial(catalogue_tables.chips, table),
     "host-models": partial(catalogue_tables.hosts, table),
     "nics": partial(catalogue_tables.nics, table),
     "nic-mlx5": partial(catalogue_tables.nic_commands, "mlx5", table),

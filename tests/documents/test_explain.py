@@ -19,6 +19,7 @@ from railfab.documents.explain.formats import capacity, joined, numbered, ranges
 from railfab.documents.explain.numbers import HOST_FIELDS, outgrown
 from railfab.documents.explain.subject import Subject
 from railfab.intent import FabricIntent, load_intent
+from railfab.qos import PortHeadroom
 from railfab.topology import Role, Topology, capacities, failure_domains, wire
 from railfab.topology.addresses import ClassicPlan, WidePlan, address_plan
 from railfab.topology.dimensions import Dimensions
@@ -141,12 +142,18 @@ def test_rail_only_fabrics_have_no_failover() -> None:
 
 
 def test_thresholds_are_said_with_the_numbers_in_their_formulas() -> None:
-    assert of("pod64")["Thresholds of the lossless class"][1:3] == (
-        "100G ports with 5 m: 100 Gb/s x 10 us = 125 kB. Kmin is this value, but at least 150 kB: 150 kB. Kmax "
-        "is 3 x Kmin = 450 kB, with 10 % marked there. XOFF is Kmax + 125 kB = 575 kB, so that senders have one "
-        "round trip to react to a mark.",
-        "Headroom of such a port: cable 2 x 5 m x 5 ns/m x 12.5 bytes/ns = 625; response 201,728 bits / 8 = "
-        "25,216; two frames of 9,254; the pause frame, 84: 44,433 bytes in total.",
+    assert of("pod64")["Thresholds of the lossless class"][1:4] == (
+        "The longest path has 90 m of cable and 3 switches. A round trip takes 2 x 90 m x 5 ns/m of cable, 2 x 3 x "
+        "1,000 ns of switches, 1,851 ns to send a packet on each link, and 2 x 1,000 ns of NICs: 10.8 us. The times "
+        "of switches and NICs are estimates.",
+        "100G ports: 100 Gb/s x 10.8 us = 135 kB. Kmin is this value, but at least 150 kB: 150 kB. Kmax is 3 x Kmin "
+        "= 450 kB, with 10 % marked there. XOFF is Kmax + 135 kB = 585 kB, so that senders have one round trip to "
+        "react to a mark.",
+        "Headroom of a 100G port with 5 m, with estimated figures of Trident 4: our frame 9,254; the pause frame 84; "
+        "cable 2 x 5 m x 5.051 ns/m x 12.5 bytes/ns = 631; MAC, PHY and chip 13,569; response 201,728 bits / 8 = "
+        "25,216. If half of the packets are small, these 48,755 bytes fill 1.47 times as much in cells of 318; with "
+        "the frame of the peer, 9,254, and 69,632 of the pipeline this is 150,732 bytes. The port may use 322,770, "
+        "enough if all packets are small.",
     )
 
 
@@ -254,7 +261,7 @@ def test_planes_and_spraying_are_said() -> None:
     )
     assert "32 rail switches (2 planes x 1 pod x 2 segments x 8)" in text["Overview"][2]
     assert text["Load balancing"][1].startswith("Each packet may take any path")
-    assert "64 lossless ports need no headroom without PFC;" in text["Buffers"][0]
+    assert "64 lossless ports without PFC: no headroom;" in text["Buffers"][0]
     assert not any("Headroom" in line for line in text["Thresholds of the lossless class"])
 
 
@@ -337,7 +344,7 @@ def test_one_of_everything_is_said_in_the_singular() -> None:
     assert text["Growth"][0] == (
         "Hosts of a segment: 1 now, 32 at most: the 32 cages of a rail switch give 32 ports, 1 per host."
     )
-    assert "1 lossless port needs 0.1 MB of headroom" in text["Buffers"][0]
+    assert "Headroom of 1 lossless port is 0.2 MB, 0.4 % of the buffer, enough even" in text["Buffers"][0]
     assert "Traffic between rails" not in text
 
 
@@ -528,17 +535,19 @@ def test_a_decoded_address_encodes_to_itself(found: tuple[FabricIntent, Topology
 def test_thresholds_add_up_as_they_are_said_and_are_those_of_the_plan(found: tuple[FabricIntent, Topology]) -> None:
     intent, topology = found
     plan = plan_of(intent, topology)
-    planned_headroom = {port.thresholds.headroom_bytes for kind in plan.buffers for port in kind.plan.uncut.ports}
+    ports = {port.headroom for kind in plan.buffers for port in kind.plan.uncut.ports}
     shown = set()
     for statement in said(plan)["Thresholds of the lossless class"]:
         if statement.startswith("Headroom"):
-            cable, response, frame, pause, whole = re.findall(
-                r"= ([\d,.]+); .*= ([\d,.]+); two frames of ([\d,]+); the pause frame, (\d+): ([\d,]+) bytes", statement
-            )[0]
-            parts = float(cable.replace(",", "")) + float(response.replace(",", "")) + 2 * number(frame) + int(pause)
-            assert round(parts) == number(whole)
-            shown.add(number(whole))
-    assert shown == planned_headroom
+            found_terms = re.findall(
+                r"our frame ([\d,]+); the pause frame (\d+); .*= ([\d,]+); MAC, PHY and chip ([\d,]+); .* = ([\d,]+)\. "
+                r"If half .* these ([\d,]+) bytes .* this is ([\d,]+) bytes\. The port may use ([\d,]+),",
+                statement,
+            )
+            *terms, in_flight, mixed, worst = map(number, found_terms[0])
+            assert sum(terms) == pytest.approx(in_flight, abs=3)
+            shown.add(PortHeadroom(mixed_bytes=mixed, worst_bytes=worst))
+    assert shown == ports
 
 
 @settings(max_examples=40)

@@ -119,7 +119,7 @@ def test_the_summary_says_what_it_is_and_links_to_what_is_there(tmp_path: Path) 
     assert linked == {"topology.svg", *TABLES}
     for line in (
         "| backend | 1 | leaf | 4 | 3.2 | 3.2 | 1.00:1 |",
-        "| pod1-seg1-leaf1 and 3 more | 8 x 400g-40m | 500 | 1500 | 10 % | 2000 | 96.5 |",
+        "| pod1-seg1-leaf1 and 3 more | 8 x 400g-40m | 540 | 1620 | 10 % | 2160 | 775.3 |",
         "At most 89.5 kW in 5 racks; at most 40.9 kW in one rack, for example pod1-seg1-r1.",
         "None.",
         "Up to 768 GPUs, without a change of any name, port, address or AS number.",
@@ -165,7 +165,7 @@ def test_json_holds_nodes_links_and_what_the_documents_say() -> None:
         "10.255.1.1",
         8,
     )
-    assert found["thresholds"]["pod1-spine4"][0]["kmin_bytes"] == 500_000
+    assert found["thresholds"]["pod1-spine4"][0]["kmin_bytes"] == 540_000
     assert found["racks"][0] == {"node": "pod1-seg1-host1", "rack": "pod1-seg1-r1", "unit": 1, "units": 8}
     assert found["power"][0]["power_w"] == 40_928
     assert found["gpu_count"][2]["gpus"] == 11

@@ -45,7 +45,7 @@ profile:
     priority: 3
     cnp_dscp: 48
     pfc: true
-    ecn: true
+    ecn: {400: {kmin_bytes: 1600kB, kmax_bytes: 6400kB, pmax_percent: 20}}
     weight: 80
     cnp_queue: 6
     cnp_rate_percent: 20
@@ -135,6 +135,7 @@ switches:
     at_most: {400: 8}
     lane_gbps: 100
     buffer_bytes: 64_000_000
+    default_headroom_bytes: 64_000
     cage: osfp
     power_w: 900
     units: 2

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from tests.qos.switches import LEAF, TRIDENT_4, traits
 
 from railfab.intent import Lossless, RoceTraffic
 from railfab.qos import BufferPlan, PortLoad, buffer_plan
-
-LEAF = (PortLoad(100, 5, 32), PortLoad(400, 40, 8))
-"""A rail switch of pod64."""
-TRIDENT_4, TOMAHAWK_5 = 132_000_000, 165_200_000
+from railfab.qos.buffers import HEADROOM_PERCENT, LOSSY_PERCENT
 
 LOADS = st.builds(PortLoad, st.sampled_from([25, 50, 100, 200, 400, 800]), st.floats(0.5, 2000), st.integers(1, 128))
 PORTS = st.lists(LOADS, min_size=1, max_size=4)
@@ -33,9 +32,10 @@ def plan(
     mtu_bytes: int = 9216,
     traffic: RoceTraffic | None = None,
     pfc: bool = True,
+    silicon: str = "Trident 4",
 ) -> BufferPlan:
     lossless = Lossless(traffic=traffic, pfc=pfc)
-    return buffer_plan(ports, buffer_bytes=buffer_bytes, mtu_bytes=mtu_bytes, lossless=lossless)
+    return buffer_plan(ports, traits(silicon, buffer_bytes, mtu_bytes=mtu_bytes), lossless)
 
 
 @given(ports=PORTS, buffer_bytes=BUFFERS, mtu_bytes=MTUS, traffic=st.none() | TRAFFIC, pfc=st.booleans())
@@ -46,7 +46,24 @@ def test_the_parts_add_up_to_the_buffer(
     for part in filter(None, (found.uncut, found.cut)):
         assert part.headroom_bytes + part.lossless_bytes + part.lossy_bytes == buffer_bytes
         assert min(part.headroom_bytes, part.lossless_bytes, part.lossy_bytes, part.granted_xoff_bytes) >= 0
-        assert part.headroom_bytes == min(buffer_bytes, part.needed_headroom_bytes)
+
+
+@given(ports=PORTS, buffer_bytes=BUFFERS, mtu_bytes=MTUS)
+def test_headroom_is_for_small_packets_unless_that_takes_too_much(
+    ports: list[PortLoad], buffer_bytes: int, mtu_bytes: int
+) -> None:
+    """At least for half of them if the buffer has room, and for all ports with small packets alone up to 24 %."""
+    found = plan(ports, buffer_bytes, mtu_bytes).uncut
+    assert found.mixed_headroom_bytes <= found.worst_headroom_bytes
+    assert min(found.mixed_headroom_bytes, buffer_bytes) <= found.headroom_bytes <= found.worst_headroom_bytes
+    if 100 * found.worst_headroom_bytes <= HEADROOM_PERCENT * buffer_bytes:
+        assert found.headroom_bytes == found.worst_headroom_bytes
+
+
+@given(ports=PORTS, buffer_bytes=BUFFERS)
+def test_other_classes_get_no_more_than_their_share(ports: list[PortLoad], buffer_bytes: int) -> None:
+    """What headroom does not need is shared by the lossless queues."""
+    assert plan(ports, buffer_bytes).uncut.lossy_bytes <= -(-buffer_bytes * LOSSY_PERCENT // 100)
 
 
 @given(ports=PORTS, more_m=st.floats(0, 500), more_mtu=st.integers(0, 500))
@@ -55,13 +72,14 @@ def test_longer_cables_and_larger_packets_never_need_less_headroom(
 ) -> None:
     longer = [replace(load, cable_m=load.cable_m + more_m) for load in ports]
     near, far = plan(ports, mtu_bytes=8000), plan(longer, mtu_bytes=8000 + more_mtu)
-    assert far.uncut.needed_headroom_bytes >= near.uncut.needed_headroom_bytes
+    assert far.uncut.mixed_headroom_bytes >= near.uncut.mixed_headroom_bytes
+    assert far.uncut.worst_headroom_bytes >= near.uncut.worst_headroom_bytes
 
 
 @given(cable_m=st.floats(0.5, 2000), count=st.integers(1, 128), rate=st.sampled_from([10, 25, 40, 50, 100, 200, 400]))
 def test_a_faster_port_needs_more_headroom(cable_m: float, count: int, rate: int) -> None:
     slow, fast = (plan([PortLoad(speed, cable_m, count)]).uncut for speed in (rate, 2 * rate))
-    assert fast.needed_headroom_bytes > slow.needed_headroom_bytes
+    assert fast.mixed_headroom_bytes > slow.mixed_headroom_bytes
 
 
 @given(ports=PORTS, buffer_bytes=BUFFERS, mtu_bytes=MTUS, traffic=TRAFFIC)
@@ -72,7 +90,7 @@ def test_a_cut_never_takes_more_and_keeps_the_order(
     found = plan(ports, buffer_bytes, mtu_bytes, traffic)
     assert found.cut is not None
     assert found.saved_bytes >= 0
-    assert found.cut.needed_headroom_bytes <= found.uncut.needed_headroom_bytes
+    assert found.cut.mixed_headroom_bytes <= found.uncut.mixed_headroom_bytes
     for before, after in zip(found.uncut.ports, found.cut.ports, strict=True):
         old, new = before.thresholds, after.thresholds
         assert (new.kmin_bytes, new.kmax_bytes) == (old.kmin_bytes, old.kmax_bytes)
@@ -120,27 +138,39 @@ def test_stated_traffic_fits_the_pool_without_a_pause(
 
 
 def test_a_rail_switch_of_pod64() -> None:
-    """32 x 44 433 + 8 x 96 512 bytes of headroom, 66 % shared, the rest lossy."""
+    """32 x 322,770 + 8 x 775,284 bytes of headroom for small packets, a tenth for other classes, the rest shared."""
     found = plan(LEAF).uncut
-    assert [port.thresholds.headroom_bytes for port in found.ports] == [44_433, 96_512]
-    assert found.headroom_bytes == 32 * 44_433 + 8 * 96_512 == 2_193_952
-    assert found.lossless_bytes == 87_120_000
-    assert found.lossy_bytes == 132_000_000 - 2_193_952 - 87_120_000
+    assert [port.headroom.mixed_bytes for port in found.ports] == [150_732, 283_974]
+    assert [port.headroom.worst_bytes for port in found.ports] == [322_770, 775_284]
+    assert found.headroom_bytes == 32 * 322_770 + 8 * 775_284 == 16_530_912
+    assert found.lossy_bytes == 13_200_000
+    assert found.lossless_bytes == 132_000_000 - 16_530_912 - 13_200_000
+
+
+def test_64_ports_of_800g_share_headroom() -> None:
+    """For small packets alone they would need 77 MB of Tomahawk 5's 165.2; they share 24 %, more than 27 MB for half
+    small packets, and more than the 29.4 MB that SONiC's profile of the Arista 7060X6 shares among all ports."""
+    found = plan([PortLoad(800, 40, 64)], 165_200_000, silicon="Tomahawk 5").uncut
+    assert found.headroom_bytes == 165_200_000 * 24 // 100
+    assert 29_423_360 < found.headroom_bytes < found.worst_headroom_bytes
+    assert found.mixed_headroom_bytes < found.headroom_bytes
 
 
 def test_the_threshold_that_a_pool_grants() -> None:
-    """A quarter of pod64's ports at XOFF hold 8.6 MB, which leaves 78.52; of 64 x 800G with half of Tomahawk 5's buffer
-    none reaches 4 MB."""
-    assert plan(LEAF).uncut.granted_xoff_bytes == 87_120_000 - 8 * 575_000 - 2 * 2_000_000
-    assert plan([PortLoad(800, 40, 64)], 80_000_000).uncut.granted_xoff_bytes == 52_800_000 // 17
+    """A quarter of pod64's ports at XOFF hold 9 MB, which leaves 93; of 64 x 800G with half of Tomahawk 5's buffer none
+    reaches its XOFF."""
+    found = plan(LEAF).uncut
+    assert found.granted_xoff_bytes == found.lossless_bytes - 8 * 585_000 - 2 * 2_160_000
+    found = plan([PortLoad(800, 40, 64)], 80_000_000, silicon="Tomahawk 5").uncut
+    assert found.granted_xoff_bytes == found.lossless_bytes // 17
 
 
 def test_ports_of_little_xoff_stop_at_it_before_the_others_do() -> None:
-    """32 x 100G stop at 575 kB; of what is left, a quarter of 32 x 400G and the free part take 1/9 each."""
+    """32 x 100G stop at 585 kB; of what is left, a quarter of 32 x 400G and the free part take 1/9 each."""
     ports = [PortLoad(100, 5, 32), PortLoad(400, 40, 32)]
-    found = plan(ports, buffer_bytes=28_000_000).uncut
-    assert found.granted_xoff_bytes == int((18_480_000 - 8 * 575_000) / 9)
-    assert 575_000 < found.granted_xoff_bytes < 2_000_000
+    found = plan(ports, buffer_bytes=36_000_000).uncut
+    assert found.granted_xoff_bytes == int((found.lossless_bytes - 8 * 585_000) / 9)
+    assert 585_000 < found.granted_xoff_bytes < 2_160_000
 
 
 def test_what_64_kib_messages_save_on_pod64() -> None:
@@ -148,24 +178,36 @@ def test_what_64_kib_messages_save_on_pod64() -> None:
     twice the largest XOFF that one of them may go to."""
     found = plan(LEAF, traffic=RoceTraffic(message_bytes=65_536))
     assert found.cut is not None
-    assert [port.thresholds.xoff_bytes for port in found.cut.ports] == [557_056, 1_500_000 + 4198]
-    assert [port.thresholds.headroom_bytes for port in found.cut.ports] == [44_433 - 5036, 96_512 - 5036]
-    assert found.cut.lossless_bytes == 39 * 557_056 + 2 * 1_504_198
-    assert found.saved_bytes == 40 * 5036 + 87_120_000 - found.cut.lossless_bytes == 62_587_860
+    queue = 8 * 16 * 14 * 318
+    assert [port.thresholds.xoff_bytes for port in found.cut.ports] == [queue, 1_620_000 + 4198]
+    assert found.cut.lossless_bytes == 39 * queue + 2 * 1_624_198
+    smaller = found.uncut.headroom_bytes - found.cut.headroom_bytes
+    assert smaller == pytest.approx(40 * (9234 - 4198), abs=40 * 318)
+    assert found.saved_bytes == smaller + found.uncut.lossless_bytes - found.cut.lossless_bytes
 
 
 def test_large_messages_save_headroom_alone() -> None:
+    """It goes to the lossless queues, which such messages can fill."""
     found = plan(LEAF, traffic=RoceTraffic(message_bytes=10**7))
     assert found.cut is not None
-    assert found.cut.lossless_bytes == found.uncut.lossless_bytes
-    assert found.saved_bytes == 40 * (9234 - 4198)
+    assert found.cut.headroom_bytes < found.uncut.headroom_bytes
+    assert found.cut.lossless_bytes - found.uncut.lossless_bytes == (
+        found.uncut.headroom_bytes - found.cut.headroom_bytes
+    )
+    assert found.saved_bytes == 0
 
 
 def test_headroom_comes_out_of_the_shared_pool_before_it_comes_out_of_the_last_tenth() -> None:
-    found = plan([PortLoad(800, 300, 64)], buffer_bytes=64_000_000).uncut
-    assert found.headroom_bytes == 64 * 434_432
+    found = plan([PortLoad(800, 300, 64)], buffer_bytes=64_000_000, silicon="Tomahawk 5").uncut
+    assert found.headroom_bytes == found.mixed_headroom_bytes
     assert found.lossy_bytes == 6_400_000
     assert found.lossless_bytes == 64_000_000 - found.headroom_bytes - 6_400_000
+
+
+def test_a_port_gets_its_platforms_default_where_that_is_more() -> None:
+    """SR Linux gives every port of a 7220 IXR-D5 132 kB; here a megabyte."""
+    (port,) = buffer_plan([PortLoad(100, 5, 1)], traits(default_headroom_bytes=10**6), Lossless()).uncut.ports
+    assert port.headroom.worst_bytes == 10**6
 
 
 def test_without_pfc_no_headroom_is_kept() -> None:

@@ -24,8 +24,8 @@ from railfab.cli.common import (
 )
 
 if TYPE_CHECKING:
+    from railfab.device import SwitchBuffers
     from railfab.documents import Plan, RailBlock, SwitchPorts
-    from railfab.fabric import SwitchBuffers
 
 OutDir = Annotated[Path | None, typer.Option("-o", metavar="DIR", help="Write files here.", show_default=False)]
 

@@ -59,6 +59,7 @@ from railfab.device.routing import (
     SecretReference,
 )
 from railfab.device.supported import unsupported
+from railfab.device.switch_buffers import PortThresholds, SwitchBuffers, fabric_path, switch_buffers
 from railfab.device.system import (
     AaaServer,
     BalancingMode,
@@ -113,12 +114,14 @@ __all__ = [
     "Port",
     "PortProfile",
     "PortQos",
+    "PortThresholds",
     "PrefixRange",
     "Qos",
     "Remote",
     "Scheduling",
     "SecretReference",
     "Svi",
+    "SwitchBuffers",
     "SyslogServer",
     "TrafficClass",
     "Vlan",
@@ -128,6 +131,7 @@ __all__ = [
     "changes",
     "deviations",
     "disagreements",
+    "fabric_path",
     "in_order",
     "interfaces_of_peers",
     "lag_name",
@@ -135,5 +139,6 @@ __all__ = [
     "number_of",
     "plan",
     "svi_name",
+    "switch_buffers",
     "unsupported",
 ]

@@ -17,8 +17,9 @@ from railfab.device.qos import (
     Scheduling,
     TrafficClass,
 )
+from railfab.device.switch_buffers import PortThresholds
 from railfab.intent import Lossless
-from railfab.qos import Thresholds, lossless_thresholds, percent_of, profile_name
+from railfab.qos import profile_name
 
 CLASSIFIER = "fabric"
 DEFAULT, ROCE, CNP = "default", "roce", "cnp"
@@ -27,31 +28,17 @@ DEFAULT, ROCE, CNP = "default", "roce", "cnp"
 def planned_qos(switch: PlannedSwitch) -> Qos | None:
     """The QoS of a switch, with a profile for each speed and cable; None without a lossless class on its network."""
     lossless = switch.profile.lossless
-    if lossless is None or not switch.carries_roce:
+    if lossless is None or switch.node.name not in switch.fabric.buffers:
         return None
-    profiles = [_profile_of(found) for found in switch.connections]
-    thresholds = {
-        name: lossless_thresholds(
-            rate_gbps=found.port.rate_gbps,
-            cable_m=found.link.cable_m,
-            mtu_bytes=switch.profile.mtu,
-            pfc=lossless.pfc,
-        )
-        for name, found in dict(zip(profiles, switch.connections, strict=True)).items()
-    }
-    buffer_bytes = switch.fabric.topology.model_of(switch.node).buffer_bytes
-    headroom = sum(thresholds[name].headroom_bytes for name in profiles)
-    pool_percent = max(1, percent_of(headroom, buffer_bytes))
+    buffers = switch.fabric.buffers[switch.node.name]
     return Qos(
         classes=_classes(lossless),
         default_class=DEFAULT,
         classifiers=(_classifier(lossless),),
-        profiles=tuple(
-            _port_profile(name, thresholds[name], pool_percent * buffer_bytes / 100) for name in sorted(thresholds)
-        ),
+        profiles=tuple(map(_port_profile, sorted(buffers.thresholds, key=lambda found: found.name))),
         ports=tuple(_port(name, found, lossless) for name, found in _ports(switch)),
         watchdog=_watchdog(lossless),
-        headroom_pool_percent=pool_percent,
+        headroom_pool_percent=buffers.headroom_pool_percent,
     )
 
 
@@ -78,7 +65,7 @@ def _port(name: str, connection: Connection, lossless: Lossless) -> PortQos:
     )
 
 
-def _port_profile(name: str, thresholds: Thresholds, pool_bytes: float) -> PortProfile:
+def _port_profile(thresholds: PortThresholds) -> PortProfile:
     ramp = EcnRamp(
         kmin_bytes=thresholds.kmin_bytes, kmax_bytes=thresholds.kmax_bytes, pmax_percent=thresholds.pmax_percent
     )
@@ -86,9 +73,9 @@ def _port_profile(name: str, thresholds: Thresholds, pool_bytes: float) -> PortP
         traffic_class=ROCE,
         ecn=ramp,
         xoff_bytes=thresholds.xoff_bytes,
-        headroom_percent=percent_of(thresholds.headroom_bytes, pool_bytes),
+        headroom_percent=thresholds.headroom_percent,
     )
-    return PortProfile(name=name, thresholds=(roce,))
+    return PortProfile(name=thresholds.name, thresholds=(roce,))
 
 
 def _classes(lossless: Lossless) -> tuple[TrafficClass, ...]:

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from railfab.device.interfaces import DEFAULT_INSTANCE
 from railfab.device.routing import BfdTimers, BgpTimers
+from railfab.device.switch_buffers import SwitchBuffers, switch_buffers
 from railfab.intent import FabricIntent, Profile
 from railfab.topology import TIERS, Bond, Gateway, Link, Net, Network, Node, Port, Role, Summary, Topology
 from railfab.topology.networks import access_networks
@@ -77,6 +78,11 @@ class PlannedFabric:
         for node in self.topology.switches():
             found.setdefault(group_of(node), node)
         return found
+
+    @cached_property
+    def buffers(self) -> Mapping[str, SwitchBuffers]:
+        """The buffer plan of each switch with a lossless class."""
+        return {node.name: kind for kind in switch_buffers(self.topology, self.intent) for node in kind.switches}
 
     @cached_property
     def announced(self) -> Mapping[Net, tuple[Announced, ...]]:
@@ -169,14 +175,6 @@ class PlannedSwitch:
         management = self.fabric.intent.management
         in_vrf = self.node.net is Net.MANAGEMENT and management is not None and management.isolation == "vrf"
         return VRF if in_vrf else DEFAULT_INSTANCE
-
-    @property
-    def carries_roce(self) -> bool:
-        """Whether its network has the lossless class."""
-        storage = self.fabric.intent.storage
-        return self.node.net is Net.BACKEND or (
-            self.node.net is Net.STORAGE and storage is not None and storage.protocol == "roce"
-        )
 
     @cached_property
     def peer_link(self) -> tuple[Connection, ...]:

@@ -8,11 +8,11 @@ from dataclasses import fields
 from operator import attrgetter
 from typing import Any
 
+from railfab.device import PortThresholds, SwitchBuffers
 from railfab.documents.cabling import label
 from railfab.documents.folder import TABLES
 from railfab.documents.growth import Room, growth
 from railfab.documents.plan import Plan
-from railfab.fabric.buffers import PortThresholds, SwitchBuffers
 from railfab.findings import Finding
 from railfab.topology import Bond, Breakout, Capacity, Gateway, Link, Node, Port, Summary, capacities
 from railfab.topology.optics import link_media, media_name

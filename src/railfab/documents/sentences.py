@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from railfab.device import SwitchBuffers
 from railfab.documents.overview import ROLES, CableKind, SwitchPorts
 from railfab.documents.plan import Plan
-from railfab.fabric.buffers import SwitchBuffers
 from railfab.intent import FabricIntent, Profile
 from railfab.topology import FailureDomain, FailureKind, Net, Role
 from railfab.topology.spreading import Spread

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from railfab.device import SwitchBuffers
 from railfab.documents.growth import growth, largest_gpus
 from railfab.documents.overview import ROLES, SwitchPorts
 from railfab.documents.plan import Plan
 from railfab.documents.sentences import HOST_ROUTES, between, description, division, headline, heat, uneven, watts
-from railfab.fabric.buffers import SwitchBuffers
 from railfab.findings import findings_text
 from railfab.hosts import needs_settings
 from railfab.topology.grouping import grouped

@@ -1,7 +1,6 @@
 """The design of a fabric (intent, topology, device models, findings), and the endpoints of its switches."""
 
 from railfab.fabric.audit import configuration_findings
-from railfab.fabric.buffers import SwitchBuffers
 from railfab.fabric.design import Design, NotAccepted, Say, design
 from railfab.fabric.endpoints import resolve_endpoints
 from railfab.fabric.limit import group_names, limited
@@ -10,7 +9,6 @@ __all__ = [
     "Design",
     "NotAccepted",
     "Say",
-    "SwitchBuffers",
     "configuration_findings",
     "design",
     "group_names",

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from railfab.device import DeviceModel, plan, unsupported
+from railfab.device import DeviceModel, SwitchBuffers, plan, switch_buffers, unsupported
 from railfab.errors import NotRenderedYet, RailfabError, each, raise_all
-from railfab.fabric.buffers import SwitchBuffers, all_buffer_findings, switch_buffers
+from railfab.fabric.buffers import all_buffer_findings
 from railfab.fabric.trial import Trial
 from railfab.findings import DesignCode, Finding, Severity
 from railfab.intent import FabricIntent, load_intent
@@ -91,7 +91,7 @@ class Design:
         with naming(self.path):
             found = (
                 *findings(self.topology, self.intent),
-                *all_buffer_findings(buffers),
+                *all_buffer_findings(buffers, self.intent),
                 *rack_findings(self.topology, self.intent),
             )
         trial = Trial(self.intent)

@@ -14,8 +14,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from railfab.device import switch_buffers
 from railfab.errors import RailfabError, each
-from railfab.fabric.buffers import all_buffer_findings, switch_buffers
+from railfab.fabric.buffers import all_buffer_findings
 from railfab.findings import Finding, Severity
 from railfab.intent import FabricIntent
 from railfab.remedies import Choice, Remedy, remedy
@@ -120,7 +121,7 @@ def diagnosis(intent: FabricIntent) -> Diagnosis:
 def _findings(intent: FabricIntent) -> Iterator[Finding]:
     topology = wire(intent)
     yield from findings(topology, intent)
-    yield from all_buffer_findings(switch_buffers(topology, intent))
+    yield from all_buffer_findings(switch_buffers(topology, intent), intent)
     yield from rack_findings(topology, intent)
 
 

@@ -114,7 +114,7 @@ def _ets(lossless: Lossless, when: Condition, algorithms: tuple[str, ...], *, cn
 
 def _congestion_control(lossless: Lossless) -> Iterator[Setting]:
     """DCQCN in configfs: marking and mode, and priorities and DSCPs where the firmware does not own them."""
-    ecn = int(lossless.ecn)
+    ecn = int(bool(lossless.ecn))
     everywhere = {"disable_prio_vlan_tx": 1, "ecn_marking": ecn, "ecn_enable": ecn}
     if lossless.ecn:
         everywhere["cc_mode"] = 1

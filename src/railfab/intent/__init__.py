@@ -7,7 +7,7 @@ from railfab.intent.hosts import Hosts, ModelSize, ScaleUp
 from railfab.intent.job import Collective, Compute, Job, Phase, Traffic
 from railfab.intent.load import json_schema, load_intent, load_job
 from railfab.intent.networks import AccessLeaves, AccessSpines, Frontend, Management, Services, Storage, Tenant
-from railfab.intent.profile import Addresses, Bfd, Bgp, Hash, Lossless, Profile, RoceTraffic, Watchdog
+from railfab.intent.profile import Addresses, Bfd, Bgp, Hash, Lossless, Profile, Ramp, RoceTraffic, Watchdog
 
 __all__ = [
     "AccessLeaves",
@@ -31,6 +31,7 @@ __all__ = [
     "ModelSize",
     "Phase",
     "Profile",
+    "Ramp",
     "RoceTraffic",
     "ScaleUp",
     "Segments",

@@ -45,6 +45,9 @@ class SwitchEntry(Model):
         default=100, ge=1, le=400, description="largest speed of an electrical lane of a cage [Gb/s]"
     )
     buffer_bytes: Annotated[int, Field(ge=1, le=10**12)] = Field(description="shared packet buffer of the chip [bytes]")
+    default_headroom_bytes: Annotated[int, Field(ge=0, le=10**9)] = Field(
+        default=0, description="PFC headroom that the platform gives each port by default [bytes]"
+    )
     cage: Line = Field(default="", description="form factor of a cage: osfp, qsfp-dd, qsfp56, ...")
     power_w: Annotated[int, Field(ge=0, le=100_000)] = Field(default=0, description="largest power with optics [W]")
     units: Annotated[int, Field(ge=0, le=48)] = Field(default=1, description="height in a rack [U]")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
 
 from railfab.intent.job import or_size, size_bytes
-from railfab.intent.model import Count, Fault, Listed, Model, OrOff, Prefix, or_off
+from railfab.intent.model import NUMBERED, Count, Fault, Listed, Model, OrOff, Prefix, Rate, or_off
 
 Dscp = Annotated[int, Field(ge=0, le=63)]
 HashField = Literal[
@@ -99,6 +99,30 @@ class RoceTraffic(Model):
     _size = field_validator("message_bytes", mode="before")(size_bytes)
 
 
+def _numbered_ramps(schema: dict[str, Any]) -> None:
+    """Add to the JSON Schema of `lossless.ecn` that the keys of its mapping are numbers."""
+    next(option for option in schema["anyOf"] if option["type"] == "object").update(NUMBERED)
+
+
+class Ramp(Model):
+    """ECN marking of the lossless queue of a port: none below Kmin, pmax_percent at Kmax, every packet above."""
+
+    kmin_bytes: Annotated[int, Field(ge=1, le=10**9)] = Field(
+        description="queue from which on packets are marked [bytes; 500kB, 1MB]", json_schema_extra=or_size
+    )
+    kmax_bytes: Annotated[int, Field(ge=1, le=10**9)] = Field(
+        description="queue above which every packet is marked [bytes; 500kB, 1MB]", json_schema_extra=or_size
+    )
+    pmax_percent: int = Field(default=10, ge=1, le=100, description="share of the packets marked at Kmax [%]")
+
+    _size = field_validator("kmin_bytes", "kmax_bytes", mode="before")(size_bytes)
+
+    def _faults(self) -> Iterator[Fault]:
+        if self.kmin_bytes >= self.kmax_bytes:
+            problem = f"kmin_bytes {self.kmin_bytes:,} is not below kmax_bytes {self.kmax_bytes:,}"
+            yield Fault("kmax_bytes", problem, f"Use more, for example {3 * self.kmin_bytes}")
+
+
 class Lossless(Model):
     """The traffic class of RoCE, and of its congestion notifications."""
 
@@ -106,7 +130,11 @@ class Lossless(Model):
     priority: int = Field(default=3, ge=1, le=5, description="PFC priority and queue of RoCE data")
     cnp_dscp: Dscp = Field(default=48, description="DSCP of congestion notification packets (CNP)")
     pfc: bool = Field(default=True, description="priority flow control (PFC) on the lossless queue")
-    ecn: bool = Field(default=True, description="ECN marking on the lossless queue")
+    ecn: bool | Annotated[dict[Rate, Ramp], Field(min_length=1)] = Field(
+        default=True,
+        description="ECN marking on the lossless queue; or its thresholds by port speed [Gb/s], the others by rule",
+        json_schema_extra=_numbered_ramps,
+    )
     weight: int = Field(
         default=90,
         ge=1,
@@ -129,6 +157,10 @@ class Lossless(Model):
     traffic: RoceTraffic | None = Field(
         default=None, description="sizes of packets and messages, to reduce the buffers"
     )
+
+    def ramp(self, rate_gbps: int) -> Ramp | None:
+        """The stated ECN ramp of ports of this speed, if any."""
+        return None if isinstance(self.ecn, bool) else self.ecn.get(rate_gbps)
 
     def _faults(self) -> Iterator[Fault]:
         if self.cnp_queue == self.priority:

@@ -1,22 +1,33 @@
-"""RoCE arithmetic: PFC headroom, ECN thresholds and buffer shares from speed, cable and frame size, with sources."""
+"""RoCE arithmetic: PFC headroom, ECN thresholds and buffer shares from speed, cable, chip and path, with sources."""
 
-from railfab.qos.buffers import BufferPlan, Division, PortBuffers, PortLoad, buffer_plan
+from railfab.qos.buffers import BufferPlan, Division, PortBuffers, PortLoad, SwitchTraits, buffer_plan
 from railfab.qos.checks import buffer_findings
-from railfab.qos.thresholds import Thresholds, lossless_thresholds, percent_of, pfc_headroom_bytes, profile_name
+from railfab.qos.chip import Chip, chip_of, chips
+from railfab.qos.headroom import PortHeadroom, headroom_terms, port_headroom
+from railfab.qos.path import FabricPath, PathLink
+from railfab.qos.thresholds import Thresholds, lossless_thresholds, percent_of, profile_name
 from railfab.qos.traffic import QueueBound, queue_bound
 
 __all__ = [
     "BufferPlan",
+    "Chip",
     "Division",
+    "FabricPath",
+    "PathLink",
     "PortBuffers",
+    "PortHeadroom",
     "PortLoad",
     "QueueBound",
+    "SwitchTraits",
     "Thresholds",
     "buffer_findings",
     "buffer_plan",
+    "chip_of",
+    "chips",
+    "headroom_terms",
     "lossless_thresholds",
     "percent_of",
-    "pfc_headroom_bytes",
+    "port_headroom",
     "profile_name",
     "queue_bound",
 ]

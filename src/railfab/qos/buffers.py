@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from railfab.intent import Lossless
-from railfab.qos.thresholds import ETHERNET_HEADER_BYTES, Thresholds, lossless_thresholds, pfc_headroom_bytes
+from railfab.qos.chip import Chip
+from railfab.qos.headroom import NO_HEADROOM, PortHeadroom, port_headroom
+from railfab.qos.path import FabricPath
+from railfab.qos.thresholds import Thresholds, lossless_thresholds
 from railfab.qos.traffic import QueueBound, queue_bound
 
-LOSSLESS_PERCENT, HEADROOM_PERCENT, LOSSY_PERCENT = 66, 24, 10
-"""Shares of the buffer: of lossless queues, largest of headroom, smallest of the other classes. Juniper/jvd, AI/ML
-multi-tenancy backend, evo/cos/rdma-rocev2-lossless.conf (QFX5240)."""
+HEADROOM_PERCENT, LOSSY_PERCENT = 24, 10
+"""Shares of the buffer: of headroom, unless half small packets need more; and smallest of the other classes.
+Juniper/jvd, AI/ML multi-tenancy backend, evo/cos/rdma-rocev2-lossless.conf (QFX5240)."""
 
 ALPHA = 1.0
 """Dynamic threshold: a queue may use this multiple of the free part of its pool. dynamic_th 0 of SONiC
@@ -32,24 +35,43 @@ class PortLoad:
     count: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SwitchTraits:
+    """What the buffer plan of a switch depends on, besides its ports and the lossless class.
+
+    buffer_bytes: of the chip. default_headroom_bytes: what the platform gives each port by default. path: the longest
+    of the network. mtu_bytes: largest IP packet. vxlan: RoCE is in VXLAN here.
+    """
+
+    chip: Chip
+    buffer_bytes: int
+    path: FabricPath
+    mtu_bytes: int
+    default_headroom_bytes: int = 0
+    vxlan: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class PortBuffers:
-    """Equal ports, and the thresholds of each of them."""
+    """Equal ports, and the thresholds and headroom of each of them."""
 
     load: PortLoad
     thresholds: Thresholds
+    headroom: PortHeadroom
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Division:
     """A division of a buffer; headroom, lossless and lossy add up to it [bytes].
 
-    needed_headroom_bytes: of all lossless ports; more than headroom_bytes if the buffer is too small.
+    mixed_headroom_bytes: of all lossless ports at once, for half small packets; more than headroom_bytes if the buffer
+    is too small. worst_headroom_bytes: the same for small packets alone, and no less than vendors publish.
     granted_xoff_bytes: the dynamic threshold of the chip, whatever XOFF is, when CONGESTED ports are congested.
     """
 
     ports: tuple[PortBuffers, ...]
-    needed_headroom_bytes: int
+    mixed_headroom_bytes: int
+    worst_headroom_bytes: int
     headroom_bytes: int
     lossless_bytes: int
     lossy_bytes: int
@@ -60,11 +82,16 @@ class Division:
 class BufferPlan:
     """The buffer of one switch. uncut: sized for any traffic. cut: sized for the stated traffic; None without it."""
 
-    buffer_bytes: int
+    traits: SwitchTraits
     lossless: Lossless
     uncut: Division
     bound: QueueBound | None = None
     cut: Division | None = None
+
+    @property
+    def buffer_bytes(self) -> int:
+        """Buffer of the chip [bytes]."""
+        return self.traits.buffer_bytes
 
     @property
     def saved_bytes(self) -> int:
@@ -72,43 +99,45 @@ class BufferPlan:
         return self.cut.lossy_bytes - self.uncut.lossy_bytes if self.cut else 0
 
 
-def buffer_plan(
-    ports: Sequence[PortLoad], *, buffer_bytes: int, mtu_bytes: int, lossless: Lossless, vxlan: bool = False
-) -> BufferPlan:
+def buffer_plan(ports: Sequence[PortLoad], traits: SwitchTraits, lossless: Lossless) -> BufferPlan:
     """Divide the buffer of one switch among headroom, lossless queues, and the other classes.
 
-    ports: its lossless ports. buffer_bytes: of the chip. mtu_bytes: largest IP packet. vxlan: RoCE is in VXLAN here.
-    Without PFC there is no headroom, and a queue drops at XOFF.
+    ports: its lossless ports. Without PFC there is no headroom, and a queue drops at XOFF.
     """
-    sized = tuple(_uncut(load, mtu_bytes, lossless.pfc) for load in ports)
-    uncut = _division(sized, buffer_bytes, None)
+    sized = tuple(_uncut(load, traits, lossless) for load in ports)
+    uncut = _division(sized, traits.buffer_bytes, None)
     if lossless.traffic is None:
-        return BufferPlan(buffer_bytes=buffer_bytes, lossless=lossless, uncut=uncut)
-    bound = queue_bound(lossless.traffic, mtu_bytes=mtu_bytes, vxlan=vxlan)
-    smaller = tuple(_cut(one, bound, mtu_bytes) for one in sized)
-    cut = _division(smaller, buffer_bytes, bound)
-    return BufferPlan(buffer_bytes=buffer_bytes, lossless=lossless, uncut=uncut, bound=bound, cut=cut)
+        return BufferPlan(traits=traits, lossless=lossless, uncut=uncut)
+    bound = queue_bound(lossless.traffic, traits.chip, mtu_bytes=traits.mtu_bytes, vxlan=traits.vxlan)
+    smaller = tuple(_cut(one, bound, traits, lossless) for one in sized)
+    cut = _division(smaller, traits.buffer_bytes, bound)
+    return BufferPlan(traits=traits, lossless=lossless, uncut=uncut, bound=bound, cut=cut)
 
 
-def _uncut(load: PortLoad, mtu_bytes: int, pfc: bool) -> PortBuffers:
-    thresholds = lossless_thresholds(rate_gbps=load.rate_gbps, cable_m=load.cable_m, mtu_bytes=mtu_bytes, pfc=pfc)
-    return PortBuffers(load, thresholds)
+def _uncut(load: PortLoad, traits: SwitchTraits, lossless: Lossless) -> PortBuffers:
+    round_trip_ns = traits.path.round_trip_ns(traits.mtu_bytes)
+    thresholds = lossless_thresholds(rate_gbps=load.rate_gbps, round_trip_ns=round_trip_ns, lossless=lossless)
+    return PortBuffers(load, thresholds, _headroom(load, traits, lossless))
 
 
-def _cut(port: PortBuffers, bound: QueueBound, mtu_bytes: int) -> PortBuffers:
+def _headroom(load: PortLoad, traits: SwitchTraits, lossless: Lossless, frame_bytes: int | None = None) -> PortHeadroom:
+    if not lossless.pfc:
+        return NO_HEADROOM
+    return port_headroom(
+        rate_gbps=load.rate_gbps,
+        cable_m=load.cable_m,
+        mtu_bytes=traits.mtu_bytes,
+        chip=traits.chip,
+        default_bytes=traits.default_headroom_bytes,
+        lossless_frame_bytes=frame_bytes,
+    )
+
+
+def _cut(port: PortBuffers, bound: QueueBound, traits: SwitchTraits, lossless: Lossless) -> PortBuffers:
     """Reduce XOFF to the stated traffic, but not below Kmax, and headroom to the stated frames of the peer."""
-    headroom = pfc_headroom_bytes(
-        rate_gbps=port.load.rate_gbps,
-        cable_m=port.load.cable_m,
-        max_frame_bytes=mtu_bytes + ETHERNET_HEADER_BYTES,
-        lossless_frame_bytes=bound.frame_bytes,
-    )
-    thresholds = replace(
-        port.thresholds,
-        xoff_bytes=min(port.thresholds.xoff_bytes, _port_need(port.thresholds, bound)),
-        headroom_bytes=min(port.thresholds.headroom_bytes, headroom),
-    )
-    return PortBuffers(port.load, thresholds)
+    xoff = min(port.thresholds.xoff_bytes, _port_need(port.thresholds, bound))
+    headroom = _headroom(port.load, traits, lossless, bound.frame_bytes)
+    return PortBuffers(port.load, replace(port.thresholds, xoff_bytes=xoff), headroom)
 
 
 def _port_need(thresholds: Thresholds, bound: QueueBound) -> int:
@@ -128,16 +157,21 @@ def _shared_need(ports: Sequence[PortBuffers], bound: QueueBound) -> int:
 
 
 def _division(ports: tuple[PortBuffers, ...], buffer_bytes: int, bound: QueueBound | None) -> Division:
-    """Divide a buffer: headroom first, then the lossless queues up to their need, the rest for the other classes."""
-    needed = sum(port.thresholds.headroom_bytes * port.load.count for port in ports)
-    headroom = min(needed, buffer_bytes)
-    beside = max(0, buffer_bytes - headroom - buffer_bytes * LOSSY_PERCENT // 100)
-    shared = min(beside, buffer_bytes * LOSSLESS_PERCENT // 100)
+    """Divide a buffer: headroom first, then the smallest share of the other classes, and the rest for lossless queues.
+
+    Headroom is for small packets alone while that is at most HEADROOM_PERCENT; beyond, ports share what is there, but
+    never less than half small packets need. The cut leaves to the other classes what the stated traffic cannot use.
+    """
+    mixed = sum(port.headroom.mixed_bytes * port.load.count for port in ports)
+    worst = sum(port.headroom.worst_bytes * port.load.count for port in ports)
+    headroom = min(buffer_bytes, worst, max(mixed, buffer_bytes * HEADROOM_PERCENT // 100))
+    shared = max(0, buffer_bytes - headroom - buffer_bytes * LOSSY_PERCENT // 100)
     if bound:
         shared = min(shared, _shared_need(ports, bound))
     return Division(
         ports=ports,
-        needed_headroom_bytes=needed,
+        mixed_headroom_bytes=mixed,
+        worst_headroom_bytes=worst,
         headroom_bytes=headroom,
         lossless_bytes=shared,
         lossy_bytes=buffer_bytes - headroom - shared,

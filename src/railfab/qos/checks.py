@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from railfab.findings import DesignCode, Finding, Severity
-from railfab.intent import RoceTraffic
-from railfab.qos.buffers import HEADROOM_PERCENT, BufferPlan
-from railfab.qos.traffic import QueueBound, in_cells
+from railfab.findings import DesignCode, Finding, error, warning
+from railfab.intent import Lossless, Ramp, RoceTraffic
+from railfab.qos.buffers import HEADROOM_PERCENT, BufferPlan, PortBuffers
+from railfab.qos.headroom import MIXED_PERCENT, occupancy
+from railfab.qos.thresholds import KMAX_TO_KMIN, Thresholds
+from railfab.qos.traffic import QueueBound
 from railfab.remedies import Choice, remedy, setting
 
-WASTE = 1.25
-"""Ratio of buffer cells to bytes of a full packet above which headroom, computed in bytes, is too small."""
-
+STATE = "state"
 MORE_BUFFER = "Use a model with more buffer, or fewer lossless ports on this one"
 
 
@@ -22,54 +22,89 @@ def buffer_findings(where: str, plan: BufferPlan) -> Iterator[Finding]:
     They use the uncut division of the buffer: the cut for stated traffic is optional. Findings about the lossless class
     and its traffic have the same text on every switch.
     """
-    for findings in (_headroom, _marks_before_limit, _signals, _traffic):
+    for findings in (_headroom, _marks_before_limit, _stated_ramps, _signals, _traffic):
         yield from findings(where, plan)
 
 
 def _headroom(where: str, plan: BufferPlan) -> Iterator[Finding]:
-    needed, count = plan.uncut.needed_headroom_bytes, _lossless_ports(plan)
+    needed, count = plan.uncut.mixed_headroom_bytes, _lossless_ports(plan)
     headroom = f"headroom of {count} lossless ports is {_mb(needed)}"
     advice = "Use shorter cables, fewer lossless ports, or a model with more buffer"
     if needed > plan.buffer_bytes:
-        yield Finding(
-            severity=Severity.ERROR,
-            code=DesignCode.HEADROOM,
-            where=where,
-            problem=f"{headroom}, more than the {_mb(plan.buffer_bytes)} of the buffer",
-            remedy=advice,
-        )
+        problem = f"{headroom}, more than the {_mb(plan.buffer_bytes)} of the buffer"
+        yield error(DesignCode.HEADROOM, where, problem, advice)
     elif 100 * needed > HEADROOM_PERCENT * plan.buffer_bytes:
-        yield Finding(
-            severity=Severity.WARNING,
-            code=DesignCode.HEADROOM_SHARE,
-            where=where,
-            problem=f"{headroom}, more than {HEADROOM_PERCENT} % of the buffer of {_mb(plan.buffer_bytes)}, "
-            f"and leaves {_mb(plan.uncut.lossless_bytes)} for lossless queues",
-            remedy=f"{advice}; or share headroom among ports if the platform supports it",
+        problem = (
+            f"{headroom}, more than {HEADROOM_PERCENT} % of the buffer of {_mb(plan.buffer_bytes)}, "
+            f"and leaves {_mb(plan.uncut.lossless_bytes)} for lossless queues"
         )
+        advice += "; or share headroom among ports if the platform supports it"
+        yield warning(DesignCode.HEADROOM_SHARE, where, problem, advice)
 
 
 def _marks_before_limit(where: str, plan: BufferPlan) -> Iterator[Finding]:
     """Check that Kmax is also below the dynamic threshold of the chip; not if headroom uses the whole buffer."""
-    if not plan.lossless.ecn or plan.uncut.needed_headroom_bytes > plan.buffer_bytes:
+    if not plan.lossless.ecn or plan.uncut.mixed_headroom_bytes > plan.buffer_bytes:
         return
     limit = plan.uncut.granted_xoff_bytes
-    late = {
-        port.load.rate_gbps: port.thresholds.kmax_bytes
-        for port in plan.uncut.ports
-        if port.thresholds.kmax_bytes >= limit
-    }
+    late = {port.load.rate_gbps: port.thresholds for port in plan.uncut.ports if port.thresholds.kmax_bytes >= limit}
     if late:
-        ports = " and ".join(f"{rate}G ports ({_mb(kmax)})" for rate, kmax in sorted(late.items()))
+        ports = " and ".join(f"{rate}G ports ({_mb(found.kmax_bytes)})" for rate, found in sorted(late.items()))
         act = "pauses" if plan.lossless.pfc else "drops"
-        yield Finding(
-            severity=Severity.ERROR,
-            code=DesignCode.ECN_TOO_LATE,
-            where=where,
-            problem=f"Kmax of {ports} is not below the {_mb(limit)} at which the chip {act} "
+        yield error(
+            DesignCode.ECN_TOO_LATE,
+            where,
+            f"Kmax of {ports} is not below the {_mb(limit)} at which the chip {act} "
             f"when a quarter of its {_lossless_ports(plan)} lossless ports are congested, so ECN marks too late",
-            remedy=MORE_BUFFER,
+            _earlier(plan.lossless, late, limit),
         )
+
+
+def _earlier(lossless: Lossless, late: Mapping[int, Thresholds], limit: int) -> str:
+    """The remedy for ramps, by speed, that end at a limit or above: to state others where that is enough."""
+    if not all(found.stated and found.bdp_bytes < limit - 1 for found in late.values()):
+        return MORE_BUFFER
+    return remedy(_stated(lossless, {rate: _below(found, limit) for rate, found in late.items()}))
+
+
+def _below(found: Thresholds, limit: int) -> Ramp:
+    """The ramp with Kmax below a limit, and Kmin at the bandwidth-delay product where it was above."""
+    kmin = found.kmin_bytes if found.kmin_bytes < limit - 1 else found.bdp_bytes
+    return _ramp(found, kmin, limit - 1)
+
+
+def _ramp(found: Thresholds, kmin_bytes: int, kmax_bytes: int) -> Ramp:
+    return Ramp(kmin_bytes=kmin_bytes, kmax_bytes=kmax_bytes, pmax_percent=found.pmax_percent)
+
+
+def _stated(lossless: Lossless, ramps: Mapping[int, Ramp]) -> Choice:
+    """The choice to state other ramps for some speeds."""
+    stated = {} if isinstance(lossless.ecn, bool) else lossless.ecn
+    changed = {rate: ramp.model_dump() for rate, ramp in {**stated, **ramps}.items()}
+    shown = (
+        f"{rate}: {{kmin_bytes: {ramp.kmin_bytes}, kmax_bytes: {ramp.kmax_bytes}}}" for rate, ramp in ramps.items()
+    )
+    return Choice(", ".join(shown), {"profile.lossless.ecn": changed}, STATE)
+
+
+def _stated_ramps(_where: str, plan: BufferPlan) -> Iterator[Finding]:
+    """Check that a stated Kmin lets one flow fill the link: below the bandwidth-delay product it is marked early."""
+    early = {port.load.rate_gbps: port for port in plan.uncut.ports if _marks_early(port)}
+    for rate, port in sorted(early.items()):
+        found, path = port.thresholds, plan.traits.path
+        round_trip_us = path.round_trip_ns(plan.traits.mtu_bytes) / 1000
+        ramp = _ramp(found, found.bdp_bytes, max(found.kmax_bytes, KMAX_TO_KMIN * found.bdp_bytes))
+        yield warning(
+            DesignCode.ECN_TOO_EARLY,
+            f"profile.lossless.ecn.{rate}",
+            f"kmin_bytes {found.kmin_bytes:,} is less than {rate} Gb/s x {round_trip_us:g} us = {found.bdp_bytes:,}, "
+            "the data in flight of one flow over the longest path, so a single flow is marked and slowed",
+            remedy(_stated(plan.lossless, {rate: ramp})),
+        )
+
+
+def _marks_early(port: PortBuffers) -> bool:
+    return port.thresholds.stated and port.thresholds.kmin_bytes < port.thresholds.bdp_bytes
 
 
 def _signals(where: str, plan: BufferPlan) -> Iterator[Finding]:
@@ -85,7 +120,7 @@ def _signals(where: str, plan: BufferPlan) -> Iterator[Finding]:
         keys = "profile.lossless.pfc", "profile.lossless.ecn"
         off = Choice("`lossless: off`", {"profile.lossless": False}, "write")
         found = remedy(*(setting(key, True) for key in keys), off)
-    yield Finding(severity=Severity.WARNING, code=code, where=where, problem=problem, remedy=found)
+    yield warning(code, where, problem, found)
 
 
 def _traffic(where: str, plan: BufferPlan) -> Iterator[Finding]:
@@ -94,32 +129,39 @@ def _traffic(where: str, plan: BufferPlan) -> Iterator[Finding]:
         return
     if bound.payload_bytes < traffic.packet_bytes:
         yield _too_large(where, traffic, bound)
-    if plan.lossless.pfc and in_cells(bound.frame_bytes) > WASTE * bound.frame_bytes:
-        yield _too_small(where, traffic, bound)
+    if plan.lossless.pfc and _lacks_headroom(plan, bound):
+        yield _too_small(where, plan, traffic, bound)
 
 
 def _too_large(where: str, traffic: RoceTraffic, bound: QueueBound) -> Finding:
-    return Finding(
-        severity=Severity.WARNING,
-        code=DesignCode.PACKET_SIZE,
-        where=where,
-        problem=f"`traffic.packet_bytes` {traffic.packet_bytes} exceeds the {bound.payload_bytes} bytes "
+    return warning(
+        DesignCode.PACKET_SIZE,
+        where,
+        f"`traffic.packet_bytes` {traffic.packet_bytes} exceeds the {bound.payload_bytes} bytes "
         "that the MTU leaves after the headers of RoCEv2",
-        remedy=remedy(
+        remedy(
             Choice(f"at most {bound.payload_bytes}", {"profile.lossless.traffic.packet_bytes": bound.payload_bytes}),
             Choice("`mtu`", verb="raise"),
         ),
     )
 
 
-def _too_small(where: str, traffic: RoceTraffic, bound: QueueBound) -> Finding:
-    return Finding(
-        severity=Severity.WARNING,
-        code=DesignCode.SMALL_PACKETS,
-        where=where,
-        problem=f"packets of {traffic.packet_bytes} bytes take {in_cells(bound.frame_bytes)} bytes of buffer "
-        f"for frames of {bound.frame_bytes}, but headroom is computed from frames",
-        remedy="Use larger packets, or the headroom tables of the vendor for small packets",
+def _lacks_headroom(plan: BufferPlan, bound: QueueBound) -> bool:
+    """Whether the stated packets fill more buffer than half small packets do, and headroom is not for small ones."""
+    waste = plan.traits.chip.in_cells(bound.frame_bytes) / bound.frame_bytes
+    enough = plan.uncut.headroom_bytes >= plan.uncut.worst_headroom_bytes
+    return not enough and waste > occupancy(plan.traits.chip, MIXED_PERCENT)
+
+
+def _too_small(where: str, plan: BufferPlan, traffic: RoceTraffic, bound: QueueBound) -> Finding:
+    cells = plan.traits.chip.in_cells(bound.frame_bytes)
+    return warning(
+        DesignCode.SMALL_PACKETS,
+        where,
+        f"packets of {traffic.packet_bytes} bytes take {cells} bytes of buffer for frames of {bound.frame_bytes}, and "
+        f"the {_mb(plan.uncut.headroom_bytes)} of headroom are less than the {_mb(plan.uncut.worst_headroom_bytes)} "
+        "that all ports at once need for small packets",
+        "Use larger packets, shorter cables, or a model with more buffer",
     )
 
 

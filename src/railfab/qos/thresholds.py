@@ -1,89 +1,57 @@
-"""Thresholds of a lossless queue: ECN marking, PFC XOFF, and headroom for data that arrives after a pause."""
+"""Thresholds of a lossless queue: ECN marking and PFC XOFF."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from railfab.units import BITS_PER_BYTE, ETHERNET_OVERHEAD_BYTES, FIBRE_NS_PER_M, bytes_per_ns
-
-PAUSE_FRAME_BYTES = 64 + ETHERNET_OVERHEAD_BYTES
-ETHERNET_HEADER_BYTES = 18
-"""Destination, source, type and frame check sequence: the difference between a frame and its IP packet."""
-
-RESPONSE_BITS = {
-    10: 30_720,
-    25: 40_960,
-    40: 60_416,
-    50: 75_264,
-    100: 201_728,
-    200: 231_936,
-    400: 463_360,
-}
-"""Longest time from a PFC frame's arrival to the transmitter's silence [bit times]; IEEE 802.3 annex 31B. Of 50G and
-200G: `pause_quanta_per_speed` of sonic-swss, cfgmgr/buffer_headroom_mellanox.lua (147 and 453 quanta), which has 400G's
-for 800G; here 800G takes twice that of 400G, the same time in more bits, until a bound is published."""
-
-FABRIC_RTT_NS = 10_000
-"""Round trip of a loaded two-tier fabric, for the bandwidth-delay product [ns]."""
+from railfab.intent import Lossless
+from railfab.units import bytes_per_ns
 
 KMIN_FLOOR_BYTES = 150_000
-"""The RoCE profiles of NVIDIA and Cisco start marking here at every speed."""
+"""The RoCE profile of NVIDIA starts marking here at every speed (CumulusNetworks/docs, cumulus-linux-515, RDMA over
+Converged Ethernet: 150,000 bytes intended); Cisco's blueprint for AI as well, as others quote it."""
 
 KMAX_TO_KMIN = 3
+"""Huawei recommends two to three times the bandwidth-delay product as the upper threshold (EDOC1100155250, Configuring
+Static ECN)."""
+
 PMAX_PERCENT = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thresholds:
-    """Thresholds of the lossless queue of one port [bytes]. kmin < kmax < xoff, so that ECN acts before PFC."""
+    """Thresholds of the lossless queue of one port [bytes]. kmin < kmax < xoff, so that ECN acts before PFC.
 
+    bdp_bytes: bandwidth-delay product, the port's speed times the round trip of the longest path.
+    stated: the ramp is in the intent.
+    """
+
+    bdp_bytes: int
     kmin_bytes: int
     kmax_bytes: int
     pmax_percent: int
     xoff_bytes: int
-    headroom_bytes: int
+    stated: bool = False
 
 
-def response_bits(rate_gbps: int) -> int:
-    """Bit times that a port may continue to send after a pause frame has arrived."""
-    known = next((bits for speed, bits in RESPONSE_BITS.items() if speed >= rate_gbps), None)
-    return known or RESPONSE_BITS[400] * -(-rate_gbps // 400)
+def lossless_thresholds(*, rate_gbps: int, round_trip_ns: int, lossless: Lossless) -> Thresholds:
+    """ECN ramp and XOFF of a port of this speed.
 
-
-def pfc_headroom_bytes(
-    *, rate_gbps: int, cable_m: float, max_frame_bytes: int, lossless_frame_bytes: int | None = None
-) -> int:
-    """Ingress buffer one lossless priority needs on one port to drop nothing after XOFF [bytes].
-
-    The pause waits for the largest frame of this port, of any class, crosses the cable, and takes effect after the
-    response time of the peer; until then the peer sends, and completes the frame it has begun. Source: IEEE 802.1Qbb;
-    the sum as in the `buffer_headroom` scripts of SONiC, without the per-chip tile.
-    lossless_frame_bytes: largest frame of the lossless priority at the peer, if smaller; `lossless_mtu` in SONiC.
+    Kmin is the bandwidth-delay product of the longest path, at least 150 kB; Kmax three times that, unless the intent
+    states both. XOFF lies one bandwidth-delay product above Kmax, so that senders have a round trip to answer a mark
+    before they are stopped; without PFC it is where a queue drops.
     """
-    ours = max_frame_bytes + ETHERNET_OVERHEAD_BYTES
-    theirs = min(max_frame_bytes, lossless_frame_bytes or max_frame_bytes) + ETHERNET_OVERHEAD_BYTES
-    round_trip = 2 * cable_m * FIBRE_NS_PER_M * bytes_per_ns(rate_gbps)
-    return round(round_trip + response_bits(rate_gbps) / BITS_PER_BYTE + ours + theirs + PAUSE_FRAME_BYTES)
-
-
-def lossless_thresholds(*, rate_gbps: int, cable_m: float, mtu_bytes: int, pfc: bool = True) -> Thresholds:
-    """ECN ramp, XOFF and headroom of a port of this speed and cable.
-
-    Kmin is the bandwidth-delay product, at least 150 kB; Kmax three times that; XOFF lies one bandwidth-delay product
-    above Kmax, so that senders have a round trip to answer a mark before they are stopped.
-    mtu_bytes: largest IP packet. Without PFC there is no headroom, and XOFF is where a queue drops.
-    """
-    bdp = round(FABRIC_RTT_NS * bytes_per_ns(rate_gbps))
-    kmin = max(KMIN_FLOOR_BYTES, bdp)
-    kmax = KMAX_TO_KMIN * kmin
-    frame_bytes = mtu_bytes + ETHERNET_HEADER_BYTES
-    headroom = pfc_headroom_bytes(rate_gbps=rate_gbps, cable_m=cable_m, max_frame_bytes=frame_bytes) if pfc else 0
+    bdp = round(round_trip_ns * bytes_per_ns(rate_gbps))
+    ramp = lossless.ramp(rate_gbps)
+    kmin = ramp.kmin_bytes if ramp else max(KMIN_FLOOR_BYTES, bdp)
+    kmax = ramp.kmax_bytes if ramp else KMAX_TO_KMIN * kmin
     return Thresholds(
+        bdp_bytes=bdp,
         kmin_bytes=kmin,
         kmax_bytes=kmax,
-        pmax_percent=PMAX_PERCENT,
+        pmax_percent=ramp.pmax_percent if ramp else PMAX_PERCENT,
         xoff_bytes=kmax + bdp,
-        headroom_bytes=headroom,
+        stated=ramp is not None,
     )
 
 

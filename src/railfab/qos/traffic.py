@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from railfab.intent import RoceTraffic
-from railfab.qos.thresholds import ETHERNET_HEADER_BYTES
+from railfab.qos.chip import Chip
+from railfab.qos.frames import ETHERNET_HEADER_BYTES
 from railfab.units import VXLAN_BYTES
 
 VLAN_TAG_BYTES = 4
@@ -13,10 +14,6 @@ IP_HEADERS_BYTES = 40 + 8 + 12 + 16 + 4
 """IPv6 (IPv4 has 20 less), UDP, BTH, RETH, ICRC. Linux, include/rdma/ib_pack.h: IB_GRH_BYTES, IB_UDP_BYTES,
 IB_BTH_BYTES, IB_ICRC_BYTES; RETH is `struct rxe_reth` of drivers/infiniband/sw/rxe/rxe_hdr.h, 8 + 4 + 4. Only the first
 packet of a write has a RETH; to count it in all of them errs on the safe side."""
-
-CELL_BYTES = 256
-"""A buffer is allocated in cells, and each frame begins a new cell. The largest known cell is that of Tomahawk 5, 254
-bytes: every figure in pg_profile_lookup.ini of SONiC for the Arista 7060X6 is a multiple of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +29,7 @@ class QueueBound:
     queue_bytes: int
 
 
-def queue_bound(traffic: RoceTraffic, *, mtu_bytes: int, vxlan: bool = False) -> QueueBound:
+def queue_bound(traffic: RoceTraffic, chip: Chip, *, mtu_bytes: int, vxlan: bool = False) -> QueueBound:
     """The largest queue on one port: one message in flight of each sender.
 
     mtu_bytes: largest IP packet on the fabric's links, the outer one with VXLAN.
@@ -41,10 +38,5 @@ def queue_bound(traffic: RoceTraffic, *, mtu_bytes: int, vxlan: bool = False) ->
     payload = min(traffic.packet_bytes, mtu_bytes - headers)
     overhead = headers + ETHERNET_HEADER_BYTES + VLAN_TAG_BYTES
     full, rest = divmod(traffic.message_bytes, payload)
-    message = full * in_cells(payload + overhead) + (in_cells(rest + overhead) if rest else 0)
+    message = full * chip.in_cells(payload + overhead) + (chip.in_cells(rest + overhead) if rest else 0)
     return QueueBound(payload_bytes=payload, frame_bytes=payload + overhead, queue_bytes=traffic.senders * message)
-
-
-def in_cells(frame_bytes: int) -> int:
-    """Buffer usage of a frame [bytes]."""
-    return -(-frame_bytes // CELL_BYTES) * CELL_BYTES

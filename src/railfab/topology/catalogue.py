@@ -30,7 +30,8 @@ class SwitchModel:
 
     breakouts: ports per cage to the speeds of a port. at_most: speeds [Gb/s] that only some cages support, and the
     number of those cages. names: platform to the name patterns of cage and breakout port.
-    lane_gbps: largest speed of an electrical lane. cage: form factor of a cage (osfp, qsfp-dd). power_w: largest power,
+    lane_gbps: largest speed of an electrical lane. default_headroom_bytes: PFC headroom that the platform gives each
+    port by default. cage: form factor of a cage (osfp, qsfp-dd). power_w: largest power,
     with optics. units: height in a rack.
     """
 
@@ -44,6 +45,7 @@ class SwitchModel:
     names: Mapping[str, Mapping[str, str]]
     at_most: Mapping[int, int] = field(default_factory=dict)
     lane_gbps: int = 100
+    default_headroom_bytes: int = 0
     cage: str = ""
     power_w: int = 0
     units: int = 1

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface, IPv6Network
+from typing import NamedTuple
 
 from railfab.topology.catalogue import SwitchModel
 
@@ -178,6 +180,15 @@ class Pools:
     fabric_links: Network
 
 
+class PortGroup(NamedTuple):
+    """Front-panel ports of a switch that have the same tier of peer, speed and cable length."""
+
+    peer_tier: int
+    rate_gbps: int
+    cable_m: float
+    ports: int
+
+
 @dataclass(frozen=True, kw_only=True)
 class Topology:
     """A wired cluster. nodes: hosts, then leaves, spines and super-spines, plane by plane, in the order of the numbers
@@ -220,6 +231,41 @@ class Topology:
     def ports_of(self, node: str) -> tuple[tuple[Port, Port, Link], ...]:
         """The ports of one node, in front-panel order, each with its peer and link."""
         return self._ports_by_node.get(node, ())
+
+    @cached_property
+    def port_groups(self) -> Mapping[str, tuple[PortGroup, ...]]:
+        """The front-panel ports of each switch in groups, by peer, speed and length; not those for its management."""
+        tiers = {node.name: TIERS[node.role] for node in self.nodes}
+        counts: Counter[tuple[str, int, int, float]] = Counter()
+        for link in self.links:
+            a, z = link.a, link.z
+            low, high = tiers[a.node], tiers[z.node]
+            if z.cage:
+                counts[z.node, low, link.rate_gbps, link.cable_m] += 1
+            if low and a.cage:
+                counts[a.node, high, link.rate_gbps, link.cable_m] += 1
+        groups: dict[str, list[PortGroup]] = {}
+        for (node, tier, rate_gbps, cable_m), ports in counts.items():
+            groups.setdefault(node, []).append(PortGroup(tier, rate_gbps, cable_m, ports))
+        return {node: tuple(sorted(found)) for node, found in groups.items()}
+
+    def longest_path(self, net: Net) -> tuple[tuple[float, int], ...]:
+        """The links between two hosts of a network that are as far apart as possible, from one to the other.
+
+        Each has the longest cable [m] and the lowest speed [Gb/s] of its tier. A link that joins a pair of the highest
+        tier is on it, since traffic takes it after a failure.
+        """
+        kinds = {(TIERS[node.role], self.port_groups.get(node.name, ())) for node in self.switches() if node.net is net}
+        worst: dict[tuple[int, bool], tuple[float, int]] = {}
+        for tier, groups in kinds:
+            for group in groups:
+                if group.peer_tier <= tier:
+                    place = tier, group.peer_tier == tier
+                    cable_m, rate_gbps = worst.get(place, (group.cable_m, group.rate_gbps))
+                    worst[place] = max(cable_m, group.cable_m), min(rate_gbps, group.rate_gbps)
+        up = [worst[place] for place in sorted(worst) if not place[1]]
+        across = [worst[place] for place in worst if place == (len(up), True)]
+        return (*up, *across, *reversed(up))
 
     @cached_property
     def _ports_by_node(self) -> Mapping[str, tuple[tuple[Port, Port, Link], ...]]:

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from railfab.device import SwitchBuffers
 from railfab.documents.explain.formats import capacity, kilobytes, megabytes
 from railfab.documents.explain.subject import Subject
-from railfab.fabric import SwitchBuffers
 from railfab.intent import Lossless
-from railfab.qos import Thresholds
-from railfab.qos.buffers import CONGESTED, HEADROOM_PERCENT
-from railfab.qos.thresholds import (
-    ETHERNET_HEADER_BYTES,
-    FABRIC_RTT_NS,
-    KMAX_TO_KMIN,
-    KMIN_FLOOR_BYTES,
-    PAUSE_FRAME_BYTES,
-    response_bits,
-)
-from railfab.units import BITS_PER_BYTE, ETHERNET_OVERHEAD_BYTES, FIBRE_NS_PER_M, bytes_per_ns, counted
+from railfab.qos import PortBuffers, SwitchTraits, headroom_terms
+from railfab.qos.buffers import CONGESTED
+from railfab.qos.frames import PAUSE_FRAME_BYTES
+from railfab.qos.headroom import CABLE_NS_PER_M, response_bits
+from railfab.qos.path import NIC_NS
+from railfab.qos.thresholds import KMAX_TO_KMIN, KMIN_FLOOR_BYTES
+from railfab.units import BITS_PER_BYTE, FIBRE_NS_PER_M, bytes_per_ns, counted
 
 
 def thresholds(subject: Subject) -> Iterator[str]:
@@ -28,14 +24,21 @@ def thresholds(subject: Subject) -> Iterator[str]:
         yield "No class is lossless: there is no PFC, no ECN and no headroom."
         return
     yield _class(profile.lossless)
-    kinds: dict[tuple[int, float], Thresholds] = {}
+    said: set[object] = set()
     for kind in subject.plan.buffers:
-        for port in kind.plan.uncut.ports:
-            kinds.setdefault((port.load.rate_gbps, port.load.cable_m), port.thresholds)
-    for (rate, metres), found in sorted(kinds.items()):
-        yield _ramp(rate, metres, found)
-        if profile.lossless.pfc:
-            yield _headroom(rate, metres, found, profile.mtu)
+        for text in _kind(kind):
+            if text not in said:
+                said.add(text)
+                yield text
+
+
+def _kind(kind: SwitchBuffers) -> Iterator[str]:
+    traits = kind.plan.traits
+    yield _path(kind)
+    for port in kind.plan.uncut.ports:
+        yield _ramp(port, traits)
+        if kind.plan.lossless.pfc:
+            yield _headroom(port, traits)
 
 
 def _class(lossless: Lossless) -> str:
@@ -47,27 +50,56 @@ def _class(lossless: Lossless) -> str:
     )
 
 
-def _ramp(rate: int, metres: float, found: Thresholds) -> str:
-    bdp = round(FABRIC_RTT_NS * bytes_per_ns(rate))
-    floor = f"at least {kilobytes(KMIN_FLOOR_BYTES)}: {kilobytes(found.kmin_bytes)}"
+def _path(kind: SwitchBuffers) -> str:
+    """The round trip that the thresholds of a network follow from."""
+    path, mtu = kind.plan.traits.path, kind.plan.traits.mtu_bytes
+    cables = f"2 x {path.cable_m:,g} m x {FIBRE_NS_PER_M:g} ns/m of cable"
+    switches = f"2 x {path.switches} x {path.switch_ns:,} ns of switches"
     return (
-        f"{rate}G ports with {metres:g} m: {capacity(rate)} x {FABRIC_RTT_NS / 1000:g} us = {kilobytes(bdp)}. Kmin is "
-        f"this value, but {floor}. Kmax is {KMAX_TO_KMIN} x Kmin = {kilobytes(found.kmax_bytes)}, with "
-        f"{found.pmax_percent} % "
-        f"marked there. XOFF is Kmax + {kilobytes(bdp)} = {kilobytes(found.xoff_bytes)}, so that senders have "
-        "one round trip to react to a mark."
+        f"The longest path has {path.cable_m:,g} m of cable and {counted(path.switches, 'switch')}. A round trip takes "
+        f"{cables}, {switches}, {path.sending_ns(mtu):,.0f} ns to send a packet on each link, and 2 x {NIC_NS:,} ns of "
+        f"NICs: {path.round_trip_ns(mtu) / 1000:g} us. The times of switches and NICs are estimates."
     )
 
 
-def _headroom(rate: int, metres: float, found: Thresholds, mtu: int) -> str:
-    frame = mtu + ETHERNET_HEADER_BYTES + ETHERNET_OVERHEAD_BYTES
-    cable = 2 * metres * FIBRE_NS_PER_M * bytes_per_ns(rate)
-    response = response_bits(rate) / BITS_PER_BYTE
+def _ramp(port: PortBuffers, traits: SwitchTraits) -> str:
+    rate, found = port.load.rate_gbps, port.thresholds
+    round_trip_us = traits.path.round_trip_ns(traits.mtu_bytes) / 1000
+    bdp, kmin, kmax = map(kilobytes, (found.bdp_bytes, found.kmin_bytes, found.kmax_bytes))
+    if found.stated:
+        ramp = f"The intent states Kmin {kmin} and Kmax {kmax}"
+    else:
+        floor = kilobytes(KMIN_FLOOR_BYTES)
+        ramp = f"Kmin is this value, but at least {floor}: {kmin}. Kmax is {KMAX_TO_KMIN} x Kmin = {kmax}"
     return (
-        f"Headroom of such a port: cable 2 x {metres:g} m x {FIBRE_NS_PER_M:g} ns/m x {bytes_per_ns(rate):g} bytes/ns "
-        f"= {cable:,.10g}; response {response_bits(rate):,} bits / {BITS_PER_BYTE} = {response:,.10g}; two frames of "
-        f"{frame:,}; the pause frame, {PAUSE_FRAME_BYTES}: {found.headroom_bytes:,} bytes in total."
+        f"{rate}G ports: {capacity(rate)} x {round_trip_us:g} us = {bdp}. {ramp}, with {found.pmax_percent} % marked "
+        f"there. XOFF is Kmax + {bdp} = {kilobytes(found.xoff_bytes)}, so that senders have one round trip to react "
+        "to a mark."
     )
+
+
+def _headroom(port: PortBuffers, traits: SwitchTraits) -> str:
+    load, chip = port.load, traits.chip
+    found = headroom_terms(rate_gbps=load.rate_gbps, cable_m=load.cable_m, mtu_bytes=traits.mtu_bytes, chip=chip)
+    cable = f"2 x {load.cable_m:g} m x {CABLE_NS_PER_M:.3f} ns/m x {bytes_per_ns(load.rate_gbps):g} bytes/ns"
+    return (
+        f"Headroom of a {load.rate_gbps}G port with {load.cable_m:g} m, with {chip.uncertainty} figures of "
+        f"{chip.name}: our frame {found.our_frame:,}; the pause frame {PAUSE_FRAME_BYTES}; cable {cable} = "
+        f"{found.cable:,.0f}; MAC, PHY and chip {found.arriving:,.0f}; response "
+        f"{response_bits(load.rate_gbps):,} bits / {BITS_PER_BYTE} = {found.response:,.0f}. If half of the packets are "
+        f"small, these {found.in_flight:,.0f} bytes fill {found.occupancy:.2f} times as much in cells of "
+        f"{chip.cell_bytes}; with the frame of the peer, {found.their_frame:,}, and {found.pipeline:,} of the pipeline "
+        f"this is {found.total:,} bytes. The port may use {port.headroom.worst_bytes:,}, {_most(port, traits)}."
+    )
+
+
+def _most(port: PortBuffers, traits: SwitchTraits) -> str:
+    """The reason for the most headroom that a port may use."""
+    if port.headroom.worst_bytes == traits.default_headroom_bytes:
+        return "the platform's default"
+    if port.headroom.worst_bytes == traits.chip.published_bytes(port.load.rate_gbps, port.load.cable_m):
+        return "the largest figure that a vendor publishes for this chip"
+    return "enough if all packets are small"
 
 
 def division(subject: Subject) -> Iterator[str]:
@@ -80,15 +112,23 @@ def division(subject: Subject) -> Iterator[str]:
 
 def _divided(kind: SwitchBuffers) -> str:
     uncut, whole = kind.plan.uncut, kind.plan.buffer_bytes
-    count = sum(port.load.count for port in uncut.ports)
-    ports = f"{counted(count, 'lossless port')} need{'s' if count == 1 else ''}"
-    need = f"{megabytes(uncut.needed_headroom_bytes)} of headroom"
-    share = f"{100 * uncut.needed_headroom_bytes / whole:.1f} % ({HEADROOM_PERCENT} % at most)"
+    ports = counted(sum(port.load.count for port in uncut.ports), "lossless port")
     return (
-        f"{kind.where}: {megabytes(whole)} of {kind.model.silicon}. {ports} "
-        + (f"{need}, {share}" if kind.plan.lossless.pfc else "no headroom without PFC")
+        f"{kind.where}: {megabytes(whole)} of {kind.model.silicon}. "
+        + (f"{_headroom_share(kind, ports)}" if kind.plan.lossless.pfc else f"{ports} without PFC: no headroom")
         + f"; lossless queues share {megabytes(uncut.lossless_bytes)}, and {megabytes(uncut.lossy_bytes)} are left "
         "for other classes."
+    )
+
+
+def _headroom_share(kind: SwitchBuffers, ports: str) -> str:
+    uncut, whole = kind.plan.uncut, kind.plan.buffer_bytes
+    share = f"{megabytes(uncut.headroom_bytes)}, {100 * uncut.headroom_bytes / whole:.1f} % of the buffer"
+    if uncut.headroom_bytes == uncut.worst_headroom_bytes:
+        return f"Headroom of {ports} is {share}, enough even if all packets are small"
+    return (
+        f"Headroom of {ports} is {share}: all of them together need {megabytes(uncut.mixed_headroom_bytes)} if half of "
+        f"the packets are small, and {megabytes(uncut.worst_headroom_bytes)} if all are"
     )
 
 
