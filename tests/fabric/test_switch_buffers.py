@@ -62,3 +62,68 @@ def _thresholds(qos: Qos) -> Iterator[tuple[str, int, int | None, int | None]]:
 def test_switches_alike_share_a_plan_and_its_finding() -> None:
     kinds = planned(FABRICS / "multi-pod.yml").buffers
     assert [kind.where.partition(" ")[0] for kind in kinds] == ["pod1-seg1-leaf1", "pod1-spine1", "super1"]
+
+
+def changed(tmp_path: Path, **replaced: str) -> Path:
+    """pod64 with other texts in place of some of its words."""
+    text = (FABRICS / "pod64.yml").read_text()
+    for before, after in replaced.items():
+        text = text.replace(before.replace("__", ": "), after)
+    path = tmp_path / "pod64.yml"
+    path.write_text(text)
+    return path
+
+
+def kmins(path: Path) -> dict[str, int]:
+    """Kmin by speed and cable."""
+    return {found.name: found.kmin_bytes for kind in planned(path).buffers for found in kind.thresholds}
+
+
+def test_thresholds_of_every_port_follow_from_the_longest_path(tmp_path: Path) -> None:
+    """Uplinks of 2 km make it 50 us, also for the ports of hosts on 5 m; a third tier with the same cables 17.2 us."""
+    assert kmins(FABRICS / "pod64.yml") == {"100g-5m": 150_000, "400g-40m": 540_000}
+    assert kmins(changed(tmp_path, cable_m__40="cable_m: 2000")) == {"100g-5m": 625_000, "400g-2000m": 2_500_000}
+    assert kmins(FABRICS / "multi-pod.yml")["100g-5m"] == 215_000
+
+
+def test_a_pair_without_spines_counts_its_peer_link(tmp_path: Path) -> None:
+    """After a failure traffic crosses it: 9 m and two switches, 7.1 us."""
+    (path,) = {kind.plan.traits.path for kind in planned(FABRICS / "dual-mlag.yml").buffers}
+    assert (path.switches, path.cable_m) == (2, 9)
+    assert path.round_trip_ns(9216) == 7_100
+
+
+def test_sr_linux_gives_a_port_no_less_headroom_than_by_itself() -> None:
+    """1 % of 132 MB reserved, and 10 % of that for a queue, at any speed (srl_nokia-qos)."""
+    found = planned(FABRICS / "pod64.yml").buffers
+    assert all(port.headroom_bytes >= 132_000 for kind in found for port in kind.thresholds)
+    assert all(kind.headroom_pool_percent >= 1 for kind in found)
+
+
+def test_stated_thresholds_are_those_of_the_switches(tmp_path: Path) -> None:
+    path = changed(
+        tmp_path, cnp_dscp__48="cnp_dscp: 48, ecn: {400: {kmin_bytes: 1MB, kmax_bytes: 4MB, pmax_percent: 20}}"
+    )
+    (host, uplink) = (found.thresholds[0].ecn for found in design(path).models["pod1-seg1-leaf1"].qos.profiles)
+    assert (host.kmin_bytes, host.kmax_bytes, host.pmax_percent) == (150_000, 450_000, 10)
+    assert (uplink.kmin_bytes, uplink.kmax_bytes, uplink.pmax_percent) == (1_000_000, 4_000_000, 20)
+
+
+@pytest.mark.parametrize(
+    ("stated", "code", "remedy"),
+    [
+        ("400: {kmin_bytes: 100kB, kmax_bytes: 4MB}", "ecn-too-early", "State 400: {kmin_bytes: 540000, kmax_bytes: "),
+        ("400: {kmin_bytes: 1MB, kmax_bytes: 900MB}", "ecn-too-late", "State 400: {kmin_bytes: 1000000, kmax_bytes: "),
+        (
+            "200: {kmin_bytes: 1MB, kmax_bytes: 4MB}",
+            "ecn-unused",
+            "Remove it, or state the speed that is meant: 1",
+        ),
+    ],
+)
+def test_stated_thresholds_are_checked_with_a_remedy_that_was_tried(
+    tmp_path: Path, stated: str, code: str, remedy: str
+) -> None:
+    (finding,) = design(changed(tmp_path, cnp_dscp__48=f"cnp_dscp: 48, ecn: {{{stated}}}")).findings[:1]
+    assert finding.code == code
+    assert finding.remedy.startswith(remedy)
