@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 
+from tests.oracles.yang import holds
+
 COMPARISON = re.compile(r"\s*(!=|=)\s*(true\(\)|false\(\)|'[^']*'|\"[^\"]*\"|\d+|(?:\.\./)+[\w:/-]+)")
 CONSTRAINT = re.compile(r'\b(must|when)(\s+)("(?:[^"\\]|\\.)*"|\'[^\']*\')', re.DOTALL)
 GATED_MUST = re.compile(r'\bmust\s+(?:"(?:[^"\\]|\\.)*"|\'[^\']*\')\s*\{(?P<body>[^{}]*)\}', re.DOTALL)
@@ -51,38 +53,7 @@ def _module(text: str, features: Collection[str], identities: Mapping[str, set[s
 def _kept(must: re.Match[str], features: Collection[str]) -> str:
     """A `must` statement, unless it is for other features."""
     gate = GATE.search(must["body"])
-    return "" if gate and not _holds(gate[1], features) else must[0]
-
-
-def _holds(expression: str, features: Collection[str]) -> bool:
-    """Whether an if-feature expression holds: names, `not`, `and`, `or` and brackets (RFC 7950, section 7.20.2)."""
-    words = re.findall(r"\(|\)|[^\s()]+", expression)
-
-    def disjunction() -> bool:
-        value = conjunction()
-        while words and words[0] == "or":
-            words.pop(0)
-            value = conjunction() or value
-        return value
-
-    def conjunction() -> bool:
-        value = factor()
-        while words and words[0] == "and":
-            words.pop(0)
-            value = factor() and value
-        return value
-
-    def factor() -> bool:
-        word = words.pop(0)
-        if word == "not":
-            return not factor()
-        if word != "(":
-            return word.rpartition(":")[2] in features
-        value = disjunction()
-        words.pop(0)
-        return value
-
-    return disjunction()
+    return "" if gate and not holds(gate[1], features.__contains__) else must[0]
 
 
 def _identity(

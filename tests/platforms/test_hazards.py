@@ -72,13 +72,16 @@ def test_an_entry_becomes_a_hazard() -> None:
         ("in", "$lossless_classes", "roce", True),
         ("in", "$lossless_dscp", "26", True),
         ("in", "$lossless_priorities", "4", False),
+        ("in", "$lossless_dscp", "AF31", True),
         ("below", "$rate_gbps(interface.name)", "399", True),
+        ("above", "$value(intended)", "8", True),
+        ("above", "$value(intended)", "7", False),
     ],
 )
 def test_a_condition_compares_with_a_constant_or_a_fact_of_the_intent(
     test: str, operand: object, value: str, holds: bool
 ) -> None:
-    at = difference(values={"value": value, "interface.name": "ethernet-1/32"})
+    at = difference(values={"value": value, "intended": 7, "interface.name": "ethernet-1/32"})
     assert found({"when": {"value": {test: operand}}}, at) == ["slow"] * holds
 
 
@@ -87,6 +90,12 @@ def test_a_condition_may_name_a_key_or_a_leaf_of_the_same_entry() -> None:
     assert found({"when": {"match/ipv4/protocol": "udp", "acl-filter.name": "a"}}, at) == ["slow"]
     assert found({"when": {"match/ipv4/dscp": "absent"}}, at) == ["slow"]
     assert found({"when": {"match/ipv4/protocol": "absent"}}, at) == []
+
+
+def test_a_condition_may_compare_a_fact() -> None:
+    for port, names in (("ethernet-1/32", ["slow"]), ("ethernet-1/1/1", [])):
+        at = difference(values={"interface.name": port})
+        assert found({"when": {"$rate_gbps(interface.name)": {"above": 100}}}, at) == names
 
 
 def test_a_path_is_exact_or_with_everything_below_it() -> None:

@@ -7,6 +7,13 @@ from typing import Any
 
 from railfab.device import DeviceModel, Port
 
+DSCP_NAMES: Mapping[int, str] = {
+    **{8 * precedence: f"CS{precedence}" for precedence in range(8)},
+    **{8 * group + 2 * drop: f"AF{group}{drop}" for group in range(1, 5) for drop in range(1, 4)},
+    46: "EF",
+}
+"""Names of code points, as vendors' CLIs take them."""
+
 
 def _lossless_classes(model: DeviceModel, _of: str | None) -> tuple[str, ...]:
     return tuple(found.name for found in model.qos.lossless()) if model.qos else ()
@@ -20,10 +27,12 @@ def _lossless_priorities(model: DeviceModel, _of: str | None) -> tuple[int | Non
     return tuple(found.pfc_priority for found in model.qos.lossless()) if model.qos else ()
 
 
-def _lossless_dscp(model: DeviceModel, _of: str | None) -> tuple[int, ...]:
+def _lossless_dscp(model: DeviceModel, _of: str | None) -> tuple[int | str, ...]:
+    """Code points as numbers and by their names."""
     names = _lossless_classes(model, None)
     classifiers = model.qos.classifiers if model.qos else ()
-    return tuple(sorted({point for found in classifiers for point, name in found.dscp if name in names}))
+    points = sorted({point for found in classifiers for point, name in found.dscp if name in names})
+    return (*points, *(DSCP_NAMES[point] for point in points if point in DSCP_NAMES))
 
 
 def _ramps(model: DeviceModel, profile: str | None, field: str) -> list[int]:

@@ -38,9 +38,10 @@ class Comparison(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:
-    """One condition. name: of a value (see Difference.value), or of a group of the pattern of a line.
+    """One condition. name: of a value (see Difference.value), or of a group of the pattern of a line, or a fact.
 
-    operand: a constant, a list of them, or a fact of the intent: `$max_paths`, `$rate_gbps(interface.name)`.
+    operand: a constant, a list of them, or a fact of the intent: `$max_paths`, `$rate_gbps(interface.name)`, where the
+    argument is the name of a value. `$value(NAME)` is the value of that name itself.
     """
 
     name: str
@@ -108,14 +109,21 @@ class HazardIndex:
 
 
 def _holds(condition: Condition, difference: Difference, groups: Mapping[str, str], intended: DeviceModel) -> bool:
-    found = groups[condition.name] if condition.name in groups else difference.value(condition.name)
-    operand = condition.operand
-    if isinstance(operand, str) and (named := FACT.fullmatch(operand)):
-        argument = groups.get(named["of"] or "") or difference.value(named["of"] or "")
-        operand = FACTS[named["fact"]](intended, None if argument is None else str(argument))
-    if operand is None:
-        return False
-    return COMPARISONS[condition.test](ABSENT if found is None else found, operand)
+    def value(name: str) -> Any:
+        return groups[name] if name in groups else difference.value(name)
+
+    def resolved(text: Any) -> Any:
+        named = FACT.fullmatch(text) if isinstance(text, str) else None
+        if named is None:
+            return text
+        argument = value(named["of"]) if named["of"] else None
+        if named["fact"] == VALUE:
+            return argument
+        return FACTS[named["fact"]](intended, None if argument is None else str(argument))
+
+    found = resolved(condition.name) if condition.name.startswith("$") else value(condition.name)
+    operand = resolved(condition.operand)
+    return operand is not None and COMPARISONS[condition.test](ABSENT if found is None else found, operand)
 
 
 def _word(value: object) -> str:
@@ -155,6 +163,7 @@ COMPARISONS: Mapping[Comparison, Callable[[Any, Any], bool]] = {
     Comparison.MATCHES: lambda found, operand: re.fullmatch(operand, _word(found)) is not None,
 }
 
+VALUE = "value"
 FACT = re.compile(r"\$(?P<fact>\w+)(?:\((?P<of>[\w./-]+)\))?")
 
 
@@ -186,13 +195,13 @@ def _check(hazard: Hazard) -> None:
     if not (hazard.consequence and hazard.source) or hazard.consequence.endswith("."):
         raise ValueError("needs a source, and a consequence without a full stop")
     for condition in hazard.when:
-        operand = condition.operand
-        if isinstance(operand, str) and operand.startswith("$"):
-            named = FACT.fullmatch(operand)
-            if named is None or named["fact"] not in FACTS:
-                raise ValueError(f"no fact {operand}")
+        facts = [text for text in (condition.name, condition.operand) if isinstance(text, str) and text[:1] == "$"]
+        for text in facts:
+            named = FACT.fullmatch(text)
+            if named is None or named["fact"] not in (VALUE, *FACTS):
+                raise ValueError(f"no fact {text}")
         groups = [pattern.groupindex for pattern in hazard.lines]
-        if groups and not all(condition.name in found for found in groups):
+        if condition.name not in facts and not all(condition.name in found for found in groups):
             raise ValueError(f"a pattern has no group {condition.name}")
 
 

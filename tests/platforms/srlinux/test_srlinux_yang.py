@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from tests.oracles import srlinux_schema
 from tests.oracles.srlinux import ARCHIVE, NokiaModels
 from tests.platforms.srlinux.switches import rail_switch, spine
 
@@ -17,6 +18,7 @@ from railfab.device import DeviceModel
 from railfab.fabric import design
 from railfab.platforms import Confidence, admit, platform
 from railfab.platforms.shared.json_tree import Json, text
+from railfab.platforms.srlinux.schema import schema
 from railfab.platforms.srlinux.tree import KEYS, stripped
 from railfab.testing.device_models import device_models
 
@@ -197,3 +199,27 @@ def test_every_list_we_render_has_its_keys() -> None:
                 walk(name, entry)
 
     walk("", stripped(SRLINUX.render(rail_switch())))
+
+
+def test_the_compact_schema_is_what_nokias_models_give(oracles: Path) -> None:
+    """Write it anew with `python -m tests.oracles.srlinux_schema`."""
+    if not (oracles / ARCHIVE).exists():
+        pytest.skip(f"needs {ARCHIVE} in {oracles}; tests/README.md says where to get it")
+    assert srlinux_schema.FILE.read_text() == srlinux_schema.text(srlinux_schema.compact(oracles / ARCHIVE))
+
+
+def test_the_compact_schema_has_the_leaves_that_libyang_sees(nokia: NokiaModels) -> None:
+    """Those of the modules that libyang has loaded here, with their keys, as configuration or state."""
+    found = schema()
+    for path, leaf in nokia.leaves.items():
+        above = [found.at(path.rsplit("/", depth)[0]) for depth in range(1, path.count("/"))]
+        if (
+            path.split("/")[1] not in srlinux_schema.WHOLE
+            or "" in above
+            or not all(isinstance(one, dict) for one in above)
+        ):
+            continue
+        assert (found.type_of(found.at(path)) is not None) == (leaf.access == "rw"), path
+    for path, keys in nokia.keys.items():
+        if isinstance(found.at(path), dict):
+            assert found.keys(path) == keys, path

@@ -9,9 +9,11 @@ from railfab.platforms.contract import Platform
 from railfab.platforms.session import Session
 from railfab.platforms.shared import yaml_files
 from railfab.platforms.shared.json_tree import text
+from railfab.platforms.srlinux.alignment import aligned
 from railfab.platforms.srlinux.differences import differences
 from railfab.platforms.srlinux.parse import PLATFORM_NAME, parse
 from railfab.platforms.srlinux.render import render
+from railfab.platforms.srlinux.schema import refusals
 from railfab.platforms.srlinux.tree import startup
 from railfab.platforms.srlinux.twin import TWIN
 
@@ -37,6 +39,8 @@ PLATFORM = Platform(
     suffix="json",
     differences=differences,
     hazards=partial(yaml_files.hazards, __name__),
+    refusals=refusals,
+    aligned=aligned,
     startup=startup,
     twin=TWIN,
 )

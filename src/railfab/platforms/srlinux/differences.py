@@ -2,29 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from railfab.platforms.differences import Difference, Side
 from railfab.platforms.hazards import ABSENT
-from railfab.platforms.shared.json_tree import Json, is_list
-from railfab.platforms.srlinux.tree import cli_word, keys_of, stripped, tree_of
+from railfab.platforms.shared.json_tree import Json, is_list, leaf_text
+from railfab.platforms.srlinux.schema import schema
+from railfab.platforms.srlinux.tree import cli_word, key_words, keys_of, stripped, tree_of
 
 SECTION_DEPTH = {"/system": 2}
 """Containers whose children are the sections of a configuration; elsewhere those at the top are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ListEntry:
+    """The innermost list entry around a setting, or the whole tree.
+
+    path: of the list. place: with its keys. keys: of all lists around, as `LIST.KEY`.
+    """
+
+    path: str
+    place: str
+    keys: Mapping[str, str]
+    tree: Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """One leaf, leaf-list, empty container or entry without other leaves than its keys. value: as in the CLI; None
-    where there is none."""
+    """One leaf, leaf-list, empty container or entry without other leaves than its keys.
+
+    value: as in the CLI; None where there is none. entry: that it is in.
+    """
 
     path: str
     place: str
     value: str | None
-    keys: Mapping[str, str]
-    entry: Json = field(compare=False, repr=False)
+    entry: ListEntry
 
     @property
     def line(self) -> str:
@@ -40,14 +55,15 @@ class Setting:
 
 def settings(tree: Json) -> Iterator[Setting]:
     """Every setting of a tree without module prefixes."""
-    yield from _below("", "", tree, {}, tree)
+    yield from _below("", "", tree, ListEntry(path="", place="", keys={}, tree=tree))
 
 
 def differences(text: str, rendered: str) -> tuple[Difference, ...]:
     """Every leaf in which a configuration differs from a rendered one, sorted. Raises ConfigError for broken JSON."""
     found, wanted = (_by_place(stripped(tree_of(side))) for side in (text, rendered))
+    entries = {one.entry.place for one in found.values()} & {one.entry.place for one in wanted.values()}
     places = {**found, **wanted}
-    different = (_difference(found.get(place), wanted.get(place)) for place in places)
+    different = (_difference(found.get(place), wanted.get(place), entries) for place in places)
     return tuple(sorted((one for one in different if one is not None), key=lambda difference: difference.text))
 
 
@@ -62,15 +78,19 @@ def _by_place(tree: Json) -> dict[str, Setting]:
     return found
 
 
-def _difference(found: Setting | None, wanted: Setting | None) -> Difference | None:
-    """The difference of two settings at one place; None where they have the same effect."""
+def _difference(found: Setting | None, wanted: Setting | None, entries: Container[str]) -> Difference | None:
+    """The difference of two settings at one place; None where they have the same effect.
+
+    entries: list entries that both configurations have; in the others a default is not in effect.
+    """
     one = found or wanted
     assert one is not None
-    effect, intended = (None if side is None else side.value or "" for side in (found, wanted))
-    if effect == intended:
+    default = schema().default(one.path) if one.entry.place in entries else None
+    effect, intended = (default if side is None else side.value or "" for side in (found, wanted))
+    if effect == intended or schema().is_plain_container(one.path):
         return None
     values = {
-        **one.keys,
+        **one.entry.keys,
         "value": ABSENT if effect is None else effect,
         "intended": ABSENT if intended is None else intended,
     }
@@ -80,36 +100,36 @@ def _difference(found: Setting | None, wanted: Setting | None) -> Difference | N
         text=f"delete /{one.place}" if found is None else f"set {found.line}",
         section=one.section,
         values=values,
-        entry=one.entry,
+        entry=one.entry.tree,
     )
 
 
-def _below(path: str, place: str, node: Json, keys: Mapping[str, str], entry: Json) -> Iterator[Setting]:
+def _below(path: str, place: str, node: Json, entry: ListEntry) -> Iterator[Setting]:
     """The settings in a container or a list entry."""
     for name, child in node.items():
         below, at = f"{path}/{name}", f"{place} {name}"
         if is_list(child):
             for one in child:
-                yield from _entry(below, at, name, one, keys)
+                yield from _in_entry(below, at, one, entry)
         elif isinstance(child, dict) and child:
-            yield from _below(below, at, child, keys, entry)
+            yield from _below(below, at, child, entry)
         else:
-            yield Setting(path=below, place=at, value=_value(child), keys=keys, entry=entry)
+            yield Setting(path=below, place=at, value=_value(child), entry=entry)
 
 
-def _entry(path: str, place: str, name: str, entry: Json, keys: Mapping[str, str]) -> Iterator[Setting]:
+def _in_entry(path: str, place: str, tree: Json, around: ListEntry) -> Iterator[Setting]:
     """The settings of one list entry; the entry itself where it has only its keys."""
-    own = keys_of(name, entry)
-    named = " ".join(
-        cli_word(entry[key]) if index == 0 else f"{key} {cli_word(entry[key])}" for index, key in enumerate(own)
-    )
-    at = f"{place} {named}".rstrip()
-    inner = {**keys, **{f"{name}.{key}": str(entry[key]) for key in own}}
-    rest = {leaf: value for leaf, value in entry.items() if leaf not in own}
+    name = path.rpartition("/")[2]
+    known = schema().keys(path)
+    own = known if known and all(key in tree for key in known) else keys_of(name, tree)
+    at = f"{place} {key_words(tree, own)}".rstrip()
+    keys = {**around.keys, **{f"{name}.{key}": leaf_text(tree[key]) for key in own}}
+    entry = ListEntry(path=path, place=at, keys=keys, tree=tree)
+    rest = {leaf: value for leaf, value in tree.items() if leaf not in own}
     if rest:
-        yield from _below(path, at, rest, inner, entry)
+        yield from _below(path, at, rest, entry)
     else:
-        yield Setting(path=path, place=at, value=None, keys=inner, entry=entry)
+        yield Setting(path=path, place=at, value=None, entry=entry)
 
 
 def _value(child: Any) -> str | None:

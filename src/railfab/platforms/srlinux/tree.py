@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from railfab.platforms.shared import json_tree
@@ -170,11 +170,13 @@ def _member(path: str, name: str, child: Any) -> Iterator[str]:
 
 def _entry_path(path: str, name: str, entry: Json) -> str:
     """The first key without its name, the others with theirs: `prefix 10.0.0.0/8 mask-length-range 8..32`."""
-    keys = keys_of(name, entry)
-    bare = " ".join(
-        cli_word(entry[key]) if index == 0 else f"{key} {cli_word(entry[key])}" for index, key in enumerate(keys)
-    )
-    return f"{path} {name} {bare}".rstrip()
+    return f"{path} {name} {key_words(entry, keys_of(name, entry))}".rstrip()
+
+
+def key_words(entry: Json, keys: Sequence[str]) -> str:
+    """The keys of a list entry in CLI syntax; `?` for one that it lacks."""
+    words = (cli_word(entry.get(key, "?")) for key in keys)
+    return " ".join(word if index == 0 else f"{keys[index]} {word}" for index, word in enumerate(words))
 
 
 def cli_word(value: Any) -> str:

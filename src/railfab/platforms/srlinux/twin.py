@@ -9,11 +9,14 @@ from hashlib import sha256
 from ipaddress import IPv6Address, ip_address
 from typing import Any
 
+from railfab.device import DeviceModel
+from railfab.errors import ConfigError, raise_all
 from railfab.gnmi.confirmed import CommitRecord
 from railfab.gnmi.target import Model
 from railfab.platforms.shared.json_datastore import JsonDatastore
 from railfab.platforms.shared.json_tree import Json, bare
 from railfab.platforms.srlinux.parse import parse_tree
+from railfab.platforms.srlinux.schema import tree_refusals
 from railfab.platforms.srlinux.tree import keys_of
 from railfab.platforms.twin_face import TwinFace, VirtualSession
 from railfab.units import NS_PER_S
@@ -114,10 +117,14 @@ def _is_address(text: str) -> bool:
     return True
 
 
+def _model(tree: Json) -> DeviceModel:
+    """The model of a configuration. Raises ConfigError, or Problems, also for what the switch's schema refuses."""
+    raise_all([ConfigError(one.where, one.problem, "Correct it") for one in tree_refusals(tree)])
+    return parse_tree(tree)
+
+
 def _datastore(name: str, rendered: Json) -> JsonDatastore:
-    return JsonDatastore(
-        name, keys_of, factory=factory(name), rendered=rendered, configured=configured, parse=parse_tree
-    )
+    return JsonDatastore(name, keys_of, factory=factory(name), rendered=rendered, configured=configured, parse=_model)
 
 
 TWIN = TwinFace(

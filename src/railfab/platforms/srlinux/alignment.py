@@ -1,0 +1,135 @@
+"""Names of groups, policies, queues and profiles, which are free, as another configuration has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from railfab.platforms.shared.json_tree import Json, is_list, text
+from railfab.platforms.srlinux.schema import MARK, Node, schema
+from railfab.platforms.srlinux.tree import stripped, tree_of
+
+SECTIONS = ("qos", "routing-policy")
+"""Containers in which each list with one key of text is of objects with names of their own."""
+GROUPS = "/network-instance/protocols/bgp/group"
+"""The list of peer groups, likewise."""
+PORTS = "/qos/interfaces/interface"
+"""A list in these containers whose entries are named as ports are."""
+
+Place = tuple[str, ...]
+"""Names of the nodes above, each followed by the keys of its entry where it is a list."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedList:
+    """One list of objects with free names. key: the leaf with the name. bodies: of the entries, without names."""
+
+    path: str
+    place: Place
+    key: str
+    bodies: Mapping[str, Json]
+
+
+def aligned(configuration: str, rendered: str) -> tuple[str, tuple[str, ...]]:
+    """The configuration with the names of the rendered one for objects that are equal but for their names.
+
+    With it, a line for each of these: `/ qos queues queue q3`. References follow the names. Raises ConfigError.
+    """
+    found, wanted = (stripped(tree_of(side)) for side in (configuration, rendered))
+    renamed: list[str] = []
+    while step := next(_renamings(found, wanted), None):
+        named, old, new = step
+        renamed.append(f"/ {' '.join(named.place)} {old}")
+        found = _with_name(found, named, old, new, schema().nodes, "", ())
+    return (text(found), tuple(renamed)) if renamed else (configuration, ())
+
+
+def _renamings(found: Json, wanted: Json) -> Iterator[tuple[NamedList, str, str]]:
+    """Objects of one configuration that the other has under another name: their list, and both names."""
+    others = {one.place: one.bodies for one in _named_lists(wanted, schema().nodes)}
+    for one in _named_lists(found, schema().nodes):
+        expected = others.get(one.place, {})
+        for name, body in one.bodies.items():
+            if name not in expected:
+                equal = (other for other, its in expected.items() if other not in one.bodies and its == body)
+                if (new := next(equal, None)) is not None:
+                    yield one, name, new
+
+
+def _named_lists(tree: Json, node: Node, path: str = "", place: Place = ()) -> Iterator[NamedList]:
+    """Every list of objects with free names."""
+    for name, child in tree.items():
+        below = node.get(name) if isinstance(node, dict) else None
+        if not isinstance(below, dict):
+            continue
+        at, here = f"{path}/{name}", (*place, name)
+        if isinstance(child, dict):
+            yield from _named_lists(child, below, at, here)
+        elif is_list(child):
+            if key := _free_key(at, below):
+                bodies = {str(entry.get(key)): _body(entry, below, at) for entry in child}
+                yield NamedList(path=at, place=here, key=key, bodies=bodies)
+            for entry in child:
+                yield from _named_lists(entry, below, at, (*here, *_keys(entry, below)))
+
+
+def _keys(entry: Json, node: Node) -> Place:
+    keys = node.get(MARK) if isinstance(node, dict) else None
+    return tuple(str(entry.get(key)) for key in keys) if isinstance(keys, list) else ()
+
+
+def _free_key(path: str, node: Node) -> str | None:
+    """The one key of a list whose entries have names of their own: a text that refers to nothing; None of another."""
+    keys = node.get(MARK)
+    if not isinstance(keys, list) or len(keys) != 1 or path == PORTS:
+        return None
+    if path.split("/")[1] not in SECTIONS and path != GROUPS:
+        return None
+    kind = schema().type_of(node[keys[0]]) or {}
+    return str(keys[0]) if kind.get("type") == "string" and "reference" not in kind else None
+
+
+def _body(entry: Json, node: Node, path: str) -> Json:
+    """A node without its own name, if that is free, and without those of the objects in it."""
+    own = _free_key(path, node)
+    body: Json = {}
+    for name, child in entry.items():
+        below, at = node.get(name), f"{path}/{name}"
+        if name == own:
+            continue
+        if isinstance(child, dict) and isinstance(below, dict):
+            body[name] = _body(child, below, at)
+        elif is_list(child) and isinstance(below, dict):
+            body[name] = sorted((_body(one, below, at) for one in child), key=text)
+        else:
+            body[name] = child
+    return body
+
+
+def _with_name(tree: Json, named: NamedList, old: str, new: str, node: Node, path: str, place: Place) -> Json:
+    """The tree with another name for one object: its key, and the leaves that refer to it."""
+
+    def changed(name: str, child: Any) -> Any:
+        below = node.get(name) if isinstance(node, dict) else None
+        at, here = f"{path}/{name}", (*place, name)
+        if isinstance(child, dict):
+            return _with_name(child, named, old, new, below, at, here)
+        if is_list(child):
+            inner = ((entry, (*here, *_keys(entry, below))) for entry in child)
+            entries = [_with_name(entry, named, old, new, below, at, within) for entry, within in inner]
+            return [_renamed(entry, named.key, old, new) for entry in entries] if here == named.place else entries
+        refers = (schema().type_of(below) or {}).get("reference") == f"{named.path}/{named.key}"
+        return _replaced(child, old, new) if refers else child
+
+    return {name: changed(name, child) for name, child in tree.items()}
+
+
+def _renamed(entry: Json, key: str, old: str, new: str) -> Json:
+    return {**entry, key: new} if entry.get(key) == old else entry
+
+
+def _replaced(value: Any, old: str, new: str) -> Any:
+    if isinstance(value, list):
+        return [new if one == old else one for one in value]
+    return new if value == old else value

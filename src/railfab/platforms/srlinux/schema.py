@@ -1,0 +1,165 @@
+"""The configuration schema of SR Linux 25.3.1 on a 7220: names, types, keys, defaults and references.
+
+`schema.json` is generated from Nokia's models by `python -m tests.oracles.srlinux_schema`, whose docstrings give its
+format. It has no constraint between leaves (`must`, `when`) and no pattern of a text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from railfab.platforms.contract import Refusal
+from railfab.platforms.shared.json_tree import Json, is_list, leaf_text
+from railfab.platforms.srlinux.tree import key_words, stripped, tree_of
+
+RELEASE = "25.3.1"
+MARK = ""
+"""Name under which a list has its keys, and a container that means something when it is empty, true."""
+NAMED = 8
+"""Values that a message lists before it cuts the list."""
+
+Node = Any
+"""A node of `schema.json`: container or list, leaf, leaf-list, state (None), or one whose name alone is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """types: of leaves, by their number. nodes: the containers and lists at the top."""
+
+    types: tuple[Mapping[str, Any], ...]
+    nodes: Mapping[str, Node]
+
+    def below(self, node: Node, name: str) -> Node:
+        """The child of a node. Raises KeyError when it has none of this name; None below what is not known."""
+        return node[name] if isinstance(node, dict) else None
+
+    def type_of(self, node: Node) -> Mapping[str, Any] | None:
+        """The type of a leaf or leaf-list; None for another node."""
+        number = node[0] if isinstance(node, list) else node
+        return self.types[number] if isinstance(number, int) else None
+
+    def at(self, path: str) -> Node:
+        """The node at a path without keys; None where there is none."""
+        node: Node = self.nodes
+        for step in path.strip("/").split("/"):
+            node = node.get(step) if isinstance(node, dict) else None
+        return node
+
+    def default(self, path: str) -> str | None:
+        """The default of a leaf, as text; None without one."""
+        found = self.type_of(self.at(path))
+        return found.get("default") if found else None
+
+    def is_plain_container(self, path: str) -> bool:
+        """Whether a node is a container that means nothing when it is empty."""
+        node = self.at(path)
+        return isinstance(node, dict) and MARK not in node
+
+    def keys(self, path: str) -> tuple[str, ...] | None:
+        """The keys of a list; None for one that the schema does not know."""
+        node = self.at(path)
+        keys = node.get(MARK) if isinstance(node, dict) else None
+        return tuple(keys) if isinstance(keys, list) else None
+
+
+@cache
+def schema() -> Schema:
+    document = json.loads(files(__package__ or "").joinpath("schema.json").read_text())
+    return Schema(tuple(document["types"]), document["nodes"])
+
+
+def refusals(text: str) -> tuple[Refusal, ...]:
+    """Leaves of a configuration that are unknown, state, of another kind, or out of range.
+
+    Raises ConfigError for broken JSON.
+    """
+    return tree_refusals(tree_of(text))
+
+
+def tree_refusals(tree: Json) -> tuple[Refusal, ...]:
+    """Leaves of a configuration as JSON, likewise."""
+    return tuple(_container("/", stripped(tree), schema().nodes))
+
+
+def _container(place: str, tree: Json, node: Node) -> Iterator[Refusal]:
+    for name, child in tree.items():
+        if name in node and name != MARK:
+            yield from _member(f"{place} {name}", child, node[name])
+        else:
+            yield Refusal(where=f"{place} {name}", problem=f"is unknown to SR Linux {RELEASE}", is_unknown=True)
+
+
+def _member(place: str, child: Any, node: Node) -> Iterator[Refusal]:
+    if node is None:
+        yield Refusal(where=place, problem="is state, which cannot be configured")
+    elif isinstance(node, dict):
+        keys = node.get(MARK)
+        yield from _entries(place, child, node, keys) if isinstance(keys, list) else _one(place, child, node)
+    elif isinstance(node, list):
+        values = child if isinstance(child, list) else [child]
+        for value in values:
+            yield from _leaf(place, value, node)
+    elif node != "":
+        yield from _leaf(place, child, node)
+
+
+def _one(place: str, child: Any, node: Node) -> Iterator[Refusal]:
+    if isinstance(child, dict):
+        yield from _container(place, child, node)
+    else:
+        yield Refusal(where=place, problem=f"is a container, not {_kind(child)}")
+
+
+def _entries(place: str, child: Any, node: Node, keys: list[str]) -> Iterator[Refusal]:
+    if not isinstance(child, list) or not all(isinstance(entry, dict) for entry in child):
+        yield Refusal(where=place, problem=f"is a list, not {_kind(child)}")
+        return
+    for entry in child:
+        yield from _container(f"{place} {key_words(entry, keys)}", entry, node)
+
+
+def _leaf(place: str, value: Any, node: Node) -> Iterator[Refusal]:
+    kind = schema().type_of(node)
+    if kind is not None and not fits(value, kind):
+        said = leaf_text(value) if not isinstance(value, (dict, list)) else _kind(value)
+        yield Refusal(where=place, problem=f"is {said}, which is not {meaning(kind)}")
+
+
+def fits(value: Any, kind: Mapping[str, Any]) -> bool:
+    """Whether a JSON value is one of a type."""
+    name = kind["type"]
+    if name == "union":
+        return any(fits(value, member) for member in kind["members"])
+    if name == "empty":
+        return value in ([None], None, "", True) or value == {}
+    if value is None or isinstance(value, (dict, list)):
+        return False
+    if name == "boolean":
+        return leaf_text(value) in ("true", "false")
+    if "range" in kind:
+        text = str(value)
+        number = int(text) if text.removeprefix("-").isdecimal() and not isinstance(value, bool) else None
+        return number is not None and any(low <= number <= high for low, high in kind["range"])
+    names = kind.get("names")
+    return not names or leaf_text(value) in names
+
+
+def meaning(kind: Mapping[str, Any]) -> str:
+    """The values of a type in words: `1 to 255`, `one of enable, disable`."""
+    if kind["type"] == "union":
+        return " or ".join(meaning(member) for member in kind["members"])
+    if "range" in kind:
+        return " or ".join(str(low) if low == high else f"{low} to {high}" for low, high in kind["range"])
+    if names := kind.get("names"):
+        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        return f"one of {', '.join(names[:NAMED])}{more}"
+    return {"boolean": "true or false", "string": "a text"}.get(kind["type"], f"of type {kind['type']}")
+
+
+def _kind(value: Any) -> str:
+    return "a container" if isinstance(value, dict) else "a list" if is_list(value) else "a value"

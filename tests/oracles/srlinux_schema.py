@@ -1,0 +1,157 @@
+"""The compact schema of SR Linux: `python -m tests.oracles.srlinux_schema` writes it from Nokia's models.
+
+`schema.json` of the platform has facts alone: names, types, ranges, enumerations, keys, defaults, leafrefs, and what is
+state. It covers the configuration of a 7220 below the containers that railfab configures or reads; of the others it has
+the names.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tests.oracles.srlinux import ARCHIVE, FEATURE, NOT_7220
+from tests.oracles.yang import Modules, SchemaNode, Type
+
+ROOT = Path(__file__).parents[2]
+FILE = ROOT / "src" / "railfab" / "platforms" / "srlinux" / "schema.json"
+WHOLE = (
+    "interface",
+    "network-instance",
+    "routing-policy",
+    "bfd",
+    "qos",
+    "tunnel-interface",
+    "system",
+    "acl",
+    "platform",
+)
+"""Containers at the top whose configuration the schema has."""
+
+NAMES_ONLY = re.compile(
+    r"/network-instance/protocols/(?!bgp($|/)|bgp-evpn|bgp-vpn|directly-connected|linux).*"
+    r"|/network-instance/(traffic-engineering-policies|segment-routing|mpls|mpls-forwarding|igmp|pim|multicast.*|srv6)"
+    r"|/interface/(transceiver|ethernet/(dot1x|synce|ethcfm))"
+    r"|/interface/subinterface/(ethcfm|ipv[46]/(dhcp-.*|dhcpv6-.*|vrrp|address/vrrp)|fhs)"
+    r"|/system/(sync|ipfix|dhcp-server|mpls|app-management|event-handler|lawful-intercept|bridge-table)"
+    r"|/system/network-instance/protocols/mgmt-stp"
+)
+PREFIX = re.compile(r"(?<=/)[\w.-]+:")
+PREDICATE = re.compile(r"\[[^\]]*\]")
+
+
+class Compact:
+    """A schema as JSON: a container is an object, a leaf the number of its type, a leaf-list that in an array.
+
+    A list has its keys, and a container that means something when empty `true`, under the empty name. State is null.
+    A container of which only the name is known is an empty text.
+    """
+
+    def __init__(self, modules: Modules) -> None:
+        self._modules = modules
+        self._types: dict[str, int] = {}
+
+    def document(self) -> dict[str, Any]:
+        nodes = {
+            name: self._node(node, f"/{name}") if name in WHOLE else ""
+            for name, node in sorted(self._modules.tree.children.items())
+            if not node.state
+        }
+        return {"types": [json.loads(text) for text in self._types], "nodes": nodes}
+
+    def _node(self, node: SchemaNode, path: str) -> Any:
+        if node.state:
+            return None
+        if node.kind in ("leaf", "leaf-list"):
+            number = self._number(node, path)
+            return number if node.kind == "leaf" else [number]
+        if NAMES_ONLY.fullmatch(path):
+            return ""
+        own = {name: self._node(child, f"{path}/{name}") for name, child in sorted(node.children.items())}
+        mark = list(node.keys) or node.presence
+        return {"": mark, **own} if mark else own
+
+    def _number(self, node: SchemaNode, path: str) -> int:
+        found = self._modules.type_of(node)
+        default = node.statement.first("default") or found.default
+        described = self._type(found, node, path) | ({} if default is None else {"default": default})
+        return self._types.setdefault(json.dumps(described, sort_keys=True), len(self._types))
+
+    def _type(self, found: Type, node: SchemaNode, path: str) -> dict[str, Any]:
+        if found.name == "leafref":
+            target, at = self._target(found.path, path)
+            inner = {"type": "string"} if target is None else self._type(self._modules.type_of(target), target, at)
+            return {**inner, "reference": at}
+        described: dict[str, Any] = {"type": found.name}
+        if found.ranges:
+            described["range"] = [list(ends) for ends in found.ranges]
+        if found.names:
+            described["names"] = list(found.names)
+        if found.members:
+            members = [self._type(member, node, path) for member in found.members]
+            described["members"] = [member for index, member in enumerate(members) if member not in members[:index]]
+        return described
+
+    def _target(self, reference: str, path: str) -> tuple[SchemaNode | None, str]:
+        """The leaf to which a leafref refers, and its path."""
+        plain = PREFIX.sub("", PREDICATE.sub("", reference))
+        plain = re.sub(r"^[\w.-]+:", "", plain)
+        steps = [] if plain.startswith("/") else path.strip("/").split("/")
+        for step in plain.strip("/").split("/"):
+            if step == "..":
+                steps.pop()
+            else:
+                steps.append(step)
+        node: SchemaNode | None = self._modules.tree
+        for step in steps:
+            node = node.children.get(step) if node else None
+        return node, "/" + "/".join(steps)
+
+
+def compact(archive: Path) -> dict[str, Any]:
+    """The compact schema of the models in Nokia's archive."""
+    texts = dict(_texts(archive))
+    features = {name for name in FEATURE.findall(texts["srl_nokia-features.yang"]) if not NOT_7220.fullmatch(name)}
+    modules = Modules(texts.values(), features.__contains__, lambda name: not name.startswith("openconfig"))
+    return Compact(modules).document()
+
+
+def _texts(archive: Path) -> Iterator[tuple[str, str]]:
+    """Every module of the archive but those of `tools` commands, by file name."""
+    with tarfile.open(archive) as packed:
+        for member in packed:
+            name = Path(member.name).name
+            if (
+                name.endswith(".yang")
+                and not name.startswith("srl_nokia-tools")
+                and (file := packed.extractfile(member))
+            ):
+                yield name, file.read().decode()
+
+
+def text(document: dict[str, Any]) -> str:
+    """The document as text: one line for each type, and for each child of a container at the top."""
+    types = ",\n".join(json.dumps(one, sort_keys=True, separators=(",", ":")) for one in document["types"])
+    tops = ",\n".join(f"{json.dumps(name)}:{_top(node)}" for name, node in document["nodes"].items())
+    return f'{{"types":[\n{types}\n],"nodes":{{\n{tops}\n}}}}\n'
+
+
+def _top(node: Any) -> str:
+    if not isinstance(node, dict):
+        return json.dumps(node)
+    rows = ",\n".join(f" {json.dumps(name)}:{json.dumps(child, separators=(',', ':'))}" for name, child in node.items())
+    return f"{{\n{rows}}}"
+
+
+def main() -> None:
+    archive = Path(os.environ.get("RAILFAB_ORACLES", ROOT.parent / "shared" / "oracles")) / ARCHIVE
+    FILE.write_text(text(compact(archive)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,328 @@
+"""A reader of YANG 1.1 modules (RFC 7950): statements, and the schema tree of data nodes that they define.
+
+Only what names and types need: groupings, augments, typedefs, leafrefs, identities and features. Constraints (`must`,
+`when`, `pattern`) are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:[^"\\]|\\.)*"|\'[^\']*\'|[{};]|[^\s{};"\']+', re.DOTALL)
+INTEGERS = {
+    f"{sign}int{bits}": (0 if sign else -(2 ** (bits - 1)), 2 ** (bits if sign else bits - 1) - 1)
+    for sign in ("u", "")
+    for bits in (8, 16, 32, 64)
+}
+DATA = ("container", "list", "leaf", "leaf-list")
+TRANSPARENT = ("choice", "case")
+
+
+@dataclass(slots=True)
+class Statement:
+    """One statement with the statements below it. module: the module that it belongs to."""
+
+    keyword: str
+    argument: str
+    module: str
+    below: list[Statement] = field(default_factory=list)
+    above: Statement | None = None
+
+    def all(self, *keywords: str) -> Iterator[Statement]:
+        return (found for found in self.below if found.keyword in keywords)
+
+    def first(self, keyword: str) -> str | None:
+        return next((found.argument for found in self.all(keyword)), None)
+
+
+def parsed(text: str) -> Statement:
+    """The module of a text."""
+    tokens = [token for token in TOKEN.findall(text) if not token.startswith(("//", "/*"))]
+    root = Statement("", "", "")
+    stack, index, name = [root], 0, ""
+    while index < len(tokens):
+        if tokens[index] == "}":
+            stack.pop()
+            index += 1
+            continue
+        keyword, parts = tokens[index], []
+        index += 1
+        while tokens[index] not in "{;":
+            if tokens[index] != "+":
+                parts.append(_unquoted(tokens[index]))
+            index += 1
+        if keyword in ("module", "belongs-to"):
+            name = parts[0]
+        found = Statement(keyword, "".join(parts), name, above=stack[-1])
+        stack[-1].below.append(found)
+        if tokens[index] == "{":
+            stack.append(found)
+        index += 1
+    return root.below[0]
+
+
+def _unquoted(token: str) -> str:
+    if token[0] == "'":
+        return token[1:-1]
+    return token[1:-1].replace('\\"', '"').replace("\\n", "\n") if token[0] == '"' else token
+
+
+@dataclass(slots=True)
+class SchemaNode:
+    """A data node. type: of a leaf. keys: of a list. state: not configuration. presence: a container that means
+    something when it is empty."""
+
+    name: str
+    kind: str
+    statement: Statement
+    state: bool
+    keys: tuple[str, ...] = ()
+    presence: bool = False
+    children: dict[str, SchemaNode] = field(default_factory=dict)
+
+
+class Modules:
+    """Modules by name, and the schema tree that some of them define together.
+
+    has_feature: whether the device has a feature. is_own: whether the data nodes of a module belong to the tree; of
+    the others it has types and groupings alone.
+    """
+
+    def __init__(self, texts: Iterable[str], has_feature: Callable[[str], bool], is_own: Callable[[str], bool]) -> None:
+        self._has_feature = has_feature
+        self._is_own = is_own
+        found = list(map(parsed, texts))
+        self._modules = {module.argument: module for module in found if module.keyword == "module"}
+        for part in (one for one in found if one.keyword == "submodule"):
+            module = self._modules[part.first("belongs-to") or ""]
+            for statement in part.below:
+                statement.above = module
+                module.below.append(statement)
+
+    @cached_property
+    def _prefixes(self) -> Mapping[str, Mapping[str, str]]:
+        """Module by prefix, for each module."""
+        found: dict[str, dict[str, str]] = {}
+        for name, module in self._modules.items():
+            own = {module.first("prefix") or "": name}
+            found[name] = own | {imported.first("prefix") or "": imported.argument for imported in module.all("import")}
+        return found
+
+    @cached_property
+    def _identities(self) -> Mapping[tuple[str, str], list[tuple[str, str]]]:
+        """Identities by the one that they are directly derived from."""
+        found: dict[tuple[str, str], list[tuple[str, str]]] = {}
+        for name, module in self._modules.items():
+            for identity in module.all("identity"):
+                for base in identity.all("base"):
+                    found.setdefault(self._named(base.argument, name), []).append((name, identity.argument))
+        return found
+
+    def derived(self, base: str, module: str) -> list[str]:
+        """Names of all identities that are derived from a base, sorted."""
+        names: set[str] = set()
+        open_bases = [self._named(base, module)]
+        while open_bases:
+            for identity in self._identities.get(open_bases.pop(), ()):
+                names.add(identity[1])
+                open_bases.append(identity)
+        return sorted(names)
+
+    def _named(self, reference: str, module: str) -> tuple[str, str]:
+        """Module and name of a reference with or without a prefix."""
+        prefix, colon, name = reference.rpartition(":")
+        return (self._prefixes[module].get(prefix, prefix) if colon else module), name
+
+    @cached_property
+    def tree(self) -> SchemaNode:
+        """The schema of all modules, augments included."""
+        root = SchemaNode("", "container", Statement("", "", ""), state=False)
+        own = [module for name, module in self._modules.items() if self._is_own(name)]
+        for module in own:
+            for statement in module.below:
+                self._grow(root, statement)
+        augments = [found for module in own for found in module.all("augment")]
+        while augments:
+            left = [augment for augment in augments if not self._augmented(root, augment)]
+            if len(left) == len(augments):
+                break
+            augments = left
+        return root
+
+    def _augmented(self, root: SchemaNode, augment: Statement) -> bool:
+        """Whether the target of an augment exists; it is extended then."""
+        target: SchemaNode | None = root
+        for step in augment.argument.strip("/").split("/"):
+            name = step.rpartition(":")[2]
+            target = None if target is None else target.children.get(name, target if self._is_choice(step) else None)
+        if target is not None and self._is_on(augment):
+            for statement in augment.below:
+                self._grow(target, statement)
+        return target is not None
+
+    def _is_choice(self, step: str) -> bool:
+        return step.rpartition(":")[2] in self._choices
+
+    @cached_property
+    def _choices(self) -> frozenset[str]:
+        """Names of choices and cases, which are no data nodes."""
+        found: set[str] = set()
+        open_statements = list(self._modules.values())
+        while open_statements:
+            statement = open_statements.pop()
+            if statement.keyword in TRANSPARENT:
+                found.add(statement.argument)
+            open_statements += statement.below
+        return frozenset(found)
+
+    def _is_on(self, statement: Statement) -> bool:
+        return all(holds(found.argument, self._has_feature) for found in statement.all("if-feature"))
+
+    def _grow(self, parent: SchemaNode, statement: Statement) -> None:
+        """Add what a statement defines below a node."""
+        if statement.keyword in (*DATA, *TRANSPARENT, "uses") and not self._is_on(statement):
+            return
+        if statement.keyword in TRANSPARENT:
+            for below in statement.below:
+                self._grow(parent, below)
+        elif statement.keyword == "uses":
+            self._use(parent, statement)
+        elif statement.keyword in DATA:
+            node = self._node(parent, statement)
+            known = parent.children.setdefault(statement.argument, node)
+            for below in statement.below:
+                self._grow(known, below)
+
+    @staticmethod
+    def _node(parent: SchemaNode, statement: Statement) -> SchemaNode:
+        return SchemaNode(
+            statement.argument,
+            statement.keyword,
+            statement,
+            state=parent.state or statement.first("config") == "false",
+            keys=tuple((statement.first("key") or "").split()),
+            presence=statement.first("presence") is not None,
+        )
+
+    def _use(self, parent: SchemaNode, uses: Statement) -> None:
+        grouping = self._defined("grouping", uses)
+        for below in grouping.below:
+            self._grow(parent, below)
+        for augment in uses.all("augment"):
+            target = parent
+            for step in augment.argument.split("/"):
+                target = target.children.get(step.rpartition(":")[2], target)
+            for below in augment.below:
+                self._grow(target, below)
+        for refine in uses.all("refine"):
+            self._refine(parent, refine)
+
+    @staticmethod
+    def _refine(parent: SchemaNode, refine: Statement) -> None:
+        target: SchemaNode | None = parent
+        for step in refine.argument.split("/"):
+            target = target.children.get(step.rpartition(":")[2]) if target else None
+        if target is not None:
+            old = target.statement
+            replaced = {found.keyword for found in refine.below}
+            kept = [found for found in old.below if found.keyword not in replaced]
+            target.statement = Statement(old.keyword, old.argument, old.module, kept + refine.below, old.above)
+
+    def _defined(self, keyword: str, use: Statement) -> Statement:
+        """The grouping or typedef that a statement names: of an enclosing statement, or at the top of its module."""
+        module, name = self._named(use.argument, use.module)
+        scope: Statement | None = use
+        while scope is not None and module == use.module:
+            if found := next((one for one in scope.all(keyword) if one.argument == name), None):
+                return found
+            scope = scope.above
+        return next(one for one in self._modules[module].all(keyword) if one.argument == name)
+
+    def type_of(self, node: SchemaNode) -> Type:
+        (statement,) = node.statement.all("type")
+        return self._type(statement)
+
+    def _type(self, statement: Statement) -> Type:
+        name = statement.argument.rpartition(":")[2]
+        ranges = statement.first("range")
+        if name == "union":
+            return Type("union", members=tuple(self._type(member) for member in statement.all("type")))
+        if name == "enumeration":
+            enums = (found.argument for found in statement.all("enum") if self._is_on(found))
+            return Type("enumeration", names=tuple(enums))
+        if name == "identityref":
+            bases = [self.derived(base.argument, base.module) for base in statement.all("base")]
+            return Type("identityref", names=tuple(bases[0] if bases else ()))
+        if name == "leafref":
+            return Type("leafref", path=statement.first("path") or "")
+        if name in INTEGERS:
+            return Type(name, ranges=_ranges(ranges, *INTEGERS[name]))
+        if name in BUILTIN:
+            return Type(name)
+        defined = self._defined("typedef", statement)
+        (inner,) = defined.all("type")
+        found = self._type(inner)
+        if ranges and found.ranges:
+            found = Type(found.name, ranges=_ranges(ranges, found.ranges[0][0], found.ranges[-1][1]))
+        return replace(found, default=defined.first("default") or found.default)
+
+
+BUILTIN = frozenset(("string", "boolean", "empty", "binary", "bits", "decimal64", "instance-identifier"))
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """A type with what restricts its values. default: of a typedef."""
+
+    name: str
+    ranges: tuple[tuple[int, int], ...] = ()
+    names: tuple[str, ...] = ()
+    path: str = ""
+    members: tuple[Type, ...] = ()
+    default: str | None = None
+
+
+def _ranges(argument: str | None, low: int, high: int) -> tuple[tuple[int, int], ...]:
+    """The parts of a range, with `min` and `max` as numbers."""
+    if argument is None:
+        return ((low, high),)
+    found = []
+    for part in argument.split("|"):
+        ends = [end.strip() for end in part.split("..")]
+        numbers = [low if end == "min" else high if end == "max" else int(end, 0) for end in ends]
+        found.append((numbers[0], numbers[-1]))
+    return tuple(found)
+
+
+def holds(expression: str, has_feature: Callable[[str], bool]) -> bool:
+    """Whether an if-feature expression holds: names, `not`, `and`, `or` and brackets (RFC 7950, section 7.20.2)."""
+    words = re.findall(r"\(|\)|[^\s()]+", expression)
+
+    def disjunction() -> bool:
+        value = conjunction()
+        while words and words[0] == "or":
+            words.pop(0)
+            value = conjunction() or value
+        return value
+
+    def conjunction() -> bool:
+        value = factor()
+        while words and words[0] == "and":
+            words.pop(0)
+            value = factor() and value
+        return value
+
+    def factor() -> bool:
+        word = words.pop(0)
+        if word == "not":
+            return not factor()
+        if word != "(":
+            return has_feature(word.rpartition(":")[2])
+        value = disjunction()
+        words.pop(0)
+        return value
+
+    return disjunction()

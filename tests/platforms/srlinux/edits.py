@@ -1,0 +1,293 @@
+"""Single edits of a rendered leaf (labs/srl-pod): those that harm, each with what finds it, and those that do not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from railfab.gnmi.paths import elements
+from railfab.platforms.shared.json_tree import leaf_text
+from railfab.platforms.srlinux.tree import stripped
+
+GONE = object()
+"""Value of an edit that deletes a node."""
+
+PORT, LANE = "ethernet-1/32", "ethernet-1/1/1"
+"""A port of 400G towards a spine, and a port of 100G towards a host."""
+QOS = f"/qos/interfaces/interface[interface-id={PORT}]"
+CLASSIFIED = f"/qos/interfaces/interface[interface-id={PORT}.0]"
+BUFFERS = "/qos/buffer-management/buffer-allocation-profile[name=400g-40m]/queues"
+MARKING = "/qos/buffer-management/queue-management-profile[name=400g-40m]"
+SLOPE = f"{MARKING}/wred/wred-slope[traffic-type=all][drop-probability=all][enable-ecn=true]"
+DROPS = f"{MARKING}/wred/wred-slope[traffic-type=all][drop-probability=all][enable-ecn=false]"
+MAPPING = "/qos/pfc-mapping-profile[name=fabric]"
+FRAMES = f"{MAPPING}/received-pfc-pause-frames"
+SOURCE = f"{MAPPING}/received-traffic/unicast-mapping/pfc-queue[pfc-queue-name=pfc-roce]"
+SCHEDULER = "/qos/scheduler-policies/scheduler-policy[name=fabric]/scheduler"
+ETHERNET = f"/interface[name={PORT}]/ethernet"
+UNIT = f"/interface[name={PORT}]/subinterface[index=0]"
+ADVERTISEMENTS = f"{UNIT}/ipv6/router-advertisement/router-role"
+INSTANCE = "/network-instance[name=default]"
+BGP = f"{INSTANCE}/protocols/bgp"
+GROUP = f"{BGP}/group[group-name=fabric]"
+FAMILY = f"{BGP}/afi-safi[afi-safi-name=ipv4-unicast]"
+BFD = f"/bfd/subinterface[id={PORT}.0]"
+HASH = "/system/load-balancing/hash-options"
+FILTER = "/acl/acl-filter[name=drops][type=ipv4]/entry[sequence-id=10]"
+
+
+class Edit(NamedTuple):
+    """path: in gNMI's form. found: the hazard that finds it, or the code of another finding."""
+
+    path: str
+    value: Any
+    found: str
+
+
+HARMFUL: Mapping[str, Edit] = {
+    # The edits of which an audit said nothing.
+    "egress limit of the lossless queue below Kmax": Edit(
+        f"{BUFFERS}/queue[queue-name=roce]/maximum-burst-size", 1_000_000, "egress-limit-below-kmax"
+    ),
+    "a second drop slope": Edit(
+        DROPS, {"min-threshold": "1000", "max-threshold": "2000", "slope-enabled": True}, "drop-slope"
+    ),
+    "peak rate of 10 % on the RoCE queue": Edit(
+        f"{SCHEDULER}[sequence=1]/input[id=roce]/peak-rate-percent", 10, "peak-rate"
+    ),
+    "weight factor 15": Edit(f"{MARKING}/weight-factor", 15, "averaged-marking"),
+    "a rewrite of the DSCP of RoCE": Edit(
+        "/qos/rewrite-rules/dscp-policy[name=rewrite]/map[forwarding-class=roce]/dscp", 0, "dscp-rewritten"
+    ),
+    "allow-own-as": Edit(f"{GROUP}/as-path-options/allow-own-as", 3, "allow-own-as"),
+    "LLDP off": Edit("/system/lldp/admin-state", "disable", "lldp-off"),
+    "FEC off": Edit(f"{ETHERNET}/forward-error-correction/fec-option", "disabled", "fec-on-pam4"),
+    "hold time of 600 s": Edit(f"{ETHERNET}/hold-time/up", 600_000, "hold-time"),
+    "advertisement interval of 30 s": Edit(f"{GROUP}/timers/minimum-advertisement-interval", 30, "slow-advertisement"),
+    "hash without the source port": Edit(f"{HASH}/source-port", False, "hash-field-off"),
+    "a blackhole": Edit(f"{INSTANCE}/next-hop-groups/group[name=nowhere]/blackhole/generate-icmp", False, "blackhole"),
+    "a filter that drops UDP": Edit(
+        FILTER, {"match": {"ipv4": {"protocol": "udp"}}, "action": {"drop": {}}}, "drop-roce"
+    ),
+    "802.3x flow control": Edit(f"{ETHERNET}/flow-control/transmit", True, "link-pause"),
+    # PFC
+    "PFC off on a port": Edit(f"{QOS}/pfc/pfc-enable", False, "pfc-off"),
+    "PFC without its profile": Edit(f"{QOS}/pfc/pfc-mapping-profile", GONE, "pfc-default-profile"),
+    "pause frames that are not obeyed": Edit(f"{FRAMES}/queue[queue-name=roce]/enable-pfc", False, "pause-not-obeyed"),
+    "pause frames of another priority obeyed": Edit(
+        f"{FRAMES}/queue[queue-name=roce]/pfc-pause-frame-priority", 4, "pause-priority"
+    ),
+    "pause frames of another priority sent": Edit(f"{SOURCE}/pfc-pause-frame-priority", 4, "pause-priority"),
+    "a lossy class in the PFC queue": Edit(
+        f"{SOURCE}/forwarding-class", ["roce", "default"], "lossy-class-in-pfc-queue"
+    ),
+    "watchdog off": Edit(f"{FRAMES}/deadlock/enable", False, "watchdog-off"),
+    "watchdog of 10 ms": Edit(f"{FRAMES}/deadlock/detection-timer", 10, "watchdog-too-quick"),
+    "recovery of 1500 ms": Edit(f"{FRAMES}/deadlock/recovery-timer", 1500, "long-recovery"),
+    "XOFF at Nokia's default": Edit(
+        f"{BUFFERS}/pfc-queue[pfc-queue-name=pfc-roce]/maximum-burst-size", GONE, "early-xoff"
+    ),
+    "no ingress buffers": Edit(f"{QOS}/input/pfc-buffer-allocation-profile", GONE, "no-ingress-buffers"),
+    "no headroom pool": Edit(
+        "/qos/linecard[slot=1]/forwarding-complex[name=0]/input/pfc-buffer-reservation", 0, "headroom-pool"
+    ),
+    "a small share of the headroom": Edit(
+        f"{BUFFERS}/pfc-queue[pfc-queue-name=pfc-roce]/maximum-pfc-reserved-share-percentage", 1, "headroom-share"
+    ),
+    "a share of the headroom in bytes": Edit(
+        f"{BUFFERS}/pfc-queue[pfc-queue-name=pfc-roce]/maximum-pfc-reserved-share-bytes", 100, "headroom-share-in-bytes"
+    ),
+    # ECN and buffers
+    "ECN off": Edit("/qos/explicit-congestion-notification", GONE, "ecn-off"),
+    "DSCP preserved instead of ECN": Edit("/qos/preserve-dscp", True, "ecn-bypassed"),
+    "a disabled slope": Edit(f"{SLOPE}/slope-enabled", False, "slope-disabled"),
+    "no marking on a port": Edit(
+        f"{QOS}/output/queues/queue[queue-name=roce]/queue-management-profile", GONE, "queue-not-marked"
+    ),
+    "Kmin above Kmax": Edit(f"{SLOPE}/min-threshold", "9000000", "inverted-ramp"),
+    "Pmax 0": Edit(f"{SLOPE}/max-drop-probability-percent", 0, "marks-never"),
+    "Kmin of one byte": Edit(f"{SLOPE}/min-threshold", "1", "kmin-below-mtu"),
+    "no egress buffers": Edit(f"{QOS}/output/buffer-allocation-profile", GONE, "no-egress-buffers"),
+    # Classes and scheduling
+    "RoCE in the default class": Edit(
+        "/qos/classifiers/dscp-policy[name=fabric]/dscp[value=26]/forwarding-class", "default", "roce-not-classified"
+    ),
+    "another DSCP in the lossless class": Edit(
+        "/qos/classifiers/dscp-policy[name=fabric]/dscp[value=0]/forwarding-class",
+        "roce",
+        "lossy-dscp-in-lossless-class",
+    ),
+    "everything lossless": Edit(
+        f"{CLASSIFIED}/input/classifiers/default/forwarding-class", "roce", "everything-lossless"
+    ),
+    "a harsher drop probability": Edit(
+        "/qos/classifiers/dscp-policy[name=fabric]/dscp[value=26]/drop-probability", "high", "drop-probability"
+    ),
+    "no classifier": Edit(f"{CLASSIFIED}/input/classifiers/dscp-policy", GONE, "no-classifier"),
+    "an untrusted port": Edit(f"{CLASSIFIED}/input/classifiers/tos-rewrite-state", "untrusted", "untrusted-port"),
+    "a rewrite on a port": Edit(f"{CLASSIFIED}/output/rewrite-rules/dscp-policy", "rewrite", "rewrite-bound"),
+    "a policer": Edit(f"{CLASSIFIED}/input/policer-templates/policer-template", "slow", "policer"),
+    "no scheduler": Edit(f"{QOS}/output/scheduler/scheduler-policy", GONE, "no-scheduler"),
+    "CNP without a limit": Edit(
+        f"{SCHEDULER}[sequence=0]/input[id=cnp]/peak-rate-percent", 100, "strict-queue-unlimited"
+    ),
+    "a strict default queue": Edit(
+        f"{SCHEDULER}[sequence=0]/input[id=bulk]/queue-name", "default", "another-strict-queue"
+    ),
+    "RoCE with weight 1": Edit(f"{SCHEDULER}[sequence=1]/input[id=roce]/weight", 1, "light-weight"),
+    "the default class with weight 200": Edit(f"{SCHEDULER}[sequence=1]/input[id=default]/weight", 200, "heavy-weight"),
+    # Ports
+    "an IP MTU of 1500": Edit(f"{UNIT}/ip-mtu", 1500, "small-ip-mtu"),
+    "no IP MTU": Edit(f"{UNIT}/ip-mtu", GONE, "default-ip-mtu"),
+    "a port MTU of 1600": Edit(f"/interface[name={PORT}]/mtu", 1600, "small-port-mtu"),
+    "FEC of a 100G port": Edit(
+        f"/interface[name={LANE}]/ethernet/forward-error-correction/fec-option", "base-r", "fec-differs"
+    ),
+    "a hold time before down": Edit(f"{ETHERNET}/hold-time/down", 5000, "hold-time"),
+    "port dampening": Edit(f"{ETHERNET}/exponential-port-dampening/admin-state", "enable", "port-dampening"),
+    "a port in loopback mode": Edit(f"/interface[name={PORT}]/loopback-mode", "facility", "loopback-mode"),
+    "a port that is not viable": Edit(f"{ETHERNET}/forwarding-viable", False, "not-forwarding-viable"),
+    "a delay after reload": Edit(f"{ETHERNET}/reload-delay", 600, "reload-delay"),
+    "VLAN tagging": Edit(f"/interface[name={PORT}]/vlan-tagging", True, "tagged-port"),
+    "a storm control": Edit(f"{ETHERNET}/storm-control/multicast-rate", 1, "storm-control"),
+    "LLDP off on a port": Edit(f"/system/lldp/interface[name={PORT}]/admin-state", "disable", "lldp-off"),
+    "a port shut down": Edit(f"/interface[name={PORT}]/admin-state", "disable", "configuration-differs"),
+    "another speed": Edit(f"{ETHERNET}/port-speed", "100G", "configuration-differs"),
+    "no router advertisements": Edit(f"{ADVERTISEMENTS}/admin-state", "disable", "ra-off"),
+    "a router lifetime of 0": Edit(f"{ADVERTISEMENTS}/router-lifetime", 0, "ra-lifetime"),
+    "rare router advertisements": Edit(f"{ADVERTISEMENTS}/max-advertisement-interval", 1800, "ra-slow"),
+    # Paths
+    "hash without addresses": Edit(f"{HASH}/destination-address", False, "hash-field-off"),
+    "a fixed hash seed": Edit(f"{HASH}/hash-seed", 7, "fixed-hash-seed"),
+    "one path": Edit(f"{FAMILY}/multipath/ebgp/maximum-paths", 1, "few-paths"),
+    "one AS path": Edit(f"{FAMILY}/multipath/allow-multiple-as", False, "one-as-path"),
+    "a resilient hash": Edit(
+        f"{INSTANCE}/ip-load-balancing/resilient-hash-prefix[ip-prefix=10.0.0.0/8]/max-paths", 2, "resilient-hash"
+    ),
+    "weighted ECMP": Edit(f"{FAMILY}/multipath/ebgp/weighted-ecmp/admin-state", "enable", "weighted-ecmp"),
+    "a check of IPv4 on unnumbered ports": Edit(f"{INSTANCE}/ip-forwarding/receive-ipv4-check", True, "ipv4-check"),
+    "a static route": Edit(
+        f"{INSTANCE}/static-routes/route[prefix=10.16.0.0/12]/next-hop-group", "nowhere", "static-route"
+    ),
+    "a filter that drops everything": Edit(f"{FILTER}/action/drop", {}, "drop-roce"),
+    "a filter on a port": Edit(
+        f"/acl/interface[interface-id={PORT}.0]/input/acl-filter[name=drops][type=ipv4]", {}, "acl-bound"
+    ),
+    "maintenance": Edit("/system/maintenance/group[name=all]/maintenance-mode/admin-state", "enable", "maintenance"),
+    # BGP and BFD
+    "private AS numbers removed": Edit(
+        f"{GROUP}/as-path-options/remove-private-as/mode", "delete", "as-path-rewritten"
+    ),
+    "a local AS": Edit(f"{GROUP}/local-as/as-number", 65009, "local-as"),
+    "no hold time": Edit(f"{GROUP}/timers/hold-time", 0, "no-hold-time"),
+    "a hold time of 180 s": Edit(f"{GROUP}/timers/hold-time", 180, "slow-hold-time"),
+    "a slow reconnect": Edit(f"{GROUP}/timers/connect-retry", GONE, "slow-reconnect"),
+    "slow withdrawals": Edit(f"{BGP}/route-advertisement/rapid-withdrawal", False, "slow-withdrawal"),
+    "a delay of announcements": Edit(f"{BGP}/convergence/min-wait-to-advertise", 600, "delayed-advertisement"),
+    "route flap damping": Edit(f"{GROUP}/route-flap-damping", True, "damping"),
+    "graceful restart": Edit(f"{GROUP}/graceful-restart/admin-state", "enable", "stale-routes"),
+    "a prefix limit": Edit(
+        f"{GROUP}/afi-safi[afi-safi-name=ipv4-unicast]/ipv4-unicast/prefix-limit-received/max-received-routes",
+        4,
+        "low-prefix-limit",
+    ),
+    "a default route": Edit(f"{GROUP}/send-default-route/ipv4-unicast", True, "default-route-announced"),
+    "a local preference": Edit(f"{GROUP}/local-preference", 200, "local-preference"),
+    "a passive session": Edit(f"{GROUP}/transport/passive-mode", True, "passive"),
+    "a password": Edit(f"{GROUP}/authentication/password", "x", "authentication"),
+    "no BFD": Edit(f"{GROUP}/failure-detection/enable-bfd", False, "bfd-not-used"),
+    "no fast failover": Edit(f"{GROUP}/failure-detection/fast-failover", False, "no-fast-failover"),
+    "BFD off on a port": Edit(f"{BFD}/admin-state", "disable", "bfd-off"),
+    "slow BFD": Edit(f"{BFD}/detection-multiplier", 20, "bfd-slow"),
+    "BFD of 10 ms": Edit(f"{BFD}/required-minimum-receive", 10_000, "bfd-too-quick"),
+    "another AS": Edit(f"{BGP}/autonomous-system", 65009, "configuration-differs"),
+    "a policy that accepts everything": Edit(
+        "/routing-policy/policy[name=fabric-export]/default-action/policy-result", "accept", "configuration-differs"
+    ),
+    "a session without its policy": Edit(f"{GROUP}/import-policy", GONE, "configuration-differs"),
+    "a port outside the fabric": Edit(f"{INSTANCE}/interface[name={PORT}.0]", GONE, "configuration-differs"),
+    # Measurement
+    "no queue depths": Edit("/qos/queues/queue-depth-sampling/admin-state", "disable", "queue-depth-off"),
+    "a sample of every packet": Edit(f"/interface[name={PORT}]/sflow/ingress-sampling-rate", 1, "dense-sampling"),
+    "a mirror": Edit(
+        f"/system/mirroring/mirroring-instance[name=m]/mirror-source/interface[name={PORT}]", {}, "mirror"
+    ),
+}
+
+HARMLESS: Mapping[str, Edit] = {
+    "a description of a port": Edit(f"/interface[name={PORT}]/description", "spare", "configuration-differs"),
+    "no description": Edit(f"/interface[name={PORT}]/description", GONE, "configuration-differs"),
+    "a description of a group": Edit(f"{GROUP}/description", "spines", "unmodelled"),
+    "a description of a VRF": Edit(f"{INSTANCE}/description", "fabric", "unmodelled"),
+    "a banner": Edit("/system/banner/login-banner", "hands off", "unmodelled"),
+    "a contact": Edit("/system/information/contact", "noc", "unmodelled"),
+    "another loopback": Edit(
+        "/interface[name=lo9]/subinterface[index=0]/ipv4",
+        {"admin-state": "enable", "address": [{"ip-prefix": "192.0.2.9/32"}]},
+        "configuration-differs",
+    ),
+    "an unused port": Edit("/interface[name=ethernet-1/20]/admin-state", "disable", "configuration-differs"),
+    "a time server": Edit("/system/ntp/server[address=192.0.2.1]/iburst", True, "unmodelled"),
+    "an unused filter": Edit(
+        "/acl/acl-filter[name=dns][type=ipv4]/entry[sequence-id=1]",
+        {
+            "match": {"ipv4": {"protocol": "udp"}, "transport": {"destination-port": {"value": 53}}},
+            "action": {"drop": {}},
+        },
+        "unmodelled",
+    ),
+    "an unused policy": Edit(
+        "/routing-policy/policy[name=spare]/default-action/policy-result", "reject", "configuration-differs"
+    ),
+    "an unused prefix set": Edit(
+        "/routing-policy/prefix-set[name=spare]/prefix[ip-prefix=192.0.2.0/24][mask-length-range=exact]",
+        {},
+        "unmodelled",
+    ),
+    "a value that is the default": Edit(f"{ETHERNET}/hold-time/down", 0, ""),
+    "a default that is left out": Edit(f"/interface[name={PORT}]/admin-state", GONE, ""),
+    "BGP that is enabled in words": Edit(f"{BGP}/failure-detection/fast-failover", True, ""),
+    "a management port": Edit("/interface[name=mgmt0]/admin-state", "enable", "unmodelled"),
+    "another time-out of ARP": Edit(f"{UNIT}/ipv6/neighbor-discovery/reachable-time", 60, "unmodelled"),
+}
+
+RENAMED: Mapping[str, tuple[str, str]] = {
+    "a peer group": ('"fabric"', '"spines"'),
+    "a port profile": ('"400g-40m"', '"uplinks"'),
+    "a policy": ('"fabric-export"', '"announce"'),
+    "a prefix set": ('"fabric-import-20"', '"links"'),
+    "the lossless class and its queue": ('"roce"', '"rdma"'),
+    "a PFC queue": ('"pfc-roce"', '"pfc-rdma"'),
+}
+"""Another name for an object, everywhere: the words of the text that change."""
+
+
+def edited(configuration: str, path: str, value: Any) -> str:
+    """The configuration with one node set to another value, or deleted; without module prefixes."""
+    tree = stripped(json.loads(configuration))
+    node, steps = tree, list(elements(path))
+    for step in steps[:-1]:
+        node = _entry(node.setdefault(step.name, []), step.keys) if step.keys else node.setdefault(step.name, {})
+    last = steps[-1]
+    if last.keys:
+        entries = node.setdefault(last.name, [])
+        if value is GONE:
+            entries.remove(_entry(entries, last.keys))
+        else:
+            _entry(entries, last.keys).update(value)
+    elif value is GONE:
+        del node[last.name]
+    else:
+        node[last.name] = value
+    return json.dumps(tree)
+
+
+def _entry(entries: list[Any], keys: tuple[tuple[str, str], ...]) -> Any:
+    """The list entry with these keys, which is added where there is none."""
+    for entry in entries:
+        if all(leaf_text(entry.get(key)) == value for key, value in keys):
+            return entry
+    made = {key: value == "true" if value in ("true", "false") else value for key, value in keys}
+    entries.append(made)
+    return made

@@ -1,0 +1,52 @@
+"""Names that are free are aligned with those of another configuration, with the references to them and no other."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from railfab.platforms.srlinux.alignment import aligned
+
+
+def statements(*names: str) -> list[Any]:
+    return [{"name": name, "action": {"policy-result": "accept"}} for name in names]
+
+
+def policies(**by_name: list[Any]) -> str:
+    return json.dumps({"routing-policy": {"policy": [{"name": name, "statement": by_name[name]} for name in by_name]}})
+
+
+def names(text: str) -> dict[str, list[str]]:
+    found = json.loads(text)["routing-policy"]["policy"]
+    return {policy["name"]: [statement["name"] for statement in policy["statement"]] for policy in found}
+
+
+def test_an_inner_name_is_aligned_in_its_own_object_alone() -> None:
+    text, lines = aligned(policies(a=statements("x"), b=statements("x", "y")), policies(a=statements("10"), c=[]))
+    assert names(text) == {"a": ["10"], "b": ["x", "y"]}
+    assert lines == ("/ routing-policy policy a statement x",)
+
+
+def test_a_name_is_not_aligned_with_one_that_is_in_use() -> None:
+    text = policies(a=statements("x"), b=statements("x"))
+    assert aligned(text, policies(a=statements("x"))) == (text, ())
+
+
+def test_references_follow_a_name() -> None:
+    def qos(queue: str) -> str:
+        tree = {
+            "queues": {"queue": [{"name": queue, "queue-index": 3}]},
+            "forwarding-classes": {
+                "forwarding-class": [{"name": "roce", "forwarding-class-index": 3, "output": {"unicast-queue": queue}}]
+            },
+        }
+        return json.dumps({"qos": tree})
+
+    text, lines = aligned(qos("q3"), qos("roce"))
+    assert json.loads(text) == json.loads(qos("roce"))
+    assert lines == ("/ qos queues queue q3",)
+
+
+def test_ports_keep_their_names() -> None:
+    ports = [json.dumps({"qos": {"interfaces": {"interface": [{"interface-id": name}]}}}) for name in "ab"]
+    assert aligned(*ports) == (ports[0], ())

@@ -1,0 +1,67 @@
+"""The compact schema of SR Linux, and what it refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from railfab.platforms.contract import Refusal
+from railfab.platforms.srlinux.schema import fits, meaning, refusals, schema, tree_refusals
+
+
+def test_it_has_keys_types_defaults_references_and_state() -> None:
+    found = schema()
+    assert found.keys("/qos/buffer-management/queue-management-profile/wred/wred-slope") == (
+        "traffic-type",
+        "drop-probability",
+        "enable-ecn",
+    )
+    assert found.default("/interface/admin-state") == "enable"
+    assert found.default("/bfd/subinterface/detection-multiplier") == "3"
+    assert found.default("/interface/mtu") is None
+    mapping = found.type_of(found.at("/qos/interfaces/interface/pfc/pfc-mapping-profile"))
+    assert mapping == {"type": "string", "reference": "/qos/pfc-mapping-profile/name"}
+    assert found.at("/interface/oper-state") is None
+    assert found.at("/oam") == ""
+    assert found.is_plain_container("/qos/queues")
+    assert not found.is_plain_container("/qos/explicit-congestion-notification")
+
+
+@pytest.mark.parametrize(
+    ("path", "good", "bad", "words"),
+    [
+        ("/interface/ethernet/hold-time/up", (0, "100", 86_400_000), (50, -1, True, "x", None), "0 or 100 to 86400000"),
+        ("/interface/admin-state", ("enable",), ("up", 1, []), "one of enable, disable"),
+        ("/qos/interfaces/interface/pfc/pfc-enable", (True, "false"), ("yes", 1), "true or false"),
+        ("/qos/classifiers/dscp-policy/dscp/value", (26, "AF31"), (64, "AF99"), "0 to 63 or one of CS0, LE, CS1"),
+        ("/network-instance/type", ("ip-vrf",), ("vrf",), "one of default, host, ip-vrf, mac-vrf, vpws"),
+        ("/interface/description", ("a port", "1"), ({}, [1]), "a text"),
+    ],
+)
+def test_a_value_fits_its_type(path: str, good: tuple[object, ...], bad: tuple[object, ...], words: str) -> None:
+    kind = schema().type_of(schema().at(path))
+    assert kind is not None
+    assert all(fits(value, kind) for value in good)
+    assert not any(fits(value, kind) for value in bad)
+    assert meaning(kind).startswith(words)
+
+
+def test_a_refusal_names_its_place_in_cli_words() -> None:
+    tree = {"srl_nokia-interfaces:interface": [{"name": "ethernet-1/1", "mtu": 1, "oper-state": "up", "x": 1}]}
+    assert tree_refusals(tree) == (
+        Refusal(where="/ interface ethernet-1/1 mtu", problem="is 1, which is not 1450 to 9500"),
+        Refusal(where="/ interface ethernet-1/1 oper-state", problem="is state, which cannot be configured"),
+        Refusal(where="/ interface ethernet-1/1 x", problem="is unknown to SR Linux 25.3.1", is_unknown=True),
+    )
+
+
+def test_what_has_a_name_alone_is_accepted_with_anything_in_it() -> None:
+    assert tree_refusals({"oam": {"anything": [1]}}) == ()
+
+
+def test_no_rendered_configuration_is_refused(repository: Path) -> None:
+    files = sorted((repository / "tests" / "golden" / "configurations").rglob("*.json"))
+    assert files
+    for file in files:
+        assert refusals(file.read_text()) == (), file
