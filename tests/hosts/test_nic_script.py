@@ -143,7 +143,7 @@ def test_a_missing_interface_is_named_with_its_remedy(tmp_path: Path) -> None:
     made.change(lambda state: state["nics"]["enp2s0"].update(name="other"))
     said = made.run("--check", code=2)
     assert said == (
-        "nic.py: rail2-p0: no interface has this name. Name it: ip link property add dev NAME altname rail2-p0\n"
+        "nic.py: rail2-p0: no interface has this name. Name each one: ip link property add dev NAME altname rail2-p0\n"
     )
 
 

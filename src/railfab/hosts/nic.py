@@ -388,13 +388,14 @@ def text_or(name: str, system: System, default: str = "") -> str:
 def ports_of(data: dict[str, Any], system: System) -> list[Port]:
     """The ports of this host. Raises Impossible with all that are missing or not the wanted NIC."""
     known, ports, faults = links(system), [], []
+    missing = [wanted["name"] for wanted in data["ports"] if wanted["name"] not in known]
+    if missing:
+        remedy = f"Name each one: ip link property add dev NAME altname {missing[0]}"
+        faults.append(f"{', '.join(missing)}: no interface has this name. {remedy}")
     for wanted in data["ports"]:
-        if wanted["name"] not in known:
-            remedy = f"ip link property add dev NAME altname {wanted['name']}"
-            faults.append(f"{wanted['name']}: no interface has this name. Name it: {remedy}")
-            continue
         try:
-            ports.append(port_of(wanted, known[wanted["name"]], data, system))
+            if wanted["name"] in known:
+                ports.append(port_of(wanted, known[wanted["name"]], data, system))
         except Impossible as error:
             faults.append(str(error))
     if faults:
