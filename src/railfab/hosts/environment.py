@@ -54,8 +54,9 @@ def environment(
 
 def _paths(intent: FabricIntent, ports: Sequence[RocePort]) -> Iterator[Variable]:
     """Queue pairs and rails."""
-    spread = intent.profile.ecmp == "flow" and intent.backend.spines is not None
-    why = "each queue pair is a flow, so ECMP by flow spreads a connection over several paths"
+    several = intent.backend.spines is not None or any(port.bond for port in ports)
+    spread = intent.profile.ecmp == "flow" and several
+    why = "each queue pair is a flow, which ECMP and LAGs place on one of several paths"
     reason = why if spread else "one: there are no equal paths, or the fabric spreads the packets of a flow itself"
     yield Variable(name="NCCL_IB_QPS_PER_CONNECTION", value=str(QUEUE_PAIRS if spread else 1), reason=reason)
     reason = "a message uses one queue pair, so that a slow path delays only its own messages"
