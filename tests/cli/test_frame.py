@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from tests.signals import interruptible
 
+from railfab import listeners
 from railfab.cli.common import json_wanted
 
 ROOT = Path(__file__).parents[2]
@@ -167,9 +168,12 @@ def _writer(pipe: Path) -> int:
 def test_up_names_a_port_in_use_before_it_starts_anything(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
+        in_use = listeners.in_use(port)
+        assert in_use.startswith(f"in use by process {os.getpid()} (")
         line = said("up", POD64, "--metrics-port", str(port), "--state", tmp_path / "state", cwd=tmp_path)
     assert line == (
-        f"railfab: 127.0.0.1:{port}: cannot be listened on. End what uses it, or choose another --metrics-port."
+        f"railfab: 127.0.0.1:{port}: cannot be listened on ({in_use}). "
+        "End what uses it, or choose another --metrics-port."
     )
     assert not (tmp_path / "state").exists()
 

@@ -21,6 +21,7 @@ from railfab.gnmi.leaves import Leaves
 from railfab.gnmi.server import GRACE_S, GnmiServer, ServerLoop
 from railfab.gnmi.target import Edit, Model, Operation, RequestRefused, View
 from railfab.gnmi.values import Uint64
+from railfab.listeners import in_use
 
 # pygnmi's reading thread dies with its channel and says so by an exception (P#104).
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
@@ -313,7 +314,8 @@ def test_a_port_in_use_is_one_clear_line(server: GnmiServer, box: Box, loop: Ser
     with pytest.raises(DeviceError) as caught:
         GnmiServer(box, loop, port=server.port, credentials=None, identity=None).start()
     assert str(caught.value) == (
-        f"box: cannot listen on 127.0.0.1:{server.port}, it is in use. End what uses the port, or choose another."
+        f"box: cannot listen on 127.0.0.1:{server.port}, it is {in_use(server.port)}. "
+        "End what uses the port, or choose another with --port."
     )
 
 

@@ -16,6 +16,8 @@ import netmiko
 import paramiko
 import pytest
 
+from railfab.listeners import in_use
+
 PASSWORD = "quite-secret-9"
 
 
@@ -230,7 +232,7 @@ def refusal(process: subprocess.Popen[str]) -> str:
 
 def test_a_port_in_use_is_a_one_line_error(server: Running, tmp_path: Path) -> None:
     where = f"SSH server 127.0.0.1 port {server.port}"
-    problem = "cannot listen (address already in use)"
+    problem = f"cannot listen ({in_use(server.port)})"
     assert (
         refusal(start(tmp_path, port=server.port))
         == f"{where}: {problem}. Use a free port and an address of this machine."

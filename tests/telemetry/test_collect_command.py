@@ -25,6 +25,7 @@ from typer.testing import CliRunner
 
 from railfab.cli import app
 from railfab.endpoints import save_endpoints
+from railfab.listeners import in_use
 
 FABRIC = "inventory/fabrics/pod64.yml"
 RACK = ("--limit", "pod1-seg1-leaf1,pod1-spine1")
@@ -77,10 +78,10 @@ def test_a_port_in_use_is_one_line(repository: Path, endpoints_file: Path) -> No
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         code, said = refused(repository, "--on", str(endpoints_file), *RACK, "--port", str(port))
+        wanted = in_use(port)
     assert (code, said) == (
         2,
-        f"railfab: 127.0.0.1:{port}: cannot be listened on (address already in use)."
-        " End what uses it, or choose another --port.\n",
+        f"railfab: 127.0.0.1:{port}: cannot be listened on ({wanted}). End what uses it, or choose another --port.\n",
     )
 
 

@@ -68,7 +68,8 @@ def test_the_index_leads_to_both_and_the_rest_is_not_found(server: MetricsServer
 def test_a_port_in_use_is_one_line(server: MetricsServer) -> None:
     port = int(server.url.rpartition(":")[2])
     with pytest.raises(
-        ListenError, match=rf"^127\.0\.0\.1:{port}: cannot be listened on \(address already in use\)\. End what uses it"
+        ListenError,
+        match=rf"^127\.0\.0\.1:{port}: cannot be listened on \(in use by process \d+ \(.*\)\)\. End what",
     ):
         MetricsServer(CollectorRegistry(), dict, port=port)
 

@@ -28,6 +28,7 @@ from railfab.errors import CommitRefused, DeviceError, EndpointError, LabError, 
 from railfab.fabric.design import design
 from railfab.gnmi import messages, paths, values
 from railfab.gnmi.certificates import Authority
+from railfab.listeners import in_use
 from railfab.metrics import CATALOGUE
 from railfab.platforms import ChangeName, platform, platform_names
 from railfab.twin import Control, Twin, connect, running
@@ -216,8 +217,11 @@ def test_a_port_in_use_is_one_clear_line_and_leaves_nothing(tmp_path: Path) -> N
         port = taken.getsockname()[1]
         with pytest.raises(DeviceError) as caught, started(tmp_path, base_port=port):
             pass
+        occupied = in_use(port)
+    assert f"process {os.getpid()} " in occupied
     assert str(caught.value) == (
-        f"{LEAF}: cannot listen on 127.0.0.1:{port}, it is in use. End what uses the port, or choose another."
+        f"{LEAF}: cannot listen on 127.0.0.1:{port}, it is {occupied}. "
+        "End what uses the port, or choose another with --port."
     )
     assert list(tmp_path.iterdir()) == []
 

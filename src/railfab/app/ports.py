@@ -6,17 +6,21 @@ import shutil
 import socket
 
 from railfab.errors import LabError
+from railfab.listeners import in_use
 
 LOCALHOST = "127.0.0.1"
 PROMETHEUS_PORT = 9090
 
 
-def free_ports(metrics: int, prometheus: int | None) -> int | None:
+def free_ports(metrics: int, prometheus: int | None, twin: range = range(0)) -> int | None:
     """Choose the port of Prometheus; None when it is not wanted or not installed.
 
-    metrics: 0 is any. prometheus: 0 for none, None for its usual port or, where that is taken, any free one.
+    metrics: 0 is any. twin: ports of its switches. prometheus: 0 for none, None for its usual port or, where that is
+    taken, any free one.
     Raises LabError for a stated port that is in use.
     """
+    for port in twin:
+        _require_free("--twin-port", port)
     if metrics:
         _require_free("--metrics-port", metrics)
     if prometheus == 0 or shutil.which("prometheus") is None:
@@ -29,7 +33,8 @@ def free_ports(metrics: int, prometheus: int | None) -> int | None:
 
 def _require_free(option: str, port: int) -> None:
     if not _is_free(port):
-        raise LabError(f"{LOCALHOST}:{port}", "cannot be listened on", f"End what uses it, or choose another {option}")
+        problem = f"cannot be listened on ({in_use(port)})"
+        raise LabError(f"{LOCALHOST}:{port}", problem, f"End what uses it, or choose another {option}")
 
 
 def _is_free(port: int) -> bool:

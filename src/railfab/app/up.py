@@ -104,7 +104,9 @@ def up(
     """
     _check_turn(options)
     sys.setswitchinterval(SWITCH_INTERVAL_S)
-    prometheus_port = free_ports(options.metrics_port, options.prometheus_port)
+    count = len(fabric.topology.switches()) if options.twin_port else 0
+    twin_ports = range(options.twin_port, options.twin_port + count)
+    prometheus_port = free_ports(options.metrics_port, options.prometheus_port, twin_ports)
     start = _Start(fabric, options, report, stop_requested, began_s=time.monotonic())
     with (
         _twin_files_removed(options.state, fabric.intent.fabric),

@@ -106,7 +106,7 @@ lab.lab_app.command()(containerlab.render)
 app.add_typer(lab.lab_app, name="lab")
 app.command()(collect.collect)
 app.add_typer(dashboards.app, name="dashboards")
-app.command()(twin.twin)
+app.add_typer(twin.twin_app, name="twin")
 app.command()(up.up)
 
 
@@ -163,7 +163,7 @@ def _usage(error: typer.TyperException) -> str:
     context = getattr(error, "ctx", None)
     if not message or context is None:
         return message
-    return f"{message}{'' if message[-1] in '.?' else '.'} See {context.command_path} --help."
+    return f"{message}{'' if message[-1] in '.?' else '.'} See {context.command_path.rstrip()} --help."
 
 
 def _refused(error: OSError) -> str:

@@ -1,25 +1,37 @@
-"""`railfab twin`: serve the switches of a fabric, or change the job of a running twin."""
+"""`railfab twin`: serve the switches of a fabric, here or without a terminal; change the job of a running twin; list
+and stop twins."""
 
 from __future__ import annotations
 
+import sys
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from railfab.cli.common import (
+    FOUND,
     STATE_DEFAULT,
     AcceptOption,
     IntentFile,
+    Output,
+    OutputOption,
     StateOption,
+    print_json,
     print_table,
     stderr,
+    stdout,
     stop_at_errors,
 )
+from railfab.errors import EndpointError, LabError
+from railfab.units import counted, listed
 
 if TYPE_CHECKING:
+    from railfab.fabric import Design
     from railfab.intent import Job
-    from railfab.twin import Twin
+    from railfab.twin import FoundTwin, Twin
 
 JobOption = Annotated[
     Path | None,
@@ -33,17 +45,48 @@ ConfiguredOption = Annotated[
     bool,
     typer.Option("--configured", metavar="", help="Start with configured switches instead of empty ones."),
 ]
+DetachOption = Annotated[
+    bool,
+    typer.Option("--detach", metavar="", help="Return when the switches can be reached; the twin goes on."),
+]
+RunningTwin = Annotated[
+    Path | None,
+    typer.Argument(metavar="[FILE]", help="Intent of the twin's fabric; else any in DIR.", show_default=False),
+]
+SERVE = "serve"
 
 
+class TwinGroup(TyperGroup):
+    """`railfab twin FILE` beside `railfab twin status` and `railfab twin stop`: what is no such word is a file."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        words = self.commands.keys() - {SERVE}
+        completing = ctx.resilient_parsing and not args
+        return super().parse_args(ctx, args if completing or (args[:1] and args[0] in words) else [SERVE, *args])
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        name, command, rest = super().resolve_command(ctx, args)
+        return "" if name == SERVE else name, command, rest
+
+
+twin_app = typer.Typer(cls=TwinGroup, help="Serve every switch of a fabric on this machine; list and stop twins.")
+
+
+@twin_app.command(SERVE, hidden=True)
 def twin(
     file: IntentFile,
     job: JobOption = None,
     state: StateOption = STATE_DEFAULT,
     port: PortOption = 57400,
     configured: ConfiguredOption = False,
+    detach: DetachOption = False,
     accept: AcceptOption = None,
 ) -> None:
-    """Serve every switch of a fabric as a gNMI target, with a simulation of its traffic behind them."""
+    """Serve every switch of a fabric as a gNMI target, with a simulation of its traffic behind them, until Ctrl-C.
+
+    With --detach it goes on without a terminal: `railfab twin status` shows it, `railfab twin stop` ends it.
+    An intent whose file is called status or stop is ./status or ./stop.
+    """
     from railfab.fabric import design
     from railfab.intent import load_job
     from railfab.twin import Twin, running, serve
@@ -56,6 +99,12 @@ def twin(
         stderr().print(f"{fabric.topology.fabric}: the running twin changed to job {wanted.job}")
         return
     stop_at_errors(fabric, accept)
+    if detach:
+        options = ["--state", str(state), "--port", str(port), *(f"--accept={code}" for code in accept or ())]
+        options += ["--job", str(job)] if job is not None else []
+        options += ["--configured"] if configured else []
+        _detach(fabric, state, options)
+        return
     served = Twin(fabric, state=state, base_port=port, configured=configured, job=wanted)
     serve(served, started=lambda: _announce(served, wanted))
 
@@ -65,3 +114,78 @@ def _announce(served: Twin, job: Job | None) -> None:
     print_table(f"Twin of {served.fabric}", ("switch", "gNMI", "platform"), rows)
     doing = f"job {job.job}" if job is not None else "no job"
     stderr().print(f"{doing}; job metrics at {served.control.metrics_url}; Ctrl-C ends it")
+
+
+def _detach(fabric: Design, state: Path, options: list[str]) -> None:
+    """Start this command in a session of its own, and say where it is and how to go on."""
+    from railfab.intent.document import STDIN, standard_input
+    from railfab.twin import start_detached
+    from railfab.twin.files import twin_files
+
+    name, intent = fabric.topology.fabric, str(fabric.path)
+    text = standard_input() if fabric.path == STDIN else None
+    command = [sys.executable, "-m", "railfab", "--verbose", "twin", intent, *options]
+    status = start_detached(command, state, name, text)
+    files = twin_files(state, name)
+    lines = (
+        f"twin of {name}: {counted(len(status.switches), 'switch')} can be reached (process {status.pid})",
+        f"endpoints: {files.endpoints}",
+        f"log: {files.log}",
+        f"next: railfab deploy {intent} --on twin; to end it: railfab twin stop",
+    )
+    for line in lines:
+        stdout().print(line, soft_wrap=True, markup=False)
+
+
+@twin_app.command("status")
+def show_status(
+    file: RunningTwin = None, state: StateOption = STATE_DEFAULT, output: OutputOption = Output.TABLE
+) -> None:
+    """Show the running twins; exit code 1 when there is none."""
+    found = _found(file, state)
+    if output is Output.JSON:
+        print_json([asdict(one) for one in found])
+    elif found:
+        columns = ("fabric", "process", "switches up", "BGP ends up", "job", "simulated s")
+        print_table("", columns, [_row(one) for one in found])
+    else:
+        stdout().print(f"no twin is running in {state}", soft_wrap=True, markup=False)
+    if not found:
+        raise typer.Exit(FOUND)
+
+
+def _row(found: FoundTwin) -> tuple[object, ...]:
+    status = found.status
+    if status is None:
+        return found.fabric, found.pid, "does not answer", None, None, None
+    up = sum(switch.running for switch in status.switches)
+    ends = f"{status.sessions_up}/{status.sessions}"
+    job = status.job or "-"
+    return found.fabric, found.pid, f"{up}/{len(status.switches)}", ends, job, f"{status.simulated_s:.0f}"
+
+
+@twin_app.command("stop")
+def stop_twin(
+    file: RunningTwin = None, state: StateOption = STATE_DEFAULT, output: OutputOption = Output.TABLE
+) -> None:
+    """Stop a running twin, and remove its files; without FILE the only one of DIR."""
+    from railfab.twin import stop
+
+    found = _found(file, state)
+    if not found:
+        raise EndpointError(str(state), "no twin is running", "Start one with railfab twin FILE")
+    if len(found) > 1:
+        problem = f"the twins of {listed([one.fabric for one in found])} are running"
+        raise LabError(str(state), problem, "Name the intent of one of them: railfab twin stop FILE")
+    stop(state, found[0])
+    if output is Output.JSON:
+        print_json({"fabric": found[0].fabric, "stopped": True})
+    else:
+        typer.echo(f"twin of {found[0].fabric} stopped", err=True)
+
+
+def _found(file: Path | None, state: Path) -> list[FoundTwin]:
+    from railfab.intent import load_intent
+    from railfab.twin import found_twins
+
+    return found_twins(state, load_intent(file).fabric if file is not None else None)

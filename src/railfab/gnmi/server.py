@@ -28,6 +28,7 @@ from railfab.gnmi.reader import Reader
 from railfab.gnmi.streams import SubscriptionError, Subscriptions, snapshot, stream, subscriptions
 from railfab.gnmi.target import Target
 from railfab.gnmi.values import ENCODINGS
+from railfab.listeners import in_use
 
 GET_AGE_S = 0.5
 """Maximum age of the values of a Get [s]."""
@@ -146,7 +147,7 @@ class GnmiServer:
         try:
             self.port = self._bind(server, address)
         except RuntimeError:
-            remedy = "End what uses the port, or choose another"
+            remedy = "End what uses the port, or choose another with --port"
             raise DeviceError(self.target.name, f"cannot listen on {address}, {self._obstacle()}", remedy) from None
         await self._loop.started(server)
         self._server = server
@@ -158,7 +159,8 @@ class GnmiServer:
             try:
                 probe.bind((self.host, self.port))
             except OSError as error:
-                return "it is in use" if error.errno == errno.EADDRINUSE else (error.strerror or str(error)).lower()
+                busy = error.errno == errno.EADDRINUSE
+                return f"it is {in_use(self.port)}" if busy else (error.strerror or str(error)).lower()
         return "it was in use"
 
     def _bind(self, server: Any, address: str) -> int:

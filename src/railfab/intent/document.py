@@ -108,7 +108,7 @@ def remaining_faults(path: Path, faults: int) -> list[IntentError]:
 
 def _text(path: Path) -> str:
     try:
-        content = _stdin() if path == STDIN else _start(path)
+        content = standard_input() if path == STDIN else _start(path)
         text = content.decode("utf-8-sig")
     except FileNotFoundError:
         raise IntentError(str(path), "no such file", "Check the path") from None
@@ -131,7 +131,7 @@ def _start(path: Path) -> bytes:
 
 
 @cache
-def _stdin() -> bytes:
+def standard_input() -> bytes:
     """Standard input, read once: a command may read its intent again to name a line."""
     return sys.stdin.buffer.read(MAX_BYTES + 1)
 

@@ -6,6 +6,7 @@ system of the server. Background jobs of a session continue when the connection 
 
 from __future__ import annotations
 
+import errno
 import hmac
 import os
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from typing import Self
 import asyncssh
 
 from railfab.errors import LabError
+from railfab.listeners import in_use
 from railfab.ssh.cli import run_cli
 from railfab.ssh.dialogue import NewCli
 from railfab.ssh.processes import run_session
@@ -109,6 +111,7 @@ async def serve(
     except OSError as error:
         number = error.errno or 0
         problem = (os.strerror(number) if number > 0 else str(error.strerror)).lower()
+        problem = in_use(port) if number == errno.EADDRINUSE else problem
         raise LabError(where, f"cannot listen ({problem})", "Use a free port and an address of this machine") from None
     return SshServer(acceptor, key)
 

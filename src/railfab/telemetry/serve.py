@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
 import socket
@@ -17,6 +18,7 @@ from wsgiref.types import StartResponse, WSGIEnvironment
 from prometheus_client import CollectorRegistry, make_wsgi_app
 
 from railfab.errors import RailfabError
+from railfab.listeners import in_use
 
 logger = logging.getLogger(__name__)
 
@@ -75,7 +77,8 @@ class MetricsServer:
         except OverflowError:
             raise ListenError(f"{host}:{port}", "is no port", "Choose one from 1 to 65535") from None
         except OSError as error:
-            problem = f"cannot be listened on ({(error.strerror or str(error)).lower()})"
+            reason = in_use(port) if error.errno == errno.EADDRINUSE else (error.strerror or str(error)).lower()
+            problem = f"cannot be listened on ({reason})"
             raise ListenError(f"{host}:{port}", problem, "End what uses it, or choose another --port") from None
         self._thread = threading.Thread(target=self._server.serve_forever, name="railfab-metrics", daemon=True)
 

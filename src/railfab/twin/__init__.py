@@ -1,8 +1,22 @@
 """The twin: virtual switches behind real gNMI servers, over a simulated fabric that can be controlled while it runs."""
 
 from railfab.twin.control import Control, connect, running
+from railfab.twin.detached import FoundTwin, found_twins, start_detached, stop
 from railfab.twin.serve import serve
 from railfab.twin.service import BASE_PORT, Twin
 from railfab.twin.status import SwitchStatus, TwinStatus
 
-__all__ = ["BASE_PORT", "Control", "SwitchStatus", "Twin", "TwinStatus", "connect", "running", "serve"]
+__all__ = [
+    "BASE_PORT",
+    "Control",
+    "FoundTwin",
+    "SwitchStatus",
+    "Twin",
+    "TwinStatus",
+    "connect",
+    "found_twins",
+    "running",
+    "serve",
+    "start_detached",
+    "stop",
+]

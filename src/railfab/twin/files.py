@@ -44,6 +44,11 @@ class TwinFiles:
     def lock(self) -> Path:
         return self._beside("lock")
 
+    @property
+    def log(self) -> Path:
+        """Output of a twin without a terminal; it stays when the twin ends, until the next one starts."""
+        return self._beside("log")
+
     def written(self) -> tuple[Path, ...]:
         return self.endpoints, self.credentials, self.ca, self.host_key, self.known_hosts, self.control
 
@@ -64,13 +69,15 @@ def claimed(state: Path, fabric: str) -> Iterator[TwinFiles]:
     """
     files = twin_files(state, fabric)
     _make_directory(files.lock.parent)
-    with _open_lock(files.lock).open("w") as lock:
+    with _open_lock(files.lock).open("a") as lock:  # without emptying that of a running twin
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             remedy = "Stop it, or use another --state"
             raise LabError(fabric, f"a twin is already running ({files.endpoints})", remedy) from None
         give_to_caller(files.lock)
+        lock.truncate(0)
+        print(os.getpid(), file=lock, flush=True)
         try:
             yield files
         finally:

@@ -1,0 +1,53 @@
+"""The process that listens on a TCP port of this machine, from Linux's /proc: for errors about a port in use."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+PROC = Path("/proc")
+LISTEN = "0A"
+"""State of a listening socket in /proc/net/tcp (tcp_states.h: TCP_LISTEN)."""
+MOST_CHARACTERS = 60
+"""Characters of a command that a message shows."""
+
+
+def listener(port: int) -> str | None:
+    """`process 4711 (railfab twin pod64.yml)`; None if no process listens, or none whose files may be read."""
+    sockets = {f"socket:[{inode}]" for name in ("tcp", "tcp6") for inode in _listening(PROC / "net" / name, port)}
+    if not sockets:
+        return None
+    for process in PROC.glob("[0-9]*"):
+        with suppress(OSError):
+            if any(_link(file) in sockets for file in (process / "fd").iterdir()):
+                return f"process {process.name} ({_command(process)})"
+    return None
+
+
+def in_use(port: int) -> str:
+    """`in use by process 4711 (railfab twin pod64.yml)`, or `in use` if the process is not known."""
+    found = listener(port)
+    return f"in use by {found}" if found else "in use"
+
+
+def _listening(table: Path, port: int) -> list[str]:
+    """Inodes of the sockets that listen on a port. Columns of the table: proc_pid_net(5)."""
+    try:
+        rows = [line.split() for line in table.read_text().splitlines()[1:]]
+    except OSError:
+        return []
+    return [row[9] for row in rows if row[3] == LISTEN and int(row[1].rpartition(":")[2], 16) == port]
+
+
+def _link(file: Path) -> str:
+    try:
+        return str(file.readlink())
+    except OSError:
+        return ""
+
+
+def _command(process: Path) -> str:
+    """The command line of a process, shortened."""
+    words = (process / "cmdline").read_bytes().decode(errors="replace").split("\0")
+    text = " ".join(words).strip()
+    return text if len(text) <= MOST_CHARACTERS else f"{text[: MOST_CHARACTERS - 3]}..."

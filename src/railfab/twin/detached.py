@@ -1,0 +1,132 @@
+"""Twins without a terminal: started in a session of their own, listed, and stopped."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from railfab.endpoints import make_folder
+from railfab.errors import EndpointError, LabError
+from railfab.twin.control import running
+from railfab.twin.files import TwinFiles, claimed, twin_files
+from railfab.twin.status import TwinStatus
+
+POLL_S = 0.1
+STOPS_WITHIN_S = 15.0
+"""Time from SIGTERM until a twin that has not ended is killed [s]."""
+LOCK = ".twin.lock"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundTwin:
+    """A twin of a state directory. status: None when it does not answer, as while it starts."""
+
+    fabric: str
+    pid: int
+    status: TwinStatus | None
+
+
+def start_detached(command: Sequence[str], state: Path, fabric: str, intent: bytes | None = None) -> TwinStatus:
+    """Start a twin in a session of its own, and return when its switches can be reached.
+
+    command: serves the twin of this fabric. intent: what it reads from standard input. Its output is in
+    `TwinFiles.log`. Raises LabError, with the reason from the log, when it ends before, or when one is running.
+    """
+    files = twin_files(state, fabric)
+    if _holder(files) is not None:
+        raise LabError(fabric, f"a twin is already running ({files.endpoints})", "Stop it: railfab twin stop")
+    process = _spawn(command, files.log, intent)
+    try:
+        while process.poll() is None:
+            control = running(state, fabric) if files.control.exists() else None
+            if control is not None and (status := control.status()).pid == process.pid:
+                return status
+            time.sleep(POLL_S)
+    except BaseException:
+        process.terminate()
+        process.wait()
+        raise
+    raise LabError(fabric, f"the twin ended: {_reason(files.log)}", f"Its log is {files.log}")
+
+
+def _spawn(command: Sequence[str], log: Path, intent: bytes | None) -> subprocess.Popen[bytes]:
+    try:
+        make_folder(log.parent)
+        output = log.open("wb")
+    except OSError as error:
+        problem = f"cannot be written ({(error.strerror or str(error)).lower()})"
+        raise LabError(str(log), problem, "Name another directory with --state") from None
+    with output:
+        stdin = subprocess.DEVNULL if intent is None else subprocess.PIPE
+        process = subprocess.Popen(
+            command, stdin=stdin, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
+        )
+    if process.stdin is not None and intent is not None:
+        with suppress(BrokenPipeError), process.stdin:
+            process.stdin.write(intent)
+    return process
+
+
+def _reason(log: Path) -> str:
+    """The last error in a log, else its last line."""
+    lines = log.read_text(errors="replace").strip().splitlines() or ["it printed nothing"]
+    errors = [line.removeprefix("railfab: ") for line in lines if line.startswith("railfab: ")]
+    return (errors or lines)[-1].rstrip(".")
+
+
+def found_twins(state: Path, fabric: str | None = None) -> list[FoundTwin]:
+    """The running twins of a state directory, or the one of a fabric, by name."""
+    names = sorted(path.name.removesuffix(LOCK) for path in state.glob(f"*{LOCK}"))
+    holders = {name: _holder(twin_files(state, name)) for name in names if fabric in (None, name)}
+    return [
+        FoundTwin(fabric=name, pid=pid, status=control.status() if (control := running(state, name)) else None)
+        for name, pid in holders.items()
+        if pid is not None
+    ]
+
+
+def stop(state: Path, found: FoundTwin) -> None:
+    """End a twin, and remove its files; kill it when it has not ended after STOPS_WITHIN_S.
+
+    Raises EndpointError when it is not running any more, LabError when it belongs to another user.
+    """
+    files = twin_files(state, found.fabric)
+    _signal(found, signal.SIGTERM)
+    until_s = time.monotonic() + STOPS_WITHIN_S
+    while _holder(files) == found.pid:
+        if time.monotonic() > until_s:
+            _signal(found, signal.SIGKILL)
+            until_s += STOPS_WITHIN_S
+        time.sleep(POLL_S)
+    with suppress(LabError), claimed(state, found.fabric):
+        pass  # removes the files of one that was killed
+
+
+def _signal(found: FoundTwin, number: signal.Signals) -> None:
+    try:
+        os.kill(found.pid, number)
+    except ProcessLookupError:
+        raise EndpointError(found.fabric, "no twin is running", "Start it with railfab twin FILE") from None
+    except PermissionError:
+        problem = f"process {found.pid} of its twin belongs to another user"
+        raise LabError(found.fabric, problem, "Stop it as that user") from None
+
+
+def _holder(files: TwinFiles) -> int | None:
+    """Process id of the twin that holds these files; None when none does."""
+    try:
+        with files.lock.open() as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return int(lock.read() or 0) or None
+    except OSError:
+        return None
+    return None
