@@ -53,7 +53,7 @@ def nic_of(intent: FabricIntent) -> NicModel | None:
     if name is None:
         return None
     if name not in nic_models():
-        raise TopologyError(f"NIC {name!r}", "is not in the catalogue", nearest(name, nic_models()))
+        raise TopologyError("hosts.nic", f"{name!r} is not in the catalogue of NICs", nearest(name, nic_models()))
     return nic_models()[name]
 
 
