@@ -126,6 +126,8 @@ def test_a_stated_ramp_that_starts_below_the_data_in_flight_of_one_flow() -> Non
     ((_, text),) = said(lossless=ramp(500_000, 900_000))
     assert text.endswith("State 800: {kmin_bytes: 1000000, kmax_bytes: 3000000}.")
     assert said(lossless=ramp(1_000_000, 1_000_001)) == []
+    ((_, text),) = said(lossless=Lossless(ecn={800: Ramp(kmin_bytes=1, kmax_bytes=2, pmax_percent=20)}))
+    assert text.endswith("State 800: {kmin_bytes: 1000000, kmax_bytes: 3000000, pmax_percent: 20}.")
 
 
 def test_a_stated_ramp_that_ends_above_what_the_chip_grants() -> None:

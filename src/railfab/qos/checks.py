@@ -81,10 +81,13 @@ def _stated(lossless: Lossless, ramps: Mapping[int, Ramp]) -> Choice:
     """The choice to state other ramps for some speeds."""
     stated = {} if isinstance(lossless.ecn, bool) else lossless.ecn
     changed = {rate: ramp.model_dump() for rate, ramp in {**stated, **ramps}.items()}
-    shown = (
-        f"{rate}: {{kmin_bytes: {ramp.kmin_bytes}, kmax_bytes: {ramp.kmax_bytes}}}" for rate, ramp in ramps.items()
-    )
+    shown = (f"{rate}: {{{_keys(ramp)}}}" for rate, ramp in ramps.items())
     return Choice(", ".join(shown), {"profile.lossless.ecn": changed}, STATE)
+
+
+def _keys(ramp: Ramp) -> str:
+    """A ramp as YAML, without what is the default."""
+    return ", ".join(f"{key}: {value}" for key, value in ramp.model_dump(exclude_defaults=True).items())
 
 
 def _stated_ramps(_where: str, plan: BufferPlan) -> Iterator[Finding]:
