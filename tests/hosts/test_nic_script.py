@@ -13,6 +13,7 @@ import pytest
 from tests.hosts.rig import Host, fabric, host
 
 from railfab.hosts import nic as script
+from railfab.intent import FabricIntent
 
 NVIDIA, BROADCOM, AMD = NICS = ("connectx-7", "bcm57608", "pollara-400")
 
@@ -325,6 +326,22 @@ def test_amd_has_each_card_by_its_port_and_the_values_of_amd(configured: Configu
         assert nic["nodrop"] == [3]
         assert nic["scheduling"] == [["0", "10", "0"], ["3", "90", "0"], ["6", "0", "10"]]
         assert (nic["dcqcn"]["token-bucket-size"], nic["dcqcn"]["cnp-dscp"]) == ("800000", "48")
+
+
+def test_the_ports_of_a_lag_share_an_rdma_device_and_take_the_mtu_of_the_bond(tmp_path: Path) -> None:
+    """The kernel shows the RDMA device of a bond below its first port."""
+    document = fabric(NVIDIA).model_dump(mode="json", exclude_unset=True)
+    document["hosts"] = {"gpus": 1, "nic_ports": 2, "rate_gbps": 200, "attach": "mlag", "nic": NVIDIA}
+    del document["backend"]["spines"]
+    made = host(tmp_path, FabricIntent.model_validate(document), NVIDIA)
+    bond = {"master": "bond1", "name": "rail1-p1"}
+    made.change(lambda state: state["nics"]["enp1s0"].update(master="bond1"))
+    made.change(lambda state: state["nics"]["enp2s0"].update(bond))
+    shutil.rmtree(next(made.root.glob("sys/devices/*/*/*/0000:02:02.0/infiniband")))
+    made.run("--apply")
+    assert made.check()["nics"] == {"rail1-p0": NVIDIA, "rail1-p1": NVIDIA}
+    assert "ip link set dev bond1 mtu 9216" in made.calls()
+    assert "NCCL_IB_HCA==mlx5_1:1" in made.run("--env").splitlines()
 
 
 def test_the_environment_has_the_devices_by_rail(configured: Configured) -> None:

@@ -258,13 +258,16 @@ DCQCN = {
 
 def ip(state):
     if "set" in ARGUMENTS:
-        state["nics"][option("dev")]["mtu"] = int(option("mtu"))
+        for name, nic in state["nics"].items():
+            if option("dev") in (name, nic.get("master")):
+                nic["mtu"] = int(option("mtu"))
         return
     names = [option("dev")] if "dev" in ARGUMENTS else list(state["nics"])
     links = []
     for number, name in enumerate(names, start=2):
         nic = state["nics"][name]
-        links.append({"ifindex": number, "ifname": name, "mtu": nic["mtu"], "altnames": [nic["name"]]})
+        link = {"ifindex": number, "ifname": name, "mtu": nic["mtu"], "altnames": [nic["name"]]}
+        links.append({**link, "master": nic["master"]} if "master" in nic else link)
     print(json.dumps(links, separators=(",", ":")))
 
 
