@@ -109,7 +109,7 @@ def _buffers(buffers: Sequence[SwitchBuffers]) -> Iterator[str]:
     if not buffers:
         yield "No class is lossless."
         return
-    columns = ("switches", "ports", "Kmin kB", "Kmax kB", "Pmax", "XOFF kB", "headroom kB")
+    columns = ("switches", "ports", "Kmin kB", "Kmax kB", "Pmax", "XOFF kB", "most headroom kB")
     yield from _table(columns, (row for kind in buffers for row in _threshold_rows(kind)))
     yield ""
     for kind in buffers:
