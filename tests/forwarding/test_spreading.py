@@ -109,6 +109,32 @@ def test_the_slowest_flow_after_the_failure_of_a_link_is_as_stated(name: str, ki
     assert domain.slowest_percent == pytest.approx(100 * after / before, abs=1e-4)
 
 
+@pytest.mark.parametrize(("name", "kind"), LEAF_LINKS + SPINE_LINKS)
+def test_weighted_ecmp_spreads_the_loss_over_all_flows(name: str, kind: FailureKind) -> None:
+    bgp = INTENTS[name].profile.bgp.model_copy(update={"weighted_ecmp": True})
+    profile = INTENTS[name].profile.model_copy(update={"bgp": bgp})
+    intent = INTENTS[name].model_copy(update={"profile": profile})
+    topology = wire(intent)
+    whole, (domain, link) = converged(topology, intent), first(topology, kind, intent)
+    pods = kind is FailureKind.SPINE_LINK
+    before = slowest(whole, topology, between_pods=pods)
+    after = slowest(without(whole, link), topology, between_pods=pods)
+    assert domain.spread is None
+    assert domain.slowest_percent == pytest.approx(100 * after / before, abs=1e-4)
+
+
+def test_a_next_hop_has_the_weight_of_the_links_behind_it() -> None:
+    """The spine with one link left has half of the weight of the others: 1 of 7 shares over its two links."""
+    intent = fabric(backend__spines__links_per_leaf=2, profile__bgp={"weighted_ecmp": True})
+    topology = wire(intent)
+    _, link = first(topology, FailureKind.LEAF_LINK, intent)
+    left = without(converged(topology, intent), link)
+    host = next(one.a for one in topology.links if one.z.node == link.a.node and one.a.rail is not None)
+    assert host.address is not None
+    shares = Counter(left.links.far(hop).node for hop in left.routes.egress("pod1-seg2-leaf1", host.address.ip))
+    assert shares == {"pod1-spine1": 2, "pod1-spine2": 4, "pod1-spine3": 4, "pod1-spine4": 4}
+
+
 def test_of_two_parallel_links_one_fails_and_the_other_leaves_keep_eight_next_hops() -> None:
     """2 of the 8 lead over the spine with one link left: 2/8 of the flows halve, and a collective with them."""
     intent = INTENTS["pod64: two links to each of four spines"]
@@ -130,9 +156,12 @@ def test_one_link_to_each_spine_leaves_no_uneven_spread() -> None:
 
 
 def test_a_port_channel_keeps_its_share_of_the_flows_in_both_directions() -> None:
-    intent = fabric(backend__spines__links_per_leaf=2, backend__spines__bundle=True)
+    bundled = {"backend__spines__links_per_leaf": 2, "backend__spines__bundle": True}
+    intent = fabric(**bundled)
+    weighted = fabric(**bundled, profile__bgp={"weighted_ecmp": True})
+    assert failure_domains(wire(weighted), weighted) == failure_domains(wire(intent), intent)
     domain, _ = first(wire(intent), FailureKind.LEAF_LINK, intent)
     assert domain.spread is not None
     assert (domain.spread.next_hops, domain.spread.slowed, domain.spread.slowest) == (4, 1, 0.5)
-    routed = replace(domain.spread, next_hops=8, slowed=2)
+    routed = replace(domain.spread, next_hops=8, slowed=2, channel=False)
     assert routed == first(wire(INTENTS["pod64: two links to each of four spines"]), domain.kind, intent)[0].spread

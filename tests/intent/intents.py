@@ -38,7 +38,8 @@ profile:
   ecmp: flowlet
   transport: uet
   bfd: {interval_ms: 100, multiplier: 3}
-  bgp: {max_paths: 32, keepalive_s: 10, hold_s: 30, connect_retry_s: 5, advertisement_interval_s: 0, prefix_limit: 2000}
+  bgp: {max_paths: 32, keepalive_s: 10, hold_s: 30, connect_retry_s: 5, advertisement_interval_s: 0, prefix_limit: 2000,
+    weighted_ecmp: true}
   hash: {fields: [source-port, destination-port], seed: 7, flowlet_gap_us: 50}
   lossless:
     dscp: 26

@@ -49,7 +49,7 @@ def test_pod64_by_hand() -> None:
             (32, 6.25, 0),
             50.0,
             Service.OTHER_LEAVES,
-            Spread(next_hops=8, slowed=2, slowest=0.5, weighted=0.875),
+            Spread(next_hops=8, slowed=2, slowest=0.5, weighted=0.875, channel=False),
         ),
         domain(FailureKind.SPINE, "pod1-spine1", 4, (64, 25.0, 0), 75.0, Service.OTHER_LEAVES),
     )

@@ -14,6 +14,7 @@ from railfab.device.routing import (
     Bgp,
     BgpNeighbor,
     Family,
+    LinkBandwidth,
     NextHop,
     Policy,
     PolicyRule,
@@ -34,9 +35,17 @@ def planned_policies(switch: PlannedSwitch) -> tuple[Policy, ...]:
     """Policies of a switch: it accepts and announces loopbacks and prefixes of hosts, and of EVPN every route."""
     announced = switch.fabric.announced[switch.node.net]
     rules = tuple(PolicyRule(action=Action.PERMIT, prefixes=(_range(found),)) for found in announced)
-    underlay = Policy(name=IMPORT, rules=rules), Policy(name=EXPORT, rules=rules)
+    exported = tuple(replace(rule, set_link_bandwidth=_link_bandwidth(switch)) for rule in rules)
+    underlay = Policy(name=IMPORT, rules=rules), Policy(name=EXPORT, rules=exported)
     overlay = Policy(name=OVERLAY, rules=(), default=Action.PERMIT)
     return (*underlay, overlay) if _overlay_peers(switch) else underlay
+
+
+def _link_bandwidth(switch: PlannedSwitch) -> LinkBandwidth | None:
+    """The link bandwidth that a switch announces: leaves that of their links, which the tiers above them add up."""
+    if not switch.profile.bgp.weighted_ecmp:
+        return None
+    return LinkBandwidth.NEXT_HOPS if switch.node.role is Role.LEAF else LinkBandwidth.CUMULATIVE
 
 
 def _range(found: Announced) -> PrefixRange:

@@ -31,6 +31,17 @@ class PrefixRange:
         return False
 
 
+class LinkBandwidth(StrEnum):
+    """The value of the link bandwidth community (RFC 10005) that a rule sets: the number of equal next hops of the
+    route, each as a unit of bandwidth, or the sum of the values that they were received with.
+
+    A switch whose equal next hops all have a value gives each a share of the flows in proportion to it.
+    """
+
+    NEXT_HOPS = "next-hops"
+    CUMULATIVE = "cumulative"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyRule:
     """One rule of a policy: a route that matches every condition is permitted, with the settings, or denied.
@@ -47,6 +58,7 @@ class PolicyRule:
     set_communities: tuple[str, ...] = ()
     set_local_preference: int | None = None
     set_med: int | None = None
+    set_link_bandwidth: LinkBandwidth | None = None
     prepend: int = 0
 
 

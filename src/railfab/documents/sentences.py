@@ -114,7 +114,8 @@ def _uneven(domain: FailureDomain, spread: Spread) -> str:
     return (
         f"After the failure of {domain.example}, ECMP without weights keeps {spread.next_hops} next hops: the "
         f"{spread.slowed} of {spread.next_hops} that lead over this pair of switches carry as many flows as before, at "
-        f"{_share(spread.slowest)} of their rate{collective}; with weights all flows would run at "
+        f"{_share(spread.slowest)} of their rate{collective}; with weights (`profile.bgp.weighted_ecmp`)"
+        f"{' on single links in place of a port channel' if spread.channel else ''} all flows would run at "
         f"{_share(spread.weighted)}."
     )
 

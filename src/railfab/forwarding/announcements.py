@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from railfab.forwarding.attributes import UNREACHED, Numbers, RouteAttributes
 from railfab.forwarding.peers import FAMILIES, Directions
-from railfab.forwarding.policies import ACCEPTED, DENIED
+from railfab.forwarding.policies import ACCEPTED, ADDED, COUNTED, DENIED
 from railfab.forwarding.prefix_groups import PrefixGroups
 from railfab.forwarding.route_table import Routes
 
@@ -27,11 +27,13 @@ class Announced(NamedTuple):
     """Axes (session, group). offered: whether the sender announces the groups.
 
     numbers, costs: with which attributes, as they leave it, its AS number not yet prepended, and their cost.
+    bandwidth: the link bandwidths, 0 for none; None if no policy sets any.
     """
 
     offered: NDArray[np.bool_]
     numbers: Numbers
     costs: NDArray[np.int32]
+    bandwidth: NDArray[np.int32] | None
 
 
 class Verdicts:
@@ -74,7 +76,27 @@ def announced(table: Routes, directions: Directions, at: NDArray[np.int64], verd
         numbers = numbers.copy()
         numbers[special] = table.tables.policies.apply(verdict[special], numbers[special], attributes, sender_asn)
         costs[special] = attributes.costs(numbers[special])
-    return Announced(passing, numbers, costs)
+    return Announced(passing, numbers, costs, _bandwidth(table, directions, at, best, passing))
+
+
+def _bandwidth(
+    table: Routes, directions: Directions, at: NDArray[np.int64], best: Best, passing: NDArray[np.bool_]
+) -> NDArray[np.int32] | None:
+    """(session, group) the link bandwidths that are announced, 0 for none; None if no policy sets any.
+
+    A switch announces only a value that its policy sets.
+    """
+    policies = table.tables.policies
+    if not policies.sets_link_bandwidth:
+        return None
+    verdicts = np.broadcast_to(best.verdict, passing.shape)[passing]
+    kinds = policies.link_bandwidths(verdicts, best.numbers[passing], table.tables.attributes)
+    rows, columns = np.nonzero(passing)
+    place = directions.rows[rows], at[columns]
+    next_hops = np.maximum(table.tables.hops.sizes(table.hops[place]), 1)
+    found = np.zeros(passing.shape, np.int32)
+    found[passing] = np.select([kinds == COUNTED, kinds == ADDED], [next_hops, table.bandwidth[place]], 0)
+    return found
 
 
 def best_of(table: Routes, directions: Directions, at: NDArray[np.int64], verdicts: Verdicts) -> Best:

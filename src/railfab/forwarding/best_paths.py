@@ -98,6 +98,7 @@ class BestPaths:
             columns |= marked
         draft = self._draft
         draft.cost[:, columns], draft.best[:, columns], draft.hops[:, columns] = UNREACHED, NO_PATH, NO_HOPS
+        draft.bandwidth[:, columns] = 0
         self._dirty = {name: own & columns for name, own in self._origins.items() if (own & columns).any()}
         self.computed.update(draft.rows)
 
@@ -105,27 +106,31 @@ class BestPaths:
         """Compute a switch's routes of these groups; the groups whose cost or attributes differ, None for none."""
         draft, row = self._draft, self._draft.rows[name]
         at = np.flatnonzero(columns)
-        cost, best, hops = self._best(name, at)
+        cost, best, hops, bandwidth = self._best(name, at)
         own = self._origins.get(name)
         if own is not None:
             mine = own[at]
-            cost[mine], best[mine], hops[mine] = 0, NO_PATH, NO_HOPS
+            cost[mine], best[mine], hops[mine], bandwidth[mine] = 0, NO_PATH, NO_HOPS, 0
         differs = (cost != draft.cost[row, at]) | (best != draft.best[row, at])
+        if draft.tables.policies.sets_link_bandwidth:
+            differs |= bandwidth != draft.bandwidth[row, at]
+            differs |= draft.tables.hops.sizes(hops) != draft.tables.hops.sizes(draft.hops[row, at])
         draft.cost[row, at], draft.best[row, at], draft.hops[row, at] = cost, best, hops
+        draft.bandwidth[row, at] = bandwidth
         if not differs.any():
             return None
         result = np.zeros(self._count, bool)
         result[at[differs]] = True
         return result
 
-    def _best(self, name: str, at: NDArray[np.int64]) -> tuple[NDArray[np.int32], Numbers, NDArray[np.int32]]:
-        """Cost, attributes and next-hop group of the best routes to these groups, from what the peers announce."""
+    def _best(self, name: str, at: NDArray[np.int64]) -> tuple[NDArray[np.int32], Numbers, NDArray[np.int32], Numbers]:
+        """Cost, attributes, next-hop group and bandwidth of the best routes to these groups, by what peers announce."""
         draft, peers = self._draft, self._draft.peers.get(name, Peers())
         config = self._configs.get(name)
         bgp = config.model.bgp if config else None
         best, count = np.full(len(at), NO_PATH, np.int32), len(at)
         if bgp is None or not peers.members:
-            return np.full(count, UNREACHED), best, np.full(count, NO_HOPS, np.int32)
+            return np.full(count, UNREACHED), best, np.full(count, NO_HOPS, np.int32), np.zeros(count, np.int32)
         received = self._received(name, peers, at)
         cost = received.costs.min(axis=0)
         members = (received.costs == cost) & (cost < UNREACHED)
@@ -134,7 +139,12 @@ class BestPaths:
         if len(reached):
             best[reached] = received.at(members[:, reached].argmax(axis=0), reached)
         members = _bounded(members, bgp, cost)
-        return cost, best, draft.tables.hops.numbers(members, peers.links)
+        if received.bandwidth is None:
+            return cost, best, draft.tables.hops.numbers(members, peers.links), np.zeros(count, np.int32)
+        weights = np.where(members, received.bandwidth, 0)
+        equal = (members & (weights == 0)).any(axis=0)
+        hops = draft.tables.hops.weighted_numbers(np.where(equal, members, weights).astype(np.int32), peers.links)
+        return cost, best, hops, weights.sum(axis=0, dtype=np.int32)
 
     def _received(self, name: str, peers: Peers, at: NDArray[np.int64]) -> _Received:
         """The announcements to a switch after its import filters."""
@@ -148,7 +158,8 @@ class BestPaths:
         costs = attributes.costs_outside(announcement.costs)
         if peers.has_internal:
             costs = np.where(peers.internal[:, None], announcement.costs + 1, costs)
-        received = _Received(attributes, peers, announcement.numbers, np.where(usable, costs, UNREACHED))
+        costs = np.where(usable, costs, UNREACHED)
+        received = _Received(attributes, peers, announcement.numbers, costs, announcement.bandwidth)
         if (verdict > ACCEPTED).any():
             special = usable & (verdict > ACCEPTED)
             verdict = np.broadcast_to(verdict, special.shape)
@@ -175,10 +186,20 @@ class BestPaths:
 
 
 class _Received:
-    """Routes as they reach a switch. Axes (peer, group). costs: `UNREACHED` where there is none."""
+    """Routes as they reach a switch. Axes (peer, group). costs: `UNREACHED` where there is none. bandwidth: the link
+    bandwidths, 0 for none; None if no policy sets any.
+    """
 
-    def __init__(self, attributes: RouteAttributes, peers: Peers, numbers: Numbers, costs: NDArray[np.int32]) -> None:
+    def __init__(
+        self,
+        attributes: RouteAttributes,
+        peers: Peers,
+        numbers: Numbers,
+        costs: NDArray[np.int32],
+        bandwidth: NDArray[np.int32] | None,
+    ) -> None:
         self._attributes, self._peers, self._numbers, self.costs = attributes, peers, numbers, costs
+        self.bandwidth = bandwidth
         self._imported: Numbers | None = None
 
     def at(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Numbers:

@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from railfab.device import Action, Aggregate, BgpNeighbor, DeviceModel, PolicyRule, PrefixRange
+from railfab.device import Action, Aggregate, BgpNeighbor, DeviceModel, LinkBandwidth, PolicyRule, PrefixRange
 from railfab.forwarding.attributes import GRACEFUL_SHUTDOWN, Attributes, Numbers, RouteAttributes
 from railfab.forwarding.prefixes import Prefixes
 
@@ -28,6 +28,10 @@ DENY, PERMIT = PolicyRule(action=Action.DENY), PolicyRule(action=Action.PERMIT)
 
 DENIED, ACCEPTED = 0, 1
 """Numbers of the verdicts that deny every route of a prefix, and that let every one pass as it is."""
+
+COUNTED, ADDED = 1, 2
+"""Link bandwidths that a verdict sets: the number of next hops, and the sum of what they were received with."""
+_BANDWIDTHS = {None: 0, LinkBandwidth.NEXT_HOPS: COUNTED, LinkBandwidth.CUMULATIVE: ADDED}
 
 REJECTED = -1
 """In place of a number of attributes: a verdict denies the route."""
@@ -92,13 +96,17 @@ def _drained(rule: PolicyRule) -> PolicyRule:
 
 @dataclass(slots=True)
 class Policies:
-    """Distinct filters and verdicts. It only grows, so that numbers stay valid."""
+    """Distinct filters and verdicts. It only grows, so that numbers stay valid.
+
+    sets_link_bandwidth: whether any verdict sets one.
+    """
 
     filters: list[Filter] = field(default_factory=list)
     verdicts: list[Verdict] = field(default_factory=lambda: [(DENY,), (PERMIT,)])
     _filter_numbers: dict[Filter, int] = field(default_factory=dict)
     _verdict_numbers: dict[Verdict, int] = field(default_factory=lambda: {(DENY,): DENIED, (PERMIT,): ACCEPTED})
     _decided: dict[tuple[int, int, int], int] = field(default_factory=dict)
+    sets_link_bandwidth: bool = False
 
     def number(self, rules: Filter) -> int:
         """The number of a filter; a new one is appended."""
@@ -122,6 +130,7 @@ class Policies:
         if found is None:
             found = self._verdict_numbers[verdict] = len(self.verdicts)
             self.verdicts.append(verdict)
+            self.sets_link_bandwidth |= any(rule.set_link_bandwidth is not None for rule in verdict)
         return found
 
     def apply(
@@ -144,6 +153,19 @@ class Policies:
             for verdict, number in cases.T.tolist()
         ]
         return np.array(found, bool)[place.ravel()]
+
+    def link_bandwidths(
+        self, verdicts: NDArray[np.int32], numbers: Numbers, attributes: RouteAttributes
+    ) -> NDArray[np.int32]:
+        """`COUNTED`, `ADDED` or 0 for each of these verdicts on routes with these attributes. All of one length."""
+        if not len(numbers):
+            return np.zeros(0, np.int32)
+        cases, place = np.unique(np.stack([verdicts, numbers]), axis=1, return_inverse=True)
+        found = [
+            _BANDWIDTHS[rule_for(self.verdicts[verdict], attributes.values[number]).set_link_bandwidth]
+            for verdict, number in cases.T.tolist()
+        ]
+        return np.array(found, np.int32)[place.ravel()]
 
     def _decide(self, case: tuple[int, int, int], attributes: RouteAttributes) -> int:
         """The attributes after a verdict, by the numbers of the verdict and the attributes, and the AS number."""

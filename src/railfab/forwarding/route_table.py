@@ -41,8 +41,8 @@ class Routes:
 
     connected: per switch, the egress link of each of its own prefixes (None for loopbacks and aggregates).
     rows: row of each switch. cost: of the best route, `UNREACHED` without one. best, hops: the number of its
-    attributes, and of the next-hop group, in `tables`. counts: numbers of prefixes by switch, as far as they were
-    asked for.
+    attributes, and of the next-hop group, in `tables`. bandwidth: sum of the link bandwidths of the next hops as
+    they were received, 0 without any. counts: numbers of prefixes by switch, as far as they were asked for.
     """
 
     tables: Tables
@@ -53,6 +53,7 @@ class Routes:
     cost: NDArray[np.int32]
     best: Numbers
     hops: NDArray[np.int32]
+    bandwidth: NDArray[np.int32]
     counts: dict[str, Mapping[str, SessionCounts]]
 
     def egress(self, switch: str, address: IpAddress) -> tuple[int, ...]:
@@ -82,6 +83,7 @@ def no_routes(links: LinkTable) -> Routes:
         cost=np.zeros(shape, np.int32),
         best=np.zeros(shape, np.int32),
         hops=np.zeros(shape, np.int32),
+        bandwidth=np.zeros(shape, np.int32),
         counts={},
     )
 

@@ -170,7 +170,19 @@ def _draft(
     best, hops = np.full(shape, NO_PATH, np.int32), np.full(shape, NO_HOPS, np.int32)
     cost[:, known] = before.cost[:, old[known]]
     best[:, known], hops[:, known] = before.best[:, old[known]], before.hops[:, old[known]]
-    draft = replace(before, connected=connected, groups=groups, peers=peers, cost=cost, best=best, hops=hops, counts={})
+    bandwidth = np.zeros(shape, np.int32)
+    bandwidth[:, known] = before.bandwidth[:, old[known]]
+    draft = replace(
+        before,
+        connected=connected,
+        groups=groups,
+        peers=peers,
+        cost=cost,
+        best=best,
+        hops=hops,
+        bandwidth=bandwidth,
+        counts={},
+    )
     differing = [
         (column, set(names).symmetric_difference(before.groups.keys[place][0] if place >= 0 else ()))
         for column, ((names, _, _), place) in enumerate(zip(groups.keys, old.tolist(), strict=True))

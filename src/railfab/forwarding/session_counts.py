@@ -49,6 +49,6 @@ def _installed(table: Routes, name: str, sizes: NDArray[np.int64]) -> dict[int, 
     totals = np.bincount(table.hops[table.rows[name]], weights=sizes)
     found: dict[int, int] = {}
     for number in np.flatnonzero(totals).tolist():
-        for link in table.tables.hops.links[number]:
+        for link in set(table.tables.hops.links[number]):
             found[link] = found.get(link, 0) + int(totals[number])
     return found

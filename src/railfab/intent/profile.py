@@ -40,6 +40,11 @@ class Bgp(Model):
     hold_s: int = Field(
         default=9, ge=3, le=65_535, description="time without messages until the session is down [s]; BFD is faster"
     )
+    weighted_ecmp: bool = Field(
+        default=False,
+        description="announce the bandwidth behind each route (link bandwidth community), by which equal paths share "
+        "the flows; without it, flows are slowed after the failure of one of several parallel links",
+    )
     connect_retry_s: Annotated[int, Field(ge=1, le=65_535)] | None = Field(
         default=None, description="time between attempts to connect [s]; by default 10, or what the platform needs"
     )

@@ -265,6 +265,11 @@ FEATURES: Mapping[str, Feature] = {
         "setting of the local preference", _any_rule(lambda rule: rule.set_local_preference is not None)
     ),
     "policy_set_med": Feature("setting of the MED", _any_rule(lambda rule: rule.set_med is not None)),
+    "policy_set_link_bandwidth": Feature(
+        "link bandwidth of announced routes, for weighted ECMP",
+        _any_rule(lambda rule: rule.set_link_bandwidth is not None),
+        key="profile.bgp.weighted_ecmp",
+    ),
     "policy_prepend": Feature("AS path prepending", _any_rule(lambda rule: bool(rule.prepend))),
     "drain": Feature("maintenance drain", lambda model: model.drain),
     "pfc": Feature("priority flow control", _any_qos_port(lambda port: bool(port.pfc)), key="profile.lossless.pfc"),

@@ -20,6 +20,7 @@ from railfab.device import (
     Family,
     IpAddress,
     IpNetwork,
+    LinkBandwidth,
     NextHop,
     Policy,
     PolicyRule,
@@ -72,6 +73,9 @@ def _rules(draw: st.DrawFn, able: Collection[str]) -> PolicyRule:
         set_communities=maybe("policy_set_communities", _communities(), ()) if permits else (),
         set_local_preference=_number(draw, able, "policy_set_local_preference") if permits else None,
         set_med=_number(draw, able, "policy_set_med") if permits else None,
+        set_link_bandwidth=(
+            maybe("policy_set_link_bandwidth", st.none() | st.sampled_from(LinkBandwidth), None) if permits else None
+        ),
         prepend=maybe("policy_prepend", st.integers(1, 5), 0) if permits else 0,
     )
 

@@ -100,7 +100,7 @@ def failure_domains(topology: Topology, intent: FabricIntent) -> tuple[FailureDo
 
 
 def _of_network(network: Exposure, intent: FabricIntent) -> Iterator[FailureDomain]:
-    members = populations(network, intent.hosts)
+    members = populations(network, intent.hosts, weighted=intent.profile.bgp.weighted_ecmp)
     for failures in FAILURES:
         for population in members:
             yield from _rows(population, failures(population))
@@ -168,8 +168,8 @@ def _leaves(population: Population) -> Iterator[Failure]:
 
 
 def _leaf_links(population: Population) -> Iterator[Failure]:
-    network = population.network
-    return _uplinks(network, Role.LEAF, FailureKind.LEAF_LINK, lambda leaf, gbps: network.without_uplinks({leaf: gbps}))
+    network, kind = population.network, FailureKind.LEAF_LINK
+    return _uplinks(population, Role.LEAF, kind, lambda leaf, gbps: network.without_uplinks({leaf: gbps}))
 
 
 def _spines(population: Population) -> Iterator[Failure]:
@@ -179,10 +179,8 @@ def _spines(population: Population) -> Iterator[Failure]:
 
 
 def _spine_links(population: Population) -> Iterator[Failure]:
-    network = population.network
-    return _uplinks(
-        network, Role.SPINE, FailureKind.SPINE_LINK, lambda spine, gbps: network.without_spine_uplinks([(spine, gbps)])
-    )
+    network, kind = population.network, FailureKind.SPINE_LINK
+    return _uplinks(population, Role.SPINE, kind, lambda spine, gbps: network.without_spine_uplinks([(spine, gbps)]))
 
 
 def _supers(population: Population) -> Iterator[Failure]:
@@ -217,8 +215,11 @@ def _switches(network: Exposure, role: Role) -> Iterator[Node]:
     return (node for node in network.nodes.values() if node.role is role and node.net is network.net)
 
 
-def _uplinks(network: Exposure, role: Role, kind: FailureKind, cost: Callable[[str, int], Effect]) -> Iterator[Failure]:
+def _uplinks(
+    population: Population, role: Role, kind: FailureKind, cost: Callable[[str, int], Effect]
+) -> Iterator[Failure]:
     """Failures of uplinks of switches of a role; those of one speed between two switches have the same effect."""
+    network = population.network
     effects: dict[tuple[str, int], Effect] = {}
     known: dict[tuple[str, str, int], tuple[Effect, Spread | None]] = {}
     lower = {node.name for node in _switches(network, role)}
@@ -228,13 +229,17 @@ def _uplinks(network: Exposure, role: Role, kind: FailureKind, cost: Callable[[s
             if key not in effects:
                 effects[key] = cost(*key)
             if pair not in known:
-                known[pair] = _spread(network, pair, effects[key])
+                known[pair] = _spread(population, pair, effects[key])
             yield kind, _label(link), *known[pair]
 
 
-def _spread(network: Exposure, pair: tuple[str, str, int], effect: Effect) -> tuple[Effect, Spread | None]:
-    """The effect of the failure of a link with its slowest flow, and the spread if that is uneven."""
-    if network.needs_path:
+def _spread(population: Population, pair: tuple[str, str, int], effect: Effect) -> tuple[Effect, Spread | None]:
+    """The effect of the failure of a link with its slowest flow, and the spread if that is uneven.
+
+    Weights make it even, but for port channels: a channel is one next hop, whatever links it has left.
+    """
+    network = population.network
+    if network.needs_path or (population.weighted and pair[:2] not in network.channels):
         return effect, None
     spread, behind = spread_after(network, *pair), effect.units or network.behind(pair[0])
     if not spread.uneven or not behind:

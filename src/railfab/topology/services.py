@@ -57,23 +57,25 @@ class AccessKind(StrEnum):
 class Population:
     """Units of one kind that lose the same service.
 
-    network: with their links as members. access: their links. has_nics: whether their ports form NICs that can fail.
+    network: with their links as members. access: their links. weighted: whether equal next hops are weighted by
+    bandwidth. has_nics: whether their ports form NICs that can fail.
     near, far, farther: the service by failures up to a leaf, of uplinks of leaves, and of uplinks of spines.
     """
 
     network: Exposure
     unit: Unit
     access: AccessKind
+    weighted: bool
     has_nics: bool
     near: Service
     far: Service
     farther: Service
 
 
-def populations(network: Exposure, hosts: Hosts) -> tuple[Population, ...]:
+def populations(network: Exposure, hosts: Hosts, *, weighted: bool) -> tuple[Population, ...]:
     """The units of a network by the service that they lose. Of the management network, those that have links."""
     if network.net is not Net.MANAGEMENT:
-        return tuple(_on_data_network(network, hosts))
+        return tuple(_on_data_network(network, hosts, weighted=weighted))
     return tuple(population for population in _on_management(network) if population.network.members)
 
 
@@ -84,7 +86,7 @@ _GPU_SERVICES = {
 }
 
 
-def _on_data_network(network: Exposure, hosts: Hosts) -> Iterator[Population]:
+def _on_data_network(network: Exposure, hosts: Hosts, *, weighted: bool) -> Iterator[Population]:
     servers = _links(network, Role.SERVER) if network.net is Net.STORAGE else ()
     members = _links(network, Role.HOST) if servers else network.access
     near, far, farther = _GPU_SERVICES[network.net]
@@ -92,6 +94,7 @@ def _on_data_network(network: Exposure, hosts: Hosts) -> Iterator[Population]:
         network=replace(network, members=members, units_per_node=hosts.gpus, units_per_nic=hosts.gpus_per_nic),
         unit=Unit.GPU,
         access=AccessKind.HOST,
+        weighted=weighted,
         has_nics=True,
         near=near,
         far=far,
@@ -102,6 +105,7 @@ def _on_data_network(network: Exposure, hosts: Hosts) -> Iterator[Population]:
             network=replace(network, members=servers),
             unit=Unit.SERVER,
             access=AccessKind.SERVER,
+            weighted=weighted,
             has_nics=False,
             near=Service.HOSTS,
             far=Service.HOSTS_LEAVES,
@@ -129,6 +133,7 @@ def _managed(
         network=replace(network, members=members, needs_path=True),
         unit=unit,
         access=access,
+        weighted=False,
         has_nics=False,
         near=service,
         far=service,

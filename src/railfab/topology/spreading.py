@@ -25,13 +25,14 @@ class Spread:
 
     next_hops: equal next hops of the switches that send to the lower one of the pair. slowed: of these, those over the
     pair; the same share of the flows is slowed. slowest: rate of these flows. weighted: rate of all flows if next hops
-    had weights.
+    had weights. channel: the pair has a port channel, which is one next hop, whatever links it has left.
     """
 
     next_hops: int
     slowed: int
     slowest: float
     weighted: float
+    channel: bool
 
     @property
     def uneven(self) -> bool:
@@ -56,6 +57,7 @@ def _below_spine(network: Exposure, leaf: str, spine: str, lost_gbps: int) -> Sp
         slowed=network.up_links[leaf, spine],
         slowest=min(pair_left, all_left),
         weighted=all_left,
+        channel=(leaf, spine) in network.channels,
     )
 
 
@@ -74,6 +76,7 @@ def _below_super_spine(network: Exposure, spine: str, super_spine: str, lost_gbp
         slowed=network.up_links[spine, super_spine],
         slowest=min(rates),
         weighted=_left(network.pod_up_gbps[pod], lost_gbps, load),
+        channel=(spine, super_spine) in network.channels,
     )
 
 

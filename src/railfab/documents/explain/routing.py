@@ -13,6 +13,11 @@ CONTROL = {
     "ibgp": "iBGP runs in one AS, on every link between switches; a reflector is the next hop of what it reflects.",
     "evpn": "eBGP carries the routes of the underlay, and BGP EVPN over it those of hosts.",
 }
+EQUAL = "Equal paths have equal shares of the flows, whatever bandwidth is left behind each after a failure."
+WEIGHTED = (
+    "Each switch announces the bandwidth behind its routes (link bandwidth community), and equal paths share the flows "
+    "in proportion to it."
+)
 SPREAD = {
     "flow": "Each flow stays on one path, which a hash of its addresses and ports chooses: packets stay in order, but "
     "a few large flows may share one link.",
@@ -49,7 +54,8 @@ def balancing(subject: Subject) -> Iterator[str]:
         return
     paths = spines.count if spines.bundle else plan.uplinks
     kind = "one per port channel" if spines.bundle else "one per uplink"
-    yield f"A rail switch has {counted(paths, 'equal path')} up, {kind}."
+    shares = WEIGHTED if subject.intent.profile.bgp.weighted_ecmp else EQUAL
+    yield f"A rail switch has {counted(paths, 'equal path')} up, {kind}. {shares}"
     if supers:
         paths = plan.supers_per_group if supers.bundle else plan.spine_uplinks
         yield f"A spine has {counted(paths, 'equal path')} to other pods."

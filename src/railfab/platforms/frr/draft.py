@@ -12,6 +12,7 @@ from railfab.device import (
     BfdTimers,
     Family,
     IpInterface,
+    LinkBandwidth,
     NextHop,
     PrefixRange,
     Remote,
@@ -80,6 +81,7 @@ class DraftEntry:
     set_communities: tuple[str, ...] = ()
     set_local_preference: int | None = None
     set_med: int | None = None
+    set_link_bandwidth: LinkBandwidth | None = None
     prepended: tuple[int, ...] = ()
     other: bool = False
 

@@ -8,10 +8,11 @@ from ipaddress import ip_network
 from railfab.device import Action, PrefixRange
 from railfab.platforms.frr.draft import Draft, DraftEntry
 from railfab.platforms.frr.names import community_name
-from railfab.platforms.frr.render_policy import IP_WORDS
+from railfab.platforms.frr.render_policy import IP_WORDS, LINK_BANDWIDTHS
 from railfab.platforms.shared.line_grammar import rule, within
 
 MAX_ASN = MAX_NUMBER = 2**32 - 1
+BANDWIDTHS = {word: bandwidth for bandwidth, word in LINK_BANDWIDTHS.items()}
 VERSIONS = {word: version for version, word in IP_WORDS.items()}
 
 
@@ -89,6 +90,10 @@ def _med(draft: Draft, match: re.Match[str]) -> None:
     draft.entry.set_med = within(match[1], 0, MAX_NUMBER)
 
 
+def _link_bandwidth(draft: Draft, match: re.Match[str]) -> None:
+    draft.entry.set_link_bandwidth = BANDWIDTHS[match[1]]
+
+
 _ENTRY = (
     rule(r"match (ip|ipv6) address prefix-list (\S+)", _match_prefixes),
     rule(r"match community (\S+)", _match_community),
@@ -98,6 +103,7 @@ _ENTRY = (
     rule(r"set community (?!.*(?:additive|none)$)(.+)", _set_communities),
     rule(r"set local-preference (\d+)", _local_preference),
     rule(r"set metric (\d+)", _med),
+    rule(r"set extcommunity bandwidth (num-multipaths|cumulative)", _link_bandwidth),
 )
 POLICY = (
     rule(r"(ip|ipv6) prefix-list (\S+) seq (\d+) permit (\S+/\d+|any)(?: ge (\d+))?(?: le (\d+))?", _permit),

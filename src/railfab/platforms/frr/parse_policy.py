@@ -62,6 +62,7 @@ def _rule(draft: Draft, entry: DraftEntry) -> PolicyRule | None:
         set_communities=entry.set_communities,
         set_local_preference=entry.set_local_preference,
         set_med=entry.set_med,
+        set_link_bandwidth=entry.set_link_bandwidth,
         prepend=_prepend(draft, entry),
     )
 

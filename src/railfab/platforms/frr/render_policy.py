@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from railfab.device import Action, DeviceModel, Policy, PolicyRule, PrefixRange
+from railfab.device import Action, DeviceModel, LinkBandwidth, Policy, PolicyRule, PrefixRange
 from railfab.platforms.frr.names import (
     DEFAULT_SEQUENCE,
     IPV6_HALF,
@@ -23,6 +23,7 @@ from railfab.platforms.shared.line_tree import Line
 
 IP_WORDS = {4: "ip", 6: "ipv6"}
 LIST_STEP = 5
+LINK_BANDWIDTHS = {LinkBandwidth.NEXT_HOPS: "num-multipaths", LinkBandwidth.CUMULATIVE: "cumulative"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +114,8 @@ def _settings(rule: PolicyRule, asn: int | None) -> Iterator[str]:
         yield "set as-path prepend" + f" {asn}" * rule.prepend
     if rule.set_communities:
         yield f"set community {' '.join(map(community_name, sorted(rule.set_communities, key=community_number)))}"
+    if rule.set_link_bandwidth is not None:
+        yield f"set extcommunity bandwidth {LINK_BANDWIDTHS[rule.set_link_bandwidth]}"
     if rule.set_local_preference is not None:
         yield f"set local-preference {rule.set_local_preference}"
     if rule.set_med is not None:
