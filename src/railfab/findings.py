@@ -26,6 +26,7 @@ class DesignCode(StrEnum):
     POD_OVERSUBSCRIPTION = "pod-oversubscription"
     OVERBUILT = "overbuilt"
     PORT_BUDGET = "port-budget"
+    TABLE_SIZE = "table-size"
     MISSING_UPLINK = "missing-uplink"
     UNEVEN_UPLINKS = "uneven-uplinks"
     UNEVEN_DOWNLINKS = "uneven-downlinks"

@@ -42,9 +42,13 @@ def pause_frame_seconds(rate_gbps: float) -> float:
 
 def counted(count: int, noun: str) -> str:
     """A number with its noun: `1 finding`, `2 findings`, `1,024 switches`."""
-    plural = {"rail switch": "rail switches", "switch": "switches", "leaf": "leaves", "class": "classes"}.get(
-        noun, f"{noun}s"
-    )
+    plural = {
+        "rail switch": "rail switches",
+        "switch": "switches",
+        "leaf": "leaves",
+        "class": "classes",
+        "prefix": "prefixes",
+    }.get(noun, f"{noun}s")
     return f"{count:,} {noun if count == 1 else plural}"
 
 

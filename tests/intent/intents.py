@@ -39,7 +39,8 @@ profile:
   transport: uet
   bfd: {interval_ms: 100, multiplier: 3}
   bgp: {max_paths: 32, keepalive_s: 10, hold_s: 30, connect_retry_s: 5, advertisement_interval_s: 0, prefix_limit: 2000,
-    weighted_ecmp: true}
+    weighted_ecmp: true,
+    aggregate_hosts: true}
   hash: {fields: [source-port, destination-port], seed: 7, flowlet_gap_us: 50}
   lossless:
     dscp: 26
@@ -133,6 +134,8 @@ switches:
     cages: 64
     speeds_gbps: [400, 200]
     breakouts: {2: [200, 100], 4: [100]}
+    routes: 100000
+    next_hop_groups: 1000
     at_most: {400: 8}
     lane_gbps: 100
     buffer_bytes: 64_000_000

@@ -120,7 +120,7 @@ def _family(node: Node) -> Family:
 
 
 def _aggregates(switch: PlannedSwitch) -> Iterator[Aggregate]:
-    if (summary := switch.fabric.summaries.get(switch.node.name)) is not None:
+    for summary in switch.fabric.summaries.get(switch.node.name, ()):
         yield Aggregate(prefix=summary.prefix)
 
 

@@ -62,9 +62,12 @@ class PlannedFabric:
         return {node: tuple(gateways) for node, gateways in found.items()}
 
     @cached_property
-    def summaries(self) -> Mapping[str, Summary]:
-        """The summary of each switch that has one."""
-        return {summary.node: summary for summary in self.topology.summaries}
+    def summaries(self) -> Mapping[str, tuple[Summary, ...]]:
+        """The summaries of each switch that has any."""
+        found: dict[str, list[Summary]] = {}
+        for summary in self.topology.summaries:
+            found.setdefault(summary.node, []).append(summary)
+        return {node: tuple(summaries) for node, summaries in found.items()}
 
     @cached_property
     def bonds(self) -> Mapping[tuple[str, int], Bond]:

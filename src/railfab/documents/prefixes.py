@@ -56,7 +56,8 @@ def _pools(topology: Topology, intent: FabricIntent) -> Iterator[tuple[Cell, ...
 
 def _summaries(topology: Topology) -> Iterator[tuple[Cell, ...]]:
     for summary in topology.summaries:
-        net, what = topology.node(summary.node).net, f"summary of {len(summary.contributors)}"
+        of = len(summary.contributors) or "host links"
+        net, what = topology.node(summary.node).net, f"summary of {of}"
         yield str(summary.prefix), what, net, summary.node, None, None, None, None, None
 
 

@@ -51,6 +51,12 @@ class SwitchEntry(Model):
     cage: Line = Field(default="", description="form factor of a cage: osfp, qsfp-dd, qsfp56, ...")
     power_w: Annotated[int, Field(ge=0, le=100_000)] = Field(default=0, description="largest power with optics [W]")
     units: Annotated[int, Field(ge=0, le=48)] = Field(default=1, description="height in a rack [U]")
+    routes: Annotated[int, Field(ge=1, le=10**8)] | None = Field(
+        default=None, description="IPv4 prefixes that the forwarding table holds; by default it is not checked"
+    )
+    next_hop_groups: Annotated[int, Field(ge=1, le=10**7)] | None = Field(
+        default=None, description="next-hop groups (ECMP) that the switch holds; by default they are not checked"
+    )
     source: Line = Field(default="", description="source of these figures")
     names: dict[Text, InterfaceNames] = Field(description="interface names by platform; the first is the default")
 

@@ -40,6 +40,10 @@ class Bgp(Model):
     hold_s: int = Field(
         default=9, ge=3, le=65_535, description="time without messages until the session is down [s]; BFD is faster"
     )
+    aggregate_hosts: bool = Field(
+        default=False,
+        description="a rail switch announces one prefix for the routed host links of a rail, not a /31 for each",
+    )
     weighted_ecmp: bool = Field(
         default=False,
         description="announce the bandwidth behind each route (link bandwidth community), by which equal paths share "

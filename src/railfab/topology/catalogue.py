@@ -31,8 +31,8 @@ class SwitchModel:
     breakouts: ports per cage to the speeds of a port. at_most: speeds [Gb/s] that only some cages support, and the
     number of those cages. names: platform to the name patterns of cage and breakout port.
     lane_gbps: largest speed of an electrical lane. default_headroom_bytes: PFC headroom that the platform gives each
-    port by default. cage: form factor of a cage (osfp, qsfp-dd). power_w: largest power,
-    with optics. units: height in a rack.
+    port by default. cage: form factor of a cage (osfp, qsfp-dd). power_w: largest power, with optics. units: height in
+    a rack. routes, next_hop_groups: sizes of the tables; None where no source was read.
     """
 
     name: str
@@ -49,6 +49,8 @@ class SwitchModel:
     cage: str = ""
     power_w: int = 0
     units: int = 1
+    routes: int | None = None
+    next_hop_groups: int | None = None
     source: str = ""
 
     @property

@@ -149,7 +149,10 @@ class Gateway:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """A prefix that a switch announces instead of its contributors; withdrawn when it has no route to any of them."""
+    """A prefix that a switch announces instead of its contributors; withdrawn when it has no route to any of them.
+
+    contributors: empty for all host links inside it.
+    """
 
     node: str
     prefix: Network

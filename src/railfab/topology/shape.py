@@ -83,6 +83,13 @@ def _spraying_needs_reordering(intent: FabricIntent) -> Errors:
         yield TopologyError("profile.ecmp", problem, remedy(setting("hosts.reorder", True), *other))
 
 
+def _aggregates_have_contributors(intent: FabricIntent) -> Errors:
+    if intent.profile.bgp.aggregate_hosts and intent.hosts.attach != "routed":
+        problem = f"hosts with attach: {intent.hosts.attach} have no routed links; their subnets are announced"
+        choices = setting("profile.bgp.aggregate_hosts", False), setting("hosts.attach", "routed")
+        yield TopologyError("profile.bgp.aggregate_hosts", problem, remedy(*choices))
+
+
 def _address_families_match(intent: FabricIntent) -> Errors:
     profile = intent.profile
     if profile.family == "ipv6" and intent.hosts.attach != "routed":
@@ -123,6 +130,7 @@ SHAPE: tuple[Callable[[FabricIntent], Errors], ...] = (
     _pairs_have_two_ports,
     _pods_are_connected,
     _spraying_needs_reordering,
+    _aggregates_have_contributors,
     _address_families_match,
     _explicit_ports_cover_every_rail,
 )

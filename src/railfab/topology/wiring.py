@@ -13,13 +13,13 @@ from dataclasses import replace
 from itertools import chain, product
 
 from railfab.intent import FabricIntent
-from railfab.topology.addresses import address_plan
+from railfab.topology.addresses import AddressPlan, Place, address_plan
 from railfab.topology.attachment import Attachment, Leaf
 from railfab.topology.buildable import check_buildable
 from railfab.topology.dimensions import Dimensions
 from railfab.topology.fabric_links import fabric_links
 from railfab.topology.host_links import host_links, peer_links
-from railfab.topology.model import Bond, Topology
+from railfab.topology.model import Bond, Summary, Topology
 from railfab.topology.networks import add_networks
 from railfab.topology.nodes import (
     host_name,
@@ -56,7 +56,27 @@ def _backend(plan: Dimensions) -> Topology:
         models={model.name: model for model in (plan.leaf_model, plan.spine_model, plan.super_model) if model},
         pools=addresses.pools,
     )
-    return topology if plan.intent.hosts.attach == "routed" else _attached(plan, topology, attachment)
+    if plan.intent.hosts.attach == "routed":
+        return replace(topology, summaries=tuple(_host_summaries(plan, addresses)))
+    return _attached(plan, topology, attachment)
+
+
+def _host_summaries(plan: Dimensions, addresses: AddressPlan) -> Iterator[Summary]:
+    """One prefix for the host links of each rail on each rail switch, if the intent aggregates them.
+
+    The prefix stays announced when a host link fails. Nothing is lost by that: the address of a NIC port is reached
+    over its own link only, so no route could lead around it. Its packets are dropped at its rail switch, and not at
+    that of their sender.
+    """
+    if not plan.intent.profile.bgp.aggregate_hosts or plan.spines is None:
+        return
+    slots = {(port.plane, port.switch, port.rail): port.slot for port in plan.nic_ports}
+    for leaf in _leaves(plan):
+        number = plan.leaf_number(leaf.segment, leaf.switch)
+        for rail in plan.rails_of[leaf.switch]:
+            slot = slots[leaf.plane, leaf.switch, rail]
+            place = Place(leaf.plane, rail, leaf.pod, leaf.segment, number, slot)
+            yield Summary(node=leaf.name, prefix=addresses.host_network(place), contributors=())
 
 
 def _attached(plan: Dimensions, topology: Topology, attachment: Attachment) -> Topology:

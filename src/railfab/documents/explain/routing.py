@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from railfab.documents.explain.subject import Subject
-from railfab.topology import Net
+from railfab.topology import Net, Role
+from railfab.topology.route_scale import table_use
 from railfab.units import counted
 
 CONTROL = {
@@ -13,6 +14,16 @@ CONTROL = {
     "ibgp": "iBGP runs in one AS, on every link between switches; a reflector is the next hop of what it reflects.",
     "evpn": "eBGP carries the routes of the underlay, and BGP EVPN over it those of hosts.",
 }
+TIER = {Role.LEAF: "rail switch", Role.SPINE: "spine", Role.SUPER: "super-spine"}
+NO_SIZE = "compare with the data sheet of {model}, whose table sizes are not in the catalogue"
+SINGLE = (
+    "Each routed host link is announced as a prefix of its own. `profile.bgp.aggregate_hosts` announces one for each "
+    "rail of a rail switch: an address is reached over its own link only, so no route could lead around a failed one."
+)
+AGGREGATED = (
+    "A rail switch announces one prefix for the host links of each rail, also while one of them is down: an address is "
+    "reached over its own link only, so no route could lead around it, and its packets are dropped at its rail switch."
+)
 EQUAL = "Equal paths have equal shares of the flows, whatever bandwidth is left behind each after a failure."
 WEIGHTED = (
     "Each switch announces the bandwidth behind its routes (link bandwidth community), and equal paths share the flows "
@@ -47,6 +58,18 @@ def control(subject: Subject) -> Iterator[str]:
         )
 
 
+def tables(subject: Subject) -> Iterator[str]:
+    """Prefixes and next-hop groups of each tier, and how hosts are announced."""
+    for use in table_use(subject.topology, subject.intent):
+        size = f"{use.model.name} has room for {use.model.routes:,}" if use.model.routes else NO_SIZE
+        yield (
+            f"A {TIER[use.role]} holds {counted(use.prefixes, 'prefix')} in {counted(use.groups, 'next-hop group')}: "
+            f"{size.format(model=use.model.name)}."
+        )
+    if subject.intent.hosts.attach == "routed" and subject.dimensions.spines is not None:
+        yield AGGREGATED if subject.intent.profile.bgp.aggregate_hosts else SINGLE
+
+
 def balancing(subject: Subject) -> Iterator[str]:
     """Number of equal paths, and the unit of load balancing."""
     plan, spines, supers = subject.dimensions, subject.dimensions.spines, subject.dimensions.supers
@@ -54,8 +77,8 @@ def balancing(subject: Subject) -> Iterator[str]:
         return
     paths = spines.count if spines.bundle else plan.uplinks
     kind = "one per port channel" if spines.bundle else "one per uplink"
-    shares = WEIGHTED if subject.intent.profile.bgp.weighted_ecmp else EQUAL
-    yield f"A rail switch has {counted(paths, 'equal path')} up, {kind}. {shares}"
+    yield f"A rail switch has {counted(paths, 'equal path')} up, {kind}."
+    yield WEIGHTED if subject.intent.profile.bgp.weighted_ecmp else EQUAL
     if supers:
         paths = plan.supers_per_group if supers.bundle else plan.spine_uplinks
         yield f"A spine has {counted(paths, 'equal path')} to other pods."

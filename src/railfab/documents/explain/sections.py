@@ -36,6 +36,7 @@ SECTIONS: Mapping[str, Statements] = {
     "Addresses": numbers.addresses,
     "AS numbers": numbers.as_numbers,
     "Routing": routing.control,
+    "Forwarding tables": routing.tables,
     "Load balancing": routing.balancing,
     "Failover": failover.failover,
     "Thresholds of the lossless class": buffers.thresholds,

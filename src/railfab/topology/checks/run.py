@@ -17,6 +17,7 @@ from railfab.topology.checks import (
     reach,
     redundancy,
     subnets,
+    tables,
 )
 from railfab.topology.checks.port_limits import port_limits
 from railfab.topology.checks.signals import signal_findings
@@ -64,6 +65,7 @@ OF_BOTH: tuple[Callable[[IndexedTopology, FabricIntent], Iterator[Finding]], ...
     subnets.pools,
     subnets.outside_pools,
     inventory.unknown_switches,
+    tables.table_sizes,
 )
 """Checks that compare the topology with the intent."""
 
