@@ -104,7 +104,7 @@ def _ets(lossless: Lossless, when: Condition, algorithms: tuple[str, ...], *, cn
         yield Setting(
             name=name,
             wanted=" ".join(wanted),
-            read=Read(run=("dcb", "ets", "show", "dev", "{interface}", key), find=pairs),
+            read=Read(run=("dcb", "ets", "show", "dev", "{interface}", "prio-tc", "tc-tsa", "tc-bw"), find=pairs),
             run=(command,),
             otherwise=(alternative,),
             when=when,
