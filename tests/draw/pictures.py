@@ -129,6 +129,12 @@ def page(picture: str) -> Box:
     return Box(*map(float, ElementTree.fromstring(picture).attrib["viewBox"].split()))
 
 
+def labels(picture: str) -> set[str]:
+    """Texts on a colour of their own: numbers of rails, and names of planes."""
+    elements = ElementTree.fromstring(picture).iter(f"{SVG}text")
+    return {element.text or "" for element in elements if element.get("class") == "chip"}
+
+
 def text_boxes(picture: str) -> list[tuple[str, Box]]:
     """Every line of text with its bounding box."""
     return [(element.text or "", _room(element)) for element in ElementTree.fromstring(picture).iter(f"{SVG}text")]
