@@ -139,6 +139,25 @@ def test_audit_notes_lines_that_the_model_has_no_word_for(tmp_path: Path) -> Non
     assert done.stdout.endswith("8 of 8 switches checked, 1 note\n")
 
 
+def test_audit_ends_with_1_for_a_hazard_and_with_0_for_a_banner(tmp_path: Path) -> None:
+    railfab("render", POD64, "-o", "out", cwd=tmp_path)
+    leaf = next((tmp_path / "out").glob("pod1-seg1-leaf1.*"))
+    rendered = json.loads(leaf.read_text())
+    system = rendered["srl_nokia-system:system"]
+    banner = {**system, "srl_nokia-system-banner:banner": {"login-banner": "hands off"}}
+    leaf.write_text(json.dumps({**rendered, "srl_nokia-system:system": banner}))
+    done = railfab("audit", POD64, "--configs", "out", cwd=tmp_path)
+    assert (done.returncode, done.stdout.partition(" ")[0]) == (0, "note")
+    dropping = {"sequence-id": 10, "match": {"ipv4": {"protocol": "udp"}}, "action": {"drop": {}}}
+    acl = {"acl-filter": [{"name": "drops", "type": "ipv4", "entry": [dropping]}]}
+    leaf.write_text(json.dumps({**rendered, "srl_nokia-acl:acl": acl}))
+    done = railfab("audit", POD64, "--configs", "out", "--output", "json", cwd=tmp_path)
+    found = json.loads(done.stdout)["findings"]
+    assert (done.returncode, [one["class"] for one in found]) == (1, ["error", "note"])
+    assert found[0]["where"] == "pod1-seg1-leaf1: set / acl acl-filter drops type ipv4 entry 10 action drop"
+    assert found[0]["problem"] == "hazard drop-roce: a filter drops UDP to port 4791, which is RoCEv2"
+
+
 @pytest.mark.parametrize("command", ["deploy", "verify", "rollback"])
 def test_commands_that_speak_to_switches_say_when_there_are_none(tmp_path: Path, command: str) -> None:
     with Journal(tmp_path / ".railfab", "pod64").open("deploy") as entry:

@@ -23,7 +23,7 @@ from railfab.deploy import (
 )
 from railfab.device import DeviceModel
 from railfab.endpoints import read_credentials
-from railfab.fabric import Design, design, resolve_endpoints
+from railfab.fabric import Design, configuration_findings, design, resolve_endpoints
 from railfab.findings import Finding, Severity
 from railfab.gnmi.paths import elements
 from railfab.gnmi.target import Commit, Edit, Operation
@@ -245,9 +245,10 @@ def test_verify_finds_nothing_on_a_fabric_that_runs_its_intent(twin: Twin, fabri
 
 @pytest.mark.parametrize(("path", "value"), NAMED.values(), ids=NAMED)
 def test_verify_finds_a_manual_change(twin: Twin, fabric: Design, nornir: Nornir, path: str, value: Any) -> None:
-    before = running(twin)
+    """Some are notes, as they change nothing in the fabric."""
+    before, clean = running(twin), verify_all(nornir, fabric, wait_s=0, on_done=lambda _name: None)
     set_by_hand(twin, path, value)
-    assert seen(nornir, fabric), path
+    assert verify_all(nornir, fabric, wait_s=0, on_done=lambda _name: None) != clean, path
     apply_all(nornir, fabric.configurations(), new_change(), lambda _name: None)
     assert running(twin) == before
 
@@ -258,13 +259,32 @@ def test_a_setting_that_differs_from_the_intent_and_the_far_end_is_named_with_bo
     set_by_hand(twin, f"{QOS}[interface-id={UPLINK}]/pfc/pfc-enable", False)
     assert [str(found) for found in seen(nornir, fabric)] == [
         f"{LEAF}: qos.ports[{UPLINK}].pfc: is none, the intent says 3. Deploy the intent.",
+        f"{LEAF}: set / qos interfaces interface {UPLINK} pfc pfc-enable false: hazard pfc-off: the port neither sends "
+        "nor obeys pause frames, so that lossless packets are dropped here or at its peer. Deploy the intent.",
         f"{LEAF} {UPLINK} and pod1-spine1 ethernet-1/1: PFC of priority 3 differs: off and on. "
         "Configure both ends with the same value.",
     ]
 
 
 def test_an_unmodelled_difference_is_reported_with_its_line(twin: Twin, fabric: Design, nornir: Nornir) -> None:
-    set_by_hand(twin, "/system/lldp/admin-state", "disable")
+    path = f"/interface[name={UPLINK}]/subinterface[index=0]/ipv6/router-advertisement/router-role"
+    set_by_hand(twin, f"{path}/min-advertisement-interval", 5)
     assert [str(found) for found in seen(nornir, fabric)] == [
-        f"{LEAF}: set / system lldp admin-state disable: the rendered intent has enable. Deploy the intent."
+        f"{LEAF}: set / interface {UPLINK} subinterface 0 ipv6 router-advertisement router-role "
+        "min-advertisement-interval 5: the rendered intent has 4. Deploy the intent."
     ]
+
+
+def test_live_findings_are_those_of_the_same_text_in_a_file(twin: Twin, fabric: Design, nornir: Nornir) -> None:
+    """Also where a deploy changes nothing: verify reads the whole configuration."""
+    entry = "/acl/acl-filter[name=drops][type=ipv4]/entry[sequence-id=10]"
+    set_by_hand(twin, entry, {"match": {"ipv4": {"protocol": "udp"}}, "action": {"drop": {}}})
+    live = list(verify_all(nornir, fabric, wait_s=0, on_done=lambda _name: None))
+    texts = {name: twin._switches[name]._store.text() for name in fabric.models}
+    assert live == list(configuration_findings(fabric, texts))
+    assert [found.line for found in live if found.severity is not Severity.NOTE] == [
+        f"error {LEAF}: set / acl acl-filter drops type ipv4 entry 10 action drop: hazard drop-roce: a filter drops "
+        "UDP to port 4791, which is RoCEv2. Remove it on the switch; a deploy leaves it alone. [hazard]"
+    ]
+    set_by_hand(twin, "/acl", None, Operation.DELETE)
+    assert seen(nornir, fabric) == []

@@ -20,7 +20,7 @@ from railfab.dashboards.alerts import ALERTS
 from railfab.intent import json_schema
 from railfab.intent.model import NAME_PATTERN
 from railfab.metrics import CATALOGUE
-from railfab.platforms import platform, platform_names
+from railfab.platforms import Hazard, platform, platform_names
 from railfab.platforms.features import FEATURES
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -177,6 +177,20 @@ def limits() -> str:
     )
 
 
+def hazards(name: str) -> str:
+    """The hazards of a platform, with what their conditions look at."""
+    rows = [
+        (f"`{one.name}`", str(one.severity), f"{_looked_at(one)}", one.consequence) for one in platform(name).hazards()
+    ]
+    return table(("hazard", "class", "looks at", "consequence"), rows)
+
+
+def _looked_at(hazard: Hazard) -> str:
+    """The first place or line of a hazard, and how many more there are."""
+    first, *more = hazard.paths or tuple(pattern.pattern for pattern in hazard.lines)
+    return f"`{first}`" + (f" and {len(more)} more" if more else "")
+
+
 def alerts() -> str:
     rows = [
         (f"`{one.alert}`", str(one.severity), one.lasting or "", _first_sentence(one.description)) for one in ALERTS
@@ -211,6 +225,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "features": features,
     "limits": limits,
     "alerts": alerts,
+    **{f"hazards-{name}": partial(hazards, name) for name in own_platforms()},
     **tables(table),
 }
 

@@ -76,9 +76,10 @@ def test_a_configured_twin_is_up_and_what_the_intent_says(twin: Twin) -> None:
     for name, model in pod64().models.items():
         node = endpoint(twin, name)
         with SRLINUX.session(node, read_credentials(node)) as session:
-            assert session.stage(SRLINUX.text(SRLINUX.render(model))).diff == ""
+            staged = session.stage(SRLINUX.text(SRLINUX.render(model)))
             running_there = session.running()
-        assert SRLINUX.parse(running_there.text) == model
+        assert staged.diff == ""
+        assert SRLINUX.parse(staged.former) == model
         assert (running_there.identity.hostname, running_there.identity.version) == (name, "v25.3.1")
 
 
@@ -146,7 +147,7 @@ def test_a_commit_that_is_refused_changes_nothing(twin: Twin) -> None:
         with pytest.raises(CommitRefused) as caught:
             session.commit(session.stage(SRLINUX.text(tree)), CHANGE, 60)
         assert session.running() == before
-    assert "'x' is not a whole number" in str(caught.value)
+    assert "is x, which is not 1 to 4294967295" in str(caught.value)
     assert twin.status().sessions_up == 64
 
 

@@ -37,7 +37,7 @@ OnDone = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
-    """The change that a deploy would make on one switch. text: what it runs. reverted: a pending change, undone."""
+    """The change that a deploy would make on one switch. text: what it replaces. reverted: a pending change, undone."""
 
     name: str
     text: str
@@ -91,8 +91,8 @@ def preview_all(
 
 
 def _preview(name: str, found: Result) -> Preview:
-    running, staged = found.result
-    return Preview(name=name, text=running.text, diff=staged.diff, reverted=getattr(found, "reverted", None))
+    _, staged = found.result
+    return Preview(name=name, text=staged.former, diff=staged.diff, reverted=getattr(found, "reverted", None))
 
 
 def apply_all(

@@ -96,8 +96,9 @@ class SessionLaws:
 
     def test_pushing_twice_changes_nothing(self, switch: Endpoint, model: DeviceModel) -> None:
         with self.opened(switch) as session:
-            assert session.stage(self.text(model)).diff == ""
-            assert self.platform.parse(session.running().text) == model
+            staged = session.stage(self.text(model))
+            assert staged.diff == ""
+            assert self.platform.parse(staged.former) == model
             assert session.running().pending is None
 
     def test_a_switch_names_itself(self, switch: Endpoint) -> None:

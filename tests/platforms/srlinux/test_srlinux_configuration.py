@@ -163,13 +163,19 @@ def test_without_policies_ebgp_follows_its_default_policy() -> None:
     assert not model.bgp.requires_policy
 
 
-def test_unmanaged_configuration_is_ignored() -> None:
+def test_unmanaged_configuration_is_unmodelled() -> None:
     configuration = tree()
     configuration["srl_nokia-interfaces:interface"].insert(0, {"name": "mgmt0", "subinterface": [{"index": 0}]})
     configuration["srl_nokia-network-instance:network-instance"].append({"name": "mgmt", "interface": []})
     configuration["srl_nokia-system:system"]["srl_nokia-grpc:grpc-server"] = [{"name": "mgmt"}]
-    configuration["srl_nokia-acl:acl"] = {"acl-filter": []}
-    assert parsed(configuration) == rail_switch()
+    configuration["srl_nokia-acl:acl"] = {"policers": {}}
+    unmodelled = (
+        "set / acl policers",
+        "set / interface mgmt0 subinterface 0",
+        "set / network-instance mgmt interface [  ]",
+        "set / system grpc-server mgmt",
+    )
+    assert parsed(configuration) == replace(rail_switch(), unmodelled=unmodelled)
 
 
 def test_gnmi_may_leave_out_prefixes_and_send_numbers_as_text() -> None:

@@ -46,7 +46,9 @@ from railfab.platforms.shared.json_edits import edited
 from railfab.platforms.shared.json_names import Names
 from railfab.platforms.shared.json_paths import found, selected
 from railfab.platforms.shared.notifications import merge_update
-from railfab.platforms.srlinux.tree import keys_of, stripped
+from railfab.platforms.srlinux.parse import parse_tree
+from railfab.platforms.srlinux.set_request import managed
+from railfab.platforms.srlinux.tree import keys_of, stripped, tree_of
 from railfab.platforms.srlinux.twin import commit_leaves
 
 SRLINUX = platform("srlinux")
@@ -132,7 +134,7 @@ class Switch:
         kept = [edit for edit in edits if edit.path[0].name != self.deaf_to]
         tree = edited(self.tree, kept, self._names, self.name)
         if "srl_nokia-routing-policy:routing-policy" in tree:
-            self.accepted.append(SRLINUX.parse(json.dumps(tree)))
+            self.accepted.append(managed_model(json.dumps(tree)))
         self.tree = tree
         return before
 
@@ -196,6 +198,11 @@ def configure(box: Box, text: str) -> None:
         session.confirm(SETUP)
 
 
+def managed_model(text: str) -> DeviceModel:
+    """The model of what a deploy replaces; a switch has its management access too."""
+    return parse_tree(managed(tree_of(text)))
+
+
 def running(box: Box) -> str:
     with box.session() as session:
         return session.running().text
@@ -206,7 +213,7 @@ def test_a_factory_switch_is_configured_by_one_set(box: Box) -> None:
         assert "+set / qos explicit-congestion-notification" in session.stage(wanted()).diff.splitlines()
         begin(session, wanted())
         session.confirm(CHANGE)
-        assert SRLINUX.parse(session.running().text) == rail_switch()
+        assert managed_model(session.running().text) == rail_switch()
     assert box.switch.accepted == [rail_switch()]
 
 
@@ -224,7 +231,7 @@ def test_a_change_sets_the_differing_subtrees_and_is_reverted(box: Box) -> None:
     before = running(box)
     with box.session() as session:
         begin(session, wanted(without_pfc()))
-        assert SRLINUX.parse(session.running().text) == without_pfc()
+        assert managed_model(session.running().text) == without_pfc()
         session.revert(CHANGE)
         assert session.running().text == before
         session.revert(CHANGE)
@@ -252,7 +259,7 @@ def test_a_later_session_sees_what_waits_and_confirms_it(box: Box) -> None:
         assert later.running().pending is None
         later.confirm(CHANGE)
         later.revert(CHANGE)
-    assert SRLINUX.parse(running(box)) == rail_switch()
+    assert managed_model(running(box)) == rail_switch()
 
 
 def test_a_later_session_reverts_a_change_by_its_name_only(box: Box) -> None:
@@ -299,7 +306,7 @@ def test_a_change_that_was_compared_with_another_configuration_is_refused(box: B
         configure(box, wanted(without_pfc()))
         with pytest.raises(CommitRefused, match="has changed since its differences were read"):
             session.commit(staged, CHANGE, 60)
-    assert SRLINUX.parse(running(box)) == without_pfc()
+    assert managed_model(running(box)) == without_pfc()
 
 
 def test_the_revision_is_that_of_the_text(box: Box) -> None:
@@ -345,7 +352,7 @@ def test_removed_configuration_is_deleted_and_management_stays(box: Box) -> None
     assert smaller.bgp is not None
     bare = replace(smaller.bgp, neighbors=tuple(replace(peer, bfd=None) for peer in smaller.neighbors))
     configure(box, wanted(replace(smaller, bgp=bare)))
-    assert SRLINUX.parse(running(box)) == replace(smaller, bgp=bare)
+    assert managed_model(running(box)) == replace(smaller, bgp=bare)
     left = stripped(box.switch.tree)
     assert left["system"]["grpc-server"][0]["name"] == "mgmt"
     names = [port["name"] for port in left["interface"]]

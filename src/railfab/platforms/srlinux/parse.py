@@ -1,8 +1,8 @@
 """Parses SR Linux configuration, rendered by railfab or read from a device, to a device model.
 
-Configuration that railfab does not manage is ignored. Managed configuration is read for its effect: a WRED slope that
-no port uses marks nothing, a port outside the network instance routes nothing. The lines in which it deviates from the
-rendering of the model that it has in effect are the unmodelled part, so that no leaf is lost.
+Managed configuration is read for its effect: a WRED slope that no port uses marks nothing, a port outside the network
+instance routes nothing. The lines in which it deviates from the rendering of the model that it has in effect are the
+unmodelled part, with every line of what railfab does not manage, so that no leaf is lost.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from railfab.platforms.srlinux.qos_parse import parse_qos
 from railfab.platforms.srlinux.render import render
 from railfab.platforms.srlinux.routing import attached_subinterfaces, parse_bgp, parse_vrfs
 from railfab.platforms.srlinux.set_request import managed
-from railfab.platforms.srlinux.tree import deviations, stripped, tree_of
+from railfab.platforms.srlinux.tree import beyond, deviations, lines, stripped, tree_of
 
 PLATFORM_NAME = "srlinux"
 
@@ -40,9 +40,10 @@ def parse_tree(tree: Json) -> DeviceModel:
     model = _model(ConfigNode(own, "", problems))
     raise_all(list({str(problem): problem for problem in problems}.values()))
     rendering = render(model)
-    if rendering == configuration:
-        return model
-    return replace(model, unmodelled=tuple(deviations(own, stripped(rendering))))
+    left = [] if rendering == configuration else deviations(own, stripped(rendering))
+    if configuration != tree and (unmanaged := beyond(stripped(tree), own)):
+        left += lines(unmanaged)
+    return replace(model, unmodelled=tuple(sorted(left))) if left else model
 
 
 def _model(root: ConfigNode) -> DeviceModel:

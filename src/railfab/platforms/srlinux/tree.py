@@ -103,6 +103,22 @@ def difference(old: str, new: str) -> str:
     return json_tree.changed_lines(*(lines(tree_of(side)) for side in (old, new)))
 
 
+def beyond(tree: Json, part: Json) -> Json:
+    """What a tree has beyond a part of it: the members and list entries that the part lacks."""
+    found: Json = {}
+    for name, child in tree.items():
+        own = part.get(name)
+        if child == own:
+            continue
+        if isinstance(child, dict) and isinstance(own, dict):
+            found[name] = beyond(child, own)
+        elif isinstance(own, list) and is_list(child):
+            found[name] = [entry for entry in child if entry not in own]
+        else:
+            found[name] = child
+    return {name: child for name, child in found.items() if child not in ({}, []) or name not in part}
+
+
 def deviations(configuration: Json, rendering: Json) -> list[str]:
     """Lines that turn one tree into another: what the configuration sets otherwise, and what it lacks, sorted.
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import sha256
 from ipaddress import IPv6Address, ip_address
 from typing import Any
@@ -17,7 +18,7 @@ from railfab.platforms.shared.json_datastore import JsonDatastore
 from railfab.platforms.shared.json_tree import Json, bare
 from railfab.platforms.srlinux.parse import parse_tree
 from railfab.platforms.srlinux.schema import tree_refusals
-from railfab.platforms.srlinux.tree import keys_of
+from railfab.platforms.srlinux.tree import keys_of, lines
 from railfab.platforms.twin_face import TwinFace, VirtualSession
 from railfab.units import NS_PER_S
 
@@ -117,14 +118,26 @@ def _is_address(text: str) -> bool:
     return True
 
 
-def _model(tree: Json) -> DeviceModel:
-    """The model of a configuration. Raises ConfigError, or Problems, also for what the switch's schema refuses."""
+def _model(tree: Json, own: Collection[str]) -> DeviceModel:
+    """The model of a configuration. own: lines of the factory configuration, which no model has.
+
+    Raises ConfigError, or Problems, also for what the switch's schema refuses.
+    """
     raise_all([ConfigError(one.where, one.problem, "Correct it") for one in tree_refusals(tree)])
-    return parse_tree(tree)
+    model = parse_tree(tree)
+    left = tuple(line for line in model.unmodelled if line not in own)
+    return model if left == model.unmodelled else replace(model, unmodelled=left)
 
 
 def _datastore(name: str, rendered: Json) -> JsonDatastore:
-    return JsonDatastore(name, keys_of, factory=factory(name), rendered=rendered, configured=configured, parse=_model)
+    return JsonDatastore(
+        name,
+        keys_of,
+        factory=factory(name),
+        rendered=rendered,
+        configured=configured,
+        parse=partial(_model, own=frozenset(lines(factory(name)))),
+    )
 
 
 TWIN = TwinFace(
