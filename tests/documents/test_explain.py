@@ -149,8 +149,8 @@ def test_thresholds_are_said_with_the_numbers_in_their_formulas() -> None:
         "100G ports: 100 Gb/s x 10.8 us = 135 kB. Kmin is this value, but at least 150 kB: 150 kB. Kmax is 3 x Kmin "
         "= 450 kB, with 10 % marked there. XOFF is Kmax + 135 kB = 585 kB, so that senders have one round trip to "
         "react to a mark.",
-        "Headroom of a 100G port with 5 m, with estimated figures of Trident 4: our frame 9,254; the pause frame 84; "
-        "cable 2 x 5 m x 5.051 ns/m x 12.5 bytes/ns = 631; MAC, PHY and chip 13,569; response 201,728 bits / 8 = "
+        "Headroom of each 100G port with 5 m, with estimated figures of Trident 4: our frame 9,254; the pause frame "
+        "84; cable 2 x 5 m x 5.051 ns/m x 12.5 bytes/ns = 631; MAC, PHY and chip 13,569; response 201,728 bits / 8 = "
         "25,216. If half of the packets are small, these 48,755 bytes fill 1.47 times as much in cells of 318; with "
         "the frame of the peer, 9,254, and 69,632 of the pipeline this is 150,732 bytes. The port may use 322,770, "
         "enough if all packets are small.",

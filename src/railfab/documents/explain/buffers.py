@@ -83,7 +83,7 @@ def _headroom(port: PortBuffers, traits: SwitchTraits) -> str:
     found = headroom_terms(rate_gbps=load.rate_gbps, cable_m=load.cable_m, mtu_bytes=traits.mtu_bytes, chip=chip)
     cable = f"2 x {load.cable_m:g} m x {CABLE_NS_PER_M:.3f} ns/m x {bytes_per_ns(load.rate_gbps):g} bytes/ns"
     return (
-        f"Headroom of a {load.rate_gbps}G port with {load.cable_m:g} m, with {chip.uncertainty} figures of "
+        f"Headroom of each {load.rate_gbps}G port with {load.cable_m:g} m, with {chip.uncertainty} figures of "
         f"{chip.name}: our frame {found.our_frame:,}; the pause frame {PAUSE_FRAME_BYTES}; cable {cable} = "
         f"{found.cable:,.0f}; MAC, PHY and chip {found.arriving:,.0f}; response "
         f"{response_bits(load.rate_gbps):,} bits / {BITS_PER_BYTE} = {found.response:,.0f}. If half of the packets are "
