@@ -52,7 +52,7 @@ def test_plan_prints_tables_a_person_can_read(tmp_path: Path) -> None:
     done = railfab("plan", POD64, cwd=tmp_path)
     assert done.returncode == 0
     assert "pod64: 64 GPUs on 8 hosts, 8 switches, 160 cables, 8 rails" in done.stdout
-    for words in ("pod1-seg1-leaf1", "3.2 / 3.2 Tb/s, non-blocking", "4200001001", "10.255.1.1", "ethernet-1/1/1"):
+    for words in ("3.2 / 3.2 Tb/s, non-blocking", "4200001001", "10.255.1.1", "10.17.0.0/24-10.24.3.0/24"):
         assert words in done.stdout
 
 

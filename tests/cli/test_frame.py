@@ -117,8 +117,9 @@ def test_names_stay_whole_on_a_narrow_terminal(tmp_path: Path) -> None:
         shown = _drained(ours)
     os.close(ours)
     assert running.returncode == 0
-    for name in ("pod1-seg1-leaf1", "7220-ixr-d5", "4200001001", "3.2 / 3.2 Tb/s, non-blocking"):
+    for name in ("pod1-seg[1-2]-leaf[1-2]", "7220-ixr-d5", "4200001001-4200001004", "3.2 / 3.2 Tb/s", "non-blocking"):
         assert name in shown
+    assert max(map(len, shown.splitlines())) <= 40
 
 
 def _drained(terminal: int) -> str:

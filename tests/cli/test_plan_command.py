@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from railfab.cli.plan import print_plan
+from railfab.documents import planned
+
 FABRICS = Path(__file__).parents[2] / "inventory" / "fabrics"
 POD64 = FABRICS / "pod64.yml"
 CPU_S = 1.0
@@ -31,21 +34,24 @@ def plan(*arguments: str | Path, cwd: Path, code: int = 0) -> subprocess.Complet
     return done
 
 
-def test_a_small_fabric_is_shown_switch_by_switch(tmp_path: Path) -> None:
+def test_equal_switches_and_equal_rails_are_one_row(tmp_path: Path) -> None:
     lines = plan(POD64, cwd=tmp_path).stdout.splitlines()
     assert lines[0] == "pod64: 64 GPUs on 8 hosts, 8 switches, 160 cables, 8 rails"
-    switches = [line for line in lines if "7220-ixr-d5" in line]
-    assert [line.split()[0] for line in switches] == [
-        *(f"pod1-seg{segment}-leaf{leaf}" for segment in (1, 2) for leaf in (1, 2)),
-        *(f"pod1-spine{spine}" for spine in (1, 2, 3, 4)),
-    ]
-    assert any(line.split() == ["host", "to", "leaf", "128", "100", "5"] for line in lines)
-    assert "   8  pod1-seg2-leaf2      4  ethernet-1/2/4 .. ethernet-1/8/4  10.24.3.0/24" in lines
-    assert any(line.startswith("pod1-spine1 and 3 more") and "12 % of 5 %" in line for line in lines)
+    for row in (
+        "pod1-seg[1-2]-leaf[1-2]      4  7220-ixr-d5  srlinux         32          8",
+        "pod1-spine[1-4]              4  7220-ixr-d5  srlinux          0          8",
+        "pod1-seg[1-2]-leaf[1-2]  3.2 / 3.2 Tb/s, non-blocking",
+        "pod1-seg[1-2]-leaf[1-2]  4200001001-4200001004  10.255.1.1-10.255.1.4",
+        "pod1-spine[1-4]          65001                  10.254.1.1-10.254.1.4",
+        "host to leaf     128   100       5",
+        "1-8    pod1-seg[1-2]-leaf[1-2]  4 each  10.17.0.0/24-10.24.3.0/24",
+    ):
+        assert row in lines
+    assert any(line.startswith("pod1-spine1 and 3 more") for line in lines)
     assert lines[-2] == "Power: 89.5 kW in 5 racks, at most 40.9 kW in one (pod1-seg1-r1)."
 
 
-def test_a_large_fabric_is_shown_kind_by_kind(tmp_path: Path) -> None:
+def test_rails_on_switches_of_their_own_are_a_row_each(tmp_path: Path) -> None:
     path = tmp_path / "large.yml"
     path.write_text(
         "version: 1\nfabric: large\nhosts: {gpus: 8, rate_gbps: 400}\nbackend:\n"
@@ -56,13 +62,24 @@ def test_a_large_fabric_is_shown_kind_by_kind(tmp_path: Path) -> None:
     lines = plan(path, cwd=tmp_path).stdout.splitlines()
     assert lines[0] == "large: 768 GPUs on 96 hosts, 100 switches, 1,536 cables, 8 rails"
     assert [line.split("  ")[0] for line in lines if "  linux-" in line] == [
-        "96 like pod1-seg1-leaf1",
-        "4 like pod1-spine1",
+        "pod1-seg[1-12]-leaf[1-8]",
+        "pod1-spine[1-4]",
     ]
-    assert [line.split("  ")[2] for line in lines if "like pod1-seg1-leaf" in line and ".." in line] == [
-        f"12 like pod1-seg1-leaf{rail}" for rail in range(1, 9)
+    assert [line.split()[:2] for line in lines if " each " in line] == [
+        [str(rail), f"pod1-seg[1-12]-leaf{rail}"] for rail in range(1, 9)
     ]
-    assert len(lines) < 40
+
+
+@pytest.mark.parametrize("width", [None, 80, 50])
+@pytest.mark.parametrize("name", ["pod64", "cluster", "multi-pod", "dual-plane"])
+def test_tables_fit_80_columns_and_the_columns_that_are_stated(
+    name: str, width: int | None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    if width is not None:
+        monkeypatch.setenv("COLUMNS", str(width))
+    print_plan(planned(FABRICS / f"{name}.yml"))
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= (width or 80)
 
 
 def test_files_are_counted_on_stderr_and_named_in_the_summary(tmp_path: Path) -> None:

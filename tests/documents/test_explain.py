@@ -360,7 +360,7 @@ def test_findings_are_said_and_are_no_failure_of_the_command(tmp_path: Path) -> 
 def test_what_cannot_be_built_is_one_line(tmp_path: Path) -> None:
     text = (FABRICS / "pod64.yml").read_text().replace("    hosts: 4", "    hosts: 99")
     (tmp_path / "pod.yml").write_text(text)
-    assert refused(railfab("explain", "pod.yml", cwd=tmp_path)).startswith("railfab: pod.yml: backend.segments: ")
+    assert refused(railfab("explain", "pod.yml", cwd=tmp_path)).startswith("railfab: pod.yml:16: backend.segments: ")
     assert refused(railfab("explain", "none.yml", cwd=tmp_path)) == ("railfab: none.yml: no such file. Check the path.")
 
 

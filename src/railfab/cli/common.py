@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from railfab.cli.tables import columns as width
+from railfab.cli.tables import laid_out
 from railfab.endpoints import STATE_DIR
 from railfab.errors import RailfabError, each
 from railfab.fabric import Design, NotAccepted
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 FOUND = 1
 """Exit code: findings, or partly failed."""
+UNLIMITED = 200
+"""Width of results in a file or a pipe."""
 CANNOT = 2
 """Exit code: bad input, or unreachable."""
 
@@ -74,9 +77,8 @@ def finite(value: float | None) -> float | None:
 
 
 def stdout() -> Console:
-    """Console of results; as wide as needed where stdout is not a terminal."""
-    console = Console(highlight=False, emoji=False)
-    return console if console.is_terminal else Console(highlight=False, emoji=False, width=200)
+    """Console of results, as wide as COLUMNS or the terminal; as wide as needed where neither says."""
+    return Console(highlight=False, emoji=False, width=width() or UNLIMITED)
 
 
 def stderr() -> Console:
@@ -117,30 +119,15 @@ def print_json(value: Any) -> None:
     typer.echo(json.dumps(value, indent=2, default=str))
 
 
-def _is_number(cell: str) -> bool:
-    return cell.replace(",", "").replace(".", "", 1).isdigit()
-
-
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print a table, numbers aligned right. Lines are not wrapped by us, so that names stay whole."""
+    """Print a table as wide as COLUMNS or the terminal allows, numbers aligned right; names stay whole."""
     cells = [["" if cell is None else " ".join(str(cell).splitlines()) for cell in row] for row in rows]
-    heading, *lines = _aligned([list(columns), *cells])
+    heading, *lines = laid_out([list(columns), *cells], width())
     console = stdout()
     for line in (title, heading):
         if line:
             console.out(line, style="bold", highlight=False)
     console.out("\n".join((*lines, "")), highlight=False)
-
-
-def _aligned(cells: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Lines of a table, the heading first, with two spaces between columns."""
-    columns = list(zip(*cells, strict=True))
-    widths = [max(map(cell_len, column)) for column in columns]
-    numeric = [len(column) > 1 and all(_is_number(cell) for cell in column[1:] if cell) for column in columns]
-    for row in cells:
-        spaces = (" " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True))
-        padded = zip(row, spaces, numeric, strict=True)
-        yield "  ".join(space + cell if right else cell + space for cell, space, right in padded).rstrip()
 
 
 def progress_bar() -> Progress:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -22,6 +22,7 @@ from railfab.cli.common import (
     stdout,
     uncollected,
 )
+from railfab.folding import folded, number_ranges
 
 if TYPE_CHECKING:
     from railfab.device import SwitchBuffers
@@ -44,7 +45,7 @@ def plan(intent: IntentFile, out: OutDir = None, output: OutputOption = Output.T
     if output is Output.JSON:
         _write(document(fabric))
     else:
-        _print_plan(fabric)
+        print_plan(fabric)
         print_findings(fabric.findings)
     findings_exit(fabric.findings)
 
@@ -66,7 +67,8 @@ def _stages() -> Iterator[Callable[[str], None]]:
         yield lambda what: bar.update(task, description=what, advance=1)
 
 
-def _print_plan(fabric: Plan) -> None:
+def print_plan(fabric: Plan) -> None:
+    """Print the tables of a plan."""
     from railfab.documents import headline
 
     stdout().print(f"[bold]{fabric.topology.fabric}[/bold]: {headline(fabric)}\n")
@@ -78,29 +80,25 @@ def _print_plan(fabric: Plan) -> None:
 
 
 def _print_switches(fabric: Plan) -> None:
-    """Print the switches: each by name, or each kind in a large fabric."""
-    from railfab.documents import LISTED, capacity_words
+    """Print the switches, equal ones in one row: models and ports, capacity, numbers and addresses."""
+    from railfab.documents import capacity_words
     from railfab.topology.grouping import grouped
 
-    switches = fabric.overview.switches
-    groups = [[found] for found in switches] if len(switches) <= LISTED else grouped(switches, _kind)
+    groups = grouped(fabric.overview.switches, _kind)
+    names = [folded([found.node.name for found in group]) for group in groups]
     rows = [
-        (
-            _like(len(group), first.node.name),
-            first.node.role,
-            first.node.model,
-            first.node.platform,
-            first.node.asn,
-            first.node.loopback,
-            first.hosts,
-            first.fabric,
-            capacity_words(first),
-        )
-        for group in groups
-        for first in group[:1]
+        (name, f"{len(group):,}", group[0].node.model, group[0].node.platform, group[0].hosts, group[0].fabric)
+        for name, group in zip(names, groups, strict=True)
     ]
-    columns = ("switch", "role", "model", "platform", "AS", "loopback", "host ports", "fabric ports", "down / up")
-    print_table("Switches", columns, rows)
+    columns = ("switches", "count", "model", "platform", "to hosts", "to fabric")
+    print_table("Switches, and their ports", columns, rows)
+    capacities = [(name, capacity_words(group[0])) for name, group in zip(names, groups, strict=True)]
+    print_table("Capacity of a switch", ("switches", "down / up"), capacities)
+    numbers = [
+        (name, _range(found.node.asn for found in group), _range(found.node.loopback for found in group))
+        for name, group in zip(names, groups, strict=True)
+    ]
+    print_table("AS numbers and loopbacks", ("switches", "AS", "loopbacks"), numbers)
 
 
 def _kind(switch: SwitchPorts) -> tuple[object, ...]:
@@ -109,9 +107,13 @@ def _kind(switch: SwitchPorts) -> tuple[object, ...]:
     return node.net, node.plane, node.role, node.model, node.platform, switch.hosts, switch.fabric, *rates
 
 
-def _like(count: int, first: str) -> str:
-    """Name of one switch, or `2,048 like pod1-seg1-leaf1`."""
-    return first if count == 1 else f"{count:,} like {first}"
+def _range(values: Iterable[Any]) -> str:
+    """The smallest and the largest of these numbers, addresses or prefixes; empty without any."""
+    stated = {value for value in values if value is not None}
+    if not stated:
+        return ""
+    least, most = min(stated), max(stated)
+    return str(least) if least == most else f"{least}-{most}"
 
 
 def _print_cables(fabric: Plan) -> None:
@@ -127,28 +129,20 @@ def _print_cables(fabric: Plan) -> None:
 
 
 def _print_rails(fabric: Plan) -> None:
-    """Print the ports and the prefix of each rail."""
-    from railfab.documents import LISTED
+    """Print where each rail is; rails on the same switches, with as many ports each, are one row."""
     from railfab.topology.grouping import grouped
 
-    rails = fabric.overview.rails
-    groups = [[block] for block in rails] if len(rails) <= LISTED else grouped(rails, _rail_kind)
-    rows = [
-        (
-            first.rail,
-            _like(len(group), first.switch),
-            first.ports,
-            f"{first.first.name} .. {first.last.name}",
-            first.prefix,
-        )
-        for group in groups
-        for first in group[:1]
-    ]
-    print_table("Rails", ("rail", "switch", "ports", "from .. to", "of prefix"), rows)
+    rows = []
+    for rails in grouped(grouped(fabric.overview.rails, lambda block: (block.rail, block.ports)), _rail_kind):
+        blocks = [block for rail in rails for block in rail]
+        numbers, names = sorted({block.rail for block in blocks}), [block.switch for block in rails[0]]
+        prefixes = _range(block.prefix for block in blocks)
+        rows.append((number_ranges(numbers), folded(names), f"{blocks[0].ports} each", prefixes))
+    print_table("Rails", ("rails", "switches", "ports", "prefixes"), rows)
 
 
-def _rail_kind(block: RailBlock) -> tuple[object, ...]:
-    return block.rail, block.ports, block.first.name, block.last.name
+def _rail_kind(blocks: list[RailBlock]) -> tuple[object, ...]:
+    return blocks[0].ports, *(block.switch for block in blocks)
 
 
 def _print_thresholds(buffers: tuple[SwitchBuffers, ...]) -> None:
@@ -166,8 +160,8 @@ def _print_thresholds(buffers: tuple[SwitchBuffers, ...]) -> None:
         for found in kind.thresholds
     ]
     if rows:
-        columns = ("on", "speed-cable", "Kmin kB", "Kmax kB", "Pmax", "XOFF kB", "headroom of buffer")
-        print_table("Lossless queue", columns, rows)
+        columns = ("on", "ports", "Kmin", "Kmax", "Pmax", "XOFF", "headroom")
+        print_table("Lossless queue (kB, % of the buffer)", columns, rows)
     _print_cuts(buffers)
 
 

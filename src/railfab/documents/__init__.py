@@ -6,7 +6,7 @@ from railfab.documents.cabling import cabling
 from railfab.documents.folder import write_documents
 from railfab.documents.growth import growth, largest_gpus
 from railfab.documents.host_routes import host_batches
-from railfab.documents.overview import LISTED, RailBlock, SwitchPorts, overview
+from railfab.documents.overview import RailBlock, SwitchPorts, overview
 from railfab.documents.plan import Plan, planned
 from railfab.documents.plan_json import document
 from railfab.documents.power import power
@@ -16,7 +16,6 @@ from railfab.documents.sizing import gpu_count
 from railfab.documents.table import Table
 
 __all__ = [
-    "LISTED",
     "Plan",
     "RailBlock",
     "SwitchPorts",

@@ -13,10 +13,6 @@ from railfab.topology.model import TIERS, LinkKind, Net, Network, Node, Port, Ro
 
 T = TypeVar("T")
 
-LISTED = 64
-"""Largest number of elements that a table lists by name; more are collapsed."""
-
-
 ROLES: Mapping[Role, str] = {
     Role.HOST: "host",
     Role.SERVER: "storage server",
