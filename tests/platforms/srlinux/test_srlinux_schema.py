@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from railfab.platforms.contract import Refusal
-from railfab.platforms.srlinux.schema import fits, meaning, refusals, schema, tree_refusals
+from railfab.platforms.srlinux.schema import fits, meaning, plain_refusals, refusals, schema
 
 
 def test_it_has_keys_types_defaults_references_and_state() -> None:
@@ -48,8 +48,8 @@ def test_a_value_fits_its_type(path: str, good: tuple[object, ...], bad: tuple[o
 
 
 def test_a_refusal_names_its_place_in_cli_words() -> None:
-    tree = {"srl_nokia-interfaces:interface": [{"name": "ethernet-1/1", "mtu": 1, "oper-state": "up", "x": 1}]}
-    assert tree_refusals(tree) == (
+    tree = {"interface": [{"name": "ethernet-1/1", "mtu": 1, "oper-state": "up", "x": 1}]}
+    assert plain_refusals(tree) == (
         Refusal(where="/ interface ethernet-1/1 mtu", problem="is 1, which is not 1450 to 9500"),
         Refusal(where="/ interface ethernet-1/1 oper-state", problem="is state, which cannot be configured"),
         Refusal(where="/ interface ethernet-1/1 x", problem="is unknown to SR Linux 25.3.1", is_unknown=True),
@@ -57,7 +57,7 @@ def test_a_refusal_names_its_place_in_cli_words() -> None:
 
 
 def test_what_has_a_name_alone_is_accepted_with_anything_in_it() -> None:
-    assert tree_refusals({"oam": {"anything": [1]}}) == ()
+    assert plain_refusals({"oam": {"anything": [1]}}) == ()
 
 
 def test_no_rendered_configuration_is_refused(repository: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from railfab.platforms.shared.json_tree import Json, is_list, text
 from railfab.platforms.srlinux.schema import MARK, Node, schema
-from railfab.platforms.srlinux.tree import stripped, tree_of
+from railfab.platforms.srlinux.tree import plain_tree
 
 SECTIONS = ("qos", "routing-policy")
 """Containers in which each list with one key of text is of objects with names of their own."""
@@ -23,12 +23,17 @@ Place = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedList:
-    """One list of objects with free names. key: the leaf with the name. bodies: of the entries, without names."""
+    """One list of objects with free names. key: the leaf with the name. entries: by name. node: of the schema."""
 
     path: str
     place: Place
     key: str
-    bodies: Mapping[str, Json]
+    entries: Mapping[str, Json]
+    node: Node
+
+    def body(self, name: str) -> Json:
+        """An entry without names."""
+        return _body(self.entries[name], self.node, self.path)
 
 
 def aligned(configuration: str, rendered: str) -> tuple[str, tuple[str, ...]]:
@@ -36,7 +41,7 @@ def aligned(configuration: str, rendered: str) -> tuple[str, tuple[str, ...]]:
 
     With it, a line for each of these: `/ qos queues queue q3`. References follow the names. Raises ConfigError.
     """
-    found, wanted = (stripped(tree_of(side)) for side in (configuration, rendered))
+    found, wanted = plain_tree(configuration), plain_tree(rendered)
     renamed: list[str] = []
     while step := next(_renamings(found, wanted), None):
         named, old, new = step
@@ -47,12 +52,15 @@ def aligned(configuration: str, rendered: str) -> tuple[str, tuple[str, ...]]:
 
 def _renamings(found: Json, wanted: Json) -> Iterator[tuple[NamedList, str, str]]:
     """Objects of one configuration that the other has under another name: their list, and both names."""
-    others = {one.place: one.bodies for one in _named_lists(wanted, schema().nodes)}
+    others = {one.place: one for one in _named_lists(wanted, schema().nodes)}
     for one in _named_lists(found, schema().nodes):
-        expected = others.get(one.place, {})
-        for name, body in one.bodies.items():
-            if name not in expected:
-                equal = (other for other, its in expected.items() if other not in one.bodies and its == body)
+        if (other := others.get(one.place)) is None:
+            continue
+        free = [name for name in other.entries if name not in one.entries]
+        for name in one.entries if free else ():
+            if name not in other.entries:
+                body = one.body(name)
+                equal = (new for new in free if other.body(new) == body)
                 if (new := next(equal, None)) is not None:
                     yield one, name, new
 
@@ -68,8 +76,8 @@ def _named_lists(tree: Json, node: Node, path: str = "", place: Place = ()) -> I
             yield from _named_lists(child, below, at, here)
         elif is_list(child):
             if key := _free_key(at, below):
-                bodies = {str(entry.get(key)): _body(entry, below, at) for entry in child}
-                yield NamedList(path=at, place=here, key=key, bodies=bodies)
+                entries = {str(entry.get(key)): entry for entry in child}
+                yield NamedList(path=at, place=here, key=key, entries=entries, node=below)
             for entry in child:
                 yield from _named_lists(entry, below, at, (*here, *_keys(entry, below)))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,7 +10,7 @@ from railfab.platforms.differences import Difference, Side
 from railfab.platforms.hazards import ABSENT
 from railfab.platforms.shared.json_tree import Json, is_list, leaf_text
 from railfab.platforms.srlinux.schema import schema
-from railfab.platforms.srlinux.tree import cli_word, key_words, keys_of, stripped, tree_of
+from railfab.platforms.srlinux.tree import cli_word, key_words, keys_of, plain_tree
 
 SECTION_DEPTH = {"/system": 2}
 """Containers whose children are the sections of a configuration; elsewhere those at the top are."""
@@ -60,7 +60,7 @@ def settings(tree: Json) -> Iterator[Setting]:
 
 def differences(text: str, rendered: str) -> tuple[Difference, ...]:
     """Every leaf in which a configuration differs from a rendered one, sorted. Raises ConfigError for broken JSON."""
-    found, wanted = (_by_place(stripped(tree_of(side))) for side in (text, rendered))
+    found, wanted = map(_by_place, _unequal(plain_tree(text), plain_tree(rendered), ""))
     entries = {one.entry.place for one in found.values()} & {one.entry.place for one in wanted.values()}
     places = {**found, **wanted}
     different = (_difference(found.get(place), wanted.get(place), entries) for place in places)
@@ -71,11 +71,41 @@ def _by_place(tree: Json) -> dict[str, Setting]:
     """The settings of a tree by place; the second one at a place, of an entry that is there twice, is another."""
     found: dict[str, Setting] = {}
     for setting in settings(tree):
-        place = setting.place
-        while place in found:
-            place += " again"
-        found[place] = replace(setting, place=place)
+        again = setting
+        while again.place in found:
+            again = replace(again, place=f"{again.place} again")
+        found[again.place] = again
     return found
+
+
+def _unequal(found: Json, wanted: Json, path: str) -> tuple[Json, Json]:
+    """Both trees without what is equal in them. An entry of a list is left whole, for conditions on all its leaves."""
+    left: Json = {}
+    right: Json = {}
+    for name in {**found, **wanted}:
+        one: Any = found.get(name)
+        other: Any = wanted.get(name)
+        if one == other:
+            continue
+        if isinstance(one, dict) and isinstance(other, dict):
+            one, other = _unequal(one, other, f"{path}/{name}")
+        elif is_list(one) and is_list(other) and (keys := schema().keys(f"{path}/{name}")):
+            one, other = _unequal_entries(one, other, keys)
+        if name in found and (one or not found[name]):
+            left[name] = one
+        if name in wanted and (other or not wanted[name]):
+            right[name] = other
+    return left, right
+
+
+def _unequal_entries(found: list[Json], wanted: list[Json], keys: Sequence[str]) -> tuple[list[Json], list[Json]]:
+    def named(entry: Json) -> tuple[str, ...]:
+        return tuple(leaf_text(entry.get(key)) for key in keys)
+
+    expected = {named(entry): entry for entry in wanted}
+    equal = {named(entry) for entry in found if expected.get(named(entry)) == entry}
+    left = [entry for entry in found if named(entry) not in equal or entry != expected[named(entry)]]
+    return left, [entry for entry in wanted if named(entry) not in equal]
 
 
 def _difference(found: Setting | None, wanted: Setting | None, entries: Container[str]) -> Difference | None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from railfab.platforms.contract import Refusal
 from railfab.platforms.shared.json_tree import Json, is_list, leaf_text
-from railfab.platforms.srlinux.tree import key_words, stripped, tree_of
+from railfab.platforms.srlinux.tree import key_words, plain_tree
 
 RELEASE = "25.3.1"
 MARK = ""
@@ -78,12 +78,12 @@ def refusals(text: str) -> tuple[Refusal, ...]:
 
     Raises ConfigError for broken JSON.
     """
-    return tree_refusals(tree_of(text))
+    return plain_refusals(plain_tree(text))
 
 
-def tree_refusals(tree: Json) -> tuple[Refusal, ...]:
-    """Leaves of a configuration as JSON, likewise."""
-    return tuple(_container("/", stripped(tree), schema().nodes))
+def plain_refusals(tree: Json) -> tuple[Refusal, ...]:
+    """Leaves of a configuration as JSON without module prefixes, likewise."""
+    return tuple(_container("/", tree, schema().nodes))
 
 
 def _container(place: str, tree: Json, node: Node) -> Iterator[Refusal]:

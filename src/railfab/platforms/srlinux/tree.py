@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 from railfab.platforms.shared import json_tree
@@ -80,6 +81,13 @@ def tree_of(text: str) -> Json:
 def stripped(value: Any) -> Any:
     """The tree without module prefixes in names and identities: `bgp`, not `srl_nokia-bgp:bgp`."""
     return json_tree.stripped(value, _IDENTITY)
+
+
+@lru_cache(maxsize=4)
+def plain_tree(text: str) -> Json:
+    """The tree of a configuration text without module prefixes, to be read and not changed. Raises ConfigError."""
+    tree: Json = stripped(tree_of(text))
+    return tree
 
 
 def keys_of(name: str, entry: Json) -> tuple[str, ...]:

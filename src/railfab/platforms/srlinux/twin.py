@@ -17,8 +17,8 @@ from railfab.gnmi.target import Model
 from railfab.platforms.shared.json_datastore import JsonDatastore
 from railfab.platforms.shared.json_tree import Json, bare
 from railfab.platforms.srlinux.parse import parse_tree
-from railfab.platforms.srlinux.schema import tree_refusals
-from railfab.platforms.srlinux.tree import keys_of, lines
+from railfab.platforms.srlinux.schema import plain_refusals
+from railfab.platforms.srlinux.tree import keys_of, lines, stripped
 from railfab.platforms.twin_face import TwinFace, VirtualSession
 from railfab.units import NS_PER_S
 
@@ -123,7 +123,7 @@ def _model(tree: Json, own: Collection[str]) -> DeviceModel:
 
     Raises ConfigError, or Problems, also for what the switch's schema refuses.
     """
-    raise_all([ConfigError(one.where, one.problem, "Correct it") for one in tree_refusals(tree)])
+    raise_all([ConfigError(one.where, one.problem, "Correct it") for one in plain_refusals(stripped(tree))])
     model = parse_tree(tree)
     left = tuple(line for line in model.unmodelled if line not in own)
     return model if left == model.unmodelled else replace(model, unmodelled=left)
