@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import prod
 
 NUMBER = re.compile(r"\d+")
@@ -13,17 +13,33 @@ MOST_RANGES = 4
 
 def folded(names: Sequence[str]) -> str:
     """All of these names, or `NAME and N more` where they are no product of a few ranges."""
+    return _product(names) or f"{names[0]} and {len(names) - 1:,} more"
+
+
+def folded_sets(names: Sequence[str]) -> Iterator[str]:
+    """All of these names: those that differ in numbers only as one text, where they are a product of a few ranges."""
+    kinds: dict[str, list[str]] = {}
+    for name in names:
+        kinds.setdefault(NUMBER.sub("\0", name), []).append(name)
+    for alike in kinds.values():
+        product = _product(alike)
+        yield from (product,) if product else alike
+
+
+def _product(names: Sequence[str]) -> str | None:
+    """Names in one text with ranges in brackets; None where they are no product of a few ranges."""
     if len(names) == 1:
         return names[0]
     texts = {NUMBER.sub("\0", name) for name in names}
     numbers = {tuple(map(int, NUMBER.findall(name))) for name in names}
-    if len(texts) == 1 and len(numbers) == len(names):
-        values = [sorted(set(column)) for column in zip(*numbers, strict=True)]
-        brackets = [_bracket(column) for column in values]
-        if prod(map(len, values)) == len(names) and None not in brackets:
-            filled = iter(brackets)
-            return re.sub("\0", lambda _: next(filled) or "", texts.pop())
-    return f"{names[0]} and {len(names) - 1:,} more"
+    if len(texts) > 1 or len(numbers) < len(names):
+        return None
+    values = [sorted(set(column)) for column in zip(*numbers, strict=True)]
+    brackets = [_bracket(column) for column in values]
+    if prod(map(len, values)) > len(names) or None in brackets:
+        return None
+    filled = iter(brackets)
+    return re.sub("\0", lambda _: next(filled) or "", texts.pop())
 
 
 def number_ranges(numbers: Sequence[int]) -> str:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from railfab.cli.change_report import exit_code, print_outcomes
+from railfab.cli.change_report import View, exit_code, print_outcomes, print_previews
 from railfab.cli.common import Output
-from railfab.deploy import Outcome
+from railfab.deploy import Outcome, Preview
 from railfab.fabric import design
 
 
@@ -31,3 +31,72 @@ def test_some_failed_is_1_and_all_failed_is_2(
     assert "2 of 6 switches: " in printed.out
     assert printed.out.strip().endswith(total)
     assert printed.err.count("railfab: leaf: refused") == failed
+
+
+def preview(name: str, *lines: str) -> Preview:
+    """A switch that would change in these lines."""
+    diff = "\n".join(("--- running", "+++ candidate", "@@ -1 +1 @@", *lines))
+    return Preview(name=name, text="", diff=diff if lines else "")
+
+
+def shown(repository: Path, capsys: pytest.CaptureFixture[str], previews: list[Preview], view: View) -> list[str]:
+    fabric = design(repository / "inventory" / "fabrics" / "pod64.yml")
+    print_previews(fabric, previews, {found.name: "" for found in previews}, Output.TABLE, view)
+    return [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+
+
+def leaves(lines: list[str]) -> list[Preview]:
+    names = ("pod1-seg1-leaf1", "pod1-seg1-leaf2", "pod1-seg2-leaf1", "pod1-seg2-leaf2")
+    return [preview(name, line) for name, line in zip(names, lines, strict=True)]
+
+
+@pytest.fixture(autouse=True)
+def unlimited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
+@pytest.mark.parametrize("view", View)
+def test_the_same_difference_is_shown_once_or_for_each_switch_or_counted(
+    repository: Path, capsys: pytest.CaptureFixture[str], view: View
+) -> None:
+    lines = shown(repository, capsys, leaves(4 * ["+set / qos kmin 7"]), view)
+    assert lines.count("+set / qos kmin 7") == {View.FOLDED: 1, View.FULL: 4, View.STAT: 0}[view]
+    assert ("pod1-seg[1-2]-leaf[1-2]" in lines) is (view is View.FOLDED)
+    assert ("pod1-seg2-leaf1" in lines) is (view is View.FULL)
+    assert lines[-4:] == [
+        "switch                   result        lines",
+        "pod1-seg[1-2]-leaf[1-2]  would change  +1 -0",
+        "",
+        "4 of 8 switches: 4 would change",
+    ]
+
+
+def test_switches_that_differ_in_names_addresses_and_as_numbers_only_are_folded_and_it_is_said(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = [f"+set / bgp as 420000100{n} peer 10.17.{n}.1/31 fd00:17:{n}::1 to pod1-spine{n}" for n in (1, 2, 3, 4)]
+    lines = shown(repository, capsys, leaves(found), View.FOLDED)
+    assert [line for line in lines if line.startswith("+set")] == found[:1]
+    assert (
+        "  pod1-seg1-leaf1 is shown; the others differ in their own names, addresses and AS numbers (--full shows each)"
+    ) in lines
+
+
+def test_another_threshold_is_another_difference(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = [f"+set / qos kmin {kmin}" for kmin in (7, 7, 8, 8)]
+    lines = shown(repository, capsys, leaves(found), View.FOLDED)
+    assert [line for line in lines if line.startswith(("+set", "pod1-seg1-leaf[", "pod1-seg2-leaf["))][:4] == [
+        "pod1-seg1-leaf[1-2]",
+        "+set / qos kmin 7",
+        "pod1-seg2-leaf[1-2]",
+        "+set / qos kmin 8",
+    ]
+
+
+def test_switches_with_the_same_result_are_one_row(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = ("pod1-seg1-leaf1", "pod1-spine1", "pod1-spine2", "pod1-spine4")
+    lines = shown(repository, capsys, [preview(name) for name in names], View.FOLDED)
+    assert [line.split() for line in lines[1:3]] == [
+        ["pod1-seg1-leaf1", "no", "change"],
+        ["pod1-spine[1-2,4]", "no", "change"],
+    ]

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from railfab.cli.change_report import changed_settings, exit_code, print_changes, print_outcomes, print_previews
+from railfab.cli.change_report import View, changed_settings, exit_code, print_changes, print_outcomes, print_previews
 from railfab.cli.common import Output, progress_bar, stderr, stdout
 from railfab.endpoints import Endpoints
+from railfab.errors import RailfabError
 from railfab.fabric import Design
 from railfab.process_signals import INTERRUPTED, stop_on_signal
 from railfab.units import counted
@@ -25,12 +26,14 @@ if TYPE_CHECKING:
 
 PlanOption = Annotated[bool, typer.Option("--plan", metavar="", help="Show the differences and stop.")]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Do not ask.")]
+StatOption = Annotated[bool, typer.Option("--stat", metavar="", help="Show the number of lines, not the lines.")]
+FullOption = Annotated[bool, typer.Option("--full", metavar="", help="Show the lines of each switch, also equal ones.")]
 FINISHING = "stopping: changes that have begun get 4 s to finish, no other is begun"
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeRun:
-    """A change of these switches. plan: preview only. yes: do not ask."""
+    """A change of these switches. plan: preview only. yes: do not ask. stat, full: see `view`."""
 
     fabric: Design
     endpoints: Endpoints
@@ -38,21 +41,31 @@ class ChangeRun:
     _: KW_ONLY
     plan: bool
     yes: bool
+    stat: bool
+    full: bool
     output: Output
+
+    @property
+    def view(self) -> View:
+        """The part of the differences that is shown. Raises RailfabError for both options."""
+        if self.stat and self.full:
+            raise RailfabError("--full", "is the opposite of --stat", "Leave one of them out")
+        return View.STAT if self.stat else View.FULL if self.full else View.FOLDED
 
     def change(self, texts: Mapping[str, str], verb: str) -> None:
         """Bring the switches to these configurations, and leave with the exit code of the outcome."""
         from railfab.deploy import Journal
 
+        view = self.view
         if self.plan:
-            print_previews(self.fabric, self._previews(texts, None), texts, self.output)
+            print_previews(self.fabric, self._previews(texts, None), texts, self.output, view)
             return
         journal = Journal(self.state, self.fabric.intent.fabric)
         with journal.open(verb) as entry:
             previews = self._previews(texts, journal.is_own)
             changing = [found for found in previews if found.changed]
             if self.output is Output.TABLE and not self.yes:
-                print_changes(self.fabric, changing, texts)
+                print_changes(self.fabric, changing, texts, view)
             if changing and not self.yes and stdout().is_terminal and self.output is Output.TABLE:
                 typer.confirm(f"Change {counted(len(changing), 'switch')}?", abort=True)
             self._apply(texts, previews, entry)

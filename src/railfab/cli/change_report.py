@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from railfab.cli.common import CANNOT, FOUND, Output, print_json, print_table, stderr, stdout
 from railfab.device import change_lines
 from railfab.errors import ConfigError, Problems
 from railfab.fabric import Design
+from railfab.folding import folded_sets
 from railfab.platforms import platform
+from railfab.topology.grouping import grouped
 from railfab.units import counted
 
 if TYPE_CHECKING:
     from railfab.deploy import Outcome, Preview
 
+
+class View(StrEnum):
+    """The part of the differences that is shown: equal ones once, each, or only their extent."""
+
+    FOLDED = "folded"
+    FULL = "full"
+    STAT = "stat"
+
+
+WORD = re.compile(r"[\w.:/-]+")
+ADDRESS = re.compile(r"\d+\.\d+\.\d+\.\d+(?:/\d+)?|[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,7}(?:/\d+)?")
 RESULTS = {
     "changed": "changed",
     "no change": "no change",
@@ -25,7 +40,9 @@ RESULTS = {
 """The result of a switch in a table."""
 
 
-def print_previews(fabric: Design, previews: Sequence[Preview], texts: Mapping[str, str], output: Output) -> None:
+def print_previews(
+    fabric: Design, previews: Sequence[Preview], texts: Mapping[str, str], output: Output, view: View = View.FOLDED
+) -> None:
     """Print the changes that these configurations would make."""
     from railfab.deploy import Outcome
 
@@ -34,23 +51,63 @@ def print_previews(fabric: Design, previews: Sequence[Preview], texts: Mapping[s
         outcomes = [Outcome(name=one.name, changed=one.changed, failed=False, diff=one.diff) for one in previews]
         print_json([_document(outcome, settings[outcome.name]) for outcome in outcomes])
         return
-    print_changes(fabric, [found for found in previews if found.changed], texts)
-    rows = [(one.name, "would change" if one.changed else "no change", _extent(one.diff)) for one in previews]
-    print_table("", ("switch", "result", "lines"), rows)
+    if view is not View.STAT:
+        print_changes(fabric, [found for found in previews if found.changed], texts, view)
+    _print_results([(one.name, "would change" if one.changed else "no change", _extent(one.diff)) for one in previews])
     would = sum(found.changed for found in previews)
     stdout().print(f"{_of(fabric, previews)}: {would} would change")
 
 
-def print_changes(fabric: Design, changing: Sequence[Preview], texts: Mapping[str, str]) -> None:
-    """Print the settings that change, and below them the lines."""
+def print_changes(fabric: Design, changing: Sequence[Preview], texts: Mapping[str, str], view: View) -> None:
+    """Print the settings that change, and below them the lines; for `View.STAT` the number of lines."""
+    if view is View.STAT:
+        _print_results([(found.name, "would change", _extent(found.diff)) for found in changing])
+        return
     from rich.syntax import Syntax
 
     console, settings = stdout(), changed_settings(fabric, changing, texts)
-    for found in changing:
-        console.print(f"[bold]{found.name}[/bold]")
-        for line in settings[found.name]:
+    mask = _Mask.of(fabric)
+    groups = grouped(changing, lambda one: one.name if view is View.FULL else mask.key(settings[one.name], one.diff))
+    for group in groups:
+        first = group[0]
+        console.print(f"{', '.join(folded_sets([one.name for one in group]))}", style="bold", markup=False)
+        for line in settings[first.name]:
             console.print(f"  {line}", soft_wrap=True, markup=False)
-        console.print(Syntax(found.diff, "diff", theme="ansi_dark", background_color="default", word_wrap=True))
+        if any(one.diff != first.diff for one in group):
+            console.print(f"  {first.name} is shown; the others differ in {OWN} (--full shows each)", soft_wrap=True)
+        console.print(Syntax(first.diff, "diff", theme="ansi_dark", background_color="default", word_wrap=True))
+
+
+OWN = "their own names, addresses and AS numbers"
+
+
+@dataclass(frozen=True, slots=True)
+class _Mask:
+    """Replaces what each switch of a fabric has for itself, so that texts of equal switches are equal: names of nodes,
+    addresses and AS numbers. Nothing else: other thresholds are another change."""
+
+    own: frozenset[str]
+
+    @classmethod
+    def of(cls, fabric: Design) -> _Mask:
+        nodes = fabric.topology.nodes
+        return cls(frozenset({node.name for node in nodes} | {str(node.asn) for node in nodes if node.asn}))
+
+    def key(self, settings: Sequence[str], diff: str) -> tuple[str, ...]:
+        return tuple(WORD.sub(self._masked, text) for text in (*settings, diff))
+
+    def _masked(self, word: re.Match[str]) -> str:
+        return "\0" if word[0] in self.own or ADDRESS.fullmatch(word[0]) else word[0]
+
+
+def _print_results(rows: Sequence[tuple[str, str, str]]) -> None:
+    """Print the result of each switch: switches with the same result and number of lines in one row."""
+    folded = [
+        (names, *group[0][1:])
+        for group in grouped(rows, lambda row: row[1:])
+        for names in folded_sets([name for name, *_ in group])
+    ]
+    print_table("", ("switch", "result", "lines"), folded)
 
 
 def print_outcomes(
@@ -61,8 +118,7 @@ def print_outcomes(
     if output is Output.JSON:
         print_json([_document(outcome, settings[outcome.name]) for outcome in outcomes])
     else:
-        rows = [(outcome.name, RESULTS[outcome.result], _extent(outcome.diff)) for outcome in outcomes]
-        print_table("", ("switch", "result", "lines"), rows)
+        _print_results([(outcome.name, RESULTS[outcome.result], _extent(outcome.diff)) for outcome in outcomes])
         stdout().print(_totals(fabric, outcomes))
         for outcome in outcomes:
             if outcome.failed:

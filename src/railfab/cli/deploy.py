@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from railfab.cli.change import ChangeRun, PlanOption, YesOption
+from railfab.cli.change import ChangeRun, FullOption, PlanOption, StatOption, YesOption
 from railfab.cli.common import (
     STATE_DEFAULT,
     AcceptOption,
@@ -23,6 +23,8 @@ def deploy(
     limit: LimitOption = None,
     plan: PlanOption = False,
     yes: YesOption = False,
+    stat: StatOption = False,
+    full: FullOption = False,
     accept: AcceptOption = None,
     state: StateOption = STATE_DEFAULT,
     output: OutputOption = Output.TABLE,
@@ -31,4 +33,6 @@ def deploy(
     fabric = design(intent)
     stop_at_errors(fabric, accept, output)
     endpoints = resolve_endpoints(fabric, on, state, limit)
-    ChangeRun(fabric, endpoints, state, plan=plan, yes=yes, output=output).change(fabric.texts, "deploy")
+    ChangeRun(fabric, endpoints, state, plan=plan, yes=yes, stat=stat, full=full, output=output).change(
+        fabric.texts, "deploy"
+    )

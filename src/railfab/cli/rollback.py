@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from railfab.cli.change import ChangeRun, PlanOption, YesOption
+from railfab.cli.change import ChangeRun, FullOption, PlanOption, StatOption, YesOption
 from railfab.cli.common import (
     STATE_DEFAULT,
     IntentFile,
@@ -43,6 +43,8 @@ def rollback(
     show: ListOption = False,
     plan: PlanOption = False,
     yes: YesOption = False,
+    stat: StatOption = False,
+    full: FullOption = False,
     state: StateOption = STATE_DEFAULT,
     output: OutputOption = Output.TABLE,
 ) -> None:
@@ -62,7 +64,9 @@ def rollback(
     endpoints = resolve_endpoints(fabric, on, state, limit, among=texts.keys())
     if not endpoints.nodes:
         raise RailfabError("rollback", "none of these switches was changed", f"Choose among {listed(list(texts))}")
-    ChangeRun(fabric, endpoints, state, plan=plan, yes=yes, output=output).change(texts, "rollback")
+    ChangeRun(fabric, endpoints, state, plan=plan, yes=yes, stat=stat, full=full, output=output).change(
+        texts, "rollback"
+    )
 
 
 def _print_deploys(deploys: Sequence[DeployRecord], output: Output) -> None:
