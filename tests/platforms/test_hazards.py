@@ -92,6 +92,13 @@ def test_a_condition_may_name_a_key_or_a_leaf_of_the_same_entry() -> None:
     assert found({"when": {"match/ipv4/protocol": "absent"}}, at) == []
 
 
+def test_a_hazard_may_be_excused() -> None:
+    entry = {"unless": {"interface.name": {"matches": "mgmt.*"}, "bound": "nowhere"}}
+    assert found(entry, difference(values={"interface.name": "ethernet-1/1"})) == ["slow"]
+    assert found(entry, difference(values={"interface.name": "mgmt0"})) == []
+    assert found(entry, difference(values={"bound": "nowhere"})) == []
+
+
 def test_a_condition_may_compare_a_fact() -> None:
     for port, names in (("ethernet-1/32", ["slow"]), ("ethernet-1/1/1", [])):
         at = difference(values={"interface.name": port})

@@ -58,7 +58,8 @@ def _refused(own: Platform, name: str, text: str) -> Iterator[Finding]:
     for one in own.refusals(text) if own.refusals else ():
         where = f"{name}: {one.where}"
         if one.is_unknown:
-            yield warning(DifferenceCode.UNKNOWN_SETTING, where, one.problem, "Remove it, or check its spelling")
+            severity = note if one.is_foreign else warning
+            yield severity(DifferenceCode.UNKNOWN_SETTING, where, one.problem, "Remove it, or check its spelling")
         else:
             yield error(DifferenceCode.CONFIGURATION_REFUSED, where, one.problem, "Correct the value")
 

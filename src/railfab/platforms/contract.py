@@ -107,11 +107,16 @@ class Dialect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """A leaf or line that the schema of a switch does not take. is_unknown: one that the release we know lacks."""
+    """A leaf or line that the schema of a switch does not take.
+
+    is_unknown: one that the release we know lacks. is_foreign: one in a part of the configuration that railfab leaves
+    to others, where a newer release may have it.
+    """
 
     where: str
     problem: str
     is_unknown: bool = False
+    is_foreign: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import Any
 
 from railfab.device import DeviceModel
@@ -55,7 +56,7 @@ class Hazard:
 
     consequence: for RoCE, one sentence without a full stop. source: document and section that says so.
     severity: ERROR loses lossless packets, strands traffic or takes a link away; WARNING slows, weakens or hides.
-    sides: differences to which it applies.
+    sides: differences to which it applies. unless: conditions any of which excuses it.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Hazard:
     paths: tuple[str, ...] = ()
     lines: tuple[re.Pattern[str], ...] = ()
     when: tuple[Condition, ...] = ()
+    unless: tuple[Condition, ...] = ()
     sides: tuple[Side, ...] = tuple(Side)
     remedy: str = "Deploy the intent"
 
@@ -76,9 +78,8 @@ def harms(
     index = HazardIndex(hazards)
     for difference in differences:
         for hazard, groups in index.at(difference):
-            if difference.side in hazard.sides and all(
-                _holds(condition, difference, groups, intended) for condition in hazard.when
-            ):
+            holds = partial(_holds, difference=difference, groups=groups, intended=intended)
+            if difference.side in hazard.sides and all(map(holds, hazard.when)) and not any(map(holds, hazard.unless)):
                 yield hazard, difference
 
 
@@ -172,11 +173,12 @@ def hazard_of(entry: Mapping[str, Any]) -> Hazard:
     try:
         fields = dict(entry)
         paths, lines = (_listed(fields.pop(name, ())) for name in ("path", "line"))
-        when = tuple(_condition(name, said) for name, said in fields.pop("when", {}).items())
+        when, unless = (_conditions(fields.pop(name, {})) for name in ("when", "unless"))
         found = Hazard(
             paths=paths,
             lines=tuple(map(re.compile, lines)),
             when=when,
+            unless=unless,
             severity=Severity(fields.pop("severity")),
             sides=tuple(map(Side, _listed(fields.pop("sides", list(Side))))),
             **fields,
@@ -203,6 +205,10 @@ def _check(hazard: Hazard) -> None:
         groups = [pattern.groupindex for pattern in hazard.lines]
         if condition.name not in facts and not all(condition.name in found for found in groups):
             raise ValueError(f"a pattern has no group {condition.name}")
+
+
+def _conditions(said: Mapping[str, Any]) -> tuple[Condition, ...]:
+    return tuple(_condition(name, one) for name, one in said.items())
 
 
 def _condition(name: str, said: Any) -> Condition:

@@ -38,7 +38,7 @@ FILTER = "/acl/acl-filter[name=drops][type=ipv4]/entry[sequence-id=10]"
 
 
 class Edit(NamedTuple):
-    """path: in gNMI's form. found: the hazard that finds it, or the code of another finding."""
+    """path: in gNMI's form, empty to merge a tree. found: the hazard that finds it, or the code of another finding."""
 
     path: str
     value: Any
@@ -237,6 +237,29 @@ HARMLESS: Mapping[str, Edit] = {
         },
         "unmodelled",
     ),
+    "the filter of the control plane": Edit(
+        "",
+        {
+            "acl": {
+                "acl-filter": [
+                    {"name": "cpm", "type": "ipv4", "entry": [{"sequence-id": 1, "action": {"drop": {}}}]},
+                    {"name": "access", "type": "ipv4", "entry": [{"sequence-id": 1, "action": {"drop": {}}}]},
+                ],
+                "interface": [
+                    {"interface-id": "mgmt0.0", "input": {"acl-filter": [{"name": "access", "type": "ipv4"}]}}
+                ],
+            },
+            "system": {
+                "control-plane-traffic": {"input": {"acl": {"acl-filter": [{"name": "cpm", "type": "ipv4"}]}}},
+            },
+        },
+        "unmodelled",
+    ),
+    "a default route of the management network": Edit(
+        "/network-instance[name=mgmt]/static-routes/route[prefix=0.0.0.0/0]/next-hop-group", "gateway", "unmodelled"
+    ),
+    "LLDP off on the management port": Edit("/system/lldp/interface[name=mgmt0]/admin-state", "disable", "unmodelled"),
+    "a leaf of another release in a part of others": Edit("/system/colour", "blue", "unknown-setting"),
     "an unused policy": Edit(
         "/routing-policy/policy[name=spare]/default-action/policy-result", "reject", "configuration-differs"
     ),
@@ -266,6 +289,8 @@ RENAMED: Mapping[str, tuple[str, str]] = {
 def edited(configuration: str, path: str, value: Any) -> str:
     """The configuration with one node set to another value, or deleted; without module prefixes."""
     tree = stripped(json.loads(configuration))
+    if not path:
+        return json.dumps(_merged(tree, value))
     node, steps = tree, list(elements(path))
     for step in steps[:-1]:
         node = _entry(node.setdefault(step.name, []), step.keys) if step.keys else node.setdefault(step.name, {})
@@ -281,6 +306,13 @@ def edited(configuration: str, path: str, value: Any) -> str:
     else:
         node[last.name] = value
     return json.dumps(tree)
+
+
+def _merged(tree: Any, more: Any) -> Any:
+    """Two trees of containers in one."""
+    if isinstance(tree, dict) and isinstance(more, dict):
+        return {**tree, **{name: _merged(tree.get(name), child) for name, child in more.items()}}
+    return more
 
 
 def _entry(entries: list[Any], keys: tuple[tuple[str, str], ...]) -> Any:

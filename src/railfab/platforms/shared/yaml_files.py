@@ -46,9 +46,13 @@ def capabilities(package: str) -> Capabilities:
 def hazards(package: str) -> tuple[Hazard, ...]:
     """`hazards.yml`: a list of `name`, `path` or `line`, `when` {value: test}, `severity`, `consequence`, `source`.
 
-    Raises ValueError, naming the entry, for one that is not valid.
+    `unless` at its top is that of every entry. Raises ValueError, naming the entry, for one that is not valid.
     """
-    found = tuple(hazard_of(entry) for entry in _document(package, "hazards.yml")["hazards"])
+    document = _document(package, "hazards.yml")
+    unless = document.get("unless", {})
+    found = tuple(
+        hazard_of({**entry, "unless": {**unless, **entry.get("unless", {})}}) for entry in document["hazards"]
+    )
     names = [hazard.name for hazard in found]
     if len({*names}) < len(names):
         raise ValueError(f"hazards.yml of {package} names a hazard twice")

@@ -16,6 +16,9 @@ SECTION_DEPTH = {"/system": 2}
 """Containers whose children are the sections of a configuration; elsewhere those at the top are."""
 
 
+MANAGEMENT = "management"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListEntry:
     """The innermost list entry around a setting, or the whole tree.
@@ -62,8 +65,9 @@ def differences(text: str, rendered: str) -> tuple[Difference, ...]:
     """Every leaf in which a configuration differs from a rendered one, sorted. Raises ConfigError for broken JSON."""
     found, wanted = map(_by_place, _unequal(plain_tree(text), plain_tree(rendered), ""))
     entries = {one.entry.place for one in found.values()} & {one.entry.place for one in wanted.values()}
+    bound = _bound_filters(plain_tree(text))
     places = {**found, **wanted}
-    different = (_difference(found.get(place), wanted.get(place), entries) for place in places)
+    different = (_difference(found.get(place), wanted.get(place), entries, bound) for place in places)
     return tuple(sorted((one for one in different if one is not None), key=lambda difference: difference.text))
 
 
@@ -108,10 +112,25 @@ def _unequal_entries(found: list[Json], wanted: list[Json], keys: Sequence[str])
     return left, [entry for entry in wanted if named(entry) not in equal]
 
 
-def _difference(found: Setting | None, wanted: Setting | None, entries: Container[str]) -> Difference | None:
+def _bound_filters(tree: Json) -> Mapping[str, str]:
+    """Where each filter is bound: on ports, or on the management port and the control plane alone."""
+    traffic = tree.get("system", {}).get("control-plane-traffic", {}).get("input", {}).get("acl", {})
+    found = {str(used.get("name")): MANAGEMENT for used in traffic.get("acl-filter", ())}
+    for port in tree.get("acl", {}).get("interface", ()):
+        where = MANAGEMENT if str(port.get("interface-id")).startswith("mgmt0") else "ports"
+        for side in ("input", "output"):
+            for used in port.get(side, {}).get("acl-filter", ()):
+                name = str(used.get("name"))
+                found[name] = where if found.get(name, MANAGEMENT) == MANAGEMENT else "ports"
+    return found
+
+
+def _difference(
+    found: Setting | None, wanted: Setting | None, entries: Container[str], bound: Mapping[str, str]
+) -> Difference | None:
     """The difference of two settings at one place; None where they have the same effect.
 
-    entries: list entries that both configurations have; in the others a default is not in effect.
+    entries: list entries that both configurations have; in the others a default is not in effect. bound: of filters.
     """
     one = found or wanted
     assert one is not None
@@ -124,6 +143,8 @@ def _difference(found: Setting | None, wanted: Setting | None, entries: Containe
         "value": ABSENT if effect is None else effect,
         "intended": ABSENT if intended is None else intended,
     }
+    if (name := one.entry.keys.get("acl-filter.name")) is not None:
+        values["filter.bound"] = bound.get(name, "nowhere")
     return Difference(
         side=Side.MISSING if found is None else Side.ADDED if wanted is None else Side.CHANGED,
         path=one.path,

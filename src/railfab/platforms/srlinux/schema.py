@@ -15,11 +15,13 @@ from typing import Any
 
 from railfab.platforms.contract import Refusal
 from railfab.platforms.shared.json_tree import Json, is_list, leaf_text
-from railfab.platforms.srlinux.tree import key_words, plain_tree
+from railfab.platforms.srlinux.tree import CONFIG, key_words, plain_tree
 
 RELEASE = "25.3.1"
 MARK = ""
 """Name under which a list has its keys, and a container that means something when it is empty, true."""
+MANAGED = tuple(f"/ {name} " for name in CONFIG if name != "system")
+"""Beginnings of places in containers that railfab configures as a whole, or nearly."""
 NAMED = 8
 """Values that a message lists before it cuts the list."""
 
@@ -91,7 +93,10 @@ def _container(place: str, tree: Json, node: Node) -> Iterator[Refusal]:
         if name in node and name != MARK:
             yield from _member(f"{place} {name}", child, node[name])
         else:
-            yield Refusal(where=f"{place} {name}", problem=f"is unknown to SR Linux {RELEASE}", is_unknown=True)
+            where = f"{place} {name}"
+            foreign = not where.startswith(MANAGED)
+            problem = f"is unknown to SR Linux {RELEASE}"
+            yield Refusal(where=where, problem=problem, is_unknown=True, is_foreign=foreign)
 
 
 def _member(place: str, child: Any, node: Node) -> Iterator[Refusal]:
