@@ -260,7 +260,7 @@ def test_planes_and_spraying_are_said() -> None:
         "separate switches and no links between them: the loss of a plane costs each GPU 50 % of its bandwidth.",
     )
     assert "32 rail switches (2 planes x 1 pod x 2 segments x 8)" in text["Overview"][2]
-    assert text["Load balancing"][1].startswith("Each packet may take any path")
+    assert text["Load balancing"][2].startswith("Each packet may take any path")
     assert "64 lossless ports without PFC: no headroom;" in text["Buffers"][0]
     assert not any("Headroom" in line for line in text["Thresholds of the lossless class"])
 
@@ -280,7 +280,7 @@ def test_the_words_follow_the_profile() -> None:
         "iBGP runs in one AS, on every link between switches; a reflector is the next hop of what it reflects.",
         "2 route reflectors, at most 2 in each pod and in the top tier (`reflectors`), the first being pod1-spine1.",
     )
-    assert text["Load balancing"][1].startswith("A flow may change its path after a pause")
+    assert text["Load balancing"][2].startswith("A flow may change its path after a pause")
     assert text["Thresholds of the lossless class"] == (
         "No class is lossless: there is no PFC, no ECN and no headroom.",
     )
