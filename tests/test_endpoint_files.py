@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from railfab.endpoints import Endpoint, Endpoints, load_endpoints, save_endpoints
+from railfab.endpoints import Endpoint, Endpoints, load_endpoints, read_credentials, save_endpoints
 
 NOBODY = 65534
 
@@ -25,3 +25,16 @@ def test_what_sudo_writes_belongs_to_the_user_who_called_it(tmp_path: Path, monk
         assert (made.stat().st_uid, made.stat().st_gid) == (NOBODY, NOBODY)
     assert path.stat().st_mode & 0o777 == 0o600
     assert load_endpoints(path) == endpoints
+
+
+def test_the_secret_of_aaa_servers_is_optional_and_hidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "credentials.yml"
+    file.write_text("{username: me, password: word}\n")
+    monkeypatch.setenv("LAB_USERNAME", "me")
+    monkeypatch.setenv("LAB_PASSWORD", "word")
+    ends = [Endpoint(name="leaf1", platform="srlinux", host="::1", credentials=at) for at in (str(file), "env:LAB")]
+    assert [read_credentials(end).aaa_secret for end in ends] == [None, None]
+    file.write_text("{username: me, password: word, aaa_secret: s3cret}\n")
+    monkeypatch.setenv("LAB_AAA_SECRET", "s3cret")
+    assert [read_credentials(end).aaa_secret for end in ends] == ["s3cret", "s3cret"]
+    assert "s3cret" not in repr(read_credentials(ends[0]))

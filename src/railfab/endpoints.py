@@ -31,14 +31,17 @@ IN_HOST_DATA = ("gnmi_port", "ca", "known_hosts", "credentials", "skip_verify", 
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """A user name and a password; `repr()` hides the password.
+    """A user name and a password; `repr()` hides the secrets.
 
     key_file: OpenSSH private key for SSH; the password is then only used by gNMI, and may be empty.
+    aaa_secret: shared with the AAA servers; a deploy sends it with a server that is new on the switch, beside the
+        configuration text, which never has it. None where the operator sets it on the switch.
     """
 
     username: str
     password: str
     key_file: str | None = None
+    aaa_secret: str | None = None
 
     def __repr__(self) -> str:
         return f"Credentials(username={self.username!r}, password=<hidden>)"
@@ -52,6 +55,7 @@ class Endpoint:
     known_hosts: OpenSSH known_hosts file; None for that of the user.
     credentials: `env:PREFIX` (variables PREFIX_USERNAME and PREFIX_PASSWORD) or the path of a YAML file
         with `username` and `password`; PREFIX_KEY_FILE or `key_file` names an SSH key, in addition or instead.
+        PREFIX_AAA_SECRET or `aaa_secret` is the secret of new AAA servers.
     skip_verify: do not verify the certificate and host key of this target.
     owns_system: whether a deploy also sets what the operating system below the configuration has, such as the MTU of a
         Linux port. True for a switch of a lab; elsewhere the system has an owner, such as the network configuration of
@@ -218,13 +222,24 @@ def read_credentials(endpoint: Endpoint) -> Credentials:
         if missing:
             problem = f"the environment lacks {' and '.join(missing)}"
             raise EndpointError(endpoint.name, problem, "Export what is missing")
-        return Credentials(os.environ[f"{prefix}_USERNAME"], os.environ.get(f"{prefix}_PASSWORD", ""), key_file)
+        return Credentials(
+            os.environ[f"{prefix}_USERNAME"],
+            os.environ.get(f"{prefix}_PASSWORD", ""),
+            key_file,
+            os.environ.get(f"{prefix}_AAA_SECRET"),
+        )
     path = Path(source)
     try:
         document = yaml.safe_load(path.read_text())
         key_file = document.get("key_file")
         username, *password = (str(document[word.lower()]) for word in _required(key_file))
-        return Credentials(username, password[0] if password else str(document.get("password", "")), key_file)
+        secret = document.get("aaa_secret")
+        return Credentials(
+            username,
+            password[0] if password else str(document.get("password", "")),
+            key_file,
+            None if secret is None else str(secret),
+        )
     except (OSError, yaml.YAMLError, ValueError, RecursionError, KeyError, TypeError, AttributeError):
         remedy = "Write username and password into it, as YAML"
         raise EndpointError(endpoint.name, f"{path} contains no credentials", remedy) from None

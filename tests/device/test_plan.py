@@ -11,22 +11,26 @@ from tests.topology.fabric_intents import fabric
 
 from railfab.device import (
     LOOPBACK,
+    AaaServer,
     Aggregate,
     BalancingMode,
     BgpNeighbor,
     Classifier,
     DeviceModel,
     Family,
+    GnmiService,
     HashField,
     IpNetwork,
     Lag,
     LoadBalancing,
     Loopback,
+    Management,
     NextHop,
     PfcWatchdog,
     Port,
     Remote,
     Svi,
+    SyslogServer,
     Vlan,
     VlanMembership,
     disagreements,
@@ -361,6 +365,61 @@ def test_the_management_network_is_one_vrf() -> None:
         assert {neighbor.network_instance for neighbor in model.neighbors} == {"management"}
         routed = {found.network_instance for found in model.interfaces if found.addresses or found.unnumbered}
         assert routed == {"management"}
+
+
+SERVICES = {"ntp": ["10.0.0.10", "10.0.0.9"], "aaa": ["10.0.0.2"], "syslog": ["10.0.0.3"]}
+
+
+def test_management_without_leaves_configures_every_switch_and_designs_no_network() -> None:
+    management = {"services": SERVICES, "gnmi": {"tls_profile": "fabric"}, "banner": "authorised users only"}
+    topology, models = planned_with(management=management)
+    assert topology == planned_with()[0]
+    assert {model.management for model in models.values()} == {
+        Management(
+            network_instance="mgmt",
+            ntp=("10.0.0.9", "10.0.0.10"),
+            aaa=(AaaServer(address="10.0.0.2", protocol="tacacs"),),
+            syslog=(SyslogServer(address="10.0.0.3", port=514, protocol="udp", level="informational"),),
+            gnmi=GnmiService(port=57400, tls_profile="fabric"),
+            banner="authorised users only",
+        )
+    }
+
+
+@pytest.mark.parametrize("service", ["ntp", "aaa", "syslog"])
+def test_each_part_of_the_management_access_can_be_left_out(service: str) -> None:
+    management = planned_with(management={"services": {service: SERVICES[service]}})[1][LEAF].management
+    assert management is not None
+    assert [name for name in ("ntp", "aaa", "syslog", "gnmi", "banner") if getattr(management, name)] == [service]
+    for nothing in (None, {}, {"services": {"ptp": ["10.0.0.1"], "telemetry": ["10.0.0.1"]}}):
+        assert planned_with(management=nothing)[1][LEAF].management is None
+
+
+def test_the_settings_of_a_service_are_those_of_the_intent() -> None:
+    found = planned_with(
+        management={
+            "services": SERVICES,
+            "vrf": "oob",
+            "syslog": {"protocol": "tcp", "port": 601, "level": "error"},
+            "aaa": {"protocol": "radius"},
+            "gnmi": {"port": 57401, "tls_profile": "fabric"},
+        }
+    )[1][LEAF].management
+    assert found is not None
+    assert found.network_instance == "oob"
+    assert found.syslog == (SyslogServer(address="10.0.0.3", port=601, protocol="tcp", level="error"),)
+    assert found.aaa == (AaaServer(address="10.0.0.2", protocol="radius"),)
+    assert found.gnmi == GnmiService(port=57401, tls_profile="fabric")
+
+
+def test_switches_of_the_management_network_have_their_servers_in_its_vrf_and_keep_their_gnmi_server() -> None:
+    leaves = {"count": 1, "model": "7215-ixs-a1"}
+    management = {"services": {"ntp": ["10.224.32.11"]}, "gnmi": {"tls_profile": "fabric"}, "leaves": leaves}
+    models = planned_with(management=management, backend__growth={"hosts": 4})[1]
+    assert models["mgmt-leaf1"].management == Management(network_instance="management", ntp=("10.224.32.11",))
+    own = models[LEAF].management
+    assert own is not None
+    assert (own.network_instance, own.ntp) == ("mgmt", ("10.224.32.11",))
 
 
 def test_storage_with_roce_has_the_lossless_class() -> None:

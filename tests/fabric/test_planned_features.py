@@ -28,6 +28,13 @@ DESIGNS: dict[str, dict[str, Any]] = {
     "timers": {"profile__bgp": {"keepalive_s": 10, "hold_s": 30, "connect_retry_s": 5, "advertisement_interval_s": 1}},
     "prefix limit": {"profile__bgp": {"prefix_limit": 2000}},
     "hold time of links": {"profile__link_hold_up_ms": 2000},
+    "management": {
+        "management": {
+            "services": {"ntp": ["10.0.0.1"], "aaa": ["10.0.0.2"], "syslog": ["10.0.0.10", "10.0.0.9"]},
+            "gnmi": {"tls_profile": "fabric"},
+            "banner": "authorised users only",
+        }
+    },
     "hash": {"profile__hash": {"seed": 4, "fields": ["source-port", "destination-port"]}},
 }
 
@@ -72,7 +79,7 @@ def test_a_design_parses_back_to_its_models_or_is_refused_where_a_platform_lacks
 
 def test_the_key_of_a_feature_is_one_of_the_intent() -> None:
     """So that the remedy of a refusal names something to change."""
-    intent = fabric(profile__lossless={"dscp": 26})
+    intent = fabric(profile__lossless={"dscp": 26}, management={})
     for feature, found in FEATURES.items():
         assert found.key is None or attrgetter(found.key)(intent) != "", feature
 

@@ -123,7 +123,13 @@ management:
   host_vlan: 20
   bmc_vlan: 30
   services: {ntp: [10.0.0.1], ptp: [10.0.0.2], aaa: [10.0.0.3], syslog: [10.0.0.4], telemetry: [10.0.0.5]}
-  leaves: {count: 1, model: mine-64, platform: sonic, cable_m: 10}
+  vrf: mgmt
+  syslog: {protocol: tcp, port: 601, level: notice}
+  aaa: {protocol: radius}
+  gnmi: {port: 57401, tls_profile: fabric}
+  banner: authorised users only
+  pairs: true
+  leaves: {count: 2, model: mine-64, platform: sonic, cable_m: 10}
   spines: {count: 1, links_per_leaf: 1, rate_gbps: 100, model: mine-64, platform: sonic, cable_m: 30}
 models:
   llama: {parameters_billion: 405, bytes_per_parameter: 2}

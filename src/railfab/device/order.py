@@ -11,6 +11,7 @@ from railfab.device.interfaces import DEFAULT_INSTANCE, Interface, IpInterface, 
 from railfab.device.model import DeviceModel, interfaces_of_peers
 from railfab.device.qos import PortProfile, PortQos, Qos, TrafficClass
 from railfab.device.routing import Aggregate, Bgp, BgpNeighbor, Family, Policy, PolicyRule, PrefixRange
+from railfab.device.system import Management
 
 KINDS = (Port, Loopback, Lag, Svi)
 NUMBER = re.compile(r"(\d+)")
@@ -28,7 +29,8 @@ def in_order(model: DeviceModel) -> DeviceModel:
     Ports by front panel, then loopbacks, LAGs and SVIs by number. Addresses, prefixes and aggregates by family, then
     value. Neighbours by network instance, the default one first: those over an interface in the order of the
     interfaces, then the others by address. Classes by queue. QoS of ports in the order of the interfaces. What has a
-    name, by name. The rules of a policy and the policies of a neighbour keep their order, because it is their meaning.
+    name, by name. Servers of the management by address. The rules of a policy and the policies of a neighbour keep
+    their order, because it is their meaning.
     """
     interfaces = tuple(_interface(found) for found in sorted(model.interfaces, key=_interface_key))
     ordered = replace(
@@ -39,9 +41,19 @@ def in_order(model: DeviceModel) -> DeviceModel:
         network_instances=tuple(sorted(model.network_instances, key=lambda instance: instance.name)),
         vlans=tuple(sorted(model.vlans, key=lambda vlan: vlan.vlan_id)),
         qos=_qos(model.qos, interfaces) if model.qos else None,
+        management=_management(model.management) if model.management else None,
         unmodelled=tuple(sorted(model.unmodelled)),
     )
     return replace(ordered, bgp=_bgp(model.bgp, ordered)) if model.bgp else ordered
+
+
+def _management(management: Management) -> Management:
+    return replace(
+        management,
+        ntp=tuple(sorted(management.ntp, key=natural)),
+        syslog=tuple(sorted(management.syslog, key=lambda server: natural(server.address))),
+        aaa=tuple(sorted(management.aaa, key=lambda server: (server.protocol, natural(server.address)))),
+    )
 
 
 def _interface_key(interface: Interface) -> tuple[int, tuple[tuple[int, str], ...]]:

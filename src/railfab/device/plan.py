@@ -15,6 +15,7 @@ from railfab.device.plan_interfaces import (
     planned_vlans,
     planned_vtep,
 )
+from railfab.device.plan_management import planned_management
 from railfab.device.plan_qos import planned_qos
 from railfab.device.plan_routing import planned_bgp, planned_policies
 from railfab.device.plan_switch import PlannedFabric, PlannedSwitch
@@ -56,5 +57,6 @@ def _device(switch: PlannedSwitch) -> DeviceModel:
         bgp=planned_bgp(switch),
         qos=planned_qos(switch),
         load_balancing=planned_balancing(switch),
+        management=planned_management(switch),
     )
     return in_order(model)

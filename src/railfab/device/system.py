@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from railfab.device.interfaces import DEFAULT_INSTANCE
-from railfab.device.routing import SecretReference
 
 
 class BalancingMode(StrEnum):
@@ -47,25 +46,25 @@ class LoadBalancing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyslogServer:
-    """protocol: `udp` or `tcp`."""
+    """protocol: `udp` or `tcp`. level: lowest severity that is sent, by its name in RFC 5424."""
 
     address: str
     port: int = 514
     protocol: str = "udp"
+    level: str = "informational"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AaaServer:
-    """protocol: `tacacs` or `radius`."""
+    """protocol: `tacacs` or `radius`. Its secret is in no model and no configuration text; see `Credentials`."""
 
     address: str
-    protocol: str
-    secret: SecretReference
+    protocol: str = "tacacs"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GnmiService:
-    """The gNMI server of a switch. tls_profile: name of its certificate on the switch."""
+    """The gNMI server of a switch. tls_profile: name of the profile on the switch that has its certificate."""
 
     port: int
     tls_profile: str | None = None
@@ -73,11 +72,21 @@ class GnmiService:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Management:
-    """Management access that railfab configures; None in a model leaves all of it to the operator."""
+    """Management access that railfab configures. A part that is empty or None is the operator's.
+
+    network_instance: in which the servers are reached, and gNMI is served. banner: shown before a login.
+    """
 
     network_instance: str = DEFAULT_INSTANCE
     ntp: tuple[str, ...] = ()
     syslog: tuple[SyslogServer, ...] = ()
     aaa: tuple[AaaServer, ...] = ()
-    ssh: bool = True
     gnmi: GnmiService | None = None
+    banner: str | None = None
+
+    def stated(self) -> Management | None:
+        """None without any part, and in the default network instance where no part is in one."""
+        found = self
+        if not (self.ntp or self.syslog or self.aaa or self.gnmi):
+            found = replace(self, network_instance=DEFAULT_INSTANCE)
+        return None if found == Management() else found

@@ -93,7 +93,7 @@ def _destinations(topology: Topology, intent: FabricIntent) -> Mapping[Net, str]
     found = {Net.FRONTEND: "default"}
     if topology.pools is not None:
         found[Net.BACKEND] = str(topology.pools.hosts)
-    for net, section in ((Net.STORAGE, intent.storage), (Net.MANAGEMENT, intent.management)):
+    for net, section in ((Net.STORAGE, intent.storage), (Net.MANAGEMENT, intent.management_network)):
         if section is not None:
             found[net] = str(section.pool)
     return found

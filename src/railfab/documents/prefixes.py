@@ -48,7 +48,7 @@ def _pools(topology: Topology, intent: FabricIntent) -> Iterator[tuple[Cell, ...
     if own := topology.pools:
         kinds = ("hosts", own.hosts), ("loopbacks", own.loopbacks), ("fabric links", own.fabric_links)
         pools += [(f"pool of {what}", Net.BACKEND, prefix) for what, prefix in kinds]
-    others = (Net.FRONTEND, intent.frontend), (Net.STORAGE, intent.storage), (Net.MANAGEMENT, intent.management)
+    others = (Net.FRONTEND, intent.frontend), (Net.STORAGE, intent.storage), (Net.MANAGEMENT, intent.management_network)
     pools += [("pool", net, section.pool) for net, section in others if section is not None]
     for what, net, prefix in pools:
         yield str(prefix), what, net, None, None, None, None, None, None

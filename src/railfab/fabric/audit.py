@@ -45,7 +45,7 @@ def _audited(fabric: Design, name: str, text: str, found: list[Finding]) -> Devi
     if own.aligned is not None:
         text, renamed = own.aligned(text, rendered)
         found.extend(_renamed(name, renamed))
-    model = own.parse(text)
+    model = own.parse(text if own.scoped is None else own.scoped(text, rendered))
     found.extend(deviations(model, intended))
     differences = own.differences(text, rendered)
     if differences:

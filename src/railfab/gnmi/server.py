@@ -26,7 +26,7 @@ from railfab.gnmi.certificates import Identity
 from railfab.gnmi.extensions import refuse_extensions
 from railfab.gnmi.reader import Reader
 from railfab.gnmi.streams import SubscriptionError, Subscriptions, snapshot, stream, subscriptions
-from railfab.gnmi.target import Target
+from railfab.gnmi.target import SwitchableTarget, Target
 from railfab.gnmi.values import ENCODINGS
 from railfab.listeners import in_use
 
@@ -259,7 +259,9 @@ class _Service:
             raise
 
     async def _login(self, context: Any) -> None:
-        """Check the user name and the password in the call's metadata."""
+        """Check that the server runs, and the user name and the password in the call's metadata."""
+        if isinstance(self._target, SwitchableTarget) and not self._target.answers:
+            await context.abort(grpc.StatusCode.UNAVAILABLE, f"{self._target.name}: the gNMI server does not run")
         if self._credentials is None:
             return
         given = dict(context.invocation_metadata())

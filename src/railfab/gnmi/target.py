@@ -157,6 +157,16 @@ class Target(Protocol):
 
 
 @runtime_checkable
+class SwitchableTarget(Protocol):
+    """A target whose configuration decides whether its gNMI server runs."""
+
+    @property
+    def answers(self) -> bool:
+        """Whether it runs now; else every call is refused as unavailable."""
+        ...
+
+
+@runtime_checkable
 class CommitTarget(Protocol):
     """A target that supports gNMI's commit-confirmed extension; a Set with it is refused by any other target."""
 

@@ -38,7 +38,9 @@ class FabricIntent(Model):
     backend: Backend = Field(description="the scale-out network of the GPUs")
     frontend: Frontend | None = Field(default=None, description="the network to users, schedulers and the outside")
     storage: Storage | None = Field(default=None, description="the network to datasets and checkpoints")
-    management: Management | None = Field(default=None, description="the out-of-band network to every device")
+    management: Management | None = Field(
+        default=None, description="the out-of-band network to every device, and the management access of switches"
+    )
     models: dict[Text, ModelSize] = Field(default={}, description="AI models to size the fabric for, by name")
     catalogue: Text | None = Field(
         default=None,
@@ -50,3 +52,8 @@ class FabricIntent(Model):
     inventory: dict[Text, Target] | None = Field(
         default=None, description="addresses of the physical switches, by name"
     )
+
+    @property
+    def management_network(self) -> Management | None:
+        """The management, where its network is designed too."""
+        return self.management if self.management and self.management.leaves else None

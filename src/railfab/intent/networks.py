@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from ipaddress import IPv4Network
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from railfab.intent.backend import NetworkName, Ratio
-from railfab.intent.model import AddressV4, Count, Listed, Metres, Model, Name, PrefixV4, Rate, Text, Vlan
+from railfab.intent.model import (
+    LINE_PATTERN,
+    AddressV4,
+    Count,
+    Fault,
+    Listed,
+    Metres,
+    Model,
+    Name,
+    PrefixV4,
+    Rate,
+    Text,
+    Vlan,
+)
+
+PortNumber = Annotated[int, Field(ge=1, le=65535)]
 
 
 class AccessLeaves(Model):
@@ -79,7 +95,7 @@ class Storage(Model):
 
 
 class Services(Model):
-    """Servers in the management network that every device uses."""
+    """Servers in the management network that every device uses; switches are configured with ntp, aaa and syslog."""
 
     ntp: Listed[AddressV4] = Field(default=(), description="time servers")
     ptp: Listed[AddressV4] = Field(default=(), description="PTP grandmasters")
@@ -88,8 +104,35 @@ class Services(Model):
     telemetry: Listed[AddressV4] = Field(default=(), description="gNMI collectors")
 
 
+class Syslog(Model):
+    """Messages of switches to the log collectors."""
+
+    protocol: Literal["udp", "tcp"] = Field(default="udp", description="transport protocol")
+    port: PortNumber = Field(default=514, description="port of the collectors")
+    level: Literal["emergency", "alert", "critical", "error", "warning", "notice", "informational", "debug"] = Field(
+        default="informational", description="lowest severity that is sent"
+    )
+
+
+class Aaa(Model):
+    """Logins to switches by the AAA servers; local users are tried last."""
+
+    protocol: Literal["tacacs", "radius"] = Field(
+        default="tacacs", description="protocol of the servers; their secret is in the credentials of the switch"
+    )
+
+
+class Gnmi(Model):
+    """The gNMI server of switches, over TLS."""
+
+    port: PortNumber = Field(default=57400, description="port that it listens on")
+    tls_profile: Text = Field(
+        description="name of the TLS profile, which with its certificate is on the switch already"
+    )
+
+
 class Management(Model):
-    """The out-of-band network to every switch, host and BMC."""
+    """The out-of-band network to every switch, host and BMC, and the management access of switches."""
 
     isolation: Literal["vrf", "vlans"] = Field(
         default="vrf", description="vrf: one routed VRF; vlans: one VLAN for switches, one for hosts, one for BMCs"
@@ -101,5 +144,26 @@ class Management(Model):
     host_vlan: Vlan = Field(default=20, description="VLAN of the management ports of hosts")
     bmc_vlan: Vlan = Field(default=30, description="VLAN of the BMCs")
     services: Services = Field(default_factory=Services, description="servers that every device uses")
-    leaves: AccessLeaves = Field(description="the switches that devices are cabled to")
+    vrf: Name = Field(default="mgmt", description="VRF of a switch's management port, in which it has these servers")
+    syslog: Syslog = Field(default_factory=Syslog, description="messages to `services.syslog`")
+    aaa: Aaa = Field(default_factory=Aaa, description="logins by `services.aaa`")
+    gnmi: Gnmi | None = Field(
+        default=None, description="gNMI server of switches; without it that of the operator stays"
+    )
+    banner: Annotated[str, Field(min_length=1, max_length=500, pattern=LINE_PATTERN)] | None = Field(
+        default=None, description="line that a switch shows before a login"
+    )
+    leaves: AccessLeaves | None = Field(
+        default=None,
+        description="the switches that devices are cabled to; without them switches are configured, and no network is "
+        "designed",
+    )
+    pairs: bool = Field(
+        default=False,
+        description="leaves in pairs: of a host, mgmt0 is on one and the BMC on the other; switches alternate",
+    )
     spines: AccessSpines | None = Field(default=None, description="the switches that connect the leaves")
+
+    def _faults(self) -> Iterator[Fault]:
+        if self.spines is not None and self.leaves is None:
+            yield Fault("spines", "there are no leaves to connect", "State management.leaves, or remove the spines")

@@ -30,6 +30,7 @@ def measures_of(model: DeviceModel) -> dict[str, int]:
         "advertisement_interval_s": max(_advertisement_intervals(model), default=0),
         "hold_up_ms": max((found.hold_up_ms for found in interfaces if isinstance(found, Port)), default=0),
         "queue_weight": max((found.weight or 0 for found in qos.classes), default=0) if qos else 0,
+        "aaa_servers": len(model.management.aaa) if model.management else 0,
         "watchdog_ms": max(watchdog.detect_ms, watchdog.recover_ms) if watchdog else 0,
     }
 

@@ -134,6 +134,8 @@ class Platform:
     startup: tree to containerlab's startup file; None where that is `text`.
     external: what EXTERNAL features of a planned model mean for the system below, as comments that begin its
         configuration text; a session applies them where `Endpoint.owns_system` is true, and ignores them elsewhere.
+    scoped: a configuration text without what is the operator's because the other text, the intent's, does not state it;
+        None where the intent states a whole configuration.
     twin: None for a platform that the twin does not serve.
     """
 
@@ -153,4 +155,5 @@ class Platform:
     aligned: Callable[[str, str], tuple[str, tuple[str, ...]]] | None = None
     startup: Callable[[Tree], str] | None = None
     external: Callable[[DeviceModel], str] | None = None
+    scoped: Callable[[str, str], str] | None = None
     twin: TwinFace | None = None

@@ -320,9 +320,32 @@ FEATURES: Mapping[str, Feature] = {
         removals.hash_seed,
         key="profile.hash.seed",
     ),
-    "management": Feature("management access", _management(lambda _found: True)),
-    "ntp": Feature("NTP servers", _management(lambda found: bool(found.ntp))),
-    "syslog": Feature("syslog servers", _management(lambda found: bool(found.syslog))),
-    "aaa": Feature("AAA servers", _management(lambda found: bool(found.aaa))),
+    "ntp": Feature(
+        "NTP servers", _management(lambda found: bool(found.ntp)), removals.ntp, key="management.services.ntp"
+    ),
+    "syslog": Feature(
+        "syslog servers",
+        _management(lambda found: bool(found.syslog)),
+        removals.syslog,
+        key="management.services.syslog",
+    ),
+    "aaa": Feature(
+        "TACACS+ and RADIUS servers",
+        _management(lambda found: bool(found.aaa)),
+        removals.aaa,
+        key="management.services.aaa",
+    ),
+    "gnmi_server": Feature(
+        "gNMI server with a TLS profile",
+        _management(lambda found: found.gnmi is not None),
+        removals.gnmi_server,
+        key="management.gnmi",
+    ),
+    "banner": Feature(
+        "banner before a login",
+        _management(lambda found: found.banner is not None),
+        removals.banner,
+        key="management.banner",
+    ),
 }
 """By name, in the order of the docs."""

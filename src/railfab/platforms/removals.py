@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from railfab.device import DEFAULT_INSTANCE, DeviceModel, Interface, Lag, LoadBalancing, Port
 
@@ -53,6 +54,32 @@ def hash_fields(model: DeviceModel) -> DeviceModel:
 
 def hash_seed(model: DeviceModel) -> DeviceModel:
     return _balancing(model, lambda found: replace(found, seed=None))
+
+
+def ntp(model: DeviceModel) -> DeviceModel:
+    return _management(model, ntp=())
+
+
+def syslog(model: DeviceModel) -> DeviceModel:
+    return _management(model, syslog=())
+
+
+def aaa(model: DeviceModel) -> DeviceModel:
+    return _management(model, aaa=())
+
+
+def gnmi_server(model: DeviceModel) -> DeviceModel:
+    return _management(model, gnmi=None)
+
+
+def banner(model: DeviceModel) -> DeviceModel:
+    return _management(model, banner=None)
+
+
+def _management(model: DeviceModel, **fields: Any) -> DeviceModel:
+    if model.management is None:
+        return model
+    return replace(model, management=replace(model.management, **fields).stated())
 
 
 def _each(model: DeviceModel, change: Callable[[Interface], Interface]) -> DeviceModel:

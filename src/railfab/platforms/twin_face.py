@@ -109,6 +109,7 @@ class TwinFace:
     cli: makes the CLIs of SSH sessions with a device; None for a platform without one.
     commits: leaves of the last confirmed commits, by path; None without gNMI's commit-confirmed extension.
     facts: leaves of its state that never change, by path.
+    serves_gnmi: whether its gNMI server answers with a configuration of the datastore.
     """
 
     datastore: Callable[[str, Tree], Datastore]
@@ -118,3 +119,4 @@ class TwinFace:
     cli: Callable[[VirtualDevice], NewCli] | None = None
     commits: Callable[[Sequence[CommitRecord]], Mapping[str, Any]] | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
+    serves_gnmi: Callable[[Any], bool] = lambda _configuration: True

@@ -23,6 +23,7 @@ from railfab.device import (
 from railfab.platforms import Support, platform
 from railfab.platforms.features import FEATURES
 from railfab.testing.interface_models import Scope, cages, loopbacks, ports_and_lags, split, svis
+from railfab.testing.management_models import managements
 from railfab.testing.qos_models import qos_models
 from railfab.testing.routing_models import Peer, bgp_speakers, policy_lists
 from railfab.testing.words import ipv4_addresses, words
@@ -67,6 +68,7 @@ def device_models(draw: st.DrawFn, name: str) -> DeviceModel:
             vlans=vlans,
             vtep=Vtep(source=LOOPBACK, address=own) if vxlan and own is not None else None,
             load_balancing=draw(_balancing(able)),
+            management=draw(managements(able)),
             drain=runs_bgp and "drain" in able and draw(st.booleans()),
         )
     )

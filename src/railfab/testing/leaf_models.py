@@ -25,6 +25,7 @@ from railfab.device import (
     EcnRamp,
     Family,
     Fec,
+    GnmiService,
     HashField,
     Interface,
     Lag,
@@ -274,9 +275,10 @@ ADDED: Mapping[str, Change] = {
     "hash_queue_pair": _balancing(fields=(HashField.QUEUE_PAIR,)),
     "hash_ingress_port": _balancing(fields=(HashField.INGRESS_PORT,)),
     "hash_seed": _balancing(seed=7),
-    "management": _model(management=Management()),
     "ntp": _model(management=Management(ntp=("10.0.0.1",))),
     "syslog": _model(management=Management(syslog=(SyslogServer(address="10.0.0.1"),))),
-    "aaa": _model(management=Management(aaa=(AaaServer(address="10.0.0.1", protocol="tacacs", secret=REFERENCE),))),
+    "aaa": _model(management=Management(aaa=(AaaServer(address="10.0.0.1"),))),
+    "gnmi_server": _model(management=Management(gnmi=GnmiService(port=57400, tls_profile="fabric"))),
+    "banner": _model(management=Management(banner="authorised users only")),
 }
 """The change that adds each feature to the switch."""

@@ -121,10 +121,16 @@ class VirtualSwitch:
         self._view: SwitchView | None = None
         self._layout = SwitchLayout(None, Layout(()))
         self._encoded: tuple[Leaf, ...] = ()
+        self._answers = True
         self.model: DeviceModel | None = None
 
     def models(self) -> Sequence[Model]:
         return self._face.models
+
+    @property
+    def answers(self) -> bool:
+        """Whether the running configuration has a gNMI server."""
+        return self._answers
 
     def load(self, rendered: Tree) -> DeviceModel | None:
         """Merge a rendered configuration into the factory's; its model, for the caller to apply.
@@ -182,6 +188,7 @@ class VirtualSwitch:
 
     def _take(self, configuration: Any, model: DeviceModel | None) -> None:
         self._store.commit(configuration)
+        self._answers = self._face.serves_gnmi(configuration)
         self.model = model
         self.touch()
 

@@ -200,7 +200,7 @@ def configure(box: Box, text: str) -> None:
 
 def managed_model(text: str) -> DeviceModel:
     """The model of what a deploy replaces; a switch has its management access too."""
-    return parse_tree(managed(tree_of(text)))
+    return parse_tree(managed(tree_of(text), tree_of(wanted())))
 
 
 def running(box: Box) -> str:

@@ -104,7 +104,7 @@ def test_deviations_are_exact(model: DeviceModel, other: DeviceModel) -> None:
 
 
 def test_a_factory_configuration_lacks_the_state_of_lldp_alone_and_has_its_management_access() -> None:
-    assert parse_tree(factory("leaf1")).unmodelled == (
+    assert parse_tree(factory("leaf1"), like=tree()).unmodelled == (
         "delete / system lldp",
         "set / interface mgmt0 admin-state enable",
         "set / interface mgmt0 subinterface 0 admin-state enable",

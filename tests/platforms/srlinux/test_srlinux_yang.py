@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +14,20 @@ from hypothesis import HealthCheck, given, settings
 from tests.oracles import srlinux_schema
 from tests.oracles.srlinux import ARCHIVE, NokiaModels
 from tests.platforms.srlinux.switches import rail_switch, spine
+from tests.platforms.srlinux.test_srlinux_management import STATED
 
-from railfab.device import DeviceModel
+from railfab.device import AaaServer, DeviceModel
 from railfab.fabric import design
 from railfab.platforms import Confidence, admit, platform
 from railfab.platforms.shared.json_tree import Json, text
 from railfab.platforms.srlinux.schema import schema
 from railfab.platforms.srlinux.tree import KEYS, stripped
+from railfab.platforms.srlinux.twin import factory
 from railfab.testing.device_models import device_models
 
 pytestmark = pytest.mark.oracle
 SRLINUX = platform("srlinux")
+INTERFACES, INSTANCES = "srl_nokia-interfaces:interface", "srl_nokia-network-instance:network-instance"
 
 
 @pytest.fixture(scope="module")
@@ -34,8 +38,19 @@ def nokia(oracles: Path, tmp_path_factory: pytest.TempPathFactory) -> NokiaModel
 
 
 def complaints(nokia: NokiaModels, tree: Json, folder: Path) -> list[str]:
+    """Nokia's complaints about a configuration on a switch with the network instance of its management port."""
     file = folder / "switch.json"
-    file.write_text(text(tree))
+    instances = [*factory("leaf1")[INSTANCES], *tree.get(INSTANCES, [])]
+    file.write_text(
+        text(
+            {
+                **factory("leaf1"),
+                **tree,
+                INTERFACES: [*factory("leaf1")[INTERFACES], *tree[INTERFACES]],
+                INSTANCES: instances,
+            }
+        )
+    )
     return nokia.complaints(file)
 
 
@@ -49,6 +64,11 @@ def test_nokias_models_accept_a_switch_with_every_feature(
 def test_nokias_models_accept_every_switch_of_pod64(nokia: NokiaModels, repository: Path, tmp_path: Path) -> None:
     for model in design(repository / "inventory" / "fabrics" / "pod64.yml").models.values():
         assert complaints(nokia, SRLINUX.render(model), tmp_path) == [], model.name
+
+
+def test_nokias_models_accept_all_of_the_management_access(nokia: NokiaModels, tmp_path: Path) -> None:
+    both = replace(STATED, aaa=(*STATED.aaa, AaaServer(address="10.0.0.5", protocol="radius")))
+    assert complaints(nokia, SRLINUX.render(replace(rail_switch(), management=both)), tmp_path) == []
 
 
 @given(model=device_models("srlinux"))

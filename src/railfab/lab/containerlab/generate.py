@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -186,13 +186,18 @@ def _files(plan: LabPlan) -> Iterator[tuple[str, str]]:
 
 
 def _startup(plan: LabPlan, node: Node) -> str | None:
-    """Startup configuration of a switch; None for its factory configuration."""
+    """Startup configuration of a switch; None for its factory configuration.
+
+    Where it is merged into that, the management access is the one that containerlab gives the node.
+    """
     configuration = plan.configurations.get(node.name)
     if configuration is None:
         empty = facts_of(node).empty
         return None if empty is None else empty.replace("{name}", node.name)
     own = platform(str(node.platform))
-    return configuration if own.startup is None else own.startup(own.render(own.parse(configuration)))
+    if own.startup is None:
+        return configuration
+    return own.startup(own.render(replace(own.parse(configuration), management=None)))
 
 
 def _link(plan: LabPlan, a: Port, z: Port) -> VethLink:

@@ -14,7 +14,8 @@ from railfab.platforms.srlinux.differences import differences
 from railfab.platforms.srlinux.parse import PLATFORM_NAME, parse
 from railfab.platforms.srlinux.render import render
 from railfab.platforms.srlinux.schema import refusals
-from railfab.platforms.srlinux.tree import startup
+from railfab.platforms.srlinux.set_request import scoped
+from railfab.platforms.srlinux.tree import startup, tree_of
 from railfab.platforms.srlinux.twin import TWIN
 
 __all__ = ["PLATFORM"]
@@ -24,6 +25,10 @@ def _session(endpoint: Endpoint, credentials: Credentials) -> Session:
     from railfab.platforms.srlinux.session import GnmiSession
 
     return GnmiSession(endpoint, credentials)
+
+
+def _scoped(configuration: str, intended: str) -> str:
+    return text(scoped(tree_of(configuration), tree_of(intended)))
 
 
 PLATFORM = Platform(
@@ -42,5 +47,6 @@ PLATFORM = Platform(
     refusals=refusals,
     aligned=aligned,
     startup=startup,
+    scoped=_scoped,
     twin=TWIN,
 )

@@ -16,12 +16,13 @@ from railfab.platforms.shared.json_tree import Json
 from railfab.platforms.srlinux.balancing import parse_balancing
 from railfab.platforms.srlinux.bgp_parse import with_bfd
 from railfab.platforms.srlinux.interfaces_parse import parse_interfaces
+from railfab.platforms.srlinux.management import parse_management
 from railfab.platforms.srlinux.overlay import parse_segments, parse_vlans, parse_vnis, parse_vtep
 from railfab.platforms.srlinux.policy_parse import PolicyReader
 from railfab.platforms.srlinux.qos_parse import parse_qos
 from railfab.platforms.srlinux.render import render
 from railfab.platforms.srlinux.routing import attached_subinterfaces, parse_bgp, parse_vrfs
-from railfab.platforms.srlinux.set_request import managed
+from railfab.platforms.srlinux.set_request import managed, without_empty_parts
 from railfab.platforms.srlinux.tree import beyond, deviations, lines, stripped, tree_of
 
 PLATFORM_NAME = "srlinux"
@@ -32,16 +33,19 @@ def parse(text: str) -> DeviceModel:
     return parse_tree(tree_of(text))
 
 
-def parse_tree(tree: Json) -> DeviceModel:
-    """The device model of a configuration as JSON. Raises ConfigError, or Problems with every error found."""
-    configuration = managed(tree)
+def parse_tree(tree: Json, like: Json | None = None) -> DeviceModel:
+    """The device model of a configuration as JSON. Raises ConfigError, or Problems with every error found.
+
+    like: a rendered configuration; what of the management access it does not state is unmodelled. None for all of it.
+    """
+    configuration = managed(tree, like)
     own = stripped(configuration)
     problems: list[RailfabError] = []
     model = _model(ConfigNode(own, "", problems))
     raise_all(list({str(problem): problem for problem in problems}.values()))
     rendering = render(model)
     left = [] if rendering == configuration else deviations(own, stripped(rendering))
-    if configuration != tree and (unmanaged := beyond(stripped(tree), own)):
+    if configuration != tree and (unmanaged := beyond(stripped(without_empty_parts(tree)), own)):
         left += lines(unmanaged)
     return replace(model, unmodelled=tuple(sorted(left))) if left else model
 
@@ -62,6 +66,7 @@ def _model(root: ConfigNode) -> DeviceModel:
         vlans=tuple(parse_vlans(instances, vnis)),
         vtep=parse_vtep(root, ports.interfaces),
         load_balancing=parse_balancing(root),
+        management=parse_management(root.child("system")),
         bgp=parse_bgp(instances, frozenset(policy.name for policy in policies)),
         qos=parse_qos(root),
     )

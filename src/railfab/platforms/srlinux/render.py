@@ -7,6 +7,7 @@ from railfab.platforms.shared.json_tree import Json
 from railfab.platforms.srlinux.balancing import render_balancing
 from railfab.platforms.srlinux.bgp import render_bfd
 from railfab.platforms.srlinux.interfaces import render_interfaces
+from railfab.platforms.srlinux.management import render_management
 from railfab.platforms.srlinux.overlay import render_segments, render_tunnels
 from railfab.platforms.srlinux.policy import render_policies
 from railfab.platforms.srlinux.qos import bridged_units, render_qos
@@ -15,7 +16,7 @@ from railfab.platforms.srlinux.tree import CONFIG, SYSTEM
 
 
 def render(model: DeviceModel) -> Json:
-    """The configuration that railfab manages: the fabric, without management settings."""
+    """The configuration that railfab manages: the fabric, and the stated parts of the management access."""
     sections = {
         "system": _system(model),
         "interface": render_interfaces(model) or None,
@@ -34,5 +35,6 @@ def _system(model: DeviceModel) -> Json:
         "lldp": {"admin-state": "enable"},
         "load-balancing": render_balancing(model.load_balancing),
         "network-instance": render_segments(model),
+        **render_management(model.management),
     }
     return {SYSTEM[name]: section for name, section in sections.items() if section is not None}

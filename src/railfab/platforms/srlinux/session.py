@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 from contextlib import ExitStack
+from dataclasses import replace
 from hashlib import sha256
 from types import TracebackType
 from typing import NoReturn, Self
@@ -18,8 +19,9 @@ from railfab.gnmi.target import Commit, CommitAction, DataType, Found
 from railfab.platforms.session import ChangeName, Identity, Pending, Running, Staged, Verb
 from railfab.platforms.shared.json_tree import Json, text
 from railfab.platforms.shared.notifications import merge_update
-from railfab.platforms.srlinux.set_request import PATHS, managed, set_request
+from railfab.platforms.srlinux.set_request import PATHS, managed, restorable, set_request, system_of
 from railfab.platforms.srlinux.state import STATE_PATHS, observed_state
+from railfab.platforms.srlinux.stated import lost_access, new_servers, without_secrets
 from railfab.platforms.srlinux.tree import difference, stripped, tree_of
 
 logger = logging.getLogger(__name__)
@@ -52,6 +54,7 @@ class GnmiSession:
 
     def __init__(self, endpoint: Endpoint, credentials: Credentials) -> None:
         self._name = endpoint.name
+        self._endpoint, self._credentials = endpoint, credentials
         self._client = BlockingGnmiClient(endpoint, credentials)
         self._paths: tuple[str, ...] = PATHS
         self._stack = ExitStack()
@@ -71,9 +74,9 @@ class GnmiSession:
     def running(self) -> Running:
         """The whole running configuration, and the commit that waits for its confirmation.
 
-        The revision is that of the managed part.
+        The secrets of AAA servers are left out. The revision is that of the managed part.
         """
-        whole = _tree(self._client.get(("/",), DataType.CONFIG))
+        whole = without_secrets(_tree(self._client.get(("/",), DataType.CONFIG)))
         configuration = managed(whole)
         state = _tree(self._client.once((COMMITS, VERSION, CHASSIS)))
         return Running(
@@ -86,20 +89,28 @@ class GnmiSession:
     def stage(self, text: str) -> Staged:
         """Compare a candidate, as a unified diff of `set / ...` lines.
 
-        gNMI has no call that only validates: the switch validates in `commit`. Raises ConfigError for broken JSON.
+        gNMI has no call that only validates: the switch validates in `commit`. Raises ConfigError for broken JSON, and
+        CommitRefused for a candidate that would end the access over which it is pushed.
         """
-        return _staged(text, self._configuration())
+        running = self._configuration()
+        self._refuse_lost_access(running, tree_of(text))
+        return _staged(text, running)
 
     def commit(self, staged: Staged, change: ChangeName, within_s: int) -> None:
         """Replace the managed subtrees that differ, in one Set, and read them back once."""
         running = self._configuration()
         if _revision(running) != staged.revision:
             raise CommitRefused(self._name, "has changed since its differences were read", "Review them again")
-        changes = set_request(running, managed(tree_of(staged.text)))
+        candidate = tree_of(staged.text)
+        self._refuse_lost_access(running, candidate)
+        changes = set_request(running, candidate)
         if not changes:
             return
+        changes = replace(changes, update=changes.update + self._secrets(running, candidate))
         logger.info("%s: setting %d subtrees", self._name, len(changes.delete) + len(changes.replace))
         self._begin(changes, Commit(CommitAction.COMMIT, str(change), within_s))
+        if any("/grpc-server" in path for path, _ in changes.update):
+            self._reconnect()
         if left := _difference(self._configuration(), staged.text):
             self.revert(change)
             first = next(line for line in left.splitlines() if line[:3] not in ("---", "+++"))
@@ -134,6 +145,25 @@ class GnmiSession:
     def operate(self, verb: Verb) -> NoReturn:
         """Raise UnsupportedFeature: gNMI changes configuration only."""
         raise UnsupportedFeature(self._name, f"cannot {verb} over gNMI", REMEDIES[verb])
+
+    def _refuse_lost_access(self, running: Json, candidate: Json) -> None:
+        """Raise CommitRefused where gNMI would be served elsewhere, so that nobody could confirm the change."""
+        if leaf := lost_access(system_of(running), system_of(managed(candidate, candidate))):
+            problem = f"would lose railfab's own access: its gNMI server has another {leaf}"
+            remedy = "Change it in the CLI of the switch, and the port in the inventory, then deploy"
+            raise CommitRefused(self._name, problem, remedy)
+
+    def _secrets(self, running: Json, candidate: Json) -> tuple[tuple[str, str], ...]:
+        """Updates with the secret of each AAA server that is new; none without a secret in the credentials."""
+        secret = self._credentials.aaa_secret
+        servers = new_servers(system_of(running), system_of(managed(candidate, candidate)))
+        return () if secret is None else tuple((path, secret) for path in servers)
+
+    def _reconnect(self) -> None:
+        """Connect anew, as any later client has to. Raises DeviceError where it fails; then nothing is confirmed."""
+        self._stack.close()
+        self._client = BlockingGnmiClient(self._endpoint, self._credentials)
+        self.__enter__()
 
     def _begin(self, changes: SetChanges, commit: Commit) -> None:
         """Set, to be confirmed. Raises CommitRefused."""
@@ -199,7 +229,10 @@ def _identity(configuration: Json, state: Json) -> Identity:
 
 def _staged(candidate: str, running: Json) -> Staged:
     return Staged(
-        text=candidate, diff=_difference(running, candidate), former=text(running), revision=_revision(running)
+        text=candidate,
+        diff=_difference(running, candidate),
+        former=text(restorable(running, tree_of(candidate))),
+        revision=_revision(running),
     )
 
 
@@ -209,7 +242,8 @@ def _revision(configuration: Json) -> str:
 
 
 def _difference(running: Json, candidate: str) -> str:
-    return difference(text(running), text(managed(tree_of(candidate))))
+    wanted = tree_of(candidate)
+    return difference(text(managed(running, wanted)), text(managed(wanted, wanted)))
 
 
 def _tree(found: Iterable[Found]) -> Json:

@@ -1,24 +1,24 @@
 """The configuration that railfab manages on a switch, and the gNMI Set that changes it.
 
 Managed are front-panel ports, loopbacks, LAGs and SVIs, every network instance but that of the management port, routing
-policies, BFD, QoS, tunnel interfaces, load balancing, Ethernet segments, the host name and LLDP's admin-state.
-Management ports, users, TLS, servers and all other system settings are not.
+policies, BFD, QoS, tunnel interfaces, load balancing, Ethernet segments, the host name, LLDP's admin-state and that of
+its ports; and the parts of `stated` that a candidate has. Management ports, users, TLS and all other system settings
+are not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
-from railfab.platforms.shared.json_tree import Json, bare
+from railfab.platforms.shared.json_tree import Json, bare, is_list
 from railfab.platforms.srlinux.names import is_managed
+from railfab.platforms.srlinux.stated import PARTS, changes_of, empty_part, managed_part, parts_of, without_names
 from railfab.platforms.srlinux.tree import CONFIG, SYSTEM, lines, stripped
 
 if TYPE_CHECKING:
     from railfab.gnmi.client import SetChanges
 
-HOST_NAME = "/system/name/host-name"
-LLDP = "/system/lldp/admin-state"
 MANAGEMENT_INSTANCE = "mgmt"
 """Network instance of the management port in the factory configuration."""
 
@@ -26,23 +26,73 @@ WHOLE = ("routing-policy", "bfd", "qos", "tunnel-interface")
 """Top-level sections that railfab manages as a whole."""
 
 WHOLE_OF_SYSTEM = ("load-balancing", "network-instance")
-"""Containers of `/system` that railfab manages as a whole; of the name and of LLDP it manages one leaf each."""
+"""Containers of `/system` that railfab manages as a whole."""
 
-SECTIONS = tuple(f"/{name}" for name in WHOLE) + tuple(f"/system/{name}" for name in WHOLE_OF_SYSTEM)
-PATHS = ("/interface", "/network-instance", *SECTIONS, HOST_NAME, LLDP)
+BY_LEAF = ("name", "lldp", *PARTS)
+"""Containers of `/system` that railfab manages in part, and changes leaf by leaf."""
+
+PATHS = ("/interface", "/network-instance", *(f"/{name}" for name in WHOLE), "/system")
 """Paths to read for the managed part."""
 
 
-def managed(tree: Json) -> Json:
-    """The managed part of a tree, the input of `parse` and `set_request`."""
+def managed(tree: Json, like: Json | None = None) -> Json:
+    """The managed part of a tree, the input of `parse` and `set_request`.
+
+    like: a candidate; of the management access, only the parts that it states are managed. None for all of them.
+    """
     found = {bare(name): child for name, child in tree.items()}
+    parts = PARTS.keys() if like is None else parts_of(_system_of(like))
     sections = {
         "interface": _entries(found.get("interface"), is_managed),
         "network-instance": _entries(found.get("network-instance"), is_managed_instance),
         **{name: found.get(name) for name in WHOLE},
-        "system": _system(stripped(found.get("system", {}))),
+        "system": _system(found.get("system", {}), parts),
     }
     return {CONFIG[name]: section for name, section in sections.items() if section}
+
+
+def restorable(tree: Json, like: Json) -> Json:
+    """The managed part of a tree, as a candidate that undoes another one.
+
+    Parts of the management access that only the other one has are stated as empty.
+    """
+    found = managed(tree, like)
+    system = found.get(CONFIG["system"], {})
+    missing = parts_of(_system_of(like)) - parts_of(system)
+    return (
+        found | {CONFIG["system"]: system | {SYSTEM[name]: empty_part(name) for name in missing}} if missing else found
+    )
+
+
+def scoped(tree: Json, like: Json) -> Json:
+    """A tree without the parts of the management access that another one does not state: they are the operator's."""
+    return _without(tree, PARTS.keys() - parts_of(_system_of(like)))
+
+
+def without_empty_parts(tree: Json) -> Json:
+    """A tree without the parts of the management access that only state that a switch shall not have them."""
+    system = _system_of(tree)
+    if not isinstance(system, dict):
+        return tree
+    empty = [bare(name) for name, child in system.items() if bare(name) in PARTS and child in ({}, [])]
+    return _without(tree, empty) if empty else tree
+
+
+def _without(tree: Json, parts: Collection[str]) -> Json:
+    """A tree without these parts of the management access."""
+    return {
+        name: without_names(child, parts) if bare(name) == "system" and isinstance(child, dict) else child
+        for name, child in tree.items()
+    }
+
+
+def _system_of(tree: Json) -> Any:
+    return next((child for name, child in tree.items() if bare(name) == "system"), {})
+
+
+def system_of(tree: Json) -> Json:
+    """`/system` of a managed part, by the names of its containers."""
+    return {bare(name): child for name, child in _system_of(tree).items()}
 
 
 def is_managed_instance(name: str) -> bool:
@@ -59,28 +109,64 @@ def _entries(section: Any, wanted: Callable[[str], bool]) -> Any:
     ]
 
 
-def _system(system: Any) -> Any:
-    """The managed parts of `/system`."""
+def _system(system: Any, parts: Collection[str]) -> Any:
+    """The managed parts of `/system`, with these parts of the management access."""
     if not isinstance(system, dict):
         return system
-    parts = {name: system[name] for name in SYSTEM if name in system}
-    for name, leaf in (("name", "host-name"), ("lldp", "admin-state")):
-        if isinstance(parts.get(name), dict):
-            parts[name] = {leaf: parts[name][leaf]} if leaf in parts[name] else {}
-    return {SYSTEM[name]: part for name, part in parts.items() if part}
+    own = {bare(name): child for name, child in system.items()}
+    found: Json = {name: stripped(own[name]) for name in SYSTEM if name in own and name not in PARTS}
+    if isinstance(found.get("name"), dict):
+        found["name"] = {leaf: value for leaf, value in found["name"].items() if leaf == "host-name"}
+    if isinstance(found.get("lldp"), dict):
+        found["lldp"] = _lldp(found["lldp"])
+    found |= {name: managed_part(name, own[name]) for name in PARTS if name in parts and name in own}
+    return {SYSTEM[name]: part for name, part in found.items() if part}
+
+
+def _lldp(lldp: Json) -> Json:
+    """Whether LLDP runs, and the managed ports on which it does not."""
+    found = {leaf: value for leaf, value in lldp.items() if leaf == "admin-state"}
+    ports = _entries(lldp.get("interface", []), is_managed)
+    if not is_list(ports):
+        return found
+    silent = [{"name": port.get("name"), "admin-state": "disable"} for port in ports if _is_disabled(port)]
+    return found | ({"interface": silent} if silent else {})
+
+
+def _is_disabled(entry: Json) -> bool:
+    return bool(entry.get("admin-state") == "disable")
 
 
 def set_request(before: Json, after: Json) -> SetChanges:
-    """The Set that turns `before` into `after`: replaces changed managed subtrees and deletes removed ones."""
+    """The Set that turns `before` into `after`: replaces changed managed subtrees and deletes removed ones.
+
+    In `/system`, where the operator has settings beside them, it changes leaves.
+    """
     from railfab.gnmi.client import SetChanges
 
-    old, new = _subtrees(before), _subtrees(after)
-    changed = {path: value for path, value in new.items() if _lines(value) != _lines(old.get(path))}
-    leaves = (HOST_NAME, LLDP)
+    old, new = managed(before, after), managed(after, after)
+    former, wanted = _subtrees(old), _subtrees(new)
+    changed = {path: value for path, value in wanted.items() if _lines(value) != _lines(former.get(path))}
+    leaves = _system_changes(system_of(old), system_of(new))
     return SetChanges(
-        delete=tuple(sorted(path for path in old.keys() - new.keys() if path != HOST_NAME)),
-        replace=tuple((path, value) for path, value in changed.items() if path not in leaves),
-        update=tuple((path, value) for path, value in changed.items() if path in leaves),
+        delete=tuple(sorted(former.keys() - wanted.keys())) + leaves.delete,
+        replace=tuple(changed.items()) + leaves.replace,
+        update=leaves.update,
+    )
+
+
+def _system_changes(old: Json, new: Json) -> SetChanges:
+    """The changes of the name, of LLDP and of the management access. A name is never deleted."""
+    from railfab.gnmi.client import SetChanges
+
+    if "host-name" not in new.get("name", {}):
+        old = {name: child for name, child in old.items() if name != "name"}
+    found = [changes_of(f"/system/{name}", old.get(name), new.get(name)) for name in BY_LEAF]
+    gone = ("/system/ntp",) if "ntp" in old and "ntp" not in new else ()
+    return SetChanges(
+        delete=tuple(path for one in found for path in one.delete if not path.startswith(gone or "-")) + gone,
+        replace=tuple(change for one in found for change in one.replace),
+        update=tuple(change for one in found for change in one.update),
     )
 
 
@@ -90,8 +176,8 @@ def _lines(value: Any) -> list[str]:
 
 
 def _subtrees(tree: Json) -> dict[str, Any]:
-    """The managed subtrees by path; each is replaced as a whole."""
-    plain = {bare(name): child for name, child in managed(tree).items()}
+    """The subtrees of a managed part that are replaced as a whole, by path."""
+    plain = {bare(name): child for name, child in tree.items()}
     found: dict[str, Any] = {
         f"/{section}[name={entry['name']}]": entry
         for section in ("interface", "network-instance")
@@ -99,9 +185,5 @@ def _subtrees(tree: Json) -> dict[str, Any]:
         if "name" in entry
     }
     found |= {f"/{name}": plain[name] for name in WHOLE if name in plain}
-    system = stripped(plain.get("system", {}))
-    found |= {f"/system/{name}": system[name] for name in WHOLE_OF_SYSTEM if name in system}
-    leaves = {HOST_NAME: ("name", "host-name"), LLDP: ("lldp", "admin-state")}
-    return found | {
-        path: system[section][leaf] for path, (section, leaf) in leaves.items() if leaf in system.get(section, {})
-    }
+    system = system_of(tree)
+    return found | {f"/system/{name}": system[name] for name in WHOLE_OF_SYSTEM if name in system}

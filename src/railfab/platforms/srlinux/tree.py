@@ -27,6 +27,11 @@ SYSTEM = {
     "lldp": "srl_nokia-lldp:lldp",
     "load-balancing": "srl_nokia-load-balancing:load-balancing",
     "network-instance": "srl_nokia-system-network-instance:network-instance",
+    "ntp": "srl_nokia-ntp:ntp",
+    "logging": "srl_nokia-logging:logging",
+    "aaa": "srl_nokia-aaa:aaa",
+    "banner": "srl_nokia-system-banner:banner",
+    "grpc-server": "srl_nokia-grpc:grpc-server",
 }
 """Containers of `/system` that railfab writes, likewise."""
 
@@ -63,6 +68,11 @@ KEYS: dict[str, tuple[tuple[str, ...], ...]] = {
     "buffer-allocation-profile": (("name",),),
     "linecard": (("slot",),),
     "forwarding-complex": (("name",),),
+    "server": (("address",),),
+    "remote-server": (("host",),),
+    "facility": (("facility-name",),),
+    "server-group": (("name",),),
+    "grpc-server": (("name",),),
 }
 """Key leaves of every list that railfab writes, by list name; several sets where lists share a name."""
 
@@ -121,10 +131,23 @@ def beyond(tree: Json, part: Json) -> Json:
         if isinstance(child, dict) and isinstance(own, dict):
             found[name] = beyond(child, own)
         elif isinstance(own, list) and is_list(child):
-            found[name] = [entry for entry in child if entry not in own]
+            found[name] = [*_entries_beyond(name, child, own)]
         else:
             found[name] = child
     return {name: child for name, child in found.items() if child not in ({}, []) or name not in part}
+
+
+def _entries_beyond(name: str, entries: list[Json], own: list[Json]) -> Iterator[Json]:
+    """The entries of a list beyond its own ones; of an entry that has more than the own one, its keys and that."""
+    known = {key_words(entry, keys_of(name, entry)): entry for entry in own if isinstance(entry, dict)}
+    for entry in entries:
+        keys = keys_of(name, entry)
+        part = known.get(key_words(entry, keys)) if keys else None
+        if part is None:
+            if entry not in own:
+                yield entry
+        elif more := beyond(entry, part):
+            yield {key: entry[key] for key in keys} | more
 
 
 def deviations(configuration: Json, rendering: Json) -> list[str]:

@@ -16,6 +16,7 @@ from railfab.gnmi.confirmed import CommitRecord
 from railfab.gnmi.target import Model
 from railfab.platforms.shared.json_datastore import JsonDatastore
 from railfab.platforms.shared.json_tree import Json, bare
+from railfab.platforms.srlinux.management import GRPC_SERVER
 from railfab.platforms.srlinux.parse import parse_tree
 from railfab.platforms.srlinux.schema import plain_refusals
 from railfab.platforms.srlinux.tree import keys_of, lines, stripped
@@ -118,13 +119,14 @@ def _is_address(text: str) -> bool:
     return True
 
 
-def _model(tree: Json, own: Collection[str]) -> DeviceModel:
-    """The model of a configuration. own: lines of the factory configuration, which no model has.
+def _model(tree: Json, rendered: Json, own: Collection[str]) -> DeviceModel:
+    """The model of a configuration, with the parts of the management access that a rendered one states.
 
+    own: lines of the factory configuration, which no model has.
     Raises ConfigError, or Problems, also for what the switch's schema refuses.
     """
     raise_all([ConfigError(one.where, one.problem, "Correct it") for one in plain_refusals(stripped(tree))])
-    model = parse_tree(tree)
+    model = parse_tree(tree, rendered)
     left = tuple(line for line in model.unmodelled if line not in own)
     return model if left == model.unmodelled else replace(model, unmodelled=left)
 
@@ -136,7 +138,24 @@ def _datastore(name: str, rendered: Json) -> JsonDatastore:
         factory=factory(name),
         rendered=rendered,
         configured=configured,
-        parse=partial(_model, own=frozenset(lines(factory(name)))),
+        parse=partial(_model, rendered=rendered, own=frozenset(lines(factory(name)))),
+    )
+
+
+def serves_gnmi(tree: Json) -> bool:
+    """Whether the gRPC server of the factory runs, in a network instance and with a TLS profile that exist.
+
+    The reference to a TLS profile has no `require-instance` in srl_nokia-grpc: a missing profile is not refused.
+    """
+    plain = stripped(tree)
+    system = plain.get("system", {})
+    server: Json = next((entry for entry in system.get("grpc-server", []) if entry.get("name") == GRPC_SERVER), {})
+    profiles = {entry.get("name") for entry in system.get("tls", {}).get("server-profile", [])}
+    instances = {entry.get("name") for entry in plain.get("network-instance", [])}
+    return (
+        server.get("admin-state") == "enable"
+        and server.get("network-instance") in instances
+        and server.get("tls-profile") in {None, *profiles}
     )
 
 
@@ -148,5 +167,6 @@ TWIN = TwinFace(
     # Nokia's models name the extension: feature gnmi-extensions of srl_nokia-features.yang, "gNMI commit confirmed,
     # depth and config subscription extensions", from 24.7.1 on and in 25.3.1.
     commits=commit_leaves,
+    serves_gnmi=serves_gnmi,
     facts={"/system/information/version": f"v{VERSION}"},
 )

@@ -21,7 +21,7 @@ def _reaches(intent: FabricIntent) -> Reach:
         "backend": intent.backend,
         "frontend": intent.frontend,
         "storage": intent.storage,
-        "management": intent.management,
+        "management": intent.management_network,
     }
     return {name: tuple(network.reaches) for name, network in networks.items() if network is not None}
 
@@ -108,7 +108,7 @@ def crossing_links(indexed: IndexedTopology, intent: FabricIntent) -> Iterator[F
 
 def services(intent: FabricIntent) -> Iterator[Finding]:
     """Check that the servers for devices are in the management network, if it reaches no other network."""
-    management = intent.management
+    management = intent.management_network
     if management is None or management.reaches:
         return
     for name, servers in management.services:
@@ -121,7 +121,7 @@ def services(intent: FabricIntent) -> Iterator[Finding]:
 
 def management_vlans(intent: FabricIntent) -> Iterator[Finding]:
     """Check that the purposes of the management network use different VLANs."""
-    if (management := intent.management) is None:
+    if (management := intent.management_network) is None:
         return
     seen: dict[int, str] = {}
     for key in ("switch_vlan", "host_vlan", "bmc_vlan"):

@@ -48,7 +48,7 @@ def _backend_pools(indexed: IndexedTopology, intent: FabricIntent) -> Mapping[st
 
 
 def _other_pools(intent: FabricIntent) -> Mapping[Net, Pool]:
-    networks = {Net.FRONTEND: intent.frontend, Net.STORAGE: intent.storage, Net.MANAGEMENT: intent.management}
+    networks = {Net.FRONTEND: intent.frontend, Net.STORAGE: intent.storage, Net.MANAGEMENT: intent.management_network}
     return {net: Pool(f"{net}.pool", network.pool) for net, network in networks.items() if network}
 
 

@@ -44,7 +44,7 @@ def _site(intent: FabricIntent) -> Site:
 
 def access_networks(intent: FabricIntent) -> tuple[AccessNetwork, ...]:
     """The frontend, storage and management of the intent, if it has them."""
-    if not (intent.frontend or intent.storage or intent.management):
+    if not (intent.frontend or intent.storage or intent.management_network):
         return ()
     site = _site(intent)
     networks = (
@@ -95,8 +95,13 @@ def _storage(storage: Storage, site: Site) -> AccessNetwork:
     )
 
 
-def _management(management: Management, site: Site) -> AccessNetwork:
-    """The management network: members of a segment are its hosts and rail switches, members of a pod its spines."""
+def _management(management: Management, site: Site) -> AccessNetwork | None:
+    """The management network: members of a segment are its hosts and rail switches, members of a pod its spines.
+
+    None where the intent states only the management access of switches.
+    """
+    if management.leaves is None:
+        return None
     return AccessNetwork(
         net=Net.MANAGEMENT,
         prefix="mgmt",
@@ -107,7 +112,7 @@ def _management(management: Management, site: Site) -> AccessNetwork:
         leaves=management.leaves,
         spines=management.spines,
         models=site.models,
-        group=1,
+        group=2 if management.pairs else 1,
         segment_members=site.hosts + switch_places(site.rail_switches),
         pod_members=switch_places(site.spines),
         segments=site.segments,

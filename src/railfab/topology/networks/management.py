@@ -57,7 +57,7 @@ def vlan_of(management: Management, purpose: Purpose) -> int:
 
 def _stretched(management: Management) -> bool:
     """Whether VLANs span several leaves."""
-    return management.isolation == "vlans" and management.leaves.count > 1
+    return management.isolation == "vlans" and management.leaves is not None and management.leaves.count > 1
 
 
 def _subnet(network: AccessNetwork, management: Management, purpose: Purpose, leaf: int) -> IPv4Network:

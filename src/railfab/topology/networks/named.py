@@ -41,7 +41,7 @@ def networks_of(intent: FabricIntent) -> tuple[NamedNetwork, ...]:
         intent.hosts.scale_up and _scale_up(intent.hosts.scale_up, gpus),
         intent.frontend and _frontend(intent.frontend, gpus),
         intent.storage and _storage(intent.storage, gpus, lossless=lossless),
-        intent.management and _management(intent.management, gpus),
+        intent.management_network and _management(intent.management_network, gpus),
     )
     return tuple(network for network in found if network)
 

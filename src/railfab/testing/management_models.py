@@ -1,0 +1,43 @@
+"""Management access of device models, as hypothesis draws it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from hypothesis import strategies as st
+
+from railfab.device import DEFAULT_INSTANCE, AaaServer, GnmiService, Management, SyslogServer
+from railfab.testing.words import ipv4_addresses, words
+
+SEVERITIES = ("emergency", "alert", "critical", "error", "warning", "notice", "informational", "debug")
+_servers = st.lists(ipv4_addresses.map(str), max_size=2, unique=True)
+
+
+@st.composite
+def managements(draw: st.DrawFn, able: Collection[str]) -> Management | None:
+    """Management access, each part of which may be left out; None without any."""
+    ntp = draw(_servers) if "ntp" in able else []
+    syslog = draw(_servers) if "syslog" in able else []
+    aaa = draw(_servers) if "aaa" in able else []
+    return Management(
+        network_instance=draw(st.sampled_from((DEFAULT_INSTANCE, "mgmt"))),
+        ntp=tuple(ntp),
+        syslog=tuple(map(draw, map(_collector, syslog))),
+        aaa=tuple(AaaServer(address=address, protocol=draw(st.sampled_from(("tacacs", "radius")))) for address in aaa),
+        gnmi=draw(st.none() | _services()) if "gnmi_server" in able else None,
+        banner=draw(st.none() | words) if "banner" in able else None,
+    ).stated()
+
+
+def _collector(address: str) -> st.SearchStrategy[SyslogServer]:
+    return st.builds(
+        SyslogServer,
+        address=st.just(address),
+        port=st.integers(1, 65535),
+        protocol=st.sampled_from(("udp", "tcp")),
+        level=st.sampled_from(SEVERITIES),
+    )
+
+
+def _services() -> st.SearchStrategy[GnmiService]:
+    return st.builds(GnmiService, port=st.integers(1024, 65535), tls_profile=st.none() | words)
