@@ -61,7 +61,7 @@ def _refused(own: Platform, name: str, text: str) -> Iterator[Finding]:
             severity = note if one.is_foreign else warning
             yield severity(DifferenceCode.UNKNOWN_SETTING, where, one.problem, "Remove it, or check its spelling")
         else:
-            yield error(DifferenceCode.CONFIGURATION_REFUSED, where, one.problem, "Correct the value")
+            yield error(DifferenceCode.CONFIGURATION_REFUSED, where, one.problem, "Correct or remove it")
 
 
 def _renamed(name: str, renamed: tuple[str, ...]) -> Iterator[Finding]:

@@ -80,6 +80,10 @@ def _max_paths(model: DeviceModel, _of: str | None) -> int | None:
     return model.bgp.max_paths if model.bgp else None
 
 
+def _max_paths_internal(model: DeviceModel, _of: str | None) -> int | None:
+    return model.bgp.max_paths_internal if model.bgp else None
+
+
 def _interfaces(model: DeviceModel, _of: str | None) -> tuple[str, ...]:
     return tuple(found.name for found in model.interfaces)
 
@@ -96,6 +100,19 @@ def _hold_s(model: DeviceModel, _of: str | None) -> int | None:
     return max((found.timers.hold_s for found in model.neighbors), default=None)
 
 
+def _policies(model: DeviceModel, _of: str | None) -> tuple[str, ...]:
+    """The policies that its sessions use."""
+    used = {name for found in model.neighbors for name in (*found.import_policies, *found.export_policies)}
+    return tuple(sorted(used))
+
+
+def _prefixes(model: DeviceModel, _of: str | None) -> tuple[str, ...]:
+    """The prefixes that its policies permit, and of its own interfaces: the addresses of the fabric."""
+    permitted = {found.prefix for policy in model.policies for rule in policy.rules for found in rule.prefixes}
+    own = {address.network for found in model.interfaces for address in found.addresses}
+    return tuple(sorted(map(str, permitted | own)))
+
+
 Fact = Callable[[DeviceModel, str | None], Any]
 FACTS: Mapping[str, Fact] = {
     "lossless_classes": _lossless_classes,
@@ -108,10 +125,13 @@ FACTS: Mapping[str, Fact] = {
     "rate_gbps": _rate_gbps,
     "mtu_bytes": _mtu_bytes,
     "max_paths": _max_paths,
+    "max_paths_internal": _max_paths_internal,
     "hold_s": _hold_s,
     "interfaces": _interfaces,
     "peers": _peers,
     "unnumbered": _unnumbered,
+    "policies": _policies,
+    "prefixes": _prefixes,
 }
 """Values of the intent that a condition may name, from its device model and an argument: the name of an interface, or
 of a port profile."""

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Any
 
 from railfab.device import DeviceModel
@@ -35,6 +36,7 @@ class Comparison(StrEnum):
     AT_LEAST = "at_least"
     ABOVE = "above"
     MATCHES = "matches"
+    OVERLAPS = "overlaps"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,6 +155,22 @@ def _ordered(compare: Callable[[float, float], bool]) -> Callable[[object, objec
     return compared
 
 
+def _overlaps(found: object, operand: object) -> bool:
+    """Whether a prefix, with a length or a mask, overlaps one of some prefixes."""
+    prefix = _prefix(str(found).replace(" ", "/"))
+    others = map(_prefix, _words(operand))
+    return prefix is not None and any(
+        other is not None and prefix.version == other.version and prefix.overlaps(other) for other in others
+    )
+
+
+def _prefix(text: str) -> IPv4Network | IPv6Network | None:
+    try:
+        return ip_network(text, strict=False)
+    except ValueError:
+        return None
+
+
 COMPARISONS: Mapping[Comparison, Callable[[Any, Any], bool]] = {
     Comparison.IS: lambda found, operand: _word(found) == _word(operand),
     Comparison.IS_NOT: lambda found, operand: _word(found) != _word(operand),
@@ -162,6 +180,7 @@ COMPARISONS: Mapping[Comparison, Callable[[Any, Any], bool]] = {
     Comparison.AT_LEAST: _ordered(lambda found, operand: found >= operand),
     Comparison.ABOVE: _ordered(lambda found, operand: found > operand),
     Comparison.MATCHES: lambda found, operand: re.fullmatch(operand, _word(found)) is not None,
+    Comparison.OVERLAPS: _overlaps,
 }
 
 VALUE = "value"

@@ -5,6 +5,8 @@ from functools import partial
 from railfab.device import DeviceModel, Lag, Port
 from railfab.endpoints import Credentials, Endpoint
 from railfab.platforms.contract import Platform
+from railfab.platforms.frr.aligned import aligned
+from railfab.platforms.frr.commands import refusals
 from railfab.platforms.frr.lines import FORMAT
 from railfab.platforms.frr.names import device_name
 from railfab.platforms.frr.parse import NAME, differences, parse
@@ -47,4 +49,6 @@ PLATFORM = Platform(
     suffix="conf",
     differences=differences,
     hazards=partial(yaml_files.hazards, __name__),
+    refusals=refusals,
+    aligned=aligned,
 )

@@ -7,7 +7,11 @@ push.
 
 from __future__ import annotations
 
-from railfab.platforms.shared.line_tree import LineFormat, Section
+from railfab.platforms.shared.line_tree import Line, LineFormat, Section
+
+RENDERED = ("interface", "router", "route-map", "bfd")
+OTHERS = ("key", "l2vpn", "line", "mpls", "nexthop-group", "pbr-map", "pseudowire", "rpki", "segment-routing")
+"""First words of the sections that railfab does not render."""
 
 
 def _block(line: str) -> str:
@@ -18,11 +22,11 @@ def _block(line: str) -> str:
 
 FORMAT = LineFormat(
     indent=1,
-    sections={word: Section(exit="exit") for word in ("interface", "router", "route-map", "bfd")}
-    | {"vrf": Section(exit="exit-vrf")},
+    sections={word: Section(exit="exit") for word in (*RENDERED, *OTHERS)} | {"vrf": Section(exit="exit-vrf")},
     nested={
         "address-family": Section(exit="exit-address-family", before=True),
         "profile": Section(exit="exit", after=True),
+        "peer": Section(exit="exit", after=True),
     },
     exits=frozenset({"exit", "exit-address-family", "exit-vrf"}),
     comments="!#",
@@ -30,3 +34,22 @@ FORMAT = LineFormat(
     block=_block,
     keeps_blanks=False,
 )
+
+
+def effective(lines: tuple[Line, ...]) -> tuple[Line, ...]:
+    """The lines that remain when FRR has read them in their order.
+
+    `no LINE` takes back LINE, and all that is longer (its value); LINE takes back `no LINE`.
+    """
+    kept: list[Line] = []
+    for line in lines:
+        if not line.text.startswith("no "):
+            kept = [found for found in kept if found.text != f"no {line.text}"]
+        else:
+            positive = line.text.removeprefix("no ")
+            others = [found for found in kept if not f"{found.text} ".startswith(f"{positive} ")]
+            if len(others) < len(kept):
+                kept = others
+                continue
+        kept.append(Line(line.text, effective(line.children), line.number))
+    return tuple(kept)

@@ -29,10 +29,10 @@ from railfab.device import (
     number_of,
 )
 from railfab.errors import raise_all
-from railfab.platforms.differences import Difference
+from railfab.platforms.differences import Difference, Side
 from railfab.platforms.frr.draft import Draft, DraftInterface, DraftNeighbor, DraftProfile, DraftRouter
 from railfab.platforms.frr.grammar import CONFIGURATION
-from railfab.platforms.frr.lines import FORMAT
+from railfab.platforms.frr.lines import FORMAT, effective
 from railfab.platforms.frr.names import interface_name, kind_of
 from railfab.platforms.frr.parse_policy import policies_of
 from railfab.platforms.frr.render import render
@@ -44,6 +44,7 @@ from railfab.platforms.frr.render_bgp import (
     MULTIPATH_RELAX,
     REQUIRES_POLICY,
 )
+from railfab.platforms.frr.system import command, settings_in
 from railfab.platforms.shared.line_grammar import line_differences, read, unmodelled
 from railfab.platforms.shared.line_tree import Line
 
@@ -67,12 +68,27 @@ def parse(text: str) -> DeviceModel:
 
 
 def differences(text: str, rendered: str) -> tuple[Difference, ...]:
-    """The lines in which a configuration differs from a rendered one; the version of FRR is none."""
-    return line_differences(_lines(text), _lines(rendered))
+    """The lines in which a configuration differs from a rendered one; the version of FRR is none.
+
+    Settings of ports in its comments (see `system`) are lines too where both have them. A line that only reports, of
+    `log`, is not missed: that it is not there is something that the configuration has more.
+    """
+    found = line_differences(_lines(text), _lines(rendered))
+    reports = (replace(one, side=Side.ADDED) if one.path.startswith("no log ") else one for one in found)
+    return (*_port_differences(text, rendered), *reports)
+
+
+def _port_differences(text: str, rendered: str) -> Iterator[Difference]:
+    wanted = settings_in(rendered)
+    for port, found in settings_in(text).items():
+        if port in wanted and found != wanted[port]:
+            line = command(port, found)
+            yield Difference(side=Side.ADDED, path=line, text=line, section="ip link")
 
 
 def _lines(text: str) -> tuple[Line, ...]:
-    return tuple(line for line in FORMAT.tree(text) if line != NO_PROFILES and not line.text.startswith(VERSION))
+    lines = effective(FORMAT.tree(text))
+    return tuple(line for line in lines if line != NO_PROFILES and not line.text.startswith(VERSION))
 
 
 def _model(draft: Draft) -> DeviceModel:
