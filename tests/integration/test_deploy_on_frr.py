@@ -15,7 +15,7 @@ import pytest
 
 from railfab.deploy import apply_all, new_change, nornir_of, preview_all
 from railfab.endpoints import load_endpoints, save_endpoints, state_file
-from railfab.fabric import Design, design, resolve_endpoints
+from railfab.fabric import Design, configuration_findings, design, resolve_endpoints
 
 from .conftest import RunningLab, wait_for
 
@@ -108,6 +108,33 @@ def test_a_change_by_hand_is_shown_by_plan_found_by_verify_and_mended_by_deploy(
     assert f"{LEAF} swp16: has no BGP session with {SPINE}. Deploy the intent." in verified.stdout
     mended = outcomes(railfab("deploy", "--yes", "--output", "json"))
     assert [name for name, outcome in mended.items() if outcome["changed"]] == [LEAF]
+
+
+HAZARDS = (
+    "ip route 10.17.0.0/16 blackhole",
+    "log file /tmp/frr.log",
+    "ip prefix-list spare seq 5 permit 192.0.2.0/24",
+    "router bgp 4200001001",
+    "bgp graceful-restart preserve-fw-state",
+    "neighbor swp16 advertisement-interval 30",
+    "address-family ipv4 unicast",
+    "neighbor swp16 allowas-in",
+)
+
+
+@pytest.mark.usefixtures("mended")
+def test_hazards_of_a_live_switch_are_those_of_its_configuration_in_a_file(
+    deployed: RunningLab, railfab: Railfab, fabric: Design
+) -> None:
+    deployed.vtysh(LEAF, *(word for line in ("configure terminal", *HAZARDS) for word in ("-c", line)))
+    running = deployed.vtysh(LEAF, "-c", "show running-config no-header")
+    offline = [one.line for one in configuration_findings(fabric, {LEAF: running})]
+    named = {line.partition("hazard ")[2].partition(":")[0] for line in offline if "[hazard]" in line}
+    assert named == {"blackhole-route", "stale-paths", "advertisement-interval", "own-as-accepted"}
+    verified, audited = railfab("verify", "--wait", "0"), railfab("audit")
+    assert (verified.returncode, audited.returncode) == (1, 1)
+    assert audited.stdout.splitlines()[: len(offline)] == offline
+    assert set(offline) <= set(verified.stdout.splitlines())
 
 
 def test_a_broken_line_is_refused_by_name_and_every_session_stays_up(

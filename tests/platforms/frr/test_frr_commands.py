@@ -8,9 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
 
-from railfab.platforms import Refusal
+from railfab.device import DeviceModel
+from railfab.platforms import Refusal, admit, platform
 from railfab.platforms.frr.commands import TOP, nodes, refusals
+from railfab.testing.device_models import device_models
 
 from .command_list import SECTIONS, CommandGraph, written
 from .examples import example, out_of_range
@@ -54,6 +57,13 @@ def test_a_line_is_known_where_vtysh_takes_it(tmp_path: Path) -> None:
     assert len(numbers) > 1000
     assert len(refused) > 200
     assert ours == refused
+
+
+@given(model=device_models("frr"))
+@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+def test_every_line_of_a_planned_model_is_known(model: DeviceModel) -> None:
+    frr = platform("frr")
+    assert refusals(frr.text(frr.render(admit(model, frr)))) == ()
 
 
 @pytest.mark.parametrize(
