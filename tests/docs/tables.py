@@ -6,6 +6,7 @@ python -m tests.docs.tables      writes them anew
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
@@ -187,8 +188,22 @@ def hazards(name: str) -> str:
 
 def _looked_at(hazard: Hazard) -> str:
     """The first place or line of a hazard, and how many more there are."""
-    first, *more = hazard.paths or tuple(pattern.pattern for pattern in hazard.lines)
+    first, *more = hazard.paths or tuple(readable(pattern.pattern) for pattern in hazard.lines)
     return f"`{first}`" + (f" and {len(more)} more" if more else "")
+
+
+def readable(pattern: str) -> str:
+    """A pattern of lines as a person writes it: `<a|b>` one of these, `[a]` perhaps, capitals and dots a value."""
+    pattern = re.sub(r"\(\?P<(\w+)>[^()]*(?:\([^()]*\)[^()]*)*\)", lambda found: found[1].upper(), pattern)
+    pattern = re.sub(r"\(\?[=!][^()]*(?:\([^()]*\)[^()]*)*\)", "", pattern)
+    pattern = re.sub(r"\.\*|\\S\+|\\d\+", "...", pattern).replace(" +", " ")
+    while (plain := re.sub(r"\(\?:([^()]*)\)(\??)", _bracketed, pattern)) != pattern:
+        pattern = plain
+    return pattern.replace("[ ...]", " ...")
+
+
+def _bracketed(found: re.Match[str]) -> str:
+    return f"[{found[1]}]" if found[2] else f"<{found[1]}>"
 
 
 def alerts() -> str:

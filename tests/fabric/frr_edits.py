@@ -151,6 +151,7 @@ HARMLESS = (
     added("a blackhole for documentation prefixes", TOP, "ip route 192.0.2.0/24 blackhole"),
     added("stored updates", FAMILY, "neighbor swp15 soft-reconfiguration inbound"),
     added("logged sessions", ROUTER, "bgp log-neighbor-changes"),
+    added("no IPv6 forwarding in a fabric without IPv6", TOP, "no ipv6 forwarding"),
     added("debugging", TOP, "debug bgp neighbor-events"),
     Edit("other names of objects", "fabric-import", "from-fabric"),
     Edit("another name of a BFD profile", "FABRIC-300X3", "fast"),

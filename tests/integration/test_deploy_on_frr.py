@@ -112,7 +112,7 @@ def test_a_change_by_hand_is_shown_by_plan_found_by_verify_and_mended_by_deploy(
 
 HAZARDS = (
     "ip route 10.17.0.0/16 blackhole",
-    "log file /tmp/frr.log",
+    "log timestamp precision 6",
     "ip prefix-list spare seq 5 permit 192.0.2.0/24",
     "router bgp 4200001001",
     "bgp graceful-restart preserve-fw-state",
