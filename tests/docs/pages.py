@@ -6,6 +6,8 @@ An HTML comment before a fence says what is done with it:
     <!-- run: WORLD, exit 1 -->            the last command ends with this code
     <!-- run: WORLD, numbers any -->       numbers may differ, `numbers 40%`: by so much;
                                           such commands are repeated until they fit, for a minute at most
+    <!-- paste -->                         its commands are pasted into a shell, all at once, and none may fail
+    <!-- not pasted: REASON -->            they are neither run nor pasted
     <!-- file: PATH -->                    it is this file
     <!-- table: NAME --> ... <!-- end -->  it is what tables.py gives
 
@@ -27,6 +29,9 @@ RUN = re.compile(
 SHOWN = re.compile(r"^<!-- file: (?P<path>\S+) -->\n```\w*\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 TABLE = re.compile(r"^<!-- table: (?P<name>[\w-]+) -->\n(?P<body>.*?)^<!-- end -->$", re.MULTILINE | re.DOTALL)
 FENCE = re.compile(r"^```(?P<language>\w*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+PASTED = re.compile(r"^<!-- paste -->\n```console\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+UNMARKED = re.compile(r"(?<!-->\n)^```console\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+"""Commands of which nothing is said."""
 LINK = re.compile(r"!?\[[^\]]*\]\((?P<target>[^)\s]+)\)")
 NUMBER = re.compile(r"(?<![^\s+])\d+(?:\.\d+)?(?!\S)")
 """A number that stands alone, or behind a plus sign: what may differ from run to run."""

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
+import sys
 import time
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from tests.docs.pages import SHOWN, Step, differs, steps
+from tests.docs.pages import PASTED, SHOWN, UNMARKED, Step, differs, steps
 from tests.docs.worlds import WORLDS, World
+
+from railfab.intent.starters import designs
 
 DOCS = Path(__file__).parents[2] / "docs"
 PATIENCE_S = 60.0
@@ -42,6 +46,33 @@ def outcome(world: World, step: Step) -> str:
         if not reason or time.monotonic() >= deadline:
             return reason
         time.sleep(1.0)
+
+
+README = DOCS.parent / "README.md"
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("block", [found["body"] for found in PASTED.finditer(README.read_text())])
+def test_a_block_of_the_readme_works_when_it_is_pasted(block: str, repository: Path, tmp_path: Path) -> None:
+    world = World(tmp_path, repository)
+    (tmp_path / ".venv").symlink_to(sys.prefix)
+    script = "\n".join(line.removeprefix("$ ") for line in block.splitlines())
+    with ExitStack() as stack:
+        WORLDS["paste"](world, stack)
+        code, printed = world.run(script)
+        assert code == 0, printed
+
+
+@pytest.mark.parametrize("page", [README, *sorted(DOCS.glob("*.md"))], ids=lambda page: page.name)
+def test_commands_are_run_or_pasted_or_it_is_said_why_not(page: Path) -> None:
+    assert [found["body"] for found in UNMARKED.finditer(page.read_text())] == []
+
+
+def test_the_readme_names_the_designs_that_are_rendered(repository: Path) -> None:
+    goldens = {path.name for path in (repository / "tests" / "golden" / "configurations").iterdir()}
+    (sentence,) = re.findall(r"Of the 21 designs, (.*?) are rendered", README.read_text(), re.DOTALL)
+    assert set(re.findall(r"`([\w-]+)`", sentence)) == goldens & set(designs())
+    assert len(designs()) == 21
 
 
 @pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.name)

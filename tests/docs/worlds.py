@@ -15,7 +15,9 @@ from pathlib import Path
 FOLDERS = ("inventory", "docs", "playbooks", "labs", "dashboards")
 POD64, RING = "inventory/fabrics/pod64.yml", "inventory/jobs/ring.yml"
 COLLECTOR = "127.0.0.1:9804"
-START_S, COMMAND_S = 60.0, 90.0
+START_S, COMMAND_S = 60.0, 120.0
+DETACHED = re.compile(r"railfab twin \S.*--detach")
+"""A twin of a page gets free ports, because other pages run at the same time."""
 
 
 class World:
@@ -38,7 +40,7 @@ class World:
         for shown, here in self.elsewhere.items():
             command = command.replace(shown, here)
         done = subprocess.run(
-            ["bash", "-c", command],
+            ["bash", "-e", "-o", "pipefail", "-c", DETACHED.sub(r"\g<0> --port 0", command)],
             cwd=self.folder,
             env=self.environment,
             stdin=subprocess.DEVNULL,
@@ -76,9 +78,9 @@ def here(_world: World, _stack: ExitStack) -> None:
     """Nothing runs."""
 
 
-def factory(world: World, stack: ExitStack) -> None:
-    """A twin of pod64 whose switches have not been configured."""
-    stack.enter_context(world.served(["railfab", "twin", POD64, "--port", "0"], lambda log: "Ctrl-C ends it" in log))
+def paste(world: World, stack: ExitStack) -> None:
+    """Nothing runs but what the page itself starts, as when it is pasted from its top; a twin is stopped at the end."""
+    stack.callback(world.run, "test ! -e .railfab || railfab twin stop")
 
 
 def twin(world: World, stack: ExitStack) -> None:
@@ -103,5 +105,5 @@ def lab(world: World, stack: ExitStack) -> None:
 
 
 WORLDS: dict[str, Callable[[World, ExitStack], None]] = {
-    world.__name__: world for world in (here, factory, twin, collector, lab)
+    world.__name__: world for world in (here, paste, twin, collector, lab)
 }

@@ -139,7 +139,9 @@ def _run() -> NoReturn:
             raise
         extra = next((EXTRAS[word] for word in sys.argv[1:] if word in EXTRAS), "all")
         _refuse(f"{error.name} is not installed. Install it with: pip install 'railfab[{extra}]'")
-    except (BrokenPipeError, SystemExit):  # typer and rich leave by SystemExit when the reader of stdout has gone
+    except (BrokenPipeError, SystemExit) as leaving:  # typer and rich leave by SystemExit when the reader has gone
+        if isinstance(leaving, SystemExit) and not leaving.code:  # completions of a shell
+            raise
         _drop_output()
         sys.exit(READER_GONE)
     except OSError as error:

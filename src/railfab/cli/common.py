@@ -18,6 +18,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from railfab.cli import completion
 from railfab.cli.tables import columns as width
 from railfab.cli.tables import laid_out
 from railfab.endpoints import STATE_DIR
@@ -41,7 +42,15 @@ class Output(StrEnum):
     JSON = "json"
 
 
-IntentFile = Annotated[Path, typer.Argument(metavar="FILE", help="The fabric's intent (YAML).", show_default=False)]
+IntentFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE",
+        help="The fabric's intent (YAML); - is standard input.",
+        show_default=False,
+        autocompletion=completion.intents,
+    ),
+]
 OutputOption = Annotated[Output, typer.Option("--output", help="Tables for people, JSON for machines.")]
 StateOption = Annotated[Path, typer.Option("--state", metavar="DIR", help="State directory of labs and twins.")]
 OnOption = Annotated[
@@ -51,11 +60,18 @@ OnOption = Annotated[
         metavar="twin|lab|FILE",
         help="A running twin or lab, an endpoints file or a Nornir hosts.yml; else the intent's inventory.",
         show_default=False,
+        autocompletion=completion.sources,
     ),
 ]
 LimitOption = Annotated[
     str | None,
-    typer.Option("--limit", metavar="EXPR", help="Switches or groups: leaf&rail_1,pod1-spine*", show_default=False),
+    typer.Option(
+        "--limit",
+        metavar="EXPR",
+        help="Switches or groups: leaf&rail_1,pod1-spine*",
+        show_default=False,
+        autocompletion=completion.limits,
+    ),
 ]
 AcceptOption = Annotated[
     list[DesignCode] | None,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from railfab.cli import completion
 from railfab.cli.common import (
     CANNOT,
     FOUND,
@@ -130,7 +131,12 @@ def down(
 @lab_app.command()
 def restart(
     intent: IntentFile,
-    node: Annotated[str, typer.Argument(metavar="NODE", help="A switch of the lab.", show_default=False)],
+    node: Annotated[
+        str,
+        typer.Argument(
+            metavar="NODE", help="A switch of the lab.", show_default=False, autocompletion=completion.switches
+        ),
+    ],
     daemon: Annotated[
         str | None,
         typer.Option("--daemon", metavar="NAME", help="Only this daemon of FRR, for example bgpd.", show_default=False),

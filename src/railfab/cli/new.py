@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from railfab.cli import completion
 from railfab.cli.common import Output, OutputOption, print_json, print_table, stderr
 from railfab.errors import IntentError, RailfabError
 
@@ -17,7 +18,13 @@ SCHEMA = "intent.schema.json"
 
 def new(
     design: Annotated[
-        str | None, typer.Argument(metavar="[DESIGN]", help="Name of a design in the list.", show_default=False)
+        str | None,
+        typer.Argument(
+            metavar="[DESIGN]",
+            help="Name of a design in the list.",
+            show_default=False,
+            autocompletion=completion.designs,
+        ),
     ] = None,
     out: Annotated[Path | None, typer.Option("-o", metavar="FILE", help="New file; else stdout.")] = None,
     fabric: Annotated[

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from railfab.cli import completion
 from railfab.cli.common import (
     FOUND,
     STATE_DEFAULT,
@@ -51,7 +52,12 @@ DetachOption = Annotated[
 ]
 RunningTwin = Annotated[
     Path | None,
-    typer.Argument(metavar="[FILE]", help="Intent of the twin's fabric; else any in DIR.", show_default=False),
+    typer.Argument(
+        metavar="[FILE]",
+        help="Intent of the twin's fabric; else any in DIR.",
+        show_default=False,
+        autocompletion=completion.intents,
+    ),
 ]
 SERVE = "serve"
 
@@ -67,6 +73,10 @@ class TwinGroup(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         name, command, rest = super().resolve_command(ctx, args)
         return "" if name == SERVE else name, command, rest
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        files = self.commands[SERVE].params[0].shell_complete(ctx, incomplete)
+        return [*super().shell_complete(ctx, incomplete), *files]
 
 
 twin_app = typer.Typer(cls=TwinGroup, help="Serve every switch of a fabric on this machine; list and stop twins.")
