@@ -78,8 +78,8 @@ def balancing(subject: Subject) -> Iterator[str]:
     paths = spines.count if spines.bundle else plan.uplinks
     kind = "one per port channel" if spines.bundle else "one per uplink"
     yield f"A rail switch has {counted(paths, 'equal path')} up, {kind}."
+    yield WEIGHTED if subject.intent.profile.bgp.weighted_ecmp else EQUAL
     if supers:
         paths = plan.supers_per_group if supers.bundle else plan.spine_uplinks
         yield f"A spine has {counted(paths, 'equal path')} to other pods."
     yield SPREAD[subject.intent.profile.ecmp]
-    yield WEIGHTED if subject.intent.profile.bgp.weighted_ecmp else EQUAL
