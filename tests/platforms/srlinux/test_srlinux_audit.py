@@ -174,7 +174,11 @@ def test_a_value_that_the_schema_refuses_is_refused_with_its_place(fabric: Desig
 def test_the_class_of_what_the_schema_refuses(fabric: Design) -> None:
     port = "/interface[name=ethernet-1/32]"
     for path, value, line in (
-        ("mtu", 700, "error {}: / interface ethernet-1/32 mtu: is 700, which is not 1450 to 9500. Correct the value."),
+        (
+            "mtu",
+            700,
+            "error {}: / interface ethernet-1/32 mtu: is 700, which is not 1450 to 9500. Correct or remove it.",
+        ),
         ("oper-state", "up", "error {}: / interface ethernet-1/32 oper-state: is state, which cannot be configured."),
         ("colour", 1, "warning {}: / interface ethernet-1/32 colour: is unknown to SR Linux 25.3.1. Remove it,"),
         ("ethernet", 1, "error {}: / interface ethernet-1/32 ethernet: is a container, not a value."),
