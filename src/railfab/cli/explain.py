@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from railfab.cli.common import IntentFile, Output, OutputOption, print_json, stdout, uncollected
+from railfab.cli.tables import columns
 
 if TYPE_CHECKING:
     from railfab.documents.explain import Section
@@ -30,5 +31,5 @@ def _print(sections: tuple[Section, ...]) -> None:
     for section in sections:
         console.print(section.section, style="bold", markup=False)
         for statement in section.statements:
-            console.print(statement, markup=False, soft_wrap=not console.is_terminal)
+            console.print(statement, markup=False, soft_wrap=columns() is None)
         console.print()
