@@ -65,17 +65,19 @@ SERVE = "serve"
 class TwinGroup(TyperGroup):
     """`railfab twin FILE` beside `railfab twin status` and `railfab twin stop`: what is no such word is a file."""
 
+    default = SERVE
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        words = self.commands.keys() - {SERVE}
+        words = self.commands.keys() - {self.default}
         completing = ctx.resilient_parsing and not args
-        return super().parse_args(ctx, args if completing or (args[:1] and args[0] in words) else [SERVE, *args])
+        return super().parse_args(ctx, args if completing or (args[:1] and args[0] in words) else [self.default, *args])
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         name, command, rest = super().resolve_command(ctx, args)
-        return "" if name == SERVE else name, command, rest
+        return "" if name == self.default else name, command, rest
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
-        files = self.commands[SERVE].params[0].shell_complete(ctx, incomplete)
+        files = self.commands[self.default].params[0].shell_complete(ctx, incomplete)
         return [*super().shell_complete(ctx, incomplete), *files]
 
 
