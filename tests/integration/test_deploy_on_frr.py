@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -12,7 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from click.testing import Result
+from typer.testing import CliRunner
 
+from railfab.cli import app
 from railfab.deploy import apply_all, new_change, nornir_of, preview_all
 from railfab.endpoints import load_endpoints, save_endpoints, state_file
 from railfab.fabric import Design, configuration_findings, design, resolve_endpoints
@@ -22,7 +24,7 @@ from .conftest import RunningLab, wait_for
 pytestmark = pytest.mark.lab
 
 LEAF, SPINE = "pod1-seg1-leaf1", "pod1-spine1"
-Railfab = Callable[..., subprocess.CompletedProcess[str]]
+Railfab = Callable[..., Result]
 
 
 @pytest.fixture(scope="module")
@@ -31,14 +33,13 @@ def fabric(frr_lab: tuple[Path, Path]) -> Design:
 
 
 @pytest.fixture(scope="module")
-def railfab(frr_lab: tuple[Path, Path], repository: Path) -> Railfab:
-    """Runs a command on the lab, as a user would."""
+def railfab(frr_lab: tuple[Path, Path]) -> Railfab:
+    """Runs a command on the lab, in this process."""
     intent, state = frr_lab
 
-    def run(verb: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "railfab", verb, str(intent), "--on", "lab", "--state", str(state), *arguments]
-        environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
-        return subprocess.run(command, cwd=repository, capture_output=True, text=True, env=environment, timeout=120)
+    def run(verb: str, *arguments: str) -> Result:
+        command = [verb, str(intent), "--on", "lab", "--state", str(state), *arguments]
+        return CliRunner().invoke(app, command, env={"COLUMNS": "200", "NO_COLOR": "1"})
 
     return run
 
@@ -46,7 +47,7 @@ def railfab(frr_lab: tuple[Path, Path], repository: Path) -> Railfab:
 @pytest.fixture(scope="module")
 def deployed(frr_fabric: RunningLab, railfab: Railfab) -> RunningLab:
     """The lab with the intent on every switch."""
-    assert railfab("deploy", "--yes").returncode == 0
+    assert railfab("deploy", "--yes").exit_code == 0
     return frr_fabric
 
 
@@ -54,11 +55,11 @@ def deployed(frr_fabric: RunningLab, railfab: Railfab) -> RunningLab:
 def mended(railfab: Railfab) -> Iterator[None]:
     """For tests that change a switch: deploy the intent after them."""
     yield
-    assert railfab("deploy", "--yes").returncode == 0
-    assert railfab("verify").returncode == 0
+    assert railfab("deploy", "--yes").exit_code == 0
+    assert railfab("verify").exit_code == 0
 
 
-def outcomes(done: subprocess.CompletedProcess[str]) -> dict[str, dict[str, object]]:
+def outcomes(done: Result) -> dict[str, dict[str, object]]:
     return {outcome["name"]: outcome for outcome in json.loads(done.stdout)}
 
 
@@ -66,7 +67,7 @@ def test_a_deployed_fabric_verifies_and_hosts_reach_each_other_over_the_spines(
     deployed: RunningLab, railfab: Railfab
 ) -> None:
     verified = railfab("verify")
-    assert verified.returncode == 0, verified.stdout
+    assert verified.exit_code == 0, verified.stdout
     assert verified.stdout == "6 of 6 switches checked: all 16 BGP session ends are as the intent says\n"
     # rail 1 of the first segment to rail 2 of the second: other rail switches, reached over a spine
     reached = deployed.run("pod1-seg1-host1", "ping", "-c", "3", "-i", "0.2", "-W", "2", "10.18.2.1")
@@ -97,14 +98,14 @@ def test_a_change_by_hand_is_shown_by_plan_found_by_verify_and_mended_by_deploy(
 ) -> None:
     deployed.vtysh(LEAF, "-c", "configure terminal", "-c", "router bgp 4200001001", "-c", "no neighbor swp16 interface")
     planned = railfab("deploy", "--plan", "--output", "json", "--limit", "leaf&pod1-seg1")
-    assert planned.returncode == 0
+    assert planned.exit_code == 0
     found = outcomes(planned)
     assert set(found) == {LEAF, "pod1-seg1-leaf2"}
     assert found[LEAF]["changed"]
     assert "neighbor swp16 interface" in str(found[LEAF]["diff"])
     assert not found["pod1-seg1-leaf2"]["changed"]
     verified = railfab("verify", "--wait", "0")
-    assert verified.returncode == 1
+    assert verified.exit_code == 1
     assert f"{LEAF} swp16: has no BGP session with {SPINE}. Deploy the intent." in verified.stdout
     mended = outcomes(railfab("deploy", "--yes", "--output", "json"))
     assert [name for name, outcome in mended.items() if outcome["changed"]] == [LEAF]
@@ -174,7 +175,7 @@ def test_a_cut_cable_is_found_at_both_ends(deployed: RunningLab, railfab: Railfa
         verified = railfab("verify", "--wait", "0")
     finally:
         deployed.run(SPINE, "ip", "link", "set", "swp1", "up")
-    assert verified.returncode == 1
+    assert verified.exit_code == 1
     assert f"{SPINE} swp1: is shut down, its link to {LEAF} does not work. Deploy the intent." in verified.stdout
     assert f"{LEAF} swp16: is down, its link to {SPINE} does not work." in verified.stdout
 
