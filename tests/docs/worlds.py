@@ -32,6 +32,7 @@ class World:
             **os.environ,
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
             "NO_COLOR": "1",
+            "COLUMNS": "",
             "PYTHONUNBUFFERED": "1",
         }
 
