@@ -40,6 +40,7 @@ class DesignCode(StrEnum):
     ONE_PORT_LAG = "one-port-lag"
     ONE_SWITCH_LAG = "one-switch-lag"
     LAG_WITHOUT_PEER_LINK = "lag-without-peer-link"
+    ONE_MANAGEMENT_LEAF = "one-management-leaf"
 
     DUPLICATE_NAME = "duplicate-name"
     DUPLICATE_PORT = "duplicate-port"

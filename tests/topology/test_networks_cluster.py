@@ -75,7 +75,8 @@ def test_every_network_has_its_nodes(cluster: Topology) -> None:
         (Net.STORAGE, Role.SERVER): 3,
         (Net.STORAGE, Role.LEAF): 2,
         (Net.STORAGE, Role.SPINE): 2,
-        (Net.MANAGEMENT, Role.LEAF): 1,
+        (Net.MANAGEMENT, Role.LEAF): 2,
+        (Net.MANAGEMENT, Role.SPINE): 2,
     }
     assert all(node.pod == 0 and node.segment is None for node in cluster.nodes if node.net is not Net.BACKEND)
 
@@ -94,7 +95,7 @@ def test_links_by_network(cluster: Topology) -> None:
         Net.BACKEND: 6 * 8 + 2 * 2 * 8,
         Net.FRONTEND: 6 * 2 + 2 * 2,
         Net.STORAGE: 6 * 2 + 3 * 2 + 2 * 2 * 2,
-        Net.MANAGEMENT: 6 * 2 + 3 * 2 + 4 + 4 + 4,
+        Net.MANAGEMENT: 6 * 2 + 3 * 2 + 4 + 4 + 4 + 2 * 2,
     }
 
 
@@ -169,18 +170,21 @@ def test_management_has_an_address_for_every_host_bmc_and_switch(cluster: Topolo
             port(cluster, "store-server1", "bmc"),
         )
     ] == [
-        ("10.224.160.4/26", 20, 3, None),
-        ("10.224.192.5/26", 30, 4, None),
-        ("10.224.128.20/26", 10, 19, None),
+        ("10.224.160.3/26", 20, 2, None),
+        ("10.224.192.67/26", 30, 2, None),
+        ("10.224.128.11/26", 10, 10, None),
         ("10.224.128.2/26", 10, 1, None),
-        ("10.224.128.46/26", 10, 45, None),
-        ("10.224.192.48/26", 30, 47, None),
+        ("10.224.128.112/26", 10, 47, None),
+        ("10.224.192.113/26", 30, 48, None),
     ]
     found = [gateway for gateway in cluster.gateways if gateway.tenant == "management"]
     assert [(gateway.vlan, str(gateway.address), gateway.vni) for gateway in found] == [
         (10, "10.224.128.1/26", None),
         (20, "10.224.160.1/26", None),
         (30, "10.224.192.1/26", None),
+        (10, "10.224.128.65/26", None),
+        (20, "10.224.160.65/26", None),
+        (30, "10.224.192.65/26", None),
     ]
 
 

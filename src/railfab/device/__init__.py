@@ -62,6 +62,7 @@ from railfab.device.routing import (
 from railfab.device.supported import unsupported
 from railfab.device.switch_buffers import PortThresholds, SwitchBuffers, fabric_path, switch_buffers
 from railfab.device.system import (
+    MANAGEMENT_VRF,
     AaaServer,
     BalancingMode,
     GnmiService,
@@ -74,6 +75,7 @@ from railfab.device.system import (
 __all__ = [
     "DEFAULT_INSTANCE",
     "LOOPBACK",
+    "MANAGEMENT_VRF",
     "VTEP_LOOPBACK",
     "AaaServer",
     "Action",

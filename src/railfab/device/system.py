@@ -7,6 +7,9 @@ from enum import StrEnum
 
 from railfab.device.interfaces import DEFAULT_INSTANCE
 
+MANAGEMENT_VRF = "mgmt"
+"""Usual name of the VRF of the management port."""
+
 
 class BalancingMode(StrEnum):
     """Unit that is kept on one path: a flow, a burst of it, or nothing."""

@@ -12,7 +12,9 @@ from itertools import chain
 from typing import TypeVar
 
 from railfab.device import (
+    DEFAULT_INSTANCE,
     LOOPBACK,
+    MANAGEMENT_VRF,
     BalancingMode,
     Bgp,
     BgpNeighbor,
@@ -115,6 +117,12 @@ def _has_pfc_without_class(qos: Qos) -> bool:
 def _has_member_qos(model: DeviceModel) -> bool:
     members = {name for found in model.interfaces if isinstance(found, Lag) for name in found.members}
     return model.qos is not None and any(port.interface in members for port in model.qos.ports)
+
+
+def _has_other_management_vrf(model: DeviceModel) -> bool:
+    """Whether the servers are in a VRF that the model does not have."""
+    own = {DEFAULT_INSTANCE, MANAGEMENT_VRF, *(found.name for found in model.network_instances)}
+    return model.management is not None and model.management.network_instance not in own
 
 
 def _addresses(model: DeviceModel) -> Iterator[IpAddress | IpInterface | IpNetwork]:
@@ -319,6 +327,12 @@ FEATURES: Mapping[str, Feature] = {
         _balancing(lambda found: found.seed is not None),
         removals.hash_seed,
         key="profile.hash.seed",
+    ),
+    "management_vrf": Feature(
+        "VRF of the management port with another name than mgmt",
+        _has_other_management_vrf,
+        removals.management_vrf,
+        key="management.vrf",
     ),
     "ntp": Feature(
         "NTP servers", _management(lambda found: bool(found.ntp)), removals.ntp, key="management.services.ntp"

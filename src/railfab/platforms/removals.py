@@ -56,6 +56,11 @@ def hash_seed(model: DeviceModel) -> DeviceModel:
     return _balancing(model, lambda found: replace(found, seed=None))
 
 
+def management_vrf(model: DeviceModel) -> DeviceModel:
+    """Servers in the default network instance: the system runs their clients in a VRF."""
+    return _management(model, network_instance=DEFAULT_INSTANCE)
+
+
 def ntp(model: DeviceModel) -> DeviceModel:
     return _management(model, ntp=())
 

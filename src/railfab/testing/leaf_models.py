@@ -275,6 +275,7 @@ ADDED: Mapping[str, Change] = {
     "hash_queue_pair": _balancing(fields=(HashField.QUEUE_PAIR,)),
     "hash_ingress_port": _balancing(fields=(HashField.INGRESS_PORT,)),
     "hash_seed": _balancing(seed=7),
+    "management_vrf": _model(management=Management(network_instance="oob", ntp=("10.0.0.1",))),
     "ntp": _model(management=Management(ntp=("10.0.0.1",))),
     "syslog": _model(management=Management(syslog=(SyslogServer(address="10.0.0.1"),))),
     "aaa": _model(management=Management(aaa=(AaaServer(address="10.0.0.1"),))),

@@ -131,11 +131,19 @@ def _model(tree: Json, rendered: Json, own: Collection[str]) -> DeviceModel:
     return model if left == model.unmodelled else replace(model, unmodelled=left)
 
 
+def _with_profile(tree: Json, rendered: Json) -> Json:
+    """A factory configuration with the TLS profile that a rendered one names: its certificate is the operator's."""
+    system = stripped(rendered).get("system", {})
+    names = {entry.get("tls-profile") for entry in system.get("grpc-server", [])} - {None}
+    profiles = {"srl_nokia-tls:tls": {"server-profile": [{"name": name} for name in names]}} if names else {}
+    return tree | {"srl_nokia-system:system": tree["srl_nokia-system:system"] | profiles}
+
+
 def _datastore(name: str, rendered: Json) -> JsonDatastore:
     return JsonDatastore(
         name,
         keys_of,
-        factory=factory(name),
+        factory=_with_profile(factory(name), rendered),
         rendered=rendered,
         configured=configured,
         parse=partial(_model, rendered=rendered, own=frozenset(lines(factory(name)))),

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from railfab.findings import DesignCode, Finding, error, warning
 from railfab.intent import FabricIntent
-from railfab.remedies import Choice, remedy, setting
+from railfab.remedies import SET, Choice, remedy, setting
+from railfab.topology.catalogue import models_of
 from railfab.topology.checks.deduplicate import deduplicate, deduplicate_by
 from railfab.topology.failures import FailureDomain, FailureKind, failure_domains
 from railfab.topology.links_by_tier import IndexedTopology
@@ -56,6 +57,28 @@ def _more(kind: FailureKind) -> str:
         case FailureKind.SPINE_LINK | FailureKind.SUPER:
             return "super-spines"
     return "NIC ports to a second rail switch"
+
+
+def management_leaves(intent: FabricIntent) -> Iterator[Finding]:
+    """Check that the management network has more than one leaf.
+
+    Proposed are two in pairs with two spines, of the model that the leaf has.
+    """
+    management = intent.management_network
+    if management is None or management.leaves is None or management.leaves.count > 1:
+        return
+    leaf = management.leaves
+    speeds = models_of(intent)[leaf.model].speeds_gbps
+    spines = {"count": 2, "rate_gbps": max(speeds), "model": leaf.model}
+    shown = ", ".join(f"{key}: {value}" for key, value in spines.items())
+    changes = {"management.pairs": True, "management.leaves.count": 2, "management.spines": spines}
+    text = f"management.leaves.count: 2, management.pairs: true and management.spines: {{{shown}}}"
+    yield warning(
+        DesignCode.ONE_MANAGEMENT_LEAF,
+        "management.leaves.count",
+        "one leaf has the management ports of all switches, hosts and BMCs: when it fails, nothing can be reached",
+        remedy(Choice(text, changes, SET)),
+    )
 
 
 def single_homes(indexed: IndexedTopology) -> Iterator[Finding]:

@@ -34,6 +34,7 @@ OF_INTENT: tuple[Callable[[FabricIntent], Iterator[Finding]], ...] = (
     reach.isolation,
     reach.services,
     reach.management_vlans,
+    redundancy.management_leaves,
 )
 """Checks of the intent alone."""
 

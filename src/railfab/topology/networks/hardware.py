@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from railfab.errors import RailfabError, TopologyError
 from railfab.remedies import remedy, values
 from railfab.topology.catalogue import SwitchModel, no_platform, no_speed
+from railfab.topology.model import Net
 from railfab.topology.networks.access import AccessNetwork
 
 Errors = Iterator[RailfabError]
@@ -51,7 +52,8 @@ def cages_can_be_split(network: AccessNetwork) -> Errors:
 
 def leaves_form_pairs(network: AccessNetwork) -> Errors:
     if network.leaves.count % network.group:
-        problem = f"NICs with several ports need pairs of leaves, and leaves.count is {network.leaves.count}"
+        who = "management.pairs needs" if network.net is Net.MANAGEMENT else "NICs with several ports need"
+        problem = f"{who} pairs of leaves, and leaves.count is {network.leaves.count}"
         key, count = f"{network.key}.leaves.count", network.leaves.count
         even = (number for number in (count - 1, count + 1) if number)
         yield TopologyError(key, problem, remedy(*values(key, even)))
