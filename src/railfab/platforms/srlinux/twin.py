@@ -140,13 +140,14 @@ def _with_profile(tree: Json, rendered: Json) -> Json:
 
 
 def _datastore(name: str, rendered: Json) -> JsonDatastore:
+    start = _with_profile(factory(name), rendered)
     return JsonDatastore(
         name,
         keys_of,
-        factory=_with_profile(factory(name), rendered),
+        factory=start,
         rendered=rendered,
         configured=configured,
-        parse=partial(_model, rendered=rendered, own=frozenset(lines(factory(name)))),
+        parse=partial(_model, rendered=rendered, own=frozenset(lines(start))),
     )
 
 
