@@ -106,6 +106,7 @@ class DifferenceCode(StrEnum):
     INTERFACE_DISABLED = "interface-disabled"
     INTERFACE_DOWN = "interface-down"
     LLDP_SILENT = "lldp-silent"
+    HASH_WITHOUT_PORT = "hash-without-port"
     MTU_MISMATCH = "mtu-mismatch"
     SPEED_MISMATCH = "speed-mismatch"
     FEC_MISMATCH = "fec-mismatch"

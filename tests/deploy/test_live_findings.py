@@ -151,6 +151,18 @@ def test_where_a_deploy_configures_the_system_too_the_remedy_is_a_deploy(linux: 
     ]
 
 
+def test_a_hash_without_the_source_port_is_found_with_how_to_set_it(linux: Design) -> None:
+    name = next(iter(linux.models))
+    seen = Observed(interfaces=(), sessions=(), lldp=False, hashes_source_port=False)
+    found = next(one for one in _live(linux, name, seen) if one.code == "hash-without-port")
+    assert found.line == (
+        f"error {name} ECMP hash: has no source port, so that all RoCE between two NICs takes one path. Set it with "
+        "`sysctl -w net.ipv4.fib_multipath_hash_policy=1`, and for the next boot in /etc/sysctl.d. [hash-without-port]"
+    )
+    reported = (replace(seen, hashes_source_port=value) for value in (True, None))
+    assert all(one.code != "hash-without-port" for seen in reported for one in _live(linux, name, seen))
+
+
 def test_state_that_a_platform_does_not_report_is_no_finding(fabric: Design) -> None:
     silent = on_port(mtu_bytes=None, neighbor_device=None, neighbor_interface=None)(
         on_session(neighbor_device=None)(healthy(fabric))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -129,13 +130,14 @@ def test_hazards_of_a_live_switch_are_those_of_its_configuration_in_a_file(
 ) -> None:
     deployed.vtysh(LEAF, *(word for line in ("configure terminal", *HAZARDS) for word in ("-c", line)))
     running = deployed.vtysh(LEAF, "-c", "show running-config no-header")
+    running = re.sub(rf"(?m)^hostname (?!{LEAF}$).*\n", "", running)  # of vtysh, which runs outside the switch
     offline = [one.line for one in configuration_findings(fabric, {LEAF: running})]
     named = {line.partition("hazard ")[2].partition(":")[0] for line in offline if "[hazard]" in line}
     assert named == {"blackhole-route", "stale-paths", "advertisement-interval", "own-as-accepted"}
     verified, audited = railfab("verify", "--wait", "0"), railfab("audit")
-    assert (verified.returncode, audited.returncode) == (1, 1)
+    assert (verified.exit_code, audited.exit_code) == (1, 1)
     assert audited.stdout.splitlines()[: len(offline)] == offline
-    assert set(offline) <= set(verified.stdout.splitlines())
+    assert {line for line in offline if not line.startswith("note")} <= set(verified.stdout.splitlines())
 
 
 def test_a_broken_line_is_refused_by_name_and_every_session_stays_up(

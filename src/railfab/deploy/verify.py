@@ -69,6 +69,8 @@ def _live(fabric: Design, name: str, observed: Observed, *, owns_system: bool = 
     owns_system: whether a deploy sets what the operating system has; the remedy names how to set it elsewhere.
     """
     external = {} if owns_system else platform(fabric.models[name].platform).capabilities.external
+    if observed.hashes_source_port is False:
+        yield _without_port(fabric, name)
     interfaces = {interface.name: interface for interface in observed.interfaces}
     for port, peer, _ in fabric.topology.ports_of(name):
         if port.cage:
@@ -78,6 +80,13 @@ def _live(fabric: Design, name: str, observed: Observed, *, owns_system: bool = 
             if observed.lldp and peer.node in fabric.models and found is not None and found.oper_up:
                 yield from _silent(where, found, peer)
     yield from _sessions(fabric, name, observed)
+
+
+def _without_port(fabric: Design, name: str) -> Finding:
+    """All queue pairs of two NICs have the same addresses, protocol and destination port (4791)."""
+    problem = "has no source port, so that all RoCE between two NICs takes one path"
+    remedy = platform(fabric.models[name].platform).capabilities.external.get("hash_source_port", DEPLOY)
+    return error(DifferenceCode.HASH_WITHOUT_PORT, f"{name} ECMP hash", problem, remedy)
 
 
 def _sessions(fabric: Design, name: str, observed: Observed) -> Iterator[Finding]:

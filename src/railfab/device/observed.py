@@ -56,8 +56,12 @@ class ObservedBgpSession:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observed:
-    """The live state of one switch. lldp: whether it reports the neighbours that it hears."""
+    """The live state of one switch. lldp: whether it reports the neighbours that it hears.
+
+    hashes_source_port: whether ECMP chooses a path by the UDP source port too; None where not reported.
+    """
 
     interfaces: tuple[ObservedInterface, ...]
     sessions: tuple[ObservedBgpSession, ...]
     lldp: bool = True
+    hashes_source_port: bool | None = None

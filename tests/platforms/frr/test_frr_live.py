@@ -176,6 +176,24 @@ def test_virtual_interfaces_have_the_names_of_the_model() -> None:
     assert seen.sessions == (ObservedBgpSession(peer="lag2", state="active", interface="lag2"),)
 
 
+@pytest.mark.parametrize(
+    ("hashing", "has_port"),
+    [
+        ("0\n7\n", False),
+        ("1\n7\n", True),
+        ("2\n7\n", False),
+        ("3\n55\n", True),
+        ("3\n0x0037\n", True),
+        ("3\n7\n", False),
+        ("1\n", True),  # kernels before 5.14 have no fields
+        ("", None),
+    ],
+)
+def test_the_hash_of_the_kernel_has_the_source_port_or_not(hashing: str, has_port: bool | None) -> None:
+    seen = observed_state("leaf1", neighbors="{}", addresses="[]", hashing=hashing)
+    assert seen.hashes_source_port is has_port
+
+
 def test_a_switch_without_bgp_has_no_sessions() -> None:
     assert observed_state("leaf1", neighbors="% BGP instance not found\n", addresses="[]").sessions == ()
 

@@ -95,7 +95,9 @@ class FrrSession:
     def observe(self) -> Observed:
         """The live state. Raises DeviceError, naming a daemon that does not run."""
         found = self._ask("observe")
-        return observed_state(self._name, neighbors=found["neighbors"], addresses=found["addresses"])
+        return observed_state(
+            self._name, neighbors=found["neighbors"], addresses=found["addresses"], hashing=found["hash"]
+        )
 
     def operate(self, verb: Verb) -> None:
         """Do this now. Refused while a change is pending, which would save, revert or mix it.

@@ -18,10 +18,15 @@ UP = frozenset({"UP", "UNKNOWN"})
 """Values of operstate that count as up: drivers without link detection report UNKNOWN."""
 
 
-def observed_state(name: str, *, neighbors: str, addresses: str) -> Observed:
-    """Interfaces and BGP sessions; FRR has no LLDP.
+LAYER_4, CUSTOM, SOURCE_PORT = 1, 3, 0x0010
+"""Hash policies, and the bit of the source port in the fields of a custom one (Linux, Documentation/networking/
+ip-sysctl.rst, fib_multipath_hash_policy and fib_multipath_hash_fields)."""
 
-    neighbors, addresses: JSON of the commands of dialect.yml. Raises DeviceError.
+
+def observed_state(name: str, *, neighbors: str, addresses: str, hashing: str = "") -> Observed:
+    """Interfaces, BGP sessions and the hash of the kernel; FRR has no LLDP.
+
+    neighbors, addresses: JSON of the commands of dialect.yml. hashing: output of `hash` there. Raises DeviceError.
     """
     links = [link for link in _json(name, addresses, "ip -j addr show") if "LOOPBACK" not in link["flags"]]
     peers = _json(name, neighbors, "show bgp neighbors json") if neighbors.lstrip().startswith("{") else {}
@@ -30,7 +35,16 @@ def observed_state(name: str, *, neighbors: str, addresses: str) -> Observed:
         interfaces=tuple(_interface(link) for link in links),
         sessions=tuple(_session(links, peer, found) for peer, found in sessions),
         lldp=False,
+        hashes_source_port=_hashes_source_port(hashing),
     )
+
+
+def _hashes_source_port(hashing: str) -> bool | None:
+    """Whether the kernel's hash has the source port, from its policy and fields; kernels before 5.14 have no fields."""
+    policy, *fields = (int(word, 0) for word in hashing.split()) if hashing.strip() else (None,)
+    if policy is None:
+        return None
+    return policy == LAYER_4 or (policy == CUSTOM and any(found & SOURCE_PORT for found in fields))
 
 
 def _json(name: str, text: str, source: str) -> Any:

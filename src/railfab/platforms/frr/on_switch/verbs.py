@@ -79,7 +79,7 @@ def management() -> dict[str, Any]:
 
 def observe(request: dict[str, Any]) -> dict[str, Any]:
     check_daemons((startup_text(),))
-    return {name: run(request["commands"][name], SHOW_WITHIN_S)[1] for name in ("neighbors", "addresses")}
+    return {name: run(request["commands"][name], SHOW_WITHIN_S)[1] for name in ("neighbors", "addresses", "hash")}
 
 
 def save(request: dict[str, Any]) -> dict[str, Any]:
