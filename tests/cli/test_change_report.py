@@ -78,8 +78,27 @@ def test_switches_that_differ_in_names_addresses_and_as_numbers_only_are_folded_
     lines = shown(repository, capsys, leaves(found), View.FOLDED)
     assert [line for line in lines if line.startswith("+set")] == found[:1]
     assert (
-        "  pod1-seg1-leaf1 is shown; the others differ in their own names, addresses and AS numbers (--full shows each)"
+        "  pod1-seg1-leaf1 is shown; the others differ in their own names, addresses and AS numbers, and the "
+        "ports at the other ends of their cables (--full shows each)"
     ) in lines
+
+
+def test_the_leaves_of_a_fabric_are_one_difference_and_its_spines_another(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fabric = design(repository / "inventory" / "fabrics" / "pod64.yml")
+    found = [preview(name, *(f"+{line}" for line in text.splitlines())) for name, text in fabric.texts.items()]
+    print_previews(fabric, found, dict.fromkeys(fabric.texts, ""), Output.TABLE)
+    shown = capsys.readouterr().out.splitlines()
+    assert [line for line in shown if line.startswith("pod1-")][:2] == ["pod1-seg[1-2]-leaf[1-2]", "pod1-spine[1-4]"]
+    assert len(shown) < sum(len(fabric.texts[name].splitlines()) for name in ("pod1-seg1-leaf1", "pod1-spine1")) + 20
+
+
+def test_another_port_of_the_switch_itself_is_another_difference(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = [f"+set / interface ethernet-1/{port} mtu 9214" for port in (1, 2, 1, 1)]
+    assert "pod1-seg1-leaf2" in shown(repository, capsys, leaves(found), View.FOLDED)
 
 
 def test_another_threshold_is_another_difference(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -115,6 +115,7 @@ def test_pod64_is_said_as_an_engineer_would_say_it() -> None:
 def test_failover_is_said_with_its_terms() -> None:
     local, remote, back = of("pod64")["Failover"]
     assert local.endswith("where the signal stays, it learns of the loss by BFD, after at most 900 ms.")
+    assert "fails, the spine withdraws its prefixes from the other rail switches" in remote
     assert "900 ms of detection = 900 ms at most in 1 message (rapid withdrawal: they wait for no timer)" in remote
     assert "attempted again within 10 s, and each switch announces the prefixes within 1 s" in back
 

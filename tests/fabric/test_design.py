@@ -109,5 +109,5 @@ def test_an_error_of_a_platform_names_the_line_of_the_key_that_it_says_to_change
     with pytest.raises(Problems) as caught:
         design(path).check()
     first = str(caught.value).splitlines()[0]
-    assert first.startswith(f"{path}:6: pod1-seg1-leaf1: platform frr does not support pfc. ")
+    assert first.startswith(f"{path}:6: pod1-seg1-leaf1 and 5 more: platform frr does not support pfc. ")
     assert "change profile.lossless.pfc in the intent" in first

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import shutil
 from collections.abc import Callable
@@ -116,6 +117,16 @@ def test_an_unknown_nic_is_refused_and_nothing_is_changed(tmp_path: Path, mode: 
     assert made.everything() == before
 
 
+def test_a_check_that_is_not_possible_says_why_as_json(tmp_path: Path) -> None:
+    made = host(tmp_path, fabric("connectx-8"), "connectx-7")
+    said = made.run("--check", code=2)
+    document = json.loads(said[said.index("{\n") :])
+    assert (document["version"], document["host"], document["ok"]) == (1, "host1", False)
+    assert document["problems"] == [
+        f"rail{rail}-p0 (enp{rail}s0): the NIC is a connectx-7, and the intent states connectx-8" for rail in (1, 2)
+    ]
+
+
 def test_another_nic_than_the_intent_states_is_refused(tmp_path: Path) -> None:
     made = host(tmp_path, fabric("connectx-8"), "connectx-7")
     said = made.run("--apply", code=2)
@@ -142,7 +153,7 @@ def test_without_a_stated_model_any_known_nic_is_accepted(tmp_path: Path, name: 
 def test_a_missing_interface_is_named_with_its_remedy(tmp_path: Path) -> None:
     made = host(tmp_path, fabric(NVIDIA), NVIDIA)
     made.change(lambda state: state["nics"]["enp2s0"].update(name="other"))
-    said = made.run("--check", code=2)
+    said = made.run(code=2)
     assert said == (
         "nic.py: rail2-p0: no interface has this name. Name each one: ip link property add dev NAME altname rail2-p0\n"
     )

@@ -36,7 +36,8 @@ def test_an_unknown_host_model_is_refused() -> None:
     with pytest.raises(TopologyError) as caught:
         host_model("dgx-h10")
     text = (
-        "host model 'dgx-h10': is not in the catalogue. Did you mean 'dgx-h100'? The choices are dgx-a100, dgx-b200, "
+        "hosts.model: 'dgx-h10' is not in the catalogue of host models. Did you mean 'dgx-h100'? "
+        "The choices are dgx-a100, dgx-b200, "
     )
     assert str(caught.value).startswith(text)
 

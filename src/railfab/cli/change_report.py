@@ -30,6 +30,8 @@ class View(StrEnum):
 
 
 WORD = re.compile(r"[\w.:/-]+")
+MASK = "\0"
+OTHER_END = re.compile(rf"{MASK} (?P<port>[\w.:/-]+)")
 ADDRESS = re.compile(r"\d+\.\d+\.\d+\.\d+(?:/\d+)?|[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,7}(?:/\d+)?")
 RESULTS = {
     "changed": "changed",
@@ -78,26 +80,34 @@ def print_changes(fabric: Design, changing: Sequence[Preview], texts: Mapping[st
         console.print(Syntax(first.diff, "diff", theme="ansi_dark", background_color="default", word_wrap=True))
 
 
-OWN = "their own names, addresses and AS numbers"
+OWN = "their own names, addresses and AS numbers, and the ports at the other ends of their cables"
 
 
 @dataclass(frozen=True, slots=True)
 class _Mask:
     """Replaces what each switch of a fabric has for itself, so that texts of equal switches are equal: names of nodes,
-    addresses and AS numbers. Nothing else: other thresholds are another change."""
+    addresses, AS numbers, and the port after the name of a node. Nothing else: other thresholds are another change.
+
+    ports: names of ports, as descriptions have them after the name of their node.
+    """
 
     own: frozenset[str]
+    ports: frozenset[str]
 
     @classmethod
     def of(cls, fabric: Design) -> _Mask:
         nodes = fabric.topology.nodes
-        return cls(frozenset({node.name for node in nodes} | {str(node.asn) for node in nodes if node.asn}))
+        own = {node.name for node in nodes} | {str(node.asn) for node in nodes if node.asn}
+        return cls(frozenset(own), frozenset(port.name for link in fabric.topology.links for port in (link.a, link.z)))
 
     def key(self, settings: Sequence[str], diff: str) -> tuple[str, ...]:
-        return tuple(WORD.sub(self._masked, text) for text in (*settings, diff))
+        return tuple(OTHER_END.sub(self._without_port, WORD.sub(self._masked, text)) for text in (*settings, diff))
 
     def _masked(self, word: re.Match[str]) -> str:
-        return "\0" if word[0] in self.own or ADDRESS.fullmatch(word[0]) else word[0]
+        return MASK if word[0] in self.own or ADDRESS.fullmatch(word[0]) else word[0]
+
+    def _without_port(self, end: re.Match[str]) -> str:
+        return MASK if end["port"] in self.ports else end[0]
 
 
 def _print_results(rows: Sequence[tuple[str, str, str]]) -> None:

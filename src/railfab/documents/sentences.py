@@ -111,10 +111,12 @@ def uneven(domains: Iterable[FailureDomain]) -> Iterator[str]:
 
 def _uneven(domain: FailureDomain, spread: Spread) -> str:
     collective = ", and a collective runs at the rate of its slowest flow" if domain.net is Net.BACKEND else ""
+    lead, carry = ("leads", "carries") if spread.slowed == 1 else ("lead", "carry")
+    rate = "its" if spread.slowed == 1 else "their"
     return (
         f"After the failure of {domain.example}, ECMP without weights keeps {spread.next_hops} next hops: the "
-        f"{spread.slowed} of {spread.next_hops} that lead over this pair of switches carry as many flows as before, at "
-        f"{_share(spread.slowest)} of their rate{collective}; with weights (`profile.bgp.weighted_ecmp`)"
+        f"{spread.slowed} of {spread.next_hops} that {lead} over this pair of switches {carry} as many flows as "
+        f"before, at {_share(spread.slowest)} of {rate} rate{collective}; with weights (`profile.bgp.weighted_ecmp`)"
         f"{' on single links in place of a port channel' if spread.channel else ''} all flows would run at "
         f"{_share(spread.weighted)}."
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -67,7 +67,11 @@ class Design:
             _require_platforms(self.topology)
         planned = self.planned_models
         with naming(self.path):
-            return _admitted(planned)
+            try:
+                return _admitted(planned)
+            except RailfabError as error:
+                raise_all(_refused_alike(each(error)))
+                raise
 
     @cached_property
     def texts(self) -> dict[str, str]:
@@ -195,6 +199,17 @@ def _require_platforms(topology: Topology) -> None:
     run = " and ".join(f"{model} runs {name}" for model, name in lacking)
     problem = f"{run}, which railfab cannot render yet ({', '.join(platform_names())})"
     raise NotRenderedYet(place, problem, "`plan`, `draw` and `explain` work")
+
+
+def _refused_alike(errors: Sequence[RailfabError]) -> list[RailfabError]:
+    """The errors of switches, those that several switches have alike as one that names the first of them."""
+    alike: dict[tuple[type[RailfabError], str, str], list[str]] = {}
+    for error in errors:
+        alike.setdefault((type(error), error.problem, error.remedy), []).append(error.where)
+    return [
+        kind(first if not more else f"{first} and {len(more):,} more", problem, remedy)
+        for (kind, problem, remedy), (first, *more) in alike.items()
+    ]
 
 
 def _admitted(models: dict[str, DeviceModel]) -> dict[str, DeviceModel]:

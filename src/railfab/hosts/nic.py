@@ -615,8 +615,11 @@ def main(words: Sequence[str] | None = None) -> int:
         rows = [compared(row, system) for row in rows]
         return check(data, options.host, rows) if options.mode == "check" else plan(rows, system)
     except Impossible as error:
-        for line in str(error).splitlines():
-            say(f"nic.py: {line}", sys.stderr)
+        problems = str(error).splitlines()
+        for problem in problems:
+            say(f"nic.py: {problem}", sys.stderr)
+        if options.mode == "check":
+            say(json.dumps({"version": 1, "host": options.host, "ok": False, "problems": problems}, indent=1))
         return IMPOSSIBLE
 
 

@@ -64,7 +64,7 @@ def host_model(name: str) -> HostModel:
     """The host model of this name. Raises TopologyError."""
     hosts = _equipment()["hosts"]
     if name not in hosts:
-        raise TopologyError(f"host model {name!r}", "is not in the catalogue", nearest(name, hosts))
+        raise TopologyError("hosts.model", f"{name!r} is not in the catalogue of host models", nearest(name, hosts))
     return HostModel(name=name, **hosts[name])
 
 

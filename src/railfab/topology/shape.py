@@ -8,19 +8,19 @@ from ipaddress import IPv4Network
 from railfab.errors import RailfabError, TopologyError
 from railfab.intent import FabricIntent
 from railfab.remedies import Choice, remedy, setting, values
-from railfab.topology.catalogue import model_named
+from railfab.topology.catalogue import models_of, nearest
 
 Errors = Iterator[RailfabError]
 
 
 def _models_exist(intent: FabricIntent) -> Errors:
     backend = intent.backend
-    for tier in (backend.segments, backend.spines, backend.super_spines):
-        try:
-            if tier:
-                model_named(intent, tier.model)
-        except RailfabError as error:
-            yield error
+    tiers = {"segments": backend.segments, "spines": backend.spines, "super_spines": backend.super_spines}
+    known = models_of(intent)
+    for key, tier in tiers.items():
+        if tier and tier.model not in known:
+            problem = f"switch {tier.model!r} is not in the catalogue"
+            yield TopologyError(f"backend.{key}.model", problem, nearest(tier.model, known))
 
 
 def _nic_ports_divide_among_planes(intent: FabricIntent) -> Errors:

@@ -39,12 +39,12 @@ def _local(subject: Subject) -> str:
 
 def _remote(subject: Subject, name: str) -> str:
     hops = 3 if subject.dimensions.supers else 1
-    way = "a spine, a super-spine and a spine" if subject.dimensions.supers else "a spine"
+    way = "a spine, a super-spine and a spine in turn withdraw" if hops > 1 else "the spine withdraws"
     wait_s, why = _withdrawal_wait_s(subject, name)
     waits = f" + {hops} x {wait_s} s" if wait_s else ""
     total = detection_ms(subject) + hops * wait_s * 1000
     return (
-        f"Remote reroute ({name}): when the last link between a spine and a rail switch fails, {way} in turn withdraw "
+        f"Remote reroute ({name}): when the last link between a spine and a rail switch fails, {way} "
         f"its prefixes from the other rail switches, which send into the loss until then: {detection_ms(subject):,} ms "
         f"of detection{waits} = {total:,} ms at most in {counted(hops, 'message')} ({why}), {UNPUBLISHED}."
     )
