@@ -11,7 +11,8 @@ from nornir import InitNornir
 
 from railfab.deploy import read_running
 from railfab.errors import RailfabError
-from railfab.fabric import configuration_findings, design
+from railfab.fabric import design
+from railfab.fabric.audit import configuration_findings
 from railfab.findings import Severity, findings_text
 from railfab.units import counted
 

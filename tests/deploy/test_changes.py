@@ -23,7 +23,8 @@ from railfab.deploy import (
 )
 from railfab.device import DeviceModel
 from railfab.endpoints import read_credentials
-from railfab.fabric import Design, configuration_findings, design, resolve_endpoints
+from railfab.fabric import Design, design, resolve_endpoints
+from railfab.fabric.audit import configuration_findings
 from railfab.findings import Finding, Severity
 from railfab.gnmi.paths import elements
 from railfab.gnmi.target import Commit, Edit, Operation

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import groupby
 
-from railfab.hosts import Setting, nic_models, nic_settings
+from railfab.hosts import nic_models
 from railfab.hosts.catalogue import Family
+from railfab.hosts.files import nic_settings
+from railfab.hosts.settings import Setting
 from railfab.intent import Lossless
 from railfab.qos import Chip
 from railfab.qos import chips as qos_chips

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from railfab.fabric import Design, configuration_findings, design
+from railfab.fabric import Design, design
+from railfab.fabric.audit import configuration_findings
 
 LEAF = "pod1-seg1-leaf1"
 INTERFACES, QOS = "srl_nokia-interfaces:interface", "srl_nokia-qos:qos"

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from tests.fabric.frr_edits import HARMFUL, HARMLESS, REFUSED, Edit
 
-from railfab.fabric import Design, configuration_findings, design
+from railfab.fabric import Design, design
+from railfab.fabric.audit import configuration_findings
 from railfab.findings import Severity
 
 LEAF = "pod1-seg1-leaf1"

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from railfab.hosts import nic_files, nic_models
+from railfab.hosts import nic_models
+from railfab.hosts.files import nic_files
 from railfab.intent import FabricIntent
 from railfab.topology import wire
 

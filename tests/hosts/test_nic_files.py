@@ -18,8 +18,9 @@ from uuid import uuid4
 import pytest
 from tests.hosts.rig import fabric, host
 
-from railfab.hosts import nic_files, nic_models, nic_settings
+from railfab.hosts import nic_models
 from railfab.hosts.catalogue import Family
+from railfab.hosts.files import nic_files, nic_settings
 from railfab.intent import FabricIntent, Lossless, load_intent
 from railfab.topology import wire
 

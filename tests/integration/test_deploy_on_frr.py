@@ -18,7 +18,8 @@ from typer.testing import CliRunner
 from railfab.cli import app
 from railfab.deploy import apply_all, new_change, nornir_of, preview_all
 from railfab.endpoints import load_endpoints, save_endpoints, state_file
-from railfab.fabric import Design, configuration_findings, design, resolve_endpoints
+from railfab.fabric import Design, design, resolve_endpoints
+from railfab.fabric.audit import configuration_findings
 
 from .conftest import RunningLab, wait_for
 

@@ -14,7 +14,7 @@ from tests.twin.twins import LEAF, Switch, endpoint, pod64, started, switch
 from railfab.device import AaaServer, GnmiService, Management
 from railfab.endpoints import read_credentials
 from railfab.errors import CommitRefused, DeviceError, Unreachable
-from railfab.fabric import configuration_findings
+from railfab.fabric.audit import configuration_findings
 from railfab.findings import Severity
 from railfab.platforms import ChangeName, Session, platform
 from railfab.twin import Twin

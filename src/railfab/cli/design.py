@@ -28,7 +28,7 @@ from railfab.cli.common import (
     uncollected,
 )
 from railfab.errors import RailfabError
-from railfab.fabric import Design, configuration_findings, design, limited, resolve_endpoints
+from railfab.fabric import Design, design, limited, resolve_endpoints
 from railfab.findings import DifferenceCode, Finding, error, findings_text
 from railfab.intent import json_schema
 from railfab.platforms import platform
@@ -87,6 +87,8 @@ def audit(
 
     Without --configs and --on, the configurations that railfab renders are checked.
     """
+    from railfab.fabric.audit import configuration_findings
+
     if configs is not None and on is not None:
         raise RailfabError("audit", "both --configs and --on are given", "Use one of them")
     fabric = design(intent)

@@ -17,7 +17,8 @@ from railfab.device import (
     ObservedInterface,
     interfaces_of_peers,
 )
-from railfab.fabric import Design, configuration_findings
+from railfab.fabric import Design
+from railfab.fabric.audit import configuration_findings
 from railfab.findings import DifferenceCode, Finding, Severity, by_severity, error, warning
 from railfab.platforms import Pending, Running, platform
 from railfab.topology import Port, Topology

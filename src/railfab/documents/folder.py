@@ -16,7 +16,6 @@ from railfab.documents.sizing import gpu_count
 from railfab.documents.summary import summary
 from railfab.documents.table import Table
 from railfab.fabric import Say
-from railfab.hosts import MARKS, nic_files
 
 TABLES: Mapping[str, Callable[[Plan], Table]] = {
     "cabling": lambda plan: cabling(plan.topology, plan.intent, plan.positions),
@@ -46,6 +45,7 @@ def write_documents(plan: Plan, folder: Path, say: Say = lambda _: None) -> list
 
 def _documents(plan: Plan, say: Say) -> Iterator[Document]:
     from railfab.draw import topology_svg
+    from railfab.hosts.files import nic_files
 
     say("summary.md")
     yield "summary.md", summary(plan)
@@ -63,6 +63,8 @@ def _documents(plan: Plan, say: Say) -> Iterator[Document]:
 
 def _remove_stale(folder: Path, written: set[Path]) -> None:
     """Remove files that a plan has written (by their first line) and that are not written now."""
+    from railfab.hosts.files import MARKS
+
     batches = {path.name: BATCH_HEADING.format(host=path.name.partition(".")[0]) for path in folder.glob("*.batch")}
     for name, mark in (batches | dict(MARKS)).items():
         path = folder / name

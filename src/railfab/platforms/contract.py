@@ -136,7 +136,8 @@ class Platform:
         configuration text; a session applies them where `Endpoint.owns_system` is true, and ignores them elsewhere.
     scoped: a configuration text without what is the operator's because the other text, the intent's, does not state it;
         None where the intent states a whole configuration.
-    twin: None for a platform that the twin does not serve.
+    twin: makes its virtual switches; None for a platform that the twin does not serve.
+    Functions may import their module on use (`railfab.platforms.shared.on_use`), because `plan` calls none of them.
     """
 
     name: str
@@ -156,4 +157,4 @@ class Platform:
     startup: Callable[[Tree], str] | None = None
     external: Callable[[DeviceModel], str] | None = None
     scoped: Callable[[str, str], str] | None = None
-    twin: TwinFace | None = None
+    twin: Callable[[], TwinFace] | None = None

@@ -79,7 +79,7 @@ class PlatformLaws:
         """The face `twin` of the platform; the test is skipped without one."""
         if self.platform.twin is None:
             pytest.skip(f"the twin does not serve {self.name}")
-        return self.platform.twin
+        return self.platform.twin()
 
     def model(self, drawn: st.DataObject) -> DeviceModel:
         """Any model within the capabilities of the platform."""
@@ -232,8 +232,8 @@ class PlatformLaws:
 
     def _wildcard(self) -> Wildcard:
         """The value for `*`: the platform's where the twin serves it, else any."""
-        face = self.platform.twin
-        return partial(face.wildcard, "leaf1") if face else lambda _name, _pattern, _labels: "anything"
+        twin = self.platform.twin
+        return partial(twin().wildcard, "leaf1") if twin else lambda _name, _pattern, _labels: "anything"
 
     # Virtual switches
 

@@ -256,9 +256,9 @@ class Twin:
 
 def _face(model: DeviceModel) -> TwinFace:
     """The twin face of the platform of this switch. Raises UnsupportedFeature for a platform that it does not serve."""
-    face = platform(model.platform).twin
-    if face is None:
+    twin = platform(model.platform).twin
+    if twin is None:
         served = " or ".join(name for name in platform_names() if platform(name).twin)
         remedy = f"Use a fabric of {served}, or boot it with railfab lab"
         raise UnsupportedFeature(model.name, f"the twin does not support {model.platform}", remedy)
-    return face
+    return twin()

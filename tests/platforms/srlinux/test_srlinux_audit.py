@@ -16,7 +16,8 @@ import pytest
 from tests.platforms.srlinux.configuration import SRLINUX
 from tests.platforms.srlinux.edits import GONE, HARMFUL, HARMLESS, RENAMED, Edit, edited
 
-from railfab.fabric import Design, configuration_findings, design
+from railfab.fabric import Design, design
+from railfab.fabric.audit import configuration_findings
 from railfab.findings import Finding, Severity
 from railfab.platforms.shared.json_tree import Json, is_list
 from railfab.platforms.srlinux.differences import Setting, settings

@@ -53,3 +53,8 @@ def effective(lines: tuple[Line, ...]) -> tuple[Line, ...]:
                 continue
         kept.append(Line(line.text, effective(line.children), line.number))
     return tuple(kept)
+
+
+def text(lines: tuple[Line, ...]) -> str:
+    """The configuration text of rendered lines."""
+    return FORMAT.text(lines)

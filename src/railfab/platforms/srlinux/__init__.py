@@ -4,49 +4,29 @@ from __future__ import annotations
 
 from functools import partial
 
-from railfab.endpoints import Credentials, Endpoint
 from railfab.platforms.contract import Platform
-from railfab.platforms.session import Session
 from railfab.platforms.shared import yaml_files
-from railfab.platforms.shared.json_tree import text
-from railfab.platforms.srlinux.alignment import aligned
-from railfab.platforms.srlinux.differences import differences
-from railfab.platforms.srlinux.parse import PLATFORM_NAME, parse
-from railfab.platforms.srlinux.render import render
-from railfab.platforms.srlinux.schema import refusals
-from railfab.platforms.srlinux.set_request import scoped
-from railfab.platforms.srlinux.tree import startup, tree_of
-from railfab.platforms.srlinux.twin import TWIN
+from railfab.platforms.shared.on_use import on_use
 
 __all__ = ["PLATFORM"]
 
 
-def _session(endpoint: Endpoint, credentials: Credentials) -> Session:
-    from railfab.platforms.srlinux.session import GnmiSession
-
-    return GnmiSession(endpoint, credentials)
-
-
-def _scoped(configuration: str, intended: str) -> str:
-    return text(scoped(tree_of(configuration), tree_of(intended)))
-
-
 PLATFORM = Platform(
-    name=PLATFORM_NAME,
-    render=render,
-    text=text,
-    parse=parse,
-    session=_session,
+    name="srlinux",
+    render=on_use(f"{__name__}.render", "render"),
+    text=on_use("railfab.platforms.shared.json_tree", "text"),
+    parse=on_use(f"{__name__}.parse", "parse"),
+    session=on_use(f"{__name__}.session", "GnmiSession"),
     telemetry=yaml_files.telemetry(__name__),
     capabilities=yaml_files.capabilities(__name__),
     dialect=yaml_files.dialect(__name__),
     lab=yaml_files.lab(__name__),
     suffix="json",
-    differences=differences,
+    differences=on_use(f"{__name__}.differences", "differences"),
     hazards=partial(yaml_files.hazards, __name__),
-    refusals=refusals,
-    aligned=aligned,
-    startup=startup,
-    scoped=_scoped,
-    twin=TWIN,
+    refusals=on_use(f"{__name__}.schema", "refusals"),
+    aligned=on_use(f"{__name__}.alignment", "aligned"),
+    startup=on_use(f"{__name__}.tree", "startup"),
+    scoped=on_use(f"{__name__}.set_request", "scoped_text"),
+    twin=on_use(f"{__name__}.twin", "twin"),
 )

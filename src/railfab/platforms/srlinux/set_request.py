@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
-from railfab.platforms.shared.json_tree import Json, bare, is_list
+from railfab.platforms.shared.json_tree import Json, bare, is_list, text
 from railfab.platforms.srlinux.names import is_managed
 from railfab.platforms.srlinux.stated import PARTS, changes_of, empty_part, managed_part, parts_of, without_names
-from railfab.platforms.srlinux.tree import CONFIG, SYSTEM, lines, stripped
+from railfab.platforms.srlinux.tree import CONFIG, SYSTEM, lines, stripped, tree_of
 
 if TYPE_CHECKING:
     from railfab.gnmi.client import SetChanges
@@ -67,6 +67,11 @@ def restorable(tree: Json, like: Json) -> Json:
 def scoped(tree: Json, like: Json) -> Json:
     """A tree without the parts of the management access that another one does not state: they are the operator's."""
     return _without(tree, PARTS.keys() - parts_of(_system_of(like)))
+
+
+def scoped_text(configuration: str, intended: str) -> str:
+    """A configuration text, likewise by the text of the intent."""
+    return text(scoped(tree_of(configuration), tree_of(intended)))
 
 
 def without_empty_parts(tree: Json) -> Json:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from hashlib import sha256
 from ipaddress import IPv6Address, ip_address
 from typing import Any
@@ -168,14 +168,17 @@ def serves_gnmi(tree: Json) -> bool:
     )
 
 
-TWIN = TwinFace(
-    datastore=_datastore,
-    models=tuple(Model(f"urn:nokia.com:srlinux:srl_nokia-{name}", "Nokia", VERSION) for name in MODULES),
-    wildcard=wildcard,
-    session_leaves=session_leaves,
-    # Nokia's models name the extension: feature gnmi-extensions of srl_nokia-features.yang, "gNMI commit confirmed,
-    # depth and config subscription extensions", from 24.7.1 on and in 25.3.1.
-    commits=commit_leaves,
-    serves_gnmi=serves_gnmi,
-    facts={"/system/information/version": f"v{VERSION}"},
-)
+@cache
+def twin() -> TwinFace:
+    """The face of a virtual SR Linux switch."""
+    return TwinFace(
+        datastore=_datastore,
+        models=tuple(Model(f"urn:nokia.com:srlinux:srl_nokia-{name}", "Nokia", VERSION) for name in MODULES),
+        wildcard=wildcard,
+        session_leaves=session_leaves,
+        # Nokia's models name the extension: feature gnmi-extensions of srl_nokia-features.yang, "gNMI commit confirmed,
+        # depth and config subscription extensions", from 24.7.1 on and in 25.3.1.
+        commits=commit_leaves,
+        serves_gnmi=serves_gnmi,
+        facts={"/system/information/version": f"v{VERSION}"},
+    )

@@ -33,5 +33,5 @@ PLATFORM = Platform(
     suffix="toy",
     differences=differences,
     hazards=partial(yaml_files.hazards, __name__),
-    twin=TWIN,
+    twin=lambda: TWIN,
 )
