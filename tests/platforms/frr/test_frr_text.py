@@ -214,7 +214,7 @@ def test_no_line_can_be_deleted_repeated_or_added_without_a_trace(model: DeviceM
 
 
 @given(drawn=st.data())
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 def test_a_changed_line_changes_the_model_or_its_unmodelled_part(drawn: st.DataObject) -> None:
     """Another word or number in any line; a value that cannot be is an error."""
     model = drawn.draw(st.sampled_from(SWITCHES) | device_models("frr").map(lambda model: admit(model, FRR)))
