@@ -81,8 +81,9 @@ def test_a_cleared_neighbour_moves_the_flows_to_the_other_links(tmp_path: Path) 
             return {port: leaf.total(f"/interface[name={port}]/statistics/out-octets") for port in uplinks}
 
         def moved() -> dict[str, int]:
+            """Bytes of more than two steps: an answer to a Get may be older than one."""
             before = sent()
-            steps = twin.status().steps + 2
+            steps = twin.status().steps + 3
             until(lambda: twin.status().steps >= steps)
             return {port: octets - before[port] for port, octets in sent().items()}
 
