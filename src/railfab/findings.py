@@ -25,6 +25,7 @@ class DesignCode(StrEnum):
     OVERSUBSCRIPTION = "oversubscription"
     POD_OVERSUBSCRIPTION = "pod-oversubscription"
     OVERBUILT = "overbuilt"
+    EMPTY_CAGES = "empty-cages"
     PORT_BUDGET = "port-budget"
     TABLE_SIZE = "table-size"
     MISSING_UPLINK = "missing-uplink"

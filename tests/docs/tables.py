@@ -21,8 +21,9 @@ from railfab.dashboards.alerts import ALERTS
 from railfab.intent import json_schema
 from railfab.intent.model import NAME_PATTERN
 from railfab.metrics import CATALOGUE
-from railfab.platforms import Hazard, platform, platform_names
+from railfab.platforms import platform, platform_names
 from railfab.platforms.features import FEATURES
+from railfab.platforms.hazards import Hazard
 
 DOCS = Path(__file__).parents[2] / "docs"
 Schema = Mapping[str, Any]

@@ -10,8 +10,8 @@ import pytest
 from tests.device.planned import LEAF, pod64
 
 from railfab.findings import Severity
-from railfab.platforms import Difference, Hazard, Side, harms
-from railfab.platforms.hazards import Comparison, Condition, hazard_of
+from railfab.platforms import Difference, Side
+from railfab.platforms.hazards import Comparison, Condition, Hazard, harms, hazard_of
 
 LEAF_MODEL = pod64()[1][LEAF]
 ENTRY: Mapping[str, Any] = {

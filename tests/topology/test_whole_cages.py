@@ -92,3 +92,13 @@ def test_a_speed_that_only_a_split_cage_has_is_refused() -> None:
 def test_a_fifth_host_has_no_cage() -> None:
     with pytest.raises(TopologyError, match="the ports of a rail are enough for 4 hosts, and a segment has 5"):
         wire(blocks(hosts=5))
+
+
+def test_blocks_with_a_cage_for_each_port_are_noted_where_cages_are_split_and_others_stay_empty() -> None:
+    (found,) = findings(wire(blocks(breakout=True)), blocks(breakout=True))
+    assert (found.severity, found.code, found.where) == ("note", "empty-cages", "backend.segments.ports.1")
+    assert found.problem == (
+        "the 4 ports of the rail use the cages 1, 4, each split into 2; the cages 7, 10 stay empty, and likewise 7 "
+        "other rails"
+    )
+    assert "backend.segments.breakout: false" in found.remedy

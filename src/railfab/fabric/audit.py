@@ -9,7 +9,8 @@ from railfab.device import DeviceModel, deviations, disagreements
 from railfab.errors import ConfigError, Problems, each
 from railfab.fabric.design import Design, render_text
 from railfab.findings import DifferenceCode, Finding, Severity, by_severity, error, note, warning
-from railfab.platforms import Difference, Platform, Side, harms, platform
+from railfab.platforms import Difference, Platform, Side, platform
+from railfab.platforms.hazards import harms
 from railfab.units import counted
 
 DEPLOY = "Deploy the intent"

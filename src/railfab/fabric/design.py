@@ -68,7 +68,7 @@ class Design:
         planned = self.planned_models
         with naming(self.path):
             try:
-                return _admitted(planned)
+                return _admitted(planned, self.topology)
             except RailfabError as error:
                 raise_all(_refused_alike(each(error)))
                 raise
@@ -133,7 +133,7 @@ class Design:
         known = {node.name for node in kinds.values() if node.platform in platform_names()}
         try:
             with naming(self.path):
-                _admitted(plan(self.topology, self.intent, only=known))
+                _admitted(plan(self.topology, self.intent, only=known), self.topology)
         except RailfabError as error:
             return tuple(one for one in each(error) if not isinstance(one, NotRenderedYet))
         return ()
@@ -212,7 +212,23 @@ def _refused_alike(errors: Sequence[RailfabError]) -> list[RailfabError]:
     ]
 
 
-def _admitted(models: dict[str, DeviceModel]) -> dict[str, DeviceModel]:
+BY_CONTROL_PLANE = "change profile.control_plane in the intent"
+OVERLAYS = {
+    Net.FRONTEND: "use frontend.attach: routed and no frontend.tenants",
+    Net.MANAGEMENT: "use management.isolation: vrf",
+}
+"""Changes that leave out the EVPN sessions of a network; those of the backend are of its control plane."""
+
+
+def _of_network(error: RailfabError, net: Net) -> RailfabError:
+    """A refusal with the key of the network that asks for the feature."""
+    instead = OVERLAYS.get(net)
+    if instead is None:
+        return error
+    return type(error)(error.where, error.problem, error.remedy.replace(BY_CONTROL_PLANE, instead))
+
+
+def _admitted(models: dict[str, DeviceModel], topology: Topology) -> dict[str, DeviceModel]:
     """Every model as its platform configures it. Raises each error once."""
     errors: list[RailfabError] = []
     admitted: dict[str, DeviceModel] = {}
@@ -220,6 +236,6 @@ def _admitted(models: dict[str, DeviceModel]) -> dict[str, DeviceModel]:
         try:
             admitted[name] = admit(model, platform(model.platform))
         except RailfabError as error:
-            errors.extend(each(error))
+            errors.extend(_of_network(one, topology.by_name[name].net) for one in each(error))
     raise_all(list({str(error): error for error in errors}.values()))
     return admitted

@@ -3,7 +3,6 @@
 from railfab.platforms.admission import admit
 from railfab.platforms.contract import Capabilities, Dialect, LabFacts, Platform, Refusal, Support
 from railfab.platforms.differences import Difference, Side
-from railfab.platforms.hazards import Hazard, harms
 from railfab.platforms.interface_templates import InterfaceTemplates
 from railfab.platforms.registry import platform, platform_names
 from railfab.platforms.session import ChangeName, Identity, Pending, Running, Session, Staged, Verb
@@ -23,7 +22,6 @@ __all__ = [
     "Datastore",
     "Dialect",
     "Difference",
-    "Hazard",
     "Identity",
     "InterfaceTemplates",
     "LabFacts",
@@ -45,7 +43,6 @@ __all__ = [
     "VirtualDevice",
     "VirtualSession",
     "admit",
-    "harms",
     "platform",
     "platform_names",
 ]

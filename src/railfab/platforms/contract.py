@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from railfab.device import DeviceModel
 from railfab.endpoints import Credentials, Endpoint
 from railfab.platforms.differences import Difference
-from railfab.platforms.hazards import Hazard
 from railfab.platforms.interface_templates import InterfaceTemplates
 from railfab.platforms.session import Session
 from railfab.platforms.telemetry_map import TelemetryMap
 from railfab.platforms.twin_face import Tree, TwinFace
+
+if TYPE_CHECKING:
+    from railfab.platforms.hazards import Hazard
 
 
 class Support(StrEnum):

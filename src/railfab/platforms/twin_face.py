@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from railfab.device import DeviceModel, Observed
-from railfab.gnmi.confirmed import CommitRecord
-from railfab.gnmi.paths import Element
-from railfab.gnmi.target import Edit, Found, Model
-from railfab.ssh import NewCli
+
+if TYPE_CHECKING:
+    from railfab.gnmi.confirmed import CommitRecord
+    from railfab.gnmi.paths import Element
+    from railfab.gnmi.target import Edit, Found, Model
+    from railfab.ssh import NewCli
 
 Tree = Any
 """Structured configuration of a platform: JSON for SR Linux, lines with children for FRR."""

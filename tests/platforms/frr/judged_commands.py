@@ -14,8 +14,9 @@ from pathlib import Path
 from railfab.device import DeviceModel
 from railfab.fabric import design
 from railfab.findings import Severity
-from railfab.platforms import Difference, Side, harms, platform
+from railfab.platforms import Difference, Side, platform
 from railfab.platforms.frr.commands import TOP, nodes
+from railfab.platforms.hazards import harms
 
 from .examples import example
 

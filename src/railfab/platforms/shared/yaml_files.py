@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from railfab.platforms.contract import BgpSettings, Capabilities, Dialect, LabFacts, Support
-from railfab.platforms.hazards import Hazard, hazard_of
 from railfab.platforms.interface_templates import InterfaceTemplates
 from railfab.platforms.telemetry_map import (
     Confidence,
@@ -18,6 +17,9 @@ from railfab.platforms.telemetry_map import (
     TelemetryRule,
     TelemetrySubscription,
 )
+
+if TYPE_CHECKING:
+    from railfab.platforms.hazards import Hazard
 
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """libyaml's loader where PyYAML has it: ten times as fast."""
@@ -48,6 +50,8 @@ def hazards(package: str) -> tuple[Hazard, ...]:
 
     `unless` at its top is that of every entry. Raises ValueError, naming the entry, for one that is not valid.
     """
+    from railfab.platforms.hazards import hazard_of
+
     document = _document(package, "hazards.yml")
     unless = document.get("unless", {})
     found = tuple(

@@ -9,6 +9,7 @@ from railfab.intent import FabricIntent
 from railfab.topology.checks import (
     capacity,
     collisions,
+    empty_cages,
     evenness,
     inventory,
     islands,
@@ -26,6 +27,7 @@ from railfab.topology.model import Topology
 
 OF_INTENT: tuple[Callable[[FabricIntent], Iterator[Finding]], ...] = (
     overbuilt.overbuilt,
+    empty_cages.empty_cages,
     profile.host_model,
     profile.bfd,
     profile.mtu,
