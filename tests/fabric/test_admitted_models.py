@@ -27,7 +27,7 @@ def test_a_feature_that_a_platform_lacks_is_refused_with_the_switch_and_the_plat
     path = tmp_path / "lossless.yml"
     path.write_text(lossy.replace("lossless: off", "lossless: {dscp: 26}"))
     assert path.read_text() != lossy
-    with pytest.raises(RailfabError, match=r"pod1-seg1-leaf1: platform frr does not support pfc\. "):
+    with pytest.raises(RailfabError, match=r"pod1-seg1-leaf1 and 5 more: platform frr does not support pfc\. "):
         _ = design(path).models
 
 

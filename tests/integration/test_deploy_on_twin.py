@@ -178,9 +178,8 @@ def test_a_stopped_deploy_ends_with_130_also_when_a_switch_has_failed(
 ) -> None:
     assert railfab("deploy", "--yes", "--limit", SPINE).returncode == 0
     fabric = design(pod64)
-    run = ChangeRun(
-        fabric, resolve_endpoints(fabric, "twin", state, SPINE), state, plan=False, yes=True, output=Output.JSON
-    )
+    endpoints = resolve_endpoints(fabric, "twin", state, SPINE)
+    run = ChangeRun(fabric, endpoints, state, plan=False, yes=True, stat=False, full=False, output=Output.JSON)
     texts = {SPINE: "{}"}
     record = DeployRecord(deploy="20261122T093012.345Z-4f2a", user="kim", host="control1", verb="deploy", began="")
     with pytest.raises(typer.Exit) as ended:
