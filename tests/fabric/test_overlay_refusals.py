@@ -17,7 +17,7 @@ def test_the_remedy_for_an_overlay_of_the_frontend_leads_to_a_fabric_that_is_ren
     with pytest.raises(RailfabError) as refused:
         _ = design(cluster).models
     assert {error.remedy for error in each(refused.value)} == {
-        "`railfab plan` documents it; to render, use frontend.attach: routed and no frontend.tenants"
+        "`railfab plan` documents it; to render, change frontend.attach to routed and remove frontend.tenants"
     }
     before, _, rest = cluster.read_text().partition("  tenants:\n")
     after = rest[rest.index("  leaves:") :]

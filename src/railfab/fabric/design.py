@@ -214,8 +214,8 @@ def _refused_alike(errors: Sequence[RailfabError]) -> list[RailfabError]:
 
 BY_CONTROL_PLANE = "change profile.control_plane in the intent"
 OVERLAYS = {
-    Net.FRONTEND: "use frontend.attach: routed and no frontend.tenants",
-    Net.MANAGEMENT: "use management.isolation: vrf",
+    Net.FRONTEND: "change frontend.attach to routed and remove frontend.tenants",
+    Net.MANAGEMENT: "change management.isolation to vrf",
 }
 """Changes that leave out the EVPN sessions of a network; those of the backend are of its control plane."""
 
