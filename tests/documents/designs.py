@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from railfab.documents import growth
+from railfab.documents.growth import growth
 from railfab.errors import RailfabError
 from railfab.intent import FabricIntent, load_intent
 from railfab.topology import Topology, wire

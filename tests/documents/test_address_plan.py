@@ -9,7 +9,9 @@ import pytest
 from tests.documents.designs import NAMES, intent, topology
 from tests.topology.fabric_intents import fabric as built
 
-from railfab.documents import Table, addresses, as_numbers, subnets
+from railfab.documents import Table
+from railfab.documents.addresses import addresses, as_numbers
+from railfab.documents.prefixes import subnets
 from railfab.topology import Role, wire
 
 

@@ -3,7 +3,8 @@
 import pytest
 from tests.topology.fabric_intents import fabric
 
-from railfab.documents import bill_of_materials, cabling
+from railfab.documents import bill_of_materials
+from railfab.documents.cabling import cabling
 from railfab.documents.table import Cell
 from railfab.intent import FabricIntent
 from railfab.topology import findings, wire

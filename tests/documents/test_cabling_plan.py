@@ -8,8 +8,8 @@ import io
 import pytest
 from tests.documents.designs import NAMES, intent, topology
 
-from railfab.documents import bill_of_materials, cabling
-from railfab.documents.cabling import COLUMNS
+from railfab.documents import bill_of_materials
+from railfab.documents.cabling import COLUMNS, cabling
 from railfab.topology import wire
 from railfab.topology.racks import racks
 

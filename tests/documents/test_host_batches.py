@@ -13,7 +13,7 @@ from uuid import uuid4
 import pytest
 from tests.documents.designs import NAMES, intent, topology
 
-from railfab.documents import host_batches
+from railfab.documents.host_routes import host_batches
 from railfab.intent import FabricIntent
 from railfab.topology import wire
 

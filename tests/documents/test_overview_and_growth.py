@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from tests.documents.designs import NAMES, intent, sized, topology
 from tests.topology.fabric_intents import fabrics
 
-from railfab.documents import growth, largest_gpus, overview
+from railfab.documents import overview
+from railfab.documents.growth import growth, largest_gpus
 from railfab.errors import RailfabError
 from railfab.intent import FabricIntent, Subnets
 from railfab.topology import Net, wire

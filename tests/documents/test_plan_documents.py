@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from railfab.documents import Plan, document, planned, write_documents
+from railfab.documents import Plan, planned
+from railfab.documents.folder import write_documents
+from railfab.documents.plan_json import document
 from railfab.errors import Problems, RailfabError, TopologyError, UnsupportedFeature
 
 FABRICS = Path(__file__).parents[2] / "inventory" / "fabrics"

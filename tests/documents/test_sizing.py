@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.documents.designs import intent, topology
 
-from railfab.documents import gpu_count
+from railfab.documents.sizing import gpu_count
 from railfab.intent import FabricIntent, ModelSize
 
 

@@ -13,8 +13,8 @@ from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from railfab.documents import Plan, planned, write_documents
-from railfab.documents.folder import TABLES
+from railfab.documents import Plan, planned
+from railfab.documents.folder import TABLES, write_documents
 from railfab.documents.summary import summary
 from railfab.draw import topology_svg
 from railfab.intent.starters import designs

@@ -6,7 +6,8 @@ import pytest
 from tests.topology.fabric_intents import fabric
 
 from railfab.device import Port, plan
-from railfab.documents import bill_of_materials, cabling
+from railfab.documents import bill_of_materials
+from railfab.documents.cabling import cabling
 from railfab.draw import topology_svg
 from railfab.errors import TopologyError
 from railfab.intent import FabricIntent

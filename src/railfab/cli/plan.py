@@ -34,26 +34,34 @@ OutDir = Annotated[Path | None, typer.Option("-o", metavar="DIR", help="Write fi
 @uncollected()
 def plan(intent: IntentFile, out: OutDir = None, output: OutputOption = Output.TABLE) -> None:
     """Expand a fabric, check it, and show it as tables; -o writes summary, cabling plan, addresses, bill and more."""
-    from railfab.documents import document, planned, write_documents
+    from railfab.documents import planned
     from railfab.units import counted
 
     with _stages() as say:
         fabric = planned(intent, say)
-        files = write_documents(fabric, out, say) if out is not None else []
+        files = _written(fabric, out, say) if out is not None else []
     if out is not None:
         stderr().print(f"wrote {counted(len(files), 'file')}, listed in {out / 'summary.md'}", soft_wrap=True)
     if output is Output.JSON:
-        _write(document(fabric))
+        _print_document(fabric)
     else:
         print_plan(fabric)
         print_findings(fabric.findings)
     findings_exit(fabric.findings)
 
 
-def _write(pieces: Iterable[str]) -> None:
-    """Write to stdout, if there is one."""
+def _written(fabric: Plan, out: Path, say: Callable[[str], None]) -> list[Path]:
+    from railfab.documents.folder import write_documents
+
+    return write_documents(fabric, out, say)
+
+
+def _print_document(fabric: Plan) -> None:
+    """Write the JSON document to stdout, if there is one."""
+    from railfab.documents.plan_json import document
+
     if sys.stdout is not None:
-        sys.stdout.writelines(pieces)
+        sys.stdout.writelines(document(fabric))
 
 
 @contextmanager
