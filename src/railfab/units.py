@@ -19,6 +19,13 @@ VXLAN_BYTES = {"ipv4": 14 + 20 + 8 + 8, "ipv6": 14 + 40 + 8 + 8}
 """Bytes that VXLAN adds to an IP packet, by address family of the underlay: Ethernet, outer IP, UDP and VXLAN headers
 (RFC 7348; sizes from general knowledge)."""
 
+COLLECTOR_PORT = 9804
+"""Port of the collector's metrics, unless another is stated."""
+PROMETHEUS_PORT = 9090
+"""Port of Prometheus, likewise (its own default)."""
+LONGEST_SCRAPE_INTERVAL_S = 20
+"""Longest scrape interval [s]: three samples within the shortest window of the rules, one minute."""
+
 
 def bytes_per_ns(rate_gbps: float) -> float:
     """Convert a rate in Gb/s to bytes per nanosecond."""

@@ -7,9 +7,9 @@ import socket
 
 from railfab.errors import LabError
 from railfab.listeners import in_use
+from railfab.units import PROMETHEUS_PORT
 
 LOCALHOST = "127.0.0.1"
-PROMETHEUS_PORT = 9090
 
 
 def free_ports(metrics: int, prometheus: int | None, twin: range = range(0)) -> int | None:

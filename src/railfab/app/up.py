@@ -31,6 +31,7 @@ from railfab.topology import Role
 from railfab.twin.control import Control, connect
 from railfab.twin.files import claimed
 from railfab.twin.status import TwinStatus
+from railfab.units import COLLECTOR_PORT
 
 TWIN_STARTS_WITHIN_S = 30.0
 TWIN_STARTS_WITHIN_S_PER_SWITCH = 0.5
@@ -66,7 +67,7 @@ class Options:
     for_s: float | None = None
     turn_s: float | None = None
     twin_port: int = 57400
-    metrics_port: int = 9804
+    metrics_port: int = COLLECTOR_PORT
     prometheus_port: int | None = None
     accept: tuple[DesignCode, ...] = ()
 

@@ -19,7 +19,7 @@ from railfab.cli.common import (
 )
 from railfab.fabric import design, resolve_endpoints
 from railfab.process_signals import stop_on_signal
-from railfab.units import counted
+from railfab.units import COLLECTOR_PORT, counted
 
 ListenOption = Annotated[str, typer.Option("--listen", metavar="ADDRESS", help="Address to serve on.")]
 PortOption = Annotated[int, typer.Option("--port", min=0, max=65535, help="Port of /metrics; 0 is any free one.")]
@@ -36,7 +36,7 @@ def collect(
     on: OnOption = None,
     limit: LimitOption = None,
     listen: ListenOption = "127.0.0.1",
-    port: PortOption = 9804,
+    port: PortOption = COLLECTOR_PORT,
     interval: IntervalOption = 2.0,
     state: StateOption = STATE_DEFAULT,
 ) -> None:

@@ -11,10 +11,8 @@ from typing import Annotated
 import typer
 
 from railfab.cli.common import Output, OutputOption, print_json, print_table
-from railfab.dashboards import Datasource, Scrape, boards, grafana_files, prometheus_files, write
-from railfab.dashboards import push as deliver
-from railfab.dashboards.monitoring import COLLECTOR, LONGEST_INTERVAL_S, PROMETHEUS_URL
 from railfab.errors import RailfabError
+from railfab.units import COLLECTOR_PORT, LONGEST_SCRAPE_INTERVAL_S, PROMETHEUS_PORT
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -27,19 +25,21 @@ def build(
     out: Annotated[Path, typer.Option("-o", "--out", metavar="DIR", help="Where to write.")] = Path("dashboards"),
     collector: Annotated[
         str, typer.Option(metavar="HOST:PORT", help="Address of the collector's metrics.")
-    ] = COLLECTOR,
+    ] = f"127.0.0.1:{COLLECTOR_PORT}",
     jobs: Annotated[
         str | None, typer.Option(metavar="HOST:PORT", help="Address of the jobs' metrics, if not the collector's.")
     ] = None,
     prometheus: Annotated[
         str, typer.Option(metavar="URL", help="Prometheus as reached from Grafana.")
-    ] = PROMETHEUS_URL,
+    ] = f"http://127.0.0.1:{PROMETHEUS_PORT}",
     interval: Annotated[
-        int, typer.Option(metavar="SECONDS", help="Scrape interval.", min=1, max=LONGEST_INTERVAL_S)
+        int, typer.Option(metavar="SECONDS", help="Scrape interval.", min=1, max=LONGEST_SCRAPE_INTERVAL_S)
     ] = 15,
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Write boards, the configuration of Prometheus with rules and alerts, and the provisioning of Grafana."""
+    from railfab.dashboards import Datasource, Scrape, grafana_files, prometheus_files, write
+
     _check_addresses({"--collector": collector, "--jobs": jobs}, {"--prometheus": prometheus})
     scrape = Scrape(collector=collector, jobs=jobs, interval_s=interval)
     files = {**grafana_files(Datasource(url=prometheus, interval_s=interval)), **prometheus_files(scrape)}
@@ -69,7 +69,7 @@ def push(
         typer.Option(metavar="URL", help="Also create a datasource for this Prometheus, as reached from Grafana."),
     ] = None,
     interval: Annotated[
-        int, typer.Option(metavar="SECONDS", help="Scrape interval.", min=1, max=LONGEST_INTERVAL_S)
+        int, typer.Option(metavar="SECONDS", help="Scrape interval.", min=1, max=LONGEST_SCRAPE_INTERVAL_S)
     ] = 15,
     token_file: Annotated[
         Path | None,
@@ -80,6 +80,8 @@ def push(
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Push the boards to a running Grafana; a second push changes nothing."""
+    from railfab.dashboards import Datasource, boards
+    from railfab.dashboards import push as deliver
     from railfab.dashboards.grafana import GrafanaSink, grafana_login
 
     sink = GrafanaSink(url, grafana_login(os.environ, token_file), ca=ca)

@@ -29,6 +29,7 @@ from railfab.errors import IntentError
 from railfab.fabric import design
 from railfab.intent import Job, load_job
 from railfab.process_signals import stop_on_signal
+from railfab.units import COLLECTOR_PORT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -98,7 +99,7 @@ def up(
     turn: TurnOption = None,
     interval: IntervalOption = None,
     twin_port: TwinPortOption = 57400,
-    metrics_port: MetricsPortOption = 9804,
+    metrics_port: MetricsPortOption = COLLECTOR_PORT,
     prometheus_port: PrometheusPortOption = None,
     accept: AcceptOption = None,
     state: StateOption = STATE_DEFAULT,

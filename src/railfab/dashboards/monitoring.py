@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-COLLECTOR = "127.0.0.1:9804"
-PROMETHEUS_URL = "http://127.0.0.1:9090"
-LONGEST_INTERVAL_S = 20
-"""Longest scrape interval [s]: three samples within the shortest window of the rules, one minute."""
+from railfab.units import COLLECTOR_PORT, PROMETHEUS_PORT
+
 BOARDS_PATH = "/var/lib/grafana/dashboards/railfab"
 FOLDER_UID, FOLDER = "railfab", "railfab"
 DATASOURCE_UID = "railfab-prometheus"
@@ -21,7 +19,7 @@ class Scrape:
     jobs: metrics of training jobs; None where the collector exposes them too, as with the twin.
     """
 
-    collector: str = COLLECTOR
+    collector: str = f"127.0.0.1:{COLLECTOR_PORT}"
     jobs: str | None = None
     interval_s: int = 15
 
@@ -30,7 +28,7 @@ class Scrape:
 class Datasource:
     """A Prometheus datasource of Grafana. url: as reached from Grafana. interval_s: scrape interval."""
 
-    url: str = PROMETHEUS_URL
+    url: str = f"http://127.0.0.1:{PROMETHEUS_PORT}"
     name: str = "railfab"
     uid: str = DATASOURCE_UID
     interval_s: int = 15

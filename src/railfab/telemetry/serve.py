@@ -19,6 +19,7 @@ from prometheus_client import CollectorRegistry, make_wsgi_app
 
 from railfab.errors import RailfabError
 from railfab.listeners import in_use
+from railfab.units import COLLECTOR_PORT
 
 logger = logging.getLogger(__name__)
 
@@ -63,7 +64,7 @@ class MetricsServer:
         healthy: Callable[[], Mapping[str, bool]],
         *,
         host: str = "127.0.0.1",
-        port: int = 9804,
+        port: int = COLLECTOR_PORT,
     ) -> None:
         if not host:
             raise ListenError("--listen", "names no address", "Write 127.0.0.1, or 0.0.0.0 for every network")
