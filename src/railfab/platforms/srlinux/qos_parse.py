@@ -95,7 +95,7 @@ class _Reader:
     def classes(self) -> Iterator[TrafficClass]:
         """Traffic classes, with the weights and priorities that most ports use."""
         scheduled = self._scheduled()
-        mapping = self._common_mapping()
+        mapping = self._mappings.get(self._common_mapping(), _Mapping({}, {}))
         for name, found in self._classes.items():
             queue = self._queue_of[name]
             if queue not in self._queues:
@@ -137,10 +137,11 @@ class _Reader:
             return names.most_common(1)[0][0]
         return NAME if NAME in known else next(iter(known), None)
 
-    def _common_mapping(self) -> _Mapping:
-        """The priorities of the mapping profiles: those of `fabric`, or else of the one that most ports use."""
-        name = NAME if NAME in self._mappings else self._common(("pfc",), "pfc-mapping-profile", self._mappings)
-        return self._mappings.get(name or "", _Mapping({}, {}))
+    def _common_mapping(self) -> str:
+        """The mapping profile `fabric`, or else the one that most ports use; empty without one."""
+        if NAME in self._mappings:
+            return NAME
+        return self._common(("pfc",), "pfc-mapping-profile", self._mappings) or ""
 
     def classifiers(self) -> Iterator[Classifier]:
         for name, node in self._classifiers.items():
@@ -151,8 +152,7 @@ class _Reader:
             yield Classifier(name=name, dscp=tuple(sorted(known.items())))
 
     def watchdog(self) -> PfcWatchdog | None:
-        name = NAME if NAME in self._mappings else self._common(("pfc",), "pfc-mapping-profile", self._mappings)
-        node = self._mapping_nodes.get(name or "")
+        node = self._mapping_nodes.get(self._common_mapping())
         deadlock = node.at("received-pfc-pause-frames", "deadlock") if node else None
         if deadlock is None or not deadlock.flag("enable", default=False):
             return None
