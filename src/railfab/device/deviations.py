@@ -41,8 +41,7 @@ def _is_harmless(change: Change, running: DeviceModel) -> bool:
     if isinstance(added, Port):
         return added.network_instance is None and added.vlans is None
     if isinstance(added, Policy):
-        used = (name for found in running.neighbors for name in (*found.import_policies, *found.export_policies))
-        return added.name not in used
+        return added.name not in running.used_policies
     bound = running.qos.ports if running.qos else ()
     if isinstance(added, Classifier):
         return all(port.classifier != added.name for port in bound)

@@ -68,6 +68,11 @@ class DeviceModel:
         """The BGP neighbours; none without a BGP speaker."""
         return self.bgp.neighbors if self.bgp else ()
 
+    @property
+    def used_policies(self) -> frozenset[str]:
+        """Names of the policies that BGP sessions use."""
+        return frozenset(name for found in self.neighbors for name in (*found.import_policies, *found.export_policies))
+
 
 def interfaces_of_peers(model: DeviceModel) -> Mapping[str, str]:
     """The interface over which each neighbour is directly connected, by the key of the neighbour.

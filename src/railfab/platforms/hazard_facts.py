@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from railfab.device import DeviceModel, Port
+from railfab.device import ClassThresholds, DeviceModel, Port
 
 DSCP_NAMES: Mapping[int, str] = {
     **{8 * precedence: f"CS{precedence}" for precedence in range(8)},
@@ -35,12 +35,17 @@ def _lossless_dscp(model: DeviceModel, _of: str | None) -> tuple[int | str, ...]
     return (*points, *(DSCP_NAMES[point] for point in points if point in DSCP_NAMES))
 
 
-def _ramps(model: DeviceModel, profile: str | None, field: str) -> list[int]:
-    """A threshold of the lossless classes: of the profile of this name, or where there is none of every profile."""
-    qos, names = model.qos, _lossless_classes(model, None)
-    profiles = qos.profiles if qos else ()
+def _thresholds(model: DeviceModel, profile: str | None) -> list[ClassThresholds]:
+    """The thresholds of the profile of this name, or where there is none of every profile."""
+    profiles = model.qos.profiles if model.qos else ()
     chosen = [found for found in profiles if found.name == profile] or profiles
-    ramps = (found.ecn for one in chosen for found in one.thresholds if found.traffic_class in names)
+    return [found for one in chosen for found in one.thresholds]
+
+
+def _ramps(model: DeviceModel, profile: str | None, field: str) -> list[int]:
+    """A threshold of the ECN ramps of the lossless classes."""
+    names = _lossless_classes(model, None)
+    ramps = (found.ecn for found in _thresholds(model, profile) if found.traffic_class in names)
     return [getattr(ramp, field) for ramp in ramps if ramp is not None]
 
 
@@ -53,10 +58,7 @@ def _kmax_bytes(model: DeviceModel, profile: str | None) -> int | None:
 
 
 def _xoff_bytes(model: DeviceModel, profile: str | None) -> int | None:
-    qos = model.qos
-    profiles = qos.profiles if qos else ()
-    chosen = [found for found in profiles if found.name == profile] or profiles
-    return min((one.xoff_bytes for found in chosen for one in found.thresholds if one.xoff_bytes), default=None)
+    return min((found.xoff_bytes for found in _thresholds(model, profile) if found.xoff_bytes), default=None)
 
 
 def _rate_gbps(model: DeviceModel, interface: str | None) -> int | None:
@@ -102,8 +104,7 @@ def _hold_s(model: DeviceModel, _of: str | None) -> int | None:
 
 def _policies(model: DeviceModel, _of: str | None) -> tuple[str, ...]:
     """The policies that its sessions use."""
-    used = {name for found in model.neighbors for name in (*found.import_policies, *found.export_policies)}
-    return tuple(sorted(used))
+    return tuple(sorted(model.used_policies))
 
 
 def _prefixes(model: DeviceModel, _of: str | None) -> tuple[str, ...]:
