@@ -10,13 +10,12 @@ from railfab.platforms.differences import Difference, Side
 from railfab.platforms.hazards import ABSENT
 from railfab.platforms.shared.json_tree import Json, is_list, leaf_text
 from railfab.platforms.srlinux.schema import schema
-from railfab.platforms.srlinux.tree import cli_word, key_words, keys_of, plain_tree
+from railfab.platforms.srlinux.tree import cli_value, key_words, keys_of, plain_tree
 
 SECTION_DEPTH = {"/system": 2}
 """Containers whose children are the sections of a configuration; elsewhere those at the top are."""
-
-
 MANAGEMENT = "management"
+"""Value of `filter.bound` for a filter of the management port or the control plane alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,7 +164,8 @@ def _below(path: str, place: str, node: Json, entry: ListEntry) -> Iterator[Sett
         elif isinstance(child, dict) and child:
             yield from _below(below, at, child, entry)
         else:
-            yield Setting(path=below, place=at, value=_value(child), entry=entry)
+            value = None if isinstance(child, dict) else cli_value(child)
+            yield Setting(path=below, place=at, value=value, entry=entry)
 
 
 def _in_entry(path: str, place: str, tree: Json, around: ListEntry) -> Iterator[Setting]:
@@ -181,9 +181,3 @@ def _in_entry(path: str, place: str, tree: Json, around: ListEntry) -> Iterator[
         yield from _below(path, at, rest, entry)
     else:
         yield Setting(path=path, place=at, value=None, entry=entry)
-
-
-def _value(child: Any) -> str | None:
-    if isinstance(child, dict):
-        return None
-    return f"[ {' '.join(map(cli_word, child))} ]" if isinstance(child, list) else cli_word(child)

@@ -169,7 +169,7 @@ def _system_changes(old: Json, new: Json) -> SetChanges:
     found = [changes_of(f"/system/{name}", old.get(name), new.get(name)) for name in BY_LEAF]
     gone = ("/system/ntp",) if "ntp" in old and "ntp" not in new else ()
     return SetChanges(
-        delete=tuple(path for one in found for path in one.delete if not path.startswith(gone or "-")) + gone,
+        delete=tuple(path for one in found for path in one.delete if not path.startswith(gone)) + gone,
         replace=tuple(change for one in found for change in one.replace),
         update=tuple(change for one in found for change in one.update),
     )

@@ -122,7 +122,7 @@ def difference(old: str, new: str) -> str:
 
 
 def beyond(tree: Json, part: Json) -> Json:
-    """What a tree has beyond a part of it: the members and list entries that the part lacks."""
+    """The members and list entries of a tree that a part of it lacks."""
     found: Json = {}
     for name, child in tree.items():
         own = part.get(name)
@@ -209,10 +209,8 @@ def _member(path: str, name: str, child: Any) -> Iterator[str]:
     elif is_list(child):
         for entry in child:
             yield from _lines(_entry_path(path, name, entry), entry, keys_of(name, entry))
-    elif isinstance(child, list):
-        yield f"{path} {name} [ {' '.join(map(cli_word, child))} ]"
     else:
-        yield f"{path} {name} {cli_word(child)}"
+        yield f"{path} {name} {cli_value(child)}"
 
 
 def _entry_path(path: str, name: str, entry: Json) -> str:
@@ -224,6 +222,11 @@ def key_words(entry: Json, keys: Sequence[str]) -> str:
     """The keys of a list entry in CLI syntax; `?` for one that it lacks."""
     words = (cli_word(entry.get(key, "?")) for key in keys)
     return " ".join(word if index == 0 else f"{keys[index]} {word}" for index, word in enumerate(words))
+
+
+def cli_value(value: Any) -> str:
+    """A leaf or leaf-list in CLI syntax."""
+    return f"[ {' '.join(map(cli_word, value))} ]" if isinstance(value, list) else cli_word(value)
 
 
 def cli_word(value: Any) -> str:
