@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Iterable
 from contextlib import suppress
-from socket import SHUT_RDWR, create_connection, socket
+from socket import create_connection, socket
 from typing import TYPE_CHECKING
 
 from railfab.endpoints import Credentials, Endpoint
@@ -18,6 +18,7 @@ from railfab.platforms.shared.login import (
     CONNECT_WITHIN_S,
     RETRY_AFTER_S,
     SSH_PORT,
+    cut,
     login_error,
     rejected,
 )
@@ -54,10 +55,7 @@ class CliConnection:
 
         netmiko's disconnect would wait 10 s for a prompt.
         """
-        if self._socket is not None:
-            with suppress(OSError):
-                self._socket.shutdown(SHUT_RDWR)
-            self._socket.close()
+        cut(self._socket)
         connection, self._connection = self._connection, None
         if connection is not None:
             with suppress(OSError, EOFError):

@@ -1,9 +1,11 @@
-"""Limits and errors of an SSH login, the same for every transport."""
+"""Limits, errors and the end of an SSH login, the same for every transport."""
 
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from pathlib import Path
+from socket import SHUT_RDWR, socket
 
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import LoginRefused, Unreachable
@@ -50,3 +52,11 @@ def login_error(endpoint: Endpoint, credentials: Credentials, error: Exception) 
     if key_file is not None and not Path(key_file).is_file():
         return LoginRefused(endpoint.name, f"key file {key_file} does not exist", f"Check {endpoint.credentials}")
     return not_connected(endpoint)
+
+
+def cut(connection: socket | None) -> None:
+    """End a connection at once, also under a waiting call; an orderly close would wait for the switch."""
+    if connection is not None:
+        with suppress(OSError):
+            connection.shutdown(SHUT_RDWR)
+        connection.close()

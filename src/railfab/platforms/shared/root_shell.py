@@ -22,6 +22,7 @@ from railfab.platforms.shared.login import (
     CONNECT_WITHIN_S,
     RETRY_AFTER_S,
     SSH_PORT,
+    cut,
     login_error,
     not_connected,
     rejected,
@@ -120,11 +121,7 @@ class RootShell:
             timer.cancel()
 
     def _cut(self) -> None:
-        """End the connection at once, also under a waiting call; an orderly close would wait for the switch."""
-        if self._socket is not None:
-            with suppress(OSError):
-                self._socket.shutdown(socket.SHUT_RDWR)
-            self._socket.close()
+        cut(self._socket)
         if self._client is not None:
             self._client.close()
             self._client = None
