@@ -81,7 +81,7 @@ def _switches_of_rails(ports: Sequence[RocePort]) -> set[frozenset[str]]:
 
 def _timeout(profile: Profile) -> Variable:
     """The timeout of a try: all tries take at least twice the time until BGP has left a failed path."""
-    detection_s = profile.bgp.hold_s if profile.bfd is None else profile.bfd.interval_ms * profile.bfd.multiplier / 1000
+    detection_s = profile.detection_ms / 1000
     watchdog = profile.lossless.watchdog if profile.lossless is not None else None
     outage_s = detection_s + (watchdog.detect_ms + watchdog.recover_ms) / 1000 if watchdog else detection_s
     exponents = range(LEAST_TIMEOUT, LARGEST_TIMEOUT)

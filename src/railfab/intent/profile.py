@@ -31,6 +31,11 @@ class Bfd(Model):
     interval_ms: int = Field(default=300, ge=10, le=60_000, description="transmit and receive interval [ms]")
     multiplier: int = Field(default=3, ge=2, le=20, description="missed intervals until the session is down")
 
+    @property
+    def detection_ms(self) -> int:
+        """Longest time until a lost neighbor is detected [ms]."""
+        return self.interval_ms * self.multiplier
+
 
 class Bgp(Model):
     """Timers and limits of BGP."""
@@ -230,6 +235,11 @@ class Profile(Model):
         description="the traffic class of RoCE; `off` for a fabric without PFC and ECN",
         json_schema_extra=or_off,
     )
+
+    @property
+    def detection_ms(self) -> int:
+        """Longest time until a switch detects a lost neighbor while the signal stays [ms]: BFD, else the hold time."""
+        return self.bfd.detection_ms if self.bfd else self.bgp.hold_s * 1000
 
     def _faults(self) -> Iterator[Fault]:
         if self.link_hold_up_ms % 50 or 0 < self.link_hold_up_ms < 100:

@@ -22,53 +22,52 @@ def failover(subject: Subject) -> Iterator[str]:
     yield from (back for name in _platforms(subject) if (back := _back(subject, name)))
 
 
-def detection_ms(subject: Subject) -> int:
-    """Longest time until a switch detects a lost neighbour while the signal stays [ms]: BFD, else the hold time."""
-    profile = subject.intent.profile
-    return profile.bfd.interval_ms * profile.bfd.multiplier if profile.bfd else profile.bgp.hold_s * 1000
-
-
 def _local(subject: Subject) -> str:
-    by = "by BFD" if subject.intent.profile.bfd else "by the hold time of BGP"
+    profile = subject.intent.profile
+    by = "by BFD" if profile.bfd else "by the hold time of BGP"
     return (
         "Local reroute: a switch that loses the signal of a link moves its flows to the other links of the next-hop "
         f"group at once; where the signal stays, it learns of the loss {by}, after at most "
-        f"{detection_ms(subject):,} ms."
+        f"{profile.detection_ms:,} ms."
     )
 
 
 def _remote(subject: Subject, name: str) -> str:
     hops = 3 if subject.dimensions.supers else 1
     way = "a spine, a super-spine and a spine in turn withdraw" if hops > 1 else "the spine withdraws"
-    wait_s, why = _withdrawal_wait_s(subject, name)
+    detection_ms, (wait_s, why) = subject.intent.profile.detection_ms, _withdrawal_wait_s(subject, name)
     waits = f" + {hops} x {wait_s} s" if wait_s else ""
-    total = detection_ms(subject) + hops * wait_s * 1000
+    total = detection_ms + hops * wait_s * 1000
     return (
         f"Remote reroute ({name}): when the last link between a spine and a rail switch fails, {way} "
-        f"its prefixes from the other rail switches, which send into the loss until then: {detection_ms(subject):,} ms "
+        f"its prefixes from the other rail switches, which send into the loss until then: {detection_ms:,} ms "
         f"of detection{waits} = {total:,} ms at most in {counted(hops, 'message')} ({why}), {UNPUBLISHED}."
     )
 
 
 def _withdrawal_wait_s(subject: Subject, name: str) -> tuple[int, str]:
-    """How long a switch holds a withdrawal back [s], and why."""
-    settings, stated = _settings(name), subject.intent.profile.bgp.advertisement_interval_s
-    if settings.rapid_withdrawal:
+    """Time for which a switch holds a withdrawal back [s], and the reason."""
+    if _settings(name).rapid_withdrawal:
         return 0, "rapid withdrawal: they wait for no timer"
-    interval = stated if stated is not None else settings.advertisement_interval_s
-    return interval or 0, f"advertisement interval {interval or 0} s"
+    interval_s = _advertisement_interval_s(subject, name)
+    return interval_s, f"advertisement interval {interval_s} s"
+
+
+def _advertisement_interval_s(subject: Subject, name: str) -> int:
+    """Shortest time between two updates of a route [s]: as stated, else that of the platform."""
+    stated = subject.intent.profile.bgp.advertisement_interval_s
+    return (_settings(name).advertisement_interval_s if stated is None else stated) or 0
 
 
 def _back(subject: Subject, name: str) -> str | None:
-    bgp, settings = subject.intent.profile.bgp, _settings(name)
-    retry_s = bgp.connect_retry_s or settings.connect_retry_s
+    profile = subject.intent.profile
+    retry_s = profile.bgp.connect_retry_s or _settings(name).connect_retry_s
     if retry_s is None:
         return None
-    stated = bgp.advertisement_interval_s
-    interval = (stated if stated is not None else settings.advertisement_interval_s) or 0
+    held = f" after the {profile.link_hold_up_ms:,} ms that it must stay up" if profile.link_hold_up_ms else ""
     return (
-        f"Return of a repaired link ({name}): its session is attempted again within {retry_s} s, and each switch "
-        f"announces the prefixes within {interval} s."
+        f"Return of a repaired link ({name}): its session is attempted again within {retry_s} s{held}, and each switch "
+        f"announces the prefixes within {_advertisement_interval_s(subject, name)} s."
     )
 
 

@@ -51,10 +51,9 @@ def control(subject: Subject) -> Iterator[str]:
         sources = sum(node.vtep is not None for node in subject.topology.nodes if node.net is Net.BACKEND)
         yield f"Packets of hosts are encapsulated in VXLAN between the loopbacks of {counted(sources, 'rail switch')}."
     if profile.bfd:
-        detected = profile.bfd.interval_ms * profile.bfd.multiplier
         yield (
             f"BFD detects a lost neighbor after {profile.bfd.multiplier} x {profile.bfd.interval_ms} ms = "
-            f"{detected:,} ms."
+            f"{profile.bfd.detection_ms:,} ms."
         )
 
 

@@ -49,12 +49,11 @@ def bfd(intent: FabricIntent) -> Iterator[Finding]:
     """Check that BFD does not take sessions down when a switch is busy or a queue is full."""
     if (timers := intent.profile.bfd) is None:
         return
-    detection_ms = timers.interval_ms * timers.multiplier
-    if timers.interval_ms < FASTEST_BFD_MS or detection_ms < SHORTEST_DETECTION_MS:
+    if timers.interval_ms < FASTEST_BFD_MS or timers.detection_ms < SHORTEST_DETECTION_MS:
         yield warning(
             DesignCode.BFD_TIMERS,
             "profile.bfd",
-            f"{timers.interval_ms} ms x {timers.multiplier} takes a session down after {detection_ms} ms, "
+            f"{timers.interval_ms} ms x {timers.multiplier} takes a session down after {timers.detection_ms} ms, "
             "which short congestion can exceed",
             remedy(_slower(timers)),
         )
