@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +15,7 @@ from railfab.fabric.trial import Trial
 from railfab.findings import DesignCode, Finding, Severity
 from railfab.intent import FabricIntent, load_intent
 from railfab.intent.document import located
-from railfab.platforms.admission import admit
+from railfab.platforms.admission import NO_CHANGES, admit
 from railfab.platforms.registry import platform, platform_names
 from railfab.topology import Net, Role, Topology, findings, wire
 from railfab.topology.racks import rack_findings
@@ -212,20 +212,11 @@ def _refused_alike(errors: Sequence[RailfabError]) -> list[RailfabError]:
     ]
 
 
-BY_CONTROL_PLANE = "change profile.control_plane in the intent"
-OVERLAYS = {
-    Net.FRONTEND: "change frontend.attach to routed and remove frontend.tenants",
-    Net.MANAGEMENT: "change management.isolation to vrf",
+OVERLAYS: Mapping[Net, Mapping[str, str]] = {
+    Net.FRONTEND: {"profile.control_plane": "change frontend.attach to routed and remove frontend.tenants"},
+    Net.MANAGEMENT: {"profile.control_plane": "change management.isolation to vrf"},
 }
 """Changes that leave out the EVPN sessions of a network; those of the backend are of its control plane."""
-
-
-def _of_network(error: RailfabError, net: Net) -> RailfabError:
-    """A refusal with the key of the network that asks for the feature."""
-    instead = OVERLAYS.get(net)
-    if instead is None:
-        return error
-    return type(error)(error.where, error.problem, error.remedy.replace(BY_CONTROL_PLANE, instead))
 
 
 def _admitted(models: dict[str, DeviceModel], topology: Topology) -> dict[str, DeviceModel]:
@@ -234,8 +225,9 @@ def _admitted(models: dict[str, DeviceModel], topology: Topology) -> dict[str, D
     admitted: dict[str, DeviceModel] = {}
     for name, model in models.items():
         try:
-            admitted[name] = admit(model, platform(model.platform))
+            changes = OVERLAYS.get(topology.by_name[name].net, NO_CHANGES)
+            admitted[name] = admit(model, platform(model.platform), changes)
         except RailfabError as error:
-            errors.extend(_of_network(one, topology.by_name[name].net) for one in each(error))
+            errors.extend(each(error))
     raise_all(list({str(error): error for error in errors}.values()))
     return admitted

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from railfab.platforms.contract import Platform
 
 T = TypeVar("T")
+NO_CHANGES: Mapping[str, str] = {}
 
 
 def measures_of(model: DeviceModel) -> dict[str, int]:
@@ -46,15 +47,16 @@ def _advertisement_intervals(model: DeviceModel) -> set[int]:
     return {interval for interval in stated if interval is not None}
 
 
-def admit(model: DeviceModel, platform: Platform) -> DeviceModel:
+def admit(model: DeviceModel, platform: Platform, changes: Mapping[str, str] = NO_CHANGES) -> DeviceModel:
     """The model as this platform configures it, without settings that the operating system below makes.
 
     BGP settings that the model leaves open are those of `Capabilities.bgp`.
+    changes: of the intent that avoid a feature, by the feature's key, where another key asks for it.
     Raises UnsupportedFeature or Problems for every feature and limit that the platform does not support.
     """
     capabilities, used = platform.capabilities, [name for name, feature in FEATURES.items() if feature.used(model)]
     refused: list[RailfabError] = [
-        _refusal(model.name, platform.name, feature, capabilities.support(feature))
+        _refusal(model.name, platform.name, feature, capabilities.support(feature), changes)
         for feature in used
         if capabilities.support(feature) in (Support.NO, Support.LATER)
     ]
@@ -103,9 +105,9 @@ def _stated(value: T | None, otherwise: T | None) -> T | None:
     return otherwise if value is None else value
 
 
-def _refusal(name: str, platform: str, feature: str, support: Support) -> RailfabError:
+def _refusal(name: str, platform: str, feature: str, support: Support, changes: Mapping[str, str]) -> RailfabError:
     key = FEATURES[feature].key
-    change = f"change {key} in the intent" if key else f"remove {feature} from the intent"
+    change = changes.get(key, f"change {key} in the intent") if key else f"remove {feature} from the intent"
     if support is Support.LATER:
         problem = f"{feature} cannot be rendered for platform {platform} yet"
         return NotRenderedYet(name, problem, f"`railfab plan` documents it; to render, {change}")
