@@ -36,6 +36,21 @@ def test_an_error_stops_configurations_until_its_code_is_accepted(oversubscribed
     assert set(fabric.configurations([DesignCode.OVERSUBSCRIPTION])) == set(fabric.models)
 
 
+def test_ports_faster_than_those_of_the_nic_stop_configurations(tmp_path: Path) -> None:
+    path = tmp_path / "fast.yml"
+    text = (FABRICS / "single-switch.yml").read_text().replace("sn4700", "7220-ixr-d5")
+    path.write_text(text.replace("rate_gbps: 200", "rate_gbps: 400").replace("nic: connectx-7", "nic: connectx-6"))
+    with pytest.raises(NotAccepted, match="nic-speed"):
+        design(path).configurations()
+
+
+def test_an_unknown_nic_stops_configurations(tmp_path: Path) -> None:
+    path = tmp_path / "unknown.yml"
+    path.write_text((FABRICS / "pod64.yml").read_text().replace("nic: connectx-6-dx", "nic: connectx-5-dx"))
+    with pytest.raises(TopologyError, match=r"unknown\.yml:\d+: hosts\.nic: 'connectx-5-dx' is not in the"):
+        design(path).configurations()
+
+
 def test_a_warning_stops_nothing(tmp_path: Path) -> None:
     path = tmp_path / "pod64.yml"
     path.write_text((FABRICS / "pod64.yml").read_text().replace("    count: 4", "    count: 2"))

@@ -16,7 +16,7 @@ from railfab.errors import raise_all
 from railfab.fabric import Design, Say, design
 from railfab.fabric.design import naming
 from railfab.findings import Finding, by_severity
-from railfab.hosts import nic_findings
+from railfab.hosts import nic_notes
 from railfab.topology import FailureDomain, failure_domains
 from railfab.topology.racks import Position, racks
 
@@ -27,11 +27,8 @@ class Plan(Design):
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
-        """Findings of the design, and about the NICs of its hosts; errors first, notes last."""
-        found = super().findings
-        with naming(self.path):
-            found += tuple(nic_findings(self.intent))
-        return by_severity(found)
+        """Findings of the design, with the notes that concern its documents; errors first, notes last."""
+        return by_severity((*super().findings, *nic_notes(self.intent)))
 
     @cached_property
     def positions(self) -> Mapping[str, Position]:

@@ -10,15 +10,14 @@ from pathlib import Path
 
 from railfab.device import DeviceModel, SwitchBuffers, plan, switch_buffers, unsupported
 from railfab.errors import NotRenderedYet, RailfabError, each, raise_all
-from railfab.fabric.buffers import all_buffer_findings
+from railfab.fabric.checks import design_findings
 from railfab.fabric.trial import Trial
-from railfab.findings import DesignCode, Finding, Severity
+from railfab.findings import DesignCode, Finding, Severity, by_severity
 from railfab.intent import FabricIntent, load_intent
 from railfab.intent.document import located
 from railfab.platforms.admission import NO_CHANGES, admit
 from railfab.platforms.registry import platform, platform_names
-from railfab.topology import Net, Role, Topology, findings, wire
-from railfab.topology.racks import rack_findings
+from railfab.topology import Net, Role, Topology, wire
 from railfab.units import counted
 
 Say = Callable[[str], object]
@@ -90,17 +89,12 @@ class Design:
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
-        """Findings of every check of the topology, the racks and the buffers; errors first."""
+        """Findings of every check; errors first, notes last."""
         buffers = self.buffers
         with naming(self.path):
-            found = (
-                *findings(self.topology, self.intent),
-                *all_buffer_findings(buffers, self.intent),
-                *rack_findings(self.topology, self.intent),
-            )
+            found = tuple(design_findings(self.topology, self.intent, buffers))
         trial = Trial(self.intent)
-        tried = (trial.finding(finding) for finding in found)
-        return tuple(sorted(tried, key=lambda finding: finding.severity is not Severity.ERROR))
+        return by_severity(trial.finding(finding) for finding in found)
 
     @property
     def errors(self) -> tuple[Finding, ...]:

@@ -7,7 +7,7 @@ that proposes it is gone. If none is left, the message says what the first one l
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -16,14 +16,13 @@ from pydantic import ValidationError
 
 from railfab.device import switch_buffers
 from railfab.errors import RailfabError, each
-from railfab.fabric.buffers import all_buffer_findings
+from railfab.fabric.checks import design_findings
 from railfab.findings import Finding, Severity
 from railfab.intent import FabricIntent
 from railfab.remedies import Choice, Remedy, remedy
-from railfab.topology import findings, wire
+from railfab.topology import wire
 from railfab.topology.buildable import check_buildable
 from railfab.topology.dimensions import Dimensions
-from railfab.topology.racks import rack_findings
 
 MOST_CHOICES = 8
 """Choices of a remedy that are tried; the others are left out."""
@@ -111,18 +110,13 @@ def diagnosis(intent: FabricIntent) -> Diagnosis:
     """The errors and findings of an intent: of its size as stated, and of two pods of two segments of a large one."""
     try:
         check_buildable(Dimensions(intent))
-        found = tuple(_findings(_representative(intent)))
+        small = _representative(intent)
+        topology = wire(small)
+        found = tuple(design_findings(topology, small, switch_buffers(topology, small)))
     except RailfabError as error:
         return Diagnosis({(one.where, one.problem): str(one) for one in each(error)}, Counter())
     errors = {(one.code.value, one.problem): str(one) for one in found if one.severity is Severity.ERROR}
     return Diagnosis(errors, Counter(one.code.value for one in found))
-
-
-def _findings(intent: FabricIntent) -> Iterator[Finding]:
-    topology = wire(intent)
-    yield from findings(topology, intent)
-    yield from all_buffer_findings(switch_buffers(topology, intent), intent)
-    yield from rack_findings(topology, intent)
 
 
 def _representative(intent: FabricIntent) -> FabricIntent:

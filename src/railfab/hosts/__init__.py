@@ -3,6 +3,6 @@
 `railfab.hosts.files` writes them; it is imported on use.
 """
 
-from railfab.hosts.catalogue import NicModel, needs_settings, nic_findings, nic_models
+from railfab.hosts.catalogue import NicModel, needs_settings, nic_findings, nic_models, nic_notes
 
-__all__ = ["NicModel", "needs_settings", "nic_findings", "nic_models"]
+__all__ = ["NicModel", "needs_settings", "nic_findings", "nic_models", "nic_notes"]

@@ -58,19 +58,24 @@ def nic_of(intent: FabricIntent) -> NicModel | None:
 
 
 def nic_findings(intent: FabricIntent) -> Iterator[Finding]:
-    """Findings about the NICs of a fabric: no model for a lossless fabric, or ports faster than those of the model.
+    """An error for ports that are faster than those of the stated NIC model.
 
     Raises TopologyError for an unknown model.
     """
     model, rate_gbps = nic_of(intent), intent.hosts.rate_gbps
-    if model is None and needs_settings(intent):
-        problem = "no NIC model is stated, so hosts/nic.py configures every NIC that it knows"
-        fitting = min((one for one in nic_models().values() if one.rate_gbps >= rate_gbps), key=_rate, default=None)
-        example = f", for example nic: {fitting.name}," if fitting else ""
-        yield note(DesignCode.NIC_MODEL, "hosts.nic", problem, f"State the model{example} so that others are refused")
     if model is not None and rate_gbps > model.rate_gbps:
         problem = f"a port of a {model.product} has at most {model.rate_gbps} Gb/s, not {rate_gbps}"
         yield error(DesignCode.NIC_SPEED, "hosts.nic", problem, "Use another NIC or another hosts.rate_gbps")
+
+
+def nic_notes(intent: FabricIntent) -> Iterator[Finding]:
+    """A note about the settings of NICs that a plan has for a lossless fabric without a stated NIC model."""
+    if intent.hosts.nic is None and needs_settings(intent):
+        problem = "no NIC model is stated, so hosts/nic.py configures every NIC that it knows"
+        fast = (one for one in nic_models().values() if one.rate_gbps >= intent.hosts.rate_gbps)
+        fitting = min(fast, key=_rate, default=None)
+        example = f", for example nic: {fitting.name}," if fitting else ""
+        yield note(DesignCode.NIC_MODEL, "hosts.nic", problem, f"State the model{example} so that others are refused")
 
 
 def needs_settings(intent: FabricIntent) -> bool:
