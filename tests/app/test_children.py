@@ -68,6 +68,14 @@ def test_one_that_ends_by_itself_is_named_with_its_last_line(tmp_path: Path) -> 
             children.check()
 
 
+def test_a_child_reads_its_standard_input_and_without_a_text_nothing(tmp_path: Path) -> None:
+    echo = [sys.executable, "-c", "import sys; print(sys.stdin.read())"]
+    with Children(threading.Event()) as children:
+        started = [children.start("echo", echo, tmp_path / f"{text}.log", text) for text in (b"fabric: pod64", None)]
+        assert [child.process.wait(20) for child in started] == [0, 0]
+        assert [child.log.read_text() for child in started] == ["fabric: pod64\n", "\n"]
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has parent-death signals")
 def test_a_killed_parent_leaves_no_child_even_one_that_ignores_signals(tmp_path: Path) -> None:
     log = tmp_path / "child.log"

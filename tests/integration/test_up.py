@@ -65,11 +65,16 @@ def test_a_run_of_two_turns_ends_by_itself_with_marks_and_pauses_in_the_incast_a
     assert not (tmp_path / "state" / "pod64.twin.json").exists()
 
 
-def test_ctrl_c_ends_everything_and_leaves_nothing(command: list[str], tmp_path: Path) -> None:
-    state = tmp_path / "state"
-    running = subprocess.Popen(
-        interruptible(command), cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+def test_ctrl_c_ends_everything_and_leaves_nothing_also_with_an_intent_from_standard_input(
+    command: list[str], repository: Path, tmp_path: Path
+) -> None:
+    state, fabric = tmp_path / "state", repository / "inventory" / "fabrics" / "pod64.yml"
+    words = ["-" if word == str(fabric) else word for word in command]
+    words += ["--job", str(repository / "inventory" / "jobs" / "ring.yml")]
+    with fabric.open() as intent:
+        running = subprocess.Popen(
+            interruptible(words), cwd=tmp_path, stdin=intent, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
     deadline = time.monotonic() + WAITS_S
     assert running.stderr is not None
     for line in running.stderr:

@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Self
 
 from railfab.errors import LabError
+from railfab.twin.detached import spawn
 
 END_WITHIN_S = 2.5
 """Time between asking a program to end and killing it."""
@@ -73,19 +74,9 @@ class Children:
         self._ending.join()
         self._end()
 
-    def start(self, name: str, command: Sequence[str], log: Path) -> Child:
-        """Run a program. Raises LabError when its log cannot be written."""
-        try:
-            log.parent.mkdir(parents=True, exist_ok=True)
-            output = log.open("wb")
-        except OSError as error:
-            problem = f"cannot be written ({(error.strerror or str(error)).lower()})"
-            raise LabError(str(log), problem, "Name another directory with --state") from None
-        with output:
-            process = subprocess.Popen(
-                _tied(command), stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
-            )
-        started = Child(name, process, log)
+    def start(self, name: str, command: Sequence[str], log: Path, text: bytes | None = None) -> Child:
+        """Run a program. text: its standard input. Raises LabError when its log cannot be written."""
+        started = Child(name, spawn(_tied(command), log, text), log)
         self._children.append(started)
         return started
 

@@ -26,8 +26,10 @@ from railfab.errors import EndpointError, LabError, RailfabError, raise_all
 from railfab.fabric import Design, resolve_endpoints
 from railfab.findings import DesignCode
 from railfab.intent import Job
+from railfab.intent.document import input_for
 from railfab.telemetry import SWITCH_INTERVAL_S, Collector, MetricsServer
 from railfab.topology import Role
+from railfab.twin import twin_command
 from railfab.twin.control import Control, connect
 from railfab.twin.files import claimed
 from railfab.twin.status import TwinStatus
@@ -166,7 +168,8 @@ class _Start:
         """Start everything. Raises _StopRequested when a stop is requested before it has finished."""
         fabric, options = self._fabric, self._options
         self._report(f"starting the twin of {fabric.intent.fabric}")
-        twin = children.start("twin", self._twin_command(), options.state / "twin.log")
+        command = twin_command(fabric.path, options.state, port=options.twin_port, accept=options.accept)
+        twin = children.start("twin", command, options.state / "twin.log", input_for(fabric.path))
         control = self._connect(twin)
         self._deploy()
         self._report(str(options.sampling))
@@ -180,14 +183,6 @@ class _Start:
             self._start_prometheus(children, server.url, control, prometheus_port)
             urls["Prometheus"] = f"http://{LOCALHOST}:{prometheus_port}"
         return _Run(fabric, options, control, collector, children, urls, self._began_s)
-
-    def _twin_command(self) -> list[str]:
-        state, port = str(self._options.state), str(self._options.twin_port)
-        accept = [f"--accept={code}" for code in self._options.accept]
-        return [
-            *(sys.executable, "-m", "railfab", "twin", str(self._fabric.path), "--state", state, "--port", port),
-            *accept,
-        ]
 
     def _connect(self, twin: Child) -> Control:
         """The control of the twin, once it answers."""

@@ -3,7 +3,6 @@ and stop twins."""
 
 from __future__ import annotations
 
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -48,7 +47,7 @@ ConfiguredOption = Annotated[
 ]
 DetachOption = Annotated[
     bool,
-    typer.Option("--detach", metavar="", help="Return when the switches can be reached; the twin goes on."),
+    typer.Option("--detach", metavar="", help="Return when the switches can be reached; the twin keeps running."),
 ]
 RunningTwin = Annotated[
     Path | None,
@@ -96,12 +95,12 @@ def twin(
 ) -> None:
     """Serve every switch of a fabric as a gNMI target, with a simulation of its traffic behind them, until Ctrl-C.
 
-    With --detach it goes on without a terminal: `railfab twin status` shows it, `railfab twin stop` ends it.
+    With --detach it keeps running without a terminal: `railfab twin status` shows it, `railfab twin stop` ends it.
     An intent whose file is called status or stop is ./status or ./stop.
     """
     from railfab.fabric import design
     from railfab.intent import load_job
-    from railfab.twin import Twin, running, serve
+    from railfab.twin import Twin, running, serve, twin_command
 
     wanted = load_job(job) if job is not None else None
     fabric = design(file)
@@ -112,10 +111,10 @@ def twin(
         return
     stop_at_errors(fabric, accept)
     if detach:
-        options = ["--state", str(state), "--port", str(port), *(f"--accept={code}" for code in accept or ())]
-        options += ["--job", str(job)] if job is not None else []
-        options += ["--configured"] if configured else []
-        _detach(fabric, state, options)
+        command = twin_command(fabric.path, state, port=port, accept=accept or (), verbose=True)
+        command += ["--job", str(job)] if job is not None else []
+        command += ["--configured"] if configured else []
+        _detach(fabric, state, command)
         return
     served = Twin(fabric, state=state, base_port=port, configured=configured, job=wanted)
     serve(served, started=lambda: _announce(served, wanted))
@@ -128,22 +127,20 @@ def _announce(served: Twin, job: Job | None) -> None:
     stderr().print(f"{doing}; job metrics at {served.control.metrics_url}; Ctrl-C ends it")
 
 
-def _detach(fabric: Design, state: Path, options: list[str]) -> None:
-    """Start this command in a session of its own, and say where it is and how to go on."""
-    from railfab.intent.document import STDIN, standard_input
+def _detach(fabric: Design, state: Path, command: list[str]) -> None:
+    """Run this command in a session of its own, and print its files and the next commands."""
+    from railfab.intent.document import input_for
     from railfab.twin import start_detached
     from railfab.twin.files import twin_files
 
-    name, intent = fabric.topology.fabric, str(fabric.path)
-    text = standard_input() if fabric.path == STDIN else None
-    command = [sys.executable, "-m", "railfab", "--verbose", "twin", intent, *options]
-    status = start_detached(command, state, name, text)
+    name = fabric.topology.fabric
+    status = start_detached(command, state, name, input_for(fabric.path))
     files = twin_files(state, name)
     lines = (
         f"twin of {name}: {counted(len(status.switches), 'switch')} can be reached (process {status.pid})",
         f"endpoints: {files.endpoints}",
         f"log: {files.log}",
-        f"next: railfab deploy {intent} --on twin; to end it: railfab twin stop",
+        f"next: railfab deploy {fabric.path} --on twin; to end it: railfab twin stop",
     )
     for line in lines:
         stdout().print(line, soft_wrap=True, markup=False)

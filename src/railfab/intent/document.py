@@ -136,6 +136,11 @@ def standard_input() -> bytes:
     return sys.stdin.buffer.read(MAX_BYTES + 1)
 
 
+def input_for(path: Path) -> bytes | None:
+    """Standard input of another process that reads the same document; None where that is a file."""
+    return standard_input() if path == STDIN else None
+
+
 def _syntax_fault(path: Path, text: str, error: yaml.YAMLError) -> IntentError:
     mark, context_mark = (getattr(error, name, None) for name in ("problem_mark", "context_mark"))
     line = mark.line if mark else 0

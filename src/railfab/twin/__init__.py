@@ -1,7 +1,7 @@
 """The twin: virtual switches behind real gNMI servers, over a simulated fabric that can be controlled while it runs."""
 
 from railfab.twin.control import Control, connect, running
-from railfab.twin.detached import FoundTwin, found_twins, start_detached, stop
+from railfab.twin.detached import FoundTwin, found_twins, start_detached, stop, twin_command
 from railfab.twin.serve import serve
 from railfab.twin.service import BASE_PORT, Twin
 from railfab.twin.status import SwitchStatus, TwinStatus
@@ -19,4 +19,5 @@ __all__ = [
     "serve",
     "start_detached",
     "stop",
+    "twin_command",
 ]

@@ -65,7 +65,7 @@ class Control:
             said = json.load(error)
             raise DeviceError(said["where"], said["problem"], said["remedy"]) from None
         except (urllib.error.URLError, HTTPException, OSError):
-            raise _not_running(self.fabric) from None
+            raise not_running(self.fabric) from None
 
 
 def connect(state: Path, fabric: str) -> Control:
@@ -74,7 +74,7 @@ def connect(state: Path, fabric: str) -> Control:
         document = json.loads(twin_files(state, fabric).control.read_text())
         control = Control(fabric, document["url"], document["token"])
     except (OSError, ValueError, KeyError):
-        raise _not_running(fabric) from None
+        raise not_running(fabric) from None
     control.status()
     return control
 
@@ -87,5 +87,6 @@ def running(state: Path, fabric: str) -> Control | None:
         return None
 
 
-def _not_running(fabric: str) -> EndpointError:
+def not_running(fabric: str) -> EndpointError:
+    """The error of a fabric without a running twin."""
     return EndpointError(fabric, "no twin is running", "Start it with railfab twin FILE")

@@ -6,15 +6,17 @@ import fcntl
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from railfab.endpoints import make_folder
 from railfab.errors import EndpointError, LabError
-from railfab.twin.control import running
+from railfab.findings import DesignCode
+from railfab.twin.control import connect, not_running
 from railfab.twin.files import TwinFiles, claimed, twin_files
 from railfab.twin.status import TwinStatus
 
@@ -33,30 +35,49 @@ class FoundTwin:
     status: TwinStatus | None
 
 
+def twin_command(
+    intent: Path, state: Path, *, port: int, accept: Sequence[DesignCode] = (), verbose: bool = False
+) -> list[str]:
+    """The command that serves a twin; further options can follow it."""
+    railfab = [sys.executable, "-m", "railfab", *(["--verbose"] if verbose else [])]
+    accepted = [f"--accept={code}" for code in accept]
+    return [*railfab, "twin", str(intent), "--state", str(state), "--port", str(port), *accepted]
+
+
 def start_detached(command: Sequence[str], state: Path, fabric: str, intent: bytes | None = None) -> TwinStatus:
     """Start a twin in a session of its own, and return when its switches can be reached.
 
     command: serves the twin of this fabric. intent: what it reads from standard input. Its output is in
     `TwinFiles.log`. Raises LabError, with the reason from the log, when it ends before, or when one is running.
+    A twin that does not get so far is ended, also by Ctrl-C.
     """
     files = twin_files(state, fabric)
     if _holder(files) is not None:
         raise LabError(fabric, f"a twin is already running ({files.endpoints})", "Stop it: railfab twin stop")
-    process = _spawn(command, files.log, intent)
-    try:
+    process = spawn(command, files.log, intent, own_session=True)
+    with ExitStack() as unless_reached:
+        unless_reached.callback(_end, process)
         while process.poll() is None:
-            control = running(state, fabric) if files.control.exists() else None
-            if control is not None and (status := control.status()).pid == process.pid:
+            status = _status(state, fabric)
+            if status is not None and status.pid == process.pid:
+                unless_reached.pop_all()
                 return status
             time.sleep(POLL_S)
-    except BaseException:
-        process.terminate()
-        process.wait()
-        raise
     raise LabError(fabric, f"the twin ended: {_reason(files.log)}", f"Its log is {files.log}")
 
 
-def _spawn(command: Sequence[str], log: Path, intent: bytes | None) -> subprocess.Popen[bytes]:
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    process.wait()
+
+
+def spawn(
+    command: Sequence[str], log: Path, text: bytes | None, *, own_session: bool = False
+) -> subprocess.Popen[bytes]:
+    """Run a program. log: file of its output. text: its standard input. Raises LabError when the log cannot be written.
+
+    own_session: a terminal that is closed, and Ctrl-C in it, do not end the program.
+    """
     try:
         make_folder(log.parent)
         output = log.open("wb")
@@ -64,13 +85,13 @@ def _spawn(command: Sequence[str], log: Path, intent: bytes | None) -> subproces
         problem = f"cannot be written ({(error.strerror or str(error)).lower()})"
         raise LabError(str(log), problem, "Name another directory with --state") from None
     with output:
-        stdin = subprocess.DEVNULL if intent is None else subprocess.PIPE
+        stdin = subprocess.DEVNULL if text is None else subprocess.PIPE
         process = subprocess.Popen(
-            command, stdin=stdin, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
+            command, stdin=stdin, stdout=output, stderr=subprocess.STDOUT, start_new_session=own_session
         )
-    if process.stdin is not None and intent is not None:
+    if process.stdin is not None and text is not None:
         with suppress(BrokenPipeError), process.stdin:
-            process.stdin.write(intent)
+            process.stdin.write(text)
     return process
 
 
@@ -86,10 +107,16 @@ def found_twins(state: Path, fabric: str | None = None) -> list[FoundTwin]:
     names = sorted(path.name.removesuffix(LOCK) for path in state.glob(f"*{LOCK}"))
     holders = {name: _holder(twin_files(state, name)) for name in names if fabric in (None, name)}
     return [
-        FoundTwin(fabric=name, pid=pid, status=control.status() if (control := running(state, name)) else None)
-        for name, pid in holders.items()
-        if pid is not None
+        FoundTwin(fabric=name, pid=pid, status=_status(state, name)) for name, pid in holders.items() if pid is not None
     ]
+
+
+def _status(state: Path, fabric: str) -> TwinStatus | None:
+    """The status of a twin; None when it does not answer."""
+    try:
+        return connect(state, fabric).status()
+    except EndpointError:
+        return None
 
 
 def stop(state: Path, found: FoundTwin) -> None:
@@ -113,7 +140,7 @@ def _signal(found: FoundTwin, number: signal.Signals) -> None:
     try:
         os.kill(found.pid, number)
     except ProcessLookupError:
-        raise EndpointError(found.fabric, "no twin is running", "Start it with railfab twin FILE") from None
+        raise not_running(found.fabric) from None
     except PermissionError:
         problem = f"process {found.pid} of its twin belongs to another user"
         raise LabError(found.fabric, problem, "Stop it as that user") from None
