@@ -1,7 +1,9 @@
-"""The process that listens on a TCP port of this machine, from Linux's /proc: for errors about a port in use."""
+"""Reasons why a TCP port cannot be listened on: for one in use the process that does, from Linux's /proc."""
 
 from __future__ import annotations
 
+import errno
+import os
 from contextlib import suppress
 from pathlib import Path
 
@@ -22,6 +24,14 @@ def listener(port: int) -> str | None:
             if any(_link(file) in sockets for file in (process / "fd").iterdir()):
                 return f"process {process.name} ({_command(process)})"
     return None
+
+
+def bind_problem(error: OSError, port: int) -> str:
+    """Reason why a server cannot listen on a port, from the error of the attempt: `in use by ...`, or the system's."""
+    number = error.errno or 0
+    if number == errno.EADDRINUSE:
+        return in_use(port)
+    return (os.strerror(number) if number > 0 else error.strerror or str(error)).lower()  # negative: of getaddrinfo
 
 
 def in_use(port: int) -> str:

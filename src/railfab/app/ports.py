@@ -6,7 +6,7 @@ import shutil
 import socket
 
 from railfab.errors import LabError
-from railfab.listeners import in_use
+from railfab.listeners import bind_problem
 from railfab.units import PROMETHEUS_PORT
 
 LOCALHOST = "127.0.0.1"
@@ -26,24 +26,24 @@ def free_ports(metrics: int, prometheus: int | None, twin: range = range(0)) -> 
     if prometheus == 0 or shutil.which("prometheus") is None:
         return None
     if prometheus is None:
-        return PROMETHEUS_PORT if _is_free(PROMETHEUS_PORT) else _any_free_port()
+        return PROMETHEUS_PORT if _bind_problem(PROMETHEUS_PORT) is None else _any_free_port()
     _require_free("--prometheus-port", prometheus)
     return prometheus
 
 
 def _require_free(option: str, port: int) -> None:
-    if not _is_free(port):
-        problem = f"cannot be listened on ({in_use(port)})"
+    if (reason := _bind_problem(port)) is not None:
+        problem = f"cannot be listened on ({reason})"
         raise LabError(f"{LOCALHOST}:{port}", problem, f"End what uses it, or choose another {option}")
 
 
-def _is_free(port: int) -> bool:
-    """Whether a server can listen on the port."""
+def _bind_problem(port: int) -> str | None:
+    """Reason why a server cannot listen on the port; None when it can."""
     try:
         socket.create_server((LOCALHOST, port)).close()
-    except OSError:
-        return False
-    return True
+    except OSError as error:
+        return bind_problem(error, port)
+    return None
 
 
 def _any_free_port() -> int:

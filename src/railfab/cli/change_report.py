@@ -72,7 +72,7 @@ def print_changes(fabric: Design, changing: Sequence[Preview], texts: Mapping[st
     groups = grouped(changing, lambda one: one.name if view is View.FULL else mask.key(settings[one.name], one.diff))
     for group in groups:
         first = group[0]
-        console.print(f"{', '.join(folded_sets([one.name for one in group]))}", style="bold", markup=False)
+        console.print(", ".join(folded_sets([one.name for one in group])), style="bold", markup=False)
         for line in settings[first.name]:
             console.print(f"  {line}", soft_wrap=True, markup=False)
         if any(one.diff != first.diff for one in group):

@@ -25,6 +25,7 @@ from railfab.endpoints import STATE_DIR
 from railfab.errors import RailfabError, each
 from railfab.fabric import Design, NotAccepted
 from railfab.findings import DesignCode, Finding, Severity
+from railfab.topology.grouping import grouped
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -187,15 +188,16 @@ def print_findings(found: Iterable[Finding], console: Console | None = None) -> 
 
 
 def folded(found: Sequence[Finding]) -> tuple[Finding, ...]:
-    """The findings, those that several switches have alike as one that names the first of them."""
-    groups: dict[Finding, list[Finding]] = {}
-    for finding in found:
-        rest = finding.where.removeprefix(finding.switch)
-        groups.setdefault(replace(finding, where=rest), []).append(finding)
+    """The findings; those that several switches share as one that names the first of them."""
     return tuple(
-        finding if not more else replace(finding, where=f"{finding.switch} and {len(more)} more{rest.where}")
-        for rest, (finding, *more) in groups.items()
+        first if not more else replace(first, where=f"{first.switch} and {len(more)} more{_place(first)}")
+        for first, *more in grouped(found, lambda finding: replace(finding, where=_place(finding)))
     )
+
+
+def _place(finding: Finding) -> str:
+    """`where` without the name of the switch."""
+    return finding.where.removeprefix(finding.switch)
 
 
 def findings_document(found: Iterable[Finding]) -> list[dict[str, str]]:

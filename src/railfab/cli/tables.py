@@ -57,9 +57,7 @@ def _longest_word(cell: str) -> int:
 
 def _aligned(cells: Cells, widths: Sequence[int]) -> Iterator[str]:
     """Rows with two spaces between columns, numbers aligned right."""
-    numeric = [
-        len(column) > 1 and all(map(_is_number, filter(None, column[1:]))) for column in zip(*cells, strict=True)
-    ]
+    numeric = [_is_numeric(column) for column in zip(*cells, strict=True)]
     for row in cells:
         parts = [_wrapped(cell, width) for cell, width in zip(row, widths, strict=True)]
         for line in zip_longest(*parts, fillvalue=""):

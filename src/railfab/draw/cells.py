@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Generic, TypeVar
 
+from railfab import folding
 from railfab.draw.equivalence import Signature, equivalence_classes
 from railfab.topology import Node, Role
 
@@ -159,11 +160,5 @@ def short_name(name: str) -> str:
 
 
 def number_ranges(numbers: Iterable[int]) -> str:
-    """`2, 4-8`"""
-    runs: list[list[int]] = []
-    for number in sorted(set(numbers)):
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
+    """Numbers in any order as ranges: `2, 4-8`."""
+    return folding.number_ranges(sorted(set(numbers))).replace(",", ", ")

@@ -28,7 +28,7 @@ from railfab.gnmi.reader import Reader
 from railfab.gnmi.streams import SubscriptionError, Subscriptions, snapshot, stream, subscriptions
 from railfab.gnmi.target import SwitchableTarget, Target
 from railfab.gnmi.values import ENCODINGS
-from railfab.listeners import in_use
+from railfab.listeners import bind_problem
 
 GET_AGE_S = 0.5
 """Maximum age of the values of a Get [s]."""
@@ -148,19 +148,19 @@ class GnmiServer:
             self.port = self._bind(server, address)
         except RuntimeError:
             remedy = "End what uses the port, or choose another with --port"
-            raise DeviceError(self.target.name, f"cannot listen on {address}, {self._obstacle()}", remedy) from None
+            raise DeviceError(self.target.name, f"cannot listen on {address}, {self._bind_problem()}", remedy) from None
         await self._loop.started(server)
         self._server = server
 
-    def _obstacle(self) -> str:
+    def _bind_problem(self) -> str:
         """The operating system's reason why the address cannot be used; gRPC does not give it."""
         family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
         with socket.socket(family) as probe:
             try:
                 probe.bind((self.host, self.port))
             except OSError as error:
-                busy = error.errno == errno.EADDRINUSE
-                return f"it is {in_use(self.port)}" if busy else (error.strerror or str(error)).lower()
+                reason = bind_problem(error, self.port)
+                return f"it is {reason}" if error.errno == errno.EADDRINUSE else reason
         return "it was in use"
 
     def _bind(self, server: Any, address: str) -> int:

@@ -6,7 +6,6 @@ system of the server. Background jobs of a session continue when the connection 
 
 from __future__ import annotations
 
-import errno
 import hmac
 import os
 from dataclasses import dataclass, field
@@ -18,7 +17,7 @@ from typing import Self
 import asyncssh
 
 from railfab.errors import LabError
-from railfab.listeners import in_use
+from railfab.listeners import bind_problem
 from railfab.ssh.cli import run_cli
 from railfab.ssh.dialogue import NewCli
 from railfab.ssh.processes import run_session
@@ -109,10 +108,8 @@ async def serve(
             keepalive_interval=KEEPALIVE_S,
         )
     except OSError as error:
-        number = error.errno or 0
-        problem = (os.strerror(number) if number > 0 else str(error.strerror)).lower()
-        problem = in_use(port) if number == errno.EADDRINUSE else problem
-        raise LabError(where, f"cannot listen ({problem})", "Use a free port and an address of this machine") from None
+        problem = f"cannot listen ({bind_problem(error, port)})"
+        raise LabError(where, problem, "Use a free port and an address of this machine") from None
     return SshServer(acceptor, key)
 
 

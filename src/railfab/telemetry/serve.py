@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import logging
 import socket
@@ -18,7 +17,7 @@ from wsgiref.types import StartResponse, WSGIEnvironment
 from prometheus_client import CollectorRegistry, make_wsgi_app
 
 from railfab.errors import RailfabError
-from railfab.listeners import in_use
+from railfab.listeners import bind_problem
 from railfab.units import COLLECTOR_PORT
 
 logger = logging.getLogger(__name__)
@@ -78,8 +77,7 @@ class MetricsServer:
         except OverflowError:
             raise ListenError(f"{host}:{port}", "is no port", "Choose one from 1 to 65535") from None
         except OSError as error:
-            reason = in_use(port) if error.errno == errno.EADDRINUSE else (error.strerror or str(error)).lower()
-            problem = f"cannot be listened on ({reason})"
+            problem = f"cannot be listened on ({bind_problem(error, port)})"
             raise ListenError(f"{host}:{port}", problem, "End what uses it, or choose another --port") from None
         self._thread = threading.Thread(target=self._server.serve_forever, name="railfab-metrics", daemon=True)
 
