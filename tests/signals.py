@@ -27,13 +27,17 @@ def interruptible(command: Sequence[str]) -> list[str]:
 def until_caught(pid: int, number: signal.Signals, within_s: float = 60) -> None:
     """Wait until a child has a handler for a signal, or has ended."""
     until_s = time.monotonic() + within_s
-    while not _has_ended(found := _status(pid)) and not int(found["SigCgt"], 16) >> (number - 1) & 1:
+    while is_running(pid) and not int(_status(pid)["SigCgt"], 16) >> (number - 1) & 1:
         assert time.monotonic() < until_s, f"process {pid} has no handler for {number.name}"
         time.sleep(0.02)
 
 
-def _has_ended(status: dict[str, str]) -> bool:
-    return status["State"].startswith("Z")
+def is_running(pid: int) -> bool:
+    """Whether a process runs; one that has ended and waits to be reaped does not."""
+    try:
+        return not _status(pid)["State"].startswith("Z")
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def _status(pid: int) -> dict[str, str]:

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.signals import is_running
 
 from railfab.app.children import END_WITHIN_S, Children
 from railfab.errors import LabError
@@ -91,14 +92,6 @@ def test_a_killed_parent_leaves_no_child_even_one_that_ignores_signals(tmp_path:
     while is_running(pid):
         assert time.monotonic() < until_s
         time.sleep(0.02)
-
-
-def is_running(pid: int) -> bool:
-    """Whether a process runs; one that has ended and waits to be reaped does not."""
-    try:
-        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
-    except FileNotFoundError:
-        return False
 
 
 def test_a_log_that_cannot_be_written_is_named(tmp_path: Path) -> None:

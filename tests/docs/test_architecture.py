@@ -7,11 +7,11 @@ import tomllib
 from pathlib import Path
 from xml.etree import ElementTree
 
+from tests.draw.pictures import TOUCH
+
 from railfab.draw.text_width import width_of
 
 SVG = "{http://www.w3.org/2000/svg}"
-TOUCH = 4.0
-"""Closer than this, a text touches the frame beside it in some browser [px]."""
 
 
 def _packages(repository: Path) -> set[str]:

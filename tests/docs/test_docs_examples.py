@@ -49,10 +49,11 @@ def outcome(world: World, step: Step) -> str:
 
 
 README = DOCS.parent / "README.md"
+BLOCKS = [found["body"] for found in PASTED.finditer(README.read_text())]
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("block", [found["body"] for found in PASTED.finditer(README.read_text())])
+@pytest.mark.parametrize("block", BLOCKS)
 def test_a_block_of_the_readme_works_when_it_is_pasted(block: str, repository: Path, tmp_path: Path) -> None:
     world = World(tmp_path, repository)
     (tmp_path / ".venv").symlink_to(sys.prefix)
@@ -61,6 +62,11 @@ def test_a_block_of_the_readme_works_when_it_is_pasted(block: str, repository: P
         WORLDS["paste"](world, stack)
         code, printed = world.run(script)
         assert code == 0, printed
+
+
+def test_the_readme_has_blocks_to_paste_and_one_of_them_deploys_to_a_twin() -> None:
+    assert len(BLOCKS) >= 2
+    assert any("--detach" in block and "railfab deploy" in block for block in BLOCKS)
 
 
 @pytest.mark.parametrize("page", [README, *sorted(DOCS.glob("*.md"))], ids=lambda page: page.name)

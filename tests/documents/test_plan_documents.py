@@ -83,7 +83,7 @@ def test_others_files_stay_and_batches_of_hosts_that_are_gone_go(tmp_path: Path)
 
 
 def test_nic_settings_of_an_earlier_plan_go_with_the_lossless_class(tmp_path: Path) -> None:
-    """Files of these names that somebody else has written stay."""
+    """Files of these names that `plan` did not write stay."""
     out = tmp_path / "out"
     write_documents(planned(POD64), out)
     assert set(NICS) <= set(files(out))

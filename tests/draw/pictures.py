@@ -16,6 +16,8 @@ SIZES = {"head": 18, "name": 12, "title": 12, "chip": 10, "note": 11, "side": 11
 BOLD = {"head", "name", "title", "chip"}
 MIDDLE = {"name", "note", "chip", "bar"}
 NODE_CLASSES = {"leaf", "spine", "super", "hosts"}
+TOUCH = 4.0
+"""Closer than this, a text touches the frame beside it in some browser [px]."""
 
 
 @dataclass(frozen=True, kw_only=True)

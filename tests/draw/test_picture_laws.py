@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.draw.pictures import (
+    TOUCH,
     Design,
     frames,
     labels,
@@ -33,8 +34,6 @@ from railfab.topology import Net, Role, Topology, wire
 
 FABRICS = sorted((Path(__file__).parents[2] / "inventory" / "fabrics").glob("*.yml"))
 MOST_BYTES, MOST_WIDTH = 150_000, 1400
-TOUCH = 4.0
-"""Closer than this, a text touches the frame beside it in some browser [px]."""
 
 designs = st.builds(
     Design,

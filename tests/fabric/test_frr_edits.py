@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from tests.fabric.frr_edits import HARMFUL, HARMLESS, REFUSED, Edit
+from tests.findings import reasons, wrong
+from tests.platforms.frr.grammar import refused_lines
 
 from railfab.fabric import Design, design
 from railfab.fabric.audit import configuration_findings
@@ -32,17 +33,16 @@ def edited(fabric: Design, edit: Edit) -> str:
 @pytest.mark.parametrize("edit", HARMFUL, ids=lambda edit: edit.name)
 def test_an_edit_that_harms_is_an_error_or_a_warning_by_name(fabric: Design, edit: Edit) -> None:
     found = configuration_findings(fabric, {LEAF: edited(fabric, edit)})
-    named = {one.problem.partition(": ")[0].removeprefix("hazard ") for one in found if one.code == "hazard"}
-    named |= {str(one.code) for one in found}
-    assert edit.expected in named
+    assert edit.expected in reasons(wrong(found))
     assert found[0].severity is not Severity.NOTE
     assert {one.switch for one in found} == {LEAF} | {one.switch for one in found if "subnet" in one.code}
 
 
 @pytest.mark.parametrize("edit", HARMLESS, ids=lambda edit: edit.name)
 def test_an_edit_that_does_not_harm_is_a_note_or_nothing(fabric: Design, edit: Edit) -> None:
-    found = configuration_findings(fabric, {LEAF: edited(fabric, edit)})
-    assert [one.line for one in found if one.severity is not Severity.NOTE] == []
+    text = edited(fabric, edit)
+    assert text != fabric.texts[LEAF]
+    assert [one.line for one in wrong(configuration_findings(fabric, {LEAF: text}))] == []
 
 
 @pytest.mark.lab
@@ -55,8 +55,7 @@ def test_frr_takes_every_edit_but_those_that_it_refuses(fabric: Design, tmp_path
         names += [edit.name] * (len(lines) - len(names))
     path = tmp_path / "frr.conf"
     path.write_text("\n".join(lines) + "\n")
-    done = subprocess.run(["vtysh", "-C", "-f", str(path)], capture_output=True, text=True, timeout=60)
-    refused = {names[int(number) - 1] for number in re.findall(r"(?m)^line (\d+):", done.stdout + done.stderr)}
+    refused = {names[number - 1] for number in refused_lines(path)}
     assert refused == {edit.name for edit in HARMFUL if edit.expected in REFUSED}
 
 

@@ -26,13 +26,13 @@ AGGREGATED = {"profile__bgp": {"aggregate_hosts": True}}
 
 
 def held(state: ForwardingState, switch: str) -> tuple[int, int]:
-    """Prefixes that a switch has a route to, those that it tells nobody included, and its distinct next-hop groups."""
+    """Prefixes that a switch has a route to, announced or not, and its distinct next-hop groups."""
     routes = state.routes
     row = routes.rows[switch]
     hops = routes.hops[row]
-    untold = sum(prefix not in routes.groups.numbers for prefix in routes.connected[switch])
+    unannounced = sum(prefix not in routes.groups.numbers for prefix in routes.connected[switch])
     learned = int(routes.groups.sizes[routes.cost[row] < UNREACHED].sum())
-    return learned + untold, len(np.unique(hops[hops != NO_HOPS]))
+    return learned + unannounced, len(np.unique(hops[hops != NO_HOPS]))
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -42,7 +42,9 @@ def test_what_a_tier_holds_is_what_its_switches_learn(shape: str, hosts: dict[st
     topology = wire(intent)
     state = converged(topology, intent)
     switches = {Role.LEAF: "pod1-seg1-leaf1", Role.SPINE: "pod1-spine1", Role.SUPER: "super1"}
-    for use in table_use(topology, intent):
+    uses = table_use(topology, intent)
+    assert {use.role for use in uses} >= {Role.LEAF, Role.SPINE}
+    for use in uses:
         prefixes, groups = held(state, switches[use.role])
         above_leaves = sum(node.role is not Role.LEAF for node in topology.switches())
         assert use.prefixes - above_leaves <= prefixes <= use.prefixes, use.role
@@ -76,7 +78,6 @@ def test_aggregates_reach_what_single_prefixes_reach_also_after_the_failure_of_a
 
 
 def _without_host(state: ForwardingState, host: str, port: str) -> ForwardingState:
-
     return converge(state, FabricChange({}, cut=frozenset({(host, port)})))
 
 

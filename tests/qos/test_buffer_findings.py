@@ -76,18 +76,25 @@ def test_the_share_of_headroom_is_the_limit() -> None:
 
 
 def test_a_buffer_too_small_for_ecn_to_act_first() -> None:
-    assert said([PortLoad(400, 40, 16), PortLoad(100, 5, 1)], 9_000_000)[1:] == [
+    assert said([PortLoad(400, 40, 16), PortLoad(100, 5, 1)], 9_000_000) == [
+        (
+            Severity.WARNING,
+            "pod1-spine1: headroom of 17 lossless ports is 4.42 MB, more than 24 % of the buffer of 9.00 MB, and "
+            "leaves 3.68 MB for lossless queues. Use shorter cables, fewer lossless ports, or a model with more "
+            "buffer; or share headroom among ports if the platform supports it.",
+        ),
         (
             Severity.ERROR,
             "pod1-spine1: Kmax of 400G ports (1.50 MB) is not below the 0.71 MB at which the chip pauses when a "
             "quarter of its 17 lossless ports are congested, so ECN marks too late. Use a model with more "
             "buffer, or fewer lossless ports on this one.",
-        )
+        ),
     ]
 
 
 def test_several_speeds_are_one_finding() -> None:
-    _, (_, text) = said([PortLoad(400, 40, 16), PortLoad(400, 5, 16), PortLoad(800, 5, 8)], 27_000_000)
+    (_, headroom), (_, text) = said([PortLoad(400, 40, 16), PortLoad(400, 5, 16), PortLoad(800, 5, 8)], 27_000_000)
+    assert "headroom of 40 lossless ports is 11.33 MB, more than 24 % of the buffer" in headroom
     assert "Kmax of 400G ports (1.50 MB) and 800G ports (3.00 MB) is not below the 1.18 MB at which" in text
 
 
@@ -100,10 +107,10 @@ def test_without_pfc_the_queue_drops_where_it_would_have_paused() -> None:
 
 
 def test_without_ecn_there_is_no_kmax_to_compare() -> None:
-    assert [text.split(":")[1][:20] for _, text in said([PortLoad(400, 40, 16)], 9_000_000, Lossless(ecn=False))] == [
-        " headroom of 16 loss",
-        " the lossless class ",
-    ]
+    (first, headroom), (second, class_) = said([PortLoad(400, 40, 16)], 9_000_000, Lossless(ecn=False))
+    assert (first, second) == (Severity.WARNING, Severity.WARNING)
+    assert headroom.startswith("pod1-spine1: headroom of 16 lossless ports is 4.28 MB, more than 24 % of the buffer")
+    assert class_.startswith("pod1-spine1: the lossless class has PFC without ECN: ")
 
 
 def ramp(kmin_bytes: int, kmax_bytes: int) -> Lossless:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import threading
 import time
 import urllib.error
@@ -69,7 +70,7 @@ def test_a_port_in_use_is_one_line(server: MetricsServer) -> None:
     port = int(server.url.rpartition(":")[2])
     with pytest.raises(
         ListenError,
-        match=rf"^127\.0\.0\.1:{port}: cannot be listened on \(in use by process \d+ \(.*\)\)\. End what",
+        match=rf"^127\.0\.0\.1:{port}: cannot be listened on \(in use by process {os.getpid()} \(.*\)\)\. End what",
     ):
         MetricsServer(CollectorRegistry(), dict, port=port)
 

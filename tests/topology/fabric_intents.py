@@ -15,6 +15,18 @@ from railfab.topology import Topology, wire
 SMALL = ("7220-ixr-d5", "7050dx4-32s", "sn4700")
 """32 cages of 400G that split into 2 x 200G and 4 x 100G."""
 
+BLOCKS = {
+    1: [1, 4, 7, 10],
+    2: [13, 16, 19, 22],
+    3: [25, 28, 31, 34],
+    4: [37, 40, 43, 46],
+    5: [2, 5, 8, 11],
+    6: [14, 17, 20, 23],
+    7: [26, 29, 32, 35],
+    8: [38, 41, 44, 47],
+}
+"""Cages of each rail in the design rail-blocks, on switches of 48 cages."""
+
 
 def fabric(**changes: Any) -> FabricIntent:
     """A pod of two segments on 7220-ixr-d5, as an intent file would say it; `changes` by dotted key."""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tests.topology.fabric_intents import fabric
+from tests.topology.fabric_intents import BLOCKS, fabric
 
 from railfab.intent import FabricIntent, load_intent
 from railfab.topology import Role, Topology, findings, wire
@@ -106,16 +106,7 @@ def test_explicit_blocks_put_each_rail_on_its_ports() -> None:
     topology = wired("rail-blocks")
     assert {
         rail: sorted({cage for cage, _ in spots}) for rail, spots in places(topology, "pod1-seg1-leaf1").items()
-    } == {
-        1: [1, 4, 7, 10],
-        2: [13, 16, 19, 22],
-        3: [25, 28, 31, 34],
-        4: [37, 40, 43, 46],
-        5: [2, 5, 8, 11],
-        6: [14, 17, 20, 23],
-        7: [26, 29, 32, 35],
-        8: [38, 41, 44, 47],
-    }
+    } == BLOCKS
     leaf = topology.node("pod1-seg1-leaf1")
     assert topology.model_of(leaf).cages == 48
     assert {(breakout.lanes, breakout.rate_gbps) for breakout in leaf.breakouts} == {(2, 200)}

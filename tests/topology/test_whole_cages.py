@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.topology.fabric_intents import fabric
+from tests.topology.fabric_intents import BLOCKS, fabric
 
 from railfab.device import Port, plan
 from railfab.documents import bill_of_materials
@@ -14,16 +14,6 @@ from railfab.intent import FabricIntent
 from railfab.topology import Topology, findings, wire
 from railfab.topology.racks import racks
 
-BLOCKS = {
-    1: [1, 4, 7, 10],
-    2: [13, 16, 19, 22],
-    3: [25, 28, 31, 34],
-    4: [37, 40, 43, 46],
-    5: [2, 5, 8, 11],
-    6: [14, 17, 20, 23],
-    7: [26, 29, 32, 35],
-    8: [38, 41, 44, 47],
-}
 PAIR = ("pod1-seg1-leaf1", "pod1-seg1-leaf2")
 
 

@@ -74,8 +74,8 @@ class Deploy:
             start_new_session=True,
         )
 
-    def go_on(self, steps: int = 1) -> None:
-        """Let it go beyond the step where it waits, and beyond others."""
+    def resume(self, steps: int = 1) -> None:
+        """Let it continue beyond the step where it waits, and beyond others."""
         assert self.process.stdin is not None
         self.process.stdin.write("\n" * steps)
         self.process.stdin.flush()
@@ -150,12 +150,12 @@ def programs_waiting_for_the_lock(node: Node) -> list[int]:
 
 @contextmanager
 def deploy_that_applies(node: Node, folder: Path) -> Iterator[Deploy]:
-    """A deploy whose candidate is applied, and whose program on the switch does not know yet; it goes on at the end."""
+    """A deploy whose candidate is applied, by a command that has not ended; it continues at the end."""
     held, go = (node.root / "tmp" / name for name in ("held", "go"))
     with Deploy(node, folder, hold=HOLD) as deploy:
         try:
             deploy.reach("staged")
-            deploy.go_on()
+            deploy.resume()
             assert within(60, held.exists)
             yield deploy
         finally:
@@ -166,14 +166,14 @@ def deploy_that_applies(node: Node, folder: Path) -> Iterator[Deploy]:
 
 @contextmanager
 def deploy_that_waits_for_the_lock(node: Node, folder: Path, step: str) -> Iterator[Deploy]:
-    """A deploy whose next step waits on the switch, which it goes on with at the end."""
+    """A deploy whose next step waits for the lock of the switch; it continues at the end."""
     with Deploy(node, folder) as deploy:
         deploy.reach("staged")
         if step == "committed":
-            deploy.go_on()
+            deploy.resume()
             deploy.reach("committed")
         with node.locked():
-            deploy.go_on()
+            deploy.resume()
             assert within(60, lambda: programs_waiting_for_the_lock(node) != [])
             yield deploy
         assert within(30, lambda: idle(node)), node.programs()
@@ -191,7 +191,7 @@ def test_a_deploy_killed_between_two_steps_leaves_what_it_had_done(
         with Deploy(leaf, tmp_path) as deploy:
             deploy.reach("staged")
             if step == "committed":
-                deploy.go_on()
+                deploy.resume()
                 deploy.reach("committed")
             deploy.kill()
         assert finish(leaf, former, confirming=confirming) == end
@@ -265,7 +265,7 @@ def test_a_deploy_killed_at_any_moment_leaves_a_change_that_is_finished_by_name(
 ) -> None:
     former = leaf.running()
     with booting_only_what_was_confirmed(leaf), Deploy(leaf, tmp_path) as deploy:
-        deploy.go_on(3)
+        deploy.resume(3)
         deploy.reach(step)
         time.sleep(delay_s)
         if victim == "deploy":
@@ -312,7 +312,7 @@ def test_a_change_that_nobody_finishes_is_reverted_in_running_and_startup(
     former, saved = leaf.running(), leaf.startup.read_text()
     with Deploy(leaf, tmp_path, within_s=4) as deploy:
         deploy.reach("staged")
-        deploy.go_on()
+        deploy.resume()
         time.sleep(delay_s)
         deploy.kill()
     assert within(40, lambda: idle(leaf) and not leaf.left_behind())

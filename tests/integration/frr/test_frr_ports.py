@@ -73,7 +73,7 @@ def test_another_session_reverts_them_with_the_change(leaf: Node, frr: str) -> N
 
 
 @pytest.mark.parametrize("frr", [text(LEAF), SLOWER], ids=["ports alone", "with a change of FRR"])
-def test_the_switch_restores_them_when_nobody_confirms(leaf: Node, frr: str) -> None:
+def test_the_switch_restores_them_without_a_confirmation(leaf: Node, frr: str) -> None:
     former = leaf.running()
     committed(leaf, comments(CHANGED) + frr, within_s=4)
     assert ports(leaf) == CHANGED
@@ -109,7 +109,7 @@ def test_a_port_of_its_own_session_is_not_shut_down(leaf: Node) -> None:
     assert "would lose this SSH session with `interface mgmt0` shut down" in str(refused.value)
 
 
-def test_a_system_of_somebody_else_is_left_alone(leaf: Node) -> None:
+def test_a_system_that_is_not_ours_is_left_alone(leaf: Node) -> None:
     foreign = replace(leaf, endpoint=replace(leaf.endpoint, owns_system=False))
     with foreign.session() as session:
         staged = session.stage(comments(CHANGED) + text(LEAF))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +15,7 @@ from railfab.testing.device_models import device_models
 
 from .command_list import SECTIONS, CommandGraph, written
 from .examples import example, out_of_range
+from .grammar import refused_lines
 
 FOR_ALL = "[LINE...]"
 """Stands for the commands of a protocol that railfab neither configures nor reads."""
@@ -47,8 +46,7 @@ def test_a_line_is_known_where_vtysh_takes_it(tmp_path: Path) -> None:
         numbers[len(lines)] = ways, line
     path = tmp_path / "frr.conf"
     path.write_text("\n".join(lines) + "\n")
-    done = subprocess.run(["vtysh", "-C", "-f", str(path)], capture_output=True, text=True)
-    refused = {numbers[int(number)] for number in re.findall(r"(?m)^line (\d+):", done.stdout + done.stderr)}
+    refused = {numbers[number] for number in refused_lines(path)}
     ours = {
         (ways, line)
         for ways, line in numbers.values()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
 from ipaddress import IPv4Address
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.platforms.frr.grammar import grammar
 from tests.platforms.frr.switches import LEAF, RICH, SPINE, inside, text, with_bgp, with_neighbors
 
 from railfab.device import (
@@ -34,12 +34,6 @@ FRR = platform("frr")
 GOLDEN = Path(__file__).parents[2] / "golden" / "frr"
 SWITCHES = (LEAF, SPINE, RICH)
 FIRST_LIST = "ip prefix-list fabric-import-10"
-
-
-def grammar(path: Path) -> tuple[int, str]:
-    """Exit status and output of `vtysh -C` for a file."""
-    done = subprocess.run(["vtysh", "-C", "-f", str(path)], capture_output=True, text=True, timeout=60)
-    return done.returncode, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("model", SWITCHES, ids=lambda model: model.name)
@@ -214,7 +208,7 @@ def test_no_line_can_be_deleted_repeated_or_added_without_a_trace(model: DeviceM
 
 
 @given(drawn=st.data())
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 def test_a_changed_line_changes_the_model_or_its_unmodelled_part(drawn: st.DataObject) -> None:
     """Another word or number in any line; a value that cannot be is an error."""
     model = drawn.draw(st.sampled_from(SWITCHES) | device_models("frr").map(lambda model: admit(model, FRR)))

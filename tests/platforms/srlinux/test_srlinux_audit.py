@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.findings import reasons, wrong
 from tests.platforms.srlinux.configuration import SRLINUX
 from tests.platforms.srlinux.edits import GONE, HARMFUL, HARMLESS, RENAMED, Edit, edited
 
@@ -34,17 +35,6 @@ def fabric(repository: Path) -> Design:
 
 def findings(fabric: Design, text: str) -> tuple[Finding, ...]:
     return configuration_findings(fabric, {LEAF: text})
-
-
-def wrong(found: tuple[Finding, ...]) -> list[Finding]:
-    return [one for one in found if one.severity is not Severity.NOTE]
-
-
-def reasons(found: tuple[Finding, ...] | list[Finding]) -> set[str]:
-    """The hazards, and the codes of the other findings."""
-    return {
-        one.problem.partition(": ")[0].removeprefix("hazard ") if one.code == "hazard" else one.code for one in found
-    }
 
 
 @pytest.mark.parametrize("edit", HARMFUL.values(), ids=HARMFUL)
@@ -163,13 +153,16 @@ def test_another_value_of_a_rendered_leaf_is_found(fabric: Design) -> None:
 
 def test_a_value_that_the_schema_refuses_is_refused_with_its_place(fabric: Design) -> None:
     tree = stripped(json.loads(fabric.texts[LEAF]))
+    tried = 0
     for setting in {one.path: one for one in settings(tree) if one.value is not None}.values():
         kind = schema().type_of(schema().at(setting.path)) or {}
         for value in ("no such value", -1, [{"x": 1}]):
             if not fits(value, kind):
+                tried += 1
                 refused = refusals(with_leaf(tree, setting, value))
                 assert [one.is_unknown for one in refused] == [False], setting.path
                 assert refused[0].where == f"/{setting.place}"
+    assert tried > 120
 
 
 def test_the_class_of_what_the_schema_refuses(fabric: Design) -> None:
