@@ -23,8 +23,8 @@ from railfab.topology.grouping import grouped
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PortThresholds:
-    """Of the lossless queue of ports that are alike. headroom_percent: of what the switch keeps for headroom, as a
-    platform that takes shares is told."""
+    """Of the lossless queue of equal ports. headroom_percent: share of the switch's headroom, for platforms that
+    configure shares."""
 
     name: str
     kmin_bytes: int

@@ -13,7 +13,7 @@ from railfab.units import listed
 
 
 def all_buffer_findings(buffers: tuple[SwitchBuffers, ...], intent: FabricIntent) -> Iterator[Finding]:
-    """Of every kind of switch; what reads the same for all of them is said once."""
+    """Of every kind of switch; findings with the same text for all of them are reported once."""
     said: set[str] = set()
     for kind in buffers:
         for finding in buffer_findings(kind.where, kind.plan):

@@ -156,7 +156,7 @@ def _dcqcn(lossless: Lossless) -> Iterator[Setting]:
 
 
 def _firmware(lossless: Lossless) -> Iterator[Setting]:
-    """Firmware: nobody negotiates DCBX or takes LLDP away from the OS, and DCQCN starts with these values at boot."""
+    """Firmware: it leaves DCBX and LLDP to the operating system, and starts DCQCN with these values at boot."""
     wanted = {"LLDP_NB_DCBX": 0, "LLDP_NB_RX_MODE": 0, "LLDP_NB_TX_MODE": 0}
     if lossless.ecn:
         wanted |= {"ROCE_CC_PRIO_MASK": 255, "CNP_DSCP": lossless.cnp_dscp, "CNP_802P_PRIO": lossless.cnp_queue}

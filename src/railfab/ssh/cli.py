@@ -21,7 +21,7 @@ INTERRUPT, END_OF_TRANSMISSION = "\x03", "\x04"
 
 
 async def run_cli(channel: Channel, new: NewCli) -> None:
-    """Serve one session: an exec request answers its lines and ends, a shell goes on until the CLI closes it."""
+    """Serve one session: an exec request answers its lines and ends, a shell runs until the CLI closes it."""
     try:
         status = await (_run_shell if channel.command is None else _run_command)(channel, new())
         await channel.stdout.drain()

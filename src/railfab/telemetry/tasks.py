@@ -13,7 +13,7 @@ async def end_tasks(tasks: Iterable[asyncio.Task[Any]], *, within_s: float) -> s
     """Cancel tasks until each has ended; return those that still run after within_s.
 
     One cancel is not enough: on Python 3.11 a task group that is ending because a task of it failed swallows a cancel
-    that arrives while it ends, and the task goes on (github.com/python/cpython/issues/116720).
+    that arrives while it ends, and the task continues (github.com/python/cpython/issues/116720).
     """
     loop = asyncio.get_running_loop()
     until_s = loop.time() + within_s

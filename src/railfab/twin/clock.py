@@ -23,7 +23,7 @@ class Clock:
     """Moves a simulation along with wall time, in its own thread.
 
     advance: lets this much simulated time pass [ns]. recover: called after an exception of `advance`; the simulation
-    goes on from there. An exception in the first step after it stops simulated time for good.
+    continues from there. An exception in the first step after it stops simulated time for good.
 
     Time moves in equal steps. After a step that was slower than real time the clock rests as long as the step took: a
     simulation that is slower than real time takes half a core and slips, instead of a whole one.

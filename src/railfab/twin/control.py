@@ -43,7 +43,7 @@ class Control:
         self._call("POST", "/link", {"node": node, "interface": interface, "up": up})
 
     def stop_switch(self, name: str) -> None:
-        """Stop a switch's gNMI server; the switch goes on forwarding."""
+        """Stop a switch's gNMI server; the switch continues to forward."""
         self._call("POST", "/switch", {"name": name, "running": False})
 
     def start_switch(self, name: str) -> None:

@@ -136,9 +136,9 @@ class LiveFabric:
             self._publish()
 
     def recover(self) -> None:
-        """End the job and go on with an engine without flows, after the present one raised. Counters are kept.
+        """End the job and continue with an engine without flows, after the present one raised. Counters are kept.
 
-        A job that was started since then has such an engine, and goes on.
+        A job that was started since then has such an engine, and continues.
         """
         with self._simulation.held():
             if self._engine_error is not None:
@@ -146,7 +146,7 @@ class LiveFabric:
                 self._publish()
 
     def advance(self, dt_ns: int) -> None:
-        """Let simulated time pass. Raises what the engine raised, here or since the last call; `recover` goes on."""
+        """Let simulated time pass. Raises what the engine raised, here or since the last call, until `recover`."""
         until_ns = self._clock_ns + dt_ns
         while self._clock_ns < until_ns:
             with self._simulation.held():

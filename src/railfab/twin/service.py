@@ -154,7 +154,7 @@ class Twin:
         self._touch_all()
 
     def stop_switch(self, name: str) -> None:
-        """Stop a switch's servers; the switch goes on forwarding. Raises EndpointError for an unknown name."""
+        """Stop a switch's servers; the switch continues to forward. Raises EndpointError for an unknown name."""
         self._server(name).stop()
         if name in self._ssh:
             self._ssh[name].stop()

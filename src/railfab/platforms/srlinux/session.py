@@ -147,7 +147,7 @@ class GnmiSession:
         raise UnsupportedFeature(self._name, f"cannot {verb} over gNMI", REMEDIES[verb])
 
     def _refuse_lost_access(self, running: Json, candidate: Json) -> None:
-        """Raise CommitRefused where gNMI would be served elsewhere, so that nobody could confirm the change."""
+        """Raise CommitRefused where gNMI would be served elsewhere, so that the change could not be confirmed."""
         if leaf := lost_access(system_of(running), system_of(managed(candidate, candidate))):
             problem = f"would lose railfab's own access: its gNMI server has another {leaf}"
             remedy = "Change it in the CLI of the switch, and the port in the inventory, then deploy"

@@ -22,7 +22,7 @@ GNMI = "gnmi"
 _LOGGING = ("network-instance", "remote-server")
 _GRPC_LEAVES = ("name", "admin-state", "network-instance", "port", "tls-profile")
 _ACCESS = {"admin-state": "disable", "network-instance": None, "port": DEFAULT_GNMI_PORT}
-"""Leaves of the gNMI server without which nobody reaches it at its former address, with their defaults."""
+"""Leaves of the gNMI server that its clients depend on, with their defaults."""
 
 
 def parts_of(system: Any) -> frozenset[str]:
