@@ -1,120 +1,233 @@
-"""The ways of the flows under way, laid out as flat arrays for one numpy pass a step.
-
-A *cell* is the share of one flow in one queue. Cells form a table of (row, flow), flattened; each flow's last queue is
-in the last row, so that everything moves one row down a step, and short ways leave their upper cells unused. One row
-more, the *sink*, is the receiver. *Landing* arrays have the sink row, cell arrays have not. Queues and ingresses that
-these flows use get local numbers; the number after the last stands for unused cells.
-"""
+"""The state of a run: arrays of records made from a network, its routes and its flows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from railfab.sim.network import QUEUES, Floats, Flow, Framing, Ints, Network, Path
+from railfab.sim.kernel.records import (
+    DCQCN,
+    FIXED_RATE,
+    FLOW,
+    INGRESS,
+    LINK,
+    NEVER,
+    NIC,
+    NODE,
+    NONE,
+    PACKET,
+    QUEUE,
+    QUEUES,
+    SELECTIVE,
+    SIM,
+    SWITCH,
+    TIMER,
+    TRANSPORT,
+    State,
+)
+from railfab.sim.network import Floats, Flow, Framing, Ints, Network, Routing
+from railfab.sim.transport import Transport
 
-LOCAL = -1
-"""In a table of links: no link leads here."""
+PS_PER_NS = 1000
+_LONGEST_WINDOW = (1 << 23) - 1
+_CACHE_LINE = 64
+BITMAP_WORDS = 64
+"""Words of 32 packets that a receiver with selective recovery keeps beyond a gap."""
 
-
-class Layout:
-    """Where each flow goes, as index arrays. Every flow has a path.
-
-    queue_ids: (queue,) link * QUEUES + number. ingress_links: (ingress,). queue_of, ingress_of: (cell,) local numbers.
-    nic_of: (flow,) local queue. entry: (flow,) landing of what a sender emits. link_into: (landing,) or LOCAL.
-    delay_steps: (landing,). rest_ns: (cell,) from leaving the cell to the receiver.
-    pause_target: (ingress + 1,) local queue that the ingress can stop.
-    """
-
-    def __init__(self, flows: Sequence[Flow], network: Network, framing: Framing, step_ns: int) -> None:
-        self.flows = tuple(flows)
-        self.paths = tuple(_path(flow) for flow in flows)
-        self.count = len(flows)
-        self.rows = max((len(path.links) - 1 for path in self.paths), default=0)
-        self.cells = self.rows * self.count
-        queue, ingress, into = self._tables()
-        nics = np.array([path.links[0] * QUEUES + path.queues[0] for path in self.paths], np.int64)
-        self.queue_ids = np.unique(np.concatenate((queue[queue >= 0], nics)))
-        self.ingress_links = np.unique(ingress[ingress >= 0])
-        self.queues, self.ingresses = len(self.queue_ids), len(self.ingress_links)
-        self.queue_of = _local(queue, self.queue_ids)
-        self.nic_of = _local(nics, self.queue_ids)
-        self.ingress_of = _local(ingress, self.ingress_links)
-        self.link_into = into
-        self.entry = np.array([self._row(path, 0) * self.count + f for f, path in enumerate(self.paths)], np.int64)
-        self._timing(network, step_ns)
-        self._ports(network, framing, step_ns)
-
-    def _row(self, path: Path, hop: int) -> int:
-        """The row of the queue that the hop-th link of a path leads to."""
-        return self.rows - (len(path.links) - 1) + hop
-
-    def _hops(self) -> Iterator[tuple[int, int, Path, int]]:
-        """Every landing: its number, the flow's number and path, and the index of the link leading into it."""
-        for f, path in enumerate(self.paths):
-            for hop in range(len(path.links)):
-                yield self._row(path, hop) * self.count + f, f, path, hop
-
-    def _tables(self) -> tuple[Ints, Ints, Ints]:
-        queue, ingress = np.full(self.cells, -1, np.int64), np.full(self.cells, -1, np.int64)
-        into = np.full(self.cells + self.count, LOCAL, np.int64)
-        for landing, _, path, hop in self._hops():
-            into[landing] = path.links[hop]
-            if hop + 1 < len(path.links):
-                queue[landing] = path.links[hop + 1] * QUEUES + path.queues[hop + 1]
-                ingress[landing] = path.links[hop] if path.lossless[hop] else -1
-        return queue, ingress, into
-
-    def _timing(self, network: Network, step_ns: int) -> None:
-        delay_ns = np.where(self.link_into >= 0, network.delay_ns[self.link_into], 0.0)
-        self.delay_steps = np.maximum(1, np.rint(delay_ns / step_ns)).astype(np.int64)
-        table = delay_ns.reshape(self.rows + 1, self.count)
-        self.rest_ns = np.cumsum(table[::-1], axis=0)[::-1][1:].ravel()
-        self.back_ns = np.array([path.back_ns for path in self.paths])
-        self.slots = int(self.delay_steps.max(initial=1)) + 1
-        ticks, landings = np.arange(self.slots)[:, None], len(self.link_into)
-        self.landing_index = ((ticks + self.delay_steps) % self.slots) * landings + np.arange(landings)
-        pause_ns = network.pause_delay_ns[self.ingress_links]
-        self.pause_steps = np.append(np.maximum(1, np.rint(pause_ns / step_ns)), 1).astype(np.int64)
-        self.transit_steps = int(self.delay_steps.reshape(self.rows + 1, self.count).sum(axis=0).max(initial=1))
-
-    def _ports(self, network: Network, framing: Framing, step_ns: int) -> None:
-        port_ids = self.queue_ids // QUEUES
-        ports, port_of = np.unique(port_ids, return_inverse=True)
-        self.ports = len(ports)
-        self.port_of = np.append(port_of, self.ports)
-        self.several_queues = len(ports) < self.queues
-        self.several_flows = len(np.unique(self.nic_of)) < self.count
-        rate = network.rate_gbps[port_ids] / 8 * framing.octets_per_wire
-        self.rate = np.append(rate, 0.0)
-        self.capacity = self.rate * step_ns
-        self.port_capacity = np.zeros(self.ports + 1)
-        self.port_capacity[self.port_of] = self.capacity
-        targets = self.ingress_links * QUEUES + network.pause_queue[self.ingress_links]
-        self.pause_target = np.append(_local(targets, self.queue_ids), self.queues)
-
-    def by_queue(self, cells: Floats) -> Floats:
-        """(cell,) summed to (queue + 1,)."""
-        return np.asarray(np.bincount(self.queue_of, cells, self.queues + 1), float)
-
-    def by_ingress(self, cells: Floats) -> Floats:
-        """(cell,) summed to (ingress + 1,); lossless traffic only, the rest is in the last place."""
-        return np.asarray(np.bincount(self.ingress_of, cells, self.ingresses + 1), float)
-
-    def by_flow(self, cells: Floats) -> Floats:
-        """(cell,) summed to (flow,)."""
-        return np.asarray(cells.reshape(self.rows, self.count).sum(axis=0))
+Records = np.recarray
 
 
-def _path(flow: Flow) -> Path:
-    assert flow.path is not None
-    return flow.path
+def records(count: int, dtype: np.dtype[np.void]) -> Records:
+    """Zeroed records, the first at the beginning of a cache line."""
+    octets = np.zeros(count * dtype.itemsize + _CACHE_LINE, np.uint8)
+    first = -octets.ctypes.data % _CACHE_LINE
+    return octets[first : first + count * dtype.itemsize].view(dtype).view(np.recarray)
 
 
-def _local(ids: Ints, known: Ints) -> Ints:
-    """The places of ids in `known`, which is sorted; one past its end for those that are not in it."""
-    if not len(known):
-        return np.zeros(len(ids), np.int64)
-    place = np.minimum(np.searchsorted(known, ids), len(known) - 1)
-    return np.where(known[place] == ids, place, len(known))
+def lookahead_ps(network: Network) -> int:
+    """The shortest time in which one node can reach another [ps]."""
+    used = np.minimum(network.delay_ns, network.pause_delay_ns)
+    return min(int(used.min() * PS_PER_NS), _LONGEST_WINDOW)
+
+
+def _powers_of_two(least: int) -> int:
+    return 1 << max(2, (least - 1).bit_length())
+
+
+def new_state(network: Network, routing: Routing, framing: Framing, *, seed: int, quantum_ps: int) -> State:
+    """The state at time 0, without flows. quantum_ps: times of packets are rounded down to multiples of it."""
+    window = lookahead_ps(network)
+    st = State(
+        sim=records(1, SIM),
+        packets=records(0, PACKET),
+        links=records(network.links, LINK),
+        queues=records(network.links * QUEUES, QUEUE),
+        ingress=records(network.links * QUEUES, INGRESS),
+        nodes=records(network.nodes, NODE),
+        flows=records(0, FLOW),
+        transports=records(0, TRANSPORT),
+        timers=records(0, TIMER),
+        table=np.zeros(0, np.int32),
+        path_time=np.zeros(0, np.int64),
+        masks=np.zeros(0, np.int64),
+    )
+    sim = st.sim[0]
+    sim.window, sim.quantum, sim.gap = window, quantum_ps, framing.gap_bytes
+    sim.slots = _powers_of_two(int(network.delay_ns.max() * PS_PER_NS) // window + 4)
+    sim.free = NONE
+    sim.bitmap_words = BITMAP_WORDS
+    _seed(st, seed)
+    st.queues.head, st.queues.tail = NONE, NONE
+    st.links.ack_window_even = st.links.ack_window_odd = -2
+    st.nodes.ready = 0
+    set_network(st, network, routing, framing)
+    return st
+
+
+def _seed(st: State, seed: int) -> None:
+    """A generator for each queue, link and node; none may be 0."""
+    parts = (st.queues, st.links, st.nodes)
+    words = np.random.SeedSequence(seed).generate_state(sum(map(len, parts)), np.uint32).astype(np.int64)
+    begin = 0
+    for part in parts:
+        part.random = words[begin : begin + len(part)] | 1
+        begin += len(part)
+
+
+def set_network(st: State, network: Network, routing: Routing, framing: Framing) -> None:
+    """Write the settings of a network into the state; counters, queues and packets stay as they are."""
+    sim, links, nodes = st.sim[0], st.links, st.nodes
+    quantum = int(sim.quantum)
+    with np.errstate(divide="ignore"):
+        links.ps_per_byte = np.where(network.rate_gbps > 0, 8000.0 / network.rate_gbps, 0.0)
+    links.tx_size = 0
+    links.delay = np.rint(network.delay_ns * PS_PER_NS).astype(np.int64)
+    links.pause_delay = np.rint(network.pause_delay_ns * PS_PER_NS).astype(np.int64)
+    links.delay_windows = links.delay // sim.window
+    ack = ((framing.ack_bytes + framing.gap_bytes) * links.ps_per_byte / framing.ack_every).astype(np.int64)
+    links.ack_time = ack - ack % quantum if quantum > 1 else ack
+    links.near, links.far, links.up = network.near, network.far, network.up & (network.rate_gbps > 0)
+    links.loss = network.loss_per_byte
+    _set_queues(st.queues, network)
+    _set_ingress(st.ingress, network)
+    nodes.kind = np.where(network.is_switch, SWITCH, NIC)
+    nodes.shared = network.shared_bytes
+    nodes.balancing, nodes.hash_fields = network.balancing, network.hash_fields
+    nodes.hash_seed = network.hash_seed
+    nodes.flowlet_gap = np.rint(network.flowlet_gap_ns * PS_PER_NS).astype(np.int64)
+    nodes.rx_ps_per_byte = 8000.0 / network.rx_gbps
+    nodes.rx_buffer = network.rx_buffer_bytes
+    nodes.destination, nodes.row = routing.destination, routing.row
+    order = np.argsort(network.near, kind="stable")
+    counts = np.bincount(network.near, minlength=network.nodes)
+    nodes.out_count, nodes.outs = counts, np.cumsum(counts) - counts
+    nodes.link = np.where(counts > 0, order[np.minimum(nodes.outs, max(0, network.links - 1))], NONE)
+    sim.classes = network.classes
+    sim.destinations = routing.group.shape[1]
+
+
+def _set_queues(queues: Records, network: Network) -> None:
+    queues.kmin, queues.kmax, queues.pmax = network.kmin_bytes.ravel(), network.kmax_bytes.ravel(), network.pmax.ravel()
+    queues.limit, queues.alpha = network.limit_bytes.ravel(), network.limit_alpha.ravel()
+    queues.strict = network.strict.ravel()
+    weight = network.weight.ravel()
+    queues.quantum = np.maximum(1, np.rint(weight / max(weight.min(), 1e-9) * 1500)).astype(np.int64)
+    queues.detect = np.rint(network.watchdog_detect_ns.ravel() * PS_PER_NS).astype(np.int64)
+    queues.restore = np.rint(network.watchdog_restore_ns.ravel() * PS_PER_NS).astype(np.int64)
+
+
+def _set_ingress(ingress: Records, network: Network) -> None:
+    ingress.sends, ingress.queue = network.pfc_sent.ravel(), network.pause_queue.ravel()
+    ingress.xoff, ingress.alpha = network.xoff_bytes.ravel(), network.xoff_alpha.ravel()
+    ingress.xon_gap, ingress.headroom = network.xon_gap_bytes.ravel(), network.headroom_bytes.ravel()
+    ingress.refresh = np.rint(network.pause_refresh_ns.ravel() * PS_PER_NS).astype(np.int64)
+
+
+def transport_records(transports: Sequence[Transport]) -> Records:
+    """The constants of transports, times in ps."""
+    found = records(len(transports), TRANSPORT)
+    for place, transport in enumerate(transports):
+        t, dcqcn = found[place], transport.dcqcn
+        t.control = DCQCN if dcqcn else FIXED_RATE
+        t.recovery, t.timeout = transport.recovery, int(transport.timeout_ns * PS_PER_NS)
+        t.start_rate = transport.rate_gbps or 0.0
+        t.reorder = transport.reorder_packets
+        t.loss_factor, t.timeout_factor = transport.loss_factor, transport.timeout_factor
+        t.alpha_interval = t.cut_interval = t.increase_interval = NEVER
+        if dcqcn:
+            t.alpha_interval = int(dcqcn.alpha_interval_ns * PS_PER_NS)
+            t.cut_interval = int(dcqcn.cut_interval_ns * PS_PER_NS)
+            t.increase_interval = int(dcqcn.increase_interval_ns * PS_PER_NS)
+            t.cnp_interval = int(dcqcn.cnp_interval_ns * PS_PER_NS)
+            t.byte_counter, t.gain, t.rounds = dcqcn.increase_bytes, dcqcn.gain, dcqcn.fast_recovery_rounds
+            t.additive, t.hyper, t.minimum = dcqcn.additive_gbps, dcqcn.hyper_gbps, dcqcn.minimum_gbps
+            t.clamp = dcqcn.clamp_target
+    return found
+
+
+def flow_records(flows: Sequence[Flow], st: State, network: Network, framing: Framing) -> Records:
+    """New flows; their dependents, bitmaps and lists are set by `with_flows`."""
+    found = records(len(flows), FLOW)
+    for place, flow in enumerate(flows):
+        f = found[place]
+        t = st.transports[flow.transport]
+        size = max(1, flow.payload_bytes)
+        f.id, f.source, f.target = flow.id, flow.source, flow.target
+        f.packets = -(-size // framing.payload_bytes)
+        f.frame = framing.frame_bytes
+        f.last_frame = size - (f.packets - 1) * framing.payload_bytes + framing.header_bytes
+        f.traffic_class, f.transport = flow.traffic_class, flow.transport
+        f.queue = network.nic_queue[flow.traffic_class]
+        f.destination = st.nodes[flow.target].destination
+        f.source_word, f.target_word = flow.source_word, flow.target_word
+        f.entropy_word, f.back_word = flow.entropy, flow.back_entropy
+        f.start, f.gap = flow.start_ns * PS_PER_NS, flow.gap_ns * PS_PER_NS
+        f.reacts = t.control == DCQCN
+        f.counts_bytes = t.control == DCQCN and t.byte_counter > 0
+        f.bytes_left = t.byte_counter
+        f.cnp_interval = t.cnp_interval
+        f.last_cnp = -NEVER // 2
+        f.timer = f.increase_at = f.cut_at = NEVER
+        f.resend_head = NONE
+    return found
+
+
+def table_of(parts: Sequence[tuple[str, Ints]], st: State) -> Ints:
+    """Put tables of integers one after the other, and note where each begins."""
+    begin = 0
+    for name, part in parts:
+        st.sim[0][name] = begin
+        begin += part.size
+    return np.concatenate([part.ravel() for _, part in parts]).astype(np.int32)
+
+
+def bitmaps_of(flows: Records, transports: Records) -> int:
+    """Give each flow with selective recovery a bitmap; how many words there are."""
+    selective = transports.recovery[flows.transport] == SELECTIVE if len(flows) else np.zeros(0, bool)
+    flows.bitmap = (np.cumsum(selective) - selective) * BITMAP_WORDS
+    return int(selective.sum()) * BITMAP_WORDS
+
+
+def pool_of(count: int, st: State) -> Records:
+    """A pool with at least this many packets; those that exist stay where they are."""
+    old = st.packets
+    packets = records(count, PACKET)
+    packets[: len(old)] = old
+    new = np.arange(len(old), count)
+    packets.next[new] = np.append(new[1:], st.sim[0].free)
+    st.sim[0].free = len(old) if len(new) else st.sim[0].free
+    st.sim[0].free_count += len(new)
+    return packets
+
+
+def reserve_of(st: State, network: Network, framing: Framing) -> int:
+    """Packets that may be created in one window: by NICs at line rate, ends of flows, pause frames and timers."""
+    sim = st.sim[0]
+    nics = st.nodes.kind == NIC
+    rates: Floats = st.links.ps_per_byte[st.nodes.link[nics]]
+    frame = framing.frame_bytes + framing.gap_bytes
+    with np.errstate(divide="ignore"):
+        packets = np.where(rates > 0, float(sim.window) / (rates * frame), 0.0)
+    pauses = 4 * int(np.count_nonzero(st.ingress.sends))
+    return int(packets.sum()) + 3 * int(nics.sum()) + 4 * len(st.flows) + pauses + 64

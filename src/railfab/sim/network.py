@@ -1,18 +1,50 @@
-"""What the engine is told about a network: arrays of numbers, no names, no vendor, no protocol."""
+"""A network, its routes and its flows as the engine takes them: arrays of numbers, no names, no vendor, no protocol."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
+
+from railfab.sim.kernel.records import (
+    ADAPTIVE,
+    FLOW_HASH,
+    FLOWLET,
+    HASH_ENTROPY,
+    HASH_INGRESS,
+    HASH_SOURCE,
+    HASH_TARGET,
+    QUEUES,
+    SPRAY,
+)
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
-QUEUES = 8
-"""Queues of a port; queue q of link l has the number l * QUEUES + q."""
+
+class Balancing(IntEnum):
+    """How a switch chooses among the links of a next-hop group.
+
+    FLOW: by a hash of header fields. FLOWLET: the shortest queue for each burst of a flow, bursts being apart by a gap
+    (Vanini et al., NSDI 2017). ADAPTIVE: the shortest queue for each packet. SPRAY: at random for each packet.
+    """
+
+    FLOW = FLOW_HASH
+    FLOWLET = FLOWLET
+    ADAPTIVE = ADAPTIVE
+    SPRAY = SPRAY
+
+
+class HashFields(IntEnum):
+    """Bits of `Network.hash_fields`. ENTROPY: the UDP source port, drawn by queue pair (RoCEv2)."""
+
+    SOURCE = HASH_SOURCE
+    TARGET = HASH_TARGET
+    ENTROPY = HASH_ENTROPY
+    INGRESS = HASH_INGRESS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,13 +52,20 @@ class Framing:
     """How payload becomes octets. gap_bytes: on the wire beside the frame and in no counter (preamble, gap).
 
     Defaults: RoCEv2 with a 4096-byte path MTU. 14 Ethernet + 20 IPv4 + 8 UDP + 12 BTH + 4 ICRC + 4 FCS
-    (InfiniBand Architecture Specification vol. 1, annex A17); a CNP has no payload but 16 reserved bytes.
+    (InfiniBand Architecture Specification vol. 1, annex A17); a CNP has no payload but 16 reserved bytes, an
+    acknowledgement has an AETH of 4 bytes. ack_every: packets that one acknowledgement stands for.
     """
 
     payload_bytes: int = 4096
-    frame_bytes: int = 4158
+    header_bytes: int = 62
     gap_bytes: int = 20
     cnp_bytes: int = 78
+    ack_bytes: int = 66
+    ack_every: int = 16
+
+    @property
+    def frame_bytes(self) -> int:
+        return self.payload_bytes + self.header_bytes
 
     @property
     def octets_per_payload(self) -> float:
@@ -40,91 +79,158 @@ class Framing:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Network:
-    """Directed links with the queues before them and the buffers behind them. Axes: (link,) or (link, queue).
+    """Nodes and directed links, with the queues before the links and the buffers behind them.
 
-    A link goes from an egress (its near end) to an ingress (its far end).
+    Links 2i and 2i + 1 are the two directions of a cable. A node is a switch or a NIC port, which has one cable.
+    PFC of link l stands for both ends of it: the far end (a switch's ingress, or a slow NIC) sends XOFF, the near end
+    stops a queue.
 
-    rate_gbps: line rate. delay_ns: from a queue of the near end to a queue of the far end.
-    pause_delay_ns: from the far end asking for a pause to silence at the near end.
-    xoff_bytes: bytes of lossless traffic held for this ingress at which it asks for a pause, or, where it cannot
-        (`pfc_sent` false), drops. xon_gap_bytes: how far below xoff it lets go.
-    xoff_share: when above 0, xoff is this share of what is free of `shared_bytes` of the chip (dynamic threshold).
-    headroom_bytes: taken beyond xoff before packets are dropped.
-    pfc_sent, pfc_honoured: whether the far end sends pauses, whether the near end obeys them.
-    pause_queue: the queue of the near end that a pause stops.
-    chip: the switch the link leads into, -1 for a host.
-    kmin_bytes, kmax_bytes, pmax: marking ramp of each queue; kmin infinite where nothing is marked.
-    limit_bytes: tail drop; infinite on a lossless queue. weight: share of the port when several queues wait.
+    Axis (link,): near, far (nodes), up, rate_gbps, delay_ns (from the last bit sent to the queue of the far end: cable
+        and processing), pause_delay_ns (of a pause frame that the far end sends, until the near end is silent),
+        loss_per_byte (probability of losing a byte's frame after FEC).
+    Axes (link, class): queue_of, priority_of. The queue and the PFC priority (-1: lossy) of a traffic class that comes
+        in by this link.
+    Axes (link, queue), of the queue before the link: kmin_bytes, kmax_bytes, pmax (kmin infinite: no marks),
+        limit_bytes (tail drop; infinite: none), limit_alpha (above 0: also a share of the free shared buffer), strict,
+        weight, watchdog_detect_ns (0: no watchdog), watchdog_restore_ns.
+    Axes (link, priority): pfc_sent, xoff_bytes, xoff_alpha (above 0: XOFF at this share of the free shared buffer
+        instead), xon_gap_bytes, headroom_bytes, pause_refresh_ns (0: a pause lasts until XON), all at the far end;
+        pause_queue at the near end (-1: pause frames are ignored).
+    Axis (node,): is_switch, shared_bytes (without headroom), balancing, hash_fields, hash_seed, flowlet_gap_ns,
+        rx_gbps (rate at which a host takes packets from its NIC; infinite: at once), rx_buffer_bytes.
+    Axis (class,): nic_queue, the queue of a traffic class at the NIC that sends it.
     """
 
+    near: Ints
+    far: Ints
+    up: Bools
     rate_gbps: Floats
     delay_ns: Floats
     pause_delay_ns: Floats
-    xoff_bytes: Floats
-    xon_gap_bytes: Floats
-    xoff_share: Floats
-    headroom_bytes: Floats
-    pfc_sent: Bools
-    pfc_honoured: Bools
-    pause_queue: Ints
-    chip: Ints
-    shared_bytes: Floats
+    loss_per_byte: Floats
+    queue_of: Ints
+    priority_of: Ints
     kmin_bytes: Floats
     kmax_bytes: Floats
     pmax: Floats
     limit_bytes: Floats
+    limit_alpha: Floats
+    strict: Bools
     weight: Floats
+    watchdog_detect_ns: Floats
+    watchdog_restore_ns: Floats
+    pfc_sent: Bools
+    xoff_bytes: Floats
+    xoff_alpha: Floats
+    xon_gap_bytes: Floats
+    headroom_bytes: Floats
+    pause_refresh_ns: Floats
+    pause_queue: Ints
+    is_switch: Bools
+    shared_bytes: Floats
+    balancing: Ints
+    hash_fields: Ints
+    hash_seed: Ints
+    flowlet_gap_ns: Floats
+    rx_gbps: Floats
+    rx_buffer_bytes: Floats
+    nic_queue: Ints
 
     @property
     def links(self) -> int:
-        return len(self.rate_gbps)
+        return len(self.near)
+
+    @property
+    def nodes(self) -> int:
+        return len(self.is_switch)
+
+    @property
+    def classes(self) -> int:
+        return len(self.nic_queue)
 
 
-def plain_network(rate_gbps: Floats, *, delay_ns: float = 1000.0) -> Network:
-    """Links with no ECN, no PFC and endless buffers: the start from which others are made with `replace`."""
-    links = len(rate_gbps)
-    endless = np.full(links, np.inf)
-    queues = np.full((links, QUEUES), np.inf)
+def plain_network(
+    near: Ints, far: Ints, is_switch: Bools, rate_gbps: Floats, *, delay_ns: float = 1000.0, classes: int = 1
+) -> Network:
+    """A network with no ECN, no PFC and endless buffers: the start from which others are made with `replace`.
+
+    Class c is in queue c everywhere, and lossy.
+    """
+    links, nodes = len(near), len(is_switch)
+    endless, none = np.full((links, QUEUES), np.inf), np.zeros((links, QUEUES))
     return Network(
+        near=np.asarray(near, np.int64),
+        far=np.asarray(far, np.int64),
+        up=np.ones(links, bool),
         rate_gbps=np.asarray(rate_gbps, float),
         delay_ns=np.full(links, delay_ns),
         pause_delay_ns=np.full(links, delay_ns),
-        xoff_bytes=endless,
-        xon_gap_bytes=np.zeros(links),
-        xoff_share=np.zeros(links),
-        headroom_bytes=np.zeros(links),
-        pfc_sent=np.zeros(links, bool),
-        pfc_honoured=np.zeros(links, bool),
-        pause_queue=np.zeros(links, np.int64),
-        chip=np.full(links, -1, np.int64),
-        shared_bytes=np.zeros(links),
-        kmin_bytes=queues,
-        kmax_bytes=queues,
-        pmax=np.zeros((links, QUEUES)),
-        limit_bytes=queues,
+        loss_per_byte=np.zeros(links),
+        queue_of=np.tile(np.arange(classes), (links, 1)),
+        priority_of=np.full((links, classes), -1),
+        kmin_bytes=endless.copy(),
+        kmax_bytes=endless.copy(),
+        pmax=none.copy(),
+        limit_bytes=endless.copy(),
+        limit_alpha=none.copy(),
+        strict=np.zeros((links, QUEUES), bool),
         weight=np.ones((links, QUEUES)),
+        watchdog_detect_ns=none.copy(),
+        watchdog_restore_ns=none.copy(),
+        pfc_sent=np.zeros((links, QUEUES), bool),
+        xoff_bytes=endless.copy(),
+        xoff_alpha=none.copy(),
+        xon_gap_bytes=none.copy(),
+        headroom_bytes=none.copy(),
+        pause_refresh_ns=none.copy(),
+        pause_queue=np.full((links, QUEUES), -1),
+        is_switch=np.asarray(is_switch, bool),
+        shared_bytes=np.full(nodes, np.inf),
+        balancing=np.full(nodes, int(Balancing.FLOW)),
+        hash_fields=np.full(nodes, HashFields.SOURCE | HashFields.TARGET | HashFields.ENTROPY),
+        hash_seed=np.arange(nodes),
+        flowlet_gap_ns=np.full(nodes, 50_000.0),
+        rx_gbps=np.full(nodes, np.inf),
+        rx_buffer_bytes=np.full(nodes, np.inf),
+        nic_queue=np.arange(classes),
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Path:
-    """The way of a flow. links: the sender's own first. queues: the queue number before each link.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Routing:
+    """Next-hop groups of every switch.
 
-    lossless: for each switch on the way, whether PFC's ingress accounting counts the flow; one shorter than links.
-    back_ns: from the receiver to the sender, for notifications. back: queues (link * QUEUES + number) these pass.
+    destination: (node,) the column of a NIC port, which several may share; -1 of a switch. row: (node,) the row of a
+    switch; -1 of a NIC port. group: (row, destination) the number of a group, -1 without a route. begin: (group + 1,)
+    where the links of a group begin in `members`; a link that is there twice is chosen twice as often.
     """
 
-    links: tuple[int, ...]
-    queues: tuple[int, ...]
-    lossless: tuple[bool, ...]
-    back_ns: float = 0.0
-    back: tuple[int, ...] = ()
+    destination: Ints
+    row: Ints
+    group: Ints
+    begin: Ints
+    members: Ints
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flow:
-    """Payload bytes from one port to another. path: None while there is no route."""
+    """Payload from one NIC port to another, on one queue pair.
+
+    source, target: nodes. source_word, target_word, entropy, back_entropy: 32-bit words that switches hash, of the
+    packets and of their acknowledgements. transport: place in the engine's transports. after: numbers of the flows that
+    it waits for; it starts gap_ns after the last of them is acknowledged, and not before start_ns.
+    """
 
     id: int
-    payload_bytes: float
-    path: Path | None
+    source: int
+    target: int
+    payload_bytes: int
+    traffic_class: int = 0
+    transport: int = 0
+    source_word: int = 0
+    target_word: int = 0
+    entropy: int = 0
+    back_entropy: int = 0
+    start_ns: int = 0
+    after: tuple[int, ...] = field(default=())
+    gap_ns: int = 0

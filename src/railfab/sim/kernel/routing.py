@@ -1,0 +1,151 @@
+"""The next hop of a packet: next-hop groups, and the ways to choose a member."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from railfab.sim.jit import called, inlined
+from railfab.sim.kernel.records import (
+    ADAPTIVE,
+    FLOW_HASH,
+    FLOWLET,
+    HASH_ENTROPY,
+    HASH_INGRESS,
+    HASH_SOURCE,
+    HASH_TARGET,
+    MAX_HOPS,
+    NIC,
+    NONE,
+    QUEUES,
+    State,
+)
+from railfab.sim.kernel.wheel import next_random
+
+_MASK = 0xFFFFFFFF
+_HASHED_BYTES = 12
+
+
+@inlined
+def _mixed(digest: int, word: int) -> int:
+    """One round of MurmurHash3 x86_32 (Appleby, public domain)."""
+    word = (word * 0xCC9E2D51) & _MASK
+    word = ((word << 15) & _MASK) | (word >> 17)
+    word = (word * 0x1B873593) & _MASK
+    digest ^= word
+    digest = ((digest << 13) & _MASK) | (digest >> 19)
+    return (digest * 5 + 0xE6546B64) & _MASK
+
+
+@called
+def flow_hash(node: Any, source: int, target: int, entropy: int, into: int) -> int:
+    """Hash of the fields that a switch hashes: MurmurHash3 of three words, with the switch's seed."""
+    fields = int(node.hash_fields)
+    digest = int(node.hash_seed) & _MASK
+    digest = _mixed(digest, source if fields & HASH_SOURCE else 0)
+    digest = _mixed(digest, target if fields & HASH_TARGET else 0)
+    digest = _mixed(digest, entropy if fields & HASH_ENTROPY else 0)
+    if fields & HASH_INGRESS:
+        digest = _mixed(digest, into)
+    digest ^= _HASHED_BYTES
+    digest ^= digest >> 16
+    digest = (digest * 0x85EBCA6B) & _MASK
+    digest ^= digest >> 13
+    digest = (digest * 0xC2B2AE35) & _MASK
+    return digest ^ (digest >> 16)
+
+
+@inlined
+def group_of(st: State, n: int, destination: int) -> int:
+    sim = st.sim[0]
+    return int(st.table[sim.at_groups + st.nodes[n].row * sim.destinations + destination])
+
+
+@called
+def walk(st: State, n: int, destination: int, source: int, target: int, entropy: int, at: int) -> tuple[int, int, int]:
+    """Write the links from a NIC to a destination into the table at `at`.
+
+    Returns their number (NONE without a route), the delay of a full walk, and whether some switch on the way chooses
+    per packet or flowlet: then the links are one possibility.
+    """
+    sim = st.sim[0]
+    link = st.nodes[n].link
+    hops, delay, dynamic = 0, 0, 0
+    while True:
+        st.table[at + hops] = link
+        hops += 1
+        here = st.links[link]
+        delay += here.delay + here.ack_time
+        if here.up == 0:
+            return NONE, 0, dynamic
+        n = here.far
+        if st.nodes[n].kind == NIC:
+            return (hops if st.nodes[n].destination == destination else NONE), delay, dynamic
+        if hops == MAX_HOPS:
+            return NONE, 0, dynamic
+        group = group_of(st, n, destination)
+        if group < 0:
+            return NONE, 0, dynamic
+        begin = st.table[sim.at_group_begin + group]
+        size = st.table[sim.at_group_begin + group + 1] - begin
+        chosen = 0
+        if size == 0:
+            return NONE, 0, dynamic
+        if size > 1:
+            if st.nodes[n].balancing != FLOW_HASH:
+                dynamic = 1
+            chosen = flow_hash(st.nodes[n], source, target, entropy, link) % size
+        link = st.table[sim.at_members + begin + chosen]
+
+
+@called
+def _least_loaded(st: State, begin: int, size: int, start: int, queue: int) -> int:
+    """The member with the shortest queue, the first after `start` among equals."""
+    sim = st.sim[0]
+    best, best_bytes = NONE, 0
+    for step in range(size):
+        link = st.table[sim.at_members + begin + (start + step) % size]
+        waiting = st.queues[link * QUEUES + queue].bytes
+        if best < 0 or waiting < best_bytes:
+            best, best_bytes = link, waiting
+    return best
+
+
+@called
+def choose(st: State, n: int, flow: int, hop: int, into: int, queue: int, time: int) -> int:
+    """The link by which a switch sends a packet on; NONE without a route."""
+    sim, node, f = st.sim[0], st.nodes[n], st.flows[flow]
+    group = group_of(st, n, f.destination)
+    if group < 0:
+        return NONE
+    begin = st.table[sim.at_group_begin + group]
+    size = st.table[sim.at_group_begin + group + 1] - begin
+    if size <= 0:
+        return NONE
+    if size == 1:
+        return int(st.table[sim.at_members + begin])
+    if node.balancing == FLOW_HASH:
+        digest = flow_hash(node, f.source_word, f.target_word, f.entropy_word, into)
+        return int(st.table[sim.at_members + begin + digest % size])
+    if node.balancing == FLOWLET:
+        at = flow * MAX_HOPS + hop
+        held = st.table[sim.at_path + at]
+        fresh = time - st.path_time[at] > node.flowlet_gap
+        st.path_time[at] = time
+        if not fresh and held >= 0 and st.links[held].near == n:
+            return int(held)
+    node.random = next_random(node.random)
+    start = node.random % size
+    if node.balancing == ADAPTIVE:
+        chosen = _least_loaded(st, begin, size, start, queue)
+    else:
+        chosen = st.table[sim.at_members + begin + start]
+    if node.balancing == FLOWLET:
+        st.table[sim.at_path + flow * MAX_HOPS + hop] = chosen
+    return int(chosen)
+
+
+@called
+def forget_paths(st: State) -> None:
+    """Forget the links of flowlets, which may not exist any more."""
+    for at in range(st.path_time.size):
+        st.path_time[at] = 0

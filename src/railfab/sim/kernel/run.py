@@ -1,0 +1,234 @@
+"""The loop over windows."""
+
+from __future__ import annotations
+
+from railfab.sim.jit import called, compiled, inlined
+from railfab.sim.kernel.loss import packet_lost
+from railfab.sim.kernel.nic import (
+    _acknowledge_all,
+    _rx_backlog,
+    control_event,
+    emit,
+    receive,
+    resume,
+)
+from railfab.sim.kernel.rate_control import notified
+from railfab.sim.kernel.records import (
+    ALL_DONE,
+    CNP,
+    DATA,
+    GROW_POOL,
+    NIC,
+    NONE,
+    POOL_EMPTY,
+    QUEUES,
+    REACHED,
+    RX_READY,
+    WATCHDOG,
+    XOFF,
+    XON,
+)
+from railfab.sim.kernel.switch import arrive, drain_all, end_window, hold, let_go, settle, watch
+from railfab.sim.kernel.wheel import allocate, push_in, release_packet, remove_timer
+
+_BUCKETS = 256
+_TIME_SHIFT, _LINK_SHIFT, _LINK_MASK, _PACKET_MASK = 39, 29, 1023, (1 << 29) - 1
+
+
+@inlined
+def _insertion_sort(keys, first, count):  # type: ignore[no-untyped-def]
+    for place in range(first + 1, first + count):
+        key = keys[place]
+        before = place - 1
+        while before >= first and keys[before] > key:
+            keys[before + 1] = keys[before]
+            before -= 1
+        keys[before + 1] = key
+
+
+@inlined
+def _sort(keys, spare, starts, count, window):  # type: ignore[no-untyped-def]
+    """Sort keys by time: into buckets of equal spans, then by insertion."""
+    if count > 24:
+        scale = (_BUCKETS << 20) // window
+        for bucket in range(_BUCKETS + 1):
+            starts[bucket] = 0
+        for place in range(count):
+            starts[(((keys[place] >> _TIME_SHIFT) * scale) >> 20) + 1] += 1
+        for bucket in range(_BUCKETS):
+            starts[bucket + 1] += starts[bucket]
+        for place in range(count):
+            bucket = ((keys[place] >> _TIME_SHIFT) * scale) >> 20
+            spare[starts[bucket]] = keys[place]
+            starts[bucket] += 1
+        for place in range(count):
+            keys[place] = spare[place]
+    _insertion_sort(keys, 0, count)
+
+
+@inlined
+def _gather(st, n, end, keys):  # type: ignore[no-untyped-def]
+    """Take the packets that arrive at a node before `end` as keys (time, link, packet), unsorted; their number."""
+    sim = st.sim[0]
+    at = sim.at_slots + n * sim.slots + (sim.number & (sim.slots - 1))
+    p = st.table[at]
+    st.table[at] = NONE
+    count = 0
+    capacity = keys.size
+    while p >= 0:
+        packet = st.packets[p]
+        following = packet.next
+        if packet.time < end:
+            offset = max(packet.time - sim.begin, 0)
+            count += 1
+            keys[capacity - count] = offset << _TIME_SHIFT | (packet.link & _LINK_MASK) << _LINK_SHIFT | p
+        else:
+            packet.next = st.table[at]
+            st.table[at] = p
+        p = following
+    st.nodes[n].pending -= count
+    for place in range(count):
+        keys[place] = keys[capacity - count + place]
+    return count
+
+
+@inlined
+def _nic_window(st, n, keys, count, end):  # type: ignore[no-untyped-def]
+    """Process the packets and events of a NIC in a window, and send."""
+    flow, acks = NONE, 0
+    for place in range(count):
+        p = keys[place] & _PACKET_MASK
+        packet = st.packets[p]
+        time = packet.time
+        if packet.kind == DATA:
+            if packet.ce < 0 or st.links[packet.link].up == 0:
+                packet_lost(st, p, time)
+                continue
+            if st.nodes[n].rx_ps_per_byte > 0.0 and not _rx_backlog(st, n, p, time):
+                continue
+            if packet.flow != flow:
+                if acks:
+                    _acknowledge_all(st, flow, acks)
+                flow, acks = packet.flow, 0
+            acks += 1
+            receive(st, p, time)
+            continue
+        emit(st, n, time)
+        if packet.kind == CNP:
+            notified(st, packet.flow, time)
+            release_packet(st, p)
+        elif packet.kind == XOFF:
+            hold(st, packet.link, packet.group, time)
+            release_packet(st, p)
+        elif packet.kind == XON:
+            let_go(st, packet.link, packet.group, time)
+            resume(st, n, time)
+            release_packet(st, p)
+        else:
+            control_event(st, n, p, time)
+    if acks:
+        _acknowledge_all(st, flow, acks)
+    emit(st, n, end)
+
+
+@inlined
+def _switch_window(st, n, keys, count, end):  # type: ignore[no-untyped-def]
+    """Process the packets and events of a switch in a window, and send."""
+    for place in range(count):
+        p = keys[place] & _PACKET_MASK
+        packet = st.packets[p]
+        time = packet.time
+        if packet.kind == DATA:
+            if packet.ce < 0 or st.links[packet.link].up == 0:
+                packet_lost(st, p, time)
+            else:
+                arrive(st, n, p, time)
+            continue
+        if packet.kind == WATCHDOG:
+            drain_all(st, n, time)
+            watch(st, n, packet.flow, time)
+        else:
+            settle(st, n, packet.link, time)
+            if packet.kind == XOFF:
+                hold(st, packet.link, packet.group, time)
+            else:
+                let_go(st, packet.link, packet.group, time)
+        release_packet(st, p)
+    end_window(st, n, end)
+
+
+@called
+def _fire_timers(st, end):  # type: ignore[no-untyped-def]
+    """Hand the timers of this window to their nodes."""
+    sim = st.sim[0]
+    while sim.timer_count and st.timers[0].time < end:
+        kind, index, time = st.timers[0].kind, st.timers[0].index, st.timers[0].time
+        remove_timer(st)
+        p = allocate(st)
+        if p < 0:
+            return
+        packet = st.packets[p]
+        packet.kind, packet.flow, packet.time, packet.ce, packet.link = kind, index, max(time, sim.begin), 0, 0
+        if kind == WATCHDOG:
+            node = st.links[index // QUEUES].near
+        elif kind == RX_READY:
+            node = st.links[index // QUEUES].far
+        else:
+            node = st.flows[index].source
+        push_in(st, p, node, 0)
+
+
+@inlined
+def _still_active(st, n):  # type: ignore[no-untyped-def]
+    node = st.nodes[n]
+    if node.pending > 0:
+        return True
+    if node.kind == NIC:
+        return bool(node.flow_count > 0)
+    return bool(node.busy_links > 0)
+
+
+@compiled
+def advance(st, until, stop_when_done, keys, spare, starts):  # type: ignore[no-untyped-def]
+    """Run until this time [ps], or until all flows are done. Returns why it stopped."""
+    sim = st.sim[0]
+    while sim.now < until:
+        if sim.pool_empty:
+            return POOL_EMPTY
+        if sim.free_count < sim.reserve:
+            return GROW_POOL
+        if stop_when_done and sim.open_flows == 0:
+            return ALL_DONE
+        if sim.active_count == 0:
+            following = st.timers[0].time if sim.timer_count else until
+            sim.now = max(sim.now, min(following, until))
+            if sim.now >= until:
+                break
+        sim.number = sim.now // sim.window
+        sim.begin = sim.number * sim.window
+        end = min(sim.begin + sim.window, until)
+        _fire_timers(st, end)
+        count_nodes = sim.active_count
+        for place in range(count_nodes):
+            n = st.table[sim.at_active + place]
+            node = st.nodes[n]
+            count = 0
+            if st.table[sim.at_slots + n * sim.slots + (sim.number & (sim.slots - 1))] >= 0:
+                count = _gather(st, n, end, keys)
+                _sort(keys, spare, starts, count, sim.window)
+            if node.kind == NIC:
+                if count or (node.flow_count > 0 and node.ready < end):
+                    _nic_window(st, n, keys, count, end)
+            else:
+                _switch_window(st, n, keys, count, end)
+        kept = 0
+        for place in range(sim.active_count):
+            n = st.table[sim.at_active + place]
+            if _still_active(st, n):
+                st.table[sim.at_active + kept] = n
+                kept += 1
+            else:
+                st.nodes[n].active = 0
+        sim.active_count = kept
+        sim.now = end
+    return REACHED

@@ -1,0 +1,115 @@
+"""The pool of packets, the packets that arrive at each node in each window, timers, and random draws."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from railfab.sim.jit import called, inlined
+from railfab.sim.kernel.records import NONE, State
+
+_MASK = 0xFFFFFFFF
+
+
+@inlined
+def next_random(state: int) -> int:
+    """Xorshift with 32 bits (Marsaglia, Journal of Statistical Software 8, 2003); never 0."""
+    state ^= (state << 13) & _MASK
+    state ^= state >> 17
+    state ^= (state << 5) & _MASK
+    return state
+
+
+@inlined
+def allocate(st: State) -> int:
+    """Take a packet from the pool; NONE where it is empty, which the reserve rules out."""
+    sim = st.sim[0]
+    p = sim.free
+    if p < 0:
+        sim.pool_empty = 1
+        return NONE
+    sim.free = st.packets[p].next
+    sim.free_count -= 1
+    return p
+
+
+@inlined
+def release_packet(st: State, p: int) -> None:
+    sim = st.sim[0]
+    st.packets[p].next = sim.free
+    sim.free = p
+    sim.free_count += 1
+
+
+@inlined
+def activate(st: State, n: int) -> None:
+    """List a node among those that are processed in every window."""
+    if st.nodes[n].active == 0:
+        sim = st.sim[0]
+        st.nodes[n].active = 1
+        st.table[sim.at_active + sim.active_count] = n
+        sim.active_count += 1
+
+
+@inlined
+def push_in(st: State, p: int, n: int, windows: int) -> None:
+    """Have a packet arrive at a node, this many windows from the present one."""
+    sim = st.sim[0]
+    at = sim.at_slots + n * sim.slots + ((sim.number + windows) & (sim.slots - 1))
+    st.packets[p].next = st.table[at]
+    st.table[at] = p
+    st.nodes[n].pending += 1
+    activate(st, n)
+
+
+@inlined
+def push(st: State, p: int, n: int) -> None:
+    """Have a packet arrive at a node at its time."""
+    sim = st.sim[0]
+    windows = (st.packets[p].time - sim.begin) // sim.window
+    push_in(st, p, n, max(windows, 1))
+
+
+@called
+def add_timer(st: State, time: int, kind: int, index: int) -> None:
+    """Insert into the heap of timers; equal times keep their order."""
+    sim, timers = st.sim[0], st.timers
+    at = sim.timer_count
+    sim.timer_count += 1
+    sim.timer_order += 1
+    order = sim.timer_order
+    while at > 0:
+        parent = (at - 1) // 2
+        if timers[parent].time <= time:
+            break
+        timers[at] = timers[parent]
+        at = parent
+    timers[at].time, timers[at].order = time, order
+    timers[at].kind, timers[at].index = kind, index
+
+
+@inlined
+def _before(timers: Any, a: int, b: int) -> bool:
+    if timers[a].time != timers[b].time:
+        return bool(timers[a].time < timers[b].time)
+    return bool(timers[a].order < timers[b].order)
+
+
+@called
+def remove_timer(st: State) -> None:
+    """Remove the first timer of the heap."""
+    sim, timers = st.sim[0], st.timers
+    sim.timer_count -= 1
+    count = sim.timer_count
+    last = count
+    at = 0
+    while True:
+        child = 2 * at + 1
+        if child >= count:
+            break
+        if child + 1 < count and _before(timers, child + 1, child):
+            child += 1
+        if not _before(timers, child, last):
+            break
+        timers[at] = timers[child]
+        at = child
+    timers[at] = timers[last]

@@ -1,0 +1,1 @@
+"""Scenario folders in the format of the reference: read, run with several seeds, saved, and explained."""
