@@ -166,7 +166,7 @@ class Engine:
         path_time = np.zeros(count * MAX_HOPS, np.int64)
         path_time[: len(st.path_time)] = st.path_time
         self._st = st._replace(table=table, timers=timers, masks=masks, path_time=path_time)
-        sim.reserve = reserve_of(self._st, network, self.framing)
+        sim.reserve = reserve_of(self._st, self.framing)
         self._grow(2 * int(sim.reserve))
 
     def _grow(self, free: int) -> None:

@@ -221,7 +221,7 @@ def pool_of(count: int, st: State) -> Records:
     return packets
 
 
-def reserve_of(st: State, network: Network, framing: Framing) -> int:
+def reserve_of(st: State, framing: Framing) -> int:
     """Packets that may be created in one window: by NICs at line rate, ends of flows, pause frames and timers."""
     sim = st.sim[0]
     nics = st.nodes.kind == NIC

@@ -46,10 +46,10 @@ class Dcqcn:
 class Transport:
     """Rate control and loss recovery of a queue pair.
 
-    dcqcn: None sends at `rate_gbps` all the time (PFC only, or background traffic). rate_gbps: the rate at the start; None:
-    of the link. timeout_ns: of the retransmission timer (IBTA local ACK timeout 14: 67 ms). reorder_packets: with selective
-    recovery, how far packets may overtake each other before one is taken to be lost. loss_factor, timeout_factor: what
-    is left of the rate when packets have to be sent again.
+    dcqcn: None sends at `rate_gbps` all the time (PFC only, or background traffic). rate_gbps: the rate at the start;
+    None: of the link. timeout_ns: of the retransmission timer (IBTA local ACK timeout 14: 67 ms). reorder_packets: with
+    selective recovery, how far packets may overtake each other before one is taken to be lost. loss_factor,
+    timeout_factor: what is left of the rate when packets have to be sent again.
     """
 
     dcqcn: Dcqcn | None = field(default_factory=Dcqcn)

@@ -239,7 +239,7 @@ def _notify(st: State, flow: int, kind: int, seq: int, time: int) -> None:
 def _go_back_n(st: State, flow: int, seq: int, time: int) -> bool:
     """Whether a packet is the next one in order. Others are dropped, and the first of a gap is asked for once.
 
-    Source: InfiniBand Architecture Specification vol. 1, 9.7.5.2 (out of sequence requests, NAK code PSN sequence error).
+    Source: InfiniBand Architecture Specification vol. 1, 9.7.5.2 (NAK code PSN sequence error).
     """
     f = st.flows[flow]
     if seq == f.expected:

@@ -1,7 +1,7 @@
 """DCQCN at the sender: cuts by notifications, increases by a timer and a byte counter.
 
-Source: Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015, section 3, in the form of the NICs
-of Mellanox, whose cuts come at most once in an interval that begins with the first notification.
+Source: Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015, section 3, in the form of
+Mellanox's NICs, whose cuts come at most once in an interval that begins with the first notification.
 """
 
 from __future__ import annotations

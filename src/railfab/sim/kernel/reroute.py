@@ -34,7 +34,7 @@ def reroute(st: State) -> None:
     forget_paths(st)
     for flow in range(st.flows.size):
         state = st.flows[flow].state
-        if state == SENDING or state == STALLED:
+        if state in (SENDING, STALLED):
             start_flow(st, flow, now)
             if st.flows[flow].state == STALLED:
                 unlist_flow(st, flow)

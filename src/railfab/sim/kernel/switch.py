@@ -225,7 +225,7 @@ def settle(st: State, n: int, out: int, until: int) -> None:
 
 
 @called
-def _drop_at_egress(st: State, n: int, p: int, at: int, time: int) -> None:
+def _drop_at_egress(st: State, p: int, at: int, time: int) -> None:
     queue, packet = st.queues[at], st.packets[p]
     queue.dropped_packets += 1
     queue.dropped_bytes += packet.size
@@ -233,7 +233,7 @@ def _drop_at_egress(st: State, n: int, p: int, at: int, time: int) -> None:
 
 
 @called
-def _drop_in_storm(st: State, n: int, p: int, at: int, time: int) -> None:
+def _drop_in_storm(st: State, p: int, at: int, time: int) -> None:
     queue, packet = st.queues[at], st.packets[p]
     queue.storm_packets += 1
     queue.storm_bytes += packet.size
@@ -258,7 +258,7 @@ def _drop_unrouted(st: State, n: int, p: int, time: int) -> None:
 
 @called
 def _admitted_under_pressure(st: State, n: int, p: int, priority: int, time: int) -> bool:
-    """Admit a packet that may exceed a threshold, by exact use of the buffer; sends XOFF. False: the packet is dropped."""
+    """Admit a packet that may exceed a threshold, by exact use of the buffer; sends XOFF. False: it is dropped."""
     drain_all(st, n, time)
     packet, node = st.packets[p], st.nodes[n]
     size = packet.size
@@ -348,10 +348,10 @@ def arrive(st: State, n: int, p: int, time: int) -> None:
     link, at = st.links[out], out * QUEUES + queue_number
     queue = st.queues[at]
     if queue.storm:
-        _drop_in_storm(st, n, p, at, time)
+        _drop_in_storm(st, p, at, time)
         return
     if _refused_by_queue(node, queue, packet.size) or link.up == 0:
-        _drop_at_egress(st, n, p, at, time)
+        _drop_at_egress(st, p, at, time)
         return
     packet.group = priority
     if not _admitted(st, n, p, priority, time):
@@ -446,7 +446,7 @@ def flush(st: State, n: int, at: int, time: int) -> None:
         queue.bytes -= st.packets[p].size
         queue.packets -= 1
         _leave_buffer(st, n, p, time)
-        _drop_at_egress(st, n, p, at, time)
+        _drop_at_egress(st, p, at, time)
 
 
 @called
@@ -470,4 +470,4 @@ def watch(st: State, n: int, at: int, time: int) -> None:
         queue.bytes -= st.packets[p].size
         queue.packets -= 1
         _leave_buffer(st, n, p, time)
-        _drop_in_storm(st, n, p, at, time)
+        _drop_in_storm(st, p, at, time)
