@@ -10,6 +10,7 @@ from railfab.sim.kernel.records import (
     DCQCN,
     FIXED_RATE,
     FLOW,
+    FREE,
     INGRESS,
     LINK,
     NEVER,
@@ -19,14 +20,13 @@ from railfab.sim.kernel.records import (
     PACKET,
     QUEUE,
     QUEUES,
-    SELECTIVE,
     SIM,
     SWITCH,
     TIMER,
     TRANSPORT,
     State,
 )
-from railfab.sim.network import Floats, Flow, Framing, Ints, Network, Routing
+from railfab.sim.network import Floats, Framing, Ints, Network, Routing
 from railfab.sim.transport import Transport
 
 PS_PER_NS = 1000
@@ -69,7 +69,11 @@ def new_state(network: Network, routing: Routing, framing: Framing, *, seed: int
         transports=records(0, TRANSPORT),
         timers=records(0, TIMER),
         table=np.zeros(0, np.int32),
+        path=np.zeros(0, np.int32),
+        back=np.zeros(0, np.int32),
         path_time=np.zeros(0, np.int64),
+        nic_flows=np.zeros(0, np.int32),
+        dependents=np.zeros(0, np.int32),
         masks=np.zeros(0, np.int64),
     )
     sim = st.sim[0]
@@ -166,53 +170,32 @@ def transport_records(transports: Sequence[Transport]) -> Records:
     return found
 
 
-def flow_records(flows: Sequence[Flow], st: State, network: Network, framing: Framing) -> Records:
-    """New flows; their dependents, bitmaps and lists are set by `with_flows`."""
-    found = records(len(flows), FLOW)
-    for place, flow in enumerate(flows):
-        f = found[place]
-        t = st.transports[flow.transport]
-        size = max(1, flow.payload_bytes)
-        f.id, f.source, f.target = flow.id, flow.source, flow.target
-        f.packets = -(-size // framing.payload_bytes)
-        f.frame = framing.frame_bytes
-        f.last_frame = size - (f.packets - 1) * framing.payload_bytes + framing.header_bytes
-        f.traffic_class, f.transport = flow.traffic_class, flow.transport
-        f.queue = network.nic_queue[flow.traffic_class]
-        f.destination = st.nodes[flow.target].destination
-        f.source_word, f.target_word = flow.source_word, flow.target_word
-        f.entropy_word, f.back_word = flow.entropy, flow.back_entropy
-        f.start, f.gap = flow.start_ns * PS_PER_NS, flow.gap_ns * PS_PER_NS
-        f.reacts = t.control == DCQCN
-        f.counts_bytes = t.control == DCQCN and t.byte_counter > 0
-        f.bytes_left = t.byte_counter
-        f.cnp_interval = t.cnp_interval
-        f.last_cnp = -NEVER // 2
-        f.timer = f.increase_at = f.cut_at = NEVER
-        f.resend_head = NONE
-    return found
-
-
-def table_of(parts: Sequence[tuple[str, Ints]], st: State) -> Ints:
-    """Put tables of integers one after the other, and note where each begins."""
+def with_tables(st: State, network: Network, routing: Routing) -> State:
+    """The state with the tables of this network and its routes; what is under way stays."""
+    sim, table = st.sim[0], st.table
+    sizes = {"at_slots": len(st.nodes) * int(sim.slots), "at_active": len(st.nodes), "at_busy": len(st.links)}
+    parts: dict[str, Ints] = {
+        name: table[sim[name] : sim[name] + size] if len(table) else np.full(size, NONE) for name, size in sizes.items()
+    }
+    parts |= {
+        "at_groups": routing.group,
+        "at_group_begin": routing.begin,
+        "at_members": routing.members,
+        "at_queue_of": network.queue_of,
+        "at_group_of": network.priority_of,
+    }
     begin = 0
-    for name, part in parts:
-        st.sim[0][name] = begin
+    for name, part in parts.items():
+        sim[name] = begin
         begin += part.size
-    return np.concatenate([part.ravel() for _, part in parts]).astype(np.int32)
-
-
-def bitmaps_of(flows: Records, transports: Records) -> int:
-    """Give each flow with selective recovery a bitmap; how many words there are."""
-    selective = transports.recovery[flows.transport] == SELECTIVE if len(flows) else np.zeros(0, bool)
-    flows.bitmap = (np.cumsum(selective) - selective) * BITMAP_WORDS
-    return int(selective.sum()) * BITMAP_WORDS
+    return st._replace(table=np.concatenate([part.ravel() for part in parts.values()]).astype(np.int32))
 
 
 def pool_of(count: int, st: State) -> Records:
     """A pool with at least this many packets; those that exist stay where they are."""
     old = st.packets
     packets = records(count, PACKET)
+    packets.kind = FREE
     packets[: len(old)] = old
     new = np.arange(len(old), count)
     packets.next[new] = np.append(new[1:], st.sim[0].free)

@@ -37,22 +37,22 @@ from railfab.sim.kernel.wheel import activate, add_timer, allocate, push, releas
 @called
 def _list_flow(st: State, flow: int) -> None:
     """Add a flow to those that its NIC serves in turn."""
-    sim, f = st.sim[0], st.flows[flow]
+    f = st.flows[flow]
     if f.listed:
         return
     nic = st.nodes[f.source]
-    st.table[sim.at_nic_flows + nic.flows_at + nic.flow_count] = flow
+    st.nic_flows[nic.flows_at + nic.flow_count] = flow
     nic.flow_count += 1
     f.listed = 1
 
 
 @called
 def _unlist(st: State, n: int, place: int) -> None:
-    sim, nic = st.sim[0], st.nodes[n]
-    at = sim.at_nic_flows + nic.flows_at
-    st.flows[st.table[at + place]].listed = 0
+    nic = st.nodes[n]
+    at = nic.flows_at
+    st.flows[st.nic_flows[at + place]].listed = 0
     for later in range(place, nic.flow_count - 1):
-        st.table[at + later] = st.table[at + later + 1]
+        st.nic_flows[at + later] = st.nic_flows[at + later + 1]
     nic.flow_count -= 1
     if nic.last_served >= place:
         nic.last_served -= 1
@@ -61,10 +61,10 @@ def _unlist(st: State, n: int, place: int) -> None:
 @called
 def unlist_flow(st: State, flow: int) -> None:
     """Remove a flow from those that its NIC serves."""
-    sim, f = st.sim[0], st.flows[flow]
+    f = st.flows[flow]
     nic = st.nodes[f.source]
     for place in range(nic.flow_count):
-        if st.table[sim.at_nic_flows + nic.flows_at + place] == flow:
+        if st.nic_flows[nic.flows_at + place] == flow:
             _unlist(st, f.source, place)
             return
 
@@ -85,11 +85,9 @@ def start_flow(st: State, flow: int, time: int) -> None:
     sim, f = st.sim[0], st.flows[flow]
     t = st.transports[f.transport]
     at = flow * MAX_HOPS
-    there, _, dynamic = walk(
-        st, f.source, f.destination, f.source_word, f.target_word, f.entropy_word, sim.at_path + at
-    )
+    there, _, dynamic = walk(st, f.source, f.destination, f.source_word, f.target_word, f.entropy_word, st.path, at)
     back, delay, _ = walk(
-        st, f.target, st.nodes[f.source].destination, f.target_word, f.source_word, f.back_word, sim.at_back + at
+        st, f.target, st.nodes[f.source].destination, f.target_word, f.source_word, f.back_word, st.back, at
     )
     if there < 0 or back < 0:
         f.state = STALLED
@@ -111,7 +109,7 @@ def start_flow(st: State, flow: int, time: int) -> None:
 @inlined
 def _next_flow(st: State, nic: Any, link: Any, time: int) -> tuple[int, int]:
     """The place of the next flow in turn that may send now, else NONE and when the first may."""
-    at = st.sim[0].at_nic_flows + nic.flows_at
+    at = nic.flows_at
     count = nic.flow_count
     place = nic.last_served
     soonest = NEVER
@@ -120,7 +118,7 @@ def _next_flow(st: State, nic: Any, link: Any, time: int) -> tuple[int, int]:
         place += 1
         if place >= count:
             place = 0
-        f = st.flows[st.table[at + place]]
+        f = st.flows[st.nic_flows[at + place]]
         if link.paused and link.paused >> f.queue & 1:
             continue
         if f.next_at <= time:
@@ -155,7 +153,7 @@ def _next_packet(st: State, flow: int) -> int:
 def _send(st: State, n: int, place: int, time: int) -> None:
     """Send the next packet of a flow."""
     sim, nic = st.sim[0], st.nodes[n]
-    flow = st.table[sim.at_nic_flows + nic.flows_at + place]
+    flow = st.nic_flows[nic.flows_at + place]
     f, link = st.flows[flow], st.links[nic.link]
     p = allocate(st)
     if p < 0:
@@ -213,10 +211,8 @@ def _finish(st: State, flow: int, time: int) -> None:
     f.state = DONE
     sim.open_flows -= 1
     sim.last_event = max(sim.last_event, f.finish)
-    st.table[sim.at_finished + sim.finished_count] = flow
-    sim.finished_count += 1
     for place in range(f.dependents):
-        other = st.table[sim.at_dependents + f.first_dependent + place]
+        other = st.dependents[f.first_dependent + place]
         d = st.flows[other]
         d.waits_for -= 1
         d.start = max(d.start, f.finish + d.gap)
@@ -263,7 +259,7 @@ def _selective(st: State, flow: int, seq: int, time: int) -> bool:
     sim, f = st.sim[0], st.flows[flow]
     t = st.transports[f.transport]
     words = sim.bitmap_words
-    at = sim.at_bitmaps + f.bitmap
+    at = f.bitmap
     bits = words * 32
     if seq < f.expected or seq >= f.expected + bits:
         f.duplicates += 1
@@ -323,9 +319,9 @@ def _acknowledge_all(st: State, flow: int, count: int) -> None:
     """Let the acknowledgements of a flow pass the links of its way back."""
     f = st.flows[flow]
     f.acks += count
-    at = st.sim[0].at_back + flow * MAX_HOPS
+    at = flow * MAX_HOPS
     for hop in range(f.back_hops):
-        acknowledge(st, st.links[st.table[at + hop]], count)
+        acknowledge(st, st.links[st.back[at + hop]], count)
 
 
 @called
@@ -340,6 +336,7 @@ def _sent_again(st: State, flow: int, seq: int, time: int) -> None:
         if p < 0:
             return
         st.packets[p].seq, st.packets[p].next = seq, NONE
+        st.packets[p].kind, st.packets[p].flow = NAK, flow
         if f.resend_head < 0:
             f.resend_head = p
         else:

@@ -13,6 +13,7 @@ NEVER = 1 << 62
 NONE = -1
 
 # Kinds of packets and events.
+FREE = -1
 DATA, CNP, NAK, XOFF, XON, START, TIMEOUT, WATCHDOG, RX_READY = range(9)
 # Kinds of nodes.
 NIC, SWITCH = range(2)
@@ -296,7 +297,7 @@ SIM = np.dtype(
         ("active_count", "i4"),
         ("timer_count", "i4"),
         ("open_flows", "i4"),
-        ("finished_count", "i4"),
+        ("padding", "i4"),
         ("classes", "i4"),
         ("destinations", "i4"),
         ("pool_empty", "i4"),
@@ -306,17 +307,11 @@ SIM = np.dtype(
         ("at_active", "i8"),
         ("at_outs", "i8"),
         ("at_busy", "i8"),
-        ("at_nic_flows", "i8"),
-        ("at_path", "i8"),
-        ("at_back", "i8"),
         ("at_groups", "i8"),
         ("at_group_begin", "i8"),
         ("at_members", "i8"),
         ("at_queue_of", "i8"),
         ("at_group_of", "i8"),
-        ("at_dependents", "i8"),
-        ("at_finished", "i8"),
-        ("at_bitmaps", "i8"),
         ("bitmap_words", "i4"),
         ("spare", "i4"),
         ("last_event", "i8"),
@@ -326,7 +321,12 @@ SIM = np.dtype(
 
 
 class State(NamedTuple):
-    """All arrays of a run. Each is one-dimensional; `table` holds the tables of integers one after the other."""
+    """All arrays of a run, each one-dimensional.
+
+    table: tables of integers one after the other (`SIM.at_*`). path, back: MAX_HOPS links for each flow, of its packets
+    and of their acknowledgements; path_time: when each was chosen last. nic_flows: the flows that each NIC serves in
+    turn, from `flows_at` on. dependents: the flows that wait for each flow. masks: bitmaps of receivers, 32 bits a word.
+    """
 
     sim: Any
     packets: Any
@@ -338,5 +338,9 @@ class State(NamedTuple):
     transports: Any
     timers: Any
     table: Any
+    path: Any
+    back: Any
     path_time: Any
+    nic_flows: Any
+    dependents: Any
     masks: Any

@@ -61,8 +61,10 @@ def group_of(st: State, n: int, destination: int) -> int:
 
 
 @called
-def walk(st: State, n: int, destination: int, source: int, target: int, entropy: int, at: int) -> tuple[int, int, int]:
-    """Write the links from a NIC to a destination into the table at `at`.
+def walk(
+    st: State, n: int, destination: int, source: int, target: int, entropy: int, way: Any, at: int
+) -> tuple[int, int, int]:
+    """Write the links from a NIC to a destination into `way` from `at` on.
 
     Returns their number (NONE without a route), the delay of a full walk, and whether some switch on the way chooses
     per packet or flowlet: then the links are one possibility.
@@ -71,7 +73,7 @@ def walk(st: State, n: int, destination: int, source: int, target: int, entropy:
     link = st.nodes[n].link
     hops, delay, dynamic = 0, 0, 0
     while True:
-        st.table[at + hops] = link
+        way[at + hops] = link
         hops += 1
         here = st.links[link]
         delay += here.delay + here.ack_time
@@ -128,7 +130,7 @@ def choose(st: State, n: int, flow: int, hop: int, into: int, queue: int, time: 
         return int(st.table[sim.at_members + begin + digest % size])
     if node.balancing == FLOWLET:
         at = flow * MAX_HOPS + hop
-        held = st.table[sim.at_path + at]
+        held = st.path[at]
         fresh = time - st.path_time[at] > node.flowlet_gap
         st.path_time[at] = time
         if not fresh and held >= 0 and st.links[held].near == n:
@@ -140,7 +142,7 @@ def choose(st: State, n: int, flow: int, hop: int, into: int, queue: int, time: 
     else:
         chosen = st.table[sim.at_members + begin + start]
     if node.balancing == FLOWLET:
-        st.table[sim.at_path + flow * MAX_HOPS + hop] = chosen
+        st.path[flow * MAX_HOPS + hop] = chosen
     return int(chosen)
 
 

@@ -338,7 +338,7 @@ def arrive(st: State, n: int, p: int, time: int) -> None:
     priority = st.table[sim.at_group_of + into * sim.classes + f.traffic_class]
     out = NONE
     if f.dynamic == 0 and packet.kind == DATA:
-        out = st.table[sim.at_path + flow * MAX_HOPS + packet.hop + 1]
+        out = st.path[flow * MAX_HOPS + packet.hop + 1]
     else:
         out = choose(st, n, flow, packet.hop, into, queue_number, time)
     if out < 0:

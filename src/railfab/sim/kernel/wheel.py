@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from railfab.sim.jit import called, inlined
-from railfab.sim.kernel.records import NONE, State
+from railfab.sim.kernel.records import FREE, NONE, State
 
 _MASK = 0xFFFFFFFF
 
@@ -35,6 +35,7 @@ def allocate(st: State) -> int:
 @inlined
 def release_packet(st: State, p: int) -> None:
     sim = st.sim[0]
+    st.packets[p].kind = FREE
     st.packets[p].next = sim.free
     sim.free = p
     sim.free_count += 1
