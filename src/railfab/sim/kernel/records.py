@@ -325,7 +325,7 @@ class State(NamedTuple):
 
     table: tables of integers one after the other (`SIM.at_*`). path, back: MAX_HOPS links for each flow, of its packets
     and of their acknowledgements; path_time: when each was chosen last. nic_flows: the flows that each NIC serves in
-    turn, from `flows_at` on. dependents: the flows that wait for each flow. masks: bitmaps of receivers, 32 bits a word.
+    turn, from `flows_at` on. dependents: the flows that wait for each. masks: bitmaps of receivers, in words of 32.
     """
 
     sim: Any
