@@ -26,7 +26,8 @@ class Counters:
         the watchdog), storms, waiting_byte_ns, depth_bytes (gauge), peak_bytes.
     Axes (link, priority): xoff_sent, xon_sent, refreshed, refused_packets, refused_bytes (no buffer), held_bytes
         (gauge), held_peak_bytes, headroom_bytes (gauge), headroom_peak_bytes, paused (gauge) at the far end;
-        xoff_received, xon_received, paused_ns at the near end.
+        xoff_received, xon_received, paused_ns at the near end. xoff_margin_bytes: least difference between threshold
+        and bytes at the far end, of the moments when it held more than ever before (infinite: there was none).
     Axis (link,): lost_packets, lost_bytes (on the wire), ack_packets, cnp_packets (in no other counter).
     Axis (node,): unrouted_packets, unrouted_bytes, rx_dropped_packets, rx_dropped_bytes.
     """
@@ -53,6 +54,7 @@ class Counters:
     held_peak_bytes: Ints
     headroom_bytes: Ints
     headroom_peak_bytes: Ints
+    xoff_margin_bytes: Floats
     paused: Ints
     xoff_received: Ints
     xon_received: Ints
@@ -93,6 +95,7 @@ class Counters:
             held_peak_bytes=_shaped(i.peak),
             headroom_bytes=_shaped(i.headroom_used),
             headroom_peak_bytes=_shaped(i.headroom_peak),
+            xoff_margin_bytes=_shaped(i.margin),
             paused=_shaped(i.paused),
             xoff_received=_shaped(i.xoff_received),
             xon_received=_shaped(i.xon_received),

@@ -15,7 +15,10 @@ from railfab.sim.kernel.records import (
     DONE,
     GROW_POOL,
     MAX_HOPS,
+    NONE,
+    PAUSE,
     POOL_EMPTY,
+    QUEUES,
     STALLED,
     START,
     TIMEOUT,
@@ -23,9 +26,10 @@ from railfab.sim.kernel.records import (
 )
 from railfab.sim.kernel.reroute import reroute
 from railfab.sim.kernel.run import advance
-from railfab.sim.kernel.wheel import add_timer
-from railfab.sim.layout import PS_PER_NS, new_state, pool_of, reserve_of, set_network, transport_records, with_tables
+from railfab.sim.kernel.wheel import add_start_timers
+from railfab.sim.layout import PS_PER_NS, new_state, pool_of, records, reserve_of, set_network, transport_records, with_tables
 from railfab.sim.network import Flow, Framing, Ints, Network, Routing
+from railfab.sim.pauses import PauseLog
 from railfab.sim.transport import Transport
 
 _BUCKETS = 257
@@ -46,6 +50,7 @@ class Engine:
     """One network under load. Equal calls with an equal seed give equal results.
 
     quantum_ps: times that packets take are rounded down to multiples of it; 1000 is what ns-3 does.
+    pause_log: how many pause frames are kept with what caused them (`pauses`).
     """
 
     def __init__(
@@ -57,11 +62,13 @@ class Engine:
         framing: Framing | None = None,
         transports: Sequence[Transport] = (),
         quantum_ps: int = 1,
+        pause_log: int = 0,
     ) -> None:
         self.network, self.routing = network, routing
         self.framing = framing or Framing()
         self._st = new_state(network, routing, self.framing, seed=seed, quantum_ps=quantum_ps)
         self._st = self._st._replace(transports=transport_records(transports or (Transport(),)))
+        self._st = self._st._replace(pauses=records(pause_log, PAUSE))
         self._starts = np.zeros(_BUCKETS, np.int64)
         self._acks = np.zeros(network.links, np.int64)
         self._notices = np.zeros(network.links, np.int64)
@@ -91,10 +98,7 @@ class Engine:
         done = flows.state[pairs[:, 0]] == DONE
         np.add.at(flows.waits_for, pairs[~done, 1], 1)
         np.maximum.at(flows.start, pairs[done, 1], flows.finish[pairs[done, 0]] + flows.gap[pairs[done, 1]])
-        starts, waits = flows.start.tolist(), flows.waits_for.tolist()
-        for number in range(first, len(flows)):
-            if not waits[number]:
-                add_timer(self._st, starts[number], START, number)
+        add_start_timers(self._st, first)
 
     def forget_finished(self) -> None:
         """Forget the flows that are done and have nothing on its way; `flows()` does not have them any more."""
@@ -174,6 +178,20 @@ class Engine:
     def counters(self) -> Counters:
         self._fold_control()
         return Counters.of(self._st, self._acks // self.framing.ack_every, self._notices)
+
+    def pauses(self) -> PauseLog:
+        """The pause frames that were logged."""
+        return PauseLog.of(self._st)
+
+    def paths(self) -> tuple[tuple[int, ...], ...]:
+        """Links of each flow, in the order in which they were added; empty before it starts. Where a switch chooses
+        per packet or flowlet, the links are one possibility."""
+        return tuple(tuple(row[row != NONE].tolist()) for row in self._st.path.reshape(-1, MAX_HOPS))
+
+    def depths(self) -> tuple[Ints, Ints]:
+        """Bytes in each queue now, and sent by it since its birth; (link, queue)."""
+        queues = self._st.queues
+        return queues.bytes.reshape(-1, QUEUES).copy(), queues.tx_bytes.reshape(-1, QUEUES).copy()
 
     def snapshot(self) -> Snapshot:
         """The whole state; `restore` goes on from it bit for bit."""

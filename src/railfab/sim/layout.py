@@ -18,6 +18,7 @@ from railfab.sim.kernel.records import (
     NODE,
     NONE,
     PACKET,
+    PAUSE,
     QUEUE,
     QUEUES,
     SIM,
@@ -75,6 +76,7 @@ def new_state(network: Network, routing: Routing, framing: Framing, *, seed: int
         nic_flows=np.zeros(0, np.int32),
         dependents=np.zeros(0, np.int32),
         masks=np.zeros(0, np.int64),
+        pauses=records(0, PAUSE),
     )
     sim = st.sim[0]
     sim.window, sim.quantum, sim.gap = window, quantum_ps, framing.gap_bytes
@@ -85,6 +87,7 @@ def new_state(network: Network, routing: Routing, framing: Framing, *, seed: int
     st.queues.head, st.queues.tail = NONE, NONE
     st.links.ack_window_even = st.links.ack_window_odd = -2
     st.nodes.ready = 0
+    st.ingress.margin = np.inf
     set_network(st, network, routing, framing)
     return st
 

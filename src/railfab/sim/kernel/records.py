@@ -140,10 +140,12 @@ INGRESS = np.dtype(
         ("dropped_bytes", "i8"),
         ("refresh", "i8"),
         ("expiry", "i8"),
+        ("margin", "f8"),
     ]
 )
 """PFC of one priority of one link. At the far end: bytes held for this ingress, thresholds, whether an XOFF is out
-(paused). At the near end: the queue that a received XOFF stops (-1: ignored), whether it is stopped (held)."""
+(paused), and the least by which it was below its threshold when it held more than ever before (margin). At the near
+end: the queue that a received XOFF stops (-1: ignored), whether it is stopped (held)."""
 
 NODE = np.dtype(
     [
@@ -315,9 +317,31 @@ SIM = np.dtype(
         ("bitmap_words", "i4"),
         ("spare", "i4"),
         ("last_event", "i8"),
+        ("pauses_logged", "i8"),
+        ("pauses_missed", "i8"),
     ]
 )
 """One record. at_*: where the tables of integers begin in `State.table`."""
+
+
+PAUSE = np.dtype(
+    [
+        ("time", "i8"),
+        ("arrival", "i8"),
+        ("link", "i4"),
+        ("priority", "i4"),
+        ("kind", "i4"),
+        ("cause", "i4"),
+        ("cause_bytes", "i8"),
+        ("cause_since", "i8"),
+        ("bytes", "i8"),
+        ("headroom", "i8"),
+        ("threshold", "f8"),
+    ]
+)
+"""An XOFF or XON that the far end of a link sends: when, when it stops the near end, bytes of the ingress in the shared
+buffer and in headroom, and the threshold. cause: the queue of this switch that holds most of the bytes of this ingress
+(NONE: no queue does), how many, and since when its first packet waits."""
 
 
 class State(NamedTuple):
@@ -344,3 +368,4 @@ class State(NamedTuple):
     nic_flows: Any
     dependents: Any
     masks: Any
+    pauses: Any

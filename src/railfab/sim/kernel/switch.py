@@ -60,6 +60,46 @@ def send_pause(st: State, n: int, into: int, priority: int, kind: int, time: int
     packet.kind, packet.link, packet.group, packet.ce = kind, into, priority, 0
     packet.time = back.free_at + data.pause_delay
     push(st, p, data.near)
+    if st.pauses.size:
+        _log_pause(st, n, p, time)
+
+
+@called
+def _log_pause(st: State, n: int, p: int, time: int) -> None:
+    """Note a pause frame that is being sent, with the queue that holds most of the bytes of its ingress."""
+    sim, frame, node = st.sim[0], st.packets[p], st.nodes[n]
+    if sim.pauses_logged == st.pauses.size:
+        sim.pauses_missed += 1
+        return
+    group = st.ingress[frame.link * QUEUES + frame.group]
+    event = st.pauses[sim.pauses_logged]
+    sim.pauses_logged += 1
+    event.time, event.arrival = time, frame.time
+    event.link, event.priority, event.kind = frame.link, frame.group, frame.kind
+    event.bytes, event.headroom, event.threshold = group.bytes, group.headroom_used, threshold(node, group)
+    event.cause, event.cause_bytes = NONE, 0
+    if frame.kind == XON:
+        return
+    for place in range(node.busy_links):
+        out = st.table[sim.at_busy + node.outs + place]
+        for q in range(QUEUES):
+            held = _bytes_of_ingress(st, out * QUEUES + q, frame.link, frame.group)
+            if held > event.cause_bytes:
+                event.cause, event.cause_bytes = out * QUEUES + q, held
+                event.cause_since = st.packets[st.queues[out * QUEUES + q].head].time
+
+
+@called
+def _bytes_of_ingress(st: State, at: int, into: int, priority: int) -> int:
+    """Bytes in a queue that came in by a link with a priority."""
+    held = 0
+    p = st.queues[at].head
+    while p >= 0:
+        packet = st.packets[p]
+        if packet.link == into and packet.group == priority:
+            held += packet.size
+        p = packet.next
+    return held
 
 
 @inlined
@@ -281,6 +321,7 @@ def _admitted_under_pressure(st: State, n: int, p: int, priority: int, time: int
         node.used += size
     group.peak = max(group.peak, group.bytes + group.headroom_used)
     group.headroom_peak = max(group.headroom_peak, group.headroom_used)
+    group.margin = min(group.margin, threshold(node, group) - group.bytes)
     if group.sends and not group.paused and (group.headroom_used > 0 or group.bytes >= threshold(node, group)):
         send_pause(st, n, packet.link, priority, XOFF, time)
     return True

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from railfab.sim.jit import called, inlined
-from railfab.sim.kernel.records import FREE, NONE, State
+from railfab.sim.jit import called, compiled, inlined
+from railfab.sim.kernel.records import FREE, NONE, START, State
 
 _MASK = 0xFFFFFFFF
 
@@ -86,6 +86,14 @@ def add_timer(st: State, time: int, kind: int, index: int) -> None:
         at = parent
     timers[at].time, timers[at].order = time, order
     timers[at].kind, timers[at].index = kind, index
+
+
+@compiled
+def add_start_timers(st: State, first: int) -> None:
+    """Start those flows, from this number on, that wait for no other, at their time."""
+    for flow in range(first, st.flows.size):
+        if st.flows[flow].waits_for == 0:
+            add_timer(st, st.flows[flow].start, START, flow)
 
 
 @inlined
