@@ -27,9 +27,18 @@ from railfab.sim.kernel.records import (
 from railfab.sim.kernel.reroute import reroute
 from railfab.sim.kernel.run import advance
 from railfab.sim.kernel.wheel import add_start_timers
-from railfab.sim.layout import PS_PER_NS, new_state, pool_of, records, reserve_of, set_network, transport_records, with_tables
+from railfab.sim.layout import (
+    PS_PER_NS,
+    new_state,
+    pool_of,
+    records,
+    reserve_of,
+    set_network,
+    transport_records,
+    with_tables,
+)
 from railfab.sim.network import Flow, Framing, Ints, Network, Routing
-from railfab.sim.pauses import PauseLog
+from railfab.sim.pauses import PauseLog, deadlock
 from railfab.sim.transport import Transport
 
 _BUCKETS = 257
@@ -182,6 +191,10 @@ class Engine:
     def pauses(self) -> PauseLog:
         """The pause frames that were logged."""
         return PauseLog.of(self._st)
+
+    def deadlock(self) -> tuple[int, ...]:
+        """Queues (queue q of link l: l * QUEUES + q) in a cycle, each paused until the next one sends; else empty."""
+        return deadlock(self._st)
 
     def paths(self) -> tuple[tuple[int, ...], ...]:
         """Links of each flow, in the order in which they were added; empty before it starts. Where a switch chooses

@@ -99,7 +99,7 @@ def cycle_of(graph: dict[int, set[int]]) -> tuple[int, ...]:
             node = next(branches[-1], None)
             if node is None:
                 branches.pop()
-                if path and len(path) > len(branches) - 1 >= 0:
+                if path:
                     finished.add(path.pop())
             elif node in path:
                 return tuple(path[path.index(node) :])
