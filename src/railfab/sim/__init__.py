@@ -1,11 +1,16 @@
 """Fabrics under load: flows, queues, marks, pauses and drops as numbers. Knows no vendor, no protocol and no names."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from railfab.sim.counters import Counters, FlowResults
-from railfab.sim.engine import Engine, Snapshot
 from railfab.sim.kernel.records import QUEUES
 from railfab.sim.network import Balancing, Flow, Framing, HashFields, Network, Routing, plain_network
 from railfab.sim.solver import max_min_rates
 from railfab.sim.transport import Dcqcn, Recovery, Transport
+
+if TYPE_CHECKING:
+    from railfab.sim.engine import Engine, Snapshot
 
 __all__ = [
     "QUEUES",
@@ -25,3 +30,10 @@ __all__ = [
     "max_min_rates",
     "plain_network",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the engine on use: it brings the compiler, and designs and their routes need only numbers."""
+    if name in ("Engine", "Snapshot"):
+        return getattr(import_module("railfab.sim.engine"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,6 +10,7 @@ import numpy as np
 
 from railfab.sim.counters import Counters, FlowResults
 from railfab.sim.flow_tables import flow_records, forget, forgettable, with_flows
+from railfab.sim.kernel.entry import ADVANCE, REROUTE, START_FLOWS, kernel
 from railfab.sim.kernel.records import (
     ALL_DONE,
     DONE,
@@ -24,9 +25,6 @@ from railfab.sim.kernel.records import (
     TIMEOUT,
     State,
 )
-from railfab.sim.kernel.reroute import reroute
-from railfab.sim.kernel.run import advance
-from railfab.sim.kernel.wheel import add_start_timers
 from railfab.sim.layout import (
     PS_PER_NS,
     new_state,
@@ -107,7 +105,7 @@ class Engine:
         done = flows.state[pairs[:, 0]] == DONE
         np.add.at(flows.waits_for, pairs[~done, 1], 1)
         np.maximum.at(flows.start, pairs[done, 1], flows.finish[pairs[done, 0]] + flows.gap[pairs[done, 1]])
-        add_start_timers(self._st, first)
+        self._call(START_FLOWS, first)
 
     def forget_finished(self) -> None:
         """Forget the flows that are done and have nothing on its way; `flows()` does not have them any more."""
@@ -147,7 +145,7 @@ class Engine:
         self.network, self.routing = network, routing
         set_network(self._st, network, routing, self.framing)
         self._st = with_tables(self._st, network, routing)
-        reroute(self._st)
+        self._call(REROUTE)
 
     def active(self) -> tuple[int, ...]:
         """Numbers of the flows that are not done, those that wait for others included."""
@@ -172,12 +170,15 @@ class Engine:
         """Advance to this time, or until all flows are done. Whether they are."""
         until = int(until_ns * PS_PER_NS)
         while True:
-            reason = advance(self._st, until, stop_when_done, self._keys, self._spare, self._starts)
+            reason = self._call(ADVANCE, until, stop_when_done)
             if reason == GROW_POOL:
                 self._grow(2 * len(self._st.packets))
                 continue
             assert reason != POOL_EMPTY, "the reserve of packets was too small"
             return reason == ALL_DONE or not self._st.sim[0].open_flows
+
+    def _call(self, action: int, argument: int = 0, stop_when_done: bool = False) -> int:
+        return kernel(self._st, action, argument, stop_when_done, self._keys, self._spare, self._starts)
 
     # Results
 

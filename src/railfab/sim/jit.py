@@ -1,67 +1,108 @@
-"""Compile the kernel with numba where it is installed; without it the same functions run interpreted."""
+"""Compile the kernel with numba where it is installed; without it the same functions run interpreted.
+
+RAILFAB_INTERPRETED=1 runs the kernel interpreted in any case. Compiled code is kept in `cache_base()`.
+"""
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
+
+from railfab.sim.compile_cache import cache_base, cache_directory, digest_of
+from railfab.sim.interpreted import on_python_objects
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 INTERPRETED_FACTOR = 400
 """How many times slower the interpreted kernel is; measured in benchmarks/simulator.md."""
 
+COMPILE_S = 25
+"""Seconds that compiling the kernel takes; measured in benchmarks/simulator.md."""
 
-def _sources_digest() -> str:
-    """Digest of the kernel's sources: numba's own cache does not notice a change of a called function."""
-    digest = hashlib.sha256()
-    for path in (Path(__file__), *sorted((Path(__file__).parent / "kernel").glob("*.py"))):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-def _cache_dir() -> Path | None:
-    """Directory for compiled code, or None where none can be written."""
-    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    path = Path(os.environ.get("NUMBA_CACHE_DIR") or Path(base) / "railfab") / f"kernel-{_sources_digest()}"
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        return None
-    return path if os.access(path, os.W_OK) else None
+_OPTIONS = {"nogil": True, "error_model": "numpy", "_nrt": False}
+_INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+"""Options of functions that only the kernel calls: else a third of the compile time goes into wrappers for Python."""
 
 
-def _compiler() -> tuple[Callable[..., Any] | None, bool]:
-    """Numba's decorator, and whether compiled code is kept for the next process."""
+def _why_interpreted() -> str | None:
+    """Why the kernel is not compiled; None where it is."""
     if os.environ.get("RAILFAB_INTERPRETED"):
-        return None, False
+        return "RAILFAB_INTERPRETED is set. Unset it"
     try:
         import numba
-    except ImportError:
-        return None, False
-    directory = _cache_dir()
-    if directory is not None:
-        numba.config.CACHE_DIR = str(directory)  # type: ignore[attr-defined]
-    return numba.njit, directory is not None
+    except ModuleNotFoundError as error:
+        if error.name not in ("numba", "llvmlite"):
+            raise
+        return "numba is not installed. Install it with: pip install 'railfab[sim]'"
+    except ImportError as error:
+        return f"numba cannot be imported: {error}. Install it with: pip install --upgrade 'railfab[sim]'"
+    if numba.config.DISABLE_JIT:
+        return "NUMBA_DISABLE_JIT is set. Unset it"
+    return None
 
 
-_NJIT, CACHED = _compiler()
-COMPILED = _NJIT is not None
-"""Whether the kernel is compiled."""
+def _kernel_directory() -> Path | None:
+    """Where the compiled kernel is kept; None where that cannot be written."""
+    import llvmlite.binding
+    import numba
+    import numpy as np
+
+    sources = (Path(__file__), *(Path(__file__).parent / "kernel").glob("*.py"))
+    versions = (numba.__version__, np.__version__, llvmlite.binding.get_host_cpu_name())
+    return cache_directory(cache_base(), digest_of(sources, versions))
+
+
+WHY_INTERPRETED = _why_interpreted()
+DIRECTORY = None if WHY_INTERPRETED else _kernel_directory()
+
+
+def _jit(function: Callable[..., Any], **options: Any) -> Any:
+    import numba
+
+    return numba.njit(**_OPTIONS, **options)(function)
 
 
 def compiled(function: _Function) -> _Function:
-    """Decorate an entry point of the kernel."""
-    return _NJIT(cache=CACHED, nogil=True, error_model="numpy", _nrt=False)(function) if _NJIT else function  # type: ignore[no-any-return]
+    """Decorate an entry point of the kernel, which takes arrays of records."""
+    if WHY_INTERPRETED:
+        return on_python_objects(function)
+    dispatcher = _jit(function)
+    if DIRECTORY:
+        from railfab.sim.kept import keep
+
+        keep(dispatcher, DIRECTORY)
+    return dispatcher  # type: ignore[no-any-return]
 
 
 def inlined(function: _Function) -> _Function:
     """Decorate a function of the kernel whose body is copied into its callers."""
-    return _NJIT(forceinline=True, nogil=True, error_model="numpy", _nrt=False)(function) if _NJIT else function  # type: ignore[no-any-return]
+    return function if WHY_INTERPRETED else _jit(function, forceinline=True, **_INNER)  # type: ignore[no-any-return]
 
 
 def called(function: _Function) -> _Function:
     """Decorate a function of the kernel that stays a call: not on the path of every packet."""
-    return _NJIT(nogil=True, error_model="numpy", _nrt=False)(function) if _NJIT else function  # type: ignore[no-any-return]
+    return function if WHY_INTERPRETED else _jit(function, **_INNER)  # type: ignore[no-any-return]
+
+
+def is_ready() -> bool:
+    """Whether the kernel starts at once: compiled code is there from earlier, or nothing is compiled."""
+    if WHY_INTERPRETED:
+        return True
+    return DIRECTORY is not None and any(DIRECTORY.glob("*/*.nbi"))
+
+
+def slowness() -> str | None:
+    """Why the simulator starts or runs slower than it can, as a sentence; None where it does not."""
+    if WHY_INTERPRETED:
+        return f"The simulator runs about {INTERPRETED_FACTOR} times slower than compiled: {WHY_INTERPRETED}."
+    if is_ready():
+        return None
+    if DIRECTORY:
+        return f"The simulator is compiled once, which takes about {COMPILE_S} s."
+    where = cache_base() or "a home directory"
+    return (
+        f"The simulator is compiled at every start, which takes about {COMPILE_S} s: {where} cannot be written. "
+        "Set XDG_CACHE_HOME to a directory that can."
+    )

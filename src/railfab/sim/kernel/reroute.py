@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from railfab.sim.jit import compiled
+from railfab.sim.jit import called
 from railfab.sim.kernel.nic import start_flow, unlist_flow
 from railfab.sim.kernel.records import QUEUES, SENDING, STALLED, SWITCH, State
 from railfab.sim.kernel.routing import forget_paths
 from railfab.sim.kernel.switch import flush
 
 
-@compiled
+@called
 def reroute(st: State) -> None:
     """Find the links of all flows again, drop what waits before links that are down, and forget pauses of these."""
     sim = st.sim[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from railfab.sim.jit import called, compiled, inlined
+from railfab.sim.jit import called, inlined
 from railfab.sim.kernel.loss import packet_lost
 from railfab.sim.kernel.nic import (
     _acknowledge_all,
@@ -188,7 +188,7 @@ def _still_active(st, n):  # type: ignore[no-untyped-def]
     return bool(node.busy_links > 0)
 
 
-@compiled
+@called
 def advance(st, until, stop_when_done, keys, spare, starts):  # type: ignore[no-untyped-def]
     """Run until this time [ps], or until all flows are done. Returns why it stopped."""
     sim = st.sim[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from railfab.sim.jit import called, compiled, inlined
+from railfab.sim.jit import called, inlined
 from railfab.sim.kernel.records import FREE, NONE, START, State
 
 _MASK = 0xFFFFFFFF
@@ -88,7 +88,7 @@ def add_timer(st: State, time: int, kind: int, index: int) -> None:
     timers[at].kind, timers[at].index = kind, index
 
 
-@compiled
+@called
 def add_start_timers(st: State, first: int) -> None:
     """Start those flows, from this number on, that wait for no other, at their time."""
     for flow in range(first, st.flows.size):

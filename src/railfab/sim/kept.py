@@ -1,0 +1,67 @@
+"""Compiled functions that are kept on disk. Needs numba."""
+
+from __future__ import annotations
+
+import logging
+import pickle
+from pathlib import Path
+from typing import Any
+
+from numba import config
+from numba.core.caching import FunctionCache
+
+logger = logging.getLogger(__name__)
+
+_DAMAGED = (
+    pickle.UnpicklingError,
+    ArithmeticError,
+    AttributeError,
+    EOFError,
+    ImportError,
+    LookupError,
+    MemoryError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
+"""What unpickling damaged content raises."""
+
+
+class _KernelCache(FunctionCache):  # type: ignore[misc]
+    """Numba's cache, where a damaged file means compiling again, and a full disk doing without."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except OSError as error:
+            logger.info("%s: not read (%s)", self.cache_path, error)
+        except _DAMAGED as error:
+            logger.info("%s: damaged (%r), compiled again", self.cache_path, error)
+            self._emptied()
+        return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:
+            logger.info("%s: not written (%s)", self.cache_path, error)
+        except _DAMAGED as error:
+            logger.info("%s: damaged (%r), written again", self.cache_path, error)
+            self._emptied()
+            super().save_overload(sig, data)
+
+    def _emptied(self) -> None:
+        try:
+            self.flush()
+        except OSError as error:
+            logger.info("%s: not emptied (%s)", self.cache_path, error)
+
+
+def keep(dispatcher: Any, directory: Path) -> None:
+    """Keep what this function is compiled to in a directory; numba's own setting stays as the user has it."""
+    users = config.CACHE_DIR
+    config.CACHE_DIR = str(directory)
+    try:
+        dispatcher._cache = _KernelCache(dispatcher.py_func)
+    finally:
+        config.CACHE_DIR = users

@@ -1,0 +1,35 @@
+"""Compile the kernel before it is needed: `python -m railfab.sim.warm`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+import numpy as np
+
+from railfab.sim.engine import Engine
+from railfab.sim.jit import is_ready, slowness
+from railfab.sim.network import Routing, plain_network
+
+
+def compile_kernel() -> None:
+    """Run an empty network: what any network needs is compiled, and kept where that is possible."""
+    near, far = np.array([0, 1]), np.array([1, 0])
+    network = plain_network(near, far, np.zeros(2, bool), np.full(2, 100.0))
+    nowhere = np.full(2, -1)
+    routing = Routing(
+        destination=np.arange(2), row=nowhere, group=np.zeros((0, 2), int), begin=np.zeros(1, int), members=nowhere[:0]
+    )
+    Engine(network, routing).run(0.0)
+
+
+def prepare(say: Callable[[str], object]) -> None:
+    """Say why the simulator starts or runs slowly, if it does; and compile now what has to be compiled."""
+    if text := slowness():
+        say(text)
+    if not is_ready():
+        compile_kernel()
+
+
+if __name__ == "__main__":
+    prepare(lambda text: sys.stderr.write(f"{text}\n"))
