@@ -86,6 +86,16 @@ class Engine:
     def now_ns(self) -> float:
         return float(self._st.sim[0].now) / PS_PER_NS
 
+    @property
+    def window_ns(self) -> float:
+        """Nodes are independent of each other for this long; to stop at multiples of it costs nothing."""
+        return float(self._st.sim[0].window) / PS_PER_NS
+
+    def progress(self) -> tuple[int, float]:
+        """Packets that were sent so far, over all links; and the share of packets that have arrived in order."""
+        flows = self._st.flows
+        return int(self._st.queues.tx_packets.sum()), float(flows.expected.sum() / max(1, flows.packets.sum()))
+
     # Flows
 
     def add(self, flows: Sequence[Flow]) -> None:

@@ -212,8 +212,9 @@ def reserve_of(st: State, framing: Framing) -> int:
     sim = st.sim[0]
     nics = st.nodes.kind == NIC
     rates: Floats = st.links.ps_per_byte[st.nodes.link[nics]]
-    frame = framing.frame_bytes + framing.gap_bytes
+    time = (framing.frame_bytes + framing.gap_bytes) * rates
+    time -= time % max(1, int(sim.quantum))
     with np.errstate(divide="ignore"):
-        packets = np.where(rates > 0, float(sim.window) / (rates * frame), 0.0)
+        packets = np.where(time > 0, float(sim.window) / time, 0.0)
     pauses = 4 * int(np.count_nonzero(st.ingress.sends))
     return int(packets.sum()) + 3 * int(nics.sum()) + 4 * len(st.flows) + pauses + 64

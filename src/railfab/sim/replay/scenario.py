@@ -1,31 +1,39 @@
-"""Read a scenario folder: `scenario.json`, `links.csv`, `flows.csv`."""
+"""A scenario folder as a network, routes and flows: `scenario.json`, `links.csv`, `flows.csv`."""
 
 from __future__ import annotations
 
-import csv
-import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from railfab.sim.network import Flow, Framing, Network, Routing, plain_network
+from railfab.sim.replay.checks import check_flows, check_links, check_reachable
+from railfab.sim.replay.parameters import HEADER_BYTES, Parameters, read_parameters
 from railfab.sim.replay.routes import shortest_paths
+from railfab.sim.replay.rows import CableRow, FlowRow, read_cables, read_flows
+from railfab.sim.replay.tables import Errors, raise_found
 from railfab.sim.transport import Dcqcn, Recovery, Transport
 
-HEADER_BYTES = 48
 XON_GAP_BYTES = 2496.0
 PRIORITY = 3
+"""Queue and PFC priority of all data."""
 ACK_BYTES = 60
 QUANTUM_PS = 1000
+"""The reference rounds times of packets down to whole ns."""
+FIRST_SOURCE_PORT, TARGET_PORT = 10_000, 100
+KSCALE_GBPS = 25.0
+"""With kscale, kmin and kmax are those of a link of this rate."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Scenario:
-    """A network, its routes, flows and transport, ready for an engine."""
+    """A network, its routes, flows and transport, ready for an engine.
+
+    ports: (link,) the node and the number of the port that sends on each link.
+    """
 
     name: str
     network: Network
@@ -33,51 +41,64 @@ class Scenario:
     framing: Framing
     transport: Transport
     flows: tuple[Flow, ...]
-    stop_ns: float
+    ports: tuple[tuple[int, int], ...]
+    parameters: Parameters
+    folder: Path
+
+    @property
+    def stop_ns(self) -> float:
+        return self.parameters.stop_ns
 
 
 def load(folder: Path) -> Scenario:
-    document = json.loads((folder / "scenario.json").read_text())
-    params = document["params"]
-    links = _rows(folder / "links.csv")
-    flows = _rows(folder / "flows.csv")
-    framing = Framing(
-        payload_bytes=int(params["payload"]), header_bytes=HEADER_BYTES, gap_bytes=0, ack_bytes=ACK_BYTES, ack_every=1
-    )
-    network = _network(document, params, links, framing)
+    """Read and check a scenario. Raises RailfabError, for several mistakes Problems."""
+    errors: Errors = []
+    parameters = read_parameters(folder / "scenario.json", errors)
+    raise_found(errors, folder)
+    cables, cable_table = read_cables(folder / "links.csv", parameters.nodes, errors)
+    rows, flow_table = read_flows(folder / "flows.csv", parameters.nodes, errors)
+    raise_found(errors, folder)
+    errors += check_links(cables, cable_table, parameters)
+    errors += check_flows(rows, flow_table, parameters)
+    raise_found(errors, folder)
+    network = _network(parameters, cables)
+    routing = shortest_paths(network.near, network.far, network.is_switch)
+    raise_found(check_reachable(rows, flow_table, network, routing), folder)
     return Scenario(
-        name=document["name"],
+        name=parameters.name,
         network=network,
-        routing=shortest_paths(network.near, network.far, network.is_switch),
-        framing=framing,
-        transport=_transport(params),
-        flows=tuple(_flows(flows)),
-        stop_ns=float(params["stop"]),
+        routing=routing,
+        framing=_framing(parameters),
+        transport=_transport(parameters),
+        flows=tuple(_flows(rows)),
+        ports=tuple(end for cable in cables for end in ((cable.a, cable.a_port), (cable.b, cable.b_port))),
+        parameters=parameters,
+        folder=folder,
     )
 
 
-def _rows(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="") as lines:
-        return list(csv.DictReader(lines))
+def _framing(parameters: Parameters) -> Framing:
+    return Framing(
+        payload_bytes=parameters.payload,
+        header_bytes=HEADER_BYTES,
+        gap_bytes=0,
+        ack_bytes=ACK_BYTES,
+        ack_every=max(1, -(-parameters.ackint // parameters.payload)),
+    )
 
 
-def _network(
-    document: Mapping[str, Any], params: Mapping[str, Any], rows: Sequence[Mapping[str, str]], framing: Framing
-) -> Network:
-    nodes = int(document["nodes"])
-    is_switch = np.zeros(nodes, bool)
-    is_switch[document["switches"]] = True
-    near = np.array([int(end) for row in rows for end in (row["a"], row["b"])])
+def _network(parameters: Parameters, cables: Sequence[CableRow]) -> Network:
+    is_switch = np.zeros(parameters.nodes, bool)
+    is_switch[list(parameters.switches)] = True
+    near = np.array([end for cable in cables for end in (cable.a, cable.b)], np.int64)
     far = near.reshape(-1, 2)[:, ::-1].ravel()
-    rate = np.repeat([float(row["rate_bps"]) / 1e9 for row in rows], 2)
-    delay = np.repeat([float(row["delay_ns"]) for row in rows], 2)
-    into_switch = is_switch[far]
+    rate = np.repeat([cable.rate_gbps for cable in cables], 2)
+    delay = np.repeat([cable.delay_ns for cable in cables], 2)
     plain = plain_network(near, far, is_switch, rate)
     lossless = np.zeros_like(plain.pfc_sent)
     lossless[:, PRIORITY] = True
-    scale = 1000.0
-    if params.get("kscale"):
-        scale *= 1.0
+    into_switch = lossless & is_switch[far][:, None]
+    headroom = 3 * rate / 8 * delay + 4 * parameters.frame_bytes
     network = replace(
         plain,
         delay_ns=delay,
@@ -85,70 +106,74 @@ def _network(
         queue_of=np.full((len(near), 1), PRIORITY),
         priority_of=np.full((len(near), 1), PRIORITY),
         nic_queue=np.array([PRIORITY]),
-        shared_bytes=np.where(is_switch, float(params["buffer"]), np.inf),
-        xoff_alpha=np.where(lossless & into_switch[:, None], float(params["alpha"]), 0.0),
+        shared_bytes=np.where(is_switch, parameters.buffer, np.inf),
+        xoff_alpha=np.where(into_switch, parameters.alpha, 0.0),
         xon_gap_bytes=np.where(lossless, XON_GAP_BYTES, 0.0),
-        headroom_bytes=np.where(lossless, (3 * rate / 8 * delay + 4 * framing.frame_bytes)[:, None], 0.0),
-        pfc_sent=lossless & into_switch[:, None] & bool(params["pfc"]),
+        headroom_bytes=np.where(lossless, headroom[:, None], 0.0),
+        pfc_sent=into_switch & parameters.pfc,
         pause_queue=np.where(lossless, PRIORITY, -1),
-        hash_seed=np.arange(nodes),
+        hash_seed=np.arange(parameters.nodes),
     )
-    if not params["ecn"]:
-        return network
-    marks = lossless & ~(~is_switch[near])[:, None]
+    return _marking(network, parameters) if parameters.ecn else network
+
+
+def _marking(network: Network, parameters: Parameters) -> Network:
+    """ECN at all ports of switches; with kscale, thresholds in proportion to the rate of the port."""
+    marks = np.zeros_like(network.pfc_sent)
+    marks[network.is_switch[network.near], PRIORITY] = True
+    scale = network.rate_gbps[:, None] / KSCALE_GBPS if parameters.kscale else 1.0
     return replace(
         network,
-        kmin_bytes=np.where(marks, float(params["kmin"]) * scale, np.inf),
-        kmax_bytes=np.where(marks, float(params["kmax"]) * scale, np.inf),
-        pmax=np.where(marks, float(params["pmax"]), 0.0),
+        kmin_bytes=np.where(marks, parameters.kmin_bytes * scale, np.inf),
+        kmax_bytes=np.where(marks, parameters.kmax_bytes * scale, np.inf),
+        pmax=np.where(marks, parameters.pmax, 0.0),
     )
 
 
-def _transport(params: Mapping[str, Any]) -> Transport:
-    if not params["cc"]:
-        return Transport(dcqcn=None, recovery=Recovery.GO_BACK_N)
-    return Transport(
-        dcqcn=Dcqcn(
-            alpha_interval_ns=params["t_alpha"] * 1e3,
-            cut_interval_ns=params["t_dec"] * 1e3,
-            increase_interval_ns=params["t_inc"] * 1e3,
+def _transport(parameters: Parameters) -> Transport:
+    """Loss changes no rate: the reference sends again from the lost packet on, and that is all."""
+    dcqcn = None
+    if parameters.cc:
+        dcqcn = Dcqcn(
+            alpha_interval_ns=parameters.t_alpha * 1e3,
+            cut_interval_ns=parameters.t_dec * 1e3,
+            increase_interval_ns=parameters.t_inc * 1e3,
             increase_bytes=0,
             cnp_interval_ns=0.0,
-            gain=params["g"],
-            fast_recovery_rounds=int(params["frt"]),
-            additive_gbps=params["ai"] / 1e3,
-            hyper_gbps=params["hai"] / 1e3,
-            minimum_gbps=params["minrate"] / 1e3,
-            clamp_target=bool(params["clamp"]),
+            gain=parameters.g,
+            fast_recovery_rounds=parameters.frt,
+            additive_gbps=parameters.ai / 1e3,
+            hyper_gbps=parameters.hai / 1e3,
+            minimum_gbps=parameters.minrate / 1e3,
+            clamp_target=parameters.clamp,
         )
-    )
+    return Transport(dcqcn=dcqcn, recovery=Recovery.GO_BACK_N, loss_factor=1.0, timeout_factor=1.0)
 
 
 def _address(host: int) -> int:
     return 0x0B000001 + ((host // 256) << 16) + ((host % 256) << 8)
 
 
-def _flows(rows: Sequence[Mapping[str, str]]) -> list[Flow]:
+def _flows(rows: Sequence[FlowRow]) -> list[Flow]:
+    """The flows, with the addresses and ports that switches hash: the source port counts the flows of a pair."""
     seen: Counter[tuple[int, int]] = Counter()
     found = []
     for row in rows:
-        source, target = int(row["src"]), int(row["dst"])
-        port = 10000 + seen[source, target]
-        seen[source, target] += 1
-        after = int(row["after"])
+        port = FIRST_SOURCE_PORT + seen[row.source, row.target]
+        seen[row.source, row.target] += 1
         found.append(
             Flow(
-                id=int(row["flow"]),
-                source=source,
-                target=target,
-                payload_bytes=int(row["size_bytes"]),
-                source_word=_address(source),
-                target_word=_address(target),
-                entropy=port | 100 << 16,
-                back_entropy=100 | port << 16,
-                start_ns=int(row["start_ns"]) if after < 0 else 0,
-                after=(after,) if after >= 0 else (),
-                gap_ns=int(row["gap_ns"]),
+                id=row.id,
+                source=row.source,
+                target=row.target,
+                payload_bytes=row.size_bytes,
+                source_word=_address(row.source),
+                target_word=_address(row.target),
+                entropy=port | TARGET_PORT << 16,
+                back_entropy=TARGET_PORT | port << 16,
+                start_ns=row.start_ns if row.after is None else 0,
+                after=() if row.after is None else (row.after,),
+                gap_ns=row.gap_ns,
             )
         )
     return found
