@@ -120,6 +120,7 @@ class FlowResults:
     finish_ns: Floats
     state: Ints
     sent_packets: Ints
+    sent_bytes: Ints
     received_packets: Ints
     marked_packets: Ints
     cnps: Ints
@@ -137,6 +138,7 @@ class FlowResults:
             finish_ns=flows.finish / PS_PER_NS,
             state=flows.state.astype(np.int64),
             sent_packets=flows.sent_packets.copy(),
+            sent_bytes=flows.sent_bytes.copy(),
             received_packets=flows.received.copy(),
             marked_packets=flows.received_marked.copy(),
             cnps=flows.cnps.copy(),

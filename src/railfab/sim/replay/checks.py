@@ -111,10 +111,8 @@ def _dependencies(flows: Sequence[FlowRow], table: Table) -> Iterator[RailfabErr
             problem = f"flow {flow} starts after flow {other}, which does not exist"
             yield RailfabError(table.place(place[flow], "after"), problem, "Name a flow of this file, or -1")
     for cycle in _cycles(after):
-        shown = " after ".join(
-            map(str, (*cycle[:MOST_NAMED], *(("...",) if len(cycle) > MOST_NAMED else ()), cycle[0]))
-        )
-        problem = f"flows wait for each other: {shown}"
+        named = [*map(str, cycle[:MOST_NAMED]), *(["..."] if len(cycle) > MOST_NAMED else []), str(cycle[0])]
+        problem = f"flows wait for each other: {' after '.join(named)}"
         yield RailfabError(table.place(place[cycle[0]], "after"), problem, "Let one of them start at a time (after -1)")
 
 

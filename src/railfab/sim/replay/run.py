@@ -88,7 +88,7 @@ def _stuck(scenario: Scenario, engine: Engine, cycle: tuple[int, ...]) -> str:
     if cycle:
         ports = [scenario.ports[queue // QUEUES] for queue in cycle]
         way = " > ".join(f"{node}:{port}" for node, port in (*ports, ports[0]))
-        return f"{count}: a PFC deadlock since {engine.now_ns / 1e6:.3f} ms at the latest, each port waits for the next: {way}"
+        return f"{count}: PFC deadlock before {engine.now_ns / 1e6:.3f} ms, each port waits for the next: {way}"
     stalled = flows.id[flows.state == STALLED].tolist()
     if stalled:
         return f"{count}: no route for {named(stalled)}"

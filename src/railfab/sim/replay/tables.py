@@ -90,7 +90,7 @@ def read_table(path: Path, columns: Sequence[str]) -> Table:
 def column(
     table: Table, name: str, wanted: Number, errors: Errors, unused: Callable[[int], bool] | None = None
 ) -> list[float]:
-    """The numbers of a column; 0 in place of those that are mistakes. unused: rows whose cell may be empty, and is 0."""
+    """The numbers of a column; 0 in place of those that are mistakes. unused: rows whose cell may be empty."""
     found = []
     for row, cell in enumerate(table.columns[name]):
         if unused is not None and not cell.strip() and unused(row):
