@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from railfab.sim.counters import Counters, FlowResults
+from railfab.sim.counters import Counters, FlowResults, Paths
 from railfab.sim.kernel.records import QUEUES
 from railfab.sim.network import Balancing, Flow, Framing, HashFields, Network, Routing, plain_network
 from railfab.sim.solver import max_min_rates
@@ -23,6 +23,7 @@ __all__ = [
     "Framing",
     "HashFields",
     "Network",
+    "Paths",
     "Recovery",
     "Routing",
     "Snapshot",

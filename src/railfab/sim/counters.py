@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from railfab.sim.kernel.records import QUEUES, State
-from railfab.sim.network import Floats, Ints
+from railfab.sim.kernel.records import MAX_HOPS, QUEUES, STALLED, State
+from railfab.sim.network import Bools, Floats, Ints
 
 PS_PER_NS = 1000
 
@@ -71,7 +71,9 @@ class Counters:
     @classmethod
     def of(cls, st: State, ack_packets: Ints, cnp_packets: Ints) -> Counters:
         q, i, links, nodes = st.queues, st.ingress, st.links, st.nodes
-        held = np.where(i.held > 0, st.sim[0].now - i.held_at, 0) + i.held_time
+        now = st.sim[0].now
+        held = np.where(i.held > 0, now - i.held_at, 0) + i.held_time
+        refreshing = np.where((i.paused > 0) & (i.refresh > 0), (now - i.xoff_at) // np.maximum(i.refresh, 1), 0)
         return cls(
             sent_bytes=_shaped(q.tx_bytes),
             sent_packets=_shaped(q.tx_packets),
@@ -88,7 +90,7 @@ class Counters:
             peak_bytes=_shaped(q.peak),
             xoff_sent=_shaped(i.xoff_sent),
             xon_sent=_shaped(i.xon_sent),
-            refreshed=_shaped(i.refreshed),
+            refreshed=_shaped(i.refreshed + refreshing),
             refused_packets=_shaped(i.dropped_packets),
             refused_bytes=_shaped(i.dropped_bytes),
             held_bytes=_shaped(i.bytes + i.headroom_used),
@@ -147,4 +149,30 @@ class FlowResults:
             out_of_order_packets=flows.out_of_order.copy(),
             timeouts=flows.timeouts.copy(),
             rate_gbps=flows.rate.copy(),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Paths:
+    """Axis (flow,), in the order in which they were added, and (flow, hop); hops beyond the last link are -1.
+
+    links, back: from the sender to the receiver, and back; -1 before the flow starts. Those of a stalled flow end where
+    there is no further link, or with one that is down. dynamic: a switch chooses otherwise for other packets.
+    """
+
+    id: Ints
+    stalled: Bools
+    dynamic: Bools
+    links: Ints
+    back: Ints
+
+    @classmethod
+    def of(cls, st: State) -> Paths:
+        flows = st.flows
+        return cls(
+            id=flows.id.copy(),
+            stalled=np.asarray(flows.state == STALLED),
+            dynamic=np.asarray(flows.dynamic > 0),
+            links=np.asarray(st.path.reshape(-1, MAX_HOPS), np.int64),
+            back=np.asarray(st.back.reshape(-1, MAX_HOPS), np.int64),
         )

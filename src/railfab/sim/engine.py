@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from railfab.sim.counters import Counters, FlowResults
+from railfab.sim.counters import Counters, FlowResults, Paths
 from railfab.sim.flow_tables import flow_records, forget, forgettable, with_flows
 from railfab.sim.kernel.entry import ADVANCE, REROUTE, START_FLOWS, kernel
 from railfab.sim.kernel.records import (
@@ -156,6 +156,17 @@ class Engine:
         set_network(self._st, network, routing, self.framing)
         self._st = with_tables(self._st, network, routing)
         self._call(REROUTE)
+
+    def paths(self) -> Paths:
+        """The links of all flows, as they are now."""
+        return Paths.of(self._st)
+
+    def reset_peaks(self) -> None:
+        """Begin the watermarks anew, from what is there now."""
+        queues, ingress = self._st.queues, self._st.ingress
+        queues.peak = queues.bytes
+        ingress.peak = ingress.bytes + ingress.headroom_used
+        ingress.headroom_peak = ingress.headroom_used
 
     def active(self) -> tuple[int, ...]:
         """Numbers of the flows that are not done, those that wait for others included."""

@@ -27,6 +27,8 @@ def reroute(st: State) -> None:
                 group.held_time += now - group.held_at
             if group.paused:
                 group.paused = 0
+                if group.refresh > 0:
+                    group.refreshed += (now - group.xoff_at) // group.refresh
                 st.nodes[link.far].paused_count -= 1
             if st.nodes[link.near].kind == SWITCH and st.queues[at].head >= 0:
                 flush(st, link.near, at, now)

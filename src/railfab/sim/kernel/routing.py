@@ -64,7 +64,7 @@ def group_of(st: State, n: int, destination: int) -> int:
 def walk(
     st: State, n: int, destination: int, source: int, target: int, entropy: int, way: Any, at: int
 ) -> tuple[int, int, int]:
-    """Write the links from a NIC to a destination into `way` from `at` on.
+    """Write the links from a NIC to a destination into `way` from `at` on, as far as they lead, NONE after them.
 
     Returns their number (NONE without a route), the delay of a full walk, and whether some switch on the way chooses
     per packet or flowlet: then the links are one possibility.
@@ -72,6 +72,8 @@ def walk(
     sim = st.sim[0]
     link = st.nodes[n].link
     hops, delay, dynamic = 0, 0, 0
+    for hop in range(MAX_HOPS):
+        way[at + hop] = NONE
     while True:
         way[at + hops] = link
         hops += 1
