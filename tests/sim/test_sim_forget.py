@@ -82,13 +82,13 @@ def test_a_path_is_told_link_by_link_and_as_far_as_it_leads() -> None:
     network, routing = _pair()
     engine = Engine(network, routing)
     engine.add([Flow(id=7, source=0, target=1, payload_bytes=1_000_000)])
-    assert engine.paths().links[0].max() == -1
+    assert engine.flow_paths().links[0].max() == -1
     engine.run(1)
-    paths = engine.paths()
+    paths = engine.flow_paths()
     assert (paths.id.tolist(), paths.stalled.tolist()) == ([7], [False])
     assert (paths.links[0, :3].tolist(), paths.back[0, :3].tolist()) == ([0, 3, -1], [2, 1, -1])
     engine.reroute(network, replace(routing, group=np.full_like(routing.group, -1)))
-    stalled = engine.paths()
+    stalled = engine.flow_paths()
     assert (stalled.stalled.tolist(), stalled.links[0, :2].tolist()) == ([True], [0, -1])
 
 

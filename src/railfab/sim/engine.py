@@ -157,8 +157,8 @@ class Engine:
         self._st = with_tables(self._st, network, routing)
         self._call(REROUTE)
 
-    def paths(self) -> Paths:
-        """The links of all flows, as they are now."""
+    def flow_paths(self) -> Paths:
+        """The links of all flows and of their acknowledgements, as they are now."""
         return Paths.of(self._st)
 
     def reset_peaks(self) -> None:
