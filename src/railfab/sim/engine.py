@@ -10,7 +10,7 @@ import numpy as np
 
 from railfab.sim.counters import Counters, FlowResults, Paths
 from railfab.sim.flow_tables import flow_records, forget, forgettable, with_flows
-from railfab.sim.kernel.entry import ADVANCE, REROUTE, START_FLOWS, kernel
+from railfab.sim.kernel.entry import ADVANCE, PARK, REROUTE, START_FLOWS, kernel
 from railfab.sim.kernel.records import (
     ALL_DONE,
     DONE,
@@ -96,6 +96,11 @@ class Engine:
         flows = self._st.flows
         return int(self._st.queues.tx_packets.sum()), float(flows.expected.sum() / max(1, flows.packets.sum()))
 
+    @property
+    def state(self) -> State:
+        """The arrays of the run, which `fast_forward` changes."""
+        return self._st
+
     # Flows
 
     def add(self, flows: Sequence[Flow]) -> None:
@@ -156,6 +161,10 @@ class Engine:
         set_network(self._st, network, routing, self.framing)
         self._st = with_tables(self._st, network, routing)
         self._call(REROUTE)
+
+    def park(self) -> None:
+        """Stop and continue flows as `FLOW.parked` says, which `fast_forward` sets."""
+        self._call(PARK)
 
     def flow_paths(self) -> Paths:
         """The links of all flows and of their acknowledgements, as they are now."""

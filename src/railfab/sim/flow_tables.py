@@ -38,6 +38,7 @@ def flow_records(flows: Sequence[Flow], st: State, network: Network, framing: Fr
     found.packets = -(-size // framing.payload_bytes)
     found.frame = framing.frame_bytes
     found.last_frame = size - (found.packets - 1) * framing.payload_bytes + framing.header_bytes
+    found.train = found.last_train = found.train_before = 1
     found.traffic_class, found.transport = (
         [flow.traffic_class for flow in flows],
         [flow.transport for flow in flows],

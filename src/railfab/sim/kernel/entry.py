@@ -5,21 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 from railfab.sim.jit import compiled
+from railfab.sim.kernel.park import park
 from railfab.sim.kernel.records import State
 from railfab.sim.kernel.reroute import reroute
 from railfab.sim.kernel.run import advance
 from railfab.sim.kernel.wheel import add_start_timers
 
-ADVANCE, REROUTE, START_FLOWS = range(3)
+ADVANCE, REROUTE, START_FLOWS, PARK = range(4)
 
 
 @compiled
 def kernel(st: State, action: int, argument: int, stop_when_done: bool, keys: Any, spare: Any, starts: Any) -> int:
-    """ADVANCE to a time [ps], the result says why it stopped; REROUTE; START_FLOWS from a number on."""
+    """ADVANCE to a time [ps], the result says why it stopped; REROUTE; START_FLOWS from a number on; PARK."""
     if action == REROUTE:
         reroute(st)
         return 0
     if action == START_FLOWS:
         add_start_timers(st, argument)
+        return 0
+    if action == PARK:
+        park(st)
         return 0
     return int(advance(st, argument, stop_when_done, keys, spare, starts))

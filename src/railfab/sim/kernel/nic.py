@@ -70,7 +70,7 @@ def unlist_flow(st: State, flow: int) -> None:
 
 
 @called
-def _begin_sending(st: State, flow: int, time: int) -> None:
+def begin_sending(st: State, flow: int, time: int) -> None:
     """Let a flow send from this time on."""
     f = st.flows[flow]
     nic = st.nodes[f.source]
@@ -100,10 +100,10 @@ def start_flow(st: State, flow: int, time: int) -> None:
         if f.rate == 0.0:
             f.line_rate = 8000.0 / st.links[st.nodes[f.source].link].ps_per_byte
             f.rate = min(f.line_rate, t.start_rate) if t.start_rate > 0 else f.line_rate
-            f.interval = pacing_interval(f.frame, sim.gap, f.rate, sim.quantum)
+            f.interval = pacing_interval(f.frame, sim.gap * f.train, f.rate, sim.quantum)
             f.start = time
     if f.sent < f.packets or f.resend_head >= 0:
-        _begin_sending(st, flow, time)
+        begin_sending(st, flow, time)
 
 
 @inlined
@@ -166,23 +166,25 @@ def _send(st: State, n: int, place: int, time: int) -> None:
     packet = st.packets[p]
     packet.kind, packet.flow, packet.seq, packet.ce, packet.hop, packet.group = DATA, flow, seq, 0, -1, NONE
     if seq == f.packets - 1:
-        packet.size = f.last_frame
-        f.next_at = time + pacing_interval(f.last_frame, sim.gap, f.rate, sim.quantum)
+        packet.size, packet.frames = f.last_frame, f.last_train
+        f.next_at = time + pacing_interval(f.last_frame, sim.gap * f.last_train, f.rate, sim.quantum)
     else:
-        packet.size = f.frame
+        packet.size, packet.frames = f.frame, f.train
         f.next_at = time + f.interval
-    f.sent_packets += 1
+    if seq < f.train_from:
+        packet.size, packet.frames = f.frame // f.train * f.train_before, f.train_before
+    f.sent_packets += packet.frames
     f.sent_bytes += packet.size
     sim.in_flight += 1
     queue = st.queues[nic.link * QUEUES + f.queue]
-    queue.tx_packets += 1
+    queue.tx_packets += packet.frames
     queue.tx_bytes += packet.size
     queue.taken_bytes += packet.size
     if f.counts_bytes and f.controlled:
         count_bytes(st, flow, packet.size)
     if f.sent == f.packets and f.resend_head < 0:
         _unlist(st, n, place)
-    transmit(st, p, nic.link, time + acknowledgements(st, link))
+    transmit(st, p, nic.link, time + acknowledgements(st, link, packet.frames))
 
 
 @inlined
@@ -295,13 +297,13 @@ def receive(st: State, p: int, time: int) -> None:
     flow = packet.flow
     f = st.flows[flow]
     st.sim[0].in_flight -= 1
-    f.received += 1
+    f.received += packet.frames
     f.received_bytes += packet.size
     recovery = st.transports[f.transport].recovery
     new = _selective(st, flow, packet.seq, time) if recovery == SELECTIVE else _go_back_n(st, flow, packet.seq, time)
-    marked = packet.ce == 1
+    marked = packet.ce > 0
     if marked:
-        f.received_marked += 1
+        f.received_marked += packet.ce
     if new and f.expected == f.packets and f.state != DONE:
         _finish(st, flow, time)
     if marked and f.reacts and time - f.last_cnp >= f.cnp_interval:
@@ -346,7 +348,7 @@ def _sent_again(st: State, flow: int, seq: int, time: int) -> None:
         f.sent = min(f.sent, seq)
     if t.control == DCQCN:
         cut_after_loss(st, flow, time, t.loss_factor)
-    _begin_sending(st, flow, time)
+    begin_sending(st, flow, time)
 
 
 @called
@@ -375,7 +377,7 @@ def _timed_out(st: State, flow: int, time: int) -> None:
     f.armed = 1
     f.armed_expected = f.expected
     add_timer(st, time + t.timeout, TIMEOUT, flow)
-    _begin_sending(st, flow, time)
+    begin_sending(st, flow, time)
 
 
 @called
@@ -385,7 +387,7 @@ def _rx_backlog(st: State, n: int, p: int, time: int) -> bool:
     begins = max(nic.rx_free_at, time)
     backlog = (begins - time) / nic.rx_ps_per_byte + packet.size
     if backlog > nic.rx_buffer:
-        nic.rx_dropped_packets += 1
+        nic.rx_dropped_packets += packet.frames
         nic.rx_dropped_bytes += packet.size
         packet_lost(st, p, time)
         return False

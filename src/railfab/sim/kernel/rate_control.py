@@ -23,7 +23,7 @@ def pacing_interval(size: int, gap: int, rate: float, quantum: int) -> int:
 def _set_rate(st: State, f: Any, rate: float) -> None:
     sim = st.sim[0]
     f.rate = rate
-    f.interval = pacing_interval(f.frame, sim.gap, rate, sim.quantum)
+    f.interval = pacing_interval(f.frame, sim.gap * f.train, rate, sim.quantum)
 
 
 @called

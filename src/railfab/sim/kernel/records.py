@@ -19,6 +19,7 @@ DATA, CNP, NAK, XOFF, XON, START, TIMEOUT, WATCHDOG, RX_READY = range(9)
 NIC, SWITCH = range(2)
 # States of flows.
 WAITING, SENDING, DONE, STALLED = range(4)
+PARKED, UNPARKED = 1, 2
 # Load balancing.
 FLOW_HASH, FLOWLET, ADAPTIVE, SPRAY = range(4)
 # Bits of the fields that a switch hashes.
@@ -41,11 +42,12 @@ PACKET = np.dtype(
         ("group", "i4"),
         ("hop", "i4"),
         ("ce", "i4"),
-        ("spare", "i4"),
+        ("frames", "i4"),
     ]
 )
-"""time: arrival at the next node, or at the queue. link: the one it travels on or came by. group: PFC priority counted
-at the ingress of the switch that holds it, -1 for lossy traffic; of a pause frame, the priority."""
+"""time: arrival at the next node, or at the queue. ce: how many of its frames are marked; -1: lost on the wire. frames:
+how many it stands for (a train: `fast_forward.trains`). link: the one it travels on or came by. group: PFC priority
+counted at the ingress of the switch that holds it, -1 for lossy traffic; of a pause frame, the priority."""
 
 LINK = np.dtype(
     [
@@ -210,6 +212,10 @@ FLOW = np.dtype(
         ("highest_sent", "i4"),
         ("rate", "f8"),
         ("last_frame", "i4"),
+        ("train", "i4"),
+        ("last_train", "i4"),
+        ("train_before", "i4"),
+        ("train_from", "i4"),
         ("target", "i4"),
         ("destination", "i4"),
         ("back_delay", "i8"),
@@ -253,9 +259,12 @@ FLOW = np.dtype(
         ("out_of_order", "i8"),
         ("duplicates", "i8"),
         ("resend_tail", "i4"),
+        ("parked", "i4"),
         ("id", "i8"),
     ]
 )
+"""frame, train: octets and frames of its packets; last_frame, last_train: of the last one. train_before: frames of the
+packets with a number below train_from. parked: whether fast-forward counts what it sends (see `park`)."""
 
 TRANSPORT = np.dtype(
     [

@@ -110,7 +110,7 @@ def _nic_window(st, n, keys, count, end):  # type: ignore[no-untyped-def]
                 if acks:
                     _acknowledge_all(st, flow, acks)
                 flow, acks = packet.flow, 0
-            acks += 1
+            acks += packet.frames
             receive(st, p, time)
             continue
         emit(st, n, time)

@@ -121,10 +121,31 @@ def _leave_buffer(st: State, n: int, p: int, time: int) -> None:
             send_pause(st, n, packet.link, packet.group, XON, time)
 
 
+@called
+def _mark_train(queue: Any, packet: Any) -> None:
+    """Mark the frames of a train one by one, each by the bytes behind it."""
+    size = packet.size // packet.frames
+    behind = queue.bytes + packet.size
+    marked = 0
+    for _ in range(packet.frames):
+        behind -= size
+        if behind <= queue.kmin:
+            break
+        queue.random = next_random(queue.random)
+        chance = 1.0 if behind >= queue.kmax else queue.pmax * (behind - queue.kmin) / (queue.kmax - queue.kmin)
+        if queue.random < chance * 4294967296.0:
+            marked += 1
+    packet.ce = max(packet.ce, marked)
+    queue.marked += marked
+    queue.marked_bytes += marked * size
+
+
 @inlined
 def _mark(queue: Any, packet: Any) -> None:
     """Mark at dequeue, by the bytes left in the queue: RED without averaging (Zhu et al. 2015, CP algorithm)."""
-    if queue.bytes > queue.kmin:
+    if packet.frames > 1:
+        _mark_train(queue, packet)
+    elif queue.bytes > queue.kmin:
         if queue.bytes < queue.kmax:
             queue.random = next_random(queue.random)
             chance = queue.pmax * (queue.bytes - queue.kmin) / (queue.kmax - queue.kmin)
@@ -180,6 +201,12 @@ def _pick(st: State, out: int, ready: int) -> int:
 
 
 @inlined
+def _acknowledgements(st: State, out: int, q: int) -> int:
+    """Time that acknowledgements take before the first packet of a queue [ps]."""
+    return acknowledgements(st, st.links[out], st.packets[st.queues[out * QUEUES + q].head].frames)
+
+
+@inlined
 def _serve(st: State, n: int, out: int, q: int, start: int) -> None:
     """Send the first packet of a queue."""
     link, queue = st.links[out], st.queues[out * QUEUES + q]
@@ -195,7 +222,7 @@ def _serve(st: State, n: int, out: int, q: int, start: int) -> None:
     _leave_buffer(st, n, p, start)
     _mark(queue, packet)
     queue.tx_bytes += packet.size
-    queue.tx_packets += 1
+    queue.tx_packets += packet.frames
     transmit(st, p, out, start)
 
 
@@ -211,7 +238,7 @@ def drain(st: State, n: int, out: int, until: int) -> None:
         start = max(link.free_at, st.packets[st.queues[out * QUEUES + q].head].time)
         if start > until:
             break
-        _serve(st, n, out, q, start + acknowledgements(st, link))
+        _serve(st, n, out, q, start + _acknowledgements(st, out, q))
 
 
 @called
@@ -239,7 +266,7 @@ def drain_in_order(st: State, n: int, until: int) -> None:
                 best, best_start, best_queue = out, start, q
         if best < 0:
             return
-        _serve(st, n, best, best_queue, best_start + acknowledgements(st, st.links[best]))
+        _serve(st, n, best, best_queue, best_start + _acknowledgements(st, best, best_queue))
 
 
 @inlined
@@ -267,7 +294,7 @@ def settle(st: State, n: int, out: int, until: int) -> None:
 @called
 def _drop_at_egress(st: State, p: int, at: int, time: int) -> None:
     queue, packet = st.queues[at], st.packets[p]
-    queue.dropped_packets += 1
+    queue.dropped_packets += packet.frames
     queue.dropped_bytes += packet.size
     packet_lost(st, p, time)
 
@@ -275,7 +302,7 @@ def _drop_at_egress(st: State, p: int, at: int, time: int) -> None:
 @called
 def _drop_in_storm(st: State, p: int, at: int, time: int) -> None:
     queue, packet = st.queues[at], st.packets[p]
-    queue.storm_packets += 1
+    queue.storm_packets += packet.frames
     queue.storm_bytes += packet.size
     packet_lost(st, p, time)
 
@@ -284,14 +311,14 @@ def _drop_in_storm(st: State, p: int, at: int, time: int) -> None:
 def _drop_at_ingress(st: State, p: int, priority: int, time: int) -> None:
     packet = st.packets[p]
     group = st.ingress[packet.link * QUEUES + max(priority, 0)]
-    group.dropped_packets += 1
+    group.dropped_packets += packet.frames
     group.dropped_bytes += packet.size
     packet_lost(st, p, time)
 
 
 @called
 def _drop_unrouted(st: State, n: int, p: int, time: int) -> None:
-    st.nodes[n].unrouted_packets += 1
+    st.nodes[n].unrouted_packets += st.packets[p].frames
     st.nodes[n].unrouted_bytes += st.packets[p].size
     packet_lost(st, p, time)
 
@@ -352,12 +379,12 @@ def _admitted(st: State, n: int, p: int, priority: int, time: int) -> bool:
 @inlined
 def _pass_through(st: State, n: int, p: int, out: int, queue: Any, time: int) -> None:
     """Send a packet that finds its link idle: the queue and the buffer hold it for no time."""
-    size = st.packets[p].size
-    queue.peak = max(queue.peak, size)
+    size, frames = st.packets[p].size, st.packets[p].frames
+    queue.peak = max(queue.peak, size if frames == 1 else size // frames)
     _leave_buffer(st, n, p, time)
     queue.tx_bytes += size
-    queue.tx_packets += 1
-    transmit(st, p, out, time + acknowledgements(st, st.links[out]))
+    queue.tx_packets += frames
+    transmit(st, p, out, time + acknowledgements(st, st.links[out], st.packets[p].frames))
 
 
 @inlined

@@ -9,7 +9,7 @@ from railfab.sim.kernel.records import State
 from railfab.sim.kernel.wheel import next_random, push_in
 
 ACKS_AT_ONCE = 2
-"""Most acknowledgements that go between two data packets; more than that use times without data."""
+"""Most acknowledgements that go between two frames; more than that use times without data."""
 
 
 @inlined
@@ -23,7 +23,7 @@ def wire_time(link: Any, size: int, gap: int, quantum: int) -> int:
 
 
 @inlined
-def acknowledgements(st: State, link: Any) -> int:
+def acknowledgements(st: State, link: Any, frames: int) -> int:
     """Time that acknowledgements take before a data packet [ps]: some of those that passed in the last window.
 
     They are not packets of their own: each counts on the links of its way, in the window in which the receiver sent it.
@@ -32,10 +32,10 @@ def acknowledgements(st: State, link: Any) -> int:
     count = 0
     if last & 1:
         if link.ack_window_odd == last:
-            count = min(link.acks_odd, ACKS_AT_ONCE)
+            count = min(link.acks_odd, ACKS_AT_ONCE * frames)
             link.acks_odd -= count
     elif link.ack_window_even == last:
-        count = min(link.acks_even, ACKS_AT_ONCE)
+        count = min(link.acks_even, ACKS_AT_ONCE * frames)
         link.acks_even -= count
     return int(count * link.ack_time)
 
@@ -72,7 +72,7 @@ def windows_ahead(st: State, link: Any, time: int) -> int:
 def transmit(st: State, p: int, out: int, start: int) -> None:
     """Send a packet by a link that is free at this time."""
     sim, packet, link = st.sim[0], st.packets[p], st.links[out]
-    link.free_at = start + wire_time(link, packet.size, sim.gap, sim.quantum)
+    link.free_at = start + wire_time(link, packet.size, sim.gap * packet.frames, sim.quantum)
     packet.time = link.free_at + link.delay
     packet.link = out
     packet.hop += 1
@@ -81,7 +81,7 @@ def transmit(st: State, p: int, out: int, start: int) -> None:
         link.random = next_random(link.random)
         lost = link.random < link.loss * packet.size * 4294967296.0
     if lost:
-        link.lost_packets += 1
+        link.lost_packets += packet.frames
         link.lost_bytes += packet.size
         packet.ce = -1
     push_in(st, p, link.far, windows_ahead(st, link, packet.time))

@@ -1,0 +1,250 @@
+"""An engine that leaves out what is known, so that long-lasting traffic runs faster than real time."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from railfab.sim.counters import Counters, FlowResults, Paths
+from railfab.sim.engine import Engine, Snapshot
+from railfab.sim.fast_forward.loads import Loads
+from railfab.sim.fast_forward.parking import (
+    Parked,
+    PortMeter,
+    may_park,
+    parked_ports,
+    set_parked,
+    set_unparked,
+    settle,
+)
+from railfab.sim.fast_forward.policy import Policy
+from railfab.sim.fast_forward.train_lengths import train_lengths
+from railfab.sim.fast_forward.trains import may_change, set_trains
+from railfab.sim.kernel.records import NEVER, WAITING
+from railfab.sim.layout import PS_PER_NS
+from railfab.sim.network import Bools, Flow, Framing, Ints, Network, Routing
+from railfab.sim.pauses import PauseLog
+
+
+@dataclass(slots=True, eq=False)
+class _Progress:
+    """What fast-forward knows between two looks. Times in ns; pressure: drops and XOFFs until the last look."""
+
+    settled_at_ns: float = 0.0
+    interval_ns: float = 0.0
+    next_look_ns: float = 0.0
+    pressure: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FastForwardSnapshot:
+    """The whole state, which `FastForward.restore` goes on from."""
+
+    engine: Snapshot
+    parked: Parked
+    meter: PortMeter
+    progress: _Progress
+
+
+class FastForward:
+    """An engine under a policy; the methods are those of `Engine`."""
+
+    def __init__(self, engine: Engine, policy: Policy | None = None) -> None:
+        self.engine, self.policy = engine, policy or Policy()
+        self._parked = Parked.none()
+        self._meter = PortMeter.of(engine.state)
+        self._progress = _Progress()
+        self._disturb()
+
+    @property
+    def now_ns(self) -> float:
+        return self.engine.now_ns
+
+    @property
+    def window_ns(self) -> float:
+        """Nodes are independent of each other for this long; to stop at multiples of it costs nothing."""
+        return self.engine.window_ns
+
+    @property
+    def network(self) -> Network:
+        return self.engine.network
+
+    @property
+    def routing(self) -> Routing:
+        return self.engine.routing
+
+    @property
+    def framing(self) -> Framing:
+        return self.engine.framing
+
+    # What changes the traffic
+
+    def add(self, flows: Sequence[Flow]) -> None:
+        """Add flows; each starts at its time, or after the flows it waits for."""
+        self._disturb()
+        self.engine.add(flows)
+
+    def stop(self) -> None:
+        """End all flows; packets on their way still arrive, and are counted."""
+        self._disturb()
+        self.engine.stop()
+
+    def reroute(self, network: Network, routing: Routing) -> None:
+        """The network or its routes have changed."""
+        self._disturb()
+        self.engine.reroute(network, routing)
+
+    def forget_finished(self) -> None:
+        """Forget the flows that are done and have nothing on its way."""
+        if not len(self._parked.numbers):
+            self.engine.forget_finished()
+            self._meter = PortMeter.of(self.engine.state)
+
+    def _disturb(self) -> None:
+        """Simulate every frame from now on, for a while."""
+        self._unpark(np.ones(len(self._parked.numbers), bool))
+        st, progress = self.engine.state, self._progress
+        numbers = may_change(st, np.flatnonzero(st.flows.train > 1))
+        set_trains(st, numbers, np.ones(len(numbers), np.int64), self.framing)
+        progress.settled_at_ns = self.now_ns + self.policy.settled_ns
+        self._look_again(self.policy.look_ns)
+
+    def _look_again(self, interval_ns: float) -> None:
+        self._progress.interval_ns = interval_ns
+        self._progress.next_look_ns = self.now_ns + interval_ns
+        self._meter = PortMeter.of(self.engine.state)
+
+    # Time
+
+    def run(self, until_ns: float, *, stop_when_done: bool = True) -> bool:
+        """Advance to this time, or until all flows are done. Whether they are."""
+        if not (self.policy.parking or self.policy.trains):
+            return self.engine.run(until_ns, stop_when_done=stop_when_done)
+        while True:
+            done = self.engine.run(min(until_ns, self._next_ns()), stop_when_done=stop_when_done)
+            if (done and stop_when_done) or self.now_ns >= until_ns:
+                return done
+            now_ps = int(self.engine.state.sim[0].now)
+            self._unpark(self._parked.until_ps <= now_ps)
+            if self.now_ns >= self._progress.next_look_ns:
+                self._look()
+
+    def _next_ns(self) -> float:
+        end_ps = self._parked.until_ps.min(initial=NEVER)
+        return min(self._progress.next_look_ns, float(end_ps) / PS_PER_NS)
+
+    def _unpark(self, gone: Bools) -> None:
+        if gone.any():
+            set_unparked(self.engine.state, self._parked.only(gone))
+            self.engine.park()
+            self._parked = self._parked.only(~gone)
+            self._look_again(self.policy.look_ns)
+
+    def _look(self) -> None:
+        """Decide what is simulated until the next look, and how."""
+        st = self.engine.state
+        settle(st, self._parked)
+        waiting = bool((st.flows.state == WAITING).any())
+        loads = Loads.of(st, self.network.queue_of)
+        if self.policy.parking and not waiting:
+            self._park(loads)
+        if self.policy.trains:
+            self._couple(loads, waiting)
+        self._look_again(min(2 * self._progress.interval_ns, self.policy.longest_look_ns))
+
+    def _park(self, loads: Loads) -> None:
+        st, parked = self.engine.state, self._parked
+        may = may_park(st, loads)
+        able = np.zeros(len(st.flows), bool)
+        able[loads.numbers[may]] = True
+        if not able[parked.numbers].all():
+            self._unpark(
+                np.isin(st.flows.source[parked.numbers], st.flows.source[parked.numbers[~able[parked.numbers]]])
+            )
+        fresh = may & (st.flows.parked[loads.numbers] == 0)
+        found = parked_ports(st, loads, fresh, self._meter, self.framing)
+        if len(found.numbers):
+            set_parked(st, found)
+            self.engine.park()
+            self._parked = self._parked.joined(found)
+
+    def _couple(self, loads: Loads, waiting: bool) -> None:
+        """Set the length of trains; one frame after drops or XOFFs."""
+        st, progress = self.engine.state, self._progress
+        pressure = _pressure(self.engine)
+        calm, progress.pressure = pressure == progress.pressure, pressure
+        train = train_lengths(st, loads, self.policy, self.framing)
+        if waiting or not calm or self.now_ns < progress.settled_at_ns:
+            train[:] = 1
+        present = st.flows.train[loads.numbers]
+        changed = (st.flows.parked[loads.numbers] == 0) & ((train < present) | (present == 1) & (train > 1))
+        numbers = loads.numbers[changed]
+        able = np.isin(numbers, may_change(st, numbers))
+        set_trains(st, numbers[able], train[changed][able], self.framing)
+
+    # Results
+
+    def active(self) -> tuple[int, ...]:
+        """Numbers of the flows that are not done, those that wait for others included."""
+        return self.engine.active()
+
+    def stalled(self) -> tuple[int, ...]:
+        """Numbers of the flows without a route."""
+        return self.engine.stalled()
+
+    def flows(self) -> FlowResults:
+        settle(self.engine.state, self._parked)
+        return self.engine.flows()
+
+    def counters(self) -> Counters:
+        settle(self.engine.state, self._parked)
+        return self.engine.counters()
+
+    def depths(self) -> tuple[Ints, Ints]:
+        """Bytes in each queue now, and sent by it since its birth; (link, queue)."""
+        settle(self.engine.state, self._parked)
+        return self.engine.depths()
+
+    def pauses(self) -> PauseLog:
+        """The pause frames that were logged."""
+        return self.engine.pauses()
+
+    def deadlock(self) -> tuple[int, ...]:
+        """Queues in a cycle, each paused until the next one sends; else empty."""
+        return self.engine.deadlock()
+
+    def reset_peaks(self) -> None:
+        """Begin the watermarks anew, from what is there now."""
+        self.engine.reset_peaks()
+
+    def flow_paths(self) -> Paths:
+        """The links of all flows and of their acknowledgements, as they are now."""
+        return self.engine.flow_paths()
+
+    def paths(self) -> tuple[tuple[int, ...], ...]:
+        """Links of each flow, in the order in which they were added."""
+        return self.engine.paths()
+
+    def snapshot(self) -> FastForwardSnapshot:
+        """The whole state; `restore` goes on from it bit for bit."""
+        return copy.deepcopy(FastForwardSnapshot(self.engine.snapshot(), self._parked, self._meter, self._progress))
+
+    def restore(self, snapshot: FastForwardSnapshot) -> None:
+        held = copy.deepcopy(snapshot)
+        self.engine.restore(held.engine)
+        self._parked, self._meter, self._progress = held.parked, held.meter, held.progress
+
+    def fingerprint(self) -> str:
+        """Digest of the state: equal digests have equal futures."""
+        settle(self.engine.state, self._parked)
+        return self.engine.fingerprint()
+
+
+def _pressure(engine: Engine) -> int:
+    """Drops and XOFFs since the birth of the network."""
+    st = engine.state
+    dropped = st.queues.dropped_packets.sum() + st.queues.storm_packets.sum() + st.ingress.dropped_packets.sum()
+    return int(dropped + st.links.lost_packets.sum() + st.ingress.xoff_sent.sum())

@@ -1,0 +1,29 @@
+"""When to leave out what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """What fast-forward may do.
+
+    parking: count the packets of ports that cannot meet a queue. trains: send several frames at a time where senders
+    react to marks. settled_ns: flows are simulated frame by frame for this long after a flow has begun or the network
+    has changed. look_ns, longest_look_ns: the state is looked at after the first, then at twice the time, up to the
+    second. train_share: octets of a train as a share of the least Kmin where its links may congest. least_trains: how
+    many trains must be left to send.
+    """
+
+    parking: bool = True
+    trains: bool = True
+    settled_ns: float = 2_000_000.0
+    look_ns: float = 150_000.0
+    longest_look_ns: float = 5_000_000.0
+    train_share: float = 0.1
+    least_trains: int = 200
+
+
+NEVER = Policy(parking=False, trains=False)
+"""Simulate every packet; results are the engine's own to the bit."""
