@@ -1,4 +1,5 @@
-# railfab: `make` shows what there is. Everything lives in .venv; nothing outside the clone is touched, but by `lab-deps`.
+# railfab: `make` shows what there is. Everything lives in .venv; outside the clone are the compiled simulator, in the cache
+# directory of the user, and what `lab-deps` installs.
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
@@ -10,6 +11,7 @@ EXAMPLES ?= 2000
 ARGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
+READY := $(VENV)/dev.stamp $(VENV)/simulator.stamp
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # The newest interpreter that the pins were resolved for; the stamps below are made again when a requirement changes.
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
@@ -18,18 +20,18 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: $(VENV)/railfab.stamp ## a 64-GPU fabric in this terminal, deployed, loaded and observed; FOR=30 ends it after 30 s
+demo: $(VENV)/simulator.stamp ## a 64-GPU fabric in this terminal, deployed, loaded and observed; FOR=30 ends it after 30 s
 	@$(BIN)/railfab up $(FABRIC) $(if $(FOR),--for $(FOR)) $(ARGS)
 
-setup: $(VENV)/dev.stamp ## the virtual environment with everything a developer needs
+setup: $(READY) ## the virtual environment with everything a developer needs
 
-test: $(VENV)/dev.stamp lab-deps-here ## all tests; those that need root, FRR or Prometheus say what to install when they are skipped
+test: $(READY) lab-deps-here ## all tests; those that need root, FRR or Prometheus say what to install when they are skipped
 	@$(BIN)/python -m pytest -n auto $(ARGS)
 
 laws: $(VENV)/dev.stamp ## the laws of every platform on many more models than `make test` draws; EXAMPLES=2000 says how many
 	@RAILFAB_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n auto tests/platforms/test_platform_laws.py $(ARGS)
 
-kills: $(VENV)/dev.stamp lab-deps-here ## deploys killed at each of many moments, of which `make test` tries a few; needs what labs need
+kills: $(READY) lab-deps-here ## deploys killed at each of many moments, of which `make test` tries a few; needs what labs need
 	@RAILFAB_MOMENTS=all $(BIN)/python -m pytest -n auto tests/integration/test_killed_deploy.py tests/integration/frr/test_frr_killed.py $(ARGS)
 
 check: $(VENV)/dev.stamp ## lint, format, types and the rule that imports point down
@@ -39,13 +41,13 @@ check: $(VENV)/dev.stamp ## lint, format, types and the rule that imports point 
 	@$(BIN)/mypy playbooks/*.py
 	@$(BIN)/lint-imports --no-cache
 
-bench: $(VENV)/dev.stamp ## measure what benchmarks/ describes
+bench: $(READY) ## measure what benchmarks/ describes
 	@set -e; for bench in benchmarks/bench_*.py; do $(BIN)/python "$$bench" $(ARGS); done
 
 lab-deps: ## Debian's packages for the embedded lab and the integration tests (root); starts no service
 	@.ci/lab-deps
 
-clean: ## remove the virtual environment and every cache
+clean: ## remove the virtual environment and every cache in the clone
 	@rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage build dist
 	@find src tests playbooks benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -64,6 +66,10 @@ $(VENV)/railfab.stamp: requirements.txt requirements-build.txt pyproject.toml
 
 $(VENV)/dev.stamp: $(VENV)/railfab.stamp requirements-dev.txt
 	@$(PIP) install -r requirements-dev.txt
+	@touch $@
+
+$(VENV)/simulator.stamp: $(VENV)/railfab.stamp src/railfab/sim/jit.py $(wildcard src/railfab/sim/kernel/*.py)
+	@$(BIN)/python -m railfab.sim.warm
 	@touch $@
 
 pins: ## resolve the newest versions within pyproject's ranges and write the requirements files again

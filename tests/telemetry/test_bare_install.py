@@ -22,23 +22,30 @@ sys.meta_path.insert(0, Absent())
 """
 DEPLOY = ("nornir", "pygnmi", "nornir_netmiko", "netmiko", "paramiko", "asyncssh")
 DASHBOARDS = ("grafana_foundation_sdk", "grafana_api")
+COMPILER = ("numba", "llvmlite")
+NUMERICS = ("numpy", *COMPILER)
 COLLECT = ("grpc", "google.protobuf", "prometheus_client")
 
 
 @pytest.mark.parametrize(
     ("what", "absent"),
     [
-        ("import railfab.telemetry", (*DEPLOY, *DASHBOARDS, "numpy", "fastapi")),
-        ("import railfab.sim", (*DEPLOY, *DASHBOARDS, *COLLECT, "cryptography")),
+        ("import railfab.telemetry", (*DEPLOY, *DASHBOARDS, *NUMERICS, "fastapi")),
+        ("from railfab.sim import Engine", (*DEPLOY, *DASHBOARDS, *COLLECT, "cryptography", "matplotlib")),
+        (
+            "from railfab.sim import warm\nsaid = []\nwarm.prepare(said.append)\nwarm.compile_kernel()\n"
+            "assert 'numba is not installed' in said[0], said",
+            (*DEPLOY, *DASHBOARDS, *COLLECT, "cryptography", "matplotlib", *COMPILER),
+        ),
         (
             "import railfab.cli.collect, railfab.fabric, railfab.telemetry\n"
             "from railfab.platforms import platform, platform_names\n"
             "assert all(platform(name).telemetry.rules for name in platform_names())",
-            (*DEPLOY, *DASHBOARDS, "numpy"),
+            (*DEPLOY, *DASHBOARDS, *NUMERICS),
         ),
-        ("from railfab.cli import app", (*DEPLOY, *DASHBOARDS, *COLLECT, "numpy", "cryptography")),
+        ("from railfab.cli import app", (*DEPLOY, *DASHBOARDS, *COLLECT, *NUMERICS, "cryptography")),
     ],
-    ids=["telemetry", "sim", "collect", "cli"],
+    ids=["telemetry", "sim", "sim-with-numpy-alone", "collect", "cli"],
 )
 def test_it_imports_without(what: str, absent: tuple[str, ...]) -> None:
     program = PROLOGUE.format(absent=absent) + what
@@ -73,7 +80,7 @@ def test_a_command_names_the_one_extra_that_brings_all_it_needs(
         text = (repository / "labs" / "frr-pod" / "intent.yml").read_text()
         intent.write_text(f"{text}inventory: {{pod1-spine1: {{host: 192.0.2.1}}}}\n")
         words.append(str(intent))
-    everything = (*DEPLOY, *DASHBOARDS, *COLLECT, "numpy", "cryptography")
+    everything = (*DEPLOY, *DASHBOARDS, *COLLECT, *NUMERICS, "cryptography")
     program = PROLOGUE.format(absent=everything) + f"sys.argv[1:] = {words!r}\nfrom railfab.cli import main\nmain()"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout) == (2, "")

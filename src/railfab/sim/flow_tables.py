@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from railfab.sim.kernel.records import (
     CNP,
@@ -94,7 +95,7 @@ def _bitmaps(st: State, flows: Records) -> Ints:
     return _extended(st.masks, int(selective.sum()) * BITMAP_WORDS, 0)
 
 
-def _nic_flows(st: State, flows: Records) -> Ints:
+def _nic_flows(st: State, flows: Records) -> NDArray[np.int32]:
     """Give each NIC room for all its flows; those that it serves stay in their order."""
     sizes = np.bincount(flows.source, minlength=len(st.nodes))
     begins = np.cumsum(sizes) - sizes
@@ -160,6 +161,6 @@ def _forget_timers(st: State, kept: Bools, number: Ints) -> None:
 def forgettable(st: State) -> Bools:
     """(flow,) which flows are done and have no packet or notification on its way."""
     owned = st.packets.flow[np.isin(st.packets.kind, _OF_FLOWS)]
-    free = st.flows.state == DONE
+    free: Bools = st.flows.state == DONE
     free[owned] = False
     return free

@@ -60,7 +60,7 @@ def on_python_objects(function: _Function) -> _Function:
 
         def taken(argument: Any) -> Any:
             if isinstance(argument, tuple):
-                return type(argument)(*(taken(part) for part in argument))  # type: ignore[call-arg]
+                return type(argument)(*(taken(part) for part in argument))
             if isinstance(argument, np.ndarray):
                 pairs.append((argument, _taken(argument)))
                 return pairs[-1][1]

@@ -15,7 +15,7 @@ from railfab.sim.interpreted import on_python_objects
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
-INTERPRETED_FACTOR = 400
+INTERPRETED_FACTOR = 150
 """How many times slower the interpreted kernel is; measured in benchmarks/simulator.md."""
 
 COMPILE_S = 25
@@ -78,12 +78,12 @@ def compiled(function: _Function) -> _Function:
 
 def inlined(function: _Function) -> _Function:
     """Decorate a function of the kernel whose body is copied into its callers."""
-    return function if WHY_INTERPRETED else _jit(function, forceinline=True, **_INNER)  # type: ignore[no-any-return]
+    return function if WHY_INTERPRETED else _jit(function, forceinline=True, **_INNER)
 
 
 def called(function: _Function) -> _Function:
     """Decorate a function of the kernel that stays a call: not on the path of every packet."""
-    return function if WHY_INTERPRETED else _jit(function, **_INNER)  # type: ignore[no-any-return]
+    return function if WHY_INTERPRETED else _jit(function, **_INNER)
 
 
 def is_ready() -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from railfab.sim.jit import called, inlined
 from railfab.sim.kernel.loss import packet_lost
 from railfab.sim.kernel.nic import (
@@ -27,6 +29,7 @@ from railfab.sim.kernel.records import (
     WATCHDOG,
     XOFF,
     XON,
+    State,
 )
 from railfab.sim.kernel.switch import arrive, drain_all, end_window, hold, let_go, settle, watch
 from railfab.sim.kernel.wheel import allocate, push_in, release_packet, remove_timer
@@ -36,7 +39,7 @@ _TIME_SHIFT, _LINK_SHIFT, _LINK_MASK, _PACKET_MASK = 39, 29, 1023, (1 << 29) - 1
 
 
 @inlined
-def _insertion_sort(keys, first, count):  # type: ignore[no-untyped-def]
+def _insertion_sort(keys: Any, first: int, count: int) -> None:
     for place in range(first + 1, first + count):
         key = keys[place]
         before = place - 1
@@ -47,7 +50,7 @@ def _insertion_sort(keys, first, count):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _sort(keys, spare, starts, count, window):  # type: ignore[no-untyped-def]
+def _sort(keys: Any, spare: Any, starts: Any, count: int, window: int) -> None:
     """Sort keys by time: into buckets of equal spans, then by insertion."""
     if count > 24:
         scale = (_BUCKETS << 20) // window
@@ -67,7 +70,7 @@ def _sort(keys, spare, starts, count, window):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _gather(st, n, end, keys):  # type: ignore[no-untyped-def]
+def _gather(st: State, n: int, end: int, keys: Any) -> int:
     """Take the packets that arrive at a node before `end` as keys (time, link, packet), unsorted; their number."""
     sim = st.sim[0]
     at = sim.at_slots + n * sim.slots + (sim.number & (sim.slots - 1))
@@ -93,7 +96,7 @@ def _gather(st, n, end, keys):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _nic_window(st, n, keys, count, end):  # type: ignore[no-untyped-def]
+def _nic_window(st: State, n: int, keys: Any, count: int, end: int) -> None:
     """Process the packets and events of a NIC in a window, and send."""
     flow, acks = NONE, 0
     for place in range(count):
@@ -132,7 +135,7 @@ def _nic_window(st, n, keys, count, end):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _switch_window(st, n, keys, count, end):  # type: ignore[no-untyped-def]
+def _switch_window(st: State, n: int, keys: Any, count: int, end: int) -> None:
     """Process the packets and events of a switch in a window, and send."""
     for place in range(count):
         p = keys[place] & _PACKET_MASK
@@ -158,7 +161,7 @@ def _switch_window(st, n, keys, count, end):  # type: ignore[no-untyped-def]
 
 
 @called
-def _fire_timers(st, end):  # type: ignore[no-untyped-def]
+def _fire_timers(st: State, end: int) -> None:
     """Hand the timers of this window to their nodes."""
     sim = st.sim[0]
     while sim.timer_count and st.timers[0].time < end:
@@ -179,7 +182,7 @@ def _fire_timers(st, end):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _still_active(st, n):  # type: ignore[no-untyped-def]
+def _still_active(st: State, n: int) -> bool:
     node = st.nodes[n]
     if node.pending > 0:
         return True
@@ -189,7 +192,7 @@ def _still_active(st, n):  # type: ignore[no-untyped-def]
 
 
 @called
-def advance(st, until, stop_when_done, keys, spare, starts):  # type: ignore[no-untyped-def]
+def advance(st: State, until: int, stop_when_done: bool, keys: Any, spare: Any, starts: Any) -> int:
     """Run until this time [ps], or until all flows are done. Returns why it stopped."""
     sim = st.sim[0]
     while sim.now < until:

@@ -65,7 +65,7 @@ def windows_ahead(st: State, link: Any, time: int) -> int:
     while time >= end:
         windows += 1
         end += sim.window
-    return max(windows, 1)
+    return int(max(windows, 1))
 
 
 @inlined

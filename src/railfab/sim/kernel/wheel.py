@@ -29,7 +29,7 @@ def allocate(st: State) -> int:
         return NONE
     sim.free = st.packets[p].next
     sim.free_count -= 1
-    return p
+    return int(p)
 
 
 @inlined

@@ -19,7 +19,6 @@ def shortest_paths(near: Ints, far: Ints, is_switch: Bools) -> Routing:
     destination, row = np.full(nodes, -1), np.full(nodes, -1)
     destination[hosts], row[switches] = np.arange(len(hosts)), np.arange(len(switches))
     group = np.full((len(switches), len(hosts)), -1)
-    begin, members = [0], np.zeros(0, np.int64)
     links = np.argsort(far, kind="stable")
     between = links[is_switch[near[links]] & is_switch[far[links]]]
     down = links[is_switch[near[links]] & ~is_switch[far[links]]]

@@ -52,7 +52,7 @@ class Sampler:
         self._sent.append(sent[:, PRIORITY])
         if len(self._times) > self._most:
             for kept in (self._times, self._depths, self._sent):
-                del kept[1::2]  # type: ignore[attr-defined]
+                del kept[1::2]
             self.interval_ns *= 2
 
     def samples(self) -> Samples:
