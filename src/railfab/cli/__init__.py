@@ -26,6 +26,7 @@ from railfab.cli import (
     new,
     plan,
     rollback,
+    sim,
     twin,
     up,
     verify,
@@ -57,6 +58,8 @@ EXTRAS = {
     "lab": "lab",
     "build": "dashboards",
     "push": "dashboards,grafana",
+    "replay": "sim",
+    "why": "sim",
 }
 """Extras that install the dependencies of a command."""
 
@@ -107,6 +110,7 @@ app.add_typer(lab.lab_app, name="lab")
 app.command()(collect.collect)
 app.add_typer(dashboards.app, name="dashboards")
 app.add_typer(twin.twin_app, name="twin")
+app.add_typer(sim.sim_app, name="sim")
 app.command()(up.up)
 
 

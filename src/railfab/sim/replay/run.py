@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from time import perf_counter
 
 from railfab.sim.engine import Engine
+from railfab.sim.jit import WHY_INTERPRETED
 from railfab.sim.kernel.records import DONE, QUEUES, STALLED
 from railfab.sim.replay.results import SeedResult
 from railfab.sim.replay.sampling import Sampler, Samples
@@ -15,8 +16,8 @@ from railfab.sim.replay.scenario import QUANTUM_PS, Scenario
 SLICE_S = 0.1
 """About how long the engine runs before progress is reported and a deadlock looked for."""
 FIRST_SLICE_NS = 20_000.0
-MOST_PAUSES = 1 << 17
-"""Pause frames that a saved run has."""
+MOST_PAUSES = 1 << 12 if WHY_INTERPRETED else 1 << 17
+"""Pause frames that a saved run has; interpreted, the log costs time whenever the engine runs."""
 MOST_NAMED = 8
 
 Progress = Callable[[float, float], None]

@@ -1,0 +1,44 @@
+"""Values over time as a picture: one panel for each quantity, below each other. Needs matplotlib."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_WIDTH_INCHES, _PANEL_INCHES = 9.0, 2.6
+
+
+@dataclass(frozen=True, slots=True)
+class TimeSeries:
+    """Lines by name over the same times [ms]."""
+
+    title: str
+    unit: str
+    times_ms: Any
+    lines: Mapping[str, Any]
+
+
+def draw_time_series(title: str, panels: Sequence[TimeSeries], path: Path) -> None:
+    """Write an SVG or PNG, by the ending of the name; whole or not at all."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(_WIDTH_INCHES, _PANEL_INCHES * len(panels)), layout="constrained")
+    FigureCanvasAgg(figure)
+    figure.suptitle(title)
+    for axes, panel in zip(figure.subplots(len(panels), sharex=True, squeeze=False).flat, panels, strict=True):
+        for name, values in panel.lines.items():
+            axes.plot(panel.times_ms, values, linewidth=1.0, label=name)
+        axes.set_ylabel(f"{panel.title} [{panel.unit}]")
+        axes.grid(visible=True, alpha=0.3)
+        axes.legend(loc="upper right", fontsize="small", title="port")
+        axes.set_xlabel("Time [ms]")
+    part = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        figure.savefig(part, format=path.suffix[1:].lower())
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
