@@ -73,8 +73,8 @@ def star(
 
 
 def ring(folder: Path, *, switches: int = 5, size: int = 20_000_000, **params: Any) -> Path:
-    """Host i sends to host i + 2, by switches n + i, n + i + 1 and n + i + 2 of a ring: with PFC and little buffer, each
-    queue between switches waits for the next one."""
+    """Host i sends to host i + 2, by switches n + i, n + i + 1 and n + i + 2 of a ring: with PFC and little buffer,
+    each queue between switches waits for the next one."""
     hubs = range(switches, 2 * switches)
     cables: list[Cable] = [(host, switches + host, 100, 1000) for host in range(switches)]
     cables += [(hubs[place], hubs[(place + 1) % switches], 100, 1000) for place in range(switches)]

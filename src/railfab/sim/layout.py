@@ -160,6 +160,7 @@ def transport_records(transports: Sequence[Transport]) -> Records:
         t.recovery, t.timeout = transport.recovery, int(transport.timeout_ns * PS_PER_NS)
         t.start_rate = transport.rate_gbps or 0.0
         t.reorder = transport.reorder_packets
+        t.nak_interval = int(transport.nak_interval_ns * PS_PER_NS)
         t.loss_factor, t.timeout_factor = transport.loss_factor, transport.timeout_factor
         t.alpha_interval = t.cut_interval = t.increase_interval = NEVER
         if dcqcn:

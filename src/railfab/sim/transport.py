@@ -48,8 +48,9 @@ class Transport:
 
     dcqcn: None sends at `rate_gbps` all the time (PFC only, or background traffic). rate_gbps: the rate at the start;
     None: of the link. timeout_ns: of the retransmission timer (IBTA local ACK timeout 14: 67 ms). reorder_packets: with
-    selective recovery, how far packets may overtake each other before one is taken to be lost. loss_factor,
-    timeout_factor: what is left of the rate when packets have to be sent again.
+    selective recovery, how far packets may overtake each other before one is taken to be lost. nak_interval_ns: with
+    go-back-N, a receiver whose missing packet does not come asks again in this interval while others come (0: never).
+    loss_factor, timeout_factor: what is left of the rate when packets have to be sent again.
     """
 
     dcqcn: Dcqcn | None = field(default_factory=Dcqcn)
@@ -57,5 +58,6 @@ class Transport:
     recovery: Recovery = Recovery.GO_BACK_N
     timeout_ns: float = 67_108_864.0
     reorder_packets: int = 0
+    nak_interval_ns: float = 0.0
     loss_factor: float = 0.5
     timeout_factor: float = 0.5

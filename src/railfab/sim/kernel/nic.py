@@ -235,7 +235,8 @@ def _notify(st: State, flow: int, kind: int, seq: int, time: int) -> None:
 
 @inlined
 def _go_back_n(st: State, flow: int, seq: int, time: int) -> bool:
-    """Whether a packet is the next one in order. Others are dropped, and the first of a gap is asked for once.
+    """Whether a packet is the next one in order. Others are dropped, and the first of a gap is asked for once,
+    or at most once in each interval.
 
     Source: InfiniBand Architecture Specification vol. 1, 9.7.5.2 (NAK code PSN sequence error).
     """
@@ -248,8 +249,11 @@ def _go_back_n(st: State, flow: int, seq: int, time: int) -> bool:
         f.duplicates += 1
         return False
     f.out_of_order += 1
-    if st.transports[f.transport].recovery == GO_BACK_N and not f.asked:
+    t = st.transports[f.transport]
+    again = t.nak_interval > 0 and time - f.asked_at >= t.nak_interval
+    if t.recovery == GO_BACK_N and (not f.asked or again):
         f.asked = 1
+        f.asked_at = time
         f.naks += 1
         _notify(st, flow, NAK, f.expected, time)
     return False

@@ -24,6 +24,7 @@ ACK_BYTES = 60
 QUANTUM_PS = 1000
 """The reference rounds times of packets down to whole ns."""
 FIRST_SOURCE_PORT, TARGET_PORT = 10_000, 100
+NAK_INTERVAL_NS = 500_000.0
 KSCALE_GBPS = 25.0
 """With kscale, kmin and kmax are those of a link of this rate."""
 
@@ -131,7 +132,8 @@ def _marking(network: Network, parameters: Parameters) -> Network:
 
 
 def _transport(parameters: Parameters) -> Transport:
-    """Loss changes no rate: the reference sends again from the lost packet on, and that is all."""
+    """Loss changes no rate: the reference sends again from the lost packet on, and that is all. Its receivers ask again
+    for a packet in an interval of 500 us (`m_nack_interval` of its NIC model)."""
     dcqcn = None
     if parameters.cc:
         dcqcn = Dcqcn(
@@ -147,7 +149,13 @@ def _transport(parameters: Parameters) -> Transport:
             minimum_gbps=parameters.minrate / 1e3,
             clamp_target=parameters.clamp,
         )
-    return Transport(dcqcn=dcqcn, recovery=Recovery.GO_BACK_N, loss_factor=1.0, timeout_factor=1.0)
+    return Transport(
+        dcqcn=dcqcn,
+        recovery=Recovery.GO_BACK_N,
+        nak_interval_ns=NAK_INTERVAL_NS,
+        loss_factor=1.0,
+        timeout_factor=1.0,
+    )
 
 
 def _address(host: int) -> int:
