@@ -23,6 +23,7 @@ SEEDS = 5
 """Runs of the reference scenarios."""
 PICTURES = (".svg", ".png")
 MOST_LINES = 12
+MOST_BRANCHES = 6
 
 sim_app = typer.Typer(help="Replay a scenario packet by packet; explain pauses and marks of a saved run.")
 
@@ -156,6 +157,7 @@ def _plot(run: Run, path: Path) -> None:
             for title, unit, times, values in port_series(run.scenario, run.samples)
         ],
         path,
+        legend="port",
     )
 
 
@@ -228,8 +230,9 @@ def _print_explanation(name: str, found: Explanation) -> None:
         "Flows through its queue",
         [f"flow {one.flow}  {one.src} to {one.dst}  {one.sent_bytes:,} bytes" for one in found.senders],
     )
+    lines += ["Pauses, from the port whose queue began them to those that it paused"] if found.trees else []
     for tree in found.trees:
-        lines += _section("Pauses, from the port whose queue began them", _tree_lines(tree, (port.node, port.port)))
+        lines += _tree_lines(tree, (port.node, port.port), 1)
     lines += [f"note: {note}" for note in found.notes]
     for line in lines:
         stdout().print(line, soft_wrap=True, markup=False)
@@ -249,12 +252,17 @@ def _section(title: str, lines: Sequence[str]) -> list[str]:
     return [title, *(f"  {line}" for line in lines[:MOST_LINES]), *more]
 
 
-def _tree_lines(tree: Branch, asked: tuple[int, int], depth: int = 0) -> list[str]:
-    """A line for each port; under a port, those that its queue paused."""
+def _tree_lines(tree: Branch, asked: tuple[int, int], depth: int) -> list[str]:
+    """A line for each port; under a port, those that its queue paused. Of many, those around the port asked for."""
     here = "  <" if tree.port == asked else ""
-    label = "in all" if depth == 0 else "paused"
+    label = "in all" if depth == 1 else "paused"
     time = f"{label} {tree.xoffs:,} XOFF, {tree.paused_ns / 1e3:,.1f} us, from {tree.first_ns / 1e6:.3f} ms"
     lines = [f"{'  ' * depth}{_name(tree.port)}  {time}{here}"]
-    for branch in tree.ordered:
+    on_way = [branch for branch in tree.ordered if asked in branch.ports()]
+    others = [branch for branch in tree.ordered if branch not in on_way]
+    shown = on_way + others[: max(0, MOST_BRANCHES - len(on_way))]
+    for branch in shown:
         lines += _tree_lines(branch, asked, depth + 1)
+    if len(shown) < len(tree.branches):
+        lines.append(f"{'  ' * (depth + 1)}and {len(tree.branches) - len(shown)} more ports")
     return lines

@@ -21,8 +21,8 @@ class TimeSeries:
     lines: Mapping[str, Any]
 
 
-def draw_time_series(title: str, panels: Sequence[TimeSeries], path: Path) -> None:
-    """Write an SVG or PNG, by the ending of the name; whole or not at all."""
+def draw_time_series(title: str, panels: Sequence[TimeSeries], path: Path, *, legend: str) -> None:
+    """Write an SVG or PNG, by the ending of the name; whole or not at all. Panels have lines of the same names."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -34,8 +34,9 @@ def draw_time_series(title: str, panels: Sequence[TimeSeries], path: Path) -> No
             axes.plot(panel.times_ms, values, linewidth=1.0, label=name)
         axes.set_ylabel(f"{panel.title} [{panel.unit}]")
         axes.grid(visible=True, alpha=0.3)
-        axes.legend(loc="upper right", fontsize="small", title="port")
         axes.set_xlabel("Time [ms]")
+    handles, names = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside right upper", fontsize="small", title=legend)
     part = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         figure.savefig(part, format=path.suffix[1:].lower())

@@ -50,6 +50,8 @@ def run(scenario: Scenario, *, seed: int, record: bool = False, progress: Progre
     engine.add(scenario.flows)
     sampler = Sampler(engine) if record else None
     cycle = _advance(engine, scenario.stop_ns, sampler, progress or (lambda _share, _now: None))
+    if sampler is not None:
+        sampler.finish()
     flows = engine.flows()
     stuck = "" if (flows.state == DONE).all() else _stuck(scenario, engine, cycle)
     result = SeedResult.of(seed, flows, engine.counters(), scenario.network)

@@ -55,6 +55,11 @@ class Sampler:
                 del kept[1::2]
             self.interval_ns *= 2
 
+    def finish(self) -> None:
+        """Take a last sample where the run has ended."""
+        if self._engine.now_ns > self._times[-1]:
+            self.take()
+
     def samples(self) -> Samples:
         return Samples(
             times_ns=np.array(self._times), depth_bytes=np.array(self._depths), sent_bytes=np.array(self._sent)

@@ -11,6 +11,8 @@ from railfab.sim.replay.sampling import Samples
 from railfab.sim.replay.scenario import Scenario
 
 MOST_PORTS = 8
+MOST_RATES = 128
+"""Intervals over which rates are taken."""
 
 Panel = tuple[str, str, Floats, Mapping[str, Floats]]
 """Title, unit, times [ms] and lines by name."""
@@ -23,11 +25,11 @@ def port_series(scenario: Scenario, samples: Samples) -> list[Panel]:
     carried = samples.sent_bytes[-1]
     chosen = np.lexsort((-carried, -longest))[: min(MOST_PORTS, int(from_switch.sum()))]
     names = {int(link): "{}:{}".format(*scenario.ports[link]) for link in chosen}
-    times = samples.times_ns
-    between = np.diff(times)
-    rates = np.diff(samples.sent_bytes, axis=0) * 8 / between[:, None]
     depth = {name: samples.depth_bytes[:, link] / 1000.0 for link, name in names.items()}
+    step = max(1, -(-len(samples.times_ns) // MOST_RATES))
+    times, sent = samples.times_ns[::step], samples.sent_bytes[::step]
+    rates = np.diff(sent, axis=0) * 8 / np.diff(times)[:, None]
     return [
-        ("Bytes in the queue", "kB", times / 1e6, depth),
+        ("Bytes in the queue", "kB", samples.times_ns / 1e6, depth),
         ("Rate", "Gb/s", times[1:] / 1e6, {name: rates[:, link] for link, name in names.items()}),
     ]

@@ -114,8 +114,9 @@ def _port(run: SavedRun, name: str) -> SavedPort:
         return found[0]
     of_node = [f"{port.node}:{port.port}" for port in run.ports if port.node == int(node)]
     if of_node:
-        shown = ", ".join(of_node[:MOST_LISTED]) + (", ..." if len(of_node) > MOST_LISTED else "")
-        raise RailfabError(name, f"node {node} has no port {number}", f"Its ports: {shown}")
+        more = f" and {len(of_node) - MOST_LISTED} more" if len(of_node) > MOST_LISTED else ""
+        remedy = f"Its ports: {', '.join(of_node[:MOST_LISTED])}{more}"
+        raise RailfabError(name, f"node {node} has no port {number}", remedy)
     raise RailfabError(name, f"there is no node {node} with links", f"See the ports of {run.name} in links.csv")
 
 
