@@ -22,13 +22,14 @@ class Counters:
     """Every counter of the network since its birth, but for the gauges named so. All are copies.
 
     Axes (link, queue), of the queue before the link: sent_bytes, sent_packets, taken_bytes, marked_packets,
-        marked_bytes, dropped_packets, dropped_bytes (queue too long, link down), storm_packets, storm_bytes (dropped by
-        the watchdog), storms, waiting_byte_ns, depth_bytes (gauge), peak_bytes.
+        marked_bytes, dropped_packets, dropped_bytes (queue too long, link down), down_packets (those of them whose link
+        was down), storm_packets, storm_bytes (dropped by the watchdog), storms, waiting_byte_ns, depth_bytes (gauge),
+        peak_bytes. taken_bytes = sent_bytes + dropped_bytes + storm_bytes + depth_bytes.
     Axes (link, priority): xoff_sent, xon_sent, refreshed, refused_packets, refused_bytes (no buffer), held_bytes
         (gauge), held_peak_bytes, headroom_bytes (gauge), headroom_peak_bytes, paused (gauge) at the far end;
-        xoff_received, xon_received, paused_ns at the near end. xoff_margin_bytes: least difference between threshold
+        xoff_received, xon_received, lost_pauses (the cable was down), paused_ns at the near end. xoff_margin_bytes: least difference between threshold
         and bytes at the far end, of the moments when it held more than ever before (infinite: there was none).
-    Axis (link,): lost_packets, lost_bytes (on the wire), ack_packets, cnp_packets (in no other counter).
+    Axis (link,): lost_packets, lost_bytes (on the wire: bit errors, link down), ack_packets, cnp_packets (in no other counter).
     Axis (node,): unrouted_packets, unrouted_bytes, rx_dropped_packets, rx_dropped_bytes.
     """
 
@@ -39,6 +40,7 @@ class Counters:
     marked_bytes: Ints
     dropped_packets: Ints
     dropped_bytes: Ints
+    down_packets: Ints
     storm_packets: Ints
     storm_bytes: Ints
     storms: Ints
@@ -58,6 +60,7 @@ class Counters:
     paused: Ints
     xoff_received: Ints
     xon_received: Ints
+    lost_pauses: Ints
     paused_ns: Floats
     lost_packets: Ints
     lost_bytes: Ints
@@ -82,6 +85,7 @@ class Counters:
             marked_bytes=_shaped(q.marked_bytes),
             dropped_packets=_shaped(q.dropped_packets),
             dropped_bytes=_shaped(q.dropped_bytes),
+            down_packets=_shaped(q.down_packets),
             storm_packets=_shaped(q.storm_packets),
             storm_bytes=_shaped(q.storm_bytes),
             storms=_shaped(q.storms),
@@ -101,6 +105,7 @@ class Counters:
             paused=_shaped(i.paused),
             xoff_received=_shaped(i.xoff_received),
             xon_received=_shaped(i.xon_received),
+            lost_pauses=_shaped(i.lost_pauses),
             paused_ns=_shaped(held / PS_PER_NS),
             lost_packets=links.lost_packets.copy(),
             lost_bytes=links.lost_bytes.copy(),

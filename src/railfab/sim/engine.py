@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from railfab.sim.counters import Counters, FlowResults, Paths
-from railfab.sim.flow_tables import flow_records, forget, forgettable, with_flows
+from railfab.sim.fingerprint import digest_of
+from railfab.sim.flow_tables import flow_records, forget, forgettable, with_flows, with_room_for_timers
 from railfab.sim.kernel.entry import ADVANCE, PARK, REROUTE, START_FLOWS, kernel
 from railfab.sim.kernel.records import (
     ALL_DONE,
@@ -47,6 +47,10 @@ class Snapshot:
     """The whole state of an engine, which `Engine.restore` goes on from."""
 
     state: State
+    network: Network
+    routing: Routing
+    acks: Ints
+    notices: Ints
 
 
 def _copied(st: State) -> State:
@@ -145,6 +149,7 @@ class Engine:
     def stop(self) -> None:
         """End all flows; packets on their way still arrive, and are counted."""
         st = self._st
+        st.flows.finish = np.where(st.flows.state == DONE, st.flows.finish, st.sim[0].now)
         st.flows.state = DONE
         st.flows.listed = 0
         st.nodes.flow_count = 0
@@ -159,8 +164,10 @@ class Engine:
         self._fold_control()
         self.network, self.routing = network, routing
         set_network(self._st, network, routing, self.framing)
-        self._st = with_tables(self._st, network, routing)
+        self._st.flows.queue = network.nic_queue[self._st.flows.traffic_class]
+        self._st = with_room_for_timers(with_tables(self._st, network, routing))
         self._call(REROUTE)
+        self._reserve()
 
     def park(self) -> None:
         """Stop and continue flows as `FLOW.parked` says, which `fast_forward` sets."""
@@ -239,15 +246,16 @@ class Engine:
 
     def snapshot(self) -> Snapshot:
         """The whole state; `restore` goes on from it bit for bit."""
-        return Snapshot(_copied(self._st))
+        return Snapshot(_copied(self._st), self.network, self.routing, self._acks.copy(), self._notices.copy())
 
     def restore(self, snapshot: Snapshot) -> None:
         self._st = _copied(snapshot.state)
+        self.network, self.routing = snapshot.network, snapshot.routing
+        self._acks, self._notices = snapshot.acks.copy(), snapshot.notices.copy()
         self._grow(0)
 
     def fingerprint(self) -> str:
-        """Digest of the state: equal digests have equal futures."""
-        digest = hashlib.blake2b(digest_size=16)
-        for part in self._st:
-            digest.update(np.ascontiguousarray(part).tobytes())
-        return digest.hexdigest()
+        """Digest of the state and its counters: equal digests have equal futures. Reading counters does not change it,
+        nor where in memory packets are, nor how a run was cut into calls of `run`."""
+        self._fold_control()
+        return digest_of(self._st, (self._acks, self._notices))

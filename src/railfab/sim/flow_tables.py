@@ -12,7 +12,9 @@ from railfab.sim.kernel.records import (
     DATA,
     DCQCN,
     DONE,
+    EXPIRED,
     FLOW,
+    LOST,
     MAX_HOPS,
     NAK,
     NEVER,
@@ -26,7 +28,7 @@ from railfab.sim.kernel.records import (
 from railfab.sim.layout import BITMAP_WORDS, PS_PER_NS, Records, records
 from railfab.sim.network import Bools, Flow, Framing, Ints, Network
 
-_OF_FLOWS = (DATA, CNP, NAK, START, TIMEOUT)
+_OF_FLOWS = (DATA, CNP, NAK, START, TIMEOUT, LOST, EXPIRED)
 """Kinds of packets and events whose `flow` is the number of a flow."""
 
 
@@ -114,9 +116,15 @@ def _dependents(flows: Records, pairs: Ints) -> Ints:
     return np.asarray(pairs[:, 1], np.int32)
 
 
+def with_room_for_timers(st: State) -> State:
+    """The state with room for all timers, after a change of flows or of settings: two of each flow, and those of queues
+    and of slow hosts."""
+    return st._replace(timers=_extended_timers(st, 2 * len(st.flows)))
+
+
 def _extended_timers(st: State, flows: int) -> Records:
-    """Room for two timers of each flow, and for those of queues and of slow hosts."""
-    size = flows + len(st.queues) // 4 + int(st.sim[0].timer_count) + 64
+    of_queues = 3 * int(np.count_nonzero(st.queues.detect)) + 2 * int(np.count_nonzero(st.ingress.sends))
+    size = flows + of_queues + int(st.sim[0].timer_count) + 64
     timers = records(max(size, len(st.timers)), TIMER)
     timers[: len(st.timers)] = st.timers
     return timers
@@ -161,6 +169,6 @@ def _forget_timers(st: State, kept: Bools, number: Ints) -> None:
 def forgettable(st: State) -> Bools:
     """(flow,) which flows are done and have no packet or notification on its way."""
     owned = st.packets.flow[np.isin(st.packets.kind, _OF_FLOWS)]
-    free: Bools = st.flows.state == DONE
+    free: Bools = (st.flows.state == DONE) & (st.flows.listed == 0)
     free[owned] = False
     return free

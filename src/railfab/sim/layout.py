@@ -6,13 +6,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from railfab.errors import RailfabError
+from railfab.sim.kernel.receiver import RUNS_AT_ONCE
 from railfab.sim.kernel.records import (
     DCQCN,
+    DOWN,
     FIXED_RATE,
     FLOW,
     FREE,
     INGRESS,
     LINK,
+    MOST_PACKETS,
     NEVER,
     NIC,
     NODE,
@@ -22,16 +26,21 @@ from railfab.sim.kernel.records import (
     QUEUE,
     QUEUES,
     SIM,
+    SELECTIVE,
     SWITCH,
     TIMER,
     TRANSPORT,
+    UP,
+    UP_AGAIN,
     State,
 )
-from railfab.sim.network import Floats, Framing, Ints, Network, Routing
+from railfab.sim.network import Bools, Floats, Framing, Ints, Network, Routing
 from railfab.sim.transport import Transport
 
 PS_PER_NS = 1000
 _LONGEST_WINDOW = (1 << 23) - 1
+_MOST_SLOTS = 1 << 12
+_LEAST_QUANTUM_BYTES = 1500
 _CACHE_LINE = 64
 BITMAP_WORDS = 64
 """Words of 32 packets that a receiver with selective recovery keeps beyond a gap."""
@@ -52,6 +61,10 @@ def lookahead_ps(network: Network) -> int:
     return min(int(used.min() * PS_PER_NS), _LONGEST_WINDOW)
 
 
+class NetworkError(RailfabError):
+    """A network that the engine cannot run."""
+
+
 def _powers_of_two(least: int) -> int:
     return 1 << max(2, (least - 1).bit_length())
 
@@ -59,6 +72,9 @@ def _powers_of_two(least: int) -> int:
 def new_state(network: Network, routing: Routing, framing: Framing, *, seed: int, quantum_ps: int) -> State:
     """The state at time 0, without flows. quantum_ps: times of packets are rounded down to multiples of it."""
     window = lookahead_ps(network)
+    if window < 1:
+        link = int(np.argmin(np.minimum(network.delay_ns, network.pause_delay_ns)))
+        raise NetworkError(f"link {link}", "its delay is less than 1 ps", "Give every link a delay above 0")
     st = State(
         sim=records(1, SIM),
         packets=records(0, PACKET),
@@ -80,12 +96,15 @@ def new_state(network: Network, routing: Routing, framing: Framing, *, seed: int
     )
     sim = st.sim[0]
     sim.window, sim.quantum, sim.gap = window, quantum_ps, framing.gap_bytes
-    sim.slots = _powers_of_two(int(network.delay_ns.max() * PS_PER_NS) // window + 4)
+    sim.slots = min(_MOST_SLOTS, _powers_of_two(int(network.delay_ns.max() * PS_PER_NS) // window + 4))
     sim.free = NONE
     sim.bitmap_words = BITMAP_WORDS
     _seed(st, seed)
     st.queues.head, st.queues.tail = NONE, NONE
     st.links.ack_window_even = st.links.ack_window_odd = -2
+    st.links.lost_until = st.links.pause_lost_until = -1
+    st.links.near, st.links.far, st.links.up = network.near, network.far, UP
+    st.queues.watch_at = NEVER
     st.nodes.ready = 0
     st.ingress.margin = np.inf
     set_network(st, network, routing, framing)
@@ -106,17 +125,19 @@ def set_network(st: State, network: Network, routing: Routing, framing: Framing)
     """Write the settings of a network into the state; counters, queues and packets stay as they are."""
     sim, links, nodes = st.sim[0], st.links, st.nodes
     quantum = int(sim.quantum)
+    _check_cables(st, network)
+    _set_up(st, network.up & (network.rate_gbps > 0))
     with np.errstate(divide="ignore"):
         links.ps_per_byte = np.where(network.rate_gbps > 0, 8000.0 / network.rate_gbps, 0.0)
     links.tx_size = 0
     links.delay = np.rint(network.delay_ns * PS_PER_NS).astype(np.int64)
     links.pause_delay = np.rint(network.pause_delay_ns * PS_PER_NS).astype(np.int64)
     links.delay_windows = links.delay // sim.window
-    ack = ((framing.ack_bytes + framing.gap_bytes) * links.ps_per_byte / framing.ack_every).astype(np.int64)
-    links.ack_time = ack - ack % quantum if quantum > 1 else ack
-    links.near, links.far, links.up = network.near, network.far, network.up & (network.rate_gbps > 0)
+    ack = (framing.ack_bytes + framing.gap_bytes) * links.ps_per_byte
+    links.ack_time = (ack / framing.ack_every).astype(np.int64) // quantum * quantum
+    links.ack_delay = ack.astype(np.int64) // quantum * quantum
     links.loss = network.loss_per_byte
-    _set_queues(st.queues, network)
+    _set_queues(st.queues, network, int(sim.window))
     _set_ingress(st.ingress, network)
     nodes.kind = np.where(network.is_switch, SWITCH, NIC)
     nodes.shared = network.shared_bytes
@@ -134,14 +155,43 @@ def set_network(st: State, network: Network, routing: Routing, framing: Framing)
     sim.destinations = routing.group.shape[1]
 
 
-def _set_queues(queues: Records, network: Network) -> None:
+def _check_cables(st: State, network: Network) -> None:
+    """The cables of a network stay what they are; only their settings change."""
+    if not (np.array_equal(st.links.near, network.near) and np.array_equal(st.links.far, network.far)):
+        raise NetworkError("network", "its cables are others than at the start", "Begin another run")
+    if lookahead_ps(network) < st.sim[0].window:
+        raise NetworkError("network", "it has a shorter delay than at the start", "Begin another run")
+
+
+def _set_up(st: State, up: Bools) -> None:
+    """Which links are up. What is on its way on a link that goes down is lost, even if it is up again by then."""
+    links, now = st.links, st.sim[0].now
+    down = (links.up != DOWN) & ~up
+    cable = down | down.reshape(-1, 2)[:, ::-1].ravel()
+    free_at = np.maximum(links.free_at, now)
+    links.lost_until = np.where(down, free_at + links.delay, links.lost_until)
+    back_free_at = free_at.reshape(-1, 2)[:, ::-1].ravel()
+    links.pause_lost_until = np.where(cable, back_free_at + links.pause_delay, links.pause_lost_until)
+    links.up = np.where(up, np.where(links.lost_until >= now, UP_AGAIN, UP), DOWN)
+
+
+def _quanta(network: Network) -> Ints:
+    """Bytes that each weighted queue of a link may send in its turn: its share of those of the least weight."""
+    counts = (network.weight > 0) & ~network.strict
+    least = np.where(counts, network.weight, np.inf).min(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore"):
+        quanta = np.where(counts, network.weight / least * _LEAST_QUANTUM_BYTES, 1.0)
+    return np.maximum(1, np.rint(quanta)).astype(np.int64).ravel()
+
+
+def _set_queues(queues: Records, network: Network, window: int) -> None:
     queues.kmin, queues.kmax, queues.pmax = network.kmin_bytes.ravel(), network.kmax_bytes.ravel(), network.pmax.ravel()
     queues.limit, queues.alpha = network.limit_bytes.ravel(), network.limit_alpha.ravel()
     queues.strict = network.strict.ravel()
-    weight = network.weight.ravel()
-    queues.quantum = np.maximum(1, np.rint(weight / max(weight.min(), 1e-9) * 1500)).astype(np.int64)
-    queues.detect = np.rint(network.watchdog_detect_ns.ravel() * PS_PER_NS).astype(np.int64)
-    queues.restore = np.rint(network.watchdog_restore_ns.ravel() * PS_PER_NS).astype(np.int64)
+    queues.quantum = _quanta(network)
+    for name, times in (("detect", network.watchdog_detect_ns), ("restore", network.watchdog_restore_ns)):
+        ps = np.rint(times.ravel() * PS_PER_NS).astype(np.int64)
+        queues[name] = np.where(ps > 0, np.maximum(ps, window), 0)
 
 
 def _set_ingress(ingress: Records, network: Network) -> None:
@@ -197,6 +247,8 @@ def with_tables(st: State, network: Network, routing: Routing) -> State:
 
 def pool_of(count: int, st: State) -> Records:
     """A pool with at least this many packets; those that exist stay where they are."""
+    if count > MOST_PACKETS:
+        raise NetworkError("network", f"more than {MOST_PACKETS} packets wait or are on their way", "Limit its queues")
     old = st.packets
     packets = records(count, PACKET)
     packets.kind = FREE
@@ -210,12 +262,18 @@ def pool_of(count: int, st: State) -> Records:
 
 def reserve_of(st: State, framing: Framing) -> int:
     """Packets that may be created in one window: by NICs at line rate, ends of flows, pause frames and timers."""
-    sim = st.sim[0]
     nics = st.nodes.kind == NIC
-    rates: Floats = st.links.ps_per_byte[st.nodes.link[nics]]
-    time = (framing.frame_bytes + framing.gap_bytes) * rates
-    time -= time % max(1, int(sim.quantum))
+    frames = _frames_in_window(st, framing)
+    sent = int(frames[st.nodes.link[nics]].sum()) + 3 * int(nics.sum())
+    asks = RUNS_AT_ONCE if (st.transports.recovery == SELECTIVE).any() else 0
+    pauses = int((2 * frames.astype(np.int64) + 4) @ np.count_nonzero(st.ingress.sends.reshape(-1, QUEUES), axis=1))
+    watchdogs = int(np.count_nonzero(st.queues.detect))
+    return (1 + asks) * sent + 8 * len(st.flows) + pauses + watchdogs + 64
+
+
+def _frames_in_window(st: State, framing: Framing) -> Floats:
+    """(link,) full frames that a link can begin to send in a window."""
+    time = (framing.frame_bytes + framing.gap_bytes) * st.links.ps_per_byte
+    time -= time % max(1, int(st.sim[0].quantum))
     with np.errstate(divide="ignore"):
-        packets = np.where(time > 0, float(sim.window) / time, 0.0)
-    pauses = 4 * int(np.count_nonzero(st.ingress.sends))
-    return int(packets.sum()) + 3 * int(nics.sum()) + 4 * len(st.flows) + pauses + 64
+        return np.where(time > 0, float(st.sim[0].window) / time, 0.0)

@@ -1,23 +1,35 @@
-"""What happens to a flow when one of its packets is lost."""
+"""What happens to a packet that is lost. Its receiver is told, who watches for progress from then on."""
 
 from __future__ import annotations
 
 from railfab.sim.jit import called
-from railfab.sim.kernel.records import DATA, NO_RECOVERY, TIMEOUT, State
-from railfab.sim.kernel.wheel import add_timer, release_packet
+from railfab.sim.kernel.records import DOWN, LOST, NO_RECOVERY, State
+from railfab.sim.kernel.wheel import order_of, push, release_packet
 
 
 @called
 def packet_lost(st: State, p: int, time: int) -> None:
-    """Forget a packet; its flow watches for a timeout from now on."""
+    """Drop a data packet. Its receiver is told a window later: what a node does in a window reaches no other in it."""
     sim, packet = st.sim[0], st.packets[p]
-    if packet.kind == DATA:
-        sim.in_flight -= 1
-        f = st.flows[packet.flow]
-        f.dropped += 1
-        t = st.transports[f.transport]
-        if not f.armed and t.recovery != NO_RECOVERY:
-            f.armed = 1
-            f.armed_expected = f.expected
-            add_timer(st, time + t.timeout, TIMEOUT, packet.flow)
-    release_packet(st, p)
+    flow = packet.flow
+    f = st.flows[flow]
+    sim.in_flight -= 1
+    f.dropped += packet.frames
+    if f.armed and st.transports[f.transport].recovery != NO_RECOVERY:
+        release_packet(st, p)
+        return
+    packet.kind, packet.link, packet.time = LOST, order_of(LOST, flow), time + sim.window
+    push(st, p, f.target)
+
+
+@called
+def lost_on_link(st: State, p: int, time: int) -> bool:
+    """Whether a packet that arrives was lost on its link: by bit errors, or because the link was down meanwhile."""
+    packet = st.packets[p]
+    link = st.links[packet.link]
+    if packet.ce >= 0 and link.up != DOWN and time > link.lost_until:
+        return False
+    link.lost_packets += packet.frames
+    link.lost_bytes += packet.size
+    packet_lost(st, p, time)
+    return True

@@ -9,14 +9,17 @@ import numpy as np
 QUEUES = 8
 """Queues of a port, and priorities of PFC; queue q of link l has the number l * QUEUES + q."""
 MAX_HOPS = 16
+MOST_PACKETS = 1 << 23
 NEVER = 1 << 62
 NONE = -1
 
 # Kinds of packets and events.
 FREE = -1
-DATA, CNP, NAK, XOFF, XON, START, TIMEOUT, WATCHDOG, RX_READY = range(9)
+DATA, CNP, NAK, XOFF, XON, START, TIMEOUT, WATCHDOG, RX_READY, LOST, EXPIRED = range(11)
 # Kinds of nodes.
 NIC, SWITCH = range(2)
+# States of links.
+DOWN, UP, UP_AGAIN = range(3)
 # States of flows.
 WAITING, SENDING, DONE, STALLED = range(4)
 PARKED, UNPARKED = 1, 2
@@ -45,9 +48,11 @@ PACKET = np.dtype(
         ("frames", "i4"),
     ]
 )
-"""time: arrival at the next node, or at the queue. ce: how many of its frames are marked; -1: lost on the wire. frames:
-how many it stands for (a train: `fast_forward.trains`). link: the one it travels on or came by. group: PFC priority
-counted at the ingress of the switch that holds it, -1 for lossy traffic; of a pause frame, the priority."""
+"""time: arrival at the next node, or at the queue. ce: how many of its frames are marked; -1: damaged on the wire.
+frames: how many it stands for (a train: `fast_forward.trains`). link: the one it travels on or came by; of what
+concerns a flow, its place among those that arrive at the same time. group: PFC priority counted at the ingress of the
+switch that holds it, -1 for lossy traffic; of a pause frame, the priority. seq, size of a NAK: the first packet that is
+missing, and how many."""
 
 LINK = np.dtype(
     [
@@ -70,16 +75,19 @@ LINK = np.dtype(
         ("acks_odd", "i4"),
         ("ps_per_byte", "f8"),
         ("turn", "i4"),
-        ("weighted", "i4"),
+        ("spare", "i4"),
         ("pause_delay", "i8"),
         ("random", "i8"),
         ("lost_packets", "i8"),
         ("lost_bytes", "i8"),
-        ("idle_bytes", "i8"),
+        ("lost_until", "i8"),
+        ("pause_lost_until", "i8"),
+        ("ack_delay", "i8"),
     ]
 )
-"""waiting, paused: bits by queue. listed: whether the switch has it in its list of links with packets. ack_*: number of
-acknowledgements that pass in a window, which take their time from the next."""
+"""waiting, paused: bits by queue. listed: whether the switch has it in its list of links with packets. ack_*, acks_*:
+number of acknowledgements that pass in a window, which take their time (ack_time) from the next; ack_delay: that of one
+frame. lost_until, pause_lost_until: what arrives up to this time was on its way when the cable went down."""
 
 QUEUE = np.dtype(
     [
@@ -113,8 +121,11 @@ QUEUE = np.dtype(
         ("detect", "i8"),
         ("restore", "i8"),
         ("storms", "i8"),
+        ("watch_at", "i8"),
+        ("down_packets", "i8"),
     ]
 )
+"""paused_since: when it was stopped or released last. watch_at: when its watchdog looks next."""
 
 INGRESS = np.dtype(
     [
@@ -141,7 +152,7 @@ INGRESS = np.dtype(
         ("dropped_packets", "i8"),
         ("dropped_bytes", "i8"),
         ("refresh", "i8"),
-        ("expiry", "i8"),
+        ("lost_pauses", "i8"),
         ("margin", "f8"),
     ]
 )
@@ -190,7 +201,6 @@ FLOW = np.dtype(
         ("received", "i8"),
         ("received_bytes", "i8"),
         ("acks", "i8"),
-        ("notices", "i8"),
         ("transport", "i4"),
         ("state", "i4"),
         ("back_hops", "i4"),
@@ -241,7 +251,6 @@ FLOW = np.dtype(
         ("back_word", "i8"),
         ("cnp_interval", "i8"),
         ("armed", "i4"),
-        ("armed_expected", "i4"),
         ("highest", "i4"),
         ("waits_for", "i4"),
         ("first_dependent", "i4"),
@@ -253,6 +262,9 @@ FLOW = np.dtype(
         ("gap", "i8"),
         ("start", "i8"),
         ("finish", "i8"),
+        ("armed_at", "i8"),
+        ("notices", "i8"),
+        ("progress_at", "i8"),
         ("retransmitted", "i8"),
         ("timeouts", "i8"),
         ("naks", "i8"),

@@ -7,6 +7,7 @@ from typing import Any
 from railfab.sim.jit import called, inlined
 from railfab.sim.kernel.records import (
     ADAPTIVE,
+    DOWN,
     FLOW_HASH,
     FLOWLET,
     HASH_ENTROPY,
@@ -67,24 +68,25 @@ def walk(
     """Write the links from a NIC to a destination into `way` from `at` on, as far as they lead, NONE after them.
 
     Returns their number (NONE without a route), the delay of a full walk, and whether some switch on the way chooses
-    per packet or flowlet: then the links are one possibility.
+    per packet or flowlet: then the links are one possibility. A link of a switch that is down drops packets, until a
+    change of routes; a NIC whose cable is down has no route.
     """
     sim = st.sim[0]
     link = st.nodes[n].link
     hops, delay, dynamic = 0, 0, 0
-    for hop in range(MAX_HOPS):
-        way[at + hop] = NONE
+    for place in range(MAX_HOPS):
+        way[at + place] = NONE
+    if link < 0 or st.links[link].up == DOWN:
+        return NONE, 0, dynamic
     while True:
         way[at + hops] = link
         hops += 1
         here = st.links[link]
-        delay += here.delay + here.ack_time
-        if here.up == 0:
-            return NONE, 0, dynamic
+        delay += here.delay + here.ack_delay
         n = here.far
         if st.nodes[n].kind == NIC:
             return (hops if st.nodes[n].destination == destination else NONE), delay, dynamic
-        if hops == MAX_HOPS:
+        if hops == MAX_HOPS - 1:
             return NONE, 0, dynamic
         group = group_of(st, n, destination)
         if group < 0:
@@ -102,22 +104,25 @@ def walk(
 
 
 @called
-def _least_loaded(st: State, begin: int, size: int, start: int, queue: int) -> int:
-    """The member with the shortest queue, the first after `start` among equals."""
+def _least_loaded(st: State, begin: int, size: int, start: int, queue: int, time: int) -> int:
+    """The member whose queue is empty soonest, the first from `start` on among equals."""
     sim = st.sim[0]
-    best, best_bytes = NONE, 0
+    best, soonest = NONE, 0
     for step in range(size):
-        link = st.table[sim.at_members + begin + (start + step) % size]
-        waiting = st.queues[link * QUEUES + queue].bytes
-        if best < 0 or waiting < best_bytes:
-            best, best_bytes = link, waiting
+        out = st.table[sim.at_members + begin + (start + step) % size]
+        link = st.links[out]
+        empty = max(link.free_at - time, 0) + int(st.queues[out * QUEUES + queue].bytes * link.ps_per_byte)
+        if best < 0 or empty < soonest:
+            best, soonest = out, empty
     return best
 
 
 @called
 def choose(st: State, n: int, flow: int, hop: int, into: int, queue: int, time: int) -> int:
-    """The link by which a switch sends a packet on; NONE without a route."""
+    """The link by which a switch sends a packet on; NONE without a route, or after too many links."""
     sim, node, f = st.sim[0], st.nodes[n], st.flows[flow]
+    if hop >= MAX_HOPS - 2:
+        return NONE
     group = group_of(st, n, f.destination)
     if group < 0:
         return NONE
@@ -140,7 +145,7 @@ def choose(st: State, n: int, flow: int, hop: int, into: int, queue: int, time: 
     node.random = next_random(node.random)
     start = node.random % size
     if node.balancing == ADAPTIVE:
-        chosen = _least_loaded(st, begin, size, start, queue)
+        chosen = _least_loaded(st, begin, size, start, queue, time)
     else:
         chosen = st.table[sim.at_members + begin + start]
     if node.balancing == FLOWLET:

@@ -5,37 +5,42 @@ from __future__ import annotations
 from typing import Any
 
 from railfab.sim.jit import called, inlined
-from railfab.sim.kernel.loss import packet_lost
-from railfab.sim.kernel.nic import (
-    _acknowledge_all,
-    _rx_backlog,
-    control_event,
-    emit,
-    receive,
-    resume,
-)
+from railfab.sim.kernel.loss import lost_on_link
+from railfab.sim.kernel.nic import emit, resume, send_again, start_flow
+from railfab.sim.kernel.pfc import hold, let_go
+from railfab.sim.kernel.queues import drain_all, settle, watch
 from railfab.sim.kernel.rate_control import notified
+from railfab.sim.kernel.receiver import acknowledge_all, expire, receive, watch_progress
 from railfab.sim.kernel.records import (
     ALL_DONE,
     CNP,
     DATA,
+    EXPIRED,
     GROW_POOL,
+    LOST,
+    MOST_PACKETS,
+    NAK,
     NIC,
     NONE,
     POOL_EMPTY,
     QUEUES,
     REACHED,
     RX_READY,
+    START,
+    TIMEOUT,
+    UP,
     WATCHDOG,
     XOFF,
     XON,
     State,
 )
-from railfab.sim.kernel.switch import arrive, drain_all, end_window, hold, let_go, settle, watch
-from railfab.sim.kernel.wheel import allocate, push_in, release_packet, remove_timer
+from railfab.sim.kernel.slow_host import look_at_backlog, takes
+from railfab.sim.kernel.switch import arrive, end_window
+from railfab.sim.kernel.wheel import allocate, order_of, push_in, release_packet, remove_timer
 
 _BUCKETS = 256
-_TIME_SHIFT, _LINK_SHIFT, _LINK_MASK, _PACKET_MASK = 39, 29, 1023, (1 << 29) - 1
+_TIME_SHIFT, _LINK_SHIFT, _LINK_MASK, _PACKET_MASK = 40, 23, (1 << 17) - 1, MOST_PACKETS - 1
+"""Equal times are in order of links, or of flows; it depends on no place in memory."""
 
 
 @inlined
@@ -95,6 +100,32 @@ def _gather(st: State, n: int, end: int, keys: Any) -> int:
     return count
 
 
+@called
+def _control_event(st, n, p, time):  # type: ignore[no-untyped-def]
+    """Anything but data arrives at a NIC; what it sends before is sent."""
+    packet = st.packets[p]
+    kind, flow = packet.kind, packet.flow
+    if kind in (NAK, EXPIRED):
+        if send_again(st, flow, p, time):
+            return
+    elif kind == CNP:
+        notified(st, flow, time)
+    elif kind == START:
+        start_flow(st, flow, time)
+    elif kind == XOFF:
+        hold(st, packet.link, packet.group, time)
+    elif kind == XON:
+        let_go(st, packet.link, packet.group, time)
+        resume(st, n, time)
+    elif kind == LOST:
+        watch_progress(st, flow, time)
+    elif kind == TIMEOUT:
+        expire(st, flow, time)
+    elif kind == RX_READY:
+        look_at_backlog(st, n, flow, time)
+    release_packet(st, p)
+
+
 @inlined
 def _nic_window(st: State, n: int, keys: Any, count: int, end: int) -> None:
     """Process the packets and events of a NIC in a window, and send."""
@@ -103,34 +134,22 @@ def _nic_window(st: State, n: int, keys: Any, count: int, end: int) -> None:
         p = keys[place] & _PACKET_MASK
         packet = st.packets[p]
         time = packet.time
-        if packet.kind == DATA:
-            if packet.ce < 0 or st.links[packet.link].up == 0:
-                packet_lost(st, p, time)
-                continue
-            if st.nodes[n].rx_ps_per_byte > 0.0 and not _rx_backlog(st, n, p, time):
-                continue
-            if packet.flow != flow:
-                if acks:
-                    _acknowledge_all(st, flow, acks)
-                flow, acks = packet.flow, 0
-            acks += packet.frames
-            receive(st, p, time)
+        if packet.kind != DATA:
+            emit(st, n, time)
+            _control_event(st, n, p, time)
             continue
-        emit(st, n, time)
-        if packet.kind == CNP:
-            notified(st, packet.flow, time)
-            release_packet(st, p)
-        elif packet.kind == XOFF:
-            hold(st, packet.link, packet.group, time)
-            release_packet(st, p)
-        elif packet.kind == XON:
-            let_go(st, packet.link, packet.group, time)
-            resume(st, n, time)
-            release_packet(st, p)
-        else:
-            control_event(st, n, p, time)
+        if (packet.ce < 0 or st.links[packet.link].up != UP) and lost_on_link(st, p, time):
+            continue
+        if st.nodes[n].rx_ps_per_byte > 0.0 and not takes(st, n, p, time):
+            continue
+        if packet.flow != flow:
+            if acks:
+                acknowledge_all(st, flow, acks)
+            flow, acks = packet.flow, 0
+        acks += packet.frames
+        receive(st, p, time)
     if acks:
-        _acknowledge_all(st, flow, acks)
+        acknowledge_all(st, flow, acks)
     emit(st, n, end)
 
 
@@ -142,10 +161,9 @@ def _switch_window(st: State, n: int, keys: Any, count: int, end: int) -> None:
         packet = st.packets[p]
         time = packet.time
         if packet.kind == DATA:
-            if packet.ce < 0 or st.links[packet.link].up == 0:
-                packet_lost(st, p, time)
-            else:
-                arrive(st, n, p, time)
+            if (packet.ce < 0 or st.links[packet.link].up != UP) and lost_on_link(st, p, time):
+                continue
+            arrive(st, n, p, time)
             continue
         if packet.kind == WATCHDOG:
             drain_all(st, n, time)
@@ -171,11 +189,14 @@ def _fire_timers(st: State, end: int) -> None:
         if p < 0:
             return
         packet = st.packets[p]
-        packet.kind, packet.flow, packet.time, packet.ce, packet.link = kind, index, max(time, sim.begin), 0, 0
+        packet.kind, packet.flow, packet.time, packet.ce = kind, index, max(time, sim.begin), 0
+        packet.link = order_of(kind, index)
         if kind == WATCHDOG:
             node = st.links[index // QUEUES].near
         elif kind == RX_READY:
             node = st.links[index // QUEUES].far
+        elif kind == TIMEOUT:
+            node = st.flows[index].target
         else:
             node = st.flows[index].source
         push_in(st, p, node, 0)

@@ -76,12 +76,8 @@ def transmit(st: State, p: int, out: int, start: int) -> None:
     packet.time = link.free_at + link.delay
     packet.link = out
     packet.hop += 1
-    lost = False
     if link.loss > 0.0:
         link.random = next_random(link.random)
-        lost = link.random < link.loss * packet.size * 4294967296.0
-    if lost:
-        link.lost_packets += packet.frames
-        link.lost_bytes += packet.size
-        packet.ce = -1
+        if link.random < link.loss * packet.size * 4294967296.0:
+            packet.ce = -1
     push_in(st, p, link.far, windows_ahead(st, link, packet.time))

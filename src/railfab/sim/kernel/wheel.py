@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from railfab.sim.jit import called, inlined
-from railfab.sim.kernel.records import FREE, NONE, START, State
+from railfab.sim.kernel.records import CNP, EXPIRED, FREE, NAK, NONE, START, State
 
 _MASK = 0xFFFFFFFF
 
@@ -39,6 +39,19 @@ def release_packet(st: State, p: int) -> None:
     st.packets[p].next = sim.free
     sim.free = p
     sim.free_count += 1
+
+
+@inlined
+def order_of(kind: int, flow: int) -> int:
+    """The place of what concerns a flow among all that arrives at a NIC at the same time."""
+    rank = 3
+    if kind == EXPIRED:
+        rank = 0
+    elif kind == NAK:
+        rank = 1
+    elif kind == CNP:
+        rank = 2
+    return flow << 2 | rank
 
 
 @inlined

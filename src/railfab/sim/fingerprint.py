@@ -1,0 +1,99 @@
+"""A digest of a state that does not depend on where in memory its parts are."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+import numpy as np
+
+from railfab.sim.kernel.records import EXPIRED, NAK, XOFF, XON, State
+from railfab.sim.network import Ints
+
+_PLACES = {
+    "sim": ("free", "free_count", "reserve", "active_count", "timer_count", "timer_order", "begin", "number"),
+    "queues": ("head", "tail"),
+    "links": ("listed", "tx_size", "tx_time"),
+    "nodes": ("active", "busy_links", "flows_at"),
+    "flows": ("resend_head", "resend_tail", "bitmap", "first_dependent"),
+}
+"""Fields that say where something is, or that follow from others."""
+
+
+def digest_of(st: State, more: Sequence[Ints]) -> str:
+    digest = hashlib.blake2b(digest_size=16)
+    parts = [_without_places(st, name) for name in ("sim", "links", "queues", "ingress", "nodes", "flows")]
+    parts += [_waiting(st), _under_way(st), _requests(st), _timers(st), _served(st)]
+    parts += [st.transports, st.path, st.back, st.path_time, st.dependents, st.masks, *_settings(st), *more]
+    for part in parts:
+        digest.update(len(part).to_bytes(8, "little"))
+        digest.update(np.ascontiguousarray(part).tobytes())
+    return digest.hexdigest()
+
+
+def _without_places(st: State, name: str) -> np.ndarray:
+    kept = getattr(st, name).copy()
+    for field in kept.dtype.names:
+        if field in _PLACES.get(name, ()) or field.startswith("at_"):
+            kept[field] = 0
+    return kept.view(np.ndarray)
+
+
+_FIELDS = ("time", "link", "kind", "flow", "seq", "size", "group", "hop", "ce", "frames")
+_MEANINGLESS = {XOFF: ("flow", "seq", "size", "hop", "frames"), XON: ("flow", "seq", "size", "hop", "frames")}
+_MEANINGLESS |= {NAK: ("group", "hop"), EXPIRED: ("group", "hop", "frames")}
+
+
+def _content(st: State, at: Ints) -> Ints:
+    """(packet, field) what packets are, but for their place."""
+    packets = st.packets[at]
+    for kind, fields in _MEANINGLESS.items():
+        for field in fields:
+            packets[field][packets.kind == kind] = 0
+    return np.column_stack([packets[name] for name in _FIELDS]).astype(np.int64)
+
+
+def _chain(st: State, head: int) -> list[int]:
+    found = []
+    while head >= 0:
+        found.append(head)
+        head = int(st.packets.next[head])
+    return found
+
+
+def _waiting(st: State) -> Ints:
+    """Packets of all queues, in their order."""
+    order = [p for at in np.flatnonzero(st.queues.head >= 0) for p in _chain(st, int(st.queues.head[at]))]
+    return _content(st, np.array(order, np.int64))
+
+
+def _requests(st: State) -> Ints:
+    """What senders were asked to send again, in its order."""
+    order = [p for at in np.flatnonzero(st.flows.resend_head >= 0) for p in _chain(st, int(st.flows.resend_head[at]))]
+    found = np.array(order, np.int64)
+    return np.column_stack([st.packets.flow[found], st.packets.seq[found], st.packets.size[found]])
+
+
+def _under_way(st: State) -> Ints:
+    """Packets that are to arrive, in order of time."""
+    sim = st.sim[0]
+    slots = st.table[sim.at_slots : sim.at_slots + len(st.nodes) * int(sim.slots)]
+    found = _content(st, np.array([p for head in slots[slots >= 0] for p in _chain(st, int(head))], np.int64))
+    return found[np.lexsort(found.T[::-1])]
+
+
+def _timers(st: State) -> np.ndarray:
+    timers = st.timers[: st.sim[0].timer_count]
+    return np.sort(timers[["time", "kind", "index"]].view(np.ndarray), order=("time", "kind", "index"))
+
+
+def _served(st: State) -> Ints:
+    """The flows that each NIC serves, in their order."""
+    nodes = np.flatnonzero(st.nodes.flow_count)
+    parts = [st.nic_flows[st.nodes.flows_at[n] :][: st.nodes.flow_count[n]] for n in nodes]
+    return np.concatenate([*parts, np.zeros(0, np.int32)])
+
+
+def _settings(st: State) -> tuple[Ints, ...]:
+    """The tables of the network and its routes."""
+    return (st.table[st.sim[0].at_groups :],)
