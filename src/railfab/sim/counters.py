@@ -27,9 +27,11 @@ class Counters:
         peak_bytes. taken_bytes = sent_bytes + dropped_bytes + storm_bytes + depth_bytes.
     Axes (link, priority): xoff_sent, xon_sent, refreshed, refused_packets, refused_bytes (no buffer), held_bytes
         (gauge), held_peak_bytes, headroom_bytes (gauge), headroom_peak_bytes, paused (gauge) at the far end;
-        xoff_received, xon_received, lost_pauses (the cable was down), paused_ns at the near end. xoff_margin_bytes: least difference between threshold
-        and bytes at the far end, of the moments when it held more than ever before (infinite: there was none).
-    Axis (link,): lost_packets, lost_bytes (on the wire: bit errors, link down), ack_packets, cnp_packets (in no other counter).
+        xoff_received, xon_received, lost_pauses (the cable was down), paused_ns at the near end. xoff_margin_bytes:
+        least difference between threshold and bytes at the far end, of the moments when it held more than ever before
+        (infinite: there was none).
+    Axis (link,): lost_packets, lost_bytes (on the wire: bit errors, link down), ack_packets, cnp_packets (in no other
+        counter).
     Axis (node,): unrouted_packets, unrouted_bytes, rx_dropped_packets, rx_dropped_bytes.
     """
 
