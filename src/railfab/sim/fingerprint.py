@@ -41,7 +41,7 @@ def _without_places(st: State, name: str) -> np.ndarray:
 
 _FIELDS = ("time", "link", "kind", "flow", "seq", "size", "group", "hop", "ce", "frames")
 _MEANINGLESS = {XOFF: ("flow", "seq", "size", "hop", "frames"), XON: ("flow", "seq", "size", "hop", "frames")}
-_MEANINGLESS |= {NAK: ("group", "hop"), EXPIRED: ("group", "hop", "frames")}
+_MEANINGLESS |= {NAK: ("group", "hop", "frames"), EXPIRED: ("group", "hop", "frames")}
 
 
 def _content(st: State, at: Ints) -> Ints:
