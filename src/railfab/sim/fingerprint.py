@@ -71,7 +71,7 @@ def _requests(st: State) -> Ints:
     """What senders were asked to send again, in its order."""
     order = [p for at in np.flatnonzero(st.flows.resend_head >= 0) for p in _chain(st, int(st.flows.resend_head[at]))]
     found = np.array(order, np.int64)
-    return np.column_stack([st.packets.flow[found], st.packets.seq[found], st.packets.size[found]])
+    return np.column_stack([st.packets[name][found] for name in ("flow", "seq", "size")])
 
 
 def _under_way(st: State) -> Ints:
