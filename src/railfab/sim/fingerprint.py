@@ -82,9 +82,10 @@ def _under_way(st: State) -> Ints:
     return found[np.lexsort(found.T[::-1])]
 
 
-def _timers(st: State) -> np.ndarray:
+def _timers(st: State) -> Ints:
     timers = st.timers[: st.sim[0].timer_count]
-    return np.sort(timers[["time", "kind", "index"]].view(np.ndarray), order=("time", "kind", "index"))
+    found = np.column_stack([timers[name] for name in ("time", "kind", "index")])
+    return found[np.lexsort(found.T[::-1])]
 
 
 def _served(st: State) -> Ints:

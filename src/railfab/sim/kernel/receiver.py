@@ -41,14 +41,15 @@ def _finish(st: State, flow: int, time: int) -> None:
 
 
 @called
-def _notify(st: State, flow: int, kind: int, seq: int, count: int, time: int) -> None:
-    """Send a notification to the sender of a flow; it takes the way of the acknowledgements."""
+def _notify(st: State, flow: int, kind: int, seq: int, count: int, place: int, time: int) -> None:
+    """Send a notification to the sender of a flow; it takes the way of the acknowledgements. place: among those of its
+    kind that are sent at the same time."""
     p = allocate(st)
     if p < 0:
         return
     f, packet = st.flows[flow], st.packets[p]
     packet.kind, packet.flow, packet.seq, packet.size, packet.ce = kind, flow, seq, count, 0
-    packet.link, packet.time = order_of(kind, flow), time + f.back_delay
+    packet.link, packet.time = order_of(kind, flow) + place, time + f.back_delay
     push(st, p, f.source)
 
 
@@ -80,7 +81,7 @@ def _go_back_n(st: State, flow: int, seq: int, time: int) -> bool:
         f.asked = 1
         f.asked_at = time
         f.naks += 1
-        _notify(st, flow, NAK, f.expected, 0, time)
+        _notify(st, flow, NAK, f.expected, 0, 0, time)
     return False
 
 
@@ -110,9 +111,9 @@ def _ask_for_missing(st: State, flow: int, limit: int, time: int) -> None:
         first = seq
         while seq < limit and not _has(st, flow, seq):
             seq += 1
-        runs += 1
         f.naks += 1
-        _notify(st, flow, NAK, first, seq - first, time)
+        _notify(st, flow, NAK, first, seq - first, runs, time)
+        runs += 1
     f.asked_up_to = seq
 
 
@@ -221,7 +222,7 @@ def expire(st: State, flow: int, time: int) -> None:
                 missing += 1
         f.asked = 0
         f.asked_up_to = f.expected + missing
-        _notify(st, flow, EXPIRED, f.expected, missing, time)
+        _notify(st, flow, EXPIRED, f.expected, missing, 0, time)
         if missing:
             _ask_for_missing(st, flow, f.highest, time)
         f.armed_at = time

@@ -44,14 +44,14 @@ def release_packet(st: State, p: int) -> None:
 @inlined
 def order_of(kind: int, flow: int) -> int:
     """The place of what concerns a flow among all that arrives at a NIC at the same time."""
-    rank = 3
+    rank = 7
     if kind == EXPIRED:
         rank = 0
     elif kind == NAK:
         rank = 1
     elif kind == CNP:
-        rank = 2
-    return flow << 2 | rank
+        rank = 6
+    return flow << 3 | rank
 
 
 @inlined
