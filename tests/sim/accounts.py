@@ -81,7 +81,8 @@ def assert_all_packets_are_accounted_for(engine: Engine) -> None:
     np.add.at(on_their_way, (link[frames], packets["group"][frames]), 1)
     there = counters.xoff_received + counters.xon_received + counters.lost_pauses + on_their_way
     np.testing.assert_array_equal(counters.xoff_sent + counters.xon_sent, there)
-    assert (counters.paused_ns <= engine.now_ns).all() and (counters.paused_ns >= 0).all()
+    assert (counters.paused_ns <= engine.now_ns).all()
+    assert (counters.paused_ns >= 0).all()
     assert (counters.marked_packets <= counters.sent_packets).all()
 
     # The pool

@@ -17,7 +17,9 @@ OCTETS = Framing(payload_bytes=1000, header_bytes=0, gap_bytes=0, ack_bytes=0, c
 """Octets are payload, and acknowledgements take no time: closed forms need no headers."""
 
 
-def network_of(cables: Iterable[tuple[int, int]], is_switch: Sequence[bool], rate_gbps: Any = 100.0, **options: Any) -> Network:
+def network_of(
+    cables: Iterable[tuple[int, int]], is_switch: Sequence[bool], rate_gbps: Any = 100.0, **options: Any
+) -> Network:
     """Cable i is link 2i from its first node to its second, and link 2i + 1 back."""
     ends = np.array(list(cables))
     near, far = ends.ravel(), ends[:, ::-1].ravel()

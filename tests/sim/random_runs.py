@@ -61,7 +61,7 @@ def random_run(seed: int) -> RandomRun:
 def _network(random: np.random.Generator) -> Network:
     rate = float(random.choice([10, 100, 400]))
     network = leaf_spine(LEAVES, HOSTS, SPINES, rate, delay_ns=float(random.choice([300, 1000, 2500])), classes=2)
-    if random.random() < 0.6:
+    if random.random() < 0.75:
         network = lossless(network, xoff_bytes=float(random.choice([9_000, 50_000])), xon_gap_bytes=5_000.0)
         if random.random() < 0.4:
             alpha = float(random.choice([0.125, 1.0, 8.0]))
@@ -78,7 +78,7 @@ def _network(random: np.random.Generator) -> Network:
 def _settings(network: Network, random: np.random.Generator) -> dict[str, np.ndarray]:
     links, nodes = network.links, network.nodes
     endless = np.full(nodes, np.inf)
-    slow = np.where(np.arange(nodes) == 1, float(random.choice([np.inf, 5.0, 40.0])), np.inf)
+    slow = np.where(np.arange(nodes) == 1, float(random.choice([np.inf, np.inf, 5.0, 40.0])), np.inf)
     queues = (links, QUEUES)
     slow_pfc = network.pfc_sent.copy()
     slow_pfc[network.far == 1, LOSSLESS] = random.random() < 0.7
@@ -90,7 +90,7 @@ def _settings(network: Network, random: np.random.Generator) -> dict[str, np.nda
         "limit_alpha": np.full(queues, float(random.choice([0.0, 0.0, 0.5]))),
         "strict": np.tile(np.arange(QUEUES) == int(random.choice([0, LOSSLESS])), (links, 1)) & (random.random() < 0.5),
         "weight": np.tile(random.integers(1, 4, QUEUES).astype(float), (links, 1)),
-        "watchdog_detect_ns": np.full(queues, float(random.choice([0.0, 20_000.0]))),
+        "watchdog_detect_ns": np.full(queues, float(random.choice([0.0, 8_000.0]))),
         "watchdog_restore_ns": np.full(queues, 15_000.0),
         "pause_refresh_ns": np.full(queues, float(random.choice([0.0, 5_000.0]))),
         "rx_gbps": slow,
@@ -143,6 +143,8 @@ def _transports(random: np.random.Generator) -> list[Transport]:
     timeout = float(random.choice([20_000.0, 100_000.0]))
     return [
         Transport(dcqcn=dcqcn, recovery=Recovery.GO_BACK_N, timeout_ns=timeout),
-        Transport(dcqcn=None, recovery=Recovery.SELECTIVE, timeout_ns=timeout, reorder_packets=int(random.choice([0, 16]))),
+        Transport(
+            dcqcn=None, recovery=Recovery.SELECTIVE, timeout_ns=timeout, reorder_packets=int(random.choice([0, 16]))
+        ),
         Transport(dcqcn=None, recovery=Recovery.NONE, rate_gbps=3.0),
     ]
