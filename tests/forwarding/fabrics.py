@@ -27,7 +27,7 @@ from railfab.device import (
     Qos,
     plan,
 )
-from railfab.forwarding import BgpSession
+from railfab.forwarding import BgpSession, Marking
 from railfab.intent import Job, load_intent, load_job
 from railfab.topology import Topology, wire
 from railfab.twin.live import LiveFabric
@@ -44,7 +44,7 @@ def planned(intent: str = "inventory/fabrics/pod64.yml") -> tuple[Topology, dict
     return topology, plan(topology, found)
 
 
-def deployed(intent: str = "inventory/fabrics/pod64.yml", **options: int) -> LiveFabric:
+def deployed(intent: str = "inventory/fabrics/pod64.yml", **options: Marking) -> LiveFabric:
     """The fabric with every switch configured as planned."""
     topology, models = planned(intent)
     fabric = LiveFabric(topology, started_s=1_700_000_000.0, **options)  # type: ignore[arg-type]
@@ -63,6 +63,17 @@ def job(name: str) -> Job:
 
 def made(**fields: object) -> Job:
     return Job.model_validate({"version": 1, "job": "made", **fields})
+
+
+def small_ring(*, repeat: int | None = None) -> Job:
+    """The job `ring` in small."""
+    phases = [{"compute": {"ms": 1}}, {"collective": {"op": "allreduce", "bytes": "36MB"}}]
+    return made(phases=phases, repeat=repeat)
+
+
+def lasting_ring() -> Job:
+    """A ring that is still at its first step after a second."""
+    return made(phases=[{"collective": {"op": "allreduce", "bytes": "100GB"}}])
 
 
 def with_interface(found: DeviceModel, name: str, change: Callable[[Interface], Interface]) -> DeviceModel:

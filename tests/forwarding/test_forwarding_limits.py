@@ -89,17 +89,11 @@ REFUSED = {
     f"{LEAF}: VTEP: the twin does not compute VXLAN. Use routed ports.": replace(
         model(LEAF), vtep=Vtep(source=LOOPBACK, address=POD[1])
     ),
-    f"{LEAF}: load balancing: the twin does not compute the mode packet. Use flow.": replace(
-        model(LEAF), load_balancing=LoadBalancing(mode=BalancingMode.PACKET)
-    ),
     f"{LEAF}: aggregate {POD}: the twin does not compute VRFs, here blue. {USE_DEFAULT}": with_bgp(
         model(LEAF), lambda bgp: replace(bgp, aggregates=(Aggregate(prefix=POD, network_instance="blue"),))
     ),
-    (
-        f"{LEAF}: QoS: the twin simulates one lossless class per switch, not default and roce. "
-        "Leave pfc_priority to one of them."
-    ): with_qos(
-        model(LEAF), lambda qos: replace(qos, classes=(replace(qos.classes[0], pfc_priority=1), *qos.classes[1:]))
+    f"{LEAF}: class default: there is no priority 8. Use priorities 0 to 7.": with_qos(
+        model(LEAF), lambda qos: replace(qos, classes=(replace(qos.classes[0], pfc_priority=8), *qos.classes[1:]))
     ),
     f"{LEAF}: class default: there is no queue 9. Use queues 0 to 7.": with_qos(
         model(LEAF), lambda qos: replace(qos, classes=(replace(qos.classes[0], queue=9), *qos.classes[1:]))
@@ -118,18 +112,18 @@ def test_a_configuration_that_cannot_be_computed_is_refused_and_changes_nothing(
 
 
 def test_everything_that_is_refused_is_reported_together() -> None:
-    both = replace(with_uplink(multihop_ttl=3), load_balancing=LoadBalancing(mode=BalancingMode.PACKET))
+    both = replace(with_uplink(multihop_ttl=3), mlag=Mlag(domain="pair", peer_link="lag1"))
     with pytest.raises(Problems) as caught:
         deployed().configure(LEAF, both)
     assert "several hops" in str(caught.value)
-    assert "the mode packet" in str(caught.value)
+    assert "MLAG" in str(caught.value)
 
 
 @pytest.mark.parametrize(
     "accepted",
     [
         importing(communities=("graceful-shutdown",), set_local_preference=0),
-        replace(model(LEAF), load_balancing=LoadBalancing()),
+        *(replace(model(LEAF), load_balancing=LoadBalancing(mode=mode)) for mode in BalancingMode),
         with_uplink(update_source=UPLINK),
     ],
 )

@@ -14,7 +14,7 @@ from tests.forwarding.fabrics import (
     SPINE,
     denying,
     deployed,
-    job,
+    lasting_ring,
     model,
     permitting,
     planned,
@@ -277,8 +277,8 @@ def test_the_community_of_graceful_shutdown_drains_one_session() -> None:
 
 def test_a_drain_moves_the_traffic_and_its_end_brings_it_back() -> None:
     fabric = deployed()
-    fabric.start(job("ring"))
-    fabric.advance(200 * MS)
+    fabric.start(lasting_ring())
+    fabric.advance(MS)
 
     def carried() -> float:
         return sum(
@@ -287,11 +287,12 @@ def test_a_drain_moves_the_traffic_and_its_end_brings_it_back() -> None:
 
     def moved() -> float:
         before = carried()
-        fabric.advance(50 * MS)
+        fabric.advance(2 * MS)
         return carried() - before
 
     assert moved() > 0
     fabric.configure(SPINE, replace(model(SPINE), drain=True))
+    fabric.advance(MS)
     assert moved() == pytest.approx(0, abs=10_000)
     assert fabric.job_status().stalled == ()
     assert all(session.established for session in fabric.sessions(SPINE))

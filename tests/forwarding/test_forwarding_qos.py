@@ -80,9 +80,9 @@ def test_thresholds_of_a_port_are_those_of_its_profile_and_its_share_of_the_pool
         assert network.kmin_bytes[out, ROCE] == roce.ecn.kmin_bytes
         assert network.kmax_bytes[out, ROCE] == roce.ecn.kmax_bytes
         assert network.pmax[out, ROCE] == roce.ecn.pmax_percent / 100
-        assert network.xoff_bytes[out ^ 1] == roce.xoff_bytes
+        assert network.xoff_bytes[out ^ 1, ROCE] == roce.xoff_bytes
         share = qos.headroom_pool_percent / 100 * roce.headroom_percent / 100
-        assert network.headroom_bytes[out ^ 1] == pytest.approx(BUFFER_BYTES * share)
+        assert network.headroom_bytes[out ^ 1, ROCE] == pytest.approx(BUFFER_BYTES * share)
 
 
 def test_a_thinner_pool_or_share_gives_less_headroom_and_a_steeper_ramp_more_marks() -> None:
@@ -90,7 +90,7 @@ def test_a_thinner_pool_or_share_gives_less_headroom_and_a_steeper_ramp_more_mar
     changed = converged(with_qos(half, lambda qos: replace(qos, headroom_pool_percent=4)))
     out = link(changed, LEAF, UPLINK)
     assert changed.network.pmax[out, ROCE] == 0.4
-    assert changed.network.headroom_bytes[out ^ 1] == pytest.approx(BUFFER_BYTES * 0.04 * 0.01)
+    assert changed.network.headroom_bytes[out ^ 1, ROCE] == pytest.approx(BUFFER_BYTES * 0.04 * 0.01)
 
 
 def test_only_the_lossless_class_marks_and_only_it_is_free_of_tail_drop() -> None:
@@ -104,28 +104,63 @@ def test_only_the_lossless_class_marks_and_only_it_is_free_of_tail_drop() -> Non
 
 def test_weights_share_a_port_and_a_strict_class_goes_before_all_of_them() -> None:
     state = converged(with_classes(model(LEAF), "roce", weight=60))
-    weight = state.network.weight[link(state, LEAF, UPLINK)]
+    out = link(state, LEAF, UPLINK)
+    weight, strict = state.network.weight[out], state.network.strict[out]
     assert (weight[ROCE], weight[DEFAULT]) == (60, 10)
-    assert weight[CNP] > 1000 * weight[ROCE]
+    assert np.flatnonzero(strict).tolist() == [CNP]
 
 
 def test_a_pause_is_obeyed_where_pfc_is_on_and_the_priorities_of_both_ends_are_one() -> None:
     plain = converged()
     up = link(plain, LEAF, UPLINK)
-    assert plain.network.pfc_honoured[up]
-    assert plain.network.pfc_sent[up]
-    assert plain.network.pause_queue[up] == ROCE
+    assert plain.network.pfc_sent[up].nonzero()[0].tolist() == [ROCE]
+    assert plain.network.pause_queue[up].tolist() == [-1, -1, -1, ROCE, -1, -1, -1, -1]
 
     off = with_ports(model(LEAF), lambda port: replace(port, pfc=() if port.interface == UPLINK else port.pfc))
     deaf = converged(off).network
-    assert not deaf.pfc_honoured[up]  # the leaf does not obey the spine
-    assert deaf.pfc_sent[up]  # who goes on asking
-    assert not deaf.pfc_sent[up ^ 1]  # and the leaf asks for nothing
-    assert deaf.pfc_honoured[link(plain, LEAF, "ethernet-1/31")]
+    assert (deaf.pause_queue[up] == -1).all()  # the leaf does not obey the spine
+    assert deaf.pfc_sent[up, ROCE]  # who goes on asking
+    assert not deaf.pfc_sent[up ^ 1].any()  # and the leaf asks for nothing
+    assert deaf.pause_queue[link(plain, LEAF, "ethernet-1/31"), ROCE] == ROCE
 
-    other = converged(with_classes(model(LEAF), "roce", pfc_priority=4, obeyed_priority=4)).network
-    assert not other.pfc_honoured[up]
-    assert not other.pfc_honoured[up ^ 1]
+    renamed = with_classes(model(LEAF), "roce", pfc_priority=4, obeyed_priority=4)
+    other = converged(with_ports(renamed, lambda port: replace(port, pfc=(4,)))).network
+    assert (other.pause_queue[up, ROCE], other.pause_queue[up, 4]) == (-1, ROCE)
+    assert other.pfc_sent[up ^ 1].nonzero()[0].tolist() == [4]
+    assert other.pause_queue[up ^ 1, 4] == -1
+
+
+def test_the_watchdog_watches_the_queues_that_pause_frames_stop() -> None:
+    qos = model(LEAF).qos
+    assert qos is not None
+    assert qos.watchdog is not None
+    up = link(converged(), LEAF, UPLINK)
+    detect_ns = converged().network.watchdog_detect_ns[up]
+    assert detect_ns.nonzero()[0].tolist() == [ROCE]
+    assert detect_ns[ROCE] == qos.watchdog.detect_ms * MS
+    off = converged(with_qos(model(LEAF), lambda held: replace(held, watchdog=None)))
+    assert not off.network.watchdog_detect_ns[up].any()
+
+
+def test_a_pause_is_asked_for_again_at_half_of_its_length() -> None:
+    """65,535 quanta of 512 bit times (IEEE 802.3 annex 31B): 84 us at 400 Gb/s."""
+    state = converged()
+    up = link(state, LEAF, UPLINK)
+    assert state.network.pause_refresh_ns[up, ROCE] == pytest.approx(65_535 * 512 / 400 / 2)
+    assert state.network.pause_refresh_ns[up, DEFAULT] == 0
+
+
+def test_two_lossless_classes_have_priorities_and_buffers_of_their_own() -> None:
+    two = with_classes(model(LEAF), "default", pfc_priority=1, obeyed_priority=1)
+    both = with_ports(two, lambda port: replace(port, pfc=(1, ROCE)))
+    state = converged(both)
+    up, network = link(state, LEAF, UPLINK), state.network
+    assert network.pfc_sent[up ^ 1].nonzero()[0].tolist() == [1, ROCE]
+    assert (network.pause_queue[up, 1], network.pause_queue[up, ROCE]) == (DEFAULT, ROCE)
+    assert network.xoff_bytes[up ^ 1, 1] == BUFFER_BYTES / 100 != network.xoff_bytes[up ^ 1, ROCE]
+    assert np.isinf(network.limit_bytes[up, DEFAULT])
+    labels = {sample.labels["priority"] for sample in fabric_with(both).samples(LEAF) if sample.metric == PAUSES}
+    assert labels == {"1", "3"}
 
 
 def with_pfc(name: str, interface: str, *priorities: int) -> DeviceModel:
@@ -136,22 +171,21 @@ def test_pfc_is_sent_for_the_priority_of_the_class_where_the_port_has_it() -> No
     up = link(converged(), LEAF, UPLINK)
     for priorities, sent in (((ROCE,), True), ((2, ROCE), True), ((2,), False), ((), False)):
         network = converged(with_pfc(SPINE, FAR, *priorities)).network
-        assert network.pfc_sent[up] == sent
-        assert network.pfc_honoured[up ^ 1] == sent
+        assert network.pfc_sent[up, ROCE] == sent
+        assert (network.pause_queue[up ^ 1, ROCE] == ROCE) == sent
 
 
 def test_a_pause_stops_the_queue_that_obeys_its_priority_even_if_that_is_the_wrong_one() -> None:
     up = link(converged(), LEAF, UPLINK)
     wrong = with_classes(with_classes(model(LEAF), "roce", obeyed_priority=None), "cnp", obeyed_priority=ROCE)
     network = converged(wrong).network
-    assert network.pfc_honoured[up]
-    assert network.pause_queue[up] == CNP
+    assert network.pause_queue[up, ROCE] == CNP
     deaf = converged(with_classes(model(LEAF), "roce", obeyed_priority=5)).network
-    assert not deaf.pfc_honoured[up]
-    assert deaf.pfc_sent[up ^ 1]
+    assert (deaf.pause_queue[up] == -1).all()
+    assert deaf.pfc_sent[up ^ 1, ROCE]
     silent = converged(with_classes(model(LEAF), "roce", pfc_priority=None)).network
-    assert silent.pfc_honoured[up]
-    assert not silent.pfc_sent[up ^ 1]
+    assert silent.pause_queue[up, ROCE] == ROCE
+    assert not silent.pfc_sent[up ^ 1].any()
     assert np.isfinite(silent.limit_bytes[up, ROCE])
 
 
@@ -187,11 +221,24 @@ def test_a_dynamic_threshold_is_a_share_of_the_free_buffer_of_the_chip() -> None
     qos = model(LEAF).qos
     assert qos is not None
     shared = BUFFER_BYTES * (1 - qos.headroom_pool_percent / 100)
-    assert (state.network.xoff_share[into], state.network.shared_bytes[into]) == (0.25, pytest.approx(shared))
-    chips = {int(state.network.chip[held ^ 1]) for held in state.links.links_of[LEAF]}
-    assert len(chips) == 1
+    assert state.network.xoff_alpha[into, ROCE] == 0.25
+    assert state.network.shared_bytes[state.network.far[into]] == pytest.approx(shared)
+    assert len({int(state.network.near[held]) for held in state.links.links_of[LEAF]}) == 1
     fixed = converged(with_thresholds(model(LEAF), lambda held: replace(held, alpha=0.25)))
-    assert fixed.network.xoff_share[into] == 0
+    assert fixed.network.xoff_alpha[into, ROCE] == 0
+
+
+def test_a_lossy_class_with_alpha_has_a_limit_that_is_a_share_of_the_free_buffer() -> None:
+    share = ClassThresholds(traffic_class="default", alpha=0.5)
+    changed = with_qos(
+        model(LEAF),
+        lambda qos: replace(
+            qos, profiles=tuple(replace(found, thresholds=(share, *found.thresholds)) for found in qos.profiles)
+        ),
+    )
+    state = converged(changed)
+    up = link(state, LEAF, UPLINK)
+    assert (state.network.limit_alpha[up, DEFAULT], state.network.limit_bytes[up, DEFAULT]) == (0.5, np.inf)
 
 
 def test_a_smaller_alpha_pauses_more() -> None:
@@ -217,20 +264,20 @@ def test_without_a_profile_nothing_is_marked_and_pfc_has_the_defaults(profile: s
     state = converged(with_ports(model(LEAF), lambda port: replace(port, profile=profile)))
     up, network = link(state, LEAF, UPLINK), state.network
     assert np.isinf(network.kmin_bytes[up]).all()
-    assert network.pfc_sent[up ^ 1]
-    assert network.xoff_bytes[up ^ 1] == BUFFER_BYTES / 100
+    assert network.pfc_sent[up ^ 1, ROCE]
+    assert network.xoff_bytes[up ^ 1, ROCE] == BUFFER_BYTES / 100
     qos = model(LEAF).qos
     assert qos is not None
     pool = BUFFER_BYTES * qos.headroom_pool_percent / 100
-    assert network.headroom_bytes[up ^ 1] == pytest.approx(pool / len(qos.ports))
+    assert network.headroom_bytes[up ^ 1, ROCE] == pytest.approx(pool / len(qos.ports))
 
 
 def test_a_port_that_qos_does_not_name_has_no_pfc_and_no_marks() -> None:
     bare = with_qos(model(LEAF), lambda qos: replace(qos, ports=()))
     state = converged(bare)
     up = link(state, LEAF, UPLINK)
-    assert not state.network.pfc_sent[up ^ 1]
-    assert not state.network.pfc_honoured[up]
+    assert not state.network.pfc_sent[up ^ 1].any()
+    assert (state.network.pause_queue[up] == -1).all()
     assert state.effects[LEAF].class_of(UPLINK, 26).name == "default"
 
 

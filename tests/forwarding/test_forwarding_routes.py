@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from ipaddress import IPv4Address
+from itertools import pairwise
 
 import pytest
 from tests.forwarding.fabrics import (
@@ -19,10 +20,20 @@ from tests.forwarding.fabrics import (
     with_policy,
 )
 
-from railfab.device import DeviceModel, HashField, LoadBalancing, Policy
-from railfab.forwarding import FabricChange, ForwardingState, LinkTable, Marking, converge, flow_path, unconfigured
-from railfab.forwarding.paths import choice, source_port, tuple_key
-from railfab.sim import Framing, Path
+from railfab.device import BalancingMode, DeviceModel, HashField, LoadBalancing, Policy
+from railfab.forwarding import (
+    FabricChange,
+    ForwardingState,
+    LinkTable,
+    Marking,
+    converge,
+    flow,
+    obstacle,
+    routing,
+    unconfigured,
+)
+from railfab.forwarding.flows import source_port
+from railfab.sim import Balancing, Engine, Framing
 
 FAR_HOST = IPv4Address("10.17.2.1")
 """Rail 1, first port, first host of the second segment: behind pod1-seg2-leaf1."""
@@ -103,17 +114,40 @@ def test_a_host_port_that_goes_down_withdraws_its_prefix() -> None:
     assert state.session(LEAF, "ethernet-1/32").total.received == 99
 
 
+def walked(state: ForwardingState, streams: int = 1) -> list[tuple[list[int], list[int]]]:
+    """The links of queue pairs of two NICs, and of their acknowledgements, as far as they lead."""
+    engine = Engine(state.network, routing(state.links, state.routes))
+    engine.add([flow(state.links, stream, NEAR, FAR, 1, stream=stream) for stream in range(streams)])
+    engine.run(1, stop_when_done=False)
+    paths = engine.flow_paths()
+
+    pairs = zip(paths.links, paths.back, strict=True)
+    return [(there[there >= 0].tolist(), back[back >= 0].tolist()) for there, back in pairs]
+
+
 def test_a_path_goes_from_port_to_port_and_back_over_working_links() -> None:
     state = converged()
     links = state.links
-    path = flow_path(state, NEAR, FAR)
-    assert isinstance(path, Path)
-    assert [links.near[link].node for link in path.links[:2]] == ["pod1-seg1-host1", LEAF]
-    assert links.far(path.links[-1]).node == "pod1-seg2-host1"
-    assert all(links.far(a).node == links.near[b].node for a, b in zip(path.links, path.links[1:], strict=False))
-    assert path.queues == (3, 3, 3, 3)
-    assert path.lossless == (True, True, True)
-    assert [queue % 8 for queue in path.back] == [3, 6, 6, 6]
+    ((there, back),) = walked(state)
+    for path, (first, last) in ((there, (NEAR, FAR)), (back, (FAR, NEAR))):
+        assert (links.keys[path[0]], links.far_key(path[-1])) == (first, last)
+        assert all(links.far(a).node == links.near[b].node for a, b in pairwise(path))
+        assert all(state.port(links.keys[link]).oper_up for link in path)
+    assert obstacle(state, NEAR, FAR, there) == obstacle(state, FAR, NEAR, back) == ""
+
+
+def test_the_simulator_has_the_routes_of_every_switch_to_every_host_port() -> None:
+    """With a link cut, a switch without configuration, and weights."""
+    cut = {(SPINE, "ethernet-1/5")}
+    state = converged({"pod1-seg1-leaf2": None}, cut)
+    found = routing(state.links, state.routes)
+    for name, row in state.links.switches.items():
+        for column, nic in enumerate(state.links.nics):
+            address = state.links.near[nic].address
+            assert address is not None
+            group = found.group[row, column]
+            members = found.members[found.begin[group] : found.begin[group + 1]].tolist() if group >= 0 else []
+            assert members == list(state.routes.egress(name, address.ip)), (name, nic)
 
 
 @pytest.mark.parametrize(
@@ -128,29 +162,29 @@ def test_a_path_goes_from_port_to_port_and_back_over_working_links() -> None:
     ],
 )
 def test_a_missing_path_has_a_reason(changed: dict[str, DeviceModel | None], reason: str) -> None:
-    assert flow_path(converged(changed), NEAR, FAR) == reason
+    state = converged(changed)
+    ((there, _),) = walked(state)
+    assert obstacle(state, NEAR, FAR, there) == reason
 
 
 def test_the_hash_spreads_evenly_and_tiers_do_not_polarise() -> None:
     """Of what takes one uplink at the leaf, the spine still uses both its links: the seeds differ by switch."""
-    keys = [tuple_key(0x0A110001, 0x0A110201 + flow, 49152 + 7 * flow) for flow in range(4000)]
-    leaf = Counter(choice(1, LEAF, key, 8) for key in keys)
-    assert all(400 < leaf[way] < 600 for way in range(8))
-    after = Counter(choice(1, SPINE, key, 8) for key in keys if choice(1, LEAF, key, 8) == 3)
-    assert all(30 < after[way] < 95 for way in range(8))
+    state = converged()
+    paths = [there for there, _ in walked(state, 2000)]
+    leaf = Counter(path[1] for path in paths)
+    assert len(leaf) == 8
+    assert all(190 < count < 310 for count in leaf.values())
+    for uplink in leaf:
+        after = Counter(path[2] for path in paths if path[1] == uplink)
+        assert len(after) == 2
+        assert min(after.values()) > 0.3 * leaf[uplink]
 
 
 def fabric_links(balancing: LoadBalancing | None) -> list[tuple[str, str]]:
     """The links out of the leaf and out of the spine of 64 queue pairs of two NICs, with this load balancing."""
     state = converged({name: replace(found, load_balancing=balancing) for name, found in planned()[1].items()})
-    paths = [walked(state, stream) for stream in range(64)]
-    return [(state.links.near[links[1]].name, state.links.near[links[2]].name) for links in paths]
-
-
-def walked(state: ForwardingState, stream: int) -> tuple[int, ...]:
-    path = flow_path(state, NEAR, FAR, stream)
-    assert isinstance(path, Path)
-    return path.links
+    near = state.links.near
+    return [(near[links[1]].name, near[links[2]].name) for links, _ in walked(state, 64)]
 
 
 def test_a_hash_without_ports_keeps_the_flows_between_two_nics_on_one_link() -> None:
@@ -172,8 +206,28 @@ def test_another_seed_moves_flows_and_only_hashes_are_otherwise() -> None:
     other = replace(model(LEAF), load_balancing=LoadBalancing(seed=7))
     after = converge(state, FabricChange({LEAF: other}))
     assert after.routes is state.routes
-    assert after.forwards_otherwise(state) == {LEAF}
-    assert any(walked(state, stream) != walked(after, stream) for stream in range(8))
+    assert after.rows is state.rows
+    assert not after.same_network(state)
+    assert walked(state, 8) != walked(after, 8)
+    same = converge(after, FabricChange({LEAF: other}))
+    assert same.same_network(after)
+
+
+@pytest.mark.parametrize(
+    ("mode", "simulated"),
+    [
+        ("flow", Balancing.FLOW),
+        ("flowlet", Balancing.FLOWLET),
+        ("adaptive", Balancing.ADAPTIVE),
+        ("packet", Balancing.SPRAY),
+    ],
+)
+def test_each_mode_of_load_balancing_is_one_of_the_simulator(mode: str, simulated: Balancing) -> None:
+    balancing = LoadBalancing(mode=BalancingMode(mode), flowlet_gap_us=20)
+    state = converged({LEAF: replace(model(LEAF), load_balancing=balancing)})
+    leaf, spine = state.links.switches[LEAF], state.links.switches[SPINE]
+    assert (state.network.balancing[leaf], state.network.flowlet_gap_ns[leaf]) == (simulated, 20_000)
+    assert state.network.balancing[spine] == Balancing.FLOW
 
 
 def test_source_ports_are_dynamic_and_tell_streams_apart() -> None:

@@ -1,10 +1,11 @@
 """Sessions, routes, next-hop groups and QoS of switches, computed from their configurations and the links. Pure."""
 
 from railfab.forwarding.converge import FabricChange, converge, unconfigured
+from railfab.forwarding.flows import flow, obstacle, source_port
 from railfab.forwarding.limits import refuse
 from railfab.forwarding.links import LinkTable
-from railfab.forwarding.paths import flow_path
 from railfab.forwarding.sessions import BgpSession
+from railfab.forwarding.sim_routing import routing
 from railfab.forwarding.state import ForwardingState, Marking
 
 __all__ = [
@@ -14,7 +15,10 @@ __all__ = [
     "LinkTable",
     "Marking",
     "converge",
-    "flow_path",
+    "flow",
+    "obstacle",
     "refuse",
+    "routing",
+    "source_port",
     "unconfigured",
 ]

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
-from railfab.device import DeviceModel
+from railfab.device import DeviceModel, LoadBalancing
 from railfab.forwarding.config import SwitchConfig, switch_config
 from railfab.forwarding.limits import refuse
 from railfab.forwarding.links import LinkTable
 from railfab.forwarding.policies import Policies
+from railfab.forwarding.port_rows import no_rows, port_rows
 from railfab.forwarding.ports import Configs, own_states, port_states
-from railfab.forwarding.qos import SwitchEffect, network, plain_links, switch_effect
+from railfab.forwarding.qos import SwitchEffect, switch_effect
 from railfab.forwarding.route_table import no_routes
 from railfab.forwarding.routes import RoutingInputs, routes
 from railfab.forwarding.sessions import sessions
@@ -46,13 +47,15 @@ def unconfigured(links: LinkTable, *, framing: Framing, marking: Marking) -> For
         sessions={},
         routes=no_routes(links),
         effects={name: switch_effect(None, size) for name, size in links.buffer_bytes.items()},
+        balancing={},
         narrow={},
-        network=plain_links(links),
+        rows=no_rows(links),
         marking=marking,
         packet_bytes=framing.frame_bytes - ETHERNET_BYTES,
     )
     ports = port_states(links, state.own_ports, (), links.keys, {})
-    return replace(state, ports=ports, network=network(links, ports, state.effects, links.keys, state.network))
+    rows = port_rows(links, ports, state.effects, marking.classes, links.keys, state.rows)
+    return replace(state, ports=ports, rows=rows)
 
 
 def converge(state: ForwardingState, change: FabricChange) -> ForwardingState:
@@ -82,8 +85,9 @@ def converge(state: ForwardingState, change: FabricChange) -> ForwardingState:
         sessions=found,
         routes=routes(RoutingInputs(links, configs, ports, found), nodes, state.routes, state.configs),
         effects=effects,
+        balancing=_balancing(configs, changed, state.balancing),
         narrow=_narrow(links, configs, changed, state),
-        network=network(links, ports, effects, touched, state.network),
+        rows=port_rows(links, ports, effects, state.marking.classes, touched, state.rows),
     )
 
 
@@ -114,14 +118,26 @@ def _touched(links: LinkTable, changed: Collection[str], flipped: Collection[Por
 
 def _effects(
     links: LinkTable, configs: Configs, changed: Collection[str], before: Mapping[str, SwitchEffect]
-) -> dict[str, SwitchEffect]:
-    effects = dict(before)
+) -> Mapping[str, SwitchEffect]:
+    effects: dict[str, SwitchEffect] = {}
     for name in changed:
         config = configs.get(name)
         effect = switch_effect(config.model if config else None, links.buffer_bytes[name])
         if effect != before[name]:
             effects[name] = effect
-    return effects
+    return {**before, **effects} if effects else before
+
+
+def _balancing(
+    configs: Configs, changed: Collection[str], before: Mapping[str, LoadBalancing]
+) -> Mapping[str, LoadBalancing]:
+    found = {name: held for name, held in before.items() if name not in changed}
+    found |= {
+        name: balancing
+        for name in changed
+        if name in configs and (balancing := configs[name].model.load_balancing) is not None
+    }
+    return before if found == before else found
 
 
 def _narrow(
@@ -133,7 +149,7 @@ def _narrow(
         found = narrow_ports(links, configs[name].model, state.packet_bytes) if name in configs else {}
         if found != narrow.get(name, {}):
             narrow[name] = found
-    return narrow
+    return state.narrow if narrow == state.narrow else narrow
 
 
 def narrow_ports(links: LinkTable, model: DeviceModel, packet_bytes: int) -> dict[int, str]:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from railfab.device import (
     DEFAULT_INSTANCE,
-    BalancingMode,
     BgpNeighbor,
     DeviceModel,
     Family,
@@ -90,10 +89,6 @@ def _switch(model: DeviceModel) -> Iterator[RailfabError]:
         yield _unsupported(f"{model.name}: MLAG", "MLAG", "Use routed ports")
     if model.vtep is not None:
         yield _unsupported(f"{model.name}: VTEP", "VXLAN", "Use routed ports")
-    balancing = model.load_balancing
-    if balancing is not None and balancing.mode is not BalancingMode.FLOW:
-        where = f"{model.name}: load balancing"
-        yield _unsupported(where, f"the mode {balancing.mode}", f"Use {BalancingMode.FLOW}")
     for aggregate in model.bgp.aggregates if model.bgp else ():
         if aggregate.network_instance != DEFAULT_INSTANCE:
             where = f"{model.name}: aggregate {aggregate.prefix}"

@@ -7,12 +7,18 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from railfab.topology import TIERS, Node, Port, PortKey, Topology
 from railfab.units import FIBRE_NS_PER_M
 
 SWITCH_TRANSIT_NS = 400.0
 """From the last octet received to the queue of the egress; of the order of this class of switch (general knowledge)."""
+
+NIC_TRANSIT_NS = 400.0
+"""From the last octet received to the answer of a NIC; an estimate, of the order of a switch."""
+
+Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -58,13 +64,30 @@ class LinkTable:
         }
 
     @cached_property
-    def delay_ns(self) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-        """(link,) from queue to queue: the cable, and the switch that it leads into."""
-        transit = [0.0 if node in self.hosts else SWITCH_TRANSIT_NS for node, _ in self.keys]
-        return np.asarray(self.cable_ns + np.array(transit).reshape(-1, 2)[:, ::-1].ravel())
+    def switches(self) -> dict[str, int]:
+        """Number of each switch among the nodes of the simulator."""
+        return {node.name: number for number, node in enumerate(self.topology.switches())}
 
     @cached_property
-    def cable_ns(self) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    def nics(self) -> Numbers:
+        """The links that leave host ports. The i-th of these ports is the node after the switches and i others."""
+        return np.array([link for link, (node, _) in enumerate(self.keys) if node in self.hosts], np.int64)
+
+    @cached_property
+    def near_node(self) -> Numbers:
+        """(link,) node of the simulator that each link leaves: a switch, or a host port, each of which is one."""
+        found = np.array([self.switches.get(node, -1) for node, _ in self.keys], np.int64)
+        found[self.nics] = len(self.switches) + np.arange(len(self.nics))
+        return found
+
+    @cached_property
+    def delay_ns(self) -> NDArray[np.float64]:
+        """(link,) from the last octet sent to the queue of the far end: the cable, and the node it leads into."""
+        into_nic = self.near_node.reshape(-1, 2)[:, ::-1].ravel() >= len(self.switches)
+        return np.asarray(self.cable_ns + np.where(into_nic, NIC_TRANSIT_NS, SWITCH_TRANSIT_NS))
+
+    @cached_property
+    def cable_ns(self) -> NDArray[np.float64]:
         """(link,) propagation delay of the cable."""
         return np.repeat([link.cable_m * FIBRE_NS_PER_M for link in self.topology.links], 2)
 

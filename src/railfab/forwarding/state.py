@@ -4,27 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-
-import numpy as np
+from functools import cached_property
+from operator import is_
 
 from railfab.device import LoadBalancing
 from railfab.forwarding.links import LinkTable
+from railfab.forwarding.port_rows import PortRows
 from railfab.forwarding.ports import Configs, PortState, PortStates
 from railfab.forwarding.qos import SwitchEffect
 from railfab.forwarding.route_table import Routes, SessionCounts
 from railfab.forwarding.session_counts import session_counts
 from railfab.forwarding.sessions import BgpSession, Sessions
+from railfab.forwarding.sim_network import NetworkParts, network
 from railfab.sim import Network
 from railfab.topology import PortKey
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marking:
-    """DSCPs that hosts send with. seed: of the switches' ECMP hashes."""
+    """DSCPs that hosts send with: of RoCE data and its acknowledgements, and of CNPs. seed: of the switches' hashes."""
 
     dscp: int = 26
     cnp_dscp: int = 48
     seed: int = 1
+
+    @property
+    def classes(self) -> tuple[int, ...]:
+        """DSCP of each traffic class of the simulator."""
+        return self.dscp, self.cnp_dscp
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -32,8 +39,8 @@ class ForwardingState:
     """An immutable state; `converge` makes the next one from it. Parts that a change does not concern are shared.
 
     cut: ports whose cable is broken. own_ports: the ports as each end alone has them; ports: as both ends and the
-    cable have them. effects: QoS by switch. narrow: by switch, why a full packet does not pass a port, by egress link.
-    network: the simulator's arrays.
+    cable have them. effects: QoS by switch. balancing: what a switch says of load balancing, if it says anything.
+    narrow: by switch, why a full packet does not pass a port, by egress link. rows: what the ports do, as numbers.
     """
 
     links: LinkTable
@@ -44,8 +51,9 @@ class ForwardingState:
     sessions: Sessions
     routes: Routes
     effects: Mapping[str, SwitchEffect]
+    balancing: Mapping[str, LoadBalancing]
     narrow: Mapping[str, Mapping[int, str]]
-    network: Network
+    rows: PortRows
     marking: Marking
     packet_bytes: int
 
@@ -62,28 +70,25 @@ class ForwardingState:
         """One of the configured BGP sessions of a switch, by its key."""
         return next(session for session in self.sessions_of(switch) if session.key == key)
 
-    def load_balancing(self, switch: str) -> LoadBalancing | None:
-        """The load balancing configured on a switch; None for the defaults."""
-        config = self.configs.get(switch)
-        return config.model.load_balancing if config else None
+    @cached_property
+    def network(self) -> Network:
+        """The arrays of the simulator, made when somebody asks for them."""
+        closed = [end for found in self.narrow.values() for link in found for end in (link, link ^ 1)]
+        return network(
+            NetworkParts(
+                links=self.links,
+                rows=self.rows,
+                effects=self.effects,
+                balancing=self.balancing,
+                closed=closed,
+                seed=self.marking.seed,
+            )
+        )
 
-    def forwards_otherwise(self, before: ForwardingState) -> frozenset[str]:
-        """Nodes that may forward a packet otherwise than before: by ports, routes, hashes, QoS or MTU."""
-        parts = ((self.ports, before.ports), (self.effects, before.effects), (self.narrow, before.narrow))
-        found = {name for now, then in parts for name in now if now[name] is not then.get(name)}
-        hashing = {name for name in self.configs if self.load_balancing(name) != before.load_balancing(name)}
-        return frozenset(found | hashing | self._routed_otherwise(before))
-
-    def _routed_otherwise(self, before: ForwardingState) -> set[str]:
-        mine, theirs = self.routes, before.routes
-        if mine is theirs:
-            return set()
-        if mine.groups.numbers != theirs.groups.numbers:
-            return set(mine.rows)
-        rows = np.flatnonzero((mine.hops != theirs.hops).any(axis=1))
-        names = list(mine.rows)
-        own = {name for name in mine.rows if mine.connected.get(name) != theirs.connected.get(name)}
-        return own | {names[row] for row in rows}
+    def same_network(self, other: ForwardingState) -> bool:
+        """Whether the switches do the same with packets that they have a route for."""
+        mine = (self.rows, self.effects, self.balancing, self.narrow)
+        return all(map(is_, mine, (other.rows, other.effects, other.balancing, other.narrow)))
 
 
 def _with_counts(session: BgpSession, counts: SessionCounts) -> BgpSession:

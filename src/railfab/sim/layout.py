@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from railfab.errors import RailfabError
 from railfab.sim.kernel.receiver import RUNS_AT_ONCE
@@ -228,7 +230,7 @@ def with_tables(st: State, network: Network, routing: Routing) -> State:
     """The state with the tables of this network and its routes; what is under way stays."""
     sim, table = st.sim[0], st.table
     sizes = {"at_slots": len(st.nodes) * int(sim.slots), "at_active": len(st.nodes), "at_busy": len(st.links)}
-    parts: dict[str, Ints] = {
+    parts: dict[str, NDArray[np.integer[Any]]] = {
         name: table[sim[name] : sim[name] + size] if len(table) else np.full(size, NONE) for name, size in sizes.items()
     }
     parts |= {
@@ -242,7 +244,8 @@ def with_tables(st: State, network: Network, routing: Routing) -> State:
     for name, part in parts.items():
         sim[name] = begin
         begin += part.size
-    return st._replace(table=np.concatenate([part.ravel() for part in parts.values()]).astype(np.int32))
+    whole = np.concatenate([part.ravel() for part in parts.values()], dtype=np.int32, casting="unsafe")
+    return st._replace(table=whole)
 
 
 def pool_of(count: int, st: State) -> Records:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -207,7 +208,7 @@ class Routing:
 
     destination: Ints
     row: Ints
-    group: Ints
+    group: NDArray[np.integer[Any]]
     begin: Ints
     members: Ints
 

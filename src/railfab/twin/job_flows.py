@@ -1,53 +1,62 @@
-"""Flows of a job: the transfer of each, its path through the present fabric, and the reason why it has none."""
+"""Flows of a job: the transfer of each, and the reason why it has no path."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from railfab.forwarding import ForwardingState, LinkTable, flow_path
-from railfab.sim import QUEUES, Flow, Path
+import numpy as np
+from numpy.typing import NDArray
+
+from railfab.forwarding import ForwardingState, LinkTable, flow, obstacle
+from railfab.sim import Flow, Paths, max_min_rates
+from railfab.units import bytes_per_s
 from railfab.workload import Transfer
 
 
 class JobFlows:
-    """The flows under way. stalled: the reason why a flow has no path. Not thread-safe."""
+    """The flows of the present stage. Not thread-safe."""
 
     def __init__(self, links: LinkTable) -> None:
         self.transfers: dict[int, Transfer] = {}
-        self.paths: dict[int, Path | None] = {}
-        self.stalled: dict[int, str] = {}
         self._links = links
         self._last = 0
 
     def clear(self) -> None:
         self.transfers.clear()
-        self.paths.clear()
-        self.stalled.clear()
 
-    def begin(self, state: ForwardingState, transfers: Iterable[Transfer]) -> list[Flow]:
+    def begin(self, transfers: Iterable[Transfer]) -> list[Flow]:
         """New flows for these transfers, in place of the former ones; a number is never used again."""
         self.clear()
-        flows = []
-        for transfer in transfers:
-            self._last += 1
-            self.transfers[self._last] = transfer
-            flows.append(Flow(id=self._last, payload_bytes=transfer.payload_bytes, path=self.route(state, self._last)))
-        return flows
+        return [self._flow(transfer) for transfer in transfers]
 
-    def route(self, state: ForwardingState, flow: int) -> Path | None:
-        """The present path of a flow; without one, the reason is noted."""
-        transfer = self.transfers[flow]
-        found = flow_path(state, transfer.source, transfer.target, transfer.stream)
-        self.stalled.pop(flow, None)
-        if isinstance(found, str):
-            self.stalled[flow] = found
-        path = self.paths[flow] = None if isinstance(found, str) else found
-        return path
+    def _flow(self, transfer: Transfer) -> Flow:
+        self._last += 1
+        self.transfers[self._last] = transfer
+        size = max(1, round(transfer.payload_bytes))
+        return flow(self._links, self._last, transfer.source, transfer.target, size, stream=transfer.stream)
 
-    def passes(self, flow: int, nodes: frozenset[str]) -> bool:
-        """Whether a flow or its notifications pass one of these nodes; a flow without a path always may."""
-        path = self.paths.get(flow)
-        if path is None:
-            return True
-        links = (*path.links, *(queue // QUEUES for queue in path.back))
-        return any(self._links.keys[link][0] in nodes for link in links)
+    def stalled(self, state: ForwardingState, paths: Paths) -> Iterator[str]:
+        """Why the flows without a path have none."""
+        for place in np.flatnonzero(paths.stalled).tolist():
+            transfer = self.transfers[int(paths.id[place])]
+            there, back = (row[row >= 0].tolist() for row in (paths.links[place], paths.back[place]))
+            yield obstacle(state, transfer.source, transfer.target, there) or obstacle(
+                state, transfer.target, transfer.source, back
+            )
+
+    def ideal_s(self, paths: Paths, payload_gbps: NDArray[np.float64]) -> float:
+        """Time that the flows with a path take at max-min fair rates [s]. payload_gbps: (link,).
+
+        Where switches choose for each packet or burst, only the first and the last link of a flow count.
+        """
+        routed = [place for place in np.flatnonzero(~paths.stalled).tolist() if int(paths.id[place]) in self.transfers]
+        links = [_fixed(paths, place) for place in routed]
+        rates = max_min_rates(links, payload_gbps)
+        sizes = [self.transfers[int(paths.id[place])].payload_bytes for place in routed]
+        return max((size / bytes_per_s(float(rate)) for size, rate in zip(sizes, rates, strict=True)), default=0.0)
+
+
+def _fixed(paths: Paths, place: int) -> list[int]:
+    """The links that all packets of a flow take."""
+    links: list[int] = paths.links[place][paths.links[place] >= 0].tolist()
+    return [links[0], links[-1]] if paths.dynamic[place] else links

@@ -6,6 +6,7 @@ thread that advances it. Readers take the last publication and wait for neither.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -20,10 +21,11 @@ from railfab.forwarding import (
     Marking,
     converge,
     refuse,
+    routing,
     unconfigured,
 )
 from railfab.intent import Job
-from railfab.sim import Dcqcn, Engine, Flow, Framing, max_min_rates
+from railfab.sim import Dcqcn, Engine, Framing, Transport
 from railfab.topology import Topology
 from railfab.twin.change_queue import ChangeQueue
 from railfab.twin.fair_lock import FairLock
@@ -31,11 +33,11 @@ from railfab.twin.job_flows import JobFlows
 from railfab.twin.readings import Arrays, Readings, port_arrays
 from railfab.twin.samples import ObservedSwitch, Sample, SwitchSamples, switch_samples
 from railfab.twin.transitions import TransitionCounters, no_transitions
-from railfab.units import NS_PER_MS, NS_PER_S, bytes_per_s
+from railfab.units import NS_PER_MS, NS_PER_S
 from railfab.workload import JobRun, JobStatus, Transfer, stages
 
 SLICE_NS, BUSY_SLICE_NS = 20 * NS_PER_MS, NS_PER_MS
-"""Interval in which the lock of the simulation is released [simulated ns]: without queues, and with queues."""
+"""Interval in which the lock of the simulation is released [simulated ns]: without flows, and with flows."""
 
 PUBLISH_S = 0.05
 """Maximum age of the published counters while the simulation runs without a pause and they are read [s]."""
@@ -61,22 +63,23 @@ class LiveFabric:
     """Models, links and a job tied together. Thread-safe.
 
     A switch without a model forwards nothing, and its ports are down. BGP and BFD reach their state at once.
-    started_s: Unix time at simulated time 0.
+    started_s: Unix time at simulated time 0. marking: DSCPs of the hosts; its seed is that of all random draws.
     """
 
     def __init__(
         self,
         topology: Topology,
         *,
-        seed: int = 1,
+        marking: Marking | None = None,
         dcqcn: Dcqcn | None = None,
         framing: Framing | None = None,
         started_s: float | None = None,
     ) -> None:
         self._links = LinkTable(topology)
         self._framing = framing or Framing()
+        self._transport = Transport(dcqcn=dcqcn or Dcqcn())
         self._started_s = time.time() if started_s is None else started_s
-        self._state = unconfigured(self._links, framing=self._framing, marking=Marking(seed=seed))
+        self._state = unconfigured(self._links, framing=self._framing, marking=marking or Marking())
         self._ports = port_arrays(self._state)
         self._transitions = no_transitions(len(self._links.near), self._started_s)
         self._changes = ChangeQueue(topology.fabric, self._converge)
@@ -84,7 +87,8 @@ class LiveFabric:
         self._flows = JobFlows(self._links)
         self._clock_ns = 0
         self._run: JobRun | None = None
-        self._engine = Engine(self._state.network, seed=seed, framing=self._framing, dcqcn=dcqcn)
+        self._simulated = self._state
+        self._engine = self._new_engine()
         self._readings = Readings(self._engine)
         self._switches: dict[str, SwitchSamples] = {}
         self._engine_error: Exception | None = None
@@ -212,16 +216,25 @@ class LiveFabric:
         ports = port_arrays(after, before, self._ports)
         with self._simulation.held():
             self._state, self._ports, self._transitions = after, ports, transitions
-            self._keep_error(lambda: self._reroute(before))
+            self._keep_error(self._reroute)
             self._replace_published(self._published.counters)
             self._behind = True
 
-    def _reroute(self, before: ForwardingState) -> None:
-        """Hand the new network to the engine, and new paths to the flows that pass what has changed."""
-        alive = (*self._engine.active(), *self._engine.stalled())
-        moved = self._state.forwards_otherwise(before) if alive else frozenset()
-        paths = {flow: self._flows.route(self._state, flow) for flow in alive if self._flows.passes(flow, moved)}
-        self._engine.reroute(self._state.network, paths)
+    def _reroute(self) -> None:
+        """Hand the new network to the engine; without flows it waits until there are some."""
+        if self._engine.active():
+            self._adopt()
+
+    def _adopt(self) -> None:
+        """Have the engine use the network and the routes of the present state."""
+        state, before = self._state, self._simulated
+        same_routes = state.routes is before.routes
+        if same_routes and state.same_network(before):
+            return
+        self._readings.before_reroute()
+        routes = self._engine.routing if same_routes else routing(self._links, state.routes)
+        self._engine.reroute(state.network, routes)
+        self._simulated = state
 
     # The simulation; all of it with its lock held
 
@@ -232,11 +245,25 @@ class LiveFabric:
         except Exception as error:  # noqa: BLE001 - a defect of the engine stops the job, whatever it is
             self._engine_error = error
 
+    def _new_engine(self) -> Engine:
+        """An engine without flows at the present time, on the present state."""
+        state = self._simulated = self._state
+        engine = Engine(
+            state.network,
+            routing(self._links, state.routes),
+            seed=state.marking.seed,
+            framing=self._framing,
+            transports=(self._transport,),
+        )
+        engine.run(self._clock_ns, stop_when_done=False)
+        return engine
+
     def _restart_engine(self) -> None:
+        """Continue the counters from those that were published last; the failed engine is not asked again."""
         self._run, self._engine_error = None, None
         self._flows.clear()
-        self._engine = self._engine.restarted(self._state.network, self._clock_ns)
-        self._readings = Readings(self._engine)
+        self._engine = self._new_engine()
+        self._readings = Readings(self._engine, self._published.counters)
 
     def _advance_slice(self, until_ns: int) -> None:
         """Run until the lock is to be released, at most until then."""
@@ -249,16 +276,15 @@ class LiveFabric:
         if self._run is not None:
             self._run.advance(until_ns)
         else:
-            self._engine.run(until_ns)
+            self._engine.run(until_ns, stop_when_done=False)
         self._clock_ns = until_ns
         self._readings.pass_time(until_ns)
 
     def _slice_end_ns(self) -> int:
-        """Until when to run before the lock is released: briefly while there are queues, and where flows begin."""
-        if self._run is not None and self._run.rests_until_ns > self._clock_ns:
+        """Until when to run before the lock is released: briefly while there are flows, and where they begin."""
+        if self._run is not None and self._run.rests_until_ns > self._clock_ns and not self._engine.active():
             return min(self._clock_ns + SLICE_NS, self._run.rests_until_ns)
-        fresh = self._run is not None and self._clock_ns - self._run.stage_began_ns < BUSY_SLICE_NS
-        return self._clock_ns + (BUSY_SLICE_NS if fresh or self._engine.queued else SLICE_NS)
+        return self._clock_ns + (BUSY_SLICE_NS if self._engine.active() else SLICE_NS)
 
     def _publication_due(self) -> bool:
         return self._read and time.monotonic() - self._published_s >= PUBLISH_S
@@ -276,31 +302,28 @@ class LiveFabric:
         return self._published
 
     def _job_status(self) -> JobStatus:
-        run, stalled = self._run, self._engine.stalled()
+        run, engine = self._run, self._engine
+        stalled = len(engine.stalled())
+        reasons = self._flows.stalled(self._simulated, engine.flow_paths()) if stalled else ()
         return JobStatus(
             job=run.name if run else None,
             stage=run.stage if run else "",
             steps=run.steps if run else 0,
             recent=tuple(run.recent) if run else (),
-            active_flows=len(self._engine.active()),
-            stalled_flows=len(stalled),
-            stalled=tuple(dict.fromkeys(self._flows.stalled[flow] for flow in stalled)),
+            active_flows=len(engine.active()) - stalled,
+            stalled_flows=stalled,
+            stalled=tuple(dict.fromkeys(reasons)),
             simulated_s=self._clock_ns / NS_PER_S,
         )
 
-    def _launch(self, transfers: Iterable[Transfer]) -> tuple[set[int], float]:
-        flows = self._flows.begin(self._state, transfers)
-        self._engine.start(flows)
-        return {flow.id for flow in flows}, self._ideal_s(flows)
-
-    def _ideal_s(self, flows: Iterable[Flow]) -> float:
-        """Time that the routed flows take at max-min fair rates [s]."""
-        routed = [(flow.path.links, flow.payload_bytes) for flow in flows if flow.path is not None]
+    def _launch(self, transfers: Iterable[Transfer]) -> float:
+        self._adopt()
+        engine = self._engine
+        engine.forget_finished()
+        engine.add(self._flows.begin(transfers))
+        engine.run(math.ceil(engine.now_ns) + 1, stop_when_done=False)
         payload_share = self._framing.octets_per_wire / self._framing.octets_per_payload
-        rates = max_min_rates([links for links, _ in routed], self._state.network.rate_gbps * payload_share)
-        return max(
-            (size / bytes_per_s(float(rate)) for (_, size), rate in zip(routed, rates, strict=True)), default=0.0
-        )
+        return self._flows.ideal_s(engine.flow_paths(), engine.network.rate_gbps * payload_share)
 
     def _end_job(self) -> None:
         if self._engine_error is not None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from railfab.forwarding import ForwardingState
-from railfab.sim import QUEUES, Engine
+from railfab.sim import QUEUES, Counters, Engine
 from railfab.units import NS_PER_S
 
 MEAN_WINDOW_NS = NS_PER_S
@@ -21,13 +21,46 @@ Arrays = Mapping[str, Values]
 """Values by source: axis (link,) or (link * QUEUES + number,)."""
 
 
-class Readings:
-    """Counters of one engine, and gauges over windows of it."""
+GAUGES = ("queue_depth", "queue_peak", "headroom", "headroom_peak")
+
+
+class ControlTraffic:
+    """Acknowledgements and CNPs of an engine in the queues that they use; the engine counts them by link.
+
+    A switch has them in the queue that the ingress of the same port gives their class; acknowledgements are of the
+    class of data. Axis (link * QUEUES + number,).
+    """
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self.packets = np.zeros(engine.network.links * QUEUES)
+        self.octets = np.zeros_like(self.packets)
         counters = engine.counters()
-        self._waiting = counters.waiting_byte_ns.copy()
+        self._seen = [counters.ack_packets, counters.cnp_packets]
+
+    def count(self, counters: Counters) -> None:
+        """Take what has been counted since the last time to the queues of the present network."""
+        network, framing = self._engine.network, self._engine.framing
+        links = np.arange(network.links)
+        fresh = [counters.ack_packets, counters.cnp_packets]
+        for number, size in enumerate((framing.ack_bytes, framing.cnp_bytes)):
+            queue = np.where(
+                network.is_switch[network.near], network.queue_of[links ^ 1, number], network.nic_queue[number]
+            )
+            packets = fresh[number] - self._seen[number]
+            self.packets[links * QUEUES + queue] += packets
+            self.octets[links * QUEUES + queue] += packets * size
+        self._seen = fresh
+
+
+class Readings:
+    """Counters of one engine, and gauges over windows of it. before: arrays of the engine before, to count on from."""
+
+    def __init__(self, engine: Engine, before: Arrays | None = None) -> None:
+        self._engine, self._before = engine, before
+        self._control = ControlTraffic(engine)
+        counters = engine.counters()
+        self._waiting = counters.waiting_byte_ns
         self._depth = np.zeros_like(self._waiting)
         self._old_peak = np.zeros_like(counters.peak_bytes)
         self._old_headroom = np.zeros_like(counters.headroom_peak_bytes)
@@ -43,38 +76,54 @@ class Readings:
             return
         counters = self._engine.counters()
         self._depth = (counters.waiting_byte_ns - self._waiting) / MEAN_WINDOW_NS
-        self._waiting = counters.waiting_byte_ns.copy()
+        self._waiting = counters.waiting_byte_ns
         self._windows += 1
         if self._windows % PEAK_WINDOWS == 0:
-            self._old_peak = counters.peak_bytes.copy()
-            self._old_headroom = counters.headroom_peak_bytes.copy()
-            counters.reset_peaks()
+            self._old_peak, self._old_headroom = counters.peak_bytes, counters.headroom_peak_bytes
+            self._engine.reset_peaks()
+
+    def before_reroute(self) -> None:
+        """The network of the engine is about to change."""
+        self._control.count(self._engine.counters())
 
     def arrays(self) -> Arrays:
         """The counters of the engine now, in arrays that do not change any more."""
-        counters, framing = self._engine.counters(), self._engine.framing
-        octets, packets = counters.octets(framing), counters.packets(framing)
-        dropped = np.floor(counters.dropped_bytes / framing.frame_bytes)
-        marked = np.floor(counters.marked_packets)
+        counters = self._engine.counters()
+        self._control.count(counters)
+        found = {**self._queues(counters), **_pauses(counters)}
+        found["queue_depth"] = np.rint(self._depth.ravel())
+        found["queue_peak"] = np.maximum(counters.peak_bytes, self._old_peak).ravel().astype(float)
+        found["headroom_peak"] = np.maximum(counters.headroom_peak_bytes, self._old_headroom).ravel().astype(float)
+        for name in ("octets", "packets", "dropped"):
+            found[name] = _by_link(found[f"queue_{name}"])
+        if self._before is None:
+            return found
+        return {name: held if name in GAUGES else held + self._before[name] for name, held in found.items()}
+
+    def _queues(self, counters: Counters) -> dict[str, Values]:
+        """Axis (link * QUEUES + queue,)."""
         return {
-            "octets": np.floor(_by_link(octets)),
-            "packets": _by_link(packets),
-            "tail_drops": _by_link(dropped),
-            "refused": np.floor(counters.refused_in_bytes / framing.frame_bytes),
-            "queue_octets": np.floor(octets),
-            "queue_packets": packets,
-            "queue_dropped": dropped,
-            "queue_dropped_octets": np.floor(counters.dropped_bytes),
-            "queue_marked": marked,
-            "queue_marked_octets": marked * framing.frame_bytes,
-            "queue_depth": np.rint(self._depth),
-            "queue_peak": np.rint(np.maximum(counters.peak_bytes, self._old_peak)),
-            "pause_frames": np.floor(counters.pause_frames),
-            "xoffs": np.floor(counters.xoffs),
-            "paused": counters.paused_ns / NS_PER_S,
-            "headroom": np.rint(counters.headroom_bytes),
-            "headroom_peak": np.rint(np.maximum(counters.headroom_peak_bytes, self._old_headroom)),
+            "queue_octets": counters.sent_bytes.ravel() + self._control.octets,
+            "queue_packets": counters.sent_packets.ravel() + self._control.packets,
+            "queue_dropped": (counters.dropped_packets + counters.storm_packets).ravel().astype(float),
+            "queue_dropped_octets": (counters.dropped_bytes + counters.storm_bytes).ravel().astype(float),
+            "queue_marked": counters.marked_packets.ravel().astype(float),
+            "queue_marked_octets": counters.marked_bytes.ravel().astype(float),
         }
+
+
+def _pauses(counters: Counters) -> dict[str, Values]:
+    """Axis (link * QUEUES + priority,), and (link,) of `refused`. A frame is sent at the far end of a link, and
+    received at its near end; a refresh counts at both, so that only what is on the wire differs."""
+    return {
+        "frames_sent": (counters.xoff_sent + counters.xon_sent + counters.refreshed).ravel().astype(float),
+        "frames_received": (counters.xoff_received + counters.xon_received + counters.refreshed).ravel().astype(float),
+        "xoffs": counters.xoff_received.ravel().astype(float),
+        "paused": counters.paused_ns.ravel() / NS_PER_S,
+        "headroom": counters.headroom_bytes.ravel().astype(float),
+        "priority_refused": counters.refused_packets.ravel().astype(float),
+        "refused": _by_link(counters.refused_packets.ravel().astype(float)),
+    }
 
 
 def port_arrays(state: ForwardingState, before: ForwardingState | None = None, held: Arrays | None = None) -> Arrays:
@@ -88,7 +137,7 @@ def port_arrays(state: ForwardingState, before: ForwardingState | None = None, h
             link = state.links.egress[node, interface]
             arrays["oper_up"][link], arrays["admin_up"][link] = port.oper_up, port.admin_up
             arrays["speed"][link] = port.rate_gbps * NS_PER_S / 8
-    return {**arrays, "headroom_size": np.rint(state.network.headroom_bytes)}
+    return {**arrays, "headroom_size": np.rint(state.rows.ingress_field("headroom_bytes")).ravel()}
 
 
 def _by_link(values: Values) -> Values:

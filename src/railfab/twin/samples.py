@@ -51,7 +51,7 @@ class Family:
 
 _EGRESS = {
     "fabric_interface_transmit_bytes_total": "octets",
-    "fabric_interface_transmit_discards_total": "tail_drops",
+    "fabric_interface_transmit_discards_total": "dropped",
     "fabric_interface_oper_up": "oper_up",
     "fabric_interface_admin_up": "admin_up",
     "fabric_interface_speed_bytes_per_second": "speed",
@@ -73,11 +73,14 @@ _QUEUE = {
     "fabric_queue_depth_peak_bytes": "queue_peak",
 }
 _PFC_EGRESS = {
-    "fabric_pfc_receive_frames_total": "pause_frames",
+    "fabric_pfc_receive_frames_total": "frames_received",
     "fabric_pfc_receive_transitions_total": "xoffs",
     "fabric_pfc_receive_pause_seconds_total": "paused",
 }
-_PFC_INGRESS = {"fabric_pfc_transmit_frames_total": "pause_frames", "fabric_pfc_dropped_packets_total": "refused"}
+_PFC_INGRESS = {
+    "fabric_pfc_transmit_frames_total": "frames_sent",
+    "fabric_pfc_dropped_packets_total": "priority_refused",
+}
 _HEADROOM = {
     "fabric_buffer_headroom_used_bytes": "headroom",
     "fabric_buffer_headroom_peak_bytes": "headroom_peak",
@@ -170,14 +173,16 @@ def _queue_families(
 def _lossless_families(
     effect: SwitchEffect, ports: Sequence[Port], links: np.ndarray[tuple[int], np.dtype[np.int64]]
 ) -> Iterator[Family]:
-    cls = effect.lossless
-    if cls is None:
-        return
-    priority = tuple({"interface": port.name, "priority": str(cls.pfc_priority)} for port in ports)
-    group = tuple({"interface": port.name, "priority_group": f"pfc-{cls.name}"} for port in ports)
-    yield from _each(_PFC_EGRESS, priority, links)
-    yield from _each(_PFC_INGRESS, priority, links ^ 1)
-    yield from _each(_HEADROOM, group, links ^ 1)
+    """PFC of each lossless class, by the priority of its pause frames."""
+    classes = effect.lossless
+    priority = tuple({"interface": port.name, "priority": str(cls.pfc_priority)} for port in ports for cls in classes)
+    group = tuple({"interface": port.name, "priority_group": f"pfc-{cls.name}"} for port in ports for cls in classes)
+    out = np.array([link * QUEUES + (cls.pfc_priority or 0) for link in links for cls in classes], np.int64)
+    into = np.array([(link ^ 1) * QUEUES + (cls.pfc_priority or 0) for link in links for cls in classes], np.int64)
+    if classes:
+        yield from _each(_PFC_EGRESS, priority, out)
+        yield from _each(_PFC_INGRESS, priority, into)
+        yield from _each(_HEADROOM, group, into)
 
 
 def state_samples(

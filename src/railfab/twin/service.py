@@ -15,6 +15,7 @@ from railfab.device import DeviceModel
 from railfab.endpoints import STATE_DIR, Credentials, Endpoint, Endpoints, save_endpoints, write_private
 from railfab.errors import EndpointError, LabError, UnsupportedFeature
 from railfab.fabric.design import Design
+from railfab.forwarding import Marking
 from railfab.gnmi.certificates import Authority
 from railfab.gnmi.server import GnmiServer, ServerLoop
 from railfab.intent import Job
@@ -71,7 +72,7 @@ class Twin:
         self._base_port = base_port
         self._configured = configured
         self._first_job = job
-        self._live = LiveFabric(design.topology, seed=seed)
+        self._live = LiveFabric(design.topology, marking=_marking(design, seed))
         self._clock = Clock(self._advance, self._live.recover)
         self._switches: dict[str, VirtualSwitch] = {}
         self._servers: dict[str, GnmiServer] = {}
@@ -262,3 +263,9 @@ def _face(model: DeviceModel) -> TwinFace:
         remedy = f"Use a fabric of {served}, or boot it with railfab lab"
         raise UnsupportedFeature(model.name, f"the twin does not support {model.platform}", remedy)
     return twin()
+
+
+def _marking(design: Design, seed: int) -> Marking:
+    """What the hosts of the intent send with."""
+    lossless = design.intent.profile.lossless
+    return Marking(dscp=lossless.dscp, cnp_dscp=lossless.cnp_dscp, seed=seed) if lossless else Marking(seed=seed)

@@ -1,7 +1,8 @@
-"""A run of a job on an engine: current stage, active flows, and duration of the steps."""
+"""A run of a job on an engine: current stage, and duration of the steps."""
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,8 +13,8 @@ from railfab.workload.transfer import Transfer
 
 RECENT_STEPS = 256
 
-Launch = Callable[[tuple[Transfer, ...]], tuple[set[int], float]]
-"""Starts transfers; returns the numbers of their flows and their duration under fair sharing of all links [s]."""
+Launch = Callable[[tuple[Transfer, ...]], float]
+"""Starts transfers on the engine; returns their duration under fair sharing of all links [s]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,15 +54,19 @@ class JobRun:
         self.steps = 0
         self.recent: deque[Step] = deque(maxlen=RECENT_STEPS)
         self._stage_index = 0
-        self._active_flows: set[int] = set()
-        self.rests_until_ns = self.stage_began_ns = self._step_began_ns = engine.now_ns
-        self._in_stage = False
+        self.rests_until_ns = self.stage_began_ns = self._step_began_ns = self._now_ns
+        self._in_stage = self._sending = False
         self._communication_ns, self._ideal_s = 0, 0.0
 
     @property
     def stage(self) -> str:
         """Name of the current stage; empty after the end."""
         return "" if self._finished else self._stages[self._stage_index].name
+
+    @property
+    def _now_ns(self) -> int:
+        """The engine's time, which may stop between two nanoseconds."""
+        return math.ceil(self._engine.now_ns)
 
     @property
     def _finished(self) -> bool:
@@ -76,30 +81,29 @@ class JobRun:
                 return
             else:
                 self._end_stage()
-        self._engine.run(until_ns)
+        self._engine.run(until_ns, stop_when_done=False)
 
     def _begin_stage(self) -> None:
-        stage, now_ns = self._stages[self._stage_index], self._engine.now_ns
+        stage, now_ns = self._stages[self._stage_index], self._now_ns
         self._in_stage, self.stage_began_ns = True, now_ns
         self.rests_until_ns = now_ns + stage.compute_ns
         if stage.transfers:
-            self._active_flows, ideal_s = self._launch(stage.transfers)
-            self._ideal_s += ideal_s
+            self._sending = True
+            self._ideal_s += self._launch(stage.transfers)
 
     def _run_stage(self, until_ns: int) -> bool:
-        """Run to the end of the stage; False when `until_ns` is reached first."""
+        """Run to the end of the stage, when the last flow is acknowledged; False when `until_ns` is reached first."""
         engine = self._engine
-        while self._active_flows:
-            ended = engine.run(until_ns)
-            if not ended:
+        if self._sending:
+            if not engine.run(until_ns):
                 return False
-            self._active_flows.difference_update(ended)
-        if engine.now_ns < self.rests_until_ns:
-            engine.run(min(until_ns, self.rests_until_ns))
-        return engine.now_ns >= self.rests_until_ns
+            self._sending = False
+            self.rests_until_ns = max(self.rests_until_ns, math.ceil(engine.flows().finish_ns.max(initial=0)))
+        engine.run(min(until_ns, self.rests_until_ns), stop_when_done=False)
+        return self._now_ns >= self.rests_until_ns
 
     def _end_stage(self) -> None:
-        now_ns = self._engine.now_ns
+        now_ns = self._now_ns
         if self._stages[self._stage_index].transfers:
             self._communication_ns += now_ns - self.stage_began_ns
         self._in_stage = False

@@ -1,0 +1,78 @@
+"""What switches see of a flow, and why a flow has no path."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from hashlib import blake2b
+
+from railfab.forwarding.links import LinkTable
+from railfab.forwarding.state import ForwardingState
+from railfab.sim import Flow
+from railfab.topology import PortKey
+
+ROCE_PORT = 4791
+
+
+@lru_cache(maxsize=65536)
+def source_port(source: PortKey, target: PortKey, stream: int) -> int:
+    """The UDP source port of a queue pair: drawn from its ends, 49152 to 65535 (RoCEv2, annex A17.9.2)."""
+    text = f"{source} {target} {stream}"
+    return 49152 + int.from_bytes(blake2b(text.encode(), digest_size=2).digest(), "big") % 16384
+
+
+def flow(
+    links: LinkTable, number: int, source: PortKey, target: PortKey, payload_bytes: int, *, stream: int = 0
+) -> Flow:
+    """A flow of RoCE data. stream: distinguishes flows between the same two ports.
+
+    Switches hash the addresses and the UDP ports of its packets, and of its acknowledgements and notifications, which
+    have the same source port.
+    """
+    out, into = links.egress[source], links.egress[target]
+    entropy = source_port(source, target, stream) | ROCE_PORT << 16
+    return Flow(
+        id=number,
+        source=int(links.near_node[out]),
+        target=int(links.near_node[into]),
+        payload_bytes=payload_bytes,
+        source_word=_word(links, out),
+        target_word=_word(links, into),
+        entropy=entropy,
+        back_entropy=entropy,
+    )
+
+
+def _word(links: LinkTable, link: int) -> int:
+    """The 32-bit words of an address combined; an IPv4 address is one. 0 without an address."""
+    found = links.near[link].address
+    address = int(found.ip) if found else 0
+    return (address ^ address >> 32 ^ address >> 64 ^ address >> 96) & 0xFFFF_FFFF
+
+
+def obstacle(state: ForwardingState, source: PortKey, target: PortKey, path: Sequence[int]) -> str:
+    """Why packets get no further than these links, the first from the source; empty when they arrive."""
+    table = state.links
+    start, end = table.near[table.egress[source]].address, table.near[table.egress[target]].address
+    if start is None or end is None or start.version != end.version:
+        return f"{source[0]} {source[1]} or {target[0]} {target[1]} has no address of the same family"
+    if not state.port(source).oper_up:
+        return state.port(source).reason
+    for link in path:
+        if reason := _closed(state, link):
+            return reason
+    node, interface = table.far_key(path[-1])
+    if (node, interface) == target:
+        return ""
+    if table.is_host(node):
+        return f"{end.ip} leads to {node} {interface}"
+    if not state.routes.egress(node, end.ip):
+        return f"{node} has no route to {end.ip}"
+    return f"{end.ip} is in a routing loop"
+
+
+def _closed(state: ForwardingState, link: int) -> str:
+    """Why a full packet does not pass a link; empty when it does."""
+    key, far = state.links.keys[link], state.links.far_key(link)
+    narrow = state.narrow.get(key[0], {}).get(link) or state.narrow.get(far[0], {}).get(link ^ 1)
+    return narrow or state.port(key).reason
