@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from railfab.sim.replay.run import Progress, Run
     from railfab.sim.replay.scenario import Scenario
     from railfab.sim.replay.storm import Branch
-    from railfab.sim.replay.why import Explanation, PausedPort, Pfc
+    from railfab.sim.replay.why import CountedPort, Explanation, Pfc
 
 SEEDS = 5
 """Runs of the reference scenarios."""
@@ -191,9 +192,9 @@ def _document(found: Explanation) -> dict[str, Any]:
             "reason": found.paused,
             "xoff_received": found.port.xoff_received,
             "paused_ns": found.port.paused_ns,
-            "caused_by": [{"port": _name(one.port), "xoffs": one.xoffs} for one in found.paused_by],
+            "caused_by": _counts(found.paused_by),
         },
-        "pauses": [{"port": _name(one.port), "xoffs": one.xoffs} for one in found.pauses],
+        "pauses": _counts(found.pauses),
         "senders": [asdict(sender) | {"entered_by": _name(sender.entered_by)} for sender in found.senders],
         "storms": [_tree_document(tree) for tree in found.trees],
         "notes": list(found.notes),
@@ -201,7 +202,11 @@ def _document(found: Explanation) -> dict[str, Any]:
 
 
 def _pfc_document(pfc: Pfc) -> dict[str, Any]:
-    return asdict(pfc) | {"port": _name(pfc.port)}
+    return asdict(pfc) | {"port": _name(pfc.port), "caused_by": _counts(pfc.caused_by)}
+
+
+def _counts(ports: Sequence[CountedPort]) -> list[dict[str, Any]]:
+    return [{"port": _name(one.port), "xoffs": one.xoffs} for one in ports]
 
 
 def _tree_document(tree: Branch) -> dict[str, Any]:
@@ -221,7 +226,7 @@ def _print_explanation(name: str, found: Explanation) -> None:
         f"{name}: port {_name((port.node, port.port))} of a {kind}, {port.rate_gbps:g} Gb/s to "
         f"{_name((port.peer, port.peer_port))}",
         f"ECN   {found.ecn.reason}",
-        f"PFC   {found.pfc.reason}",
+        f"PFC   {found.pfc.reason}{_causes(found.pfc.caused_by)}",
         f"queue {found.paused}{_causes(found.paused_by)}",
     ]
     lines += [f"      its queue made the switch pause {_causes(found.pauses, '')}"] if found.pauses else []
@@ -231,17 +236,18 @@ def _print_explanation(name: str, found: Explanation) -> None:
         [f"flow {one.flow}  {one.src} to {one.dst}  {one.sent_bytes:,} bytes" for one in found.senders],
     )
     lines += ["Pauses, from the port whose queue began them to those that it paused"] if found.trees else []
+    asked = {(port.node, port.port)} | ({(port.peer, port.peer_port)} if port.xoff_sent else set())
     for tree in found.trees:
-        lines += _tree_lines(tree, (port.node, port.port), 1)
+        lines += _tree_lines(tree, asked, 1)
     lines += [f"note: {note}" for note in found.notes]
     for line in lines:
         stdout().print(line, soft_wrap=True, markup=False)
 
 
-def _causes(ports: Sequence[PausedPort], before: str = ", because of the queue of ") -> str:
+def _causes(ports: Sequence[CountedPort], before: str = ", because of the queue of ") -> str:
     if not ports:
         return ""
-    shown = ", ".join(f"{_name(one.port)} ({one.xoffs:,} times)" for one in ports[:MOST_LINES])
+    shown = ", ".join(f"{_name(one.port)} ({one.xoffs:,} XOFF)" for one in ports[:MOST_LINES])
     return f"{before}{shown}{f' and {len(ports) - MOST_LINES} more' if len(ports) > MOST_LINES else ''}"
 
 
@@ -252,13 +258,13 @@ def _section(title: str, lines: Sequence[str]) -> list[str]:
     return [title, *(f"  {line}" for line in lines[:MOST_LINES]), *more]
 
 
-def _tree_lines(tree: Branch, asked: tuple[int, int], depth: int) -> list[str]:
+def _tree_lines(tree: Branch, asked: AbstractSet[tuple[int, int]], depth: int) -> list[str]:
     """A line for each port; under a port, those that its queue paused. Of many, those around the port asked for."""
-    here = "  <" if tree.port == asked else ""
+    here = "  <" if tree.port in asked else ""
     label = "in all" if depth == 1 else "paused"
     time = f"{label} {tree.xoffs:,} XOFF, {tree.paused_ns / 1e3:,.1f} us, from {tree.first_ns / 1e6:.3f} ms"
     lines = [f"{'  ' * depth}{_name(tree.port)}  {time}{here}"]
-    on_way = [branch for branch in tree.ordered if asked in branch.ports()]
+    on_way = [branch for branch in tree.ordered if asked & set(branch.ports())]
     others = [branch for branch in tree.ordered if branch not in on_way]
     shown = on_way + others[: max(0, MOST_BRANCHES - len(on_way))]
     for branch in shown:

@@ -49,7 +49,8 @@ def send_pause(st: State, n: int, into: int, priority: int, kind: int, time: int
         group.xon_sent += 1
     start = max(time, back.free_at)
     exact = int((PAUSE_BYTES + sim.gap) * back.ps_per_byte)
-    back.free_at = start + (exact - exact % sim.quantum if sim.quantum > 1 else exact)
+    rounded = exact - exact % sim.quantum if sim.quantum > 1 else exact
+    back.free_at = start + max(1, rounded)  # else XOFF and XON of one moment could arrive in either order
     p = allocate(st)
     if p < 0:
         return

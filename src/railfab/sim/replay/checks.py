@@ -140,7 +140,9 @@ def check_reachable(flows: Sequence[FlowRow], table: Table, network: Network, ro
     for _ in range(MAX_HOPS - 1):
         on = np.flatnonzero((node >= 0) & network.is_switch[node])
         group = routing.group[routing.row[node[on]], routing.destination[target[on]]]
-        node[on] = np.where(group >= 0, network.far[routing.members[routing.begin[group]]], -1)
+        node[on] = -1
+        on, group = on[group >= 0], group[group >= 0]
+        node[on] = network.far[routing.members[routing.begin[group]]]
     return [
         RailfabError(
             table.place(row, "dst"),

@@ -144,9 +144,13 @@ def _write(run: Run, results: Sequence[SeedResult], folder: Path) -> None:
     (folder / "flows.csv").write_text(rows_text(SavedFlow, _flows(run)))
     (folder / "pauses.csv").write_text(rows_text(SavedPause, _pauses(run)))
     if run.samples is not None:
-        ports = np.array(run.scenario.ports)
-        arrays = {"times_ns": run.samples.times_ns, "depth_bytes": run.samples.depth_bytes}
-        np.savez_compressed(folder / "samples.npz", ports=ports, sent_bytes=run.samples.sent_bytes, **arrays)
+        np.savez_compressed(
+            folder / "samples.npz",
+            ports=np.array(run.scenario.ports),
+            times_ns=run.samples.times_ns,
+            depth_bytes=run.samples.depth_bytes,
+            sent_bytes=run.samples.sent_bytes,
+        )
     (folder / "run.json").write_text(json.dumps(_document(run, results), indent=1) + "\n")
 
 

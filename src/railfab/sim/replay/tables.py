@@ -31,10 +31,10 @@ class Number:
     @property
     def meaning(self) -> str:
         kind = "a whole number" if self.whole else "a number"
-        start = f"{kind} above {self.least:g}" if self.above else f"{kind} from {self.least:g}"
-        if self.most >= LARGEST:
-            return start if self.above else f"{start} up"
-        return f"{start} to {self.most:,.0f}" if self.most > 1 else f"{start} to {self.most:g}"
+        most = "" if self.most >= LARGEST else f"{self.most:,.0f}" if self.most >= 1 else f"{self.most:g}"
+        if self.above:
+            return f"{kind} above {self.least:g}{most and f' and at most {most}'}"
+        return f"{kind} from {self.least:g} {f'to {most}' if most else 'up'}"
 
     def accepts(self, value: float) -> bool:
         if not math.isfinite(value) or value > self.most or (self.whole and value != int(value)):
@@ -127,8 +127,9 @@ def read_document(path: Path) -> dict[str, Any]:
     try:
         found = json.loads(text)
     except ValueError as error:
-        where = f"{path}, line {error.lineno}" if isinstance(error, json.JSONDecodeError) else str(path)
-        raise RailfabError(where, f"is not JSON ({error})", "Correct the file") from None
+        at = f", line {error.lineno}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
+        problem = error.msg.lower() if isinstance(error, json.JSONDecodeError) else str(error)
+        raise RailfabError(f"{path}{at}", f"is not JSON ({problem})", "Correct the file") from None
     except RecursionError:
         raise RailfabError(str(path), "is nested too deeply", "Correct the file") from None
     if not isinstance(found, dict):

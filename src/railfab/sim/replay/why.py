@@ -29,8 +29,20 @@ class Ecn:
 
 
 @dataclass(frozen=True, slots=True)
+class CountedPort:
+    """A port, and how many XOFFs it got or caused."""
+
+    port: Port
+    xoffs: int
+
+
+@dataclass(frozen=True, slots=True)
 class Pfc:
-    """XOFF for what comes in by a port. threshold_bytes: at the first XOFF, else at the moment nearest to it."""
+    """XOFF for what comes in by a port.
+
+    threshold_bytes: at the first XOFF, else at the moment nearest to it. to_xoff_bytes: least difference to it, not
+    above 0 if XOFF was sent. caused_by: ports of the switch whose queues held most of these bytes when XOFF was sent.
+    """
 
     port: Port
     acted: bool
@@ -44,6 +56,7 @@ class Pfc:
     headroom_peak_bytes: int
     headroom_limit_bytes: float
     refused_packets: int
+    caused_by: tuple[CountedPort, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,26 +71,19 @@ class Sender:
 
 
 @dataclass(frozen=True, slots=True)
-class PausedPort:
-    """A port that the queue of another port paused."""
-
-    port: Port
-    xoffs: int
-
-
-@dataclass(frozen=True, slots=True)
 class Explanation:
     """pfc: for what comes in by the port. feeders: the same of the ports by which the flows of its queue come in, the
     nearest to XOFF first. paused_by: XOFFs by the peer, and the queues of the peer that caused them. pauses: ports that
-    this port's queue paused. trees: storms with this port in them."""
+    this port's queue paused. trees: storms with this port in them, or with the
+    peer that it paused."""
 
     port: SavedPort
     ecn: Ecn
     pfc: Pfc
     feeders: tuple[Pfc, ...]
-    paused_by: tuple[PausedPort, ...]
+    paused_by: tuple[CountedPort, ...]
     paused: str
-    pauses: tuple[PausedPort, ...]
+    pauses: tuple[CountedPort, ...]
     senders: tuple[Sender, ...]
     trees: tuple[Branch, ...]
     notes: tuple[str, ...]
@@ -88,6 +94,7 @@ def explain(run: SavedRun, name: str) -> Explanation:
     port = _port(run, name)
     at = (port.node, port.port)
     senders = _senders(run, at)
+    concerned = {at, (port.peer, port.peer_port)} if port.xoff_sent else {at}
     by_name = {(one.node, one.port): one for one in run.ports}
     fed_by = {sender.entered_by for sender in senders} - {at}
     feeders = [pfc_of(run, by_name[entry]) for entry in fed_by if port.is_switch]
@@ -100,7 +107,7 @@ def explain(run: SavedRun, name: str) -> Explanation:
         paused=_paused(run, port),
         pauses=_pauses(run, at),
         senders=senders,
-        trees=tuple(tree for tree in storms(run) if at in tree.ports()),
+        trees=tuple(tree for tree in storms(run) if concerned & set(tree.ports())),
         notes=_notes(run),
     )
 
@@ -162,7 +169,7 @@ def pfc_of(run: SavedRun, port: SavedPort) -> Pfc:
     if margin is not None:
         threshold = port.held_peak_bytes - port.headroom_peak_bytes + margin
     if first is not None:
-        margin, threshold = None, first.threshold_bytes
+        threshold = first.threshold_bytes
     return Pfc(
         port=(port.node, port.port),
         acted=port.xoff_sent > 0,
@@ -176,6 +183,11 @@ def pfc_of(run: SavedRun, port: SavedPort) -> Pfc:
         headroom_peak_bytes=port.headroom_peak_bytes,
         headroom_limit_bytes=port.headroom_limit_bytes,
         refused_packets=port.refused_packets,
+        caused_by=_counted(
+            (pause.node, pause.cause_port)
+            for pause in run.pauses
+            if _is_xoff_of(pause, port) and pause.cause_port is not None
+        ),
     )
 
 
@@ -220,14 +232,14 @@ def _sender(flow: SavedFlow, at: Port, into: dict[Port, Port]) -> Sender:
     return Sender(flow.flow, flow.src, flow.dst, flow.sent_bytes, entered)
 
 
-def _counted(ports: Iterable[Port]) -> tuple[PausedPort, ...]:
+def _counted(ports: Iterable[Port]) -> tuple[CountedPort, ...]:
     counts: dict[Port, int] = defaultdict(int)
     for port in ports:
         counts[port] += 1
-    return tuple(PausedPort(port, count) for port, count in sorted(counts.items(), key=lambda one: (-one[1], one[0])))
+    return tuple(CountedPort(port, count) for port, count in sorted(counts.items(), key=lambda one: (-one[1], one[0])))
 
 
-def _paused_by(run: SavedRun, port: SavedPort) -> tuple[PausedPort, ...]:
+def _paused_by(run: SavedRun, port: SavedPort) -> tuple[CountedPort, ...]:
     at = (port.node, port.port)
     return _counted(
         (pause.node, pause.cause_port)
@@ -236,7 +248,7 @@ def _paused_by(run: SavedRun, port: SavedPort) -> tuple[PausedPort, ...]:
     )
 
 
-def _pauses(run: SavedRun, at: Port) -> tuple[PausedPort, ...]:
+def _pauses(run: SavedRun, at: Port) -> tuple[CountedPort, ...]:
     return _counted(
         (pause.peer, pause.peer_port)
         for pause in run.pauses
