@@ -15,10 +15,10 @@ from railfab.sim.interpreted import on_python_objects
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
-INTERPRETED_FACTOR = 150
+INTERPRETED_FACTOR = 170
 """How many times slower the interpreted kernel is; measured in benchmarks/simulator.md."""
 
-COMPILE_S = 25
+COMPILE_S = 30
 """Seconds that compiling the kernel takes; measured in benchmarks/simulator.md."""
 
 _OPTIONS = {"nogil": True, "error_model": "numpy", "_nrt": False}
