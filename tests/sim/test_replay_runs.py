@@ -54,6 +54,16 @@ def test_columns_are_defined_as_in_the_reference(name: str) -> None:
     assert len(load(SCENARIOS / name).flows) == len(flows)
 
 
+@pytest.mark.parametrize("name", ["ls16_poisson_mix", "ls16_ring_ar", "ls64_perm_ecmp"])
+def test_every_port_sends_exactly_the_packets_of_the_reference(name: str) -> None:
+    """Flows and acknowledgements take the reference's paths: the same hash, seeds, ports and order of next hops."""
+    scenario = load(SCENARIOS / name)
+    counters = run(scenario, seed=1).engine.counters()
+    packets = (counters.sent_packets.sum(axis=1) + counters.ack_packets).tolist()
+    reference = {(int(port["node"]), int(port["port"])): int(port["tx_pkts"]) for port in rows(name, "ports.csv")}
+    assert dict(zip(scenario.ports, packets, strict=True)) == reference
+
+
 def test_p99_is_an_element_of_the_sorted_completion_times(tmp_path: Path) -> None:
     done = run(load(star(tmp_path / "star", senders=8, cc=1, ecn=1)), seed=1)
     flows = done.engine.flows()
