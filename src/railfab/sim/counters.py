@@ -91,7 +91,7 @@ class Counters:
             storm_packets=_shaped(q.storm_packets),
             storm_bytes=_shaped(q.storm_bytes),
             storms=_shaped(q.storms),
-            waiting_byte_ns=_shaped(q.waiting_byte_ns),
+            waiting_byte_ns=_shaped(q.waiting_byte_ps / PS_PER_NS),
             depth_bytes=_shaped(q.bytes),
             peak_bytes=_shaped(q.peak),
             xoff_sent=_shaped(i.xoff_sent),

@@ -11,9 +11,9 @@ from railfab.sim.kernel.records import EXPIRED, NAK, XOFF, XON, State
 from railfab.sim.network import Ints
 
 _PLACES = {
-    "sim": ("free", "free_count", "reserve", "active_count", "timer_count", "timer_order", "begin", "number"),
+    "sim": ("free", "free_count", "reserve", "active_count", "timer_count", "timer_order", "begin", "number", "stamp"),
     "queues": ("head", "tail"),
-    "links": ("listed", "tx_size", "tx_time"),
+    "links": ("listed", "last_queue", "tx_size", "tx_time"),
     "nodes": ("active", "busy_links", "flows_at"),
     "flows": ("resend_head", "resend_tail", "bitmap", "first_dependent"),
 }
@@ -39,9 +39,9 @@ def _without_places(st: State, name: str) -> np.ndarray:
     return kept.view(np.ndarray)
 
 
-_FIELDS = ("time", "link", "kind", "flow", "seq", "size", "group", "hop", "ce", "frames")
-_MEANINGLESS = {XOFF: ("flow", "seq", "size", "hop", "frames"), XON: ("flow", "seq", "size", "hop", "frames")}
-_MEANINGLESS |= {NAK: ("group", "hop", "frames"), EXPIRED: ("group", "hop", "frames")}
+_FIELDS = ("time", "link", "kind", "flow", "seq", "size", "group", "hop", "ce")
+_MEANINGLESS = {XOFF: ("flow", "seq", "size", "hop"), XON: ("flow", "seq", "size", "hop")}
+_MEANINGLESS |= {NAK: ("group", "hop"), EXPIRED: ("group", "hop")}
 
 
 def _content(st: State, at: Ints) -> Ints:

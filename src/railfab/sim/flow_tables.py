@@ -60,6 +60,7 @@ def flow_records(flows: Sequence[Flow], st: State, network: Network, framing: Fr
 
 
 def _set_transport(flows: Records, transports: Records) -> None:
+    flows.recovery = transports.recovery
     flows.reacts = transports.control == DCQCN
     flows.counts_bytes = flows.reacts * (transports.byte_counter > 0)
     flows.bytes_left = transports.byte_counter
@@ -76,6 +77,7 @@ def with_flows(st: State, fresh: Records, pairs: Ints) -> State:
         flows=flows,
         path=_extended(st.path, len(flows) * MAX_HOPS, NONE),
         back=_extended(st.back, len(flows) * MAX_HOPS, NONE),
+        steps=_extended(st.steps, len(flows) * MAX_HOPS, NONE),
         path_time=_extended(st.path_time, len(flows) * MAX_HOPS, 0),
         masks=_bitmaps(st, flows),
         nic_flows=_nic_flows(st, flows),
@@ -144,8 +146,8 @@ def forget(st: State, kept: Bools) -> State:
     st.nic_flows[served] = number[st.nic_flows[served]]
     flows = records(int(kept.sum()), FLOW)
     flows[:] = st.flows[kept]
-    masks = st.masks[np.repeat(kept[selective], BITMAP_WORDS)]
-    st = st._replace(path=st.path[hops], back=st.back[hops], path_time=st.path_time[hops], masks=masks)
+    st = st._replace(path=st.path[hops], back=st.back[hops], steps=st.steps[hops], path_time=st.path_time[hops])
+    st = st._replace(masks=st.masks[np.repeat(kept[selective], BITMAP_WORDS)])
     return st._replace(
         flows=flows,
         masks=_bitmaps(st, flows),

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from railfab.errors import RailfabError
 from railfab.sim.kernel.receiver import RUNS_AT_ONCE
 from railfab.sim.kernel.records import (
+    CACHE_LINE,
     DCQCN,
     DOWN,
     FIXED_RATE,
@@ -29,6 +30,7 @@ from railfab.sim.kernel.records import (
     QUEUES,
     SELECTIVE,
     SIM,
+    STAMPS,
     SWITCH,
     TIMER,
     TRANSPORT,
@@ -43,7 +45,6 @@ PS_PER_NS = 1000
 _LONGEST_WINDOW = (1 << 23) - 1
 _MOST_SLOTS = 1 << 12
 _LEAST_QUANTUM_BYTES = 1500
-_CACHE_LINE = 64
 BITMAP_WORDS = 64
 """Words of 32 packets that a receiver with selective recovery keeps beyond a gap."""
 
@@ -52,8 +53,8 @@ Records = np.recarray
 
 def records(count: int, dtype: np.dtype[np.void]) -> Records:
     """Zeroed records, the first at the beginning of a cache line."""
-    octets = np.zeros(count * dtype.itemsize + _CACHE_LINE, np.uint8)
-    first = -octets.ctypes.data % _CACHE_LINE
+    octets = np.zeros(count * dtype.itemsize + CACHE_LINE, np.uint8)
+    first = -octets.ctypes.data % CACHE_LINE
     return octets[first : first + count * dtype.itemsize].view(dtype).view(np.recarray)
 
 
@@ -90,6 +91,7 @@ def new_state(network: Network, routing: Routing, framing: Framing, *, seed: int
         table=np.zeros(0, np.int32),
         path=np.zeros(0, np.int32),
         back=np.zeros(0, np.int32),
+        steps=np.zeros(0, np.int32),
         path_time=np.zeros(0, np.int64),
         nic_flows=np.zeros(0, np.int32),
         dependents=np.zeros(0, np.int32),
@@ -97,7 +99,7 @@ def new_state(network: Network, routing: Routing, framing: Framing, *, seed: int
         pauses=records(0, PAUSE),
     )
     sim = st.sim[0]
-    sim.window, sim.quantum, sim.gap = window, quantum_ps, framing.gap_bytes
+    sim.window, sim.quantum, sim.gap, sim.frame = window, quantum_ps, framing.gap_bytes, framing.frame_bytes
     sim.slots = min(_MOST_SLOTS, _powers_of_two(int(network.delay_ns.max() * PS_PER_NS) // window + 4))
     sim.free = NONE
     sim.bitmap_words = BITMAP_WORDS
@@ -136,10 +138,12 @@ def set_network(st: State, network: Network, routing: Routing, framing: Framing)
     links.pause_delay = np.rint(network.pause_delay_ns * PS_PER_NS).astype(np.int64)
     links.delay_windows = links.delay // sim.window
     ack = (framing.ack_bytes + framing.gap_bytes) * links.ps_per_byte
-    links.ack_time = (ack / framing.ack_every).astype(np.int64) // quantum * quantum
+    links.ack_time = np.minimum((ack / framing.ack_every).astype(np.int64) // quantum * quantum, STAMPS)
     links.ack_delay = ack.astype(np.int64) // quantum * quantum
-    links.loss = network.loss_per_byte
+    links.loss, links.lossy = network.loss_per_byte, network.loss_per_byte > 0
     _set_queues(st.queues, network, int(sim.window))
+    fixed = np.repeat(links.up != DOWN, QUEUES) & (st.queues.storm == 0) & (st.queues.alpha <= 0)
+    st.queues.takes = np.where(fixed, np.minimum(st.queues.limit, NEVER), -1)
     _set_ingress(st.ingress, network)
     nodes.kind = np.where(network.is_switch, SWITCH, NIC)
     nodes.shared = network.shared_bytes
@@ -147,6 +151,7 @@ def set_network(st: State, network: Network, routing: Routing, framing: Framing)
     nodes.hash_seed = network.hash_seed
     nodes.flowlet_gap = np.rint(network.flowlet_gap_ns * PS_PER_NS).astype(np.int64)
     nodes.rx_ps_per_byte = 8000.0 / network.rx_gbps
+    nodes.slow = nodes.rx_ps_per_byte > 0
     nodes.rx_buffer = network.rx_buffer_bytes
     nodes.destination, nodes.row = routing.destination, routing.row
     order = np.argsort(network.near, kind="stable")
@@ -237,8 +242,7 @@ def with_tables(st: State, network: Network, routing: Routing) -> State:
         "at_groups": routing.group,
         "at_group_begin": routing.begin,
         "at_members": routing.members,
-        "at_queue_of": network.queue_of,
-        "at_group_of": network.priority_of,
+        "at_classes": np.stack([network.queue_of, network.priority_of], axis=-1),
     }
     begin = 0
     for name, part in parts.items():

@@ -7,7 +7,7 @@ import numpy as np
 from railfab.sim.fast_forward.loads import Loads
 from railfab.sim.fast_forward.policy import Policy
 from railfab.sim.fast_forward.trains import remaining_frames
-from railfab.sim.kernel.records import FIXED_RATE, NO_RECOVERY, SELECTIVE, State
+from railfab.sim.kernel.records import FIXED_RATE, MOST_FRAMES, NO_RECOVERY, SELECTIVE, State
 from railfab.sim.network import Floats, Framing, Ints
 
 _HEADROOM_SHARE = 0.25
@@ -27,7 +27,7 @@ def train_lengths(st: State, loads: Loads, policy: Policy, framing: Framing) -> 
     whole = (transport.control == FIXED_RATE) | (transport.recovery == SELECTIVE) | (transport.recovery == NO_RECOVERY)
     lossy = loads.any_on_path(st.links.loss > 0) | _limited(st, loads)
     most = np.minimum(frames, remaining_frames(st, loads.numbers) // policy.least_trains)
-    return np.where(whole | lossy | (flows.dynamic > 0), 1, np.maximum(1, most)).astype(np.int64)
+    return np.where(whole | lossy | (flows.dynamic > 0), 1, np.clip(most, 1, MOST_FRAMES)).astype(np.int64)
 
 
 def _limited(st: State, loads: Loads) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from railfab.sim.jit import called
 from railfab.sim.kernel.records import DOWN, LOST, NO_RECOVERY, State
-from railfab.sim.kernel.wheel import order_of, push, release_packet
+from railfab.sim.kernel.wheel import frames_of, order_of, push, release_packet
 
 
 @called
@@ -13,8 +13,7 @@ def packet_lost(st: State, p: int, time: int) -> None:
     sim, packet = st.sim[0], st.packets[p]
     flow = packet.flow
     f = st.flows[flow]
-    sim.in_flight -= 1
-    f.dropped += packet.frames
+    f.dropped += frames_of(st, packet.size)
     if f.armed and st.transports[f.transport].recovery != NO_RECOVERY:
         release_packet(st, p)
         return
@@ -29,7 +28,7 @@ def lost_on_link(st: State, p: int, time: int) -> bool:
     link = st.links[packet.link]
     if packet.ce >= 0 and link.up != DOWN and time > link.lost_until:
         return False
-    link.lost_packets += packet.frames
+    link.lost_packets += frames_of(st, packet.size)
     link.lost_bytes += packet.size
     packet_lost(st, p, time)
     return True

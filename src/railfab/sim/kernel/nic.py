@@ -20,7 +20,7 @@ from railfab.sim.kernel.records import (
     STALLED,
     State,
 )
-from railfab.sim.kernel.routing import walk
+from railfab.sim.kernel.routing import step_of, walk
 from railfab.sim.kernel.transmit import acknowledgements, transmit
 from railfab.sim.kernel.wheel import activate, allocate, release_packet
 
@@ -93,6 +93,18 @@ def _follow_line_rate(st: State, flow: int) -> None:
 
 
 @called
+def _set_steps(st: State, flow: int, hops: int) -> None:
+    """Write what a flow's packets meet at each switch of their way, so that these need not look it up."""
+    f = st.flows[flow]
+    at = flow * MAX_HOPS
+    for hop in range(MAX_HOPS):
+        st.steps[at + hop] = NONE
+    if not f.dynamic:
+        for hop in range(1, hops):
+            st.steps[at + hop] = step_of(st, st.path[at + hop - 1], st.path[at + hop], f.traffic_class)
+
+
+@called
 def start_flow(st: State, flow: int, time: int) -> None:
     """Find the links of a flow and of its acknowledgements, and let it send; it waits where there is no route."""
     f = st.flows[flow]
@@ -106,6 +118,7 @@ def start_flow(st: State, flow: int, time: int) -> None:
         f.back_hops = 0
         return
     f.dynamic = dynamic
+    _set_steps(st, flow, there)
     f.back_hops, f.back_delay = back, delay
     if f.rate == 0.0:
         f.start = time
@@ -234,25 +247,24 @@ def _send(st: State, n: int, place: int, time: int) -> None:
     packet = st.packets[p]
     packet.kind, packet.flow, packet.seq, packet.ce, packet.hop, packet.group = DATA, flow, seq, 0, -1, NONE
     if seq == f.packets - 1:
-        packet.size, packet.frames = f.last_frame, f.last_train
+        packet.size, frames = f.last_frame, int(f.last_train)
         f.next_at = time + pacing_interval(f.last_frame, sim.gap * f.last_train, f.rate, sim.quantum)
     else:
-        packet.size, packet.frames = f.frame, f.train
+        packet.size, frames = f.frame, int(f.train)
         f.next_at = time + f.interval
     if seq < f.train_from:
-        packet.size, packet.frames = f.frame // f.train * f.train_before, f.train_before
-    f.sent_packets += packet.frames
+        packet.size, frames = f.frame // f.train * f.train_before, int(f.train_before)
+    f.sent_packets += frames
     f.sent_bytes += packet.size
-    sim.in_flight += 1
     queue = st.queues[nic.link * QUEUES + f.queue]
-    queue.tx_packets += packet.frames
+    queue.tx_packets += frames
     queue.tx_bytes += packet.size
     queue.taken_bytes += packet.size
     if f.counts_bytes and f.target_rate > 0.0:
         count_bytes(st, flow, packet.size)
     if f.sent == f.packets and f.resend_head < 0:
         _unlist(st, n, place)
-    transmit(st, p, nic.link, time + acknowledgements(st, link, packet.frames))
+    transmit(st, p, nic.link, time + acknowledgements(st, link, frames))
 
 
 @inlined

@@ -9,7 +9,7 @@ from railfab.sim.kernel.loss import packet_lost
 from railfab.sim.kernel.pfc import send_pause, threshold, watch_from
 from railfab.sim.kernel.records import NEVER, NONE, QUEUES, XON, State
 from railfab.sim.kernel.transmit import acknowledgements, transmit
-from railfab.sim.kernel.wheel import next_random
+from railfab.sim.kernel.wheel import frames_of, next_random
 
 
 @inlined
@@ -32,12 +32,13 @@ def leave_buffer(st: State, n: int, p: int, time: int) -> None:
 
 
 @called
-def _mark_train(queue: Any, packet: Any) -> None:
+def _mark_train(st: State, queue: Any, packet: Any) -> None:
     """Mark the frames of a train one by one, each by the bytes behind it."""
-    size = packet.size // packet.frames
+    frames = frames_of(st, packet.size)
+    size = packet.size // frames
     behind = queue.bytes + packet.size
     marked = 0
-    for _ in range(packet.frames):
+    for _ in range(frames):
         behind -= size
         if behind <= queue.kmin:
             break
@@ -51,10 +52,10 @@ def _mark_train(queue: Any, packet: Any) -> None:
 
 
 @inlined
-def _mark(queue: Any, packet: Any) -> None:
+def _mark(st: State, queue: Any, packet: Any) -> None:
     """Mark at dequeue, by the bytes left in the queue: RED without averaging (Zhu et al. 2015, CP algorithm)."""
-    if packet.frames > 1:
-        _mark_train(queue, packet)
+    if packet.size > st.sim[0].frame:
+        _mark_train(st, queue, packet)
     elif queue.bytes > queue.kmin:
         if queue.bytes < queue.kmax:
             queue.random = next_random(queue.random)
@@ -102,9 +103,13 @@ def _next_queue(st: State, out: int, ready: int) -> int:
 
 @inlined
 def _pick(st: State, out: int, ready: int) -> int:
-    q = 0
+    """The queue that a link serves next of those in `ready`."""
+    q = int(st.links[out].last_queue)
+    if ready == 1 << q:
+        return q
     if ready & (ready - 1):
         return _next_queue(st, out, ready)
+    q = 0
     while not ready >> q & 1:
         q += 1
     return q
@@ -113,7 +118,7 @@ def _pick(st: State, out: int, ready: int) -> int:
 @inlined
 def _acknowledgements(st: State, out: int, q: int) -> int:
     """Time that acknowledgements take before the first packet of a queue [ps]."""
-    return acknowledgements(st, st.links[out], st.packets[st.queues[out * QUEUES + q].head].frames)
+    return acknowledgements(st, st.links[out], frames_of(st, st.packets[st.queues[out * QUEUES + q].head].size))
 
 
 @inlined
@@ -122,27 +127,27 @@ def _serve(st: State, n: int, out: int, q: int, start: int) -> None:
     link, queue = st.links[out], st.queues[out * QUEUES + q]
     p = queue.head
     packet = st.packets[p]
+    size = packet.size
     queue.head = packet.next
     if queue.head < 0:
-        link.waiting &= ~(1 << q)
-    queue.bytes -= packet.size
-    queue.packets -= 1
-    queue.deficit = max(queue.deficit - packet.size, 0)
-    queue.waiting_byte_ns += packet.size * ((start - packet.time) * 0.001)
+        link.waiting ^= 1 << q
+    queue.bytes -= size
+    queue.deficit = max(queue.deficit - size, 0)
+    queue.waiting_byte_ps += size * (start - packet.time)
     leave_buffer(st, n, p, start)
-    _mark(queue, packet)
-    queue.tx_bytes += packet.size
-    queue.tx_packets += packet.frames
+    _mark(st, queue, packet)
+    queue.tx_bytes += size
+    queue.tx_packets += frames_of(st, size)
     transmit(st, p, out, start)
 
 
 @inlined
 def drain(st: State, n: int, out: int, until: int) -> None:
-    """Send what a link begins to send by this time."""
+    """Send what a link begins to send by this time. Nothing waits before a link that is down."""
     link = st.links[out]
     while True:
         ready = link.waiting & ~link.paused
-        if ready == 0 or link.up == 0:
+        if ready == 0:
             break
         q = _pick(st, out, ready)
         start = max(link.free_at, st.packets[st.queues[out * QUEUES + q].head].time)
@@ -156,7 +161,7 @@ def _next_start(st: State, out: int) -> tuple[int, int]:
     """When a link begins to send its next packet, and from which queue."""
     link = st.links[out]
     ready = link.waiting & ~link.paused
-    if ready == 0 or link.up == 0:
+    if ready == 0:
         return NEVER, 0
     q = _pick(st, out, ready)
     return max(link.free_at, st.packets[st.queues[out * QUEUES + q].head].time), q
@@ -210,14 +215,14 @@ def settle_switch(st: State, n: int, time: int) -> None:
 @called
 def drop_down(st: State, p: int, at: int, time: int) -> None:
     """Drop a packet whose link is down."""
-    st.queues[at].down_packets += st.packets[p].frames
+    st.queues[at].down_packets += frames_of(st, st.packets[p].size)
     drop_at_egress(st, p, at, time)
 
 
 @called
 def drop_at_egress(st: State, p: int, at: int, time: int) -> None:
     queue, packet = st.queues[at], st.packets[p]
-    queue.dropped_packets += packet.frames
+    queue.dropped_packets += frames_of(st, packet.size)
     queue.dropped_bytes += packet.size
     packet_lost(st, p, time)
 
@@ -225,7 +230,7 @@ def drop_at_egress(st: State, p: int, at: int, time: int) -> None:
 @called
 def drop_in_storm(st: State, p: int, at: int, time: int) -> None:
     queue, packet = st.queues[at], st.packets[p]
-    queue.storm_packets += packet.frames
+    queue.storm_packets += frames_of(st, packet.size)
     queue.storm_bytes += packet.size
     packet_lost(st, p, time)
 
@@ -239,7 +244,6 @@ def drop_waiting(st: State, n: int, at: int, time: int) -> None:
         p = queue.head
         queue.head = st.packets[p].next
         queue.bytes -= st.packets[p].size
-        queue.packets -= 1
         leave_buffer(st, n, p, time)
         if queue.storm:
             drop_in_storm(st, p, at, time)
@@ -262,10 +266,12 @@ def watch(st: State, n: int, at: int, time: int) -> None:
                 watch_from(st, at, queue.paused_since + queue.restore)
             else:
                 queue.storm = 0
+                queue.takes = int(min(queue.limit, NEVER)) if link.up and queue.alpha <= 0.0 else -1
     elif stopped and queue.detect > 0:
         if time < queue.paused_since + queue.detect:
             watch_from(st, at, queue.paused_since + queue.detect)
         else:
             queue.storm = 1
+            queue.takes = -1
             queue.storms += 1
             drop_waiting(st, n, at, time)

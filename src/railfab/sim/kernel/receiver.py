@@ -17,7 +17,7 @@ from railfab.sim.kernel.records import (
     State,
 )
 from railfab.sim.kernel.transmit import acknowledge
-from railfab.sim.kernel.wheel import add_timer, allocate, order_of, push, release_packet
+from railfab.sim.kernel.wheel import add_timer, allocate, frames_of, order_of, push, release_packet
 
 RUNS_AT_ONCE = 2
 """Most runs of missing packets that one packet's arrival asks for; those left are asked for at the next."""
@@ -152,11 +152,8 @@ def receive(st: State, p: int, time: int) -> None:
     packet = st.packets[p]
     flow = packet.flow
     f = st.flows[flow]
-    st.sim[0].in_flight -= 1
-    f.received += packet.frames
-    f.received_bytes += packet.size
-    recovery = st.transports[f.transport].recovery
-    new = _selective(st, flow, packet.seq, time) if recovery == SELECTIVE else _go_back_n(st, flow, packet.seq, time)
+    f.received += frames_of(st, packet.size)
+    new = _selective(st, flow, packet.seq, time) if f.recovery == SELECTIVE else _go_back_n(st, flow, packet.seq, time)
     marked = packet.ce > 0
     if marked:
         f.received_marked += packet.ce

@@ -18,6 +18,7 @@ from railfab.sim.kernel.records import (
     NIC,
     NONE,
     QUEUES,
+    STEP_BITS,
     State,
 )
 from railfab.sim.kernel.wheel import next_random
@@ -59,6 +60,14 @@ def flow_hash(node: Any, source: int, target: int, entropy: int, into: int) -> i
 def group_of(st: State, n: int, destination: int) -> int:
     sim = st.sim[0]
     return int(st.table[sim.at_groups + st.nodes[n].row * sim.destinations + destination])
+
+
+@inlined
+def step_of(st: State, into: int, out: int, traffic_class: int) -> int:
+    """The step (`STEP_BITS`) of a class that comes in by one link of a switch and leaves by another."""
+    sim = st.sim[0]
+    at = sim.at_classes + 2 * (into * sim.classes + traffic_class)
+    return int((out * QUEUES + st.table[at]) << STEP_BITS | (st.table[at + 1] + 1))
 
 
 @called

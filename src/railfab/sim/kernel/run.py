@@ -26,6 +26,7 @@ from railfab.sim.kernel.records import (
     QUEUES,
     REACHED,
     RX_READY,
+    STAMPS,
     START,
     TIMEOUT,
     UP,
@@ -36,68 +37,65 @@ from railfab.sim.kernel.records import (
 )
 from railfab.sim.kernel.slow_host import look_at_backlog, takes
 from railfab.sim.kernel.switch import arrive, end_window
-from railfab.sim.kernel.wheel import allocate, order_of, push_in, release_packet, remove_timer
+from railfab.sim.kernel.wheel import allocate, frames_of, order_of, push_in, release_packet, remove_timer
 
 _BUCKETS = 256
+_FEW = 24
+"""Up to so many keys are sorted by insertion alone."""
 _TIME_SHIFT, _LINK_SHIFT, _LINK_MASK, _PACKET_MASK = 40, 23, (1 << 17) - 1, MOST_PACKETS - 1
 """Equal times are in order of links, or of flows; it depends on no place in memory."""
 
 
 @inlined
-def _insertion_sort(keys: Any, first: int, count: int) -> None:
-    for place in range(first + 1, first + count):
-        key = keys[place]
-        before = place - 1
-        while before >= first and keys[before] > key:
-            keys[before + 1] = keys[before]
-            before -= 1
-        keys[before + 1] = key
-
-
-@inlined
-def _sort(keys: Any, spare: Any, starts: Any, count: int, window: int) -> None:
-    """Sort keys by time: into buckets of equal spans, then by insertion."""
-    if count > 24:
-        scale = (_BUCKETS << 20) // window
-        for bucket in range(_BUCKETS + 1):
-            starts[bucket] = 0
-        for place in range(count):
-            starts[(((keys[place] >> _TIME_SHIFT) * scale) >> 20) + 1] += 1
-        for bucket in range(_BUCKETS):
-            starts[bucket + 1] += starts[bucket]
-        for place in range(count):
-            bucket = ((keys[place] >> _TIME_SHIFT) * scale) >> 20
-            spare[starts[bucket]] = keys[place]
-            starts[bucket] += 1
-        for place in range(count):
-            keys[place] = spare[place]
-    _insertion_sort(keys, 0, count)
-
-
-@inlined
 def _gather(st: State, n: int, end: int, keys: Any) -> int:
-    """Take the packets that arrive at a node before `end` as keys (time, link, packet), unsorted; their number."""
+    """Write the packets that arrive at a node before `end` to the end of `keys` as (time, link, packet)."""
     sim = st.sim[0]
     at = sim.at_slots + n * sim.slots + (sim.number & (sim.slots - 1))
     p = st.table[at]
     st.table[at] = NONE
-    count = 0
-    capacity = keys.size
+    place = keys.size
     while p >= 0:
         packet = st.packets[p]
         following = packet.next
         if packet.time < end:
             offset = max(packet.time - sim.begin, 0)
-            count += 1
-            keys[capacity - count] = offset << _TIME_SHIFT | (packet.link & _LINK_MASK) << _LINK_SHIFT | p
+            place -= 1
+            keys[place] = offset << _TIME_SHIFT | (packet.link & _LINK_MASK) << _LINK_SHIFT | p
         else:
             packet.next = st.table[at]
             st.table[at] = p
         p = following
+    count = int(keys.size - place)
     st.nodes[n].pending -= count
-    for place in range(count):
-        keys[place] = keys[capacity - count + place]
     return count
+
+
+@inlined
+def _sort(keys: Any, count: int, window: int, starts: Any, found: Any) -> None:
+    """Sort the last keys by time into `found`: into buckets of equal spans, then by insertion."""
+    first = keys.size - count
+    if count > _FEW:
+        scale = (_BUCKETS << 20) // window
+        for bucket in range(_BUCKETS + 1):
+            starts[bucket] = 0
+        for place in range(first, keys.size):
+            starts[(((keys[place] >> _TIME_SHIFT) * scale) >> 20) + 1] += 1
+        for bucket in range(_BUCKETS):
+            starts[bucket + 1] += starts[bucket]
+        for place in range(first, keys.size):
+            bucket = ((keys[place] >> _TIME_SHIFT) * scale) >> 20
+            found[starts[bucket]] = keys[place]
+            starts[bucket] += 1
+    else:
+        for place in range(count):
+            found[place] = keys[first + place]
+    for place in range(1, count):
+        key = found[place]
+        before = place - 1
+        while before >= 0 and found[before] > key:
+            found[before + 1] = found[before]
+            before -= 1
+        found[before + 1] = key
 
 
 @called
@@ -127,11 +125,11 @@ def _control_event(st, n, p, time):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _nic_window(st: State, n: int, keys: Any, count: int, end: int) -> None:
+def _nic_window(st: State, n: int, order: Any, count: int, end: int) -> None:
     """Process the packets and events of a NIC in a window, and send."""
     flow, acks = NONE, 0
     for place in range(count):
-        p = keys[place] & _PACKET_MASK
+        p = order[place] & _PACKET_MASK
         packet = st.packets[p]
         time = packet.time
         if packet.kind != DATA:
@@ -140,24 +138,40 @@ def _nic_window(st: State, n: int, keys: Any, count: int, end: int) -> None:
             continue
         if (packet.ce < 0 or st.links[packet.link].up != UP) and lost_on_link(st, p, time):
             continue
-        if st.nodes[n].rx_ps_per_byte > 0.0 and not takes(st, n, p, time):
+        if st.nodes[n].slow and not takes(st, n, p, time):
             continue
         if packet.flow != flow:
             if acks:
                 acknowledge_all(st, flow, acks)
             flow, acks = packet.flow, 0
-        acks += packet.frames
+        acks += frames_of(st, packet.size)
         receive(st, p, time)
     if acks:
         acknowledge_all(st, flow, acks)
     emit(st, n, end)
 
 
+@called
+def _switch_event(st: State, n: int, p: int, time: int) -> None:
+    """Anything but data arrives at a switch; what it sends before is sent."""
+    packet = st.packets[p]
+    if packet.kind == WATCHDOG:
+        drain_all(st, n, time)
+        watch(st, n, packet.flow, time)
+    else:
+        settle(st, n, packet.link, time)
+        if packet.kind == XOFF:
+            hold(st, packet.link, packet.group, time)
+        else:
+            let_go(st, packet.link, packet.group, time)
+    release_packet(st, p)
+
+
 @inlined
-def _switch_window(st: State, n: int, keys: Any, count: int, end: int) -> None:
+def _switch_window(st: State, n: int, order: Any, count: int, end: int) -> None:
     """Process the packets and events of a switch in a window, and send."""
     for place in range(count):
-        p = keys[place] & _PACKET_MASK
+        p = order[place] & _PACKET_MASK
         packet = st.packets[p]
         time = packet.time
         if packet.kind == DATA:
@@ -165,16 +179,7 @@ def _switch_window(st: State, n: int, keys: Any, count: int, end: int) -> None:
                 continue
             arrive(st, n, p, time)
             continue
-        if packet.kind == WATCHDOG:
-            drain_all(st, n, time)
-            watch(st, n, packet.flow, time)
-        else:
-            settle(st, n, packet.link, time)
-            if packet.kind == XOFF:
-                hold(st, packet.link, packet.group, time)
-            else:
-                let_go(st, packet.link, packet.group, time)
-        release_packet(st, p)
+        _switch_event(st, n, p, time)
     end_window(st, n, end)
 
 
@@ -213,7 +218,7 @@ def _still_active(st: State, n: int) -> bool:
 
 
 @called
-def advance(st: State, until: int, stop_when_done: bool, keys: Any, spare: Any, starts: Any) -> int:
+def advance(st: State, until: int, stop_when_done: bool, keys: Any, order: Any, starts: Any) -> int:
     """Run until this time [ps], or until all flows are done. Returns why it stopped."""
     sim = st.sim[0]
     while sim.now < until:
@@ -229,6 +234,7 @@ def advance(st: State, until: int, stop_when_done: bool, keys: Any, spare: Any, 
             if sim.now >= until:
                 break
         sim.number = sim.now // sim.window
+        sim.stamp = sim.number & STAMPS
         sim.begin = sim.number * sim.window
         end = min(sim.begin + sim.window, until)
         _fire_timers(st, end)
@@ -239,12 +245,12 @@ def advance(st: State, until: int, stop_when_done: bool, keys: Any, spare: Any, 
             count = 0
             if st.table[sim.at_slots + n * sim.slots + (sim.number & (sim.slots - 1))] >= 0:
                 count = _gather(st, n, end, keys)
-                _sort(keys, spare, starts, count, sim.window)
+                _sort(keys, count, sim.window, starts, order)
             if node.kind == NIC:
                 if count or (node.flow_count > 0 and node.ready < end):
-                    _nic_window(st, n, keys, count, end)
+                    _nic_window(st, n, order, count, end)
             else:
-                _switch_window(st, n, keys, count, end)
+                _switch_window(st, n, order, count, end)
         kept = 0
         for place in range(sim.active_count):
             n = st.table[sim.at_active + place]

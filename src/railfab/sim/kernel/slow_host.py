@@ -7,7 +7,7 @@ from railfab.sim.kernel.loss import packet_lost
 from railfab.sim.kernel.nic import emit
 from railfab.sim.kernel.pfc import send_pause
 from railfab.sim.kernel.records import QUEUES, RX_READY, XOFF, XON, State
-from railfab.sim.kernel.wheel import add_timer
+from railfab.sim.kernel.wheel import add_timer, frames_of
 
 
 @called
@@ -18,7 +18,7 @@ def takes(st: State, n: int, p: int, time: int) -> bool:
     begins = max(nic.rx_free_at, time)
     backlog = (begins - time) / nic.rx_ps_per_byte + packet.size
     if backlog > nic.rx_buffer:
-        nic.rx_dropped_packets += packet.frames
+        nic.rx_dropped_packets += frames_of(st, packet.size)
         nic.rx_dropped_bytes += packet.size
         packet_lost(st, p, time)
         return False

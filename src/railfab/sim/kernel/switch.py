@@ -16,23 +16,24 @@ from railfab.sim.kernel.queues import (
     settle,
     settle_switch,
 )
-from railfab.sim.kernel.records import ADAPTIVE, MAX_HOPS, NONE, QUEUES, XOFF, State
-from railfab.sim.kernel.routing import choose
+from railfab.sim.kernel.records import ADAPTIVE, DOWN, MAX_HOPS, NONE, QUEUE_BITS, QUEUES, STEP_BITS, XOFF, State
+from railfab.sim.kernel.routing import choose, step_of
 from railfab.sim.kernel.transmit import acknowledgements, transmit
+from railfab.sim.kernel.wheel import frames_of
 
 
 @called
 def _drop_at_ingress(st: State, p: int, priority: int, time: int) -> None:
     packet = st.packets[p]
     group = st.ingress[packet.link * QUEUES + max(priority, 0)]
-    group.dropped_packets += packet.frames
+    group.dropped_packets += frames_of(st, packet.size)
     group.dropped_bytes += packet.size
     packet_lost(st, p, time)
 
 
 @called
 def _drop_unrouted(st: State, n: int, p: int, time: int) -> None:
-    st.nodes[n].unrouted_packets += st.packets[p].frames
+    st.nodes[n].unrouted_packets += frames_of(st, st.packets[p].size)
     st.nodes[n].unrouted_bytes += st.packets[p].size
     packet_lost(st, p, time)
 
@@ -69,37 +70,26 @@ def _admitted_under_pressure(st: State, n: int, p: int, priority: int, time: int
 
 
 @inlined
-def _admitted(st: State, n: int, p: int, priority: int, time: int) -> bool:
-    """Admit a packet to the shared buffer. Links that were not brought to this time only overstate its use."""
-    packet, node = st.packets[p], st.nodes[n]
-    size = packet.size
+def _fits(node: Any, group: Any, lossless: bool, size: int) -> bool:
+    """Whether the shared buffer takes a packet below every threshold and no watermark rises.
+
+    Links that were not brought to this time only overstate the use of the buffer.
+    """
     left = node.shared - node.used - size
-    if priority < 0:
-        if left < 0.0:
-            return _admitted_under_pressure(st, n, p, priority, time)
-        node.used += size
-        return True
-    group = st.ingress[packet.link * QUEUES + priority]
+    if not lossless:
+        return bool(left >= 0.0)
     held = group.bytes + size
     limit = group.xoff
     if group.alpha > 0.0:
         limit = group.alpha * left
-    if held >= limit or held > group.peak or group.headroom_used > 0 or left < 0.0:
-        return _admitted_under_pressure(st, n, p, priority, time)
-    group.bytes = held
-    node.used += size
-    return True
+    return bool(held < limit and held <= group.peak and group.headroom_used == 0 and left >= 0.0)
 
 
 @inlined
-def _pass_through(st: State, n: int, p: int, out: int, queue: Any, time: int) -> None:
-    """Send a packet that finds its link idle: the queue and the buffer hold it for no time."""
-    size, frames = st.packets[p].size, st.packets[p].frames
-    queue.peak = max(queue.peak, size if frames == 1 else size // frames)
-    leave_buffer(st, n, p, time)
-    queue.tx_bytes += size
-    queue.tx_packets += frames
-    transmit(st, p, out, time + acknowledgements(st, st.links[out], frames))
+def _enter_buffer(node: Any, group: Any, lossless: bool, size: int) -> None:
+    node.used += size
+    if lossless:
+        group.bytes += size
 
 
 @called
@@ -110,70 +100,48 @@ def _has_no_share(st: State, n: int, queue: Any, size: int, time: int) -> bool:
     return bool(queue.bytes + size > queue.alpha * (node.shared - node.used))
 
 
-@inlined
-def _refused_by_queue(st: State, n: int, queue: Any, size: int, time: int) -> bool:
-    """Whether a queue is too long for another packet: a fixed limit, or a share of the free shared buffer. Links that
-    were not brought to this time only overstate its use."""
-    if queue.bytes + size > queue.limit:
-        return True
-    node = st.nodes[n]
-    if queue.alpha > 0.0 and queue.bytes + size > queue.alpha * (node.shared - node.used):
-        return _has_no_share(st, n, queue, size, time)
-    return False
+@called
+def _refused_by_queue(st: State, n: int, p: int, at: int, time: int) -> bool:
+    """Whether a packet is dropped before a queue: by the watchdog, a link that is down, a fixed limit, or a share of
+    the free shared buffer. Links that were not brought to this time only overstate its use."""
+    queue, node, size = st.queues[at], st.nodes[n], st.packets[p].size
+    held = queue.bytes + size
+    if queue.storm:
+        drop_in_storm(st, p, at, time)
+    elif st.links[at >> QUEUE_BITS].up == DOWN:
+        drop_down(st, p, at, time)
+    elif held > queue.limit or (
+        queue.alpha > 0.0 and held > queue.alpha * (node.shared - node.used) and _has_no_share(st, n, queue, size, time)
+    ):
+        drop_at_egress(st, p, at, time)
+    else:
+        return False
+    queue.taken_bytes += size
+    return True
 
 
 @called
-def _chosen_now(st: State, n: int, flow: int, hop: int, into: int, queue: int, time: int) -> int:
-    """The link that is chosen for a packet when it arrives; by load, that of this moment."""
+def _chosen_step(st: State, n: int, p: int, time: int) -> int:
+    """The step (`STEP_BITS`) of a packet whose link is chosen when it arrives; NONE without a route."""
+    sim, packet = st.sim[0], st.packets[p]
+    traffic_class = st.flows[packet.flow].traffic_class
+    queue = st.table[sim.at_classes + 2 * (packet.link * sim.classes + traffic_class)]
     if st.nodes[n].balancing == ADAPTIVE:
         settle_switch(st, n, time)
-    return choose(st, n, flow, hop, into, queue, time)
+    out = choose(st, n, packet.flow, packet.hop, packet.link, queue, time)
+    return step_of(st, packet.link, out, traffic_class) if out >= 0 else NONE
 
 
 @inlined
-def arrive(st: State, n: int, p: int, time: int) -> None:
-    """A data packet arrives at a switch."""
-    sim, packet, node = st.sim[0], st.packets[p], st.nodes[n]
-    into = packet.link
-    flow = packet.flow
-    f = st.flows[flow]
-    queue_number = st.table[sim.at_queue_of + into * sim.classes + f.traffic_class]
-    priority = st.table[sim.at_group_of + into * sim.classes + f.traffic_class]
-    out = NONE
-    if f.dynamic == 0:
-        out = st.path[flow * MAX_HOPS + packet.hop + 1]
-    if out < 0 or st.links[out].near != n:
-        out = _chosen_now(st, n, flow, packet.hop, into, queue_number, time)
-    if out < 0:
-        _drop_unrouted(st, n, p, time)
-        return
-    settle(st, n, out, time)
-    link, at = st.links[out], out * QUEUES + queue_number
-    queue = st.queues[at]
-    if queue.storm:
-        queue.taken_bytes += packet.size
-        drop_in_storm(st, p, at, time)
-        return
-    if link.up == 0:
-        queue.taken_bytes += packet.size
-        drop_down(st, p, at, time)
-        return
-    if _refused_by_queue(st, n, queue, packet.size, time):
-        queue.taken_bytes += packet.size
-        drop_at_egress(st, p, at, time)
-        return
-    packet.group = priority
-    if not _admitted(st, n, p, priority, time):
-        return
-    queue.taken_bytes += packet.size
-    if link.waiting == 0 and link.free_at <= time and not link.paused >> queue_number & 1:
-        _pass_through(st, n, p, out, queue, time)
-        return
+def _enqueue(st: State, n: int, p: int, out: int, q: int, time: int) -> None:
+    sim, node, packet, link = st.sim[0], st.nodes[n], st.packets[p], st.links[out]
+    queue = st.queues[out * QUEUES + q]
     packet.time = time
     packet.next = NONE
     if queue.head < 0:
         queue.head = p
-        link.waiting |= 1 << queue_number
+        link.waiting |= 1 << q
+        link.last_queue = q
         if link.listed == 0:
             link.listed = 1
             st.table[sim.at_busy + node.outs + node.busy_links] = out
@@ -181,10 +149,47 @@ def arrive(st: State, n: int, p: int, time: int) -> None:
     else:
         st.packets[queue.tail].next = p
     queue.tail = p
-    queue.packets += 1
     queue.bytes += packet.size
-    if queue.bytes > queue.peak:
-        queue.peak = queue.bytes
+    queue.peak = max(queue.peak, queue.bytes)
+
+
+@inlined
+def arrive(st: State, n: int, p: int, time: int) -> None:
+    """A data packet arrives at a switch. One that finds its link idle is in the buffer for no time."""
+    packet, node = st.packets[p], st.nodes[n]
+    size = packet.size
+    step = int(st.steps[packet.flow * MAX_HOPS + packet.hop + 1])
+    if step < 0 or st.links[step >> (STEP_BITS + QUEUE_BITS)].near != n:
+        step = _chosen_step(st, n, p, time)
+        if step < 0:
+            _drop_unrouted(st, n, p, time)
+            return
+    at, priority = step >> STEP_BITS, (step & ((1 << STEP_BITS) - 1)) - 1
+    out, q = at >> QUEUE_BITS, at & (QUEUES - 1)
+    settle(st, n, out, time)
+    link, queue = st.links[out], st.queues[at]
+    if queue.bytes + size > queue.takes and _refused_by_queue(st, n, p, at, time):
+        return
+    packet.group = priority
+    lossless = priority >= 0
+    group = st.ingress[packet.link * QUEUES + max(priority, 0)]
+    fits = _fits(node, group, lossless, size)
+    if not fits and not _admitted_under_pressure(st, n, p, priority, time):
+        return
+    queue.taken_bytes += size
+    idle = link.waiting == 0 and link.free_at <= time and not link.paused >> q & 1
+    if fits and (not idle or (lossless and group.paused)):
+        _enter_buffer(node, group, lossless, size)
+    if not idle:
+        _enqueue(st, n, p, out, q, time)
+        return
+    if not fits or (lossless and group.paused):
+        leave_buffer(st, n, p, time)
+    frames = frames_of(st, size)
+    queue.peak = max(queue.peak, size if frames == 1 else size // frames)
+    queue.tx_bytes += size
+    queue.tx_packets += frames
+    transmit(st, p, out, time + acknowledgements(st, link, frames))
 
 
 @inlined

@@ -20,6 +20,13 @@ def next_random(state: int) -> int:
 
 
 @inlined
+def frames_of(st: State, size: int) -> int:
+    """Frames of a packet; only one can be shorter than the others."""
+    frame = st.sim[0].frame
+    return 1 if size <= frame else int((size + frame - 1) // frame)
+
+
+@inlined
 def allocate(st: State) -> int:
     """Take a packet from the pool; NONE where it is empty, which the reserve rules out."""
     sim = st.sim[0]
