@@ -1,0 +1,348 @@
+"""What a fabric does that changes, fails or spreads its load."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.sim.accounts import assert_all_packets_are_accounted_for
+from tests.sim.fabrics import (
+    LOSSLESS,
+    OCTETS,
+    engine_of,
+    flow,
+    incast,
+    leaf_spine,
+    limited,
+    lossless,
+    marking,
+    routes,
+    star,
+    without_cables,
+)
+
+from railfab.sim import QUEUES, Balancing, Engine, Flow, Network, Recovery, Routing, Transport
+
+FIXED = Transport(dcqcn=None)
+QUICK = replace(FIXED, timeout_ns=50_000.0)
+
+
+def balanced(network: Network, balancing: Balancing, gap_ns: float = 50_000.0) -> Network:
+    nodes = network.nodes
+    return replace(network, balancing=np.full(nodes, int(balancing)), flowlet_gap_ns=np.full(nodes, gap_ns))
+
+
+# Load balancing
+
+
+def _permutation_ns(balancing: Balancing, transport: Transport) -> float:
+    """When the last flow of a permutation between leaves is done."""
+    network = balanced(lossless(leaf_spine(4, 8, 8)), balancing)
+    flows = [flow(n, n, (n + 8) % 32, 2_000_000) for n in range(32)]
+    engine = engine_of(network, flows, framing=OCTETS, transports=[transport])
+    assert engine.run(1e9)
+    return float(engine.flows().finish_ns.max())
+
+
+def test_spray_carries_a_permutation_at_line_rate_and_hashing_does_not() -> None:
+    alone_ns = 2_000_000 / 12.5
+    spray_ns = _permutation_ns(Balancing.SPRAY, replace(FIXED, recovery=Recovery.SELECTIVE, reorder_packets=200))
+    assert spray_ns < 1.25 * alone_ns
+    assert (
+        _permutation_ns(Balancing.ADAPTIVE, replace(FIXED, recovery=Recovery.SELECTIVE, reorder_packets=200)) < spray_ns
+    )
+    assert _permutation_ns(Balancing.FLOW, FIXED) > 1.9 * alone_ns
+
+
+def test_spray_is_a_disaster_for_nics_that_go_back() -> None:
+    """Each packet that is overtaken counts as lost."""
+    network = balanced(leaf_spine(2, 2, 4), Balancing.SPRAY)
+    flows = [flow(0, 0, 2, 4_000_000), flow(1, 1, 3, 4_000_000)]
+    took = {}
+    for recovery, reorder in ((Recovery.GO_BACK_N, 0), (Recovery.SELECTIVE, 0), (Recovery.SELECTIVE, 100)):
+        transport = replace(QUICK, recovery=recovery, reorder_packets=reorder)
+        engine = engine_of(network, flows, framing=OCTETS, transports=[transport])
+        engine.run(50e6)
+        results = engine.flows()
+        assert results.out_of_order_packets.min() > 100
+        took[recovery, reorder] = results.retransmitted_packets.sum(), engine.now_ns
+    assert took[Recovery.GO_BACK_N, 0][0] > 8_000
+    assert took[Recovery.SELECTIVE, 0][0] > 100
+    assert took[Recovery.SELECTIVE, 100][0] == 0
+    assert took[Recovery.GO_BACK_N, 0][1] > 2 * took[Recovery.SELECTIVE, 100][1]
+
+
+def _uplinks_used(engine: Engine, leaf: int) -> int:
+    network = engine.network
+    up = (network.near == leaf) & network.is_switch[network.far]
+    return int((engine.counters().sent_packets[up].sum(axis=1) > 0).sum())
+
+
+def test_a_flowlet_moves_only_after_a_gap() -> None:
+    """4096 bytes at 1 Gb/s are 33 us apart."""
+    for gap_ns, used in ((50_000.0, 1), (20_000.0, 4)):
+        network = balanced(leaf_spine(2, 1, 4), Balancing.FLOWLET, gap_ns)
+        engine = engine_of(network, [flow(0, 0, 1, 400_000)], transports=[replace(FIXED, rate_gbps=1.0)])
+        assert engine.run(1e9)
+        assert _uplinks_used(engine, 2) == used
+        assert engine.flows().out_of_order_packets[0] == 0
+
+
+def test_adaptive_routing_keeps_two_full_flows_apart() -> None:
+    network = balanced(leaf_spine(2, 2, 2), Balancing.ADAPTIVE)
+    flows = [flow(0, 0, 2, 10_000_000), flow(1, 1, 3, 10_000_000)]
+    transport = replace(QUICK, recovery=Recovery.SELECTIVE, reorder_packets=100)
+    engine = engine_of(network, flows, framing=OCTETS, transports=[transport])
+    assert engine.run(1e9)
+    assert engine.flows().finish_ns.max() < 1.01 * 10_000_000 / 12.5
+    assert engine.counters().peak_bytes.max() <= 3_000
+
+
+# Links that fail
+
+
+def test_what_is_on_its_way_when_a_link_goes_down_is_lost_even_if_it_is_up_at_once() -> None:
+    """10 us of cable hold 125 packets of 80 ns, and the one that is being sent."""
+    network = star(2, delay_ns=10_000.0)
+    transport = replace(QUICK, recovery=Recovery.SELECTIVE)
+    engine = engine_of(network, [flow(0, 0, 1, 1_000_000)], framing=OCTETS, transports=[transport])
+    engine.run(40_000.0)
+    engine.reroute(without_cables(network, [0]), routes(without_cables(network, [0])))
+    assert engine.stalled() == (0,)
+    engine.run(41_000.0)
+    engine.reroute(network, routes(network))
+    assert engine.run(1e9)
+    counters = engine.counters()
+    assert abs(counters.lost_packets[0] - 125.5) <= 1.5
+    assert engine.flows().dropped_packets[0] == counters.lost_packets[0]
+    assert_all_packets_are_accounted_for(engine)
+
+
+@pytest.mark.parametrize("down_ns", [500.0, 5_000.0, 300_000.0])
+@pytest.mark.parametrize("at_ns", [30_000.0, 33_300.0, 36_900.0])
+def test_a_pause_does_not_outlive_its_cable(down_ns: float, at_ns: float) -> None:
+    """The far end forgets that it sent XOFF; an XOFF or XON on its way is lost, and all flows end."""
+    network = lossless(star(3), xoff_bytes=20_000.0)
+    engine = engine_of(network, incast(2, 2_000_000), framing=OCTETS, transports=[QUICK])
+    engine.run(at_ns)
+    for cables in ([1], [2]):
+        broken = without_cables(network, cables)
+        engine.reroute(broken, routes(broken))
+        engine.run(engine.now_ns + down_ns)
+        engine.reroute(network, routes(network))
+    assert engine.run(20e6)
+    engine.run(engine.now_ns + 100_000, stop_when_done=False)
+    counters = engine.counters()
+    assert counters.paused.sum() == 0
+    assert counters.held_bytes.sum() == 0
+    assert_all_packets_are_accounted_for(engine)
+
+
+def test_pause_frames_are_lost_with_their_cable() -> None:
+    lost = 0
+    for at_ns in np.arange(26_000.0, 27_200.0, 100.0):
+        network = lossless(star(3), xoff_bytes=100_000.0)
+        engine = engine_of(network, incast(2, 2_000_000), framing=OCTETS, transports=[QUICK])
+        engine.run(float(at_ns) - 7_000.0)
+        broken = without_cables(network, [1])
+        engine.reroute(broken, routes(broken))
+        engine.run(engine.now_ns + 5_000.0)
+        assert_all_packets_are_accounted_for(engine)
+        lost += engine.counters().lost_pauses.sum()
+    assert lost > 0
+
+
+def test_packets_for_a_link_that_is_down_are_dropped_until_routes_lead_elsewhere() -> None:
+    network = leaf_spine(2, 1, 2)
+    engine = engine_of(network, [flow(0, 0, 1, 5_000_000)], framing=OCTETS, transports=[QUICK])
+    engine.run(50_000.0)
+    used = engine.paths()[0][1]
+    broken = without_cables(network, [used // 2])
+    engine.reroute(broken, engine.routing)
+    engine.run(70_000.0)
+    assert engine.stalled() == ()
+    down = engine.counters().down_packets[used].sum()
+    assert down == pytest.approx(20_000 / 80 - 13, abs=15)
+    engine.reroute(broken, routes(broken))
+    assert engine.run(1e9)
+    assert engine.counters().down_packets.sum() == down
+    assert_all_packets_are_accounted_for(engine)
+
+
+def test_a_flow_whose_last_packets_are_lost_while_it_has_no_route_ends_when_it_has_one() -> None:
+    network = star(2)
+    engine = engine_of(network, [flow(0, 0, 1, 100_000)], framing=OCTETS, transports=[QUICK])
+    engine.run(8_100.0)
+    broken = without_cables(network, [1])
+    engine.reroute(broken, routes(broken))
+    engine.run(400_000.0)
+    assert engine.stalled() == (0,)
+    engine.reroute(network, routes(network))
+    assert engine.run(1e7)
+    assert engine.flows().received_packets[0] >= 100
+
+
+def test_flows_follow_the_rate_of_their_link() -> None:
+    network = star(2)
+    engine = engine_of(network, [flow(0, 0, 1, 2_500_000)], framing=OCTETS, transports=[FIXED])
+    engine.run(100_000.0)
+    engine.reroute(replace(network, rate_gbps=network.rate_gbps / 10), engine.routing)
+    engine.run(600_000.0)
+    engine.reroute(network, engine.routing)
+    assert engine.run(1e9)
+    expected_ns = 600_000 + (2_500_000 - 1_250_000 - 625_000) / 12.5 + 4_080
+    assert engine.flows().finish_ns[0] == pytest.approx(expected_ns, abs=2_000)
+
+
+# Pauses that last
+
+
+def _with_slow_host(network: Network, rx_gbps: float) -> Network:
+    slow = (network.far == 0)[:, None] & (np.arange(QUEUES) == LOSSLESS)
+    return replace(
+        network,
+        rx_gbps=np.where(np.arange(network.nodes) == 0, rx_gbps, np.inf),
+        pfc_sent=network.pfc_sent | slow,
+        xoff_bytes=np.where(slow, 30_000.0, network.xoff_bytes),
+        xon_gap_bytes=np.where(slow, 5_000.0, network.xon_gap_bytes),
+    )
+
+
+def test_a_watchdog_drops_a_queue_that_stays_paused_and_restores_it() -> None:
+    """A host that takes 1 Mb/s pauses its switch for 240 ms: after 100 us the switch drops for it, and after 200 us
+    without a pause no more."""
+    network = lossless(star(3), watchdog_detect_ns=np.full((6, QUEUES), 100_000.0))
+    network = replace(network, watchdog_restore_ns=np.full((6, QUEUES), 200_000.0))
+    transports = [replace(QUICK, timeout_ns=1_000_000.0)]
+    engine = engine_of(_with_slow_host(network, 0.001), incast(2, 1_000_000), framing=OCTETS, transports=transports)
+    engine.run(90_000.0)
+    assert engine.counters().storms.sum() == 0
+    engine.run(500_000.0)
+    counters = engine.counters()
+    assert counters.storms.sum() == counters.storms[1, LOSSLESS] == 1
+    assert counters.storm_packets[1, LOSSLESS] > 100
+    assert counters.depth_bytes.sum() == 0
+    engine.reroute(network, engine.routing)
+    engine.run(400e6, stop_when_done=False)
+    assert engine.active() == ()
+    assert engine.counters().storms.sum() == 1
+    assert_all_packets_are_accounted_for(engine)
+
+
+def test_a_short_pause_is_no_storm() -> None:
+    network = lossless(star(3), xoff_bytes=20_000.0, watchdog_detect_ns=np.full((6, QUEUES), 100_000.0))
+    engine = engine_of(network, incast(2, 5_000_000), framing=OCTETS, transports=[QUICK])
+    assert engine.run(1e9)
+    assert engine.counters().xoff_received.sum() > 50
+    assert engine.counters().storms.sum() == 0
+    assert engine.counters().storm_packets.sum() == 0
+
+
+def test_pauses_are_refreshed_in_their_interval() -> None:
+    network = lossless(star(3), pause_refresh_ns=np.full((6, QUEUES), 50_000.0))
+    engine = engine_of(_with_slow_host(network, 0.1), incast(1, 100_000), framing=OCTETS, transports=[FIXED])
+    engine.run(1_000_000.0)
+    counters = engine.counters()
+    assert counters.xoff_sent[1, LOSSLESS] == 1
+    assert counters.refreshed[1, LOSSLESS] == pytest.approx(counters.paused_ns[1, LOSSLESS] // 50_000, abs=1)
+
+
+def test_a_pause_stops_its_class_only() -> None:
+    network = _with_slow_host(lossless(star(3, classes=2)), 1.0)
+    flows = [flow(0, 1, 0, 10**7), flow(1, 1, 0, 1_000_000, traffic_class=1)]
+    engine = engine_of(replace(network, rx_buffer_bytes=np.full(4, 1e9)), flows, framing=OCTETS, transports=[FIXED])
+    engine.run(400_000.0)
+    assert engine.flows().received_packets[1] == 1_000
+    assert engine.counters().paused_ns[1, LOSSLESS] > 300_000
+
+
+def test_lossy_traffic_cannot_take_the_buffer_of_lossless_traffic() -> None:
+    """With a limited queue for the lossy class the lossless class loses nothing on the same chip."""
+    network = lossless(star(5, classes=2), xoff_bytes=40_000.0, shared_bytes=np.full(6, 400_000.0))
+    limit = network.limit_bytes.copy()
+    limit[:, 1] = 100_000.0
+    flows = [*incast(2, 2_000_000), *(flow(n + 2, n + 2, 0, 2_000_000, traffic_class=1) for n in (1, 2))]
+    engine = engine_of(replace(network, limit_bytes=limit), flows, framing=OCTETS, transports=[QUICK])
+    assert engine.run(1e9)
+    counters = engine.counters()
+    assert counters.dropped_packets[1, 1] > 100
+    assert counters.dropped_packets[:, LOSSLESS].sum() + counters.refused_packets.sum() == 0
+
+
+def test_a_queue_keeps_to_its_share_of_the_free_buffer() -> None:
+    """With alpha a and no other queue, q <= a (B - q): q <= B a / (1 + a)."""
+    network = replace(star(5), shared_bytes=np.full(6, 300_000.0))
+    network = replace(network, limit_alpha=np.full((10, QUEUES), 0.5))
+    engine = engine_of(network, incast(4, 2_000_000), framing=OCTETS, transports=[QUICK])
+    engine.run(300_000.0)
+    counters = engine.counters()
+    assert counters.peak_bytes[1].max() == pytest.approx(100_000.0, abs=2_000)
+    assert counters.dropped_packets[1].sum() > 100
+
+
+# Numbers of nodes and flows
+
+
+def _renumbered(network: Network, routing: Routing, flows: list[Flow], random: np.random.Generator):
+    """The same fabric with other numbers of nodes, cables and flows; addresses and hash seeds move with them."""
+    node = random.permutation(network.nodes)
+    cable = random.permutation(network.links // 2)
+    link = np.repeat(2 * cable, 2) + np.tile([0, 1], len(cable))
+    values = {}
+    for name in Network.__slots__:
+        value = getattr(network, name)
+        if name in ("near", "far"):
+            value = node[value]
+        if name == "nic_queue":
+            values[name] = value
+            continue
+        moved = np.empty_like(value)
+        moved[link if len(value) == network.links else node] = value
+        values[name] = moved
+    where = {"destination": np.empty_like(routing.destination), "row": np.empty_like(routing.row)}
+    for name, moved in where.items():
+        moved[node] = getattr(routing, name)
+    order = random.permutation(len(flows)).tolist()
+    others = [replace(flows[n], source=int(node[flows[n].source]), target=int(node[flows[n].target])) for n in order]
+    return Network(**values), replace(routing, members=link[routing.members], **where), others, link
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_other_numbers_of_nodes_links_and_flows_change_nothing(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    network = limited(lossless(leaf_spine(3, 3, 2), xoff_bytes=15_000.0), 1e6)
+    delays = np.repeat(random.uniform(900, 1500, network.links // 2), 2)
+    network = replace(network, delay_ns=delays, pause_delay_ns=delays)
+    ends = [random.choice(9, 2, replace=False) for _ in range(20)]
+    flows = [
+        flow(n, int(a), int(b), int(random.integers(10_000, 500_000)), start_ns=int(random.integers(0, 50_000)))
+        for n, (a, b) in enumerate(ends)
+    ]
+    other_network, other_routing, other_flows, link = _renumbered(network, routes(network), flows, random)
+    engine, other = (
+        Engine(network, routes(network), transports=[FIXED]),
+        Engine(other_network, other_routing, transports=[FIXED]),
+    )
+    engine.add(flows)
+    other.add(other_flows)
+    assert engine.run(1e9, stop_when_done=False) == other.run(1e9, stop_when_done=False)
+    finish = dict(zip(engine.flows().id.tolist(), engine.flows().finish_ns.tolist(), strict=True))
+    assert finish == dict(zip(other.flows().id.tolist(), other.flows().finish_ns.tolist(), strict=True))
+    ours, theirs = engine.counters(), other.counters()
+    assert ours.xoff_sent.sum() > 0
+    for name in ("sent_bytes", "peak_bytes", "xoff_sent", "paused_ns", "held_peak_bytes"):
+        np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name)[link], err_msg=name)
+
+
+def test_the_same_seed_gives_the_same_run_and_another_seed_another() -> None:
+    def run(seed: int) -> Engine:
+        engine = engine_of(marking(star(5), 20_000.0, 200_000.0, 0.2), incast(4, 2_000_000), seed=seed)
+        assert engine.run(1e9)
+        return engine
+
+    one, same, other = run(1), run(1), run(2)
+    assert one.fingerprint() == same.fingerprint() != other.fingerprint()
+    assert one.counters().marked_packets.sum() != other.counters().marked_packets.sum()
+    spread = [float(run(seed).flows().finish_ns.max()) for seed in range(3, 8)]
+    assert np.std(spread) < 0.1 * np.mean(spread)
