@@ -205,7 +205,7 @@ class Engine:
 
     def run(self, until_ns: float, *, stop_when_done: bool = True) -> bool:
         """Advance to this time, or until all flows are done. Whether they are."""
-        until = int(until_ns * PS_PER_NS)
+        until = round(until_ns * PS_PER_NS)
         while True:
             reason = self._call(ADVANCE, until, stop_when_done)
             if reason == GROW_POOL:

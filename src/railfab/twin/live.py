@@ -26,6 +26,7 @@ from railfab.forwarding import (
 )
 from railfab.intent import Job
 from railfab.sim import Dcqcn, Engine, Framing, Transport
+from railfab.sim.fast_forward import FastForward
 from railfab.topology import Topology
 from railfab.twin.change_queue import ChangeQueue
 from railfab.twin.fair_lock import FairLock
@@ -245,15 +246,17 @@ class LiveFabric:
         except Exception as error:  # noqa: BLE001 - a defect of the engine stops the job, whatever it is
             self._engine_error = error
 
-    def _new_engine(self) -> Engine:
+    def _new_engine(self) -> FastForward:
         """An engine without flows at the present time, on the present state."""
         state = self._simulated = self._state
-        engine = Engine(
-            state.network,
-            routing(self._links, state.routes),
-            seed=state.marking.seed,
-            framing=self._framing,
-            transports=(self._transport,),
+        engine = FastForward(
+            Engine(
+                state.network,
+                routing(self._links, state.routes),
+                seed=state.marking.seed,
+                framing=self._framing,
+                transports=(self._transport,),
+            )
         )
         engine.run(self._clock_ns, stop_when_done=False)
         return engine

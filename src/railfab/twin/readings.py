@@ -7,7 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from railfab.forwarding import ForwardingState
-from railfab.sim import QUEUES, Counters, Engine
+from railfab.sim import QUEUES, Counters
+from railfab.sim.fast_forward import FastForward
 from railfab.units import NS_PER_S
 
 MEAN_WINDOW_NS = NS_PER_S
@@ -31,7 +32,7 @@ class ControlTraffic:
     class of data. Axis (link * QUEUES + number,).
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: FastForward) -> None:
         self._engine = engine
         self.packets = np.zeros(engine.network.links * QUEUES)
         self.octets = np.zeros_like(self.packets)
@@ -56,7 +57,7 @@ class ControlTraffic:
 class Readings:
     """Counters of one engine, and gauges over windows of it. before: arrays of the engine before, to count on from."""
 
-    def __init__(self, engine: Engine, before: Arrays | None = None) -> None:
+    def __init__(self, engine: FastForward, before: Arrays | None = None) -> None:
         self._engine, self._before = engine, before
         self._control = ControlTraffic(engine)
         counters = engine.counters()

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from railfab.sim import Engine
+from railfab.sim.fast_forward import FastForward
 from railfab.workload.stages import Stage
 from railfab.workload.transfer import Transfer
 
@@ -47,7 +47,7 @@ class JobRun:
     """Runs the stages of a job on an engine."""
 
     def __init__(
-        self, name: str, stages: tuple[Stage, ...], repeat: int | None, engine: Engine, launch: Launch
+        self, name: str, stages: tuple[Stage, ...], repeat: int | None, engine: FastForward, launch: Launch
     ) -> None:
         self.name, self._stages, self._repeat = name, stages, repeat
         self._engine, self._launch = engine, launch

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -114,7 +115,7 @@ class FastForward:
 
     def _look_again(self, interval_ns: float) -> None:
         self._progress.interval_ns = interval_ns
-        self._progress.next_look_ns = self.now_ns + interval_ns
+        self._progress.next_look_ns = math.ceil(self.now_ns + interval_ns)  # a time that the engine can stop at
         self._meter = PortMeter.of(self.engine.state)
 
     # Time
