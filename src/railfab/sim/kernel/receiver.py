@@ -153,6 +153,7 @@ def receive(st: State, p: int, time: int) -> None:
     flow = packet.flow
     f = st.flows[flow]
     f.received += frames_of(st, packet.size)
+    f.received_bytes += packet.size
     new = _selective(st, flow, packet.seq, time) if f.recovery == SELECTIVE else _go_back_n(st, flow, packet.seq, time)
     marked = packet.ce > 0
     if marked:
