@@ -36,7 +36,7 @@ def sim(
         [sys.executable, *run, "sim", *map(str, arguments)],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         env={**os.environ, "COLUMNS": "200", "NO_COLOR": "1"},
         check=False,
     )

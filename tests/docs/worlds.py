@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-FOLDERS = ("inventory", "docs", "playbooks", "labs", "dashboards")
+FOLDERS = ("inventory", "docs", "playbooks", "labs", "dashboards", "tests")
 POD64, RING = "inventory/fabrics/pod64.yml", "inventory/jobs/ring.yml"
 COLLECTOR = "127.0.0.1:9804"
 START_S, COMMAND_S = 60.0, 120.0
