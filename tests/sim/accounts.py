@@ -53,8 +53,11 @@ def assert_all_packets_are_accounted_for(engine: Engine) -> None:
     taken = np.bincount(network.near, counters.taken_bytes.sum(axis=1), network.nodes)
     switches = network.is_switch
     np.testing.assert_array_equal(into[switches], (refused + taken + counters.unrouted_bytes)[switches])
-    received = np.bincount(state.flows.target, state.flows.received_bytes, network.nodes)
-    np.testing.assert_array_equal(into[~switches], (received + counters.rx_dropped_bytes)[~switches])
+    packets_on_wire = np.bincount(link[flying], minlength=network.links)
+    packets_arrived = counters.sent_packets.sum(axis=1) - counters.lost_packets - packets_on_wire
+    into_hosts = np.bincount(network.far, packets_arrived, network.nodes)
+    received = np.bincount(state.flows.target, engine.flows().received_packets, network.nodes)
+    np.testing.assert_array_equal(into_hosts[~switches], (received + counters.rx_dropped_packets)[~switches])
 
     # A flow
     here = np.concatenate([flying, waiting])

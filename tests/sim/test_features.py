@@ -95,7 +95,7 @@ def test_adaptive_routing_keeps_two_full_flows_apart() -> None:
     transport = replace(QUICK, recovery=Recovery.SELECTIVE, reorder_packets=100)
     engine = engine_of(network, flows, framing=OCTETS, transports=[transport])
     assert engine.run(1e9)
-    assert engine.flows().finish_ns.max() < 1.01 * 10_000_000 / 12.5
+    assert engine.flows().finish_ns.max() == pytest.approx(10_000_000 / 12.5 + 8_000, abs=500)
     assert engine.counters().peak_bytes.max() <= 3_000
 
 
@@ -141,10 +141,10 @@ def test_a_pause_does_not_outlive_its_cable(down_ns: float, at_ns: float) -> Non
 
 def test_pause_frames_are_lost_with_their_cable() -> None:
     lost = 0
-    for at_ns in np.arange(26_000.0, 27_200.0, 100.0):
+    for at_ns in np.arange(17_000.0, 20_000.0, 250.0):
         network = lossless(star(3), xoff_bytes=100_000.0)
         engine = engine_of(network, incast(2, 2_000_000), framing=OCTETS, transports=[QUICK])
-        engine.run(float(at_ns) - 7_000.0)
+        engine.run(float(at_ns))
         broken = without_cables(network, [1])
         engine.reroute(broken, routes(broken))
         engine.run(engine.now_ns + 5_000.0)
