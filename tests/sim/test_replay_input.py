@@ -58,7 +58,7 @@ MISTAKES = {
     "no key": (without_key("buffer"), "scenario.json, params: has no key buffer. Add buffer, a number above 0."),
     "no nodes": (
         without_key("nodes"),
-        "scenario.json: has no key nodes. Add nodes, a whole number from 1 to 1,048,576.",
+        "scenario.json: has no key nodes. Add nodes, a whole number from 1 to 65,536.",
     ),
     "payload 0": (
         in_file("scenario.json", '"payload": 1000', '"payload": 0'),
@@ -83,7 +83,7 @@ MISTAKES = {
     ),
     "zero rate": (
         in_file("links.csv", "100000000000", "0"),
-        "links.csv, line 2, column rate_bps: 0 is not a number above 0 and at most 100,000,000,000,000.",
+        "links.csv, line 2, column rate_bps: 0 is not a number from 1,000,000 to 100,000,000,000,000.",
     ),
     "too fast": (
         in_file("links.csv", "100000000000", "10000000000000"),
@@ -118,6 +118,11 @@ MISTAKES = {
         "flows.csv, line 2, column size_bytes: -1 is not a whole number from 1 to 1,000,000,000,000.",
     ),
     "zero size": (in_file("flows.csv", "1000000", "0"), "flows.csv, line 2, column size_bytes: 0 is not"),
+    "too many packets": (
+        lambda folder: star(folder, senders=2, size=3 * 10**9, payload=1) and None,
+        "flows.csv, line 2, column size_bytes: 3,000,000,000 bytes are 3,000,000,000 packets, more than 2,147,483,647. "
+        "Give a smaller size or a larger payload.",
+    ),
     "NaN": (in_file("flows.csv", "1000000", "nan"), "flows.csv, line 2, column size_bytes: nan is not a whole number"),
     "no number": (in_file("flows.csv", "1000000", "1 MB"), "flows.csv, line 2, column size_bytes: 1 MB is not"),
     "unknown node": (

@@ -15,6 +15,7 @@ from railfab.cli.common import FOUND, Output, OutputOption, print_json, print_ta
 from railfab.errors import RailfabError
 
 if TYPE_CHECKING:
+    from railfab.sim.replay.results import SeedResult
     from railfab.sim.replay.run import Progress, Run
     from railfab.sim.replay.scenario import Scenario
     from railfab.sim.replay.storm import Branch
@@ -77,34 +78,36 @@ def replay(
     if save is not None:
         refuse_existing(save)
     prepare(lambda text: typer.echo(f"railfab: {text}", err=True))
-    runs = _run_all(scenario, seeds, record=save is not None or plot is not None)
-    results = [run.result for run in runs]
+    first, results, stuck = _run_all(scenario, seeds, record=save is not None or plot is not None)
     if save is not None:
-        save_run(runs[0], results, save)
+        save_run(first, results, save)
     if plot is not None:
-        _plot(runs[0], plot)
-    unfinished = [{"seed": run.result.seed, "reason": run.stuck} for run in runs if run.stuck]
+        _plot(first, plot)
+    unfinished = [{"seed": seed, "reason": reason} for seed, reason in stuck.items()]
     if output is Output.JSON:
         document: dict[str, Any] = {"seeds": [result.row() for result in results], "mean": mean(results)}
         print_json(document | ({"unfinished": unfinished} if unfinished else {}))
     else:
         _print_results(scenario.name, [result.row() for result in results], mean(results))
-    for run in runs:
-        if run.stuck:
-            report_line(f"{scenario.name}, seed {run.result.seed}: {run.stuck}.")
+    for seed, reason in stuck.items():
+        report_line(f"{scenario.name}, seed {seed}: {reason}.")
     if unfinished:
         raise typer.Exit(FOUND)
 
 
-def _run_all(scenario: Scenario, seeds: int, *, record: bool) -> list[Run]:
-    """Run all seeds, the first one with samples; a run is kept only as far as it is needed."""
+def _run_all(scenario: Scenario, seeds: int, *, record: bool) -> tuple[Run, list[SeedResult], dict[int, str]]:
+    """The first run, with samples if wanted; the results of all seeds; and by seed why flows are left."""
     from railfab.sim.replay.run import run
 
-    runs = []
+    results, stuck = [], {}
     with _progress(seeds) as progress_of:
+        first = run(scenario, seed=1, record=record, progress=progress_of(1))
         for seed in range(1, seeds + 1):
-            runs.append(run(scenario, seed=seed, record=record and seed == 1, progress=progress_of(seed)))
-    return runs
+            done = first if seed == 1 else run(scenario, seed=seed, progress=progress_of(seed))
+            results.append(done.result)
+            if done.stuck:
+                stuck[seed] = done.stuck
+    return first, results, stuck
 
 
 @contextmanager

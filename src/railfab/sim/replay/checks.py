@@ -15,6 +15,7 @@ from railfab.sim.replay.tables import Errors, Table
 
 MOST_SLOTS = 1 << 26
 """Most entries of the table of arrivals, which is larger the more the delays differ."""
+MOST_PACKETS = (1 << 31) - 1
 MOST_NAMED = 8
 
 
@@ -80,7 +81,12 @@ def _delays(cables: Sequence[CableRow], table: Table, parameters: Parameters) ->
 def check_flows(flows: Sequence[FlowRow], table: Table, parameters: Parameters) -> Errors:
     if not flows:
         return [RailfabError(str(table.path), "has no flows", "Add a line for each flow")]
-    return [*_flow_numbers(flows, table), *_flow_ends(flows, table, parameters), *_dependencies(flows, table)]
+    return [
+        *_flow_numbers(flows, table),
+        *_flow_ends(flows, table, parameters),
+        *_flow_packets(flows, table, parameters),
+        *_dependencies(flows, table),
+    ]
 
 
 def _flow_numbers(flows: Sequence[FlowRow], table: Table) -> Iterator[RailfabError]:
@@ -101,6 +107,14 @@ def _flow_ends(flows: Sequence[FlowRow], table: Table, parameters: Parameters) -
         if flow.source == flow.target:
             problem = f"flow {flow.id} leads from host {flow.source} to itself"
             yield RailfabError(table.place(row, "dst"), problem, "Name another host")
+
+
+def _flow_packets(flows: Sequence[FlowRow], table: Table, parameters: Parameters) -> Iterator[RailfabError]:
+    for row, flow in enumerate(flows):
+        packets = -(-flow.size_bytes // parameters.payload)
+        if packets > MOST_PACKETS:
+            problem = f"{flow.size_bytes:,} bytes are {packets:,} packets, more than {MOST_PACKETS:,}"
+            yield RailfabError(table.place(row, "size_bytes"), problem, "Give a smaller size or a larger payload")
 
 
 def _dependencies(flows: Sequence[FlowRow], table: Table) -> Iterator[RailfabError]:

@@ -16,7 +16,7 @@ _US = Number(1e-3, 1e12, whole=False)
 _MBPS = Number(0, 1e9, whole=False)
 BYTES_PER_K = 1000.0
 HEADER_BYTES = 48
-MOST_NODES = 1 << 20
+MOST_NODES = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +96,7 @@ def read_parameters(path: Path, errors: Errors) -> Parameters:
         frt=int(number("frt", Number(0, 1e6), of_cc)),
         ai=number("ai", _MBPS, of_cc),
         hai=number("hai", _MBPS, of_cc),
-        minrate=number("minrate", Number(0, 1e9, whole=False, above=True), of_cc),
+        minrate=number("minrate", Number(1e-3, 1e9, whole=False), of_cc),
         clamp=bool(number("clamp", _SWITCH, 0.0)),
     )
     if ecn and found.kmax_bytes < found.kmin_bytes:

@@ -8,7 +8,7 @@ from pathlib import Path
 from railfab.sim.replay.tables import Errors, Number, Table, column, read_table, whole_column
 
 _PORT = Number(0, 1 << 20)
-_RATE_BPS = Number(0, 1e14, whole=False, above=True)
+_RATE_BPS = Number(1e6, 1e14, whole=False)
 _DELAY_NS = Number(1, 1e9, whole=False)
 _TIME_NS = Number(0, 1e15, whole=False)
 _SIZE_BYTES = Number(1, 1e12)

@@ -34,7 +34,8 @@ class Number:
         most = "" if self.most >= LARGEST else f"{self.most:,.0f}" if self.most >= 1 else f"{self.most:g}"
         if self.above:
             return f"{kind} above {self.least:g}{most and f' and at most {most}'}"
-        return f"{kind} from {self.least:g} {f'to {most}' if most else 'up'}"
+        least = f"{self.least:,.0f}" if self.least == int(self.least) else f"{self.least:g}"
+        return f"{kind} from {least} {f'to {most}' if most else 'up'}"
 
     def accepts(self, value: float) -> bool:
         if not math.isfinite(value) or value > self.most or (self.whole and value != int(value)):
