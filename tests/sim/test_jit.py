@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -35,13 +36,19 @@ counters = engine.counters()
 assert counters.marked_packets.sum() and counters.lost_packets.sum() and engine.flows().retransmitted_packets.sum()
 print(engine.fingerprint())
 """
+REPLAY = f"""
+import sys
+sys.argv[1:] = ["sim", "replay", {str(SCENARIOS / "incast2_pfconly")!r}]
+from railfab.cli import main
+main()
+"""
 SAY = "from railfab.sim.jit import slowness; print(slowness())"
 WITHOUT_NUMBA = "import sys; sys.modules['numba'] = None\n"
 """An entry that is None makes the import fail as that of a package which is not installed."""
 
 
-def output(program: str, **environment: str) -> str:
-    done = subprocess.run(
+def finished(program: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
         [sys.executable, "-c", program],
         env={**os.environ, **environment},
         capture_output=True,
@@ -49,6 +56,10 @@ def output(program: str, **environment: str) -> str:
         timeout=120,
         check=False,
     )
+
+
+def output(program: str, **environment: str) -> str:
+    done = finished(program, **environment)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout.strip()
 
@@ -105,6 +116,30 @@ def test_a_cache_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 def test_a_kernel_that_was_compiled_says_nothing() -> None:
     pytest.importorskip("numba")
     assert output("from railfab.sim.warm import compile_kernel; compile_kernel()\n" + SAY) == "None"
+
+
+def test_a_replay_says_on_stderr_that_it_is_interpreted() -> None:
+    done = finished(REPLAY, RAILFAB_INTERPRETED="1")
+    assert (done.returncode, done.stderr.splitlines()) == (
+        0,
+        [
+            "railfab: The simulator runs about 170 times slower than compiled: RAILFAB_INTERPRETED is set. Unset it.",
+        ],
+    )
+
+
+def test_a_second_replay_takes_at_most_one_and_a_half_cpu_seconds() -> None:
+    """Five seeds, from the start of the process. The machine may be busy: the best of three."""
+    pytest.importorskip("numba")
+    assert output(REPLAY)
+    assert any(cpu_s(REPLAY) <= 1.5 for _ in range(3))
+
+
+def cpu_s(program: str) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert finished(program).returncode == 0
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 # The directory

@@ -125,6 +125,13 @@ def _error_document(error: RailfabError) -> dict[str, str]:
     return {"message": str(error), "where": error.where, "problem": error.problem, "remedy": error.remedy}
 
 
+def prepare_simulator() -> None:
+    """Say on stderr why the simulator starts or runs slowly, if it does, and compile it where that has to be done."""
+    from railfab.sim.warm import prepare
+
+    prepare(lambda text: typer.echo(f"railfab: {text}", err=True))
+
+
 def json_wanted(arguments: Sequence[str]) -> bool:
     """Whether a command line asks for JSON, also one that cannot be parsed."""
     stated = [value for option, value in pairwise((*arguments, "")) if option == "--output"]

@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from railfab.cli.common import FOUND, Output, OutputOption, print_json, print_table, progress_bar, report_line, stdout
+from railfab.cli.common import (
+    FOUND,
+    Output,
+    OutputOption,
+    prepare_simulator,
+    print_json,
+    print_table,
+    progress_bar,
+    report_line,
+    stdout,
+)
 from railfab.errors import RailfabError
 
 if TYPE_CHECKING:
@@ -72,12 +82,11 @@ def replay(
     from railfab.sim.replay.saved import refuse_existing
     from railfab.sim.replay.saved import save as save_run
     from railfab.sim.replay.scenario import load
-    from railfab.sim.warm import prepare
 
     scenario = load(scenario_dir)
     if save is not None:
         refuse_existing(save)
-    prepare(lambda text: typer.echo(f"railfab: {text}", err=True))
+    prepare_simulator()
     first, results, stuck = _run_all(scenario, seeds, record=save is not None or plot is not None)
     if save is not None:
         save_run(first, results, save)

@@ -19,6 +19,7 @@ from railfab.cli.common import (
     Output,
     OutputOption,
     StateOption,
+    prepare_simulator,
     print_json,
     print_table,
     stderr,
@@ -110,6 +111,7 @@ def twin(
         stderr().print(f"{fabric.topology.fabric}: the running twin changed to job {wanted.job}")
         return
     stop_at_errors(fabric, accept)
+    prepare_simulator()
     if detach:
         command = twin_command(fabric.path, state, port=port, accept=accept or (), verbose=True)
         command += ["--job", str(job)] if job is not None else []

@@ -19,6 +19,7 @@ from railfab.cli.common import (
     OutputOption,
     StateOption,
     finite,
+    prepare_simulator,
     print_json,
     print_table,
     stderr,
@@ -123,6 +124,7 @@ def up(
         prometheus_port=prometheus_port,
         accept=tuple(accept or ()),
     )
+    prepare_simulator()
     with _live_view() as (show, report), stop_on_signal() as stop_requested:
         summary = run(fabric, options, show=show, report=report, stop_requested=stop_requested)
     if summary is None:

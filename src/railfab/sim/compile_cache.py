@@ -30,9 +30,9 @@ def cache_base() -> Path | None:
         return None
 
 
-def digest_of(sources: Iterable[Path], versions: Iterable[str]) -> str:
-    """Digest of all sources and versions: numba's own index notices neither a changed callee nor another numpy."""
-    digest = hashlib.sha256(repr((sys.implementation.cache_tag, *versions)).encode())
+def digest_of(sources: Iterable[Path], others: Iterable[str]) -> str:
+    """Digest of all that compiled code depends on, of which numba's own index does not notice all: a changed callee."""
+    digest = hashlib.sha256(repr((sys.implementation.cache_tag, *others)).encode())
     for path in sorted(sources):
         digest.update(path.name.encode())
         digest.update(path.read_bytes())

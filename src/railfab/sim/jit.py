@@ -49,9 +49,10 @@ def _kernel_directory() -> Path | None:
     import numba
     import numpy as np
 
-    sources = (Path(__file__), *(Path(__file__).parent / "kernel").glob("*.py"))
+    folder = Path(__file__).resolve().parent
+    sources = (folder / "jit.py", *(folder / "kernel").glob("*.py"))
     versions = (numba.__version__, np.__version__, llvmlite.binding.get_host_cpu_name())
-    return cache_directory(cache_base(), digest_of(sources, versions))
+    return cache_directory(cache_base(), digest_of(sources, (str(folder), *versions)))
 
 
 WHY_INTERPRETED = _why_interpreted()
