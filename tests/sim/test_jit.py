@@ -129,10 +129,10 @@ def test_a_replay_says_on_stderr_that_it_is_interpreted() -> None:
 
 
 def test_a_second_replay_takes_at_most_one_and_a_half_cpu_seconds() -> None:
-    """Five seeds, from the start of the process. The machine may be busy: the best of three."""
+    """Five seeds, from the start of the process. The machine may be busy: the best of five."""
     pytest.importorskip("numba")
     assert output(REPLAY)
-    assert any(cpu_s(REPLAY) <= 1.5 for _ in range(3))
+    assert any(cpu_s(REPLAY) <= 1.5 for _ in range(5))
 
 
 def cpu_s(program: str) -> float:

@@ -126,10 +126,11 @@ def _error_document(error: RailfabError) -> dict[str, str]:
 
 
 def prepare_simulator() -> None:
-    """Say on stderr why the simulator starts or runs slowly, if it does, and compile it where that has to be done."""
-    from railfab.sim.warm import prepare
+    """Load the simulator, or compile it; say on stderr why it starts or runs slowly, if it does."""
+    with uncollected():
+        from railfab.sim.warm import prepare
 
-    prepare(lambda text: typer.echo(f"railfab: {text}", err=True))
+        prepare(lambda text: typer.echo(f"railfab: {text}", err=True))
 
 
 def json_wanted(arguments: Sequence[str]) -> bool:

@@ -31,8 +31,9 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
     """Numba's cache, where a damaged file means compiling again, and a full disk doing without."""
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Load without what super() does first: registering all of numba's functions, which only compiling needs."""
         try:
-            return super().load_overload(sig, target_context)
+            return self._load_overload(sig, target_context)
         except OSError as error:
             logger.info("%s: not read (%s)", self.cache_path, error)
         except _DAMAGED as error:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from railfab.sim.engine import Engine
-from railfab.sim.jit import is_ready, slowness
+from railfab.sim.jit import slowness
 from railfab.sim.network import Routing, plain_network
 
 
@@ -24,11 +24,10 @@ def compile_kernel() -> None:
 
 
 def prepare(say: Callable[[str], object]) -> None:
-    """Say why the simulator starts or runs slowly, if it does; and compile now what has to be compiled."""
+    """Say why the simulator starts or runs slowly, if it does; and load it now, or compile it."""
     if text := slowness():
         say(text)
-    if not is_ready():
-        compile_kernel()
+    compile_kernel()
 
 
 if __name__ == "__main__":
