@@ -29,7 +29,6 @@ from railfab.forwarding import (
     converge,
     flow,
     obstacle,
-    routing,
     unconfigured,
 )
 from railfab.forwarding.flows import source_port
@@ -116,7 +115,7 @@ def test_a_host_port_that_goes_down_withdraws_its_prefix() -> None:
 
 def walked(state: ForwardingState, streams: int = 1) -> list[tuple[list[int], list[int]]]:
     """The links of queue pairs of two NICs, and of their acknowledgements, as far as they lead."""
-    engine = Engine(state.network, routing(state.links, state.routes))
+    engine = Engine(state.network, state.routing)
     engine.add([flow(state.links, stream, NEAR, FAR, 1, stream=stream) for stream in range(streams)])
     engine.run(1, stop_when_done=False)
     paths = engine.flow_paths()
@@ -140,7 +139,7 @@ def test_the_simulator_has_the_routes_of_every_switch_to_every_host_port() -> No
     """With a link cut, a switch without configuration, and weights."""
     cut = {(SPINE, "ethernet-1/5")}
     state = converged({"pod1-seg1-leaf2": None}, cut)
-    found = routing(state.links, state.routes)
+    found = state.routing
     for name, row in state.links.switches.items():
         for column, nic in enumerate(state.links.nics):
             address = state.links.near[nic].address
@@ -148,6 +147,13 @@ def test_the_simulator_has_the_routes_of_every_switch_to_every_host_port() -> No
             group = found.group[row, column]
             members = found.members[found.begin[group] : found.begin[group + 1]].tolist() if group >= 0 else []
             assert members == list(state.routes.egress(name, address.ip)), (name, nic)
+
+
+def with_narrow_ports(*names: str) -> DeviceModel:
+    found = model(LEAF)
+    for name in names:
+        found = with_interface(found, name, lambda port: replace(port, mtu_bytes=1500))
+    return found
 
 
 @pytest.mark.parametrize(
@@ -158,6 +164,10 @@ def test_the_simulator_has_the_routes_of_every_switch_to_every_host_port() -> No
         (
             {LEAF: with_interface(model(LEAF), "ethernet-1/1/1", lambda port: replace(port, mtu_bytes=1500))},
             "pod1-seg1-leaf1 ethernet-1/1/1 has MTU 1500, packets have 4140 bytes",
+        ),
+        (
+            {LEAF: with_narrow_ports(*(f"ethernet-1/{port}" for port in range(25, 33)))},
+            "pod1-seg1-leaf1 ethernet-1/25 has MTU 1500, packets have 4140 bytes",
         ),
     ],
 )

@@ -16,7 +16,7 @@ from tests.forwarding.fabrics import LEAF, MS, SPINE, deployed, made, model, pla
 from tests.forwarding.test_incremental_convergence import at_once, fabric, seen
 
 from railfab.errors import ConfigError
-from railfab.forwarding import FabricChange, ForwardingState, LinkTable, converge, routing
+from railfab.forwarding import FabricChange, ForwardingState, LinkTable, converge
 from railfab.intent import Job
 from railfab.sim import Engine
 from railfab.twin import live
@@ -119,7 +119,7 @@ def test_after_a_change_every_flow_has_the_path_that_the_new_state_gives_it() ->
         for found in (None, model(name)):
             running.configure(name, found)
             state, fresh = running.state(), JobFlows(LinkTable(planned()[0]))
-            engine = Engine(state.network, routing(state.links, state.routes))
+            engine = Engine(state.network, state.routing)
             engine.add(fresh.begin(running._flows.transfers.values()))
             engine.run(1, stop_when_done=False)
             expected, seen_now = engine.flow_paths(), running._engine.flow_paths()

@@ -48,11 +48,14 @@ def deepest_mean(twin: Twin, leaf: Switch, job: Job) -> int:
 
 
 def test_a_lower_kmin_gives_more_marks_and_a_shorter_queue(tmp_path: Path) -> None:
+    """An incast that lasts for many notifications: until the first cuts, PFC alone bounds the queue."""
+    traffic = {"pattern": "incast", "senders": 31, "receivers": 1, "bytes": "10MB"}
+    job = made_job(phases=[{"traffic": traffic}], repeat=1)
     marks, depth = {}, {}
     for kmin_bytes, kmax_bytes in ((10_000, 60_000), (5_000_000, 9_000_000)):
         with started(tmp_path) as twin, switch(twin) as leaf:
             leaf.set(replace=marking(kmin_bytes, kmax_bytes))
-            depth[kmin_bytes] = deepest_mean(twin, leaf, made_job(**INCAST))
+            depth[kmin_bytes] = deepest_mean(twin, leaf, job)
             marks[kmin_bytes] = leaf.total(MARKS.format(RECEIVER_PORT))
     assert marks[10_000] > marks[5_000_000] > 0
     assert 0 < depth[10_000] < depth[5_000_000]

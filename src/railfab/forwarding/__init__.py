@@ -5,7 +5,6 @@ from railfab.forwarding.flows import flow, obstacle, source_port
 from railfab.forwarding.limits import refuse
 from railfab.forwarding.links import LinkTable
 from railfab.forwarding.sessions import BgpSession
-from railfab.forwarding.sim_routing import routing
 from railfab.forwarding.state import ForwardingState, Marking
 
 __all__ = [
@@ -18,7 +17,6 @@ __all__ = [
     "flow",
     "obstacle",
     "refuse",
-    "routing",
     "source_port",
     "unconfigured",
 ]

@@ -51,24 +51,29 @@ def _word(links: LinkTable, link: int) -> int:
 
 
 def obstacle(state: ForwardingState, source: PortKey, target: PortKey, path: Sequence[int]) -> str:
-    """Why packets get no further than these links, the first from the source; empty when they arrive."""
+    """Why packets get no further than these links, the first from the source; empty when they arrive.
+
+    Where a next hop lets no full packet pass, it is taken to be the one that the hash has chosen.
+    """
     table = state.links
     start, end = table.near[table.egress[source]].address, table.near[table.egress[target]].address
     if start is None or end is None or start.version != end.version:
         return f"{source[0]} {source[1]} or {target[0]} {target[1]} has no address of the same family"
     if not state.port(source).oper_up:
         return state.port(source).reason
-    for link in path:
+    links = path or (table.egress[source],)
+    for link in links:
         if reason := _closed(state, link):
             return reason
-    node, interface = table.far_key(path[-1])
+    node, interface = table.far_key(links[-1])
     if (node, interface) == target:
         return ""
     if table.is_host(node):
         return f"{end.ip} leads to {node} {interface}"
-    if not state.routes.egress(node, end.ip):
+    hops = state.routes.egress(node, end.ip)
+    if not hops:
         return f"{node} has no route to {end.ip}"
-    return f"{end.ip} is in a routing loop"
+    return next(filter(None, (_closed(state, link) for link in hops)), f"{end.ip} is in a routing loop")
 
 
 def _closed(state: ForwardingState, link: int) -> str:

@@ -48,7 +48,10 @@ ALL_FIELDS = HashFields.SOURCE | HashFields.TARGET | HashFields.ENTROPY
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NetworkParts:
-    """What a network is made from: see `ForwardingState`. closed: links that no full packet passes."""
+    """What a network is made from: see `ForwardingState`. closed: links that no full packet passes.
+
+    Those of host ports are down; those of switches are not, since what is small passes (see `routing`).
+    """
 
     links: LinkTable
     rows: PortRows
@@ -62,7 +65,7 @@ def network(parts: NetworkParts) -> Network:
     """The arrays of a state, on the axes of `sim.Network`."""
     links, rows = parts.links, parts.rows
     up, classes = rows.up.copy(), len(NIC_QUEUES)
-    up[list(parts.closed)] = False
+    up[np.intersect1d(links.nics, np.array(list(parts.closed), np.int64))] = False
     nodes = len(links.switches) + len(links.nics)
     is_switch = np.arange(nodes) < len(links.switches)
     balancing = _Balancing(parts, nodes)

@@ -22,10 +22,11 @@ NO_PREFIX = (0, 0, 0)
 """Stands for no prefix; has no bits."""
 
 
-def routing(links: LinkTable, routes: Routes) -> Routing:
+def routing(links: LinkTable, routes: Routes, closed: Sequence[int] = ()) -> Routing:
     """Next hops by the longest prefix. Each host port is a destination of its own, in the order of `LinkTable.nics`.
 
-    The groups are those of `routes.tables.hops`, and after them one for each link to a connected prefix.
+    The groups are those of `routes.tables.hops`, and after them one for each link to a connected prefix. closed: links
+    that no full packet passes; a flow whose hash chooses one has no path.
     """
     connected = sorted({link for own in routes.connected.values() for link in own.values() if link is not None})
     table = routes.tables.hops.links
@@ -33,12 +34,14 @@ def routing(links: LinkTable, routes: Routes) -> Routing:
     single = {link: len(table) + place for place, link in enumerate(connected)}
     switches = len(links.switches)
     nodes = switches + len(links.nics)
+    members = np.fromiter(chain(chain.from_iterable(table), connected), np.int64, int(begin[-1]))
+    members[np.isin(members, list(closed))] = -1
     return Routing(
         destination=np.where(np.arange(nodes) < switches, -1, np.arange(nodes) - switches),
         row=np.where(np.arange(nodes) < switches, np.arange(nodes), -1),
         group=_groups(links, routes, single),
         begin=np.asarray(begin, np.int64),
-        members=np.fromiter(chain(chain.from_iterable(table), connected), np.int64, int(begin[-1])),
+        members=members,
     )
 
 

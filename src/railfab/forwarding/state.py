@@ -16,7 +16,8 @@ from railfab.forwarding.route_table import Routes, SessionCounts
 from railfab.forwarding.session_counts import session_counts
 from railfab.forwarding.sessions import BgpSession, Sessions
 from railfab.forwarding.sim_network import NetworkParts, network
-from railfab.sim import Network
+from railfab.forwarding.sim_routing import routing
+from railfab.sim import Network, Routing
 from railfab.topology import PortKey
 
 
@@ -70,17 +71,29 @@ class ForwardingState:
         """One of the configured BGP sessions of a switch, by its key."""
         return next(session for session in self.sessions_of(switch) if session.key == key)
 
+    @property
+    def closed(self) -> tuple[int, ...]:
+        """Links that no full packet passes."""
+        return tuple(end for found in self.narrow.values() for link in found for end in (link, link ^ 1))
+
+    @cached_property
+    def routing(self) -> Routing:
+        """The next-hop groups of the simulator, made when somebody asks for them."""
+        return routing(self.links, self.routes, self.closed)
+
+    def same_routing(self, other: ForwardingState) -> bool:
+        return self.routes is other.routes and self.narrow is other.narrow
+
     @cached_property
     def network(self) -> Network:
         """The arrays of the simulator, made when somebody asks for them."""
-        closed = [end for found in self.narrow.values() for link in found for end in (link, link ^ 1)]
         return network(
             NetworkParts(
                 links=self.links,
                 rows=self.rows,
                 effects=self.effects,
                 balancing=self.balancing,
-                closed=closed,
+                closed=self.closed,
                 seed=self.marking.seed,
             )
         )

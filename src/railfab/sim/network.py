@@ -203,7 +203,8 @@ class Routing:
 
     destination: (node,) the column of a NIC port, which several may share; -1 of a switch. row: (node,) the row of a
     switch; -1 of a NIC port. group: (row, destination) the number of a group, -1 without a route. begin: (group + 1,)
-    where the links of a group begin in `members`; a link that is there twice is chosen twice as often.
+    where the links of a group begin in `members`; a link that is there twice is chosen twice as often, and -1 is a
+    member that nothing passes.
     """
 
     destination: Ints

@@ -21,7 +21,6 @@ from railfab.forwarding import (
     Marking,
     converge,
     refuse,
-    routing,
     unconfigured,
 )
 from railfab.intent import Job
@@ -229,12 +228,11 @@ class LiveFabric:
     def _adopt(self) -> None:
         """Have the engine use the network and the routes of the present state."""
         state, before = self._state, self._simulated
-        same_routes = state.routes is before.routes
-        if same_routes and state.same_network(before):
+        same_routing = state.same_routing(before)
+        if same_routing and state.same_network(before):
             return
         self._readings.before_reroute()
-        routes = self._engine.routing if same_routes else routing(self._links, state.routes)
-        self._engine.reroute(state.network, routes)
+        self._engine.reroute(state.network, self._engine.routing if same_routing else state.routing)
         self._simulated = state
 
     # The simulation; all of it with its lock held
@@ -252,7 +250,7 @@ class LiveFabric:
         engine = FastForward(
             Engine(
                 state.network,
-                routing(self._links, state.routes),
+                state.routing,
                 seed=state.marking.seed,
                 framing=self._framing,
                 transports=(self._transport,),

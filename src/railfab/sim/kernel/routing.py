@@ -110,6 +110,8 @@ def walk(
                 dynamic = 1
             chosen = flow_hash(st.nodes[n], source, target, entropy, link) % size
         link = st.table[sim.at_members + begin + chosen]
+        if link < 0:
+            return NONE, 0, dynamic
 
 
 @called
@@ -119,6 +121,8 @@ def _least_loaded(st: State, begin: int, size: int, start: int, queue: int, time
     best, soonest = NONE, 0
     for step in range(size):
         out = st.table[sim.at_members + begin + (start + step) % size]
+        if out < 0:
+            continue
         link = st.links[out]
         empty = max(link.free_at - time, 0) + int(st.queues[out * QUEUES + queue].bytes * link.ps_per_byte)
         if best < 0 or empty < soonest:
