@@ -36,11 +36,11 @@ def _without_places(st: State, name: str) -> np.ndarray:
     for field in kept.dtype.names:
         if field in _PLACES.get(name, ()) or field.startswith("at_"):
             kept[field] = 0
-    return kept.view(np.ndarray)
+    return np.asarray(kept)
 
 
 _FIELDS = ("time", "link", "kind", "flow", "seq", "size", "group", "hop", "ce")
-_MEANINGLESS = {XOFF: ("flow", "seq", "size", "hop"), XON: ("flow", "seq", "size", "hop")}
+_MEANINGLESS: dict[int, tuple[str, ...]] = {XOFF: ("flow", "seq", "size", "hop"), XON: ("flow", "seq", "size", "hop")}
 _MEANINGLESS |= {NAK: ("group", "hop"), EXPIRED: ("group", "hop")}
 
 

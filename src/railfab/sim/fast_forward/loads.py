@@ -59,7 +59,8 @@ def _bound_gbps(st: State, numbers: Ints, links: Ints) -> Floats:
     pair, place = np.unique(pairs, return_inverse=True)
     together = np.bincount(place, weights=np.broadcast_to(most[:, None], links.shape)[used], minlength=len(pair))
     port = _rate_gbps(st)[st.nodes.link[pair % len(st.nodes)]]
-    return np.bincount(pair // len(st.nodes), weights=np.minimum(together, port), minlength=len(st.links))
+    weights = np.minimum(together, port)
+    return np.bincount(pair // len(st.nodes), weights=weights, minlength=len(st.links)).astype(np.float64)
 
 
 def _queues(st: State, numbers: Ints, links: Ints, queue_of: Ints) -> Ints:

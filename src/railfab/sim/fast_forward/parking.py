@@ -40,9 +40,9 @@ class Parked:
 
     @classmethod
     def none(cls) -> Parked:
-        names = ("numbers", "place", "sharing", "since_ps", "until_ps", "ps_per_frame", "counted")
+        names = ("numbers", "place", "sharing", "since_ps", "until_ps", "counted")
         empty = {name: np.zeros(0, np.int64) for name in names}
-        return cls(**empty, queues=np.zeros((0, MAX_HOPS), np.int64))
+        return cls(**empty, ps_per_frame=np.zeros(0), queues=np.zeros((0, MAX_HOPS), np.int64))
 
     def due(self, now_ps: int) -> Ints:
         """(flow,) frames until this time that are not in the state yet."""

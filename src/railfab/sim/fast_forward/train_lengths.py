@@ -40,7 +40,8 @@ def _by_marking(st: State, loads: Loads, policy: Policy) -> Floats:
     """(flow, hop)"""
     kmin = st.queues.kmin[np.maximum(loads.queues, 0)]
     links = np.maximum(loads.links, 0)
-    return np.where(loads.congestible[links], kmin * policy.train_share, kmin / np.maximum(loads.flows[links], 1))
+    shared = kmin / np.maximum(loads.flows[links], 1)
+    return np.asarray(np.where(loads.congestible[links], kmin * policy.train_share, shared))
 
 
 def _by_headroom(st: State, loads: Loads) -> Floats:

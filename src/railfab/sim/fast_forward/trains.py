@@ -17,7 +17,7 @@ def remaining_frames(st: State, numbers: Ints) -> Ints:
     """Frames that these flows have still to send for the first time."""
     flows = st.flows[numbers]
     whole = (flows.packets.astype(np.int64) - flows.sent - 1) * flows.train + flows.last_train
-    return np.where(flows.sent < flows.packets, whole, 0)
+    return np.asarray(np.where(flows.sent < flows.packets, whole, 0))
 
 
 def may_change(st: State, numbers: Ints) -> Ints:
@@ -25,7 +25,7 @@ def may_change(st: State, numbers: Ints) -> Ints:
     the present length."""
     f = st.flows[numbers]
     fresh = (f.state == SENDING) & (f.sent < f.packets) & (f.sent == f.highest_sent) & (f.resend_head < 0)
-    return numbers[fresh & (f.expected >= f.train_from)]
+    return np.asarray(numbers[fresh & (f.expected >= f.train_from)])
 
 
 def set_trains(st: State, numbers: Ints, train: Ints, framing: Framing) -> None:

@@ -99,7 +99,7 @@ def _sort(keys: Any, count: int, window: int, starts: Any, found: Any) -> None:
 
 
 @called
-def _control_event(st, n, p, time):  # type: ignore[no-untyped-def]
+def _control_event(st: State, n: int, p: int, time: int) -> None:
     """Anything but data arrives at a NIC; what it sends before is sent."""
     packet = st.packets[p]
     kind, flow = packet.kind, packet.flow
