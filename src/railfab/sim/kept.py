@@ -38,24 +38,18 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
             logger.info("%s: not read (%s)", self.cache_path, error)
         except _DAMAGED as error:
             logger.info("%s: damaged (%r), compiled again", self.cache_path, error)
-            self._emptied()
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         try:
-            super().save_overload(sig, data)
+            try:
+                super().save_overload(sig, data)
+            except _DAMAGED as error:
+                logger.info("%s: damaged (%r), written again", self.cache_path, error)
+                self.flush()
+                super().save_overload(sig, data)
         except OSError as error:
             logger.info("%s: not written (%s)", self.cache_path, error)
-        except _DAMAGED as error:
-            logger.info("%s: damaged (%r), written again", self.cache_path, error)
-            self._emptied()
-            super().save_overload(sig, data)
-
-    def _emptied(self) -> None:
-        try:
-            self.flush()
-        except OSError as error:
-            logger.info("%s: not emptied (%s)", self.cache_path, error)
 
 
 def keep(dispatcher: Any, directory: Path) -> None:
