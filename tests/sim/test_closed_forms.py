@@ -23,7 +23,7 @@ from tests.sim.fabrics import (
     star,
 )
 
-from railfab.sim import Dcqcn, Engine, Flow, Framing, Network, Recovery, Transport, max_min_rates
+from railfab.sim import QUEUES, Dcqcn, Engine, Flow, Framing, Network, Recovery, Transport, max_min_rates
 from railfab.sim.replay.scenario import QUANTUM_PS, load
 
 SCENARIOS = Path(__file__).parents[1] / "reference" / "simulator" / "scenarios"
@@ -39,7 +39,7 @@ FRAME_NS = 80.0
 @pytest.mark.parametrize("rate_gbps", [10, 25, 100, 400, 800, 1600])
 @pytest.mark.parametrize("payload_bytes", [1, 4096, 1_000_000])
 def test_a_single_flow_takes_its_octets_over_the_rate_and_a_round_trip(rate_gbps: int, payload_bytes: int) -> None:
-    framing = Framing(ack_every=1)
+    framing = Framing()
     engine = engine_of(
         star(2, rate_gbps, delay_ns=777.0), [flow(0, 0, 1, payload_bytes)], framing=framing, transports=[FIXED]
     )
@@ -73,12 +73,21 @@ def test_queues_share_a_link_by_their_weights() -> None:
 
 
 def test_a_queue_that_was_alone_owes_nothing_to_one_that_comes_later() -> None:
-    flows = [flow(0, 0, 2, 10**9), flow(1, 1, 2, 10**9, traffic_class=1, start_ns=1_000_000)]
-    engine = engine_of(star(3, classes=2), flows, framing=OCTETS, transports=[FIXED])
+    flows = [flow(0, 0, 3, 10**9), flow(1, 1, 3, 10**9), flow(2, 2, 3, 10**9, traffic_class=1, start_ns=1_000_000)]
+    engine = engine_of(star(4, classes=2), flows, framing=OCTETS, transports=[FIXED])
     engine.run(1_010_000.0)
-    before = engine.counters().sent_bytes[5]
+    before = engine.counters().sent_bytes[7]
     engine.run(1_510_000.0)
-    np.testing.assert_allclose((engine.counters().sent_bytes[5] - before)[:2], 500_000 / FRAME_NS * 500, rtol=0.01)
+    np.testing.assert_allclose((engine.counters().sent_bytes[7] - before)[:2], 500_000 / FRAME_NS * 500, rtol=0.01)
+
+
+def test_of_strict_queues_the_higher_one_is_first() -> None:
+    network = replace(star(3, classes=2), strict=np.ones((6, QUEUES), bool))
+    transports = [FIXED, replace(FIXED, rate_gbps=70.0)]
+    flows = [flow(0, 0, 2, 10**9), flow(1, 1, 2, 10**9, traffic_class=1, transport=1)]
+    engine = engine_of(network, flows, framing=OCTETS, transports=transports)
+    engine.run(1_000_000.0)
+    np.testing.assert_allclose(engine.counters().sent_bytes[5, :2] * 8 / 1e6, [30.0, 70.0], rtol=0.01)
 
 
 def test_a_strict_queue_leaves_the_others_what_it_does_not_need() -> None:
@@ -322,6 +331,27 @@ def test_the_byte_counter_raises_the_rate_too() -> None:
 
     assert rate(0) == 30.0
     assert rate(100_000) == 60.0 - 30.0 / 2**4  # 100 kB at 30, 45, 52.5 and 56.25 Gb/s take 74 us
+
+
+def test_the_byte_counter_alone_never_raises_the_target_fast() -> None:
+    """Both counters must have passed fast recovery for hyper increases (Zhu et al. 2015, section 3.2)."""
+    constants = Dcqcn(
+        cut_interval_ns=10_000.0,
+        cnp_interval_ns=1e9,
+        increase_interval_ns=1e9,
+        increase_bytes=100_000,
+        fast_recovery_rounds=1,
+        additive_gbps=1.0,
+        hyper_gbps=10.0,
+    )
+    network = marking(star(3), 20_000.0, 20_000.0, 1.0)
+    transports = [Transport(dcqcn=constants, rate_gbps=60.0)]
+    engine = engine_of(network, incast(2, 10**9), framing=OCTETS, transports=transports)
+    rates = []
+    for until_ns in np.arange(5_000.0, 110_000.0, 1_000.0):
+        engine.run(until_ns)
+        rates.append(float(engine.flows().rate_gbps[0]))
+    assert list(dict.fromkeys(rates))[:6] == [60.0, 30.0, 45.0, 53.0, 57.5, 60.25]
 
 
 # Loss

@@ -230,6 +230,17 @@ def test_a_watchdog_drops_a_queue_that_stays_paused_and_restores_it() -> None:
     assert_all_packets_are_accounted_for(engine)
 
 
+def test_a_host_that_is_slow_no_longer_ends_its_pause() -> None:
+    """Its backlog would last for 24 ms."""
+    network = lossless(star(2))
+    engine = engine_of(_with_slow_host(network, 0.01), incast(1, 200_000), framing=OCTETS, transports=[FIXED])
+    engine.run(100_000.0)
+    assert engine.counters().paused[1, LOSSLESS] == 1
+    engine.reroute(network, engine.routing)
+    assert engine.run(30e6)
+    assert engine.counters().paused.sum() == 0
+
+
 def test_a_short_pause_is_no_storm() -> None:
     network = lossless(star(3), xoff_bytes=20_000.0, watchdog_detect_ns=np.full((6, QUEUES), 100_000.0))
     engine = engine_of(network, incast(2, 5_000_000), framing=OCTETS, transports=[QUICK])
@@ -246,6 +257,11 @@ def test_pauses_are_refreshed_in_their_interval() -> None:
     counters = engine.counters()
     assert counters.xoff_sent[1, LOSSLESS] == 1
     assert counters.refreshed[1, LOSSLESS] == pytest.approx(counters.paused_ns[1, LOSSLESS] // 50_000, abs=1)
+    engine.run(20e6, stop_when_done=False)
+    counters = engine.counters()
+    refreshed, paused_ns = counters.refreshed[1, LOSSLESS], counters.paused_ns[1, LOSSLESS]
+    assert counters.paused.sum() == 0
+    assert 0 <= paused_ns / 50_000 - refreshed <= counters.xoff_sent[1, LOSSLESS]
 
 
 def test_a_pause_stops_its_class_only() -> None:
@@ -279,6 +295,16 @@ def test_a_queue_keeps_to_its_share_of_the_free_buffer() -> None:
     counters = engine.counters()
     assert counters.peak_bytes[1].max() == pytest.approx(100_000.0, abs=2_000)
     assert counters.dropped_packets[1].sum() > 100
+
+
+def test_a_share_of_the_free_buffer_is_that_of_the_moment() -> None:
+    """A burst that fills the buffer behind another port has left when the next packets come, which are not dropped."""
+    network = replace(star(6), shared_bytes=np.full(7, 100_000.0), limit_alpha=np.full((12, QUEUES), 8.0))
+    first = [flow(n, n, 0, 40_000) for n in (1, 2)]
+    second = [flow(n, n, 5, 40_000, start_ns=20_000) for n in (3, 4)]
+    engine = engine_of(network, first + second, framing=OCTETS, transports=[QUICK])
+    assert engine.run(1e9)
+    assert engine.counters().dropped_packets.sum() == 0
 
 
 # Numbers of nodes and flows

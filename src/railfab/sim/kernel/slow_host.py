@@ -35,9 +35,11 @@ def takes(st: State, n: int, p: int, time: int) -> bool:
 
 @called
 def look_at_backlog(st: State, n: int, at: int, time: int) -> None:
-    """The backlog of a slow host may have come down: XON, or look again."""
+    """The backlog of a slow host may have come down: XON, or look again. XON too if it is no longer slow."""
     nic, group = st.nodes[n], st.ingress[at]
-    low = nic.rx_free_at - int((group.xoff - group.xon_gap) * nic.rx_ps_per_byte)
+    low = time
+    if nic.slow and group.sends:
+        low = nic.rx_free_at - int((group.xoff - group.xon_gap) * nic.rx_ps_per_byte)
     if low > time:
         add_timer(st, max(low, time + st.sim[0].window), RX_READY, at)
     elif group.paused:
