@@ -106,9 +106,9 @@ def _uplinks(by_pair: dict[tuple[int, int], list[int]], switch: int) -> list[int
     return [link for (near, far), links in sorted(by_pair.items()) if near == switch and far >= _NICS for link in links]
 
 
-def _flow(number: int, source: int, target: int, size: int, stream: int, start_ns: int = 0) -> Flow:
+def _flow(number: int, source: int, target: int, size: int, stream: int, start_ns: int, first: int) -> Flow:
     return Flow(
-        id=number,
+        id=first + number,
         source=source,
         target=target,
         payload_bytes=size,
@@ -129,13 +129,13 @@ def ring(size: int = RING_PAYLOAD, *, first: int = 0, start_ns: int = 0) -> list
         for plane in range(PLANES)
         for stream in range(2)
     ]
-    return [_flow(first + n, a, z, size, stream, start_ns) for n, (a, z, stream) in enumerate(edges)]
+    return [_flow(n, a, z, size, stream, start_ns, first) for n, (a, z, stream) in enumerate(edges)]
 
 
 def incast(senders: int, size: int, *, first: int = 0, start_ns: int = 0) -> list[Flow]:
     """Senders on other hosts, rail by rail, to the first NIC port; all on one plane."""
     others = [nic(host, rail, 0) for rail in range(RAILS) for host in range(1, HOSTS)][:senders]
-    return [_flow(first + n, source, nic(0, 0, 0), size, 0, start_ns) for n, source in enumerate(others)]
+    return [_flow(n, source, nic(0, 0, 0), size, 0, start_ns, first) for n, source in enumerate(others)]
 
 
 FRAMING = Framing()

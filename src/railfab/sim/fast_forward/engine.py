@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,10 +21,13 @@ from railfab.sim.fast_forward.parking import (
     set_unparked,
     settle,
 )
+from railfab.sim.fast_forward.phases import Phases
 from railfab.sim.fast_forward.policy import Policy
+from railfab.sim.fast_forward.recording import Key, Recorder, is_idle, key_of
+from railfab.sim.fast_forward.replay import Replay
 from railfab.sim.fast_forward.train_lengths import train_lengths
 from railfab.sim.fast_forward.trains import may_change, set_trains
-from railfab.sim.kernel.records import NEVER, WAITING
+from railfab.sim.kernel.records import NEVER, QUEUES, WAITING
 from railfab.sim.layout import PS_PER_NS
 from railfab.sim.network import Bools, Flow, Framing, Ints, Network, Routing
 from railfab.sim.pauses import PauseLog
@@ -48,6 +51,9 @@ class FastForwardSnapshot:
     parked: Parked
     meter: PortMeter
     progress: _Progress
+    phases: Phases
+    recorder: Recorder | None
+    replay: Replay | None
 
 
 class FastForward:
@@ -58,11 +64,18 @@ class FastForward:
         self._parked = Parked.none()
         self._meter = PortMeter.of(engine.state)
         self._progress = _Progress()
+        self._phases = Phases(self.policy, np.random.default_rng(int(engine.state.links.random[0])))
+        self._recorder: Recorder | None = None
+        self._replay: Replay | None = None
         self._disturb()
 
     @property
     def now_ns(self) -> float:
         return self.engine.now_ns
+
+    @property
+    def _now_ps(self) -> int:
+        return int(self.engine.state.sim[0].now)
 
     @property
     def window_ns(self) -> float:
@@ -85,8 +98,28 @@ class FastForward:
 
     def add(self, flows: Sequence[Flow]) -> None:
         """Add flows; each starts at its time, or after the flows it waits for."""
+        key = self._key(flows)
         self._disturb()
+        first = len(self.engine.state.flows)
         self.engine.add(flows)
+        if key is not None:
+            self._repeat(key, first)
+
+    def _key(self, flows: Sequence[Flow]) -> Key | None:
+        """What makes the phase of these flows like another; None where they do not make a phase."""
+        if not self.policy.repeats or self._replay or not is_idle(self.engine.state):
+            return None
+        frames = sum(flow.payload_bytes for flow in flows) / self.framing.payload_bytes
+        return key_of(flows, self.now_ns) if frames >= self.policy.recorded_frames else None
+
+    def _repeat(self, key: Key, first: int) -> None:
+        """Replay a phase, or record it."""
+        st = self.engine.state
+        recording = self._phases.next_of(key)
+        if recording is None:
+            self._recorder = Recorder.begin(key, st, first)
+        else:
+            self._replay = Replay.begin(recording, st, first, self.network.queue_of)
 
     def stop(self) -> None:
         """End all flows; packets on their way still arrive, and are counted."""
@@ -96,16 +129,22 @@ class FastForward:
     def reroute(self, network: Network, routing: Routing) -> None:
         """The network or its routes have changed."""
         self._disturb()
+        self._phases.forget()
         self.engine.reroute(network, routing)
 
     def forget_finished(self) -> None:
         """Forget the flows that are done and have nothing on its way."""
-        if not len(self._parked.numbers):
+        if not len(self._parked.numbers) and self._replay is None and self._recorder is None:
             self.engine.forget_finished()
             self._meter = PortMeter.of(self.engine.state)
 
     def _disturb(self) -> None:
         """Simulate every frame from now on, for a while."""
+        self._recorder = None
+        if self._replay is not None:
+            self._replay.hand_over(self.engine.state, self.framing)
+            self._replay = None
+            self.engine.park()
         self._unpark(np.ones(len(self._parked.numbers), bool))
         st, progress = self.engine.state, self._progress
         numbers = may_change(st, np.flatnonzero(st.flows.train > 1))
@@ -122,20 +161,36 @@ class FastForward:
 
     def run(self, until_ns: float, *, stop_when_done: bool = True) -> bool:
         """Advance to this time, or until all flows are done. Whether they are."""
-        if not (self.policy.parking or self.policy.trains):
-            return self.engine.run(until_ns, stop_when_done=stop_when_done)
         while True:
             done = self.engine.run(min(until_ns, self._next_ns()), stop_when_done=stop_when_done)
-            if (done and stop_when_done) or self.now_ns >= until_ns:
+            done = self._end_phase() or done
+            if (done and stop_when_done) or self._now_ps >= int(until_ns * PS_PER_NS):
                 return done
-            now_ps = int(self.engine.state.sim[0].now)
-            self._unpark(self._parked.until_ps <= now_ps)
-            if self.now_ns >= self._progress.next_look_ns:
+            self._unpark(self._parked.until_ps <= self._now_ps)
+            if self._replay is None and self.now_ns >= self._progress.next_look_ns:
                 self._look()
 
+    def _end_phase(self) -> bool:
+        """Keep the recording of a phase that has ended, and end a replay. Whether there are no flows any more."""
+        st = self.engine.state
+        if self._replay is not None:
+            self._replay.settle(st)
+            if not st.sim[0].open_flows:
+                self._replay = None
+        if self._recorder is not None and not st.sim[0].open_flows:
+            recording = self._recorder.finish(st)
+            if recording is not None:
+                self._phases.keep(self._recorder.key, recording)
+            self._recorder = None
+        return not st.sim[0].open_flows
+
     def _next_ns(self) -> float:
+        if not (self.policy.parking or self.policy.trains or self.policy.repeats):
+            return math.inf
+        if self._replay is not None:
+            return math.ceil(self._replay.next_end_ps(self._now_ps) / PS_PER_NS)
         end_ps = self._parked.until_ps.min(initial=NEVER)
-        return min(self._progress.next_look_ns, float(end_ps) / PS_PER_NS)
+        return min(self._progress.next_look_ns, math.ceil(end_ps / PS_PER_NS))
 
     def _unpark(self, gone: Bools) -> None:
         if gone.any():
@@ -147,7 +202,9 @@ class FastForward:
     def _look(self) -> None:
         """Decide what is simulated until the next look, and how."""
         st = self.engine.state
-        settle(st, self._parked)
+        self._settle()
+        if self._recorder is not None:
+            self._recorder.sample(st)
         waiting = bool((st.flows.state == WAITING).any())
         loads = Loads.of(st, self.network.queue_of)
         if self.policy.parking and not waiting:
@@ -197,17 +254,31 @@ class FastForward:
         return self.engine.stalled()
 
     def flows(self) -> FlowResults:
-        settle(self.engine.state, self._parked)
+        self._settle()
         return self.engine.flows()
 
     def counters(self) -> Counters:
-        settle(self.engine.state, self._parked)
-        return self.engine.counters()
+        self._settle()
+        counters = self.engine.counters()
+        if self._replay is None:
+            return counters
+        return replace(counters, depth_bytes=self._replayed_depths())
 
     def depths(self) -> tuple[Ints, Ints]:
         """Bytes in each queue now, and sent by it since its birth; (link, queue)."""
+        self._settle()
+        depths, sent = self.engine.depths()
+        return (depths if self._replay is None else self._replayed_depths()), sent
+
+    def _replayed_depths(self) -> Ints:
+        assert self._replay is not None
+        return self._replay.depths(self._now_ps).reshape(-1, QUEUES)
+
+    def _settle(self) -> None:
+        """Put what was left out until now into the state."""
         settle(self.engine.state, self._parked)
-        return self.engine.depths()
+        if self._replay is not None:
+            self._replay.settle(self.engine.state)
 
     def pauses(self) -> PauseLog:
         """The pause frames that were logged."""
@@ -231,16 +302,24 @@ class FastForward:
 
     def snapshot(self) -> FastForwardSnapshot:
         """The whole state; `restore` goes on from it bit for bit."""
-        return copy.deepcopy(FastForwardSnapshot(self.engine.snapshot(), self._parked, self._meter, self._progress))
+        parts = (self._parked, self._meter, self._progress, self._phases, self._recorder, self._replay)
+        return FastForwardSnapshot(self.engine.snapshot(), *copy.deepcopy(parts))
 
     def restore(self, snapshot: FastForwardSnapshot) -> None:
-        held = copy.deepcopy(snapshot)
-        self.engine.restore(held.engine)
-        self._parked, self._meter, self._progress = held.parked, held.meter, held.progress
+        self.engine.restore(snapshot.engine)
+        parts = (
+            snapshot.parked,
+            snapshot.meter,
+            snapshot.progress,
+            snapshot.phases,
+            snapshot.recorder,
+            snapshot.replay,
+        )
+        self._parked, self._meter, self._progress, self._phases, self._recorder, self._replay = copy.deepcopy(parts)
 
     def fingerprint(self) -> str:
         """Digest of the state: equal digests have equal futures."""
-        settle(self.engine.state, self._parked)
+        self._settle()
         return self.engine.fingerprint()
 
 

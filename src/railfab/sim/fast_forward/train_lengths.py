@@ -27,7 +27,8 @@ def train_lengths(st: State, loads: Loads, policy: Policy, framing: Framing) -> 
     whole = (transport.control == FIXED_RATE) | (transport.recovery == SELECTIVE) | (transport.recovery == NO_RECOVERY)
     lossy = loads.any_on_path(st.links.loss > 0) | _limited(st, loads)
     most = np.minimum(frames, remaining_frames(st, loads.numbers) // policy.least_trains)
-    return np.where(whole | lossy | (flows.dynamic > 0), 1, np.clip(most, 1, MOST_FRAMES)).astype(np.int64)
+    single = whole | lossy | (flows.dynamic > 0) | (most < policy.shortest_train)
+    return np.where(single, 1, np.minimum(most, MOST_FRAMES)).astype(np.int64)
 
 
 def _limited(st: State, loads: Loads) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

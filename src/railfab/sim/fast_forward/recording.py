@@ -1,0 +1,129 @@
+"""What a phase of a job did, from an idle network to its last packet: samples of its flows and of what was counted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from railfab.sim.kernel.records import FREE, MAX_HOPS, STALLED, State
+from railfab.sim.network import Floats, Flow, Ints
+
+CUMULATIVE = (
+    ("queues", ("waiting_byte_ps", "marked", "marked_bytes")),
+    ("ingress", ("xoff_sent", "xon_sent", "refreshed", "xoff_received", "xon_received", "held_time")),
+)
+"""Counters that are replayed; octets and packets follow from the flows and their paths."""
+PEAKS = (("queues", ("peak",)), ("ingress", ("peak", "headroom_peak")))
+
+Key = tuple[object, ...]
+
+
+def key_of(flows: Sequence[Flow], now_ns: float) -> Key | None:
+    """What makes two phases alike but for their random draws; None where flows begin later or wait for others."""
+    if any(flow.after or flow.start_ns > now_ns for flow in flows):
+        return None
+    return tuple(replace(f, id=0, start_ns=0) for f in flows)
+
+
+def is_idle(st: State) -> bool:
+    """Whether nothing is under way and nothing is to come."""
+    sim = st.sim[0]
+    return bool(sim.open_flows == 0 and sim.timer_count == 0 and (st.packets.kind == FREE).all())
+
+
+def joined(st: State, parts: Sequence[tuple[str, Sequence[str]]]) -> Floats:
+    """These fields, one after the other."""
+    return np.concatenate([getattr(st, name)[part].astype(float) for name, fields in parts for part in fields])
+
+
+def lost_packets(st: State) -> int:
+    """Packets that were lost or sent again."""
+    queues, flows = st.queues, st.flows
+    dropped = queues.dropped_packets.sum() + queues.storm_packets.sum() + st.ingress.dropped_packets.sum()
+    return int(dropped + st.links.lost_packets.sum() + flows.retransmitted.sum() + flows.dropped.sum())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Recording:
+    """A recorded phase. passed_ps: (sample,) since its begin. flows: (sample, flow) records. columns: the entries of
+    the joined counters that changed; counts: (sample, column). depths: (sample, queue) in bytes. peaks: joined.
+    done_ps: (flow,) when the last packet came. path, back: (flow, hop) links."""
+
+    passed_ps: Ints
+    flows: Any
+    columns: Ints
+    counts: Floats
+    depths: Ints
+    peaks: Floats
+    done_ps: Ints
+    path: Ints
+    back: Ints
+
+    def __deepcopy__(self, memo: object) -> Recording:
+        return self
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Recorder:
+    """Takes samples of a phase whose flows are those from `first` on."""
+
+    key: Key
+    first: int
+    begin_ps: int
+    base: Floats
+    lost: int
+    peaks: Floats
+    peaks_seen: Floats
+    passed_ps: list[int] = field(default_factory=list)
+    flows: list[Any] = field(default_factory=list)
+    counts: list[Floats] = field(default_factory=list)
+    depths: list[Ints] = field(default_factory=list)
+
+    @classmethod
+    def begin(cls, key: Key, st: State, first: int) -> Recorder:
+        peaks = joined(st, PEAKS)
+        found = cls(
+            key=key,
+            first=first,
+            begin_ps=int(st.sim[0].now),
+            base=joined(st, CUMULATIVE),
+            lost=lost_packets(st),
+            peaks=np.zeros(len(peaks)),
+            peaks_seen=peaks,
+        )
+        found.sample(st)
+        return found
+
+    def sample(self, st: State) -> None:
+        """Note the present state; a peak counts where it has changed since it was seen last."""
+        self.passed_ps.append(int(st.sim[0].now) - self.begin_ps)
+        self.flows.append(st.flows[self.first :].copy())
+        self.counts.append(joined(st, CUMULATIVE) - self.base)
+        self.depths.append(st.queues.bytes.astype(np.int32))
+        peaks = joined(st, PEAKS)
+        self.peaks = np.maximum(self.peaks, np.where(peaks == self.peaks_seen, 0.0, peaks))
+        self.peaks_seen = peaks
+
+    def finish(self, st: State) -> Recording | None:
+        """The recording; None where packets were lost or took ways that were chosen for each."""
+        self.sample(st)
+        last = self.flows[-1]
+        if lost_packets(st) != self.lost or (last.dynamic > 0).any() or (last.state == STALLED).any():
+            return None
+        counts = np.array(self.counts)
+        columns = np.flatnonzero(counts[-1])
+        rows = slice(self.first * MAX_HOPS, None)
+        return Recording(
+            passed_ps=np.array(self.passed_ps),
+            flows=np.stack(self.flows),
+            columns=columns,
+            counts=counts[:, columns],
+            depths=np.array(self.depths),
+            peaks=self.peaks,
+            done_ps=(last.finish - last.back_delay - self.begin_ps).astype(np.int64),
+            path=st.path[rows].copy(),
+            back=st.back[rows].copy(),
+        )

@@ -1,0 +1,164 @@
+"""Fast-forward gives what the engine gives: exactly where it leaves nothing out, within the stated bounds elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+from tests.sim.fast_forward_networks import pair_flows, pairs, star, star_flows
+
+from railfab.sim import Engine, Flow, Network, Routing
+from railfab.sim.fast_forward import NEVER, FastForward, Policy
+
+QUICK = Policy(settled_ns=200_000.0, recorded_frames=100)
+"""Leaves out what it can after 0.2 ms, and replays short phases."""
+
+
+def engine(scene: tuple[Network, Routing], seed: int = 1) -> Engine:
+    return Engine(*scene, seed=seed)
+
+
+def again(flows: list[Flow], now_ns: float, first: int) -> list[Flow]:
+    return [replace(flow, id=first + number, start_ns=int(now_ns)) for number, flow in enumerate(flows)]
+
+
+def test_a_policy_that_leaves_nothing_out_changes_nothing() -> None:
+    plain, forward = engine(star(8)), FastForward(engine(star(8)), NEVER)
+    for each in (plain, forward):
+        each.add(star_flows(8, 2_000_000))
+        each.run(1e9)
+    assert plain.fingerprint() == forward.fingerprint()
+
+
+def test_parked_ports_end_when_simulated_ones_do_and_count_the_same() -> None:
+    plain, forward = engine(pairs(4)), FastForward(engine(pairs(4)), QUICK)
+    for each in (plain, forward):
+        each.add(pair_flows(4, 40_000_000))
+        assert each.run(1e9)
+    assert forward.flows().finish_ns == pytest.approx(plain.flows().finish_ns, rel=1e-3)
+    for name in ("sent_bytes", "sent_packets", "taken_bytes", "marked_packets", "ack_packets"):
+        assert (getattr(forward.counters(), name) == getattr(plain.counters(), name)).all(), name
+
+
+def test_parked_ports_need_no_packets() -> None:
+    forward = FastForward(engine(pairs(4)), QUICK)
+    forward.add(pair_flows(4, 400_000_000))
+    forward.run(20e6)
+    assert (forward.engine.state.packets.kind >= 0).sum() == 0
+    received = forward.flows().received_packets.sum()
+    forward.run(21e6)
+    assert forward.flows().received_packets.sum() - received == pytest.approx(4 * 1e6 * 100 / 8 / 4178, rel=0.01)
+
+
+def test_bytes_are_accounted_for_at_any_moment() -> None:
+    forward = FastForward(engine(pairs(4)), QUICK)
+    forward.add(pair_flows(4, 40_000_000))
+    for at_ns in range(100_000, 3_400_000, 330_000):
+        forward.run(at_ns)
+        counters, flows = forward.counters(), forward.flows()
+        assert (counters.taken_bytes - counters.sent_bytes == counters.depth_bytes).all()
+        data = forward.engine.state.packets
+        assert flows.sent_packets.sum() - flows.received_packets.sum() == (data.kind == 0).sum()
+
+
+def deep(scene: tuple[Network, Routing]) -> tuple[Network, Routing]:
+    """Marks at a queue that holds many trains."""
+    network, routing = scene
+    return replace(network, kmin_bytes=4 * network.kmin_bytes, kmax_bytes=4 * network.kmax_bytes), routing
+
+
+def test_trains_keep_octets_exact_and_completion_within_two_percent() -> None:
+    ends, marks = np.zeros((2, 3)), np.zeros((2, 3))
+    for seed in range(3):
+        plain = engine(deep(star(4)), seed + 1)
+        forward = FastForward(engine(deep(star(4)), seed + 1), Policy(repeats=False))
+        for row, each in enumerate((plain, forward)):
+            each.add(star_flows(4, 60_000_000))
+            assert each.run(1e9)
+            ends[row, seed], marks[row, seed] = each.flows().finish_ns.mean(), each.counters().marked_packets.sum()
+        assert (forward.engine.state.flows.train > 1).any()
+        assert (plain.counters().sent_bytes == forward.counters().sent_bytes).all()
+        assert (plain.counters().sent_packets == forward.counters().sent_packets).all()
+    assert ends[1].mean() == pytest.approx(ends[0].mean(), rel=0.02)
+    assert marks[1].mean() == pytest.approx(marks[0].mean(), rel=0.25)
+
+
+def replayed() -> tuple[FastForward, float]:
+    """A fast-forward in the middle of a replay, and when it began."""
+    forward = FastForward(engine(star(4)), QUICK)
+    flows = star_flows(4, 4_000_000)
+    forward.add(again(flows, 0, 0))
+    assert forward.run(1e9)
+    forward.run(forward.now_ns + 1e6, stop_when_done=False)
+    began = forward.now_ns
+    forward.add(again(flows, began, 100))
+    return forward, began
+
+
+def test_an_equal_phase_is_replayed_with_the_same_outcome() -> None:
+    forward, began = replayed()
+    before = forward.counters()
+    assert forward.run(1e9)
+    first, second = forward.flows().finish_ns[:4], forward.flows().finish_ns[4:]
+    assert second - began == pytest.approx(first, rel=1e-6)
+    after = forward.counters()
+    for name in ("sent_bytes", "sent_packets", "marked_packets", "xoff_sent", "ack_packets", "cnp_packets"):
+        twice = getattr(after, name)
+        assert twice == pytest.approx(2 * getattr(before, name), abs=1), name
+
+
+def test_counters_rise_during_a_replay_and_none_falls() -> None:
+    forward, began = replayed()
+    names = [field.name for field in fields(forward.counters())]
+    rising = [name for name in names if name not in ("depth_bytes", "held_bytes", "headroom_bytes", "paused")]
+    rising = [name for name in rising if name != "xoff_margin_bytes"]
+    last = forward.counters()
+    for step in range(1, 12):
+        forward.run(began + step * 100_000)
+        now = forward.counters()
+        assert all((getattr(now, name) >= getattr(last, name)).all() for name in rising)
+        assert now.sent_bytes.sum() > last.sent_bytes.sum()
+        last = now
+
+
+def test_a_replay_that_is_disturbed_continues_in_packets_and_delivers_all() -> None:
+    forward, began = replayed()
+    forward.run(began + 400_000)
+    assert forward.active() == (100, 101, 102, 103)
+    forward.reroute(forward.network, forward.routing)
+    assert forward.run(1e9)
+    sent = forward.counters().sent_packets.sum(axis=1)
+    assert sent.sum() == 2 * 4 * 2 * -(-4_000_000 // 4096)
+    assert (forward.flows().finish_ns[4:] - began < 1.3 * forward.flows().finish_ns[:4].max()).all()
+
+
+@pytest.mark.parametrize("at_ns", [300_000, 900_000])
+def test_a_restored_run_continues_to_the_bit(at_ns: int) -> None:
+    forward, began = replayed()
+    forward.run(began + at_ns)
+    snapshot = forward.snapshot()
+    forward.run(1e9)
+    wanted = forward.fingerprint()
+    forward.restore(snapshot)
+    forward.run(1e9)
+    assert forward.fingerprint() == wanted
+
+
+def test_equal_seeds_give_equal_runs() -> None:
+    digests = set()
+    for _ in range(2):
+        forward = FastForward(engine(star(4)), QUICK)
+        forward.add(star_flows(4, 20_000_000))
+        forward.run(1e9)
+        digests.add(forward.fingerprint())
+    assert len(digests) == 1
+
+
+def test_flows_that_may_lose_packets_are_simulated_frame_by_frame() -> None:
+    network, routing = star(4)
+    lossy = replace(network, limit_bytes=np.full_like(network.limit_bytes, 300_000.0))
+    forward = FastForward(engine((lossy, routing)), QUICK)
+    forward.add(star_flows(4, 20_000_000))
+    forward.run(1e6)
+    assert (forward.engine.state.flows.train == 1).all()
