@@ -190,7 +190,7 @@ class FastForward:
         if self._replay is not None:
             return math.ceil(self._replay.next_end_ps(self._now_ps) / PS_PER_NS)
         end_ps = self._parked.until_ps.min(initial=NEVER)
-        return min(self._progress.next_look_ns, math.ceil(end_ps / PS_PER_NS))
+        return float(min(self._progress.next_look_ns, math.ceil(end_ps / PS_PER_NS)))
 
     def _unpark(self, gone: Bools) -> None:
         if gone.any():

@@ -21,7 +21,7 @@ def train_lengths(st: State, loads: Loads, policy: Policy, framing: Framing) -> 
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         octets = _least(loads, np.minimum(_by_marking(st, loads, policy), _by_headroom(st, loads)))
-        frames = np.floor(octets / framing.frame_bytes)
+        frames = np.nan_to_num(np.floor(octets / framing.frame_bytes), nan=1.0, posinf=MOST_FRAMES)
     flows = st.flows[loads.numbers]
     transport = st.transports[flows.transport]
     whole = (transport.control == FIXED_RATE) | (transport.recovery == SELECTIVE) | (transport.recovery == NO_RECOVERY)
