@@ -108,6 +108,22 @@ def test_an_equal_phase_is_replayed_with_the_same_outcome() -> None:
         assert twice == pytest.approx(2 * getattr(before, name), abs=1), name
 
 
+def test_a_replay_of_parked_ports_counts_what_they_sent() -> None:
+    forward = FastForward(engine(pairs(2)), QUICK)
+    forward.add(pair_flows(2, 20_000_000))
+    forward.run(1e6)
+    assert (forward.engine.state.flows.parked == 1).all()
+    assert forward.run(1e9)
+    once = forward.counters()
+    forward.run(forward.now_ns + 1e6, stop_when_done=False)
+    forward.add(again(pair_flows(2, 20_000_000), forward.now_ns, 100))
+    assert forward.run(forward.now_ns + 1e9)
+    assert (forward.engine.state.packets.kind >= 0).sum() == 0
+    twice = forward.counters()
+    assert (twice.sent_bytes == 2 * once.sent_bytes).all()
+    assert (twice.sent_packets == 2 * once.sent_packets).all()
+
+
 def test_counters_rise_during_a_replay_and_none_falls() -> None:
     forward, began = replayed()
     names = [field.name for field in fields(forward.counters())]

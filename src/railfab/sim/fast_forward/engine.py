@@ -185,7 +185,8 @@ class FastForward:
         return not st.sim[0].open_flows
 
     def _next_ns(self) -> float:
-        if not (self.policy.parking or self.policy.trains or self.policy.repeats):
+        policy = self.policy
+        if not (policy.parking or policy.trains or policy.repeats) or not self.engine.state.sim[0].open_flows:
             return math.inf
         if self._replay is not None:
             return math.ceil(self._replay.next_end_ps(self._now_ps) / PS_PER_NS)

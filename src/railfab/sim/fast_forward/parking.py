@@ -159,6 +159,7 @@ def _advance_flows(st: State, numbers: Ints, due: Ints) -> None:
         flows[field][numbers] += due.astype(flows[field].dtype)
     octets = due * flows.frame[numbers]
     flows.sent_bytes[numbers] += octets
+    flows.received_bytes[numbers] += octets
     shift = np.zeros(len(flows), np.int64)
     shift[numbers] = due
     moving = np.flatnonzero(st.packets.kind == DATA)
