@@ -189,7 +189,7 @@ class FastForward:
         if not (policy.parking or policy.trains or policy.repeats) or not self.engine.state.sim[0].open_flows:
             return math.inf
         if self._replay is not None:
-            return math.ceil(self._replay.next_end_ps(self._now_ps) / PS_PER_NS)
+            return math.ceil(self._replay.end_ps / PS_PER_NS)
         end_ps = self._parked.until_ps.min(initial=NEVER)
         return float(min(self._progress.next_look_ns, math.ceil(end_ps / PS_PER_NS)))
 

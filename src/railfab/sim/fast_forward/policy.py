@@ -28,8 +28,8 @@ class Policy:
     train_share: float = 0.15
     least_trains: int = 200
     shortest_train: int = 8
-    recorded: tuple[int, ...] = (0, 20, 60, 140)
-    recorded_every: int = 100
+    recorded: tuple[int, ...] = (0, 40, 120, 240)
+    recorded_every: int = 150
     recorded_frames: int = 200_000
 
 

@@ -50,10 +50,10 @@ class Replay:
             counted=np.zeros(len(recording.columns)),
         )
 
-    def next_end_ps(self, now_ps: int) -> int:
-        """When the next flow ends."""
-        ends = self.recording.done_ps[self.recording.done_ps > now_ps - self.begin_ps]
-        return self.begin_ps + int(ends.min(initial=NEVER - self.begin_ps))
+    @property
+    def end_ps(self) -> int:
+        """When the last flow ends."""
+        return self.begin_ps + int(self.recording.done_ps.max())
 
     def _place(self, now_ps: int) -> tuple[int, float]:
         """The sample before a time, and the share of the way to the next one."""
@@ -67,7 +67,7 @@ class Replay:
         at, share = self._place(now)
         self._advance_flows(st, now, at, share)
         counts = self.recording.counts
-        over = now - self.begin_ps >= self.recording.done_ps.max()
+        over = now >= self.end_ps
         target = counts[-1] if over else np.floor(counts[at] + share * (counts[at + 1] - counts[at]))
         _add(st, self.recording.columns, target - self.counted)
         self.counted = target
