@@ -374,7 +374,7 @@ def metrics_of(control: Control) -> list[str]:
 def test_a_failure_of_the_simulation_stops_its_job_and_not_the_switches(
     twin: Twin, control: Control, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def fail(*_: object) -> None:
+    def fail(*_: object, **_options: object) -> None:
         raise FloatingPointError("a queue is negative")
 
     said = "FloatingPointError: a queue is negative"
