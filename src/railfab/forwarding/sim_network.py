@@ -93,7 +93,7 @@ def network(parts: NetworkParts) -> Network:
         xoff_bytes=rows.ingress_field("xoff_bytes"),
         xoff_alpha=rows.ingress_field("xoff_alpha"),
         xon_gap_bytes=rows.ingress_field("xon_gap_bytes"),
-        headroom_bytes=rows.ingress_field("headroom_bytes"),
+        headroom_bytes=np.where(sent, rows.ingress_field("headroom_bytes"), 0.0),
         pause_refresh_ns=np.where(sent, _refresh_ns(rows.rate_gbps)[:, None], 0.0),
         pause_queue=rows.egress_field("pause_queue").astype(np.int64),
         is_switch=is_switch,
