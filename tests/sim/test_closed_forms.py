@@ -61,6 +61,24 @@ def test_flows_of_one_nic_take_turns() -> None:
     np.testing.assert_allclose(finish_ns, [4000 + FRAME_NS * (900 + place - 1) for place in range(3)], atol=1e-6)
 
 
+@pytest.mark.parametrize("ack_every", [1, 4, 16])
+def test_data_and_acknowledgements_fill_every_port_of_a_ring_and_no_queue_grows(ack_every: int) -> None:
+    """Each port carries data of one neighbour and acknowledgements for the other: all are exactly full."""
+    framing, hosts, span_ns = Framing(ack_every=ack_every), 6, 2_000_000.0
+    engine = engine_of(
+        leaf_spine(2, hosts // 2, hosts, delay_ns=100.0),
+        [flow(n, n, (n + 1) % hosts, 10**9) for n in range(hosts)],
+        framing=framing,
+        transports=[FIXED],
+    )
+    engine.run(span_ns)
+    counters = engine.counters()
+    data, ack = framing.frame_bytes + framing.gap_bytes, (framing.ack_bytes + framing.gap_bytes) / ack_every
+    frames = counters.sent_packets[: 2 * hosts].sum(axis=1)
+    np.testing.assert_allclose(frames, span_ns * 100.0 / 8 / (data + ack), rtol=2e-3)
+    assert counters.peak_bytes.max() <= 4 * framing.frame_bytes
+
+
 def test_queues_share_a_link_by_their_weights() -> None:
     network = star(3, classes=2)
     weight = network.weight.copy()

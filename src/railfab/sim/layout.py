@@ -105,7 +105,7 @@ def new_state(network: Network, routing: Routing, framing: Framing, *, seed: int
     sim.bitmap_words = BITMAP_WORDS
     _seed(st, seed)
     st.queues.head, st.queues.tail = NONE, NONE
-    st.links.ack_window_even = st.links.ack_window_odd = -2
+    st.links.ack_window = -1
     st.links.lost_until = st.links.pause_lost_until = -1
     st.links.near, st.links.far, st.links.up = network.near, network.far, UP
     st.queues.watch_at = NEVER

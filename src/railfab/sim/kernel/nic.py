@@ -264,7 +264,7 @@ def _send(st: State, n: int, place: int, time: int) -> None:
         count_bytes(st, flow, packet.size)
     if f.sent == f.packets and f.resend_head < 0:
         _unlist(st, n, place)
-    transmit(st, p, nic.link, time + acknowledgements(st, link, frames))
+    transmit(st, p, nic.link, time + acknowledgements(st, link, frames, time))
 
 
 @inlined

@@ -116,9 +116,10 @@ def _pick(st: State, out: int, ready: int) -> int:
 
 
 @inlined
-def _acknowledgements(st: State, out: int, q: int) -> int:
+def _acknowledgements(st: State, out: int, q: int, start: int) -> int:
     """Time that acknowledgements take before the first packet of a queue [ps]."""
-    return acknowledgements(st, st.links[out], frames_of(st, st.packets[st.queues[out * QUEUES + q].head].size))
+    frames = frames_of(st, st.packets[st.queues[out * QUEUES + q].head].size)
+    return acknowledgements(st, st.links[out], frames, start)
 
 
 @inlined
@@ -153,7 +154,7 @@ def drain(st: State, n: int, out: int, until: int) -> None:
         start = max(link.free_at, st.packets[st.queues[out * QUEUES + q].head].time)
         if start > until:
             break
-        _serve(st, n, out, q, start + _acknowledgements(st, out, q))
+        _serve(st, n, out, q, start + _acknowledgements(st, out, q, start))
 
 
 @called
@@ -181,7 +182,7 @@ def drain_in_order(st: State, n: int, until: int) -> None:
                 best, best_start, best_queue = out, start, q
         if best < 0:
             return
-        _serve(st, n, best, best_queue, best_start + _acknowledgements(st, best, best_queue))
+        _serve(st, n, best, best_queue, best_start + _acknowledgements(st, best, best_queue, best_start))
 
 
 @inlined

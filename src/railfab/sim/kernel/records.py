@@ -77,10 +77,10 @@ LINK = _in_lines(
     ("far", "u4"),
     ("delay_windows", "i4"),
     ("ack_time", "i4"),
-    ("ack_window_even", "i4"),
-    ("ack_window_odd", "i4"),
-    ("acks_even", "i4"),
-    ("acks_odd", "i4"),
+    ("ack_window", "i4"),
+    ("acks_due", "i4"),
+    ("acks_new", "i4"),
+    ("spare", "i4"),
     ("waiting", "i2"),
     ("paused", "i2"),
     ("up", "i1"),
@@ -101,8 +101,9 @@ LINK = _in_lines(
     ("ack_delay", "i8"),
 )
 """waiting, paused: bits by queue. last_queue: of the last packet that had to wait. listed: whether the switch has it
-in its list of links with packets. ack_*, acks_*: number of acknowledgements that pass in a window, which take their
-time (ack_time) from the next; ack_delay: that of one frame. lost_until, pause_lost_until: what arrives up to this
+in its list of links with packets. acks_due, acks_new: acknowledgements that have yet to take their time (ack_time) from
+the link, and those that passed in the present window, which count from the next on; ack_window: the window of both;
+ack_delay: time of one on its way. lost_until, pause_lost_until: what arrives up to this
 time was on its way when the cable went down."""
 
 QUEUE = _in_lines(

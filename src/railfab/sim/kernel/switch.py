@@ -189,7 +189,7 @@ def arrive(st: State, n: int, p: int, time: int) -> None:
     queue.peak = max(queue.peak, size if frames == 1 else size // frames)
     queue.tx_bytes += size
     queue.tx_packets += frames
-    transmit(st, p, out, time + acknowledgements(st, link, frames))
+    transmit(st, p, out, time + acknowledgements(st, link, frames, time))
 
 
 @inlined

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from railfab.sim.jit import inlined
-from railfab.sim.kernel.records import STAMPS, State
+from railfab.sim.kernel.records import State
 from railfab.sim.kernel.wheel import frames_of, next_random, push_in
 
 ACKS_AT_ONCE = 2
@@ -23,37 +23,37 @@ def wire_time(st: State, link: Any, size: int, quantum: int) -> int:
 
 
 @inlined
-def acknowledgements(st: State, link: Any, frames: int) -> int:
-    """Time that acknowledgements take before a data packet [ps]: some of those that passed in the last window.
+def _acknowledge_window(st: State, link: Any) -> None:
+    """At the first call in a window: what passed in the windows before is due."""
+    stamp = st.sim[0].stamp
+    if link.ack_window != stamp:
+        link.ack_window = stamp
+        link.acks_due += link.acks_new
+        link.acks_new = 0
+
+
+@inlined
+def acknowledgements(st: State, link: Any, frames: int, start: int) -> int:
+    """Time that acknowledgements take before a data packet [ps]: some of those that passed before this window.
 
     They are not packets of their own: each counts on the links of its way, in the window in which the receiver sent it.
+    Those that fit into the time since the last packet took it. start: when the packet could be sent without them.
     """
-    last = (st.sim[0].stamp - 1) & STAMPS
-    count = 0
-    if last & 1:
-        if link.ack_window_odd == last:
-            count = min(link.acks_odd, ACKS_AT_ONCE * frames)
-            link.acks_odd -= count
-    elif link.ack_window_even == last:
-        count = min(link.acks_even, ACKS_AT_ONCE * frames)
-        link.acks_even -= count
-    return int(count * link.ack_time)
+    _acknowledge_window(st, link)
+    idle = start - link.free_at
+    if idle >= link.acks_due * link.ack_time:
+        link.acks_due = 0
+        return 0
+    count = min(link.acks_due, ACKS_AT_ONCE * frames)
+    link.acks_due -= count
+    return int(max(count * link.ack_time - idle, 0))
 
 
 @inlined
 def acknowledge(st: State, link: Any, count: int) -> None:
     """Let acknowledgements pass a link in this window."""
-    stamp = st.sim[0].stamp
-    if stamp & 1:
-        if link.ack_window_odd != stamp:
-            link.ack_window_odd = stamp
-            link.acks_odd = 0
-        link.acks_odd += count
-    else:
-        if link.ack_window_even != stamp:
-            link.ack_window_even = stamp
-            link.acks_even = 0
-        link.acks_even += count
+    _acknowledge_window(st, link)
+    link.acks_new += count
 
 
 @inlined
