@@ -30,6 +30,11 @@ class SimulatedClock:
         if len(self._at_s) > MOST_POINTS:
             del self._at_s[: MOST_POINTS // 2], self._simulated_s[: MOST_POINTS // 2]
 
+    @property
+    def simulated_s(self) -> float:
+        """Simulated time at the last reading."""
+        return self._simulated_s[-1]
+
     def at(self, at_s: float) -> float:
         """Simulated time at a moment [s], linear between two readings; before the first and after the last, theirs."""
         place = bisect_right(self._at_s, at_s)

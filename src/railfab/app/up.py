@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 import time
@@ -44,8 +45,10 @@ RATE_INTERVALS = 2
 """Sample intervals that rates are averaged over; a switch whose last sample is older is stale."""
 SETTLE_INTERVALS = 2
 """Sample intervals after a job's end within which every switch that answers has sent what it counted."""
-PUBLISHED_WITHIN_S = 0.2
-"""Age of the counters in a sample of the twin, and the time in which what was on its way arrives [s]."""
+ARRIVED_WITHIN_S = 0.1
+"""Simulated time in which what was on its way at a job's end arrives [s]."""
+ARRIVES_WITHIN_S = 30.0
+"""Time that a slow machine gets for it [s]."""
 PACE_S = 5.0
 """Time over which the pace of simulated time is averaged."""
 HISTORY = 240
@@ -302,14 +305,23 @@ class _Run:
                 return False
             self._next_frame(turn, show)
         self._control.switch_job(None)
-        ended_s = time.time() + PUBLISHED_WITHIN_S
-        turn.end(self._read_clock().simulated_s)
-        until_s = time.monotonic() + SETTLE_INTERVALS * self._options.interval_s + self._options.frame_s
+        ended_s = self._read_clock().simulated_s
+        turn.end(ended_s)
+        return self._passes(ended_s + ARRIVED_WITHIN_S, turn, stop_requested, show)
+
+    def _passes(
+        self, simulated_s: float, turn: Turn, stop_requested: threading.Event, show: Callable[[Scene], None]
+    ) -> bool:
+        """Show frames until every switch that answers has sent a sample of this simulated time; false for a stop."""
+        since_s, until_s = math.inf, time.monotonic() + ARRIVES_WITHIN_S
         while time.monotonic() < until_s:
             if self._is_over(stop_requested):
                 return False
-            if self._next_frame(turn, show).sampled_since(ended_s):
+            if self._next_frame(turn, show).sampled_since(since_s):
                 break
+            if math.isinf(since_s) and self._clock.simulated_s >= simulated_s:
+                since_s = time.time()
+                until_s = time.monotonic() + SETTLE_INTERVALS * self._options.interval_s + self._options.frame_s
         return True
 
     def _is_over(self, stop_requested: threading.Event) -> bool:

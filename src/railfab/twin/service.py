@@ -119,7 +119,7 @@ class Twin:
             stalled=job.stalled,
             sessions_up=sum(session.established for session in sessions),
             sessions=len(sessions),
-            simulated_s=self._clock.simulated_ns / NS_PER_S,
+            simulated_s=job.simulated_s,
             slipped_s=self._clock.slipped_ns / NS_PER_S,
             failure=self._clock.failure,
             switches=tuple(self._switch_status(name) for name in self._switches),

@@ -25,7 +25,8 @@ class TwinStatus:
     job: None when none runs. steps: finished ones of the job. last_step_s, last_communication_s: duration of the last
     and of the part of it in which hosts communicated, in simulated time.
     stalled: why flows of the job have no path, each reason once.
-    sessions_up, sessions: BGP sessions established and configured, both ends counted. slipped_s: wall time that the
+    sessions_up, sessions: BGP sessions established and configured, both ends counted. simulated_s: that of the counters
+    which the switches show; never behind it. slipped_s: wall time that the
     simulation fell behind by. failure: the error that stopped the simulation's job; empty when there is none.
     """
 
