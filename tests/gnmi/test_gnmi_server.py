@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -35,6 +36,7 @@ class Box:
     """A small switch: two ports with a counter that rises on each refresh, and a description that may be set."""
 
     change_age_s = math.inf
+    origins = ("box", "native")
 
     def __init__(self) -> None:
         self.name = "box"
@@ -135,6 +137,13 @@ def entry(path: str, mode: str = "SAMPLE", interval_s: float = 0, **fields: obje
     )
 
 
+def with_aliases(asked: messages.SubscribeRequest) -> messages.SubscribeRequest:
+    """A subscription with `use_aliases` of gNMI 0.7, the boolean field 3, which our messages do not have."""
+    aliases = b"\x18\x01"
+    wish = messages.SubscriptionList.FromString(asked.subscribe.SerializeToString() + aliases)
+    return messages.SubscribeRequest(subscribe=wish)
+
+
 def updates(response: messages.SubscribeResponse) -> dict[str, object]:
     notification = response.update
     return {
@@ -218,6 +227,30 @@ def test_proto_has_one_update_a_leaf(client: gNMIclient) -> None:
             messages.GetRequest(encoding=values.JSON_IETF, use_models=[messages.ModelData(name="x")]),
             grpc.StatusCode.UNIMPLEMENTED,
             "box: use_models is not supported. Leave it out.",
+        ),
+        (
+            messages.GetRequest(path=[messages.Path(element=["system", "name"])], encoding=values.JSON_IETF),
+            grpc.StatusCode.INVALID_ARGUMENT,
+            "box: a path is written in the field element of gNMI 0.3. Use elem.",
+        ),
+        (
+            messages.GetRequest(path=[paths.to_proto("openconfig:/system/name")], encoding=values.JSON_IETF),
+            grpc.StatusCode.UNIMPLEMENTED,
+            "box: the OpenConfig models are not enabled. Use box or native, or leave it out.",
+        ),
+        (
+            messages.GetRequest(path=[paths.to_proto("bogus:/system/name")], encoding=values.JSON_IETF),
+            grpc.StatusCode.INVALID_ARGUMENT,
+            "box: origin 'bogus' is not known. Use box or native, or leave it out.",
+        ),
+        (
+            messages.GetRequest(
+                prefix=messages.Path(origin="box"),
+                path=[paths.to_proto("native:/system/name")],
+                encoding=values.JSON_IETF,
+            ),
+            grpc.StatusCode.INVALID_ARGUMENT,
+            "box: a path has origin 'native' and its prefix 'box'. Give one of them.",
         ),
     ],
 )
@@ -503,6 +536,26 @@ def test_suppressed_samples_carry_only_what_changed(plain: Stub, box: Box) -> No
             grpc.StatusCode.UNIMPLEMENTED,
             "encoding BYTES is not supported, use JSON_IETF, JSON or PROTO",
         ),
+        (
+            with_aliases(request(entry("/"))),
+            grpc.StatusCode.UNIMPLEMENTED,
+            "use_aliases is not supported, leave it out",
+        ),
+        (
+            request(messages.Subscription(path=messages.Path(element=["system"]))),
+            grpc.StatusCode.INVALID_ARGUMENT,
+            "box: a path is written in the field element of gNMI 0.3. Use elem.",
+        ),
+        (
+            request(entry("openconfig:/system")),
+            grpc.StatusCode.UNIMPLEMENTED,
+            "box: the OpenConfig models are not enabled. Use box or native, or leave it out.",
+        ),
+        (
+            request(entry("/system"), prefix=messages.Path(origin="bogus")),
+            grpc.StatusCode.INVALID_ARGUMENT,
+            "box: origin 'bogus' is not known. Use box or native, or leave it out.",
+        ),
     ],
 )
 def test_a_subscription_that_cannot_be_served_says_why(
@@ -511,6 +564,64 @@ def test_a_subscription_that_cannot_be_served_says_why(
     with pytest.raises(grpc.RpcError) as caught:
         next(plain.Subscribe(iter([asked])))
     assert (caught.value.code(), caught.value.details()) == (code, text)
+
+
+@pytest.mark.parametrize(
+    "further",
+    [messages.SubscribeRequest(poll=messages.Poll()), request(entry("/interface"))],
+    ids=["a poll", "a subscription"],
+)
+def test_a_further_message_ends_a_stream(plain: Stub, further: messages.SubscribeRequest) -> None:
+    """gNMI specification, sections 3.5.1.1 and 3.5.2."""
+    synced = threading.Event()
+
+    def asked() -> Iterator[messages.SubscribeRequest]:
+        yield request(entry("/system", "ON_CHANGE"))
+        synced.wait(30)
+        yield further
+
+    stream = plain.Subscribe(asked())
+    until_sync(stream)
+    synced.set()
+    with pytest.raises(grpc.RpcError) as caught:
+        next(stream)
+    text = "box: a stream takes one subscription and no poll"
+    assert (caught.value.code(), caught.value.details()) == (grpc.StatusCode.INVALID_ARGUMENT, text)
+
+
+@pytest.mark.parametrize("origin", ["box", "native"])
+def test_an_origin_of_the_target_names_its_own_tree(plain: Stub, origin: str) -> None:
+    asked = messages.GetRequest(path=[paths.to_proto(f"{origin}:/system/name")], encoding=values.JSON_IETF)
+    assert values.decode(plain.Get(asked).notification[0].update[0].val) == "box"
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        (messages.Path(element=["system", "name"]), grpc.StatusCode.INVALID_ARGUMENT),
+        (paths.to_proto("openconfig:/system/name"), grpc.StatusCode.UNIMPLEMENTED),
+        (paths.to_proto("bogus:/system/name"), grpc.StatusCode.INVALID_ARGUMENT),
+    ],
+)
+@pytest.mark.parametrize("operation", ["delete", "replace", "update", "union_replace"])
+def test_a_set_with_such_a_path_changes_nothing(
+    plain: Stub, operation: str, path: messages.Path, code: grpc.StatusCode
+) -> None:
+    edit = path if operation == "delete" else messages.Update(path=path, val=values.encode("new", values.JSON_IETF))
+    with pytest.raises(grpc.RpcError) as caught:
+        plain.Set(messages.SetRequest(**{operation: [edit]}))
+    assert caught.value.code() == code
+    assert name_of(plain) == "box"
+
+
+def test_union_replace_comes_alone(plain: Stub) -> None:
+    name = paths.to_proto("/system/name")
+    update = messages.Update(path=name, val=values.encode("new", values.JSON_IETF))
+    with pytest.raises(grpc.RpcError) as caught:
+        plain.Set(messages.SetRequest(union_replace=[update], delete=[name]))
+    text = "box: union_replace beside another operation. Send it alone."
+    assert (caught.value.code(), caught.value.details()) == (grpc.StatusCode.INVALID_ARGUMENT, text)
+    assert name_of(plain) == "box"
 
 
 def test_pygnmi_streams(client: gNMIclient) -> None:

@@ -202,12 +202,17 @@ def test_while_a_commit_waits_nobody_else_changes_the_switch(twin: Twin, theirs:
             client.set(SetChanges(), Commit(CommitAction.CONFIRM, "d6"))
 
 
-def test_union_replace_is_refused_and_changes_nothing(twin: Twin) -> None:
+def test_union_replace_replaces_subtrees_with_the_union_of_its_values(twin: Twin) -> None:
+    port = "/interface[name=ethernet-1/1/1]"
     with ours(twin) as client:
-        before = client.get(("/",), DataType.CONFIG)
-        with pytest.raises(Unimplemented, match="union_replace is not supported"):
-            client.set(SetChanges(union_replace=(("/", {}),)))
-        assert client.get(("/",), DataType.CONFIG) == before
+        ((_, before),) = client.get((port,), DataType.CONFIG)
+        rest = {name: child for name, child in before.items() if name not in ("name", "description", "mtu")}
+        client.set(SetChanges(union_replace=((f"{port}/mtu", 9000), (port, rest))))
+        ((_, united),) = client.get((port,), DataType.CONFIG)
+        assert united == {**rest, "name": "ethernet-1/1/1", "mtu": 9000}
+        with pytest.raises(Unimplemented, match="the OpenConfig models are not enabled"):
+            client.set(SetChanges(union_replace=(("openconfig:/system/config/hostname", "x"),)))
+        client.set(SetChanges(replace=((port, before),)))
 
 
 def test_a_twin_ends_at_once_while_a_commit_waits(tmp_path: Path) -> None:

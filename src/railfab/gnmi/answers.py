@@ -10,7 +10,8 @@ from railfab.errors import RailfabError
 from railfab.gnmi import messages
 from railfab.gnmi.bundles import proto_path
 from railfab.gnmi.extensions import ExtensionUnsupported, commit_of, refuse_extensions
-from railfab.gnmi.paths import Element, proto_elements, to_text_elements
+from railfab.gnmi.paths import Element, to_text_elements
+from railfab.gnmi.requests import Unimplemented, steps_of, union_steps
 from railfab.gnmi.target import (
     CommitTarget,
     DataType,
@@ -42,10 +43,6 @@ def status_text(error: RailfabError) -> str:
     return "\n".join((*lines[:kept], f"and {len(lines) - kept} more"))
 
 
-class Unimplemented(RailfabError):
-    """A request for a feature that this server lacks."""
-
-
 _CODES: tuple[tuple[type[RailfabError], grpc.StatusCode], ...] = (
     (Unimplemented, grpc.StatusCode.UNIMPLEMENTED),
     (ExtensionUnsupported, grpc.StatusCode.UNIMPLEMENTED),
@@ -59,19 +56,19 @@ def status_code(error: RailfabError) -> grpc.StatusCode:
     return next((code for kind, code in _CODES if isinstance(error, kind)), grpc.StatusCode.INVALID_ARGUMENT)
 
 
-def get_response(target: str, view: View, request: messages.GetRequest) -> messages.GetResponse:
+def get_response(target: Target, view: View, request: messages.GetRequest) -> messages.GetResponse:
     """Answer a Get: one notification for each path."""
     if request.encoding not in ENCODINGS:
         name = messages.Encoding.Name(request.encoding)
-        raise Unimplemented(target, f"encoding {name} is not supported", "Use JSON_IETF, JSON or PROTO")
+        raise Unimplemented(target.name, f"encoding {name} is not supported", "Use JSON_IETF, JSON or PROTO")
     if request.use_models:
-        raise Unimplemented(target, "use_models is not supported", "Leave it out")
+        raise Unimplemented(target.name, "use_models is not supported", "Leave it out")
     data_type = _data_type(request.type)
     notifications = []
     for path in request.path or [messages.Path()]:
-        steps = _steps(target, request.prefix, path)
+        steps = steps_of(target, request.prefix, path)
         proto = request.encoding == PROTO
-        answers = _leaves(target, view, steps, data_type) if proto else view.get(steps, data_type)
+        answers = _leaves(target.name, view, steps, data_type) if proto else view.get(steps, data_type)
         notification = messages.Notification(timestamp=view.timestamp_ns)
         notification.prefix.target = request.prefix.target
         for found in answers:
@@ -99,29 +96,39 @@ def _leaves(target: str, view: View, steps: tuple[Element, ...], data_type: Data
 
 def set_response(target: Target, request: messages.SetRequest) -> messages.SetResponse:
     """Apply a Set: deletes, then replaces, then updates, as the specification orders them (section 3.4.3)."""
-    if request.union_replace:
-        raise Unimplemented(target.name, "union_replace is not supported", "Send the configuration as replaces")
     commit = commit_of(target.name, request.extension)
-    edits = [Edit(Operation.DELETE, _steps(target.name, request.prefix, path)) for path in request.delete]
-    for operation, updates in ((Operation.REPLACE, request.replace), (Operation.UPDATE, request.update)):
-        for entry in updates:
-            edits.append(Edit(operation, _steps(target.name, request.prefix, entry.path), decode(entry.val)))
+    edits = _union_edits(target, request) if request.union_replace else _edits(target, request)
     if commit is None:
         target.set(edits)
     elif isinstance(target, CommitTarget):
         target.set_commit(edits, commit)
     else:
         refuse_extensions(target.name, request.extension)
-    results = [messages.UpdateResult(path=proto_path(edit.path), op=edit.operation.value) for edit in edits]
+    union = "UNION_REPLACE" if request.union_replace else None
+    results = [messages.UpdateResult(path=proto_path(edit.path), op=union or edit.operation.value) for edit in edits]
     return messages.SetResponse(
         prefix=messages.Path(target=request.prefix.target), response=results, timestamp=time.time_ns()
     )
 
 
-def _steps(target: str, prefix: messages.Path, path: messages.Path) -> tuple[Element, ...]:
-    if prefix.element or path.element:
-        raise RequestRefused(target, "a path is written in the field element of gNMI 0.3", "Use elem")
-    steps = (*proto_elements(prefix), *proto_elements(path))
-    if any(not step.name for step in steps):
-        raise RequestRefused(target, "a path has a step without a name", "Name every step")
-    return steps
+def _edits(target: Target, request: messages.SetRequest) -> list[Edit]:
+    edits = [Edit(Operation.DELETE, steps_of(target, request.prefix, path)) for path in request.delete]
+    for operation, updates in ((Operation.REPLACE, request.replace), (Operation.UPDATE, request.update)):
+        for entry in updates:
+            edits.append(Edit(operation, steps_of(target, request.prefix, entry.path), decode(entry.val)))
+    return edits
+
+
+def _union_edits(target: Target, request: messages.SetRequest) -> list[Edit]:
+    """The edits that replace each subtree with the union of the values given in it.
+
+    Values of a target's own models replace subtrees of the running configuration (OpenConfig, union_replace gNMI
+    method, section 5.3.2).
+    """
+    if request.delete or request.replace or request.update:
+        raise RequestRefused(target.name, "union_replace beside another operation", "Send it alone")
+    edits: list[Edit] = []
+    for steps, entry in union_steps(target, request.prefix, request.union_replace):
+        inside = any(steps[: len(edit.path)] == edit.path for edit in edits)
+        edits.append(Edit(Operation.UPDATE if inside else Operation.REPLACE, steps, decode(entry.val)))
+    return edits

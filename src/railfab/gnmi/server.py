@@ -220,7 +220,7 @@ class _Service:
         mode = first.subscribe.mode
         wanted = await self._checked(context, first)
         if mode == messages.SubscriptionList.STREAM:
-            async for response in stream(self._reader, wanted):
+            async for response in self._stream(context, requests, wanted):
                 yield response
             return
         async for response in snapshot(self._reader, wanted):
@@ -232,14 +232,28 @@ class _Service:
                 async for response in snapshot(self._reader, wanted):
                     yield response
 
+    async def _stream(self, context: Any, requests: Any, wanted: Subscriptions) -> AsyncIterator[bytes]:
+        """The responses of a STREAM; a further message of the client ends it (specification, 3.5.1.1 and 3.5.2)."""
+        further = asyncio.ensure_future(_message(requests))
+        try:
+            async for response in stream(self._reader, wanted, further):
+                yield response
+        finally:
+            further.cancel()
+        text = f"{self._target.name}: a stream takes one subscription and no poll"
+        await context.abort(grpc.StatusCode.INVALID_ARGUMENT, text)
+
     async def _checked(self, context: Any, request: messages.SubscribeRequest) -> Subscriptions:
         """The checked subscriptions; aborts the call when they cannot be served."""
         await self._answer(context, self._no_extensions(request))
         try:
-            return subscriptions(request.subscribe)
+            return subscriptions(self._target, request.subscribe)
         except SubscriptionError as error:
             codes = grpc.StatusCode
             await context.abort(codes.UNIMPLEMENTED if error.unimplemented else codes.INVALID_ARGUMENT, str(error))
+            raise
+        except RailfabError as error:
+            await context.abort(status_code(error), status_text(error))
             raise
 
     async def _no_extensions(self, request: Any) -> None:
@@ -248,7 +262,7 @@ class _Service:
     async def _get(self, request: messages.GetRequest) -> messages.GetResponse:
         await self._no_extensions(request)
         view = await self._reader.view(GET_AGE_S)
-        return await self._reader.work(lambda: get_response(self._target.name, view, request))
+        return await self._reader.work(lambda: get_response(self._target, view, request))
 
     async def _answer(self, context: Any, result: Awaitable[T]) -> T:
         """The result of a call; a refusal becomes a status."""
@@ -269,3 +283,10 @@ class _Service:
         right = [hmac.compare_digest(str(given.get(name, "")).encode(), value.encode()) for name, value in pairs]
         if not all(right):
             await context.abort(grpc.StatusCode.UNAUTHENTICATED, f"{self._target.name}: wrong user or password")
+
+
+async def _message(requests: Any) -> None:
+    """Wait for a further message of a client; for ever when it sends none."""
+    async for _ in requests:
+        return
+    await asyncio.Event().wait()

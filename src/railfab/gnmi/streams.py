@@ -10,9 +10,10 @@ from enum import StrEnum
 
 from railfab.gnmi import messages
 from railfab.gnmi.bundles import SYNC, Bundle, bundles, deletion
-from railfab.gnmi.paths import Element, proto_elements
+from railfab.gnmi.paths import Element
 from railfab.gnmi.reader import Reader
-from railfab.gnmi.target import Leaf, Selected, View
+from railfab.gnmi.requests import has_aliases, steps_of
+from railfab.gnmi.target import Leaf, Selected, Target, View
 from railfab.gnmi.values import ENCODINGS
 from railfab.units import NS_PER_S
 
@@ -62,8 +63,8 @@ class Subscriptions:
     updates_only: bool
 
 
-def subscriptions(requested: messages.SubscriptionList) -> Subscriptions:
-    """Read a SubscriptionList. Raises SubscriptionError."""
+def subscriptions(target: Target, requested: messages.SubscriptionList) -> Subscriptions:
+    """Read a SubscriptionList. Raises SubscriptionError, or what `steps_of` raises."""
     if requested.encoding not in ENCODINGS:
         name = messages.Encoding.Name(requested.encoding)
         raise SubscriptionError(f"encoding {name} is not supported, use JSON_IETF, JSON or PROTO", unimplemented=True)
@@ -71,12 +72,11 @@ def subscriptions(requested: messages.SubscriptionList) -> Subscriptions:
         raise SubscriptionError("use_models is not supported, leave it out", unimplemented=True)
     if not requested.subscription:
         raise SubscriptionError("no subscription in the list, name at least one path")
-    if requested.prefix.element or any(entry.path.element for entry in requested.subscription):
-        raise SubscriptionError("a path is written in the field element of gNMI 0.3, use elem")
-    prefix = proto_elements(requested.prefix)
-    wanted = tuple((prefix + proto_elements(entry.path), _schedule(entry)) for entry in requested.subscription)
-    if any(not step.name for path, _ in wanted for step in path):
-        raise SubscriptionError("a path has a step without a name")
+    if has_aliases(requested):
+        raise SubscriptionError("use_aliases is not supported, leave it out", unimplemented=True)
+    wanted = tuple(
+        (steps_of(target, requested.prefix, entry.path), _schedule(entry)) for entry in requested.subscription
+    )
     return Subscriptions(wanted, requested.encoding, requested.prefix.target, requested.updates_only)
 
 
@@ -211,8 +211,11 @@ async def snapshot(reader: Reader, wanted: Subscriptions) -> AsyncIterator[bytes
     yield SYNC
 
 
-async def stream(reader: Reader, wanted: Subscriptions) -> AsyncIterator[bytes]:
-    """The responses of a STREAM: all leaves, the sync, then each group when it is due, until the client cancels."""
+async def stream(reader: Reader, wanted: Subscriptions, ended: asyncio.Future[None]) -> AsyncIterator[bytes]:
+    """The responses of a STREAM: all leaves, the sync, then each group when it is due, until the client cancels.
+
+    ended: ends the stream when it is done.
+    """
     running = groups(reader, wanted, time.monotonic_ns())
     for group in running:
         if wanted.updates_only:
@@ -221,8 +224,10 @@ async def stream(reader: Reader, wanted: Subscriptions) -> AsyncIterator[bytes]:
             async for response in group.everything():
                 yield response
     yield SYNC
-    while True:
+    while not ended.done():
         group = min(running, key=lambda candidate: candidate.due_ns)
-        await asyncio.sleep(max(0, group.due_ns - time.monotonic_ns()) / NS_PER_S)
+        await asyncio.wait((ended,), timeout=max(0, group.due_ns - time.monotonic_ns()) / NS_PER_S)
+        if ended.done():
+            return
         async for response in group.turn(time.monotonic_ns()):
             yield response

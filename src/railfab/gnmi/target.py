@@ -157,6 +157,16 @@ class Target(Protocol):
 
 
 @runtime_checkable
+class OriginTarget(Protocol):
+    """A target whose paths may name an origin; every origin is refused by any other target."""
+
+    @property
+    def origins(self) -> Sequence[str]:
+        """The origins that name its own models, the usual one first."""
+        ...
+
+
+@runtime_checkable
 class SwitchableTarget(Protocol):
     """A target whose configuration decides whether its gNMI server runs."""
 

@@ -105,6 +105,7 @@ class TwinFace:
     datastore: of a new switch, from its name and its rendered configuration; usually a JsonDatastore or LineDatastore
         of `railfab.platforms.shared`.
     models: YANG modules that its gNMI server names.
+    origins: of gNMI paths that name these models, the usual one first; a path without origin is one of theirs.
     wildcard: the value for a `*` in a telemetry rule, from the device, the key's name (the element's, for an element
         of a path), its pattern and the labels of a sample; None when the rule does not apply to them.
     session_leaves: leaves of a BGP session that no metric carries, by path, from the device and the session.
@@ -121,4 +122,5 @@ class TwinFace:
     cli: Callable[[VirtualDevice], NewCli] | None = None
     commits: Callable[[Sequence[CommitRecord]], Mapping[str, Any]] | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
+    origins: tuple[str, ...] = ()
     serves_gnmi: Callable[[Any], bool] = lambda _configuration: True

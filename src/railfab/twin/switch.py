@@ -128,6 +128,11 @@ class VirtualSwitch:
         return self._face.models
 
     @property
+    def origins(self) -> Sequence[str]:
+        """The origins of gNMI paths that name the platform's own models."""
+        return self._face.origins
+
+    @property
     def answers(self) -> bool:
         """Whether the running configuration has a gNMI server."""
         return self._answers

@@ -26,6 +26,11 @@ from railfab.units import NS_PER_S
 VERSION = "25.3.1"
 MODULES = ("interfaces", "network-instance", "bgp", "bfd", "qos", "routing-policy", "system", "lldp")
 
+ORIGINS = ("srl_nokia", "native")
+"""Origins of gNMI paths of Nokia's models: OpenConfig's feature profiles configure SR Linux with the first
+(openconfig/featureprofiles, gNSI accounting tests), and gnmic shows its answers under the second. `openconfig` needs
+the OpenConfig models, which are not enabled in the factory configuration (srl_nokia-grpc, `yang-models` native)."""
+
 MANAGEMENT = frozenset(("mgmt0", "mgmt"))
 """Interface and network instance of management, part of the factory configuration."""
 
@@ -181,4 +186,5 @@ def twin() -> TwinFace:
         commits=commit_leaves,
         serves_gnmi=serves_gnmi,
         facts={"/system/information/version": f"v{VERSION}"},
+        origins=ORIGINS,
     )

@@ -1,0 +1,65 @@
+"""Reading of requests: what every call checks before a target sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from google.protobuf.unknown_fields import UnknownFieldSet
+
+from railfab.errors import RailfabError
+from railfab.gnmi import messages
+from railfab.gnmi.paths import Element, proto_elements
+from railfab.gnmi.target import OriginTarget, RequestRefused, Target
+
+OPENCONFIG = "openconfig"
+USE_ALIASES = 3
+"""Number of the field `use_aliases` of a SubscriptionList, which gNMI 0.8 removed and older clients may still set."""
+
+
+class Unimplemented(RailfabError):
+    """A request for a feature that this server lacks."""
+
+
+def steps_of(target: Target, prefix: messages.Path, path: messages.Path) -> tuple[Element, ...]:
+    """The steps of a path after those of its prefix.
+
+    Raises RequestRefused for a path that is not written in `elem` or has a step without a name, or of an origin that
+    the target does not know, and Unimplemented for OpenConfig's origin where the target has none of its models.
+    """
+    if prefix.element or path.element:
+        raise RequestRefused(target.name, "a path is written in the field element of gNMI 0.3", "Use elem")
+    _check_origin(target, prefix.origin, path.origin)
+    steps = (*proto_elements(prefix), *proto_elements(path))
+    if any(not step.name for step in steps):
+        raise RequestRefused(target.name, "a path has a step without a name", "Name every step")
+    return steps
+
+
+def _check_origin(target: Target, of_prefix: str, of_path: str) -> None:
+    """Refuse a path of another origin than the target's own (OpenConfig, Mixing Schemas in gNMI)."""
+    if of_prefix and of_path and of_prefix != of_path:
+        problem = f"a path has origin {of_path!r} and its prefix {of_prefix!r}"
+        raise RequestRefused(target.name, problem, "Give one of them")
+    origin = of_path or of_prefix
+    known = target.origins if isinstance(target, OriginTarget) else ()
+    if not origin or origin in known:
+        return
+    remedy = f"Use {' or '.join(known)}, or leave it out" if known else "Leave it out"
+    if origin == OPENCONFIG:
+        raise Unimplemented(target.name, "the OpenConfig models are not enabled", remedy)
+    raise RequestRefused(target.name, f"origin {origin!r} is not known", remedy)
+
+
+def union_steps(
+    target: Target, prefix: messages.Path, updates: Iterable[messages.Update]
+) -> list[tuple[tuple[Element, ...], messages.Update]]:
+    """The values of a union_replace by path, those of a subtree before those below it."""
+    found = [(steps_of(target, prefix, update.path), update) for update in updates]
+    return sorted(found, key=lambda pair: len(pair[0]))
+
+
+def has_aliases(requested: messages.SubscriptionList) -> bool:
+    """Whether a SubscriptionList asks for aliases."""
+    fields: Any = UnknownFieldSet(requested)
+    return any(field.field_number == USE_ALIASES and field.data for field in fields)
