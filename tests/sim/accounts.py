@@ -43,6 +43,10 @@ def assert_all_packets_are_accounted_for(engine: Engine) -> None:
     kept = counters.sent_bytes + counters.dropped_bytes + counters.storm_bytes + counters.depth_bytes
     np.testing.assert_array_equal(counters.taken_bytes, kept)
     assert (counters.down_packets <= counters.dropped_packets).all()
+    waited = state.queues.waiting_byte_ps.copy()
+    for at, chain in queued.items():
+        waited[at] += (size[chain] * (state.sim[0].now - packets["time"][chain])).sum()
+    np.testing.assert_allclose(counters.waiting_byte_ns.ravel(), waited / 1000, rtol=1e-12)
 
     # A link, and the node at its far end
     on_wire = np.bincount(link[flying], size[flying], network.links)

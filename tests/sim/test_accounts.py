@@ -7,7 +7,7 @@ import pytest
 from tests.sim.accounts import assert_all_packets_are_accounted_for
 from tests.sim.random_runs import advance, random_run
 
-from railfab.sim import Counters
+from railfab.sim import Counters, Engine
 
 RUNS = range(40)
 
@@ -16,9 +16,11 @@ RUNS = range(40)
 def test_packets_are_neither_made_nor_lost(seed: int) -> None:
     run = random_run(seed)
     engine = run.engine()
+    before = engine.counters(), 0.0
     for until_ns, network in run.times(np.random.default_rng(seed).uniform(0, run.end_ns, 6).tolist()):
         advance(engine, until_ns, network)
         assert_all_packets_are_accounted_for(engine)
+        before = assert_queues_waited_for_what_they_held(engine, *before)
     assert engine.flows().sent_packets.sum() > 0
 
 
@@ -39,6 +41,17 @@ def test_a_run_that_is_cut_restored_and_looked_at_is_the_same_run(seed: int) -> 
             cut, other = other, cut
     assert cut.fingerprint() == whole.fingerprint()
     assert_same(cut.counters(), whole.counters())
+
+
+def assert_queues_waited_for_what_they_held(
+    engine: Engine, before: Counters, since_ns: float
+) -> tuple[Counters, float]:
+    """Bytes times their waiting time: at most the longest queue for all the time, whether or not packets left it."""
+    counters, span_ns = engine.counters(), engine.now_ns - since_ns
+    waited = counters.waiting_byte_ns - before.waiting_byte_ns
+    assert (waited >= 0).all()
+    assert (waited <= counters.peak_bytes * span_ns * (1 + 1e-9)).all()
+    return counters, engine.now_ns
 
 
 def assert_same(one: Counters, other: Counters) -> None:

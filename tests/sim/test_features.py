@@ -241,6 +241,24 @@ def test_a_host_that_is_slow_no_longer_ends_its_pause() -> None:
     assert engine.counters().paused.sum() == 0
 
 
+def test_a_queue_that_stays_paused_waits_with_all_it_has() -> None:
+    """Its first packet does not leave for 80 ms; what waits counts all the same, and once it is dropped as well."""
+    network = lossless(star(3), watchdog_detect_ns=np.full((6, QUEUES), 1e6))
+    engine = engine_of(_with_slow_host(network, 0.003), incast(2, 100_000), framing=OCTETS, transports=[FIXED])
+    engine.run(200_000.0)
+    before = engine.counters()
+    assert before.depth_bytes[1, LOSSLESS] > 100_000
+    engine.run(900_000.0)
+    after = engine.counters()
+    assert after.sent_packets[1, LOSSLESS] == before.sent_packets[1, LOSSLESS]
+    waited = after.waiting_byte_ns - before.waiting_byte_ns
+    np.testing.assert_allclose(waited, before.depth_bytes * 700_000.0)
+    engine.run(1_500_000.0)
+    dropped = engine.counters()
+    assert dropped.storms[1, LOSSLESS] == 1
+    assert (dropped.waiting_byte_ns >= after.waiting_byte_ns).all()
+
+
 def test_a_short_pause_is_no_storm() -> None:
     network = lossless(star(3), xoff_bytes=20_000.0, watchdog_detect_ns=np.full((6, QUEUES), 100_000.0))
     engine = engine_of(network, incast(2, 5_000_000), framing=OCTETS, transports=[QUICK])

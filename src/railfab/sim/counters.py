@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from railfab.sim.kernel.records import MAX_HOPS, QUEUES, STALLED, State
+from railfab.sim.kernel.records import DATA, MAX_HOPS, NONE, QUEUES, STALLED, State
 from railfab.sim.network import Bools, Floats, Ints
 
 PS_PER_NS = 1000
@@ -23,8 +23,9 @@ class Counters:
 
     Axes (link, queue), of the queue before the link: sent_bytes, sent_packets, taken_bytes, marked_packets,
         marked_bytes, dropped_packets, dropped_bytes (queue too long, link down), down_packets (those of them whose link
-        was down), storm_packets, storm_bytes (dropped by the watchdog), storms, waiting_byte_ns, depth_bytes (gauge),
-        peak_bytes. taken_bytes = sent_bytes + dropped_bytes + storm_bytes + depth_bytes.
+        was down), storm_packets, storm_bytes (dropped by the watchdog), storms, waiting_byte_ns (the depth over
+        time), depth_bytes (gauge), peak_bytes.
+        taken_bytes = sent_bytes + dropped_bytes + storm_bytes + depth_bytes.
     Axes (link, priority): xoff_sent, xon_sent, refreshed, refused_packets, refused_bytes (no buffer), held_bytes
         (gauge), held_peak_bytes, headroom_bytes (gauge), headroom_peak_bytes, paused (gauge) at the far end;
         xoff_received, xon_received, lost_pauses (the cable was down), paused_ns at the near end. xoff_margin_bytes:
@@ -91,7 +92,7 @@ class Counters:
             storm_packets=_shaped(q.storm_packets),
             storm_bytes=_shaped(q.storm_bytes),
             storms=_shaped(q.storms),
-            waiting_byte_ns=_shaped(q.waiting_byte_ps / PS_PER_NS),
+            waiting_byte_ns=_shaped((q.waiting_byte_ps + _waiting_byte_ps(st)) / PS_PER_NS),
             depth_bytes=_shaped(q.bytes),
             peak_bytes=_shaped(q.peak),
             xoff_sent=_shaped(i.xoff_sent),
@@ -118,6 +119,28 @@ class Counters:
             rx_dropped_packets=nodes.rx_dropped_packets.copy(),
             rx_dropped_bytes=nodes.rx_dropped_bytes.copy(),
         )
+
+
+def _waiting_byte_ps(st: State) -> Floats:
+    """Bytes in each queue times how long each has waited by now; (queue,).
+
+    A packet's queue is that of the packet before it, and the first one's is the queue that it heads.
+    """
+    waiting = np.flatnonzero((st.packets.kind == DATA) & (st.packets.time < st.sim[0].now))
+    found = st.packets[waiting]
+    place = np.full(len(st.packets), NONE)
+    place[waiting] = np.arange(len(waiting))
+    first = np.arange(len(waiting))
+    followed = np.flatnonzero(found.next >= 0)
+    first[place[found.next[followed]]] = followed
+    while not np.array_equal(further := first[first], first):
+        first = further
+    heads = np.flatnonzero(st.queues.head >= 0)
+    queue = np.full(len(st.packets), NONE)
+    queue[st.queues.head[heads]] = heads
+    at = queue[waiting[first]]
+    byte_ps = found["size"] * (st.sim[0].now - found.time).astype(float)
+    return np.bincount(at[at >= 0], byte_ps[at >= 0], len(st.queues)).astype(float)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -1,4 +1,4 @@
-"""What happens to a packet that is lost. Its receiver is told, who watches for progress from then on."""
+"""Lost packets. The receiver of a lost packet is notified, and watches for progress from then on."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from railfab.sim.kernel.wheel import frames_of, order_of, push, release_packet
 
 @called
 def packet_lost(st: State, p: int, time: int) -> None:
-    """Drop a data packet. Its receiver is told a window later: what a node does in a window reaches no other in it."""
+    """Drop a data packet. Its receiver is notified a window later, since what a node does in a window reaches no
+    other in it."""
     sim, packet = st.sim[0], st.packets[p]
     flow = packet.flow
     f = st.flows[flow]

@@ -245,6 +245,7 @@ def drop_waiting(st: State, n: int, at: int, time: int) -> None:
         p = queue.head
         queue.head = st.packets[p].next
         queue.bytes -= st.packets[p].size
+        queue.waiting_byte_ps += st.packets[p].size * (time - st.packets[p].time)
         leave_buffer(st, n, p, time)
         if queue.storm:
             drop_in_storm(st, p, at, time)

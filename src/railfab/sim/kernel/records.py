@@ -17,7 +17,7 @@ STEP_BITS = 4
 MOST_PACKETS = 1 << 23
 NEVER = 1 << 62
 STAMPS = (1 << 31) - 1
-"""Windows are told apart by these bits of their numbers."""
+"""Windows are distinguished by these bits of their numbers."""
 NONE = -1
 
 # Kinds of packets and events.
@@ -289,8 +289,6 @@ FLOW = _in_lines(
     ("duplicates", "i8"),
     ("id", "i8"),
 )
-"""frame, train: octets and frames of its packets; last_frame, last_train: of the last one. train_before: frames of the
-packets with a number below train_from. parked: whether fast-forward counts what it sends (see `park`)."""
 """frame, train: octets and frames of its packets; last_frame, last_train: of the last one. train_before: frames of the
 packets with a number below train_from. parked: whether fast-forward counts what it sends (see `park`)."""
 
