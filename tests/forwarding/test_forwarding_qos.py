@@ -160,7 +160,11 @@ def test_two_lossless_classes_have_priorities_and_buffers_of_their_own() -> None
     assert network.xoff_bytes[up ^ 1, 1] == BUFFER_BYTES / 100 != network.xoff_bytes[up ^ 1, ROCE]
     assert np.isinf(network.limit_bytes[up, DEFAULT])
     labels = {sample.labels["priority"] for sample in fabric_with(both).samples(LEAF) if sample.metric == PAUSES}
-    assert labels == {"1", "3"}
+    assert labels == {str(priority) for priority in range(8)}
+    groups = {
+        sample.labels["priority_group"] for sample in fabric_with(both).samples(LEAF) if sample.metric == HEADROOM_PEAK
+    }
+    assert groups == {"pfc-default", "pfc-roce"}
 
 
 def with_pfc(name: str, interface: str, *priorities: int) -> DeviceModel:

@@ -92,6 +92,7 @@ def _settings(network: Network, random: np.random.Generator) -> dict[str, np.nda
         "weight": np.tile(random.integers(1, 4, QUEUES).astype(float), (links, 1)),
         "watchdog_detect_ns": np.full(queues, float(random.choice([0.0, 8_000.0]))),
         "watchdog_restore_ns": np.full(queues, 15_000.0),
+        "watchdog_drops": np.full(queues, random.random() < 0.5),
         "pause_refresh_ns": np.full(queues, float(random.choice([0.0, 5_000.0]))),
         "rx_gbps": slow,
         "rx_buffer_bytes": np.where(np.isfinite(slow), 60_000.0, endless),

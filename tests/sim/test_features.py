@@ -230,6 +230,54 @@ def test_a_watchdog_drops_a_queue_that_stays_paused_and_restores_it() -> None:
     assert_all_packets_are_accounted_for(engine)
 
 
+def test_a_watchdog_that_ignores_pauses_sends_for_a_time_and_obeys_again() -> None:
+    """100 us until it is detected and 200 us of sending: four storms in 1.1 ms, and 50 frames of 80 ns in 4 us."""
+    network = lossless(star(3), watchdog_detect_ns=np.full((6, QUEUES), 100_000.0))
+    restore = np.full((6, QUEUES), 200_000.0)
+    network = replace(network, watchdog_restore_ns=restore, watchdog_drops=np.zeros((6, QUEUES), bool))
+    stuck = replace(_with_slow_host(network, 1e-6), rx_buffer_bytes=np.full(4, 100_000.0))
+    transports = [Transport(dcqcn=None, recovery=Recovery.NONE)]
+    engine = engine_of(stuck, incast(2, 50_000_000), framing=OCTETS, transports=transports)
+    engine.run(90_000.0)
+    assert engine.counters().storms.sum() == 0
+    sent = engine.counters().sent_bytes[1, LOSSLESS]
+    engine.run(350_000.0)
+    counters = engine.counters()
+    assert counters.storms.sum() == counters.storms[1, LOSSLESS] == 1
+    assert counters.storm_packets.sum() == 0
+    assert counters.sent_bytes[1, LOSSLESS] - sent == pytest.approx(200_000 * 12.5, rel=0.02)
+    assert counters.rx_dropped_packets[0] > 2_000
+    engine.run(1_150_000.0)
+    assert engine.counters().storms[1, LOSSLESS] == 4
+    assert_all_packets_are_accounted_for(engine)
+    engine.reroute(network, engine.routing)
+    assert engine.run(50e6), "it is stuck no longer"
+    assert engine.counters().paused.sum() == 0
+
+
+def test_endless_flows_keep_their_rate_and_nothing_waits_for_them() -> None:
+    network = star(3, classes=2)
+    engine = engine_of(network, [flow(0, 1, 0, 1_000_000)], framing=OCTETS, transports=[QUICK])
+    transport = Transport(dcqcn=None, rate_gbps=20.0, recovery=Recovery.NONE)
+    number = engine.add_transport(transport)
+    assert engine.add_transport(transport) == number
+    engine.add([flow(1, 2, 0, 0, traffic_class=1, transport=number, endless=True)])
+    assert engine.run(1e9), "the flow with an end is done"
+    engine.run(2_000_000.0, stop_when_done=False)
+    results = engine.flows()
+    assert results.received_packets[1] * 1000 == pytest.approx(2_000_000 * 2.5, rel=0.01)
+    assert engine.active() == (1,)
+    engine.state.flows.sent[1] += 1 << 30
+    engine.state.flows.expected[1] += 1 << 30
+    engine.run(3_000_000.0, stop_when_done=False)
+    assert engine.flows().received_packets[1] * 1000 == pytest.approx(3_000_000 * 2.5, rel=0.01)
+    assert engine.state.flows.sent[1] < 1 << 20
+    engine.stop()
+    engine.run(4_000_000.0, stop_when_done=False)
+    assert engine.active() == ()
+    assert_all_packets_are_accounted_for(engine)
+
+
 def test_a_host_that_is_slow_no_longer_ends_its_pause() -> None:
     """Its backlog would last for 24 ms."""
     network = lossless(star(2))

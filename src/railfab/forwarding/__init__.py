@@ -5,9 +5,10 @@ from railfab.forwarding.flows import flow, obstacle, source_port
 from railfab.forwarding.limits import refuse
 from railfab.forwarding.links import LinkTable
 from railfab.forwarding.sessions import BgpSession
-from railfab.forwarding.state import ForwardingState, Marking
+from railfab.forwarding.state import TRAFFIC_CLASSES, ForwardingState, Marking
 
 __all__ = [
+    "TRAFFIC_CLASSES",
     "BgpSession",
     "FabricChange",
     "ForwardingState",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from math import inf
 
 from railfab.device import DeviceModel, LoadBalancing
 from railfab.forwarding.config import SwitchConfig, switch_config
@@ -29,11 +30,13 @@ class FabricChange:
     """Changes at one moment. models: new configurations by switch, None for one that is removed.
 
     cut, restored: ports whose cable breaks, and ports whose cable works again; either end names the cable.
+    slow: host ports whose host takes packets from its NIC at this rate [Gb/s] from now on; infinite: at once.
     """
 
     models: Mapping[str, DeviceModel | None]
     cut: frozenset[PortKey] = frozenset()
     restored: frozenset[PortKey] = frozenset()
+    slow: Mapping[PortKey, float] = field(default_factory=dict)
 
 
 def unconfigured(links: LinkTable, *, framing: Framing, marking: Marking) -> ForwardingState:
@@ -49,7 +52,8 @@ def unconfigured(links: LinkTable, *, framing: Framing, marking: Marking) -> For
         effects={name: switch_effect(None, size) for name, size in links.buffer_bytes.items()},
         balancing={},
         narrow={},
-        rows=no_rows(links),
+        rows=no_rows(links, marking.priority),
+        slow={},
         marking=marking,
         packet_bytes=framing.frame_bytes - ETHERNET_BYTES,
     )
@@ -88,7 +92,14 @@ def converge(state: ForwardingState, change: FabricChange) -> ForwardingState:
         balancing=_balancing(configs, changed, state.balancing),
         narrow=_narrow(links, configs, changed, state),
         rows=port_rows(links, ports, effects, state.marking.classes, touched, state.rows),
+        slow=_slow(state.slow, change.slow),
     )
+
+
+def _slow(before: Mapping[PortKey, float], change: Mapping[PortKey, float]) -> Mapping[PortKey, float]:
+    """The host ports whose host is slow."""
+    found = {key: rate_gbps for key, rate_gbps in {**before, **change}.items() if rate_gbps != inf}
+    return before if found == before else found
 
 
 def _differs(name: str, now: Mapping[str, object], before: Mapping[str, object]) -> bool:

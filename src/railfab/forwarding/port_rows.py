@@ -16,9 +16,8 @@ from railfab.sim import QUEUES
 from railfab.topology import PortKey
 from railfab.units import NS_PER_MS
 
-NIC_QUEUES = (3, 6)
-"""Queues of a NIC, of RoCE data and of CNPs. Their numbers mean nothing elsewhere. Pause frames of any priority stop
-that of RoCE data."""
+NIC_QUEUES = (3, 6, 0)
+"""Queues of a NIC, of RoCE data, of CNPs, and of what is best effort. Their numbers mean nothing elsewhere."""
 
 XON_GAP_BYTES = 18_432.0
 """XON is two jumbo frames below XOFF, so that a port does not send XOFF again at once."""
@@ -92,11 +91,11 @@ class PortRows:
         return np.asarray(self.egress_rows.table[:, EGRESS.index(name)][self.egress])
 
 
-def no_rows(links: LinkTable) -> PortRows:
-    """All ports as those of NICs, and down."""
+def no_rows(links: LinkTable, priority: int) -> PortRows:
+    """All ports as those of NICs, and down. Pause frames of this priority stop RoCE data; NICs ignore the others."""
     count = len(links.near)
     egress, ingress = _filled(_EGRESS_DEFAULTS), _filled(_INGRESS_DEFAULTS)
-    egress[EGRESS.index("pause_queue")] = NIC_QUEUES[0]
+    egress[EGRESS.index("pause_queue"), priority] = NIC_QUEUES[0]
     return PortRows(
         egress_rows=Rows(egress),
         ingress_rows=Rows(ingress),

@@ -25,6 +25,12 @@ PAUSE_QUANTA, QUANTUM_BITS = 65_535, 512
 REFRESH_SHARE = 1 / 2
 """A pause is asked for again after this share of its length."""
 
+NIC_BUFFER_BYTES, NIC_XOFF_BYTES = 1 << 20, 1 << 18
+"""Receive buffer of a NIC port, and what it holds when it sends XOFF; estimates, no vendor publishes them."""
+
+_STUCK_GBPS = 1e-6
+"""Rate of a host that takes nothing: a packet in half a minute."""
+
 FLOWLET_GAP_NS = 50_000.0
 """Pause after which a flow may take another link, where none is configured; of the order of a round trip."""
 
@@ -51,6 +57,8 @@ class NetworkParts:
     """What a network is made from: see `ForwardingState`. closed: links that no full packet passes.
 
     Those of host ports are down; those of switches are not, since what is small passes (see `routing`).
+    slow: rate at which hosts take packets from a NIC [Gb/s], by the link that leaves its port, where that is limited.
+    priority: of the pause frames of NICs.
     """
 
     links: LinkTable
@@ -58,6 +66,8 @@ class NetworkParts:
     effects: Mapping[str, SwitchEffect]
     balancing: Mapping[str, LoadBalancing]
     closed: Iterable[int]
+    slow: Mapping[int, float]
+    priority: int
     seed: int
 
 
@@ -70,7 +80,7 @@ def network(parts: NetworkParts) -> Network:
     is_switch = np.arange(nodes) < len(links.switches)
     balancing = _Balancing(parts, nodes)
     sent = rows.ingress_field("pfc_sent") > 0
-    return Network(
+    found = Network(
         near=links.near_node,
         far=links.near_node.reshape(-1, 2)[:, ::-1].ravel(),
         up=up,
@@ -89,6 +99,7 @@ def network(parts: NetworkParts) -> Network:
         weight=rows.egress_field("weight"),
         watchdog_detect_ns=rows.egress_field("watchdog_detect_ns"),
         watchdog_restore_ns=rows.egress_field("watchdog_restore_ns"),
+        watchdog_drops=np.zeros(sent.shape, bool),
         pfc_sent=sent,
         xoff_bytes=rows.ingress_field("xoff_bytes"),
         xoff_alpha=rows.ingress_field("xoff_alpha"),
@@ -106,6 +117,20 @@ def network(parts: NetworkParts) -> Network:
         rx_buffer_bytes=np.full(nodes, np.inf),
         nic_queue=np.array(NIC_QUEUES, np.int64),
     )
+    return _with_slow_hosts(found, parts) if parts.slow else found
+
+
+def _with_slow_hosts(found: Network, parts: NetworkParts) -> Network:
+    """The network with hosts that take packets at a limited rate, whose NICs then send pause frames."""
+    out = np.array(list(parts.slow), np.int64)
+    into, node, priority = out ^ 1, found.near[out], parts.priority
+    found.rx_gbps[node] = np.maximum(list(parts.slow.values()), _STUCK_GBPS)
+    found.rx_buffer_bytes[node] = NIC_BUFFER_BYTES
+    found.pfc_sent[into, priority] = True
+    found.xoff_bytes[into, priority] = NIC_XOFF_BYTES
+    found.headroom_bytes[into, priority] = NIC_BUFFER_BYTES - NIC_XOFF_BYTES
+    found.pause_refresh_ns[into, priority] = _refresh_ns(found.rate_gbps[into])
+    return found
 
 
 def _refresh_ns(rate_gbps: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -20,19 +20,28 @@ from railfab.forwarding.sim_routing import routing
 from railfab.sim import Network, Routing
 from railfab.topology import PortKey
 
+TRAFFIC_CLASSES = ("roce", "cnp", "default")
+"""Names of the simulator's traffic classes, by which hosts mark their packets."""
+
+BEST_EFFORT_DSCP = 0
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marking:
-    """DSCPs that hosts send with: of RoCE data and its acknowledgements, and of CNPs. seed: of the switches' hashes."""
+    """DSCPs that hosts send with: of RoCE data and its acknowledgements, and of CNPs. What is best effort has DSCP 0.
+
+    priority: of the pause frames that NICs send for RoCE data, and obey. seed: of the switches' hashes.
+    """
 
     dscp: int = 26
     cnp_dscp: int = 48
+    priority: int = 3
     seed: int = 1
 
     @property
     def classes(self) -> tuple[int, ...]:
-        """DSCP of each traffic class of the simulator."""
-        return self.dscp, self.cnp_dscp
+        """DSCP of each traffic class of the simulator, in the order of `TRAFFIC_CLASSES`."""
+        return self.dscp, self.cnp_dscp, BEST_EFFORT_DSCP
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -42,6 +51,7 @@ class ForwardingState:
     cut: ports whose cable is broken. own_ports: the ports as each end alone has them; ports: as both ends and the
     cable have them. effects: QoS by switch. balancing: what a switch says of load balancing, if it says anything.
     narrow: by switch, why a full packet does not pass a port, by egress link. rows: what the ports do, as numbers.
+    slow: host ports whose host takes packets from its NIC at this rate [Gb/s] only.
     """
 
     links: LinkTable
@@ -55,6 +65,7 @@ class ForwardingState:
     balancing: Mapping[str, LoadBalancing]
     narrow: Mapping[str, Mapping[int, str]]
     rows: PortRows
+    slow: Mapping[PortKey, float]
     marking: Marking
     packet_bytes: int
 
@@ -94,14 +105,16 @@ class ForwardingState:
                 effects=self.effects,
                 balancing=self.balancing,
                 closed=self.closed,
+                slow={self.links.egress[key]: rate_gbps for key, rate_gbps in self.slow.items()},
+                priority=self.marking.priority,
                 seed=self.marking.seed,
             )
         )
 
     def same_network(self, other: ForwardingState) -> bool:
         """Whether the switches do the same with packets that they have a route for."""
-        mine = (self.rows, self.effects, self.balancing, self.narrow)
-        return all(map(is_, mine, (other.rows, other.effects, other.balancing, other.narrow)))
+        mine = (self.rows, self.effects, self.balancing, self.narrow, self.slow)
+        return all(map(is_, mine, (other.rows, other.effects, other.balancing, other.narrow, other.slow)))
 
 
 def _with_counts(session: BgpSession, counts: SessionCounts) -> BgpSession:

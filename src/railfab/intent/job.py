@@ -73,11 +73,20 @@ class Phase(Model):
             yield Fault("", problem, "Write exactly one of compute, collective and traffic per phase")
 
 
+BackgroundClass = Literal["default", "cnp", "roce"]
+"""Traffic classes of the plan."""
+Share = Annotated[float, Field(gt=0, le=100)]
+
+
 class Job(Model):
-    """A sequence of phases, run `repeat` times, or without end. hosts: `all`, the first N, or their names."""
+    """A sequence of phases, run `repeat` times, or without end. hosts: `all`, the first N, or their names.
+
+    background: what each NIC port of the hosts sends beside it all the time, in percent of its rate by traffic class.
+    """
 
     version: Literal[1]
     job: Name
     hosts: Literal["all"] | Count | Listed[Text] = "all"
     phases: Annotated[Listed[Phase], Field(min_length=1)]
     repeat: Annotated[int, Field(ge=1, le=10**9)] | None = None
+    background: Annotated[dict[BackgroundClass, Share], Field(min_length=1)] | None = None

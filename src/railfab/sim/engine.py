@@ -9,7 +9,15 @@ import numpy as np
 
 from railfab.sim.counters import Counters, FlowResults, Paths
 from railfab.sim.fingerprint import digest_of
-from railfab.sim.flow_tables import flow_records, forget, forgettable, with_flows, with_room_for_timers
+from railfab.sim.flow_tables import (
+    endless,
+    flow_records,
+    forget,
+    forgettable,
+    renumber_endless,
+    with_flows,
+    with_room_for_timers,
+)
 from railfab.sim.kernel.entry import ADVANCE, PARK, REROUTE, START_FLOWS, kernel
 from railfab.sim.kernel.records import (
     ALL_DONE,
@@ -23,6 +31,7 @@ from railfab.sim.kernel.records import (
     STALLED,
     START,
     TIMEOUT,
+    TRANSPORT,
     State,
 )
 from railfab.sim.layout import (
@@ -118,6 +127,18 @@ class Engine:
         self._wait(first, np.array(pairs, np.int64).reshape(-1, 2))
         self._reserve()
 
+    def add_transport(self, transport: Transport) -> int:
+        """The number of a transport for `Flow.transport`; it is added unless there is one like it."""
+        before, fresh = self._st.transports, transport_records((transport,))
+        for number, known in enumerate(before):
+            if known.tobytes() == fresh[0].tobytes():
+                return number
+        joined = records(len(before) + 1, TRANSPORT)
+        joined[:-1], joined[-1:] = before, fresh
+        self._st = self._st._replace(transports=joined)
+        self._reserve()
+        return len(before)
+
     def _wait(self, first: int, pairs: Ints) -> None:
         """Start the flows from `first` on that wait for no other."""
         flows = self._st.flows
@@ -196,7 +217,7 @@ class Engine:
         """Add the acknowledgements and notifications since the last time to the links of their way back."""
         st, flows = self._st, self._st.flows
         back = st.back.reshape(-1, MAX_HOPS)
-        used = np.arange(MAX_HOPS) < flows.back_hops[:, None]
+        used = (np.arange(MAX_HOPS) < flows.back_hops[:, None]) & ~endless(st)[:, None]
         for counted, total in ((flows.acks, self._acks), (flows.notices, self._notices)):
             np.add.at(total, back[used], np.broadcast_to(counted[:, None], back.shape)[used])
         flows.acks = flows.notices = 0
@@ -204,7 +225,8 @@ class Engine:
     # Time
 
     def run(self, until_ns: float, *, stop_when_done: bool = True) -> bool:
-        """Advance to this time, or until all flows are done. Whether they are."""
+        """Advance to this time, or until all flows are done but for endless ones. Whether they are."""
+        renumber_endless(self._st)
         until = round(until_ns * PS_PER_NS)
         while True:
             reason = self._call(ADVANCE, until, stop_when_done)

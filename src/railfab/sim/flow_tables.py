@@ -28,6 +28,9 @@ from railfab.sim.kernel.records import (
 from railfab.sim.layout import BITMAP_WORDS, PS_PER_NS, Records, records
 from railfab.sim.network import Bools, Flow, Framing, Ints, Network
 
+ENDLESS = (1 << 31) - 1
+"""Packets of an endless flow."""
+
 _OF_FLOWS = (DATA, CNP, NAK, START, TIMEOUT, LOST, EXPIRED)
 """Kinds of packets and events whose `flow` is the number of a flow."""
 
@@ -41,6 +44,9 @@ def flow_records(flows: Sequence[Flow], st: State, network: Network, framing: Fr
     found.packets = -(-size // framing.payload_bytes)
     found.frame = framing.frame_bytes
     found.last_frame = size - (found.packets - 1) * framing.payload_bytes + framing.header_bytes
+    without_end = np.array([flow.endless for flow in flows], bool)
+    found.packets = np.where(without_end, ENDLESS, found.packets)
+    found.last_frame = np.where(without_end, framing.frame_bytes, found.last_frame)
     found.train = found.last_train = found.train_before = 1
     found.traffic_class, found.transport = (
         [flow.traffic_class for flow in flows],
@@ -84,8 +90,23 @@ def with_flows(st: State, fresh: Records, pairs: Ints) -> State:
         dependents=_dependents(flows, np.concatenate([known, pairs.reshape(-1, 2)])),
         timers=_extended_timers(st, 2 * len(flows)),
     )
-    st.sim[0].open_flows += len(fresh)
+    st.sim[0].open_flows += int((fresh.packets != ENDLESS).sum())
     return st
+
+
+def endless(st: State) -> Bools:
+    """(flow,) which flows are endless."""
+    return np.asarray(st.flows.packets == ENDLESS)
+
+
+def renumber_endless(st: State) -> None:
+    """Count the packets of endless flows from 0 again, long before their numbers end. Without recovery the receiver
+    counts whatever comes."""
+    flows = st.flows
+    late = endless(st) & (flows.sent > ENDLESS // 2)
+    passed = np.where(late, np.minimum(flows.sent, flows.expected), 0)
+    for field in ("sent", "highest_sent", "expected"):
+        flows[field] = flows[field] - passed
 
 
 def _extended(values: Ints, size: int, fill: int) -> Ints:

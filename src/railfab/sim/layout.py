@@ -14,6 +14,7 @@ from railfab.sim.kernel.records import (
     CACHE_LINE,
     DCQCN,
     DOWN,
+    DROPPING,
     FIXED_RATE,
     FLOW,
     FREE,
@@ -28,6 +29,7 @@ from railfab.sim.kernel.records import (
     PAUSE,
     QUEUE,
     QUEUES,
+    RX_READY,
     SELECTIVE,
     SIM,
     STAMPS,
@@ -142,7 +144,7 @@ def set_network(st: State, network: Network, routing: Routing, framing: Framing)
     links.ack_delay = ack.astype(np.int64) // quantum * quantum
     links.loss, links.lossy = network.loss_per_byte, network.loss_per_byte > 0
     _set_queues(st.queues, network, int(sim.window))
-    fixed = np.repeat(links.up != DOWN, QUEUES) & (st.queues.storm == 0) & (st.queues.alpha <= 0)
+    fixed = np.repeat(links.up != DOWN, QUEUES) & (st.queues.storm != DROPPING) & (st.queues.alpha <= 0)
     st.queues.takes = np.where(fixed, np.minimum(st.queues.limit, NEVER), -1)
     _set_ingress(st.ingress, network)
     nodes.kind = np.where(network.is_switch, SWITCH, NIC)
@@ -150,9 +152,7 @@ def set_network(st: State, network: Network, routing: Routing, framing: Framing)
     nodes.balancing, nodes.hash_fields = network.balancing, network.hash_fields
     nodes.hash_seed = network.hash_seed
     nodes.flowlet_gap = np.rint(network.flowlet_gap_ns * PS_PER_NS).astype(np.int64)
-    nodes.rx_ps_per_byte = 8000.0 / network.rx_gbps
-    nodes.slow = nodes.rx_ps_per_byte > 0
-    nodes.rx_buffer = network.rx_buffer_bytes
+    _set_hosts(st, network)
     nodes.destination, nodes.row = routing.destination, routing.row
     order = np.argsort(network.near, kind="stable")
     counts = np.bincount(network.near, minlength=network.nodes)
@@ -194,11 +194,27 @@ def _quanta(network: Network) -> Ints:
 def _set_queues(queues: Records, network: Network, window: int) -> None:
     queues.kmin, queues.kmax, queues.pmax = network.kmin_bytes.ravel(), network.kmax_bytes.ravel(), network.pmax.ravel()
     queues.limit, queues.alpha = network.limit_bytes.ravel(), network.limit_alpha.ravel()
-    queues.strict = network.strict.ravel()
+    queues.strict, queues.ignores = network.strict.ravel(), ~network.watchdog_drops.ravel()
     queues.quantum = _quanta(network)
     for name, times in (("detect", network.watchdog_detect_ns), ("restore", network.watchdog_restore_ns)):
         ps = np.rint(times.ravel() * PS_PER_NS).astype(np.int64)
         queues[name] = np.where(ps > 0, np.maximum(ps, window), 0)
+
+
+def _set_hosts(st: State, network: Network) -> None:
+    """What a NIC holds by now is taken at the new rate, and whether its pause can end is looked at anew."""
+    nodes, now = st.nodes, int(st.sim[0].now)
+    before, after = nodes.rx_ps_per_byte.copy(), 8000.0 / network.rx_gbps
+    other = before != after
+    held = np.where(before > 0, np.maximum(nodes.rx_free_at - now, 0) / np.where(before > 0, before, 1.0), 0.0)
+    nodes.rx_free_at = np.where(other, now + (held * after).astype(np.int64), nodes.rx_free_at)
+    nodes.rx_ps_per_byte, nodes.slow, nodes.rx_buffer = after, after > 0, network.rx_buffer_bytes
+    timers = st.timers[: st.sim[0].timer_count]
+    looks = timers.kind == RX_READY
+    looks[looks] = other[st.links.far[timers.index[looks] // QUEUES]]
+    if looks.any():
+        timers.time[looks] = now
+        timers[:] = np.sort(timers, order=("time", "order"))  # sorted timers are a heap
 
 
 def _set_ingress(ingress: Records, network: Network) -> None:

@@ -93,7 +93,8 @@ class Network:
         in by this link.
     Axes (link, queue), of the queue before the link: kmin_bytes, kmax_bytes, pmax (kmin infinite: no marks),
         limit_bytes (tail drop; infinite: none), limit_alpha (above 0: also a share of the free shared buffer), strict,
-        weight, watchdog_detect_ns (0: no watchdog), watchdog_restore_ns.
+        weight, watchdog_detect_ns (0: no watchdog), watchdog_restore_ns, watchdog_drops (what the queue has and gets,
+        until the time to restore has passed without a pause; else it ignores pauses for this time).
     Axes (link, priority): pfc_sent, xoff_bytes, xoff_alpha (above 0: XOFF at this share of the free shared buffer
         instead), xon_gap_bytes, headroom_bytes, pause_refresh_ns (0: a pause lasts until XON), all at the far end;
         pause_queue at the near end (-1: pause frames are ignored).
@@ -120,6 +121,7 @@ class Network:
     weight: Floats
     watchdog_detect_ns: Floats
     watchdog_restore_ns: Floats
+    watchdog_drops: Bools
     pfc_sent: Bools
     xoff_bytes: Floats
     xoff_alpha: Floats
@@ -178,6 +180,7 @@ def plain_network(
         weight=np.ones((links, QUEUES)),
         watchdog_detect_ns=none.copy(),
         watchdog_restore_ns=none.copy(),
+        watchdog_drops=np.ones((links, QUEUES), bool),
         pfc_sent=np.zeros((links, QUEUES), bool),
         xoff_bytes=endless.copy(),
         xoff_alpha=none.copy(),
@@ -220,7 +223,8 @@ class Flow:
 
     source, target: nodes. source_word, target_word, entropy, back_entropy: 32-bit words that switches hash, of the
     packets and of their acknowledgements. transport: place in the engine's transports. after: numbers of the flows that
-    it waits for; it starts gap_ns after the last of them is acknowledged, and not before start_ns.
+    it waits for; it starts gap_ns after the last of them is acknowledged, and not before start_ns. endless: it sends
+    until `Engine.stop` and has neither payload nor acknowledgements; its transport has no recovery.
     """
 
     id: int
@@ -236,3 +240,4 @@ class Flow:
     start_ns: int = 0
     after: tuple[int, ...] = field(default=())
     gap_ns: int = 0
+    endless: bool = False

@@ -61,7 +61,9 @@ def merged(changes: Iterable[FabricChange]) -> FabricChange:
     models: dict[str, DeviceModel | None] = {}
     cut: frozenset[PortKey] = frozenset()
     restored: frozenset[PortKey] = frozenset()
+    slow: dict[PortKey, float] = {}
     for change in changes:
         models.update(change.models)
+        slow.update(change.slow)
         cut, restored = (cut - change.restored) | change.cut, (restored - change.cut) | change.restored
-    return FabricChange(models, cut, restored)
+    return FabricChange(models, cut, restored, slow)

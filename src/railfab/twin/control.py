@@ -42,6 +42,10 @@ class Control:
         """Cut or restore the link at this port."""
         self._call("POST", "/link", {"node": node, "interface": interface, "up": up})
 
+    def set_host_rate(self, host: str, rx_gbps: float | None, *, interface: str | None = None) -> None:
+        """Let a host take packets from its NIC at this rate [Gb/s] only; 0: none, None: all at once."""
+        self._call("POST", "/host", {"host": host, "interface": interface, "rx_gbps": rx_gbps})
+
     def stop_switch(self, name: str) -> None:
         """Stop a switch's gNMI server; the switch continues to forward."""
         self._call("POST", "/switch", {"name": name, "running": False})

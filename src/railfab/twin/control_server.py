@@ -39,6 +39,8 @@ class Controlled(Protocol):
 
     def set_link(self, node: str, interface: str, *, up: bool) -> None: ...
 
+    def set_host_rate(self, host: str, rx_gbps: float | None, *, interface: str | None = None) -> None: ...
+
     def stop_switch(self, name: str) -> None: ...
 
     def start_switch(self, name: str) -> None: ...
@@ -87,7 +89,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         if self._allowed():
-            self._answer({"/job": self._job, "/link": self._link, "/switch": self._switch})
+            self._answer({"/job": self._job, "/link": self._link, "/host": self._host, "/switch": self._switch})
 
     def log_message(self, format: str, *args: Any) -> None:
         """Write no log line for a request."""
@@ -99,6 +101,13 @@ class _Handler(BaseHTTPRequestHandler):
     def _link(self, body: Any) -> Action:
         node, interface, up = str(body["node"]), str(body["interface"]), bool(body["up"])
         return lambda: self.twin.set_link(node, interface, up=up)
+
+    def _host(self, body: Any) -> Action:
+        host, interface, rx_gbps = str(body["host"]), body["interface"], body["rx_gbps"]
+        rate = None if rx_gbps is None else float(rx_gbps)
+        if rate is not None and not rate >= 0:
+            raise ValueError(f"{rate} is no rate")
+        return lambda: self.twin.set_host_rate(host, rate, interface=interface)
 
     def _switch(self, body: Any) -> Action:
         name, running = str(body["name"]), bool(body["running"])

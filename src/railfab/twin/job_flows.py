@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from railfab.forwarding import ForwardingState, LinkTable, flow, obstacle
-from railfab.sim import Flow, Paths, max_min_rates
+from railfab.forwarding import TRAFFIC_CLASSES, ForwardingState, LinkTable, flow, obstacle
+from railfab.sim import Flow, Paths, Recovery, Transport, max_min_rates
 from railfab.units import bytes_per_s
-from railfab.workload import Transfer
+from railfab.workload import Background, Transfer
+
+BACKGROUND_STREAM = 1 << 16
+"""Sets the queue pairs of background traffic apart from those of a job."""
 
 
 class JobFlows:
@@ -18,16 +22,30 @@ class JobFlows:
 
     def __init__(self, links: LinkTable) -> None:
         self.transfers: dict[int, Transfer] = {}
+        self.background: dict[int, Background] = {}
         self._links = links
         self._last = 0
 
     def clear(self) -> None:
         self.transfers.clear()
+        self.background.clear()
 
     def begin(self, transfers: Iterable[Transfer]) -> list[Flow]:
         """New flows for these transfers, in place of the former ones; a number is never used again."""
-        self.clear()
+        self.transfers.clear()
         return [self._flow(transfer) for transfer in transfers]
+
+    def begin_background(
+        self, wanted: Iterable[Background], add_transport: Callable[[Transport], int]
+    ) -> Iterator[Flow]:
+        """Endless flows of a fixed rate. add_transport: makes a transport known to the engine; its number."""
+        for found in wanted:
+            self._last += 1
+            self.background[self._last] = found
+            plain = flow(self._links, self._last, found.source, found.target, 0, stream=BACKGROUND_STREAM)
+            transport = Transport(dcqcn=None, rate_gbps=found.rate_gbps, recovery=Recovery.NONE)
+            number = TRAFFIC_CLASSES.index(found.traffic_class)
+            yield replace(plain, traffic_class=number, transport=add_transport(transport), endless=True)
 
     def _flow(self, transfer: Transfer) -> Flow:
         self._last += 1
@@ -38,7 +56,8 @@ class JobFlows:
     def stalled(self, state: ForwardingState, paths: Paths) -> Iterator[str]:
         """Why the flows without a path have none."""
         for place in np.flatnonzero(paths.stalled).tolist():
-            transfer = self.transfers[int(paths.id[place])]
+            number = int(paths.id[place])
+            transfer = self.transfers.get(number) or self.background[number]
             there, back = (row[row >= 0].tolist() for row in (paths.links[place], paths.back[place]))
             yield obstacle(state, transfer.source, transfer.target, there) or obstacle(
                 state, transfer.target, transfer.source, back

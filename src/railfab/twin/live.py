@@ -34,7 +34,7 @@ from railfab.twin.readings import Arrays, Readings, port_arrays
 from railfab.twin.samples import ObservedSwitch, Sample, SwitchSamples, switch_samples
 from railfab.twin.transitions import TransitionCounters, no_transitions
 from railfab.units import NS_PER_MS, NS_PER_S
-from railfab.workload import JobRun, JobStatus, Transfer, stages
+from railfab.workload import JobRun, JobStatus, Transfer, background, stages
 
 SLICE_NS, BUSY_SLICE_NS = 20 * NS_PER_MS, NS_PER_MS
 """Interval in which the lock of the simulation is released [simulated ns]: without flows, and with flows."""
@@ -123,14 +123,27 @@ class LiveFabric:
         ports = frozenset({key})
         self._changes.apply(FabricChange({}, restored=ports) if up else FabricChange({}, cut=ports))
 
+    def set_host_rate(self, host: str, interface: str | None, rx_gbps: float) -> None:
+        """Let a host take packets from a NIC port, or from all of them, at this rate [Gb/s] only; infinite: at once."""
+        ports = self._links.ports_of[host] if host in self._links.hosts else ()
+        keys = [(host, port.name) for port in ports if interface in (None, port.name)]
+        if not keys:
+            problem = "is no host with this port" if interface else "is no host"
+            raise TopologyError(f"{host} {interface or ''}".strip(), problem, "Use a host of railfab plan and its NIC")
+        self._changes.apply(FabricChange({}, slow=dict.fromkeys(keys, rx_gbps)))
+
     def start(self, job: Job) -> None:
         """Run a job from its beginning, in place of any other. Raises IntentError."""
         found = stages(job, self._links.topology)
         if not any(stage.compute_ns or stage.transfers for stage in found):
             raise IntentError(f"job {job.job}: phases", "nothing takes any time", "Use more hosts, or a compute phase")
+        beside = background(job, self._links.topology)
         with self._simulation.held():
             self._end_job()
             self._run = JobRun(job.job, found, job.repeat, self._engine, self._launch)
+            if beside:
+                self._adopt()
+                self._engine.add(list(self._flows.begin_background(beside, self._engine.add_transport)))
             self._publish()
 
     def stop(self) -> None:
@@ -276,6 +289,9 @@ class LiveFabric:
     def _pass(self, until_ns: int) -> None:
         if self._run is not None:
             self._run.advance(until_ns)
+            if self._run.finished and self._flows.background:
+                self._engine.stop()
+                self._flows.clear()
         else:
             self._engine.run(until_ns, stop_when_done=False)
         self._clock_ns = until_ns

@@ -54,12 +54,29 @@ class ControlTraffic:
         self._seen = fresh
 
 
+class Storms:
+    """Storms of the watchdogs by the priority that stopped the queue. Axis (link * QUEUES + priority,)."""
+
+    def __init__(self, engine: FastForward) -> None:
+        self._engine = engine
+        self.count = np.zeros(engine.network.links * QUEUES)
+        self._seen = engine.counters().storms
+
+    def add(self, counters: Counters) -> None:
+        """Count what is new under the priorities of the present network."""
+        for link, queue in np.argwhere(counters.storms != self._seen):
+            stopping = np.flatnonzero(self._engine.network.pause_queue[link] == queue)
+            fresh = counters.storms[link, queue] - self._seen[link, queue]
+            self.count[link * QUEUES + stopping[:1]] += fresh
+        self._seen = counters.storms
+
+
 class Readings:
     """Counters of one engine, and gauges over windows of it. before: arrays of the engine before, to count on from."""
 
     def __init__(self, engine: FastForward, before: Arrays | None = None) -> None:
         self._engine, self._before = engine, before
-        self._control = ControlTraffic(engine)
+        self._control, self._storms = ControlTraffic(engine), Storms(engine)
         counters = engine.counters()
         self._waiting = counters.waiting_byte_ns
         self._depth = np.zeros_like(self._waiting)
@@ -85,13 +102,17 @@ class Readings:
 
     def before_reroute(self) -> None:
         """The network of the engine is about to change."""
-        self._control.count(self._engine.counters())
+        counters = self._engine.counters()
+        self._control.count(counters)
+        self._storms.add(counters)
 
     def arrays(self) -> Arrays:
         """The counters of the engine now, in arrays that do not change any more."""
         counters = self._engine.counters()
         self._control.count(counters)
+        self._storms.add(counters)
         found = {**self._queues(counters), **_pauses(counters)}
+        found["storms"] = self._storms.count.copy()
         found["queue_depth"] = np.rint(self._depth.ravel())
         found["queue_peak"] = np.maximum(counters.peak_bytes, self._old_peak).ravel().astype(float)
         found["headroom_peak"] = np.maximum(counters.headroom_peak_bytes, self._old_headroom).ravel().astype(float)
@@ -115,14 +136,17 @@ class Readings:
 
 def _pauses(counters: Counters) -> dict[str, Values]:
     """Axis (link * QUEUES + priority,), and (link,) of `refused`. A frame is sent at the far end of a link, and
-    received at its near end; a refresh counts at both, so that only what is on the wire differs."""
+    received at its near end; a refresh counts at both, so that only what is on the wire differs. What is dropped of
+    priority 0 is of lossy classes."""
+    lossless = counters.refused_packets.astype(float)
+    lossless[:, 0] = 0.0
     return {
         "frames_sent": (counters.xoff_sent + counters.xon_sent + counters.refreshed).ravel().astype(float),
         "frames_received": (counters.xoff_received + counters.xon_received + counters.refreshed).ravel().astype(float),
         "xoffs": counters.xoff_received.ravel().astype(float),
         "paused": counters.paused_ns.ravel() / NS_PER_S,
         "headroom": counters.headroom_bytes.ravel().astype(float),
-        "priority_refused": counters.refused_packets.ravel().astype(float),
+        "priority_refused": lossless.ravel(),
         "refused": _by_link(counters.refused_packets.ravel().astype(float)),
     }
 

@@ -73,6 +73,7 @@ _QUEUE = {
     "fabric_queue_depth_peak_bytes": "queue_peak",
 }
 _PFC_EGRESS = {
+    "fabric_pfc_watchdog_storms_detected_total": "storms",
     "fabric_pfc_receive_frames_total": "frames_received",
     "fabric_pfc_receive_transitions_total": "xoffs",
     "fabric_pfc_receive_pause_seconds_total": "paused",
@@ -151,7 +152,8 @@ def families(table: LinkTable, effect: SwitchEffect, name: str) -> tuple[Family,
         Family("fabric_interface_transmit_packets_total", "packets", unicast, links),
         Family("fabric_interface_receive_packets_total", "packets", unicast, links ^ 1),
         *_queue_families(effect, ports, links),
-        *_lossless_families(effect, ports, links),
+        *_pfc_families(ports, links),
+        *_headroom_families(effect, ports, links),
     )
 
 
@@ -170,19 +172,22 @@ def _queue_families(
     return _each(_QUEUE, labels, places)
 
 
-def _lossless_families(
+def _pfc_families(ports: Sequence[Port], links: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Iterator[Family]:
+    """PFC by priority: each port counts all of them, whatever is configured."""
+    priorities = np.arange(QUEUES)
+    labels = tuple({"interface": port.name, "priority": str(priority)} for port in ports for priority in priorities)
+    yield from _each(_PFC_EGRESS, labels, (links[:, None] * QUEUES + priorities).ravel())
+    yield from _each(_PFC_INGRESS, labels, ((links ^ 1)[:, None] * QUEUES + priorities).ravel())
+
+
+def _headroom_families(
     effect: SwitchEffect, ports: Sequence[Port], links: np.ndarray[tuple[int], np.dtype[np.int64]]
 ) -> Iterator[Family]:
-    """PFC of each lossless class, by the priority of its pause frames."""
+    """Headroom of each lossless class."""
     classes = effect.lossless
-    priority = tuple({"interface": port.name, "priority": str(cls.pfc_priority)} for port in ports for cls in classes)
-    group = tuple({"interface": port.name, "priority_group": f"pfc-{cls.name}"} for port in ports for cls in classes)
-    out = np.array([link * QUEUES + (cls.pfc_priority or 0) for link in links for cls in classes], np.int64)
+    labels = tuple({"interface": port.name, "priority_group": f"pfc-{cls.name}"} for port in ports for cls in classes)
     into = np.array([(link ^ 1) * QUEUES + (cls.pfc_priority or 0) for link in links for cls in classes], np.int64)
-    if classes:
-        yield from _each(_PFC_EGRESS, priority, out)
-        yield from _each(_PFC_INGRESS, priority, into)
-        yield from _each(_HEADROOM, group, into)
+    return _each(_HEADROOM, labels, into) if classes else iter(())
 
 
 def state_samples(

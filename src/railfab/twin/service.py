@@ -7,6 +7,7 @@ import logging
 import os
 import secrets
 from contextlib import ExitStack
+from math import inf
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -154,6 +155,14 @@ class Twin:
         self._live.set_link(node, interface, up)
         self._touch_all()
 
+    def set_host_rate(self, host: str, rx_gbps: float | None, *, interface: str | None = None) -> None:
+        """Let a host take packets from its NIC at this rate [Gb/s] only; 0: it takes none, None: it takes all at once.
+
+        A NIC with a full buffer sends pause frames. Raises TopologyError for an unknown host or port.
+        """
+        self._live.set_host_rate(host, interface, inf if rx_gbps is None else rx_gbps)
+        self._touch_all()
+
     def stop_switch(self, name: str) -> None:
         """Stop a switch's servers; the switch continues to forward. Raises EndpointError for an unknown name."""
         self._server(name).stop()
@@ -268,4 +277,6 @@ def _face(model: DeviceModel) -> TwinFace:
 def _marking(design: Design, seed: int) -> Marking:
     """What the hosts of the intent send with."""
     lossless = design.intent.profile.lossless
-    return Marking(dscp=lossless.dscp, cnp_dscp=lossless.cnp_dscp, seed=seed) if lossless else Marking(seed=seed)
+    if lossless is None:
+        return Marking(seed=seed)
+    return Marking(dscp=lossless.dscp, cnp_dscp=lossless.cnp_dscp, priority=lossless.priority, seed=seed)

@@ -1,7 +1,8 @@
 """Jobs: collectives and traffic patterns as stages of transfers, and a run of them on an engine."""
 
+from railfab.workload.background import Background, background
 from railfab.workload.run import JobRun, JobStatus, Step
 from railfab.workload.stages import Stage, stages
 from railfab.workload.transfer import Transfer
 
-__all__ = ["JobRun", "JobStatus", "Stage", "Step", "Transfer", "stages"]
+__all__ = ["Background", "JobRun", "JobStatus", "Stage", "Step", "Transfer", "background", "stages"]

@@ -61,7 +61,7 @@ class JobRun:
     @property
     def stage(self) -> str:
         """Name of the current stage; empty after the end."""
-        return "" if self._finished else self._stages[self._stage_index].name
+        return "" if self.finished else self._stages[self._stage_index].name
 
     @property
     def _now_ns(self) -> int:
@@ -69,12 +69,13 @@ class JobRun:
         return math.ceil(self._engine.now_ns)
 
     @property
-    def _finished(self) -> bool:
+    def finished(self) -> bool:
+        """Whether the last of its steps has ended."""
         return self._repeat is not None and self.steps >= self._repeat
 
     def advance(self, until_ns: int) -> None:
         """Run until this simulated time."""
-        while not self._finished:
+        while not self.finished:
             if not self._in_stage:
                 self._begin_stage()
             elif not self._run_stage(until_ns):

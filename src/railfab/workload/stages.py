@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from railfab.errors import IntentError
@@ -28,6 +29,17 @@ class Stage:
     name: str
     compute_ns: int = 0
     transfers: tuple[Transfer, ...] = ()
+
+
+def ring_pairs(job: Job, topology: Topology) -> Iterator[tuple[PortKey, PortKey]]:
+    """The NIC ports of the hosts of a job, each with the same port of the next host on its rail."""
+    hosts = _hosts(job, topology)
+    nics = _nics(topology, hosts)
+    for rail in sorted({rail for _, rail in nics}):
+        members = [host for host in hosts if (host, rail) in nics]
+        for here, there in zip(members, members[1:] + members[:1], strict=True):
+            if here != there:
+                yield from zip(nics[here, rail], nics[there, rail], strict=False)
 
 
 def stages(job: Job, topology: Topology) -> tuple[Stage, ...]:

@@ -31,6 +31,7 @@ from railfab.sim.kernel.records import NEVER, QUEUES, WAITING
 from railfab.sim.layout import PS_PER_NS
 from railfab.sim.network import Bools, Flow, Framing, Ints, Network, Routing
 from railfab.sim.pauses import PauseLog
+from railfab.sim.transport import Transport
 
 
 @dataclass(slots=True, eq=False)
@@ -104,6 +105,10 @@ class FastForward:
         self.engine.add(flows)
         if key is not None:
             self._repeat(key, first)
+
+    def add_transport(self, transport: Transport) -> int:
+        """The number of a transport for `Flow.transport`; it is added unless there is one like it."""
+        return self.engine.add_transport(transport)
 
     def _key(self, flows: Sequence[Flow]) -> Key | None:
         """What makes the phase of these flows like another; None where they do not make a phase."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from railfab.sim.kernel.records import FREE, MAX_HOPS, STALLED, State
+from railfab.sim.kernel.records import DONE, FREE, MAX_HOPS, STALLED, State
 from railfab.sim.network import Floats, Flow, Ints
 
 CUMULATIVE = (
@@ -31,7 +31,8 @@ def key_of(flows: Sequence[Flow], now_ns: float) -> Key | None:
 def is_idle(st: State) -> bool:
     """Whether nothing is under way and nothing is to come."""
     sim = st.sim[0]
-    return bool(sim.open_flows == 0 and sim.timer_count == 0 and (st.packets.kind == FREE).all())
+    over = sim.open_flows == 0 and (st.flows.state == DONE).all()
+    return bool(over and sim.timer_count == 0 and (st.packets.kind == FREE).all())
 
 
 def joined(st: State, parts: Sequence[tuple[str, Sequence[str]]]) -> Floats:

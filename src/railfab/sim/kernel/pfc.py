@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from railfab.sim.jit import called, inlined
-from railfab.sim.kernel.records import NONE, QUEUES, SWITCH, WATCHDOG, XOFF, XON, State
+from railfab.sim.kernel.records import DROPPING, IGNORING, NONE, QUEUES, SWITCH, WATCHDOG, XOFF, XON, State
 from railfab.sim.kernel.wheel import add_timer, allocate, push
 
 PAUSE_BYTES = 64
@@ -121,12 +121,11 @@ def watch_from(st: State, at: int, due: int) -> None:
 
 @called
 def stop_queue(st: State, link_number: int, q: int, time: int) -> None:
-    """Stop a queue, and have the watchdog look after the detection time."""
-    link = st.links[link_number]
-    if link.paused >> q & 1:
+    """Stop a queue, and have the watchdog look after the detection time; not while it ignores pauses."""
+    link, queue = st.links[link_number], st.queues[link_number * QUEUES + q]
+    if link.paused >> q & 1 or queue.storm == IGNORING:
         return
     link.paused |= 1 << q
-    queue = st.queues[link_number * QUEUES + q]
     queue.paused_since = time
     if queue.detect > 0 and not queue.storm and st.nodes[link.near].kind == SWITCH:
         watch_from(st, link_number * QUEUES + q, time + queue.detect)
@@ -140,8 +139,17 @@ def release_queue(st: State, link_number: int, q: int, time: int) -> None:
     link.free_at = max(link.free_at, time)
     queue = st.queues[link_number * QUEUES + q]
     queue.paused_since = time
-    if queue.storm:
+    if queue.storm == DROPPING:
         watch_from(st, link_number * QUEUES + q, time + queue.restore)
+
+
+@called
+def stop_if_held(st: State, at: int, time: int) -> None:
+    """Stop a queue for which a pause has not ended."""
+    for priority in range(QUEUES):
+        group = st.ingress[at // QUEUES * QUEUES + priority]
+        if group.held and group.queue == at % QUEUES:
+            stop_queue(st, at // QUEUES, at % QUEUES, time)
 
 
 @called

@@ -6,8 +6,8 @@ from typing import Any
 
 from railfab.sim.jit import called, inlined
 from railfab.sim.kernel.loss import packet_lost
-from railfab.sim.kernel.pfc import send_pause, threshold, watch_from
-from railfab.sim.kernel.records import NEVER, NONE, QUEUES, XON, State
+from railfab.sim.kernel.pfc import release_queue, send_pause, stop_if_held, threshold, watch_from
+from railfab.sim.kernel.records import DROPPING, IGNORING, NEVER, NONE, QUEUES, XON, State
 from railfab.sim.kernel.transmit import acknowledgements, transmit
 from railfab.sim.kernel.wheel import frames_of, next_random
 
@@ -247,7 +247,7 @@ def drop_waiting(st: State, n: int, at: int, time: int) -> None:
         queue.bytes -= st.packets[p].size
         queue.waiting_byte_ps += st.packets[p].size * (time - st.packets[p].time)
         leave_buffer(st, n, p, time)
-        if queue.storm:
+        if queue.storm == DROPPING:
             drop_in_storm(st, p, at, time)
         else:
             drop_down(st, p, at, time)
@@ -255,14 +255,20 @@ def drop_waiting(st: State, n: int, at: int, time: int) -> None:
 
 @called
 def watch(st: State, n: int, at: int, time: int) -> None:
-    """The watchdog's timer: a queue stopped for the detection time drops all it has and gets; it recovers after the
-    restoration time without a pause."""
+    """The watchdog's timer: a queue stopped for the detection time is in a storm.
+
+    It drops all it has and gets, until the restoration time has passed without a pause; or, where the watchdog ignores
+    pauses, it sends for the restoration time, and obeys them again.
+    """
     queue, link = st.queues[at], st.links[at // QUEUES]
     if time < queue.watch_at:
         return
     queue.watch_at = NEVER
     stopped = link.paused >> (at % QUEUES) & 1
-    if queue.storm:
+    if queue.storm == IGNORING:
+        queue.storm = 0
+        stop_if_held(st, at, time)
+    elif queue.storm == DROPPING:
         if not stopped:
             if time < queue.paused_since + queue.restore:
                 watch_from(st, at, queue.paused_since + queue.restore)
@@ -273,7 +279,12 @@ def watch(st: State, n: int, at: int, time: int) -> None:
         if time < queue.paused_since + queue.detect:
             watch_from(st, at, queue.paused_since + queue.detect)
         else:
-            queue.storm = 1
-            queue.takes = -1
             queue.storms += 1
-            drop_waiting(st, n, at, time)
+            if queue.ignores:
+                queue.storm = IGNORING
+                release_queue(st, at // QUEUES, at % QUEUES, time)
+                watch_from(st, at, time + queue.restore)
+            else:
+                queue.storm = DROPPING
+                queue.takes = -1
+                drop_waiting(st, n, at, time)

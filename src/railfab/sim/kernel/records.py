@@ -27,6 +27,8 @@ DATA, CNP, NAK, XOFF, XON, START, TIMEOUT, WATCHDOG, RX_READY, LOST, EXPIRED = r
 NIC, SWITCH = range(2)
 # States of links.
 DOWN, UP, UP_AGAIN = range(3)
+# States of a queue with a watchdog, beside 0.
+DROPPING, IGNORING = 1, 2
 # States of flows.
 WAITING, SENDING, DONE, STALLED = range(4)
 PARKED, UNPARKED = 1, 2
@@ -126,7 +128,8 @@ QUEUE = _in_lines(
     ("alpha", "f8"),
     ("deficit", "i8"),
     ("quantum", "i8"),
-    ("strict", "i4"),
+    ("strict", "i2"),
+    ("ignores", "i2"),
     ("storm", "i4"),
     ("dropped_packets", "i8"),
     ("dropped_bytes", "i8"),
@@ -139,7 +142,8 @@ QUEUE = _in_lines(
     ("watch_at", "i8"),
     ("down_packets", "i8"),
 )
-"""paused_since: when it was stopped or released last. watch_at: when its watchdog looks next. takes: bytes up to
+"""paused_since: when it was stopped or released last. watch_at: when its watchdog looks next. ignores: whether the
+watchdog ignores pauses instead of dropping packets. storm: 0, DROPPING or IGNORING. takes: bytes up to
 which the queue takes packets without another look; -1 where its link is down, the watchdog drops, or the limit
 depends on the free buffer."""
 

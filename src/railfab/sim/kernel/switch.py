@@ -16,7 +16,18 @@ from railfab.sim.kernel.queues import (
     settle,
     settle_switch,
 )
-from railfab.sim.kernel.records import ADAPTIVE, DOWN, MAX_HOPS, NONE, QUEUE_BITS, QUEUES, STEP_BITS, XOFF, State
+from railfab.sim.kernel.records import (
+    ADAPTIVE,
+    DOWN,
+    DROPPING,
+    MAX_HOPS,
+    NONE,
+    QUEUE_BITS,
+    QUEUES,
+    STEP_BITS,
+    XOFF,
+    State,
+)
 from railfab.sim.kernel.routing import choose, step_of
 from railfab.sim.kernel.transmit import acknowledgements, transmit
 from railfab.sim.kernel.wheel import frames_of
@@ -106,7 +117,7 @@ def _refused_by_queue(st: State, n: int, p: int, at: int, time: int) -> bool:
     the free shared buffer. Links that were not brought to this time only overstate its use."""
     queue, node, size = st.queues[at], st.nodes[n], st.packets[p].size
     held = queue.bytes + size
-    if queue.storm:
+    if queue.storm == DROPPING:
         drop_in_storm(st, p, at, time)
     elif st.links[at >> QUEUE_BITS].up == DOWN:
         drop_down(st, p, at, time)
