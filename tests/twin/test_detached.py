@@ -8,7 +8,7 @@ import socket
 from pathlib import Path
 
 import pytest
-from tests.twin.twins import REPOSITORY
+from tests.twin.twins import KEPT, REPOSITORY, left
 from typer.testing import CliRunner
 
 from railfab.cli import app
@@ -48,7 +48,7 @@ def test_a_detached_twin_is_ready_when_the_command_returns_and_is_listed_until_i
     ]  # fmt: skip
     assert os.getsid(status.pid) == status.pid
     assert twin("stop", state=tmp_path) == (0, "")
-    assert [path.name for path in tmp_path.iterdir()] == ["pod64.twin.log"]
+    assert left(tmp_path) == [*KEPT, "pod64.twin.log"]
     assert twin("status", state=tmp_path) == (1, f"no twin is running in {tmp_path}\n")
 
 

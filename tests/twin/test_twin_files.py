@@ -22,12 +22,12 @@ def test_a_second_twin_of_a_fabric_is_refused(tmp_path: Path) -> None:
     )
 
 
-def test_what_was_written_is_removed_and_what_was_not_ours_stays(tmp_path: Path) -> None:
+def test_what_was_written_is_removed_and_what_is_kept_or_not_ours_stays(tmp_path: Path) -> None:
     (tmp_path / "pod.lab.json").write_text("{}")
     with claimed(tmp_path, "pod") as files:
-        for path in files.written():
+        for path in (*files.written(), *files.kept()):
             path.write_text("x")
-    assert [path.name for path in tmp_path.iterdir()] == ["pod.lab.json"]
+    assert sorted(tmp_path.iterdir()) == sorted((tmp_path / "pod.lab.json", *files.kept()))
 
 
 def test_files_of_a_twin_that_died_are_in_nobodys_way(tmp_path: Path) -> None:

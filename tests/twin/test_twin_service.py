@@ -19,7 +19,20 @@ import pytest
 from pygnmi.client import gNMIException
 from tests.gnmi.stub import Stub
 from tests.signals import interruptible
-from tests.twin.twins import LEAF, REPOSITORY, SPINE, endpoint, made_job, pod64, ring, started, switch, until
+from tests.twin.twins import (
+    KEPT,
+    LEAF,
+    REPOSITORY,
+    SPINE,
+    endpoint,
+    left,
+    made_job,
+    pod64,
+    ring,
+    started,
+    switch,
+    until,
+)
 from typer.testing import CliRunner
 
 from railfab.cli import app
@@ -63,10 +76,10 @@ def test_the_endpoints_file_says_how_each_switch_is_reached(twin: Twin, state: P
 
 def test_private_files_are_the_owners(twin: Twin, state: Path) -> None:
     modes = {path.suffix: path.stat().st_mode & 0o077 for path in state.iterdir() if path.suffix != ".lock"}
-    assert set(modes) == {".json", ".yml", ".pem"}
+    assert set(modes) == {".json", ".yml", ".pem", ".key"}
     assert set(modes.values()) == {0}
     assert twin.credentials.password not in repr(twin.credentials)
-    assert not any(b"PRIVATE KEY" in path.read_bytes() for path in state.iterdir())
+    assert {path.suffix for path in state.iterdir() if b"PRIVATE KEY" in path.read_bytes()} == {".key"}
 
 
 def test_a_configured_twin_is_up_and_what_the_intent_says(twin: Twin) -> None:
@@ -224,7 +237,7 @@ def test_a_port_in_use_is_one_clear_line_and_leaves_nothing(tmp_path: Path) -> N
         f"{LEAF}: cannot listen on 127.0.0.1:{port}, it is {occupied}. "
         "End what uses the port, or choose another with --port."
     )
-    assert list(tmp_path.iterdir()) == []
+    assert left(tmp_path) == KEPT
 
 
 def test_a_platform_that_the_twin_does_not_speak_is_named(tmp_path: Path) -> None:
@@ -419,7 +432,7 @@ def test_the_command_serves_switches_its_job_and_ends_clean_on_ctrl_c(tmp_path: 
     assert served.returncode == 0
     assert LEAF in out
     assert "Ctrl-C ends it" in err
-    assert list(tmp_path.iterdir()) == []
+    assert left(tmp_path) == KEPT
 
 
 def test_a_killed_twin_is_replaced(tmp_path: Path) -> None:
@@ -432,4 +445,4 @@ def test_a_killed_twin_is_replaced(tmp_path: Path) -> None:
     with started(tmp_path) as twin:
         assert connect(tmp_path, "pod64").status().pid == os.getpid()
         assert load_endpoints(state_file(tmp_path, "pod64", "twin")) == twin.endpoints
-    assert list(tmp_path.iterdir()) == []
+    assert left(tmp_path) == KEPT

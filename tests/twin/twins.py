@@ -23,9 +23,24 @@ RECEIVER_PORT = "ethernet-1/1/1"
 INCAST = {"phases": [{"traffic": {"pattern": "incast", "senders": 31, "receivers": 1, "bytes": "1MB"}}], "repeat": 1}
 
 
+KEPT = ["pod64.twin.ca.key", "pod64.twin.ca.pem", "pod64.twin.credentials.yml"]
+"""What a twin of pod64 leaves in its state directory."""
+
+
+def left(state: Path) -> list[str]:
+    """Names of the files in a state directory."""
+    return sorted(path.name for path in state.iterdir())
+
+
 @cache
 def pod64() -> Design:
     return design(REPOSITORY / "inventory" / "fabrics" / "pod64.yml")
+
+
+@cache
+def srl_pod() -> Design:
+    """Two rail switches and two spines."""
+    return design(REPOSITORY / "labs" / "srl-pod" / "intent.yml")
 
 
 def ring() -> Job:

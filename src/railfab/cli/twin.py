@@ -50,6 +50,10 @@ DetachOption = Annotated[
     bool,
     typer.Option("--detach", metavar="", help="Return when the switches can be reached; the twin keeps running."),
 ]
+NewCredentialsOption = Annotated[
+    bool,
+    typer.Option("--new-credentials", metavar="", help="Make a new CA and password; else those of the last start."),
+]
 RunningTwin = Annotated[
     Path | None,
     typer.Argument(
@@ -92,6 +96,7 @@ def twin(
     port: PortOption = 57400,
     configured: ConfiguredOption = False,
     detach: DetachOption = False,
+    new_credentials: NewCredentialsOption = False,
     accept: AcceptOption = None,
 ) -> None:
     """Serve every switch of a fabric as a gNMI target, with a simulation of its traffic behind them, until Ctrl-C.
@@ -116,9 +121,12 @@ def twin(
         command = twin_command(fabric.path, state, port=port, accept=accept or (), verbose=True)
         command += ["--job", str(job)] if job is not None else []
         command += ["--configured"] if configured else []
+        command += ["--new-credentials"] if new_credentials else []
         _detach(fabric, state, command)
         return
-    served = Twin(fabric, state=state, base_port=port, configured=configured, job=wanted)
+    served = Twin(
+        fabric, state=state, base_port=port, configured=configured, job=wanted, new_credentials=new_credentials
+    )
     serve(served, started=lambda: _announce(served, wanted))
 
 
@@ -179,7 +187,7 @@ def _row(found: FoundTwin) -> tuple[object, ...]:
 def stop_twin(
     file: RunningTwin = None, state: StateOption = STATE_DEFAULT, output: OutputOption = Output.TABLE
 ) -> None:
-    """Stop a running twin, and remove its files; without FILE the only one of DIR."""
+    """Stop a running twin, and remove its files but those of its CA and password; without FILE the only one of DIR."""
     from railfab.twin import stop
 
     found = _found(file, state)

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
+from typing import Self
 
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, load_pem_private_key
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 VALID_DAYS = 365
@@ -27,7 +28,7 @@ class Identity:
 
 
 class Authority:
-    """A certificate authority. Its private key exists in memory only."""
+    """A certificate authority. Its private key leaves the memory only as `identity`."""
 
     def __init__(self, name: str) -> None:
         self._key = ec.generate_private_key(ec.SECP256R1())
@@ -39,6 +40,27 @@ class Authority:
             x509.SubjectKeyIdentifier.from_public_key(self._key.public_key()), critical=False
         )
         self._certificate = builder.add_extension(usage, critical=True).sign(self._key, SHA256())
+
+    @classmethod
+    def of(cls, identity: Identity) -> Self:
+        """An authority that was stored. Raises ValueError when its certificate is not that of its key."""
+        key = load_pem_private_key(identity.key, password=None)
+        certificate = x509.load_pem_x509_certificate(identity.certificate)
+        if not isinstance(key, ec.EllipticCurvePrivateKey) or certificate.public_key() != key.public_key():
+            raise ValueError("the certificate does not belong to the key")
+        made = cls.__new__(cls)
+        made._key, made._certificate, made._subject = key, certificate, certificate.subject
+        return made
+
+    @property
+    def identity(self) -> Identity:
+        """The authority's own certificate and key, to store where only their owner can read them."""
+        return Identity(self.certificate, _private_pem(self._key))
+
+    @property
+    def validity(self) -> timedelta:
+        """The time for which the authority's certificate is still valid."""
+        return self._certificate.not_valid_after_utc - datetime.now(UTC)
 
     @property
     def certificate(self) -> bytes:
@@ -59,8 +81,11 @@ class Authority:
             (x509.KeyUsage(**_usages("digital_signature")), True),
         ):
             builder = builder.add_extension(extension, critical=critical)
-        pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-        return Identity(builder.sign(self._key, SHA256()).public_bytes(Encoding.PEM), pem)
+        return Identity(builder.sign(self._key, SHA256()).public_bytes(Encoding.PEM), _private_pem(key))
+
+
+def _private_pem(key: ec.EllipticCurvePrivateKey) -> bytes:
+    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
 
 def _builder(subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivateKey) -> x509.CertificateBuilder:

@@ -29,6 +29,11 @@ class TwinFiles:
         return self._beside("ca.pem")
 
     @property
+    def ca_key(self) -> Path:
+        """The private key of the CA."""
+        return self._beside("ca.key")
+
+    @property
     def host_key(self) -> Path:
         return self._beside("ssh_host_key")
 
@@ -50,7 +55,12 @@ class TwinFiles:
         return self._beside("log")
 
     def written(self) -> tuple[Path, ...]:
-        return self.endpoints, self.credentials, self.ca, self.host_key, self.known_hosts, self.control
+        """The files of a running twin, removed when it ends."""
+        return self.endpoints, self.known_hosts, self.control
+
+    def kept(self) -> tuple[Path, ...]:
+        """The files that stay for the next twin of the fabric: its clients know what is in them."""
+        return self.credentials, self.ca, self.ca_key, self.host_key
 
     def _beside(self, suffix: str) -> Path:
         return self.endpoints.with_suffix(f".{suffix}")
@@ -63,7 +73,7 @@ def twin_files(state: Path, fabric: str) -> TwinFiles:
 
 @contextmanager
 def claimed(state: Path, fabric: str) -> Iterator[TwinFiles]:
-    """Lock the files of a twin while the context lasts, and remove them at the end.
+    """Lock the files of a twin while the context lasts, and remove them at the end, except for the kept ones.
 
     Files of a twin that was killed are overwritten. Raises LabError when a twin of this fabric is running.
     """

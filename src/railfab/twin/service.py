@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import secrets
 from contextlib import ExitStack
 from math import inf
 from pathlib import Path
@@ -17,17 +16,17 @@ from railfab.endpoints import STATE_DIR, Credentials, Endpoint, Endpoints, save_
 from railfab.errors import EndpointError, LabError, UnsupportedFeature
 from railfab.fabric.design import Design
 from railfab.forwarding import Marking
-from railfab.gnmi.certificates import Authority
 from railfab.gnmi.server import GnmiServer, ServerLoop
 from railfab.intent import Job
 from railfab.platforms import TwinFace, platform, platform_names
 from railfab.twin.clock import Clock
 from railfab.twin.control import Control
 from railfab.twin.control_server import ControlServer
-from railfab.twin.files import TwinFiles, claimed, write_credentials
+from railfab.twin.files import TwinFiles, claimed
 from railfab.twin.job_metrics import JobMetrics, TwinMetrics, registry
 from railfab.twin.live import LiveFabric
 from railfab.twin.samples import ObservedSwitch
+from railfab.twin.secrets import twin_secrets
 from railfab.twin.ssh_server import SwitchSsh
 from railfab.twin.status import SwitchStatus, TwinStatus
 from railfab.twin.switch import VirtualSwitch
@@ -37,7 +36,6 @@ logger = logging.getLogger(__name__)
 
 BASE_PORT = 57400
 """SR Linux's gNMI port, used for the first switch; the others use the following ports."""
-USERNAME = "admin"
 LOCALHOST = "127.0.0.1"
 
 COUNTERS_AGE_S = 0.05
@@ -48,7 +46,8 @@ class Twin:
     """A running twin; a context manager.
 
     base_port: of the first switch in the topology's order; 0 gives every switch any free port. configured: start with
-    the rendered configurations instead of factory ones. job: what the hosts run from the start.
+    the rendered configurations instead of factory ones. job: what the hosts run from the start. new_credentials: do
+    not use the password and the CA of the fabric's last twin in `state` again.
     Entering raises LabError when a twin of the fabric runs, DeviceError when a port is in use, UnsupportedFeature for a
     platform that the twin does not serve. An exception in the simulation stops the job; the switches go on.
     """
@@ -63,15 +62,17 @@ class Twin:
         configured: bool = False,
         job: Job | None = None,
         seed: int = 1,
+        new_credentials: bool = False,
     ) -> None:
         self.design = design
-        self.credentials = Credentials(USERNAME, secrets.token_urlsafe(16))
+        self.credentials: Credentials
         self.endpoints: Endpoints
         self.control: Control
         self._state = state
         self._host = host
         self._base_port = base_port
         self._configured = configured
+        self._new_credentials = new_credentials
         self._first_job = job
         self._live = LiveFabric(design.topology, marking=_marking(design, seed))
         self._clock = Clock(self._advance, self._live.recover)
@@ -210,24 +211,22 @@ class Twin:
         self._live.configure_all(models)
 
     def _start_servers(self, stack: ExitStack, files: TwinFiles) -> None:
-        authority = Authority(self.fabric)
+        kept = twin_secrets(files, self.fabric, renewed=self._new_credentials)
+        self.credentials = kept.credentials
         loop = stack.enter_context(ServerLoop())
         for index, (name, switch) in enumerate(self._switches.items()):
             port = self._base_port + index if self._base_port else 0
-            identity = authority.issue(name, (self._host, LOCALHOST, "localhost"))
+            identity = kept.authority.issue(name, (self._host, LOCALHOST, "localhost"))
             server = GnmiServer(
                 switch, loop, host=self._host, port=port, credentials=self.credentials, identity=identity
             )
             server.start()
             self._servers[name] = server
         self._start_ssh(stack, loop, files)
-        write_credentials(files.credentials, self.credentials)
-        write_private(files.ca, authority.certificate.decode())
         self.endpoints = self._endpoints(files)
 
     def _start_ssh(self, stack: ExitStack, loop: ServerLoop, files: TwinFiles) -> None:
         """Serve the CLI of each switch whose platform has one."""
-        files.host_key.unlink(missing_ok=True)
         for name, switch in self._switches.items():
             cli = _face(self.design.models[name]).cli
             if cli is None:
