@@ -249,12 +249,15 @@ def test_a_med_is_not_passed_on_to_other_ases() -> None:
 
 
 def test_without_multiple_as_the_next_hops_are_of_one_neighbour_as() -> None:
+    """That of the best path: between equal ones, the lowest router ID decides (RFC 4271, 9.1.2.2 f)."""
     other = with_bgp(model(SPINE), lambda bgp: replace(bgp, asn=65099))
     lenient = with_neighbors(model(LEAF), lambda held: replace(held, remote_as=Remote.EXTERNAL))
     far = with_neighbors(model(FAR_LEAF), lambda held: replace(held, remote_as=Remote.EXTERNAL))
     assert spines_used(converged(other, lenient, far)) == set(SPINES)
     strict = with_bgp(lenient, lambda bgp: replace(bgp, multiple_as=False))
-    assert spines_used(converged(other, strict, far)) == set(SPINES) - {SPINE}
+    assert spines_used(converged(other, strict, far)) == {SPINE}
+    last = with_bgp(other, lambda bgp: replace(bgp, router_id=IPv4Address("10.255.255.254")))
+    assert spines_used(converged(last, strict, far)) == set(SPINES) - {SPINE}
 
 
 # Drain.
@@ -443,12 +446,17 @@ def test_routes_of_both_families_go_over_sessions_that_carry_both() -> None:
     assert spines_used(converged(*changed[:-1], spine), address=f"2001:db8::{place}") == set(SPINES) - {spine.name}
 
 
-def test_ipv4_routes_over_ipv6_next_hops_need_both_ends() -> None:
-    leaf = with_bgp(model(LEAF), lambda bgp: replace(bgp, ipv6_next_hops=False))
-    state = converged(leaf)
-    assert spines_used(state) == set()
+@pytest.mark.parametrize(("leaf", "passed"), [("advertise", ((Family.IPV4,), ())), ("receive", ((), (Family.IPV4,)))])
+def test_ipv4_routes_over_ipv6_next_hops_need_a_sender_and_a_receiver(
+    leaf: str, passed: tuple[tuple[Family, ...], tuple[Family, ...]]
+) -> None:
+    """RFC 8950, 4: a speaker announces them only to a peer that has said that it takes them."""
+    state = converged(with_bgp(model(LEAF), lambda bgp: replace(bgp, **{f"{leaf}_ipv6_next_hops": False})))
     session = state.session(LEAF, "ethernet-1/32")
-    assert (session.established, session.carried) == (True, ())
+    assert (session.established, session.received, session.sent) == (True, *passed)
+    counts = session.prefixes[Family.IPV4]
+    assert (counts.received > 0, counts.sent > 0) == (leaf == "advertise", leaf == "receive")
+    assert spines_used(state) == (set(SPINES) if leaf == "advertise" else set())
     assert spines_used(state, "pod1-seg1-leaf2") == set(SPINES)
 
 

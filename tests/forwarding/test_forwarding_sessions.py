@@ -20,7 +20,7 @@ from tests.forwarding.fabrics import (
     with_port,
 )
 
-from railfab.device import DeviceModel, Family, Fec, Remote, SecretReference
+from railfab.device import BfdTimers, DeviceModel, Family, Fec, Remote, SecretReference
 from railfab.errors import TopologyError
 
 UPLINK, DOWNLINK = "ethernet-1/32", "ethernet-1/1"
@@ -172,7 +172,7 @@ def test_two_sessions_over_one_link_have_keys_and_families_of_their_own() -> Non
     fabric.configure(LEAF, with_ipv6_session(LEAF, UPLINK, "2001:db8::1/127", "2001:db8::"))
     fabric.configure(SPINE, with_ipv6_session(SPINE, DOWNLINK, "2001:db8::/127", "2001:db8::1"))
     over = [found for found in fabric.sessions(LEAF) if found.interface == UPLINK]
-    assert [(found.key, found.carried) for found in over] == [
+    assert [(found.key, found.received) for found in over] == [
         (UPLINK, (Family.IPV4,)),
         ("2001:db8::", (Family.IPV6,)),
     ]
@@ -238,6 +238,41 @@ def test_a_neighbour_address_in_no_subnet_of_the_switch() -> None:
     (lost,) = (found for found in fabric.sessions(LEAF) if found.peer == "100.64.0.4")
     assert (lost.state, lost.reason, lost.interface) == ("idle", "100.64.0.4 is in no subnet of pod1-seg1-leaf1", None)
     assert session(fabric, SPINE, DOWNLINK).reason == "pod1-seg1-leaf1 has no neighbour on ethernet-1/32"
+
+
+def test_the_ends_of_a_bfd_session_use_the_slower_of_their_intervals() -> None:
+    """RFC 5880, 6.8.7 and 6.8.4; the multiplier that counts at one end is that of the other."""
+    fabric = deployed()
+    fast = BfdTimers(interval_ms=10, multiplier=5, receive_ms=50)
+
+    def with_fast_uplink(found: DeviceModel) -> DeviceModel:
+        return with_neighbors(found, lambda held: replace(held, bfd=fast) if held.key == UPLINK else held)
+
+    fabric.configure(LEAF, with_fast_uplink(model(LEAF)))
+    near, far = session(fabric, LEAF, UPLINK).bfd, session(fabric, SPINE, DOWNLINK).bfd
+    assert near is not None
+    assert far is not None
+    assert (near.transmit_ms, near.receive_ms, near.remote_receive_ms, near.detection_ms) == (300, 300, 300, 900)
+    assert (far.transmit_ms, far.receive_ms, far.remote_receive_ms, far.detection_ms) == (300, 300, 50, 1500)
+    fabric.configure(SPINE, with_neighbors(model(SPINE), lambda neighbor: replace(neighbor, bfd=None)))
+    assert session(fabric, LEAF, UPLINK).bfd == (1000, None, None, None)
+
+
+def test_equal_router_ids_end_only_sessions_inside_an_as() -> None:
+    """RFC 6286, 2.2."""
+    fabric, bgp = deployed(), model(SPINE).bgp
+    assert bgp is not None
+    same = with_bgp(model(LEAF), lambda held: replace(held, router_id=bgp.router_id))
+    fabric.configure(LEAF, same)
+    found = session(fabric, LEAF, UPLINK)
+    assert (found.state, found.peer_router_id) == ("established", bgp.router_id)
+    inside = with_neighbors(same, lambda held: replace(held, remote_as=Remote.INTERNAL))
+    fabric.configure(LEAF, with_bgp(inside, lambda held: replace(held, asn=bgp.asn)))
+    towards = with_neighbors(model(SPINE), lambda held: replace(held, remote_as=Remote.INTERNAL))
+    fabric.configure(SPINE, towards)
+    found = session(fabric, LEAF, UPLINK)
+    assert (found.state, found.peer_router_id) == ("idle", None)
+    assert found.reason == f"{LEAF} and {SPINE} are of one AS and both have the router ID {bgp.router_id}"
 
 
 def test_bfd_at_one_end_only_is_down_and_leaves_bgp_up() -> None:

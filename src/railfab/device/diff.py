@@ -59,13 +59,20 @@ def changes(before: DeviceModel, after: DeviceModel) -> tuple[Change, ...]:
 
 
 def value_text(value: object) -> str:
-    """A value of a model as text for a message, for example `on`, `not set`, `interval_ms 300, multiplier 3`."""
+    """A value of a model as text for a message, for example `on`, `not set`, `interval_ms 300, multiplier 3`.
+
+    Of a group of values, one that is optional and not set is left out.
+    """
     if value is None:
         return "not set"
     if isinstance(value, bool):
         return "on" if value else "off"
     if is_dataclass(value):
-        return ", ".join(f"{field.name} {value_text(getattr(value, field.name))}" for field in fields(value))
+        held = ((field, getattr(value, field.name)) for field in fields(value))
+        stated = (
+            f"{field.name} {value_text(one)}" for field, one in held if one is not None or field.default is not None
+        )
+        return ", ".join(stated)
     if isinstance(value, tuple):
         return ", ".join(map(value_text, value)) or "none"
     return str(value)

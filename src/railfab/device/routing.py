@@ -103,10 +103,15 @@ class NextHop(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BfdTimers:
-    """BFD of one session (RFC 5880): interval of both directions, and the multiplier of the detection time."""
+    """BFD of one end of a session (RFC 5880), from which both ends negotiate.
+
+    interval_ms: the shortest between packets that it sends. receive_ms: between those that it can take; None is
+    interval_ms. multiplier: packets that the far end must miss.
+    """
 
     interval_ms: int
     multiplier: int
+    receive_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,7 +192,8 @@ class Bgp:
     """The BGP speaker of a switch. It originates every connected route; the policies decide to which neighbours.
 
     max_paths, max_paths_internal: equal-cost next hops used of eBGP and of iBGP routes. multiple_as: AS paths of equal
-    length count as equal (multipath relax). ipv6_next_hops: IPv4 routes over IPv6 next hops (RFC 8950).
+    length count as equal (multipath relax). advertise_ipv6_next_hops, receive_ipv6_next_hops: of IPv4 routes (RFC
+    8950); an end sends such routes where the far end can receive them.
     requires_policy: a session without policy accepts and announces nothing (RFC 8212).
     rapid_withdrawal: withdrawals do not wait for the advertisement interval; None is the platform's default.
     neighbors: by network instance; those over an interface in the order of the interfaces, then the others by address.
@@ -199,7 +205,8 @@ class Bgp:
     neighbors: tuple[BgpNeighbor, ...]
     max_paths_internal: int = 1
     multiple_as: bool = True
-    ipv6_next_hops: bool = True
+    advertise_ipv6_next_hops: bool = True
+    receive_ipv6_next_hops: bool = True
     requires_policy: bool = True
     rapid_withdrawal: bool | None = None
     cluster_id: IPv4Address | None = None

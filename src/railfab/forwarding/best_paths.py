@@ -135,7 +135,7 @@ class BestPaths:
         cost = received.costs.min(axis=0)
         members = (received.costs == cost) & (cost < UNREACHED)
         reached = np.flatnonzero(cost < UNREACHED)
-        members = self._equal(received, members, bgp)
+        members = self._equal(received, members, bgp, peers.router_ids)
         if len(reached):
             best[reached] = received.at(members[:, reached].argmax(axis=0), reached)
         members = _bounded(members, bgp, cost)
@@ -151,7 +151,7 @@ class BestPaths:
         draft, config = self._draft, self._configs[name]
         announcement = announced(draft, inward(self._configs, name, peers), at, self._verdicts)
         attributes = draft.tables.attributes
-        verdict = self._verdicts.of([(config.imports[peer.key], peer.families) for peer in peers.members], at)
+        verdict = self._verdicts.of([(config.imports[peer.key], peer.received) for peer in peers.members], at)
         usable = announcement.offered & (verdict != DENIED)
         if peers.has_kept_next_hops:
             usable &= ~peers.keep_next_hop[:, None] | (draft.cost[peers.rows[:, None], at] == 0)
@@ -169,8 +169,12 @@ class BestPaths:
             received.replace(special, draft.tables.policies.apply(verdict[special], entered, attributes, asn))
         return received
 
-    def _equal(self, received: _Received, members: Columns, bgp: Bgp) -> Columns:
-        """The members between which the AS path and the MED do not decide."""
+    def _equal(self, received: _Received, members: Columns, bgp: Bgp, router_ids: NDArray[np.int64]) -> Columns:
+        """The members between which the AS path and the MED do not decide.
+
+        Where they may only be of one neighbour AS, it is that of the best one: the peer with the lowest router ID
+        (RFC 4271, 9.1.2.2 f).
+        """
         attributes = self._draft.tables.attributes
         if not members.any() or (bgp.multiple_as and not attributes.has_med):
             return members
@@ -180,8 +184,8 @@ class BestPaths:
         if attributes.has_med:
             members = _lowest_med(members, neighbor_as, attributes.meds(numbers))
         if not bgp.multiple_as:
-            first = np.take_along_axis(neighbor_as, members.argmax(axis=0)[None, :], axis=0)
-            members = members & (neighbor_as == first)
+            lowest = np.where(members, router_ids[:, None], np.iinfo(np.int64).max).argmin(axis=0)
+            members = members & (neighbor_as == np.take_along_axis(neighbor_as, lowest[None, :], axis=0))
         return members
 
 

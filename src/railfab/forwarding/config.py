@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from ipaddress import IPv4Address
 
 from railfab.device import (
     DEFAULT_INSTANCE,
@@ -109,6 +110,12 @@ class SwitchConfig:
     def announcer(self) -> tuple[object, ...]:
         """The settings that the routes of its peers depend on, besides its own routes."""
         return self.asn, self.cluster, dict(self.exports)
+
+    @cached_property
+    def router_id(self) -> IPv4Address | None:
+        """The BGP identifier: as configured, else the address of the first loopback."""
+        loopback, bgp = self.model.loopback, self.model.bgp
+        return bgp.router_id or (loopback if isinstance(loopback, IPv4Address) else None) if bgp else None
 
     @property
     def asn(self) -> int | None:

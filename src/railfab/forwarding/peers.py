@@ -21,9 +21,9 @@ class Peer(NamedTuple):
     """The other end of an established session of a switch.
 
     row: of the peer. link: the egress link to it. key: of the session here. peer_key: of the session there.
-    families: bits of those that it carries. internal: whether both ends are of one AS. keeps_next_hop: whether its
-    routes have the next hop that it uses itself. to_client, from_client: whether it reflects to this end, or this end
-    to it.
+    received, sent: bits of the families whose routes come and go. router_id: of the peer, 0 without one. internal:
+    whether both ends are of one AS. keeps_next_hop: whether its routes have the next hop that it uses itself.
+    to_client, from_client: whether it reflects to this end, or this end to it.
     """
 
     device: str
@@ -32,7 +32,9 @@ class Peer(NamedTuple):
     link: int
     key: str
     peer_key: str
-    families: int
+    received: int
+    sent: int
+    router_id: int
     internal: bool
     keeps_next_hop: bool
     to_client: bool
@@ -61,6 +63,10 @@ class Peers:
     @cached_property
     def links(self) -> NDArray[np.int64]:
         return np.array([peer.link for peer in self.members], np.int64)
+
+    @cached_property
+    def router_ids(self) -> NDArray[np.int64]:
+        return np.array([peer.router_id for peer in self.members], np.int64)
 
     @cached_property
     def internal(self) -> NDArray[np.bool_]:
@@ -111,7 +117,7 @@ def inward(configs: Configs, name: str, peers: Peers) -> Directions:
     return Directions(
         rows=peers.rows,
         sender_asn=peers.asn,
-        filters=[(configs[peer.device].exports[peer.peer_key], peer.families) for peer in peers.members],
+        filters=[(configs[peer.device].exports[peer.peer_key], peer.received) for peer in peers.members],
         receiver_asn=(configs[name].asn or 0,),
         internal=peers.internal,
         has_internal=peers.has_internal,
@@ -126,7 +132,7 @@ def outward(configs: Configs, name: str, row: int, peers: Peers) -> Directions:
     return Directions(
         rows=np.full(count, row, np.int64),
         sender_asn=np.full(count, config.asn or 0, np.int64),
-        filters=[(config.exports[peer.key], peer.families) for peer in peers.members],
+        filters=[(config.exports[peer.key], peer.sent) for peer in peers.members],
         receiver_asn=peers.asn.tolist(),
         internal=peers.internal,
         has_internal=peers.has_internal,

@@ -39,7 +39,7 @@ def _counted(table: Routes, configs: Configs, name: str) -> Mapping[str, Session
         installed = _installed(table, name, size)
         columns = ((received @ size).tolist(), (sent @ size).tolist())
         for peer, came, went in zip(peers.members, *columns, strict=True):
-            if flag & peer.families:
+            if flag & (peer.received | peer.sent):
                 counts[peer.key][family] = PrefixCounts(came, went, installed.get(peer.link, 0))
     return counts
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from ipaddress import IPv4Address
 from typing import NamedTuple
 
-from railfab.device import BgpNeighbor, Family, Interface, IpAddress, NextHop, Remote
+from railfab.device import Bgp, BgpNeighbor, Family, Interface, IpAddress, NextHop, Remote
+from railfab.forwarding.bfd import BfdTiming, bfd_timing
 from railfab.forwarding.config import SwitchConfig
 from railfab.forwarding.links import LinkTable
 from railfab.forwarding.ports import Configs, PortStates
@@ -28,9 +30,10 @@ class BgpSession:
     key: of the neighbour on its device. interface: over which it is connected; None when its address is in no subnet.
     peer: the interface of an unnumbered session, the address of a numbered one. peer_key: of the neighbour at the
     other end. remote_as: as configured, or that of the peer; 0 while unknown. internal: whether both ends are of one
-    AS. families: configured here; carried: those whose routes are exchanged, none while it is down.
+    AS. families: configured here; received, sent: those whose routes come and go, none while it is down.
+    peer_router_id: the BGP identifier of the other end, as its OPEN message has it; None while it is down.
     keeps_next_hop: whether the peer announces the next hop that it uses itself. to_client: whether it reflects to this
-    end. reason: why it is not established, empty when it is. bfd_up: None without BFD.
+    end. reason: why it is not established, empty when it is. bfd_up, bfd: None without BFD.
     prefixes: numbers of prefixes by family; none while it is down.
     """
 
@@ -44,12 +47,15 @@ class BgpSession:
     remote_as: int
     internal: bool = False
     families: tuple[Family, ...] = (Family.IPV4,)
-    carried: tuple[Family, ...] = ()
+    received: tuple[Family, ...] = ()
+    sent: tuple[Family, ...] = ()
     keeps_next_hop: bool = False
     to_client: bool = False
     state: str
     reason: str
     bfd_up: bool | None
+    bfd: BfdTiming | None = None
+    peer_router_id: IPv4Address | None = None
     prefixes: Mapping[Family, PrefixCounts] = field(default_factory=dict)
 
     @property
@@ -129,6 +135,8 @@ def _session(links: LinkTable, configs: Configs, ports: PortStates, device: str,
     near = _End(config, (device, interface or ""), neighbor)
     far = _far_end(near, configs.get(peer[0]), peer) if peer else None
     state, reason = _condition(near, far, configs, ports, peer)
+    established = far if not reason else None
+    bfd_up = _bfd_up(near, far, ports)
     internal = far is not None and far.config.asn == config.asn
     return BgpSession(
         device=device,
@@ -141,12 +149,15 @@ def _session(links: LinkTable, configs: Configs, ports: PortStates, device: str,
         remote_as=_remote_as(near, far),
         internal=internal,
         families=neighbor.families,
-        carried=_carried(near, far) if far and not reason else (),
+        received=_passed(established, near) if established else (),
+        sent=_passed(near, established) if established else (),
         keeps_next_hop=far is not None and _keeps_next_hop(far.neighbor, internal),
         to_client=far is not None and far.neighbor.reflector_client,
         state=state,
         reason=reason,
-        bfd_up=_bfd_up(near, far, ports),
+        bfd_up=bfd_up,
+        bfd=bfd_timing(neighbor.bfd, far.neighbor.bfd if far and bfd_up else None) if neighbor.bfd else None,
+        peer_router_id=established.config.router_id if established else None,
     )
 
 
@@ -213,6 +224,7 @@ def _session_faults(near: _End, far: _End) -> Iterator[tuple[str, str]]:
         yield "active", f"{with_one.device} has a password for the session, {without.device} has none"
     yield from _as_numbers(near, far)
     yield from _as_numbers(far, near)
+    yield from _router_ids(near, far)
 
 
 def _addressing(near: _End, far: _End) -> Iterator[tuple[str, str]]:
@@ -238,18 +250,33 @@ def _as_numbers(one: _End, other: _End) -> Iterator[tuple[str, str]]:
         yield "idle", f"{one.device} expects AS {expected}, {other.device} is AS {other.config.asn}"
 
 
-def _carried(near: _End, far: _End) -> tuple[Family, ...]:
-    """The families that both ends have, and whose next hops the transport can name.
+def _router_ids(near: _End, far: _End) -> Iterator[tuple[str, str]]:
+    """Two speakers of one AS need different identifiers (RFC 6286, 2.2); those of different ASes do not."""
+    found = near.config.router_id
+    if near.config.asn == far.config.asn and found is not None and found == far.config.router_id:
+        yield "idle", f"{near.device} and {far.device} are of one AS and both have the router ID {found}"
 
-    IPv4 routes over IPv6 need RFC 8950 at both ends; IPv6 routes over IPv4 an IPv6 address on both interfaces.
+
+def _passed(sender: _End, receiver: _End) -> tuple[Family, ...]:
+    """The families that both ends have, and whose next hops one end can name to the other.
+
+    IPv4 routes over IPv6 need a sender that has IPv6 next hops and a receiver with the capability of RFC 8950; IPv6
+    routes over IPv4 an IPv6 address on both interfaces.
     """
     usable = {Family.IPV4, Family.IPV6}
-    if _is_ipv6(near.neighbor):
-        if not all(end.config.model.bgp and end.config.model.bgp.ipv6_next_hops for end in (near, far)):
+    if _is_ipv6(sender.neighbor):
+        if not _names_ipv6_next_hops(sender.config.model.bgp, receiver.config.model.bgp):
             usable.discard(Family.IPV4)
-    elif not all(end.interface and _has_ipv6(end.interface) for end in (near, far)):
+    elif not all(end.interface and _has_ipv6(end.interface) for end in (sender, receiver)):
         usable.discard(Family.IPV6)
-    return tuple(found for found in near.neighbor.families if found in usable and found in far.neighbor.families)
+    return tuple(found for found in sender.neighbor.families if found in usable and found in receiver.neighbor.families)
+
+
+def _names_ipv6_next_hops(sender: Bgp | None, receiver: Bgp | None) -> bool:
+    """Whether one speaker announces IPv4 routes with IPv6 next hops and the other one takes them."""
+    if sender is None or receiver is None:
+        return False
+    return sender.advertise_ipv6_next_hops and receiver.receive_ipv6_next_hops
 
 
 def _is_ipv6(neighbor: BgpNeighbor) -> bool:

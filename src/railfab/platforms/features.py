@@ -142,6 +142,10 @@ def _addresses(model: DeviceModel) -> Iterator[IpAddress | IpInterface | IpNetwo
 FEATURES: Mapping[str, Feature] = {
     "bfd": Feature("BFD on BGP sessions", _any_neighbor(lambda found: found.bfd is not None), key="profile.bfd"),
     "bfd_per_session": Feature("BFD timers that the sessions of an interface do not share", _has_bfd_of_a_session),
+    "bfd_receive": Feature(
+        "BFD with another interval of receiving than of sending",
+        _any_neighbor(lambda found: found.bfd is not None and found.bfd.receive_ms is not None),
+    ),
     "numbered": Feature(
         "ports with addresses",
         lambda model: any(x.addresses for x in model.interfaces if not isinstance(x, Loopback)),
@@ -242,6 +246,10 @@ FEATURES: Mapping[str, Feature] = {
         _any_neighbor(lambda found: found.unnumbered and bool(found.description)),
     ),
     "bgp_password": Feature("password of a BGP session", _any_neighbor(lambda found: found.password is not None)),
+    "no_ipv6_next_hops": Feature(
+        "IPv4 routes that do not take IPv6 next hops, in one direction or both",
+        _bgp(lambda bgp: not (bgp.advertise_ipv6_next_hops and bgp.receive_ipv6_next_hops)),
+    ),
     "rapid_withdrawal": Feature(
         "withdrawals that do not wait for the advertisement interval",
         _bgp(lambda bgp: bgp.rapid_withdrawal is not None),

@@ -66,14 +66,23 @@ class Datastore(Protocol):
 class VirtualSession:
     """A BGP session of a virtual switch. peer: the interface of an unnumbered session, the address of a numbered one.
 
-    interface: over which it runs; None when its address is in no subnet. bfd_up: None without BFD.
+    interface: over which it runs; None when its address is in no subnet. peer_router_id: its BGP identifier; None while
+    the session is down. bfd_up: None without BFD.
+    bfd_transmit_ms: interval of the BFD packets that it sends. bfd_receive_ms, bfd_remote_receive_ms,
+    bfd_remote_multiplier: of those that it expects, of those that the far end can take, and how many it may miss; None
+    while BFD is down. None without BFD, all of them.
     """
 
     interface: str | None
     peer: str
     remote_as: int
     established: bool
+    peer_router_id: str | None = None
     bfd_up: bool | None
+    bfd_transmit_ms: int | None = None
+    bfd_receive_ms: int | None = None
+    bfd_remote_receive_ms: int | None = None
+    bfd_remote_multiplier: int | None = None
 
 
 class VirtualDevice(Protocol):

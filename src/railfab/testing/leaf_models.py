@@ -206,6 +206,7 @@ LOSSLESS_TOO = TrafficClass(
 
 ADDED: Mapping[str, Change] = {
     "bfd": _neighbor(bfd=BfdTimers(interval_ms=300, multiplier=3)),
+    "bfd_receive": _neighbor(bfd=BfdTimers(interval_ms=300, multiplier=3, receive_ms=600)),
     "bfd_per_session": _with_another_session_of_the_loopback,
     "breakout": _breakout,
     "mtu": _port(mtu_bytes=9216),
@@ -240,6 +241,7 @@ ADDED: Mapping[str, Change] = {
     "next_hop_unchanged": _neighbor(next_hop=NextHop.UNCHANGED),
     "unnumbered_description": _unnumbered_with_description,
     "bgp_password": _neighbor(password=REFERENCE),
+    "no_ipv6_next_hops": _bgp(receive_ipv6_next_hops=False),
     "rapid_withdrawal": _bgp(rapid_withdrawal=True),
     "prefix_limit": _neighbor(prefix_limit=1000),
     "evpn_prefix_limit": _neighbor(prefix_limit=1000, families=(Family.EVPN,)),

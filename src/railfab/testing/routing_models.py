@@ -118,12 +118,15 @@ def bgp_speakers(
     versions = (4, 6) if "ipv6" in able else (4,)
     aggregates = st.lists(_aggregates(versions), max_size=2, unique_by=lambda found: found.prefix)
     reflects = "route_reflector" in able and draw(st.booleans())
+    next_hops = st.booleans() if "no_ipv6_next_hops" in able else st.just(True)
     return Bgp(
         asn=asn,
         router_id=draw(ipv4_addresses),
         max_paths=draw(st.integers(1, 64)),
         max_paths_internal=draw(st.integers(1, 64)) if "ibgp" in able else 1,
         neighbors=tuple(draw(_neighbors(peer, asn, loopback, policies, able)) for peer in peers),
+        advertise_ipv6_next_hops=draw(next_hops),
+        receive_ipv6_next_hops=draw(next_hops),
         rapid_withdrawal=draw(st.none() | st.booleans()) if "rapid_withdrawal" in able else None,
         cluster_id=draw(ipv4_addresses) if reflects else None,
         aggregates=tuple(draw(aggregates)) if "aggregate" in able else (),
@@ -162,7 +165,7 @@ def _neighbors(
         export_policies=draw(_policies(policies, able)),
         reflector_client=internal and maybe("route_reflector", st.booleans(), False),
         next_hop=maybe("next_hop", st.sampled_from(_next_hops(able)), NextHop.DEFAULT),
-        bfd=None if peer.far else maybe("bfd", bfd_timers(), None),
+        bfd=None if peer.far else maybe("bfd", bfd_timers(able), None),
         prefix_limit=None if Family.EVPN in families else maybe("prefix_limit", _prefix_limits(), None),
         password=None if unnumbered else maybe("bgp_password", _secrets(), None),
     )
@@ -207,8 +210,14 @@ def _policies(policies: Sequence[Policy], able: Collection[str]) -> st.SearchStr
 
 
 @st.composite
-def bfd_timers(draw: st.DrawFn) -> BfdTimers:
-    return BfdTimers(interval_ms=draw(st.integers(50, 5000)), multiplier=draw(st.integers(3, 20)))
+def bfd_timers(draw: st.DrawFn, able: Collection[str]) -> BfdTimers:
+    interval_ms = draw(st.integers(50, 5000))
+    other = st.none() | st.integers(50, 5000).filter(lambda receive_ms: receive_ms != interval_ms)
+    return BfdTimers(
+        interval_ms=interval_ms,
+        multiplier=draw(st.integers(3, 20)),
+        receive_ms=draw(other) if "bfd_receive" in able else None,
+    )
 
 
 def _prefix_limits() -> st.SearchStrategy[int | None]:

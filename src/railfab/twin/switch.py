@@ -265,10 +265,16 @@ class _OtherLeaves(Generic[T]):
 
 
 def _shown(session: BgpSession) -> VirtualSession:
+    timing = session.bfd
     return VirtualSession(
         interface=session.interface,
         peer=session.peer,
         remote_as=session.remote_as,
         established=session.established,
+        peer_router_id=str(session.peer_router_id) if session.peer_router_id else None,
         bfd_up=session.bfd_up,
+        bfd_transmit_ms=timing.transmit_ms if timing else None,
+        bfd_receive_ms=timing.receive_ms if timing else None,
+        bfd_remote_receive_ms=timing.remote_receive_ms if timing else None,
+        bfd_remote_multiplier=timing.remote_multiplier if timing else None,
     )

@@ -384,7 +384,7 @@ MISTAKES: tuple[Mistake, ...] = (
             f"{BGP} group fabric timers keepalive-interval 3",
         ],
     ),
-    (slow_to_receive, [], ["set / bfd subinterface ethernet-1/9.0 required-minimum-receive 600000"]),
+    (slow_to_receive, ["bgp.neighbors[ethernet-1/9].bfd.receive_ms: not set -> 600"], []),
     (
         bgp_deleted,
         ["bgp"],
@@ -429,8 +429,8 @@ MISTAKES: tuple[Mistake, ...] = (
     ),
     (
         no_ipv6_next_hops,
-        ["bgp.ipv6_next_hops: on -> off"],
-        [f"{BGP} afi-safi ipv4-unicast ipv4-unicast advertise-ipv6-next-hops true"],
+        ["bgp.receive_ipv6_next_hops: on -> off"],
+        [],
     ),
     (
         second_group,

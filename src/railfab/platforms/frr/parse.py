@@ -136,6 +136,7 @@ def _bgp(draft: Draft) -> Bgp | None:
     if not draft.routers:
         return None
     router = draft.routers.get(DEFAULT_INSTANCE) or next(iter(draft.routers.values()))
+    ipv6_next_hops = all(map(_has_ipv6_next_hops, router.neighbors.items()))
     return Bgp(
         asn=router.asn,
         router_id=router.router_id,
@@ -143,7 +144,8 @@ def _bgp(draft: Draft) -> Bgp | None:
         max_paths_internal=_first(router.max_paths_internal),
         neighbors=tuple(_all_neighbors(draft)),
         multiple_as=MULTIPATH_RELAX in router.flags,
-        ipv6_next_hops=all(map(_has_ipv6_next_hops, router.neighbors.items())),
+        advertise_ipv6_next_hops=ipv6_next_hops,
+        receive_ipv6_next_hops=ipv6_next_hops,
         requires_policy=_requires_policy(draft, router),
         cluster_id=router.cluster_id,
         aggregates=tuple(_aggregates(draft)),

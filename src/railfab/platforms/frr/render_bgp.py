@@ -93,7 +93,7 @@ def _neighbor(neighbor: BgpNeighbor, bgp: Bgp) -> Iterator[str]:
     if neighbor.update_source is not None:
         yield f"{head} update-source {device_name(neighbor.update_source)}"
     yield from (f"{head} {line}" for line in _timers(neighbor.timers))
-    if bgp.ipv6_next_hops and isinstance(neighbor.peer, IPv6Address) and Family.IPV4 in neighbor.families:
+    if bgp.receive_ipv6_next_hops and isinstance(neighbor.peer, IPv6Address) and Family.IPV4 in neighbor.families:
         yield f"{head} capability extended-nexthop"
 
 

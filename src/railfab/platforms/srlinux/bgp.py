@@ -125,8 +125,10 @@ def _family(family: Family, bgp: Bgp) -> Json:
         multipath["ibgp"] = {"maximum-paths": bgp.max_paths_internal}
     tree["multipath"] = multipath
     if family is Family.IPV4:
-        leaves = ("advertise-ipv6-next-hops", "receive-ipv6-next-hops")
-        tree["ipv4-unicast"] = dict.fromkeys(leaves, bgp.ipv6_next_hops)
+        tree["ipv4-unicast"] = {
+            "advertise-ipv6-next-hops": bgp.advertise_ipv6_next_hops,
+            "receive-ipv6-next-hops": bgp.receive_ipv6_next_hops,
+        }
     return tree
 
 
@@ -219,11 +221,11 @@ def bfd_interface(neighbor: BgpNeighbor, connected: str | None) -> str | None:
 
 
 def _bfd(name: str, timers: BfdTimers) -> Json:
-    interval_us = timers.interval_ms * US_PER_MS
+    receive_ms = timers.interval_ms if timers.receive_ms is None else timers.receive_ms
     return {
         "id": name,
         "admin-state": "enable",
-        "desired-minimum-transmit-interval": interval_us,
-        "required-minimum-receive": interval_us,
+        "desired-minimum-transmit-interval": timers.interval_ms * US_PER_MS,
+        "required-minimum-receive": receive_ms * US_PER_MS,
         "detection-multiplier": timers.multiplier,
     }

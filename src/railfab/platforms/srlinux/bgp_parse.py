@@ -59,9 +59,8 @@ class Speaker:
             max_paths=multipath.child("ebgp").number("maximum-paths") or 1,
             max_paths_internal=multipath.child("ibgp").number("maximum-paths") or 1,
             multiple_as=multipath.flag("allow-multiple-as", default=True),
-            ipv6_next_hops=all(
-                next_hops.flag(f"{side}-ipv6-next-hops", default=False) for side in ("advertise", "receive")
-            ),
+            advertise_ipv6_next_hops=next_hops.flag("advertise-ipv6-next-hops", default=False),
+            receive_ipv6_next_hops=next_hops.flag("receive-ipv6-next-hops", default=False),
             requires_policy=all(rejects.flag(f"{side}-reject-all", default=True) for side in ("import", "export")),
             rapid_withdrawal=(
                 advertised.flag("rapid-withdrawal", default=False) if "rapid-withdrawal" in advertised.value else None
@@ -223,11 +222,13 @@ def with_bfd(model: DeviceModel, root: ConfigNode) -> DeviceModel:
 
 
 def _timers(entry: ConfigNode) -> BfdTimers:
-    """Timers of a subinterface; where the two intervals differ, the one at which it sends."""
-    transmit = entry.number("desired-minimum-transmit-interval")
-    entry.number("required-minimum-receive")
+    """Timers of a subinterface, to whole milliseconds."""
+    leaves = ("desired-minimum-transmit-interval", "required-minimum-receive")
+    found = (entry.number(leaf) for leaf in leaves)
+    interval_ms, receive_ms = ((DEFAULT_BFD_US if us is None else us) // US_PER_MS for us in found)
     multiplier = entry.number("detection-multiplier")
     return BfdTimers(
-        interval_ms=(DEFAULT_BFD_US if transmit is None else transmit) // US_PER_MS,
+        interval_ms=interval_ms,
         multiplier=DEFAULT_MULTIPLIER if multiplier is None else multiplier,
+        receive_ms=None if receive_ms == interval_ms else receive_ms,
     )

@@ -16,6 +16,7 @@ from railfab.gnmi.confirmed import CommitRecord
 from railfab.gnmi.target import Model
 from railfab.platforms.shared.json_datastore import JsonDatastore
 from railfab.platforms.shared.json_tree import Json, bare
+from railfab.platforms.srlinux.bgp import US_PER_MS
 from railfab.platforms.srlinux.management import GRPC_SERVER
 from railfab.platforms.srlinux.parse import parse_tree
 from railfab.platforms.srlinux.schema import plain_refusals
@@ -80,17 +81,32 @@ def wildcard(device: str, key: str, pattern: str, labels: Mapping[str, str]) -> 
 
 
 def session_leaves(device: str, session: VirtualSession) -> dict[str, Any]:
-    """The peer's AS number, and the address of a numbered BFD session, which no metric carries."""
+    """The peer's AS number and BGP identifier, and the timers and the address of BFD, which no metric carries."""
     numbered = _is_address(session.peer)
     key = session.peer if numbered else f"{link_local(device, session.peer)}%{session.peer}.0"
     neighbor = f"/network-instance[name=default]/protocols/bgp/neighbor[peer-address={key}]"
     leaves: dict[str, Any] = {f"{neighbor}/peer-as": session.remote_as}
-    if numbered and session.bfd_up is not None:
-        discriminator = wildcard(device, "local-discriminator", "*", {"peer": session.peer})
-        peer = f"/bfd/network-instance[name=default]/peer[local-discriminator={discriminator}]"
+    if session.peer_router_id is not None:
+        leaves[f"{neighbor}/peer-router-id"] = session.peer_router_id
+    if session.bfd_up is None:
+        return leaves
+    discriminator = wildcard(device, "local-discriminator", "*", {"peer": session.peer})
+    peer = f"/bfd/network-instance[name=default]/peer[local-discriminator={discriminator}]"
+    if numbered:
         leaves[f"{peer}/remote-address"] = session.peer
         leaves[f"{peer}/session-state"] = "UP" if session.bfd_up else "DOWN"
-    return leaves
+    return leaves | {f"{peer}/{leaf}": value for leaf, value in _bfd_timers(session).items() if value is not None}
+
+
+def _bfd_timers(session: VirtualSession) -> dict[str, int | None]:
+    """The timers in use, as srl_nokia-bfd has them [us]; None for those that the far end has not told."""
+    intervals_ms = {
+        "active-transmit-interval": session.bfd_transmit_ms,
+        "active-receive-interval": session.bfd_receive_ms,
+        "remote-minimum-receive-interval": session.bfd_remote_receive_ms,
+    }
+    in_us = {leaf: None if value is None else value * US_PER_MS for leaf, value in intervals_ms.items()}
+    return in_us | {"remote-multiplier": session.bfd_remote_multiplier}
 
 
 def commit_leaves(records: Sequence[CommitRecord]) -> dict[str, Any]:
