@@ -10,9 +10,10 @@ import pytest
 from tests.twin.twins import srl_pod
 
 from railfab.endpoints import Credentials, read_credentials
-from railfab.errors import CertificateRefused, LoginRefused
+from railfab.errors import LoginRefused
 from railfab.gnmi.blocking import BlockingGnmiClient
 from railfab.gnmi.certificates import Authority, Identity
+from railfab.gnmi.tls import CertificateRefused
 from railfab.twin import Twin
 from railfab.twin.files import TwinFiles, twin_files
 
