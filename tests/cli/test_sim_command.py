@@ -27,6 +27,9 @@ COLUMNS = [
 CPU_S = 1.5
 """What a replay of incast2_pfconly may take, imports included."""
 WITHOUT_MATPLOTLIB = "import sys; sys.modules['matplotlib'] = None; from railfab.__main__ import main; main()"
+SMALL_FILES = (
+    "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500)); from railfab.__main__ import main; main()"
+)
 
 
 def sim(
@@ -131,6 +134,35 @@ def test_a_plot_that_cannot_be_made_is_refused_before_the_run(tmp_path: Path) ->
     )
     ending = sim("replay", folder, "--plot", tmp_path / "plot.pdf", code=2)
     assert "is not the name of an SVG or PNG file" in ending.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["star"]
+
+
+@pytest.mark.parametrize(
+    ("option", "name", "problem"),
+    [
+        ("--save", "star/flows.csv/run", "cannot be written (not a directory). Name another directory with --save."),
+        ("--save", "star", "exists and is not an empty directory. Name another directory with --save."),
+        ("--plot", ".", "is not the name of an SVG or PNG file. End the name in .svg or .png."),
+        ("--plot", "star/plot.svg/plot.svg", "is not a directory. Name a file in a directory that exists."),
+        ("--plot", "folder.svg", "is a directory. Name a file with --plot."),
+    ],
+)
+def test_a_place_that_cannot_be_written_is_refused_before_the_run(
+    tmp_path: Path, option: str, name: str, problem: str
+) -> None:
+    folder = star(tmp_path / "star", senders=2, size=200_000)
+    (tmp_path / "folder.svg").mkdir()
+    done = sim("replay", folder, option, tmp_path / name if name != "." else ".", code=2)
+    assert done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    assert line.endswith(problem)
+
+
+def test_results_are_shown_although_the_disk_is_full(tmp_path: Path) -> None:
+    folder = star(tmp_path / "star", senders=2, size=200_000)
+    done = sim("replay", folder, "--seeds", 1, "--save", tmp_path / "run", code=2, run=("-c", SMALL_FILES))
+    assert "mean" in done.stdout
+    assert "cannot be used (file too large)" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["star"]
 
 

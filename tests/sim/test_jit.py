@@ -246,6 +246,44 @@ def test_a_cache_that_goes_away_is_done_without(tmp_path: Path) -> None:
     assert dispatcher(4) == 8
 
 
+READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"'
+KEPT = """
+import sys, numba
+from pathlib import Path
+from railfab.sim.compile_cache import cache_directory
+from railfab.sim.kept import keep
+def fourfold(value):
+    return 4 * value
+directory = cache_directory(Path(sys.argv[1]), "digest")
+dispatcher = numba.njit(fourfold)
+if directory:
+    keep(dispatcher, directory)
+assert dispatcher(4) == 16
+print(bool(directory), sum(dispatcher.stats.cache_hits.values()))
+"""
+
+
+def test_a_directory_that_cannot_be_written_serves_if_it_is_filled(tmp_path: Path) -> None:
+    pytest.importorskip("numba")
+    source, cache = tmp_path / "fourfold.py", tmp_path / "cache"
+    source.write_text(KEPT)
+    cache.mkdir()
+
+    def found(*prefix: str | Path) -> str:
+        done = subprocess.run(
+            [*prefix, sys.executable, source, cache], capture_output=True, text=True, timeout=60, check=False
+        )
+        if prefix and "ermi" in done.stderr:
+            pytest.skip("mounting a directory read-only needs root")
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    read_only = ("unshare", "-m", "sh", "-c", READ_ONLY, cache)
+    assert found(*read_only) == "False 0"
+    assert found() == "True 0"
+    assert found(*read_only) == "True 1"
+
+
 def test_two_processes_compile_at_once(tmp_path: Path) -> None:
     pytest.importorskip("numba")
     source = tmp_path / "treble.py"

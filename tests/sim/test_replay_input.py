@@ -13,6 +13,8 @@ from tests.sim.scenario_folders import leaf_spine, ring, star, write_scenario
 from railfab.errors import RailfabError, each
 from railfab.sim.replay.scenario import PRIORITY, Scenario, load
 
+SCENARIOS = Path(__file__).parents[1] / "reference" / "simulator" / "scenarios"
+
 
 def lines_of(folder: Path) -> list[str]:
     with pytest.raises(RailfabError) as raised:
@@ -55,6 +57,18 @@ MISTAKES = {
         "Correct the file.",
     ),
     "no object": (in_file("scenario.json", '"params": {', '"params": 3, "other": {'), "scenario.json, key params"),
+    "one key twice": (
+        in_file("scenario.json", '"kmin": 100', '"kmin": 100, "kmin": 200'),
+        "scenario.json: has key kmin more than once in one object. Remove all but one.",
+    ),
+    "too long a number": (
+        in_file("scenario.json", '"buffer": 4000000', f'"buffer": {"9" * 5000}'),
+        "scenario.json: has a number with too many digits. Correct the file.",
+    ),
+    "number as text": (
+        in_file("scenario.json", '"payload": 1000', '"payload": "1000"'),
+        'scenario.json, params, key payload: "1000" is not a whole number from 1 to 65,535. Correct the value.',
+    ),
     "no key": (without_key("buffer"), "scenario.json, params: has no key buffer. Add buffer, a number above 0."),
     "no nodes": (
         without_key("nodes"),
@@ -75,6 +89,10 @@ MISTAKES = {
     "no column": (
         in_file("links.csv", "rate_bps", "rate"),
         "links.csv, line 1: has no column rate_bps. Begin the file with the line a,a_port,b,b_port,rate_bps,delay_ns.",
+    ),
+    "one column twice": (
+        in_file("flows.csv", "gap_ns", "gap_ns,src"),
+        "flows.csv, line 1: has column src more than once. Give each column a name of its own.",
     ),
     "too few cells": (
         in_file("flows.csv", FIRST_FLOW, "0,1,0"),
@@ -161,6 +179,36 @@ def test_a_mistake_is_one_line_with_place_problem_and_remedy(tmp_path: Path, mis
     change, line = MISTAKES[mistake]
     change(folder)
     assert lines_of(folder)[0].startswith(line)
+
+
+def test_files_of_other_editors_are_read(tmp_path: Path) -> None:
+    """With a byte order mark, CRLF and empty lines, as spreadsheets write them."""
+    plain, other = star(tmp_path / "plain", senders=2), star(tmp_path / "other", senders=2)
+    for name in ("scenario.json", "links.csv", "flows.csv"):
+        lines = (other / name).read_text() + "  \n\n"
+        (other / name).write_bytes(lines.replace("\n", "\r\n").encode("utf-8-sig"))
+    assert load(other).flows == load(plain).flows
+    assert (load(other).network.rate_gbps == load(plain).network.rate_gbps).all()
+
+
+def test_what_has_no_effect_is_named(tmp_path: Path) -> None:
+    assert load(star(tmp_path / "plain", senders=2)).notes == ()
+    folder = star(tmp_path / "star", senders=2)
+    in_file("scenario.json", '"kmin": 100', '"kmin": 100, "kscal": 1, "cnp_interval": 50')(folder)
+    in_file("scenario.json", '"nodes"', '"mtu": 9000, "nodes"')(folder)
+    for name, column in (("links.csv", "loss"), ("flows.csv", "fct_ns"), ("flows.csv", "priority")):
+        lines = (folder / name).read_text().splitlines()
+        (folder / name).write_text("\n".join([f"{lines[0]},{column}", *(f"{line},0" for line in lines[1:])]))
+    assert [note.replace(f"{folder}/", "") for note in load(folder).notes] == [
+        "scenario.json: key mtu, params.kscal, params.cnp_interval is unknown and has no effect.",
+        "links.csv: column loss is unknown and has no effect.",
+        "flows.csv: column priority is unknown and has no effect.",
+    ]
+
+
+@pytest.mark.parametrize("name", [path.name for path in sorted(SCENARIOS.iterdir())])
+def test_all_that_the_reference_says_is_known(name: str) -> None:
+    assert load(SCENARIOS / name).notes == ()
 
 
 def test_all_mistakes_of_a_file_are_reported_together(tmp_path: Path) -> None:

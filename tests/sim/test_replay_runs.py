@@ -292,13 +292,45 @@ def test_what_is_no_saved_run_or_a_damaged_one_is_one_line(tmp_path: Path) -> No
     folder = star(tmp_path / "star", senders=2, size=10_000)
     saved(folder, tmp_path / "run")
     path = tmp_path / "run" / "ports.csv"
-    path.write_text(path.read_text().replace(",100.0,", ",fast,", 1))
-    with pytest.raises(RailfabError, match=r"ports\.csv: is damaged"):
+    whole = path.read_text()
+    for damaged, problem in (
+        (whole.replace(",100.0,", ",fast,", 1), "is damaged (could not convert string to float: 'fast')"),
+        (whole[:-30], "line 7: has 20 cells, and the first line has 26"),
+        ("", "line 1: has no column node"),
+    ):
+        path.write_text(damaged)
+        with pytest.raises(RailfabError) as raised:
+            read_run(tmp_path / "run")
+        assert problem in str(raised.value)
+        assert raised.value.remedy == "Save the run again with `railfab sim replay --save`"
+    path.unlink()
+    with pytest.raises(RailfabError, match=r"ports\.csv: does not exist\. Save the run again"):
         read_run(tmp_path / "run")
     document = tmp_path / "run" / "run.json"
     document.write_text(document.read_text().replace('"version": 1', '"version": 2'))
     with pytest.raises(RailfabError, match="is not of format railfab-sim-run, version 1"):
         read_run(tmp_path / "run")
+
+
+def test_an_empty_directory_is_filled_and_stays_the_same_one(tmp_path: Path) -> None:
+    """It may be a mount point, which no other directory can take the place of."""
+    folder = tmp_path / "run"
+    folder.mkdir()
+    before = folder.stat().st_ino
+    saved(star(tmp_path / "star", senders=2, size=10_000), folder)
+    assert folder.stat().st_ino == before
+
+
+def test_a_run_that_cannot_be_saved_leaves_nothing(tmp_path: Path) -> None:
+    folder = star(tmp_path / "star", senders=2, size=10_000)
+    done = run(load(folder), seed=1, record=True)
+    (folder / "links.csv").unlink()
+    (tmp_path / "empty").mkdir()
+    for place in ("empty", "new"):
+        with pytest.raises(FileNotFoundError):
+            save(done, [done.result], tmp_path / place)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["empty", "star"]
+    assert not any((tmp_path / "empty").iterdir())
 
 
 def test_a_directory_that_is_not_empty_is_not_overwritten(tmp_path: Path) -> None:

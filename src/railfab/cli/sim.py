@@ -78,30 +78,44 @@ def replay(
     """
     if plot is not None:
         _check_plot(plot)
-    from railfab.sim.replay.results import mean
-    from railfab.sim.replay.saved import refuse_existing
-    from railfab.sim.replay.saved import save as save_run
+    from railfab.sim.replay.saved import check_place
     from railfab.sim.replay.scenario import load
 
     scenario = load(scenario_dir)
+    for note in scenario.notes:
+        typer.echo(f"railfab: {note}", err=True)
     if save is not None:
-        refuse_existing(save)
+        check_place(save)
     prepare_simulator()
     first, results, stuck = _run_all(scenario, seeds, record=save is not None or plot is not None)
-    if save is not None:
-        save_run(first, results, save)
-    if plot is not None:
-        _plot(first, plot)
-    unfinished = [{"seed": seed, "reason": reason} for seed, reason in stuck.items()]
-    if output is Output.JSON:
-        document: dict[str, Any] = {"seeds": [result.row() for result in results], "mean": mean(results)}
-        print_json(document | ({"unfinished": unfinished} if unfinished else {}))
-    else:
-        _print_results(scenario.name, [result.row() for result in results], mean(results))
-    for seed, reason in stuck.items():
-        report_line(f"{scenario.name}, seed {seed}: {reason}.")
-    if unfinished:
+    try:
+        _keep(first, results, save, plot)
+    finally:
+        _print(scenario.name, results, stuck, output)
+    if stuck:
         raise typer.Exit(FOUND)
+
+
+def _keep(run: Run, results: Sequence[SeedResult], save: Path | None, plot: Path | None) -> None:
+    from railfab.sim.replay.saved import save as save_run
+
+    if save is not None:
+        save_run(run, results, save)
+    if plot is not None:
+        _plot(run, plot)
+
+
+def _print(name: str, results: Sequence[SeedResult], stuck: dict[int, str], output: Output) -> None:
+    from railfab.sim.replay.results import mean
+
+    rows = [result.row() for result in results]
+    if output is Output.JSON:
+        unfinished = [{"seed": seed, "reason": reason} for seed, reason in stuck.items()]
+        print_json({"seeds": rows, "mean": mean(results)} | ({"unfinished": unfinished} if unfinished else {}))
+    else:
+        _print_results(name, rows, mean(results))
+    for seed, reason in stuck.items():
+        report_line(f"{name}, seed {seed}: {reason}.")
 
 
 def _run_all(scenario: Scenario, seeds: int, *, record: bool) -> tuple[Run, list[SeedResult], dict[int, str]]:
@@ -150,11 +164,16 @@ def _check_plot(path: Path) -> None:
     from importlib.util import find_spec
 
     if path.suffix.lower() not in PICTURES:
-        raise RailfabError(str(path), "is not the name of an SVG or PNG file", f"Use --plot {path.with_suffix('.svg')}")
+        raise RailfabError(str(path), "is not the name of an SVG or PNG file", "End the name in .svg or .png")
     if not path.parent.is_dir():
         raise RailfabError(str(path), f"{path.parent} is not a directory", "Name a file in a directory that exists")
+    if path.is_dir():
+        raise RailfabError(str(path), "is a directory", "Name a file with --plot")
     if find_spec("matplotlib") is None:
         raise RailfabError("--plot", "matplotlib is not installed", "Install it with: pip install 'railfab[plot]'")
+    from railfab.sim.replay.saved import check_writable
+
+    check_writable(path.parent, "Name a file in another directory with --plot")
 
 
 def _plot(run: Run, path: Path) -> None:

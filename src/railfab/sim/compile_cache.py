@@ -40,7 +40,8 @@ def digest_of(sources: Iterable[Path], others: Iterable[str]) -> str:
 
 
 def cache_directory(base: Path | None, digest: str) -> Path | None:
-    """The directory for this digest, made and marked as used now; None where it cannot be written."""
+    """The directory for this digest, made and marked as used now. One that cannot be written serves if it is filled, as
+    in the image of a container; else None."""
     if base is None:
         return None
     path = base / f"{_PREFIX}{digest}"
@@ -50,14 +51,19 @@ def cache_directory(base: Path | None, digest: str) -> Path | None:
         tempfile.TemporaryFile(dir=path).close()
         os.utime(path)
     except OSError:
-        return None
+        return path if is_filled(path) else None
     if fresh:
         _remove_unused(base)
     return path
 
 
+def is_filled(path: Path) -> bool:
+    """Whether a directory has compiled code."""
+    return any(path.glob("*/*.nbi"))
+
+
 def _remove_unused(base: Path) -> None:
-    """Remove what nobody has used for `KEEP_DAYS`; another process may be removing the same."""
+    """Remove what no process has used for `KEEP_DAYS`; another process may be removing the same."""
     oldest = time.time() - KEEP_DAYS * 86_400
     with suppress(OSError):
         for path in base.glob(f"{_PREFIX}*"):

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from railfab.sim.compile_cache import cache_base, cache_directory, digest_of
+from railfab.sim.compile_cache import cache_base, cache_directory, digest_of, is_filled
 from railfab.sim.interpreted import on_python_objects
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -44,7 +44,7 @@ def _why_interpreted() -> str | None:
 
 
 def _kernel_directory() -> Path | None:
-    """Where the compiled kernel is kept; None where that cannot be written."""
+    """Where the compiled kernel is kept; None where it is not, and that cannot be written."""
     import llvmlite.binding
     import numba
     import numpy as np
@@ -91,7 +91,7 @@ def is_ready() -> bool:
     """Whether the kernel starts at once: compiled code is there from earlier, or nothing is compiled."""
     if WHY_INTERPRETED:
         return True
-    return DIRECTORY is not None and any(DIRECTORY.glob("*/*.nbi"))
+    return DIRECTORY is not None and is_filled(DIRECTORY)
 
 
 def slowness() -> str | None:

@@ -1,4 +1,9 @@
-"""Compiled functions that are kept on disk. Needs numba."""
+"""Compiled functions that are kept on disk. Needs numba.
+
+Numba's public setting (`cache=True`, NUMBA_CACHE_DIR) has one directory for all functions of a process, needs it to be
+writable, fails on a damaged file, and registers all functions of numba before it loads one, which takes longer than a
+short replay. It has no public interface for another way, so that its classes are derived from here.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from numba import config
-from numba.core.caching import FunctionCache
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvidedCacheLocator
 
 logger = logging.getLogger(__name__)
 
@@ -27,8 +32,22 @@ _DAMAGED = (
 """What unpickling damaged content raises."""
 
 
+class _Locator(UserProvidedCacheLocator):  # type: ignore[misc]
+    """A directory that need not be writable once it is there."""
+
+    def ensure_cache_path(self) -> None:
+        if not Path(self.get_cache_path()).is_dir():
+            super().ensure_cache_path()
+
+
+class _Files(CompileResultCacheImpl):  # type: ignore[misc]
+    _locator_classes = (_Locator,)
+
+
 class _KernelCache(FunctionCache):  # type: ignore[misc]
-    """Numba's cache, where a damaged file means compiling again, and a full disk doing without."""
+    """Numba's cache, where a damaged file means compiling again, and a full or read-only disk doing without."""
+
+    _impl_class = _Files
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Load without what super() does first: registering all of numba's functions, which only compiling needs."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from railfab.errors import RailfabError
-from railfab.sim.replay.tables import Errors, Number, key, read_document
+from railfab.sim.replay.tables import Errors, Number, key, read_document, shortened
 
 _SWITCH = Number(0, 1)
 _POSITIVE = Number(0, whole=False, above=True)
@@ -19,9 +20,18 @@ HEADER_BYTES = 48
 MOST_NODES = 1 << 16
 
 
+KEYS = frozenset(
+    ("name", "description", "params", "topology", "nodes", "switches", "run", "queue_depth_watch", "links")
+)
+NO_EFFECT = ("chunk", "qint", "seed")
+"""Parameters of the reference's own program, without a meaning here."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameters:
     """Names and units are those of the file (docs/simulator.md) where they do not say other ones.
+
+    unknown: keys that have no effect and that no scenario of the reference has, with their place.
 
     t_*: us. ai, hai, minrate: Mb/s. alpha: share of the free shared buffer at which an ingress sends XOFF. ackint:
     payload bytes for which there is one acknowledgement.
@@ -51,6 +61,7 @@ class Parameters:
     hai: float
     minrate: float
     clamp: bool
+    unknown: tuple[str, ...]
 
     @property
     def frame_bytes(self) -> int:
@@ -67,8 +78,10 @@ def read_parameters(path: Path, errors: Errors) -> Parameters:
     nodes = int(key(str(path), document, "nodes", Number(1, MOST_NODES), errors))
     switches = _switches(path, document, nodes, errors)
     where = f"{path}, params"
+    read = set()
 
     def number(name: str, wanted: Number, default: float | None = None) -> float:
+        read.add(name)
         return key(where, params, name, wanted, errors, default)
 
     cc, ecn = bool(number("cc", _SWITCH)), bool(number("ecn", _SWITCH))
@@ -98,11 +111,16 @@ def read_parameters(path: Path, errors: Errors) -> Parameters:
         hai=number("hai", _MBPS, of_cc),
         minrate=number("minrate", Number(1e-3, 1e9, whole=False), of_cc),
         clamp=bool(number("clamp", _SWITCH, 0.0)),
+        unknown=(*_unknown(document, KEYS), *_unknown(params, {*read, *NO_EFFECT}, "params.")),
     )
     if ecn and found.kmax_bytes < found.kmin_bytes:
         problem = f"kmax {found.kmax_bytes / BYTES_PER_K:g} is below kmin {found.kmin_bytes / BYTES_PER_K:g}"
         errors.append(RailfabError(where, problem, "Give a kmax of at least kmin"))
     return found
+
+
+def _unknown(document: Mapping[str, Any], known: Collection[str], before: str = "") -> tuple[str, ...]:
+    return tuple(f"{before}{shortened(name)}" for name in document if name not in known)
 
 
 def _switches(path: Path, document: Mapping[str, Any], nodes: int, errors: Errors) -> tuple[int, ...]:
@@ -114,5 +132,6 @@ def _switches(path: Path, document: Mapping[str, Any], nodes: int, errors: Error
     wrong = [number for number in found if not isinstance(number, int) or isinstance(number, bool)]
     wrong += [number for number in found if number not in wrong and not 0 <= number < nodes]
     for number in wrong:
-        errors.append(RailfabError(where, f"{number} is not a node", f"Nodes have numbers from 0 to {nodes - 1}"))
+        shown = shortened(json.dumps(number))
+        errors.append(RailfabError(where, f"{shown} is not a node", f"Nodes have numbers from 0 to {nodes - 1}"))
     return () if wrong else tuple(sorted(set(found)))

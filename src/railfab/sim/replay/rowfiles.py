@@ -13,6 +13,7 @@ from railfab.errors import RailfabError
 from railfab.sim.replay.tables import read_table
 
 _Row = TypeVar("_Row")
+SAVE_AGAIN = "Save the run again with `railfab sim replay --save`"
 
 
 def _path_of(text: str) -> tuple[tuple[int, int], ...]:
@@ -53,9 +54,11 @@ def rows_text(kind: type[Any], rows: Sequence[object]) -> str:
 def read_rows(path: Path, kind: type[_Row]) -> tuple[_Row, ...]:
     names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
     readers = [_READERS[str(field.type)] for field in fields(kind)]  # type: ignore[arg-type]
-    table = read_table(path, names)
     try:
+        table = read_table(path, names)
         columns = [[read(cell) for cell in table.columns[name]] for name, read in zip(names, readers, strict=True)]
+    except RailfabError as error:
+        raise RailfabError(error.where, error.problem, SAVE_AGAIN) from None
     except ValueError as error:
-        raise RailfabError(str(path), f"is damaged ({error})", "Save the run again with sim replay --save") from None
+        raise RailfabError(str(path), f"is damaged ({error})", SAVE_AGAIN) from None
     return tuple(kind(*cells) for cells in zip(*columns, strict=True))

@@ -13,6 +13,8 @@ _DELAY_NS = Number(1, 1e9, whole=False)
 _TIME_NS = Number(0, 1e15, whole=False)
 _SIZE_BYTES = Number(1, 1e12)
 NO_FLOW = -1
+RESULTS = ("actual_start_ns", "fct_ns", "rx_data_pkts", "rx_ce_pkts")
+"""Columns of the reference's flows.csv that ns-3 has measured."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,12 +16,13 @@ from railfab.errors import RailfabError
 from railfab.sim.kernel.records import DONE, SENDING, STALLED, WAITING
 from railfab.sim.network import Network
 from railfab.sim.replay.results import SeedResult, mean
-from railfab.sim.replay.rowfiles import read_rows, rows_text
+from railfab.sim.replay.rowfiles import SAVE_AGAIN, read_rows, rows_text
 from railfab.sim.replay.run import Run
 from railfab.sim.replay.scenario import PRIORITY
 from railfab.sim.replay.tables import read_document
 
 FORMAT, VERSION = "railfab-sim-run", 1
+RUN_FILE = "run.json"
 SCENARIO_FILES = ("scenario.json", "links.csv", "flows.csv")
 STATES = {WAITING: "waiting", SENDING: "sending", DONE: "done", STALLED: "no route"}
 
@@ -123,21 +124,40 @@ class SavedRun:
 
 
 def save(run: Run, results: Sequence[SeedResult], folder: Path) -> None:
-    """Write a run with the results of all seeds into a new folder, whole or not at all."""
-    refuse_existing(folder)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as place:
-        _write(run, results, Path(place) / "run")
-        (Path(place) / "run").replace(folder)
+    """Write a run with the results of all seeds into a new or empty folder, whole or not at all; `run.json` is last."""
+    check_place(folder)
+    fresh = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".") as place:
+            _write(run, results, Path(place))
+            for path in sorted(Path(place).iterdir(), key=lambda path: path.name == RUN_FILE):
+                path.replace(folder / path.name)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        if not fresh:
+            folder.mkdir(exist_ok=True)
+        raise
 
 
-def refuse_existing(folder: Path) -> None:
+def check_place(folder: Path) -> None:
+    """Refuse a folder that has content, or that cannot be written."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise RailfabError(str(folder), "exists and is not an empty directory", "Name another directory with --save")
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    check_writable(there, "Name another directory with --save")
+
+
+def check_writable(folder: Path, remedy: str) -> None:
+    try:
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        problem = f"cannot be written ({(error.strerror or str(error)).lower()})"
+        raise RailfabError(str(folder), problem, remedy) from None
 
 
 def _write(run: Run, results: Sequence[SeedResult], folder: Path) -> None:
-    (folder / "scenario").mkdir(parents=True)
+    (folder / "scenario").mkdir()
     for name in SCENARIO_FILES:
         shutil.copyfile(run.scenario.folder / name, folder / "scenario" / name)
     (folder / "ports.csv").write_text(rows_text(SavedPort, _ports(run)))
@@ -151,7 +171,7 @@ def _write(run: Run, results: Sequence[SeedResult], folder: Path) -> None:
             depth_bytes=run.samples.depth_bytes,
             sent_bytes=run.samples.sent_bytes,
         )
-    (folder / "run.json").write_text(json.dumps(_document(run, results), indent=1) + "\n")
+    (folder / RUN_FILE).write_text(json.dumps(_document(run, results), indent=1) + "\n")
 
 
 def _document(run: Run, results: Sequence[SeedResult]) -> Mapping[str, Any]:
@@ -266,14 +286,13 @@ def _pauses(run: Run) -> list[SavedPause]:
 
 def read_run(folder: Path) -> SavedRun:
     """Read a saved run. Raises RailfabError for a folder that is none."""
-    path = folder / "run.json"
+    path = folder / RUN_FILE
     if not path.is_file():
         remedy = "Name a directory that `railfab sim replay --save` wrote"
         raise RailfabError(str(folder), "is not a saved run: it has no run.json", remedy)
     document = read_document(path)
     if (document.get("format"), document.get("version")) != (FORMAT, VERSION):
-        remedy = "Save the run again with `railfab sim replay --save`"
-        raise RailfabError(str(path), f"is not of format {FORMAT}, version {VERSION}", remedy)
+        raise RailfabError(str(path), f"is not of format {FORMAT}, version {VERSION}", SAVE_AGAIN)
     try:
         return SavedRun(
             name=str(document["scenario"]),
@@ -288,4 +307,4 @@ def read_run(folder: Path) -> SavedRun:
             pauses=read_rows(folder / "pauses.csv", SavedPause),
         )
     except (KeyError, TypeError, ValueError) as error:
-        raise RailfabError(str(path), f"is damaged ({error!r})", "Save the run again") from None
+        raise RailfabError(str(path), f"is damaged ({error!r})", SAVE_AGAIN) from None

@@ -13,8 +13,8 @@ from railfab.sim.network import Flow, Framing, Network, Routing, plain_network
 from railfab.sim.replay.checks import check_flows, check_links, check_reachable
 from railfab.sim.replay.parameters import HEADER_BYTES, Parameters, read_parameters
 from railfab.sim.replay.routes import shortest_paths
-from railfab.sim.replay.rows import CableRow, FlowRow, read_cables, read_flows
-from railfab.sim.replay.tables import Errors, raise_found
+from railfab.sim.replay.rows import RESULTS, CableRow, FlowRow, read_cables, read_flows
+from railfab.sim.replay.tables import Errors, Table, raise_found
 from railfab.sim.transport import Dcqcn, Recovery, Transport
 
 XON_GAP_BYTES = 2496.0
@@ -33,7 +33,8 @@ KSCALE_GBPS = 25.0
 class Scenario:
     """A network, its routes, flows and transport, ready for an engine.
 
-    ports: (link,) the node and the number of the port that sends on each link.
+    ports: (link,) the node and the number of the port that sends on each link. notes: what the files say without an
+    effect, in sentences.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Scenario:
     ports: tuple[tuple[int, int], ...]
     parameters: Parameters
     folder: Path
+    notes: tuple[str, ...]
 
     @property
     def stop_ns(self) -> float:
@@ -75,6 +77,20 @@ def load(folder: Path) -> Scenario:
         ports=tuple(end for cable in cables for end in ((cable.a, cable.a_port), (cable.b, cable.b_port))),
         parameters=parameters,
         folder=folder,
+        notes=_notes(folder, parameters, cable_table, flow_table),
+    )
+
+
+def _notes(folder: Path, parameters: Parameters, cables: Table, flows: Table) -> tuple[str, ...]:
+    """What is not read, but for what the reference has measured or describes."""
+    columns = [name for name in flows.others if name not in RESULTS]
+    found = (
+        (folder / "scenario.json", "key", parameters.unknown),
+        (cables.path, "column", cables.others),
+        (flows.path, "column", columns),
+    )
+    return tuple(
+        f"{path}: {kind} {', '.join(names)} is unknown and has no effect." for path, kind, names in found if names
     )
 
 

@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,11 +46,12 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Cells of a CSV file by column, and the line of each row."""
+    """Cells of a CSV file by column, and the line of each row. others: columns that were not asked for."""
 
     path: Path
     lines: tuple[int, ...]
     columns: Mapping[str, tuple[str, ...]]
+    others: tuple[str, ...]
 
     def place(self, row: int, column: str) -> str:
         return f"{self.path}, line {self.lines[row]}, column {column}"
@@ -57,7 +59,7 @@ class Table:
 
 def read_text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise RailfabError(
             str(path), "does not exist", "A scenario has scenario.json, links.csv and flows.csv"
@@ -72,20 +74,25 @@ def read_table(path: Path, columns: Sequence[str]) -> Table:
     reader = csv.reader(read_text(path).splitlines())
     try:
         header = [cell.strip() for cell in next(reader, [])]
-        rows = [(reader.line_num, row) for row in reader if row]
+        rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
     except csv.Error as error:
         raise RailfabError(f"{path}, line {reader.line_num}", f"is not CSV ({error})", "Correct the line") from None
     missing = [name for name in columns if name not in header]
     if missing:
         remedy = f"Begin the file with the line {','.join(columns)}"
         raise RailfabError(f"{path}, line 1", f"has no column {', '.join(missing)}", remedy)
+    twice = {name for name in header if header.count(name) > 1}
+    if twice:
+        problem = f"has column {', '.join(sorted(twice))} more than once"
+        raise RailfabError(f"{path}, line 1", problem, "Give each column a name of its own")
     for line, row in rows:
         if len(row) != len(header):
             problem = f"has {len(row)} cells, and the first line has {len(header)}"
             raise RailfabError(f"{path}, line {line}", problem, f"Give one cell for each of {','.join(header)}")
     cells = zip(*(row for _, row in rows), strict=True) if rows else ((),) * len(header)
     found = dict(zip(header, map(tuple, cells), strict=True))
-    return Table(path, tuple(line for line, _ in rows), {name: found[name] for name in columns})
+    others = tuple(name for name in header if name not in columns)
+    return Table(path, tuple(line for line, _ in rows), {name: found[name] for name in columns}, others)
 
 
 def column(
@@ -116,25 +123,37 @@ def _number(cell: object) -> float | None:
         return None
 
 
-def _not(where: str, cell: object, wanted: Number) -> RailfabError:
-    shown = str(cell).strip() if isinstance(cell, str) else json.dumps(cell)
-    shown = f"{shown[:40]}..." if len(shown) > 43 else shown
-    return RailfabError(where, f"{shown or 'empty'} is not {wanted.meaning}", "Correct the value")
+def _not(where: str, cell: str, wanted: Number) -> RailfabError:
+    return RailfabError(where, f"{shortened(cell.strip()) or 'empty'} is not {wanted.meaning}", "Correct the value")
+
+
+def shortened(text: str) -> str:
+    return f"{text[:40]}..." if len(text) > 43 else text
 
 
 def read_document(path: Path) -> dict[str, Any]:
     """A JSON file that is one object."""
     text = read_text(path)
     try:
-        found = json.loads(text)
-    except ValueError as error:
-        at = f", line {error.lineno}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
-        problem = error.msg.lower() if isinstance(error, json.JSONDecodeError) else str(error)
-        raise RailfabError(f"{path}{at}", f"is not JSON ({problem})", "Correct the file") from None
+        found = json.loads(text, object_pairs_hook=partial(_object, path))
+    except json.JSONDecodeError as error:
+        where = f"{path}, line {error.lineno}, column {error.colno}"
+        raise RailfabError(where, f"is not JSON ({error.msg.lower()})", "Correct the file") from None
+    except ValueError:
+        raise RailfabError(str(path), "has a number with too many digits", "Correct the file") from None
     except RecursionError:
         raise RailfabError(str(path), "is nested too deeply", "Correct the file") from None
     if not isinstance(found, dict):
         raise RailfabError(str(path), "is not one JSON object", "Begin it with { and end it with }")
+    return found
+
+
+def _object(path: Path, pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise RailfabError(str(path), f"has key {shortened(twice)} more than once in one object", "Remove all but one")
     return found
 
 
@@ -149,7 +168,7 @@ def key(
     value = document[name]
     number = _number(value) if not isinstance(value, str) else None
     if number is None or not wanted.accepts(number):
-        errors.append(_not(f"{where}, key {name}", value, wanted))
+        errors.append(_not(f"{where}, key {name}", json.dumps(value), wanted))
         return 0.0
     return number
 
