@@ -304,11 +304,20 @@ def _jobs() -> Iterator[Metric]:
 
 
 def _twin() -> Iterator[Metric]:
-    for name, text in (
-        ("simulated", "Time that the twin has simulated."),
-        ("slipped", "Wall time that the twin skipped because the simulation was too slow."),
-    ):
-        yield Metric(f"fabric_twin_{name}_seconds_total", Kind.COUNTER, "seconds", text, ("fabric",))
+    yield Metric(
+        "fabric_twin_simulated_seconds_total",
+        Kind.COUNTER,
+        "seconds",
+        "Time that the twin has simulated; with the label device, that of the counters of a switch.",
+        ("device", "fabric"),
+    )
+    yield Metric(
+        "fabric_twin_slipped_seconds_total",
+        Kind.COUNTER,
+        "seconds",
+        "Wall time that the twin skipped because the simulation was too slow.",
+        ("fabric",),
+    )
     yield Metric(
         "fabric_twin_failure_info",
         Kind.INFO,

@@ -105,7 +105,13 @@ def test_a_sample_is_as_old_as_the_switch_says_not_as_its_arrival() -> None:
     late = [sample(arrived, 1000.0, subscription="sample"), sample(lag, 2.5)]
     found = new_totals().read([*late, sample(arrived, 0.0, "leaf2", subscription="sample")], at_s=1001.0)
     assert {name: switch.sampled_s for name, switch in found.switches.items()} == {"leaf1": 997.5, "leaf2": 0.0}
-    assert not found.sampled_since(997.0)
+
+
+def test_the_counters_of_a_switch_are_of_the_simulated_time_that_it_says() -> None:
+    found = new_totals().read([sample("fabric_twin_simulated_seconds_total", 7.5)], at_s=0.0)
+    assert {name: switch.counted_s for name, switch in found.switches.items()} == {"leaf1": 7.5, "leaf2": 0.0}
+    assert found.counted_since(0.0)
+    assert not found.counted_since(7.0)
 
 
 def test_a_peak_counts_for_the_job_in_which_it_rose() -> None:

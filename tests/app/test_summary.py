@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from railfab.app.rates import SimulatedClock
 from railfab.app.reading import SwitchTotals, Totals
 from railfab.app.summary import JobSummary, Summary
 from railfab.app.turn import Turn
@@ -59,23 +58,16 @@ def status(job: str = "incast", steps: int = 0, last_step_s: float | None = None
 
 
 def totals(sampled_s: float, *, gigabytes: float = 0.0, marks: float = 0.0, peak_bytes: float = 0.0) -> Totals:
-    switch = SwitchTotals(sampled_s=sampled_s, rail_bytes={1: gigabytes * 1e9}, marks=marks)
+    """One simulated second takes two; simulated time begins at Unix time 1000."""
+    counted_s = (sampled_s - 1000.0) / 2
+    switch = SwitchTotals(sampled_s=sampled_s, counted_s=counted_s, rail_bytes={1: gigabytes * 1e9}, marks=marks)
     return Totals(at_s=sampled_s, switches={"leaf1": switch}, peak_bytes=peak_bytes)
 
 
-@pytest.fixture
-def half_speed() -> SimulatedClock:
-    """One simulated second takes two; simulated time begins at Unix time 1000."""
-    clock = SimulatedClock()
-    for second in range(100):
-        clock.add(1000.0 + second, second / 2)
-    return clock
-
-
-def test_marks_counted_after_the_end_of_a_job_are_its_own_and_its_time_has_ended(half_speed: SimulatedClock) -> None:
+def test_marks_counted_after_the_end_of_a_job_are_its_own_and_its_time_has_ended() -> None:
     """The job runs from 10 s to 20 s of simulated time, which is until 1040; the last sample comes at 1042."""
     summary = JobSummary("incast")
-    turn = Turn(summary, half_speed, before=totals(1020.0), began_s=10.0)
+    turn = Turn(summary, before=totals(1020.0), began_s=10.0)
     turn.count(totals(1030.0, gigabytes=100, marks=500, peak_bytes=7), status())
     turn.end(20.0)
     assert turn.ended
@@ -84,26 +76,26 @@ def test_marks_counted_after_the_end_of_a_job_are_its_own_and_its_time_has_ended
     assert summary.rate_gbps == pytest.approx(100)
 
 
-def test_a_first_sample_counts_nothing_and_takes_no_time(half_speed: SimulatedClock) -> None:
+def test_a_first_sample_counts_nothing_and_takes_no_time() -> None:
     summary = JobSummary("ring")
-    turn = Turn(summary, half_speed, before=None, began_s=0.0)
+    turn = Turn(summary, before=None, began_s=0.0)
     for at_s, gigabytes in ((1004.0, 0.0), (1014.0, 62.5)):
         turn.count(totals(at_s, gigabytes=gigabytes), status())
     assert summary.seconds == pytest.approx(5.0)
     assert summary.rate_gbps == pytest.approx(100)
 
 
-def test_turns_of_a_job_add_up(half_speed: SimulatedClock) -> None:
+def test_turns_of_a_job_add_up() -> None:
     summary = JobSummary("ring")
     for began_s in (0.0, 20.0):
-        turn = Turn(summary, half_speed, before=totals(1000 + 2 * began_s), began_s=began_s)
+        turn = Turn(summary, before=totals(1000 + 2 * began_s), began_s=began_s)
         turn.count(totals(1010.0 + 2 * began_s, marks=3), status())
     assert (summary.seconds, summary.marks) == (10.0, 6)
 
 
-def test_steps_are_those_of_the_job(half_speed: SimulatedClock) -> None:
+def test_steps_are_those_of_the_job() -> None:
     summary = JobSummary("incast")
-    turn = Turn(summary, half_speed, before=totals(1000.0), began_s=0.0)
+    turn = Turn(summary, before=totals(1000.0), began_s=0.0)
     for now in (status("ring", 9, 0.4), status(), status(steps=1, last_step_s=1.0), status(steps=1, last_step_s=1.0)):
         turn.count(totals(1002.0), now)
     assert summary.step_s == [1.0]

@@ -29,11 +29,11 @@ PATIENCE_S = 40.0
 
 
 class Prometheus:
-    """One server on a free port; what it is asked is answered as JSON."""
+    """One server on a free port, with the rules in the folder; what it is asked is answered as JSON."""
 
-    def __init__(self, folder: Path, collector: str) -> None:
+    def __init__(self, folder: Path, scrape: Scrape) -> None:
         config = folder / "prometheus.yml"
-        config.write_text(yaml.safe_dump(prometheus_config(Scrape(collector=collector, jobs=None, interval_s=1))))
+        config.write_text(yaml.safe_dump(prometheus_config(scrape)))
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.address = f"127.0.0.1:{free.getsockname()[1]}"
@@ -78,7 +78,7 @@ def prometheus(rack: Rack, repository: Path, tmp_path: Path) -> Iterator[Prometh
     collector = Collector(topology, rack.endpoints(), interval_s=INTERVAL_S, policy=QUICK)
     with MetricsServer(collector.registry, collector.healthy, port=0) as server, collector:
         assert collector.wait_until_up(10)
-        running = Prometheus(tmp_path, server.url.removeprefix("http://"))
+        running = Prometheus(tmp_path, Scrape(collector=server.url.removeprefix("http://"), interval_s=1))
         try:
             yield running
         finally:

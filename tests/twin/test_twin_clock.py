@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from itertools import pairwise
 
-from railfab.twin.clock import MOST_BEHIND_NS, STEP_NS, Clock
+from railfab.twin.clock import STEP_NS, Clock
+from railfab.twin.time_stamps import MOST_BEHIND_NS, OLDEST_NS, TimeStamps
 
 
 class Simulation:
@@ -49,7 +51,49 @@ def test_a_slow_simulation_slips_and_is_never_asked_for_more_than_a_step() -> No
     assert wall_s - MOST_BEHIND_NS / 1e9 - 1.0 < accounted_s <= wall_s
 
 
-def test_a_slow_simulation_leaves_half_the_time_to_others() -> None:
-    simulation = Simulation(step_s=0.1)
-    _, wall_s = ran(simulation, 3.0)
-    assert len(simulation.steps) * 0.1 < 0.7 * wall_s + 1.0
+class Computing(Simulation):
+    """Each step takes this CPU time."""
+
+    def advance(self, dt_ns: int) -> None:
+        until_s = time.thread_time() + 0.02
+        while time.thread_time() < until_s:
+            sum(range(1000))
+        super().advance(dt_ns)
+
+
+def test_a_slow_simulation_uses_its_share_of_a_core_and_not_more() -> None:
+    """Its own CPU time counts, whatever others do with the cores."""
+    simulation = Computing()
+    clock = Clock(simulation.advance, cpu=0.25)
+    start_s = time.monotonic()
+    clock.start()
+    time.sleep(2.0)
+    clock.stop()
+    wall_s = time.monotonic() - start_s
+    assert 0.02 * len(simulation.steps) <= 0.25 * wall_s + 0.05
+    assert len(simulation.steps) >= 10
+
+
+def test_time_that_a_step_waits_for_others_is_not_rested_again() -> None:
+    """Steps that take no CPU time but 50 ms of wall time, as on a machine whose cores others use."""
+    simulation = Simulation(step_s=0.05)
+    _, wall_s = ran(simulation, 2.0)
+    assert len(simulation.steps) * 0.05 > 0.7 * wall_s - 0.5
+
+
+def test_time_stamps_are_further_apart_than_the_time_simulated_between_them_and_not_old() -> None:
+    """Also while a slow simulation catches up, and for what was counted long before."""
+    stamps, counted_ns = TimeStamps(), 0
+    seen: list[tuple[int, int]] = []
+    stamps.start()
+    for delay_s in (0.0, 0.05, 0.0, 0.0, 1.2, 0.0, 0.0, 0.4, 0.0, 0.0):
+        time.sleep(delay_s)
+        for _ in range(4):
+            seen.append((counted_ns, stamps.stamp_ns(counted_ns)))
+            assert -0.1e9 < time.time_ns() - seen[-1][1] < OLDEST_NS + 0.1e9
+            while stamps.behind_ns() >= STEP_NS and stamps.simulated_ns < counted_ns + 20 * STEP_NS:
+                stamps.pass_time(STEP_NS)
+        counted_ns = stamps.simulated_ns
+    pairs = list(pairwise(seen))
+    assert all(later[1] - earlier[1] >= later[0] - earlier[0] for earlier, later in pairs)
+    assert stamps.slipped_ns > 0

@@ -11,11 +11,11 @@ from railfab.app.reading import Intended, SwitchTotals, Totals
 from railfab.units import gbps
 
 MOST_POINTS = 2000
-"""Readings of the clock that are kept, more than enough for the samples that rates are made of."""
+"""Readings of the clock that are kept, more than enough for its pace."""
 
 
 class SimulatedClock:
-    """The simulated time of a twin at any moment of the recent past, from readings of it."""
+    """The pace of a twin, from readings of its simulated time."""
 
     def __init__(self) -> None:
         self._at_s: list[float] = []
@@ -35,23 +35,14 @@ class SimulatedClock:
         """Simulated time at the last reading."""
         return self._simulated_s[-1]
 
-    def at(self, at_s: float) -> float:
-        """Simulated time at a moment [s], linear between two readings; before the first and after the last, theirs."""
-        place = bisect_right(self._at_s, at_s)
-        if place == 0 or place == len(self._at_s):
-            return self._simulated_s[min(place, len(self._at_s) - 1)]
-        began_s, ended_s = self._at_s[place - 1 : place + 1]
-        first_s, last_s = self._simulated_s[place - 1 : place + 1]
-        return first_s + (last_s - first_s) * (at_s - began_s) / (ended_s - began_s)
-
     def pace(self, over_s: float | None = None) -> float:
         """Simulated seconds a second, over this time before the last reading, or since the first."""
         if self._first_s is None:
             return 1.0
         began_s, simulated_s = self._first_s
         if over_s is not None and self._at_s[-1] - over_s > began_s:
-            began_s = self._at_s[-1] - over_s
-            simulated_s = self.at(began_s)
+            place = bisect_right(self._at_s, self._at_s[-1] - over_s) - 1
+            began_s, simulated_s = self._at_s[place], self._simulated_s[place]
         passed_s = self._at_s[-1] - began_s
         return (self._simulated_s[-1] - simulated_s) / passed_s if passed_s > 0 else 1.0
 
@@ -74,14 +65,6 @@ class Reading:
     stale_rails: frozenset[int]
 
 
-@dataclass(frozen=True, slots=True)
-class _Point:
-    """A sample of a switch, and the simulated time at which it was taken [s]."""
-
-    simulated_s: float
-    totals: SwitchTotals
-
-
 class Rates:
     """Rates of every switch between two of its own samples, up to window_s apart [wall time].
 
@@ -89,11 +72,10 @@ class Rates:
     last sample is older than window_s.
     """
 
-    def __init__(self, intended: Intended, clock: SimulatedClock, window_s: float) -> None:
-        self._clock = clock
+    def __init__(self, intended: Intended, window_s: float) -> None:
         self._window_s = window_s
         self._switches_of_rail = intended.switches_of_rail
-        self._points: dict[str, deque[_Point]] = {name: deque() for name in sorted(intended.switches)}
+        self._points: dict[str, deque[SwitchTotals]] = {name: deque() for name in sorted(intended.switches)}
 
     def restart(self) -> None:
         """Compute rates from the newest samples on: what came before was another job's."""
@@ -105,9 +87,9 @@ class Rates:
         """Add totals; the reading that they end with."""
         for name, points in self._points.items():
             switch = totals.switches[name]
-            if switch.sampled_s and (not points or switch.sampled_s > points[-1].totals.sampled_s):
-                points.append(_Point(self._clock.at(switch.sampled_s), switch))
-                while len(points) > 2 and switch.sampled_s - points[0].totals.sampled_s > self._window_s:
+            if switch.sampled_s and (not points or switch.sampled_s > points[-1].sampled_s):
+                points.append(switch)
+                while len(points) > 2 and switch.sampled_s - points[0].sampled_s > self._window_s:
                     points.popleft()
         stale = self._stale(totals)
         return Reading(
@@ -135,8 +117,8 @@ class Rates:
     def _sum(self, counter: Callable[[SwitchTotals], float], switches: Iterable[str] | None = None) -> float | None:
         """The rate of a counter of these switches, or of all, together; None when it is known of none of them."""
         rates = [
-            (counter(points[-1].totals) - counter(points[0].totals)) / seconds
+            (counter(points[-1]) - counter(points[0])) / seconds
             for points in map(self._points.__getitem__, switches or self._points)
-            if len(points) > 1 and (seconds := points[-1].simulated_s - points[0].simulated_s) > 0
+            if len(points) > 1 and (seconds := points[-1].counted_s - points[0].counted_s) > 0
         ]
         return sum(rates) if rates else None

@@ -36,10 +36,12 @@ class Intended:
 class SwitchTotals:
     """Counters of one switch since the first snapshot. rail_bytes: transmitted to hosts, by rail.
 
-    sampled_s: when it took the last sample [s, Unix time]; 0 before the first.
+    sampled_s: when it took the last sample [s, Unix time]; 0 before the first. counted_s: simulated time of the
+    counters [s].
     """
 
     sampled_s: float = 0.0
+    counted_s: float = 0.0
     rail_bytes: Mapping[int, float] = field(default_factory=dict)
     marks: float = 0.0
     pauses: float = 0.0
@@ -89,9 +91,9 @@ class Totals:
     def drops(self) -> float:
         return sum(switch.drops for switch in self.switches.values())
 
-    def sampled_since(self, since_s: float) -> bool:
-        """Whether every switch has taken a sample since then [Unix time]."""
-        return all(switch.sampled_s >= since_s for switch in self.switches.values())
+    def counted_since(self, simulated_s: float) -> bool:
+        """Whether the counters of every switch are of this simulated time, or later."""
+        return all(switch.counted_s >= simulated_s for switch in self.switches.values())
 
 
 _COUNTERS = {
@@ -104,7 +106,8 @@ _DEPTH = "fabric_queue_depth_bytes"
 _PEAK = "fabric_queue_depth_peak_bytes"
 _SENT = "fabric_interface_transmit_bytes_total"
 _SESSION = "fabric_bgp_session_up"
-METRICS = frozenset((*_COUNTERS, _DEPTH, _PEAK, _SENT, _SESSION))
+_COUNTED = "fabric_twin_simulated_seconds_total"
+METRICS = frozenset((*_COUNTERS, _DEPTH, _PEAK, _SENT, _SESSION, _COUNTED))
 """The metrics of switches that totals are made of."""
 
 _ARRIVED = "fabric_collector_last_update_timestamp_seconds"
@@ -123,6 +126,7 @@ class _Counters:
     def __init__(self, rails: Iterable[int]) -> None:
         self.rail_bytes = dict.fromkeys(sorted(rails), 0.0)
         self.sums = dict.fromkeys(_COUNTERS.values(), 0.0)
+        self.counted_s = 0.0
         self._seen: dict[_Key, float] = {}
 
     def rise(self, metric: str, labels: Labels, value: float) -> float:
@@ -178,6 +182,8 @@ class FabricTotals:
                 counters.rail_bytes[rail] += counters.rise(metric, labels, value)
         elif metric in _COUNTERS:
             counters.sums[_COUNTERS[metric]] += counters.rise(metric, labels, value)
+        elif metric == _COUNTED:
+            counters.counted_s = value
         elif metric == _DEPTH:
             gauges["depth"] = max(gauges["depth"], value)
         elif metric == _PEAK:
@@ -193,6 +199,7 @@ class FabricTotals:
         switches = {
             name: SwitchTotals(
                 sampled_s=max(0.0, sampled_s.get(name, 0.0)),
+                counted_s=counters.counted_s,
                 rail_bytes=dict(counters.rail_bytes),
                 **counters.sums,
             )

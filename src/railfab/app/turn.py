@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from railfab.app.rates import SimulatedClock
 from railfab.app.reading import Totals
 from railfab.app.summary import JobSummary
 from railfab.twin.status import TwinStatus
@@ -14,9 +13,8 @@ class Turn:
     before: the last totals before the job started, None when there are none. began_s: when it started [s, simulated].
     """
 
-    def __init__(self, summary: JobSummary, clock: SimulatedClock, before: Totals | None, began_s: float) -> None:
+    def __init__(self, summary: JobSummary, before: Totals | None, began_s: float) -> None:
         self._summary = summary
-        self._clock = clock
         self._before = before
         self._began_s = began_s
         self._ended_s: float | None = None
@@ -48,12 +46,12 @@ class Turn:
 
     def _seconds(self, now: Totals) -> float:
         """Simulated time in which these totals were counted, the mean of all switches that have sent samples."""
-        spans_s = [self._span_s(name, switch.sampled_s) for name, switch in now.switches.items() if switch.sampled_s]
+        spans_s = [self._span_s(name, switch.counted_s) for name, switch in now.switches.items() if switch.sampled_s]
         return max(self._counted_s, sum(spans_s) / len(spans_s)) if spans_s else self._counted_s
 
-    def _span_s(self, name: str, sampled_s: float) -> float:
+    def _span_s(self, name: str, counted_s: float) -> float:
         """From the start of the job, or from the first sample of a switch, which counts nothing, to the last one."""
-        simulated_s = max(self._began_s, self._clock.at(sampled_s))
+        simulated_s = max(self._began_s, counted_s)
         if self._ended_s is not None:
             simulated_s = min(simulated_s, self._ended_s)
         return simulated_s - self._first_s.setdefault(name, simulated_s if self._is_first(name) else self._began_s)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 import threading
 import time
@@ -63,7 +62,7 @@ class Options:
     """jobs: run in turn, turn_s each; None is long enough for the sample interval. for_s: end by itself after so long.
 
     Ports: 0 is any free one. prometheus_port: 0 starts no Prometheus, None takes PROMETHEUS_PORT or any free one.
-    accept: codes of the design's errors that are accepted.
+    cpu: how much of a core the simulation may use. accept: codes of the design's errors that are accepted.
     """
 
     jobs: tuple[Job, ...]
@@ -74,6 +73,7 @@ class Options:
     twin_port: int = 57400
     metrics_port: int = COLLECTOR_PORT
     prometheus_port: int | None = None
+    cpu: float = 1.0
     accept: tuple[DesignCode, ...] = ()
 
     @property
@@ -171,7 +171,9 @@ class _Start:
         """Start everything. Raises _StopRequested when a stop is requested before it has finished."""
         fabric, options = self._fabric, self._options
         self._report(f"starting the twin of {fabric.intent.fabric}")
-        command = twin_command(fabric.path, options.state, port=options.twin_port, accept=options.accept)
+        command = twin_command(
+            fabric.path, options.state, port=options.twin_port, accept=options.accept, cpu=options.cpu
+        )
         twin = children.start("twin", command, options.state / "twin.log", input_for(fabric.path))
         control = self._connect(twin)
         self._deploy()
@@ -261,7 +263,7 @@ class _Run:
         intended = intended_of(fabric)
         self._totals = FabricTotals(intended)
         self._clock = SimulatedClock()
-        self._rates = Rates(intended, self._clock, self._window_s)
+        self._rates = Rates(intended, self._window_s)
         self._history: deque[Reading] = deque(maxlen=HISTORY)
         self._rail_capacity_gbps = rail_capacity_gbps(fabric)
         self._summaries = {job.job: JobSummary(job.job) for job in options.jobs}
@@ -298,7 +300,7 @@ class _Run:
         self._totals.begin_job()
         self._rates.restart()
         self._control.switch_job(job)
-        turn = Turn(self._summaries[job.job], self._clock, self._last, self._read_clock().simulated_s)
+        turn = Turn(self._summaries[job.job], self._last, self._read_clock().simulated_s)
         until_s = time.monotonic() + self._options.job_turn_s
         while time.monotonic() < until_s:
             if self._is_over(stop_requested):
@@ -313,14 +315,14 @@ class _Run:
         self, simulated_s: float, turn: Turn, stop_requested: threading.Event, show: Callable[[Scene], None]
     ) -> bool:
         """Show frames until every switch that answers has sent a sample of this simulated time; false for a stop."""
-        since_s, until_s = math.inf, time.monotonic() + ARRIVES_WITHIN_S
+        has_passed, until_s = False, time.monotonic() + ARRIVES_WITHIN_S
         while time.monotonic() < until_s:
             if self._is_over(stop_requested):
                 return False
-            if self._next_frame(turn, show).sampled_since(since_s):
+            if self._next_frame(turn, show).counted_since(simulated_s):
                 break
-            if math.isinf(since_s) and self._clock.simulated_s >= simulated_s:
-                since_s = time.time()
+            if not has_passed and self._clock.simulated_s >= simulated_s:
+                has_passed = True
                 until_s = time.monotonic() + SETTLE_INTERVALS * self._options.interval_s + self._options.frame_s
         return True
 

@@ -86,6 +86,25 @@ AcceptOption = Annotated[
 STATE_DEFAULT = STATE_DIR
 
 
+def _share_of_a_core(value: float) -> float:
+    """Refuse what is not above 0 and at most 1, `nan` included."""
+    if not 0 < value <= 1:
+        raise typer.BadParameter(f"{value:g} is not above 0 and at most 1, the simulation runs in one thread.")
+    return value
+
+
+CpuOption = Annotated[
+    float,
+    typer.Option(
+        "--cpu",
+        metavar="N",
+        callback=_share_of_a_core,
+        help="How much of a core the simulation may use, such as 0.5; it falls behind the wall clock where that is "
+        "too little.",
+    ),
+]
+
+
 def finite(value: float | None) -> float | None:
     """Refuse `inf` and `nan`, which are numbers to the parser of options."""
     if value is not None and not math.isfinite(value):

@@ -15,6 +15,7 @@ from railfab.cli.common import (
     FOUND,
     STATE_DEFAULT,
     AcceptOption,
+    CpuOption,
     IntentFile,
     Output,
     OutputOption,
@@ -97,6 +98,7 @@ def twin(
     configured: ConfiguredOption = False,
     detach: DetachOption = False,
     new_credentials: NewCredentialsOption = False,
+    cpu: CpuOption = 1.0,
     accept: AcceptOption = None,
 ) -> None:
     """Serve every switch of a fabric as a gNMI target, with a simulation of its traffic behind them, until Ctrl-C.
@@ -118,14 +120,20 @@ def twin(
     stop_at_errors(fabric, accept)
     prepare_simulator()
     if detach:
-        command = twin_command(fabric.path, state, port=port, accept=accept or (), verbose=True)
+        command = twin_command(fabric.path, state, port=port, accept=accept or (), cpu=cpu, verbose=True)
         command += ["--job", str(job)] if job is not None else []
         command += ["--configured"] if configured else []
         command += ["--new-credentials"] if new_credentials else []
         _detach(fabric, state, command)
         return
     served = Twin(
-        fabric, state=state, base_port=port, configured=configured, job=wanted, new_credentials=new_credentials
+        fabric,
+        state=state,
+        base_port=port,
+        configured=configured,
+        job=wanted,
+        new_credentials=new_credentials,
+        cpu=cpu,
     )
     serve(served, started=lambda: _announce(served, wanted))
 

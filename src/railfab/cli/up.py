@@ -14,6 +14,7 @@ from railfab.cli.common import (
     FOUND,
     STATE_DEFAULT,
     AcceptOption,
+    CpuOption,
     IntentFile,
     Output,
     OutputOption,
@@ -102,6 +103,7 @@ def up(
     twin_port: TwinPortOption = 57400,
     metrics_port: MetricsPortOption = COLLECTOR_PORT,
     prometheus_port: PrometheusPortOption = None,
+    cpu: CpuOption = 1.0,
     accept: AcceptOption = None,
     state: StateOption = STATE_DEFAULT,
     output: OutputOption = Output.TABLE,
@@ -122,6 +124,7 @@ def up(
         twin_port=twin_port,
         metrics_port=metrics_port,
         prometheus_port=prometheus_port,
+        cpu=cpu,
         accept=tuple(accept or ()),
     )
     prepare_simulator()

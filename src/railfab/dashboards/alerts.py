@@ -5,11 +5,14 @@ Every alert uses metrics that a platform, the collector or a job provides; other
 
 from __future__ import annotations
 
+from railfab.dashboards.promql import pace, simulated_rate
 from railfab.dashboards.rules import Alert, AlertSeverity
 
 UPLINK_BYTES = "device_interface:fabric_uplink_transmit_bytes:rate5m"
 RAIL_BYTES = "rail:fabric_transmit_bytes:rate1m"
 PORT = "{{ $labels.device }} {{ $labels.interface }}"
+SLOW_PACE = 0.25
+"""A twin that simulates less than this share of real time takes minutes for what takes seconds."""
 PERCENT = "{{ $value | humanizePercentage }}"
 
 PFC = (
@@ -145,7 +148,7 @@ LOAD = (
     Alert(
         alert="FabricUplinkOversubscribed",
         expr=(
-            "sum by (device) (rate(fabric_interface_receive_bytes_total[5m])\n"
+            f"sum by (device) ({simulated_rate('fabric_interface_receive_bytes_total', '5m')}\n"
             '  * on (device, interface) group_left () fabric_interface_info{link="host"})\n'
             "/ on (device) sum by (device) (\n"
             "  (fabric_interface_speed_bytes_per_second and fabric_interface_oper_up == 1)\n"
@@ -261,5 +264,20 @@ OBSERVATION = (
     ),
 )
 
-ALERTS: tuple[Alert, ...] = (*PFC, *LOAD, *LINKS, *OBSERVATION)
+TWIN = (
+    Alert(
+        alert="FabricTwinSlow",
+        expr=f"avg({pace('1m')}) < {SLOW_PACE}",
+        lasting="2m",
+        severity=AlertSeverity.WARNING,
+        summary=f"the twin simulates {PERCENT} of real time",
+        description=(
+            "Rates are those of a simulated second and remain right, but what happens in the twin takes longer, and"
+            " alerts that wait count real time. Use a smaller fabric or job, raise --cpu of `railfab twin` or"
+            " `railfab up`, or end other programs on this machine."
+        ),
+    ),
+)
+
+ALERTS: tuple[Alert, ...] = (*PFC, *LOAD, *LINKS, *OBSERVATION, *TWIN)
 """Every alert."""

@@ -8,7 +8,7 @@ from grafana_foundation_sdk.builders import dashboard, stat, table, timeseries
 from grafana_foundation_sdk.models.dashboard import Dashboard, DashboardCursorSync
 
 from railfab.dashboards.panels import GREEN, ORANGE, RED, Query, Text, graph, limited, listing, tile, value_names
-from railfab.dashboards.promql import growth, peak, signal, unit
+from railfab.dashboards.promql import growth, pace, peak, signal, unit
 
 UID = "railfab-overview"
 STALE_AFTER_S = 60
@@ -37,7 +37,7 @@ def overview_board() -> Dashboard:
     board.description("Health, load, congestion, sessions and alerts of the fabric.").refresh("10s").timezone("browser")
     board.time("now-30m", "now").tooltip(DashboardCursorSync.CROSSHAIR)
     board.with_variable(dashboard.DatasourceVariable("datasource").label("Prometheus").type("prometheus"))
-    panels: tuple[AnyPanel, ...] = (*_state(), *_load(), *_congestion(), *_tables())
+    panels: tuple[AnyPanel, ...] = (*_state(), *_load(), *_congestion(), *_tables(), *_pace())
     for number, panel in enumerate(panels, start=1):
         board.with_panel(panel.id(number))
     return board.build()
@@ -143,6 +143,20 @@ def _load() -> Iterator[timeseries.Panel]:
             unit=unit(QUEUE_PEAK),
         ),
         Query(f"max by (device, queue) ({peak(QUEUE_PEAK)})", "{{device}} {{queue}}"),
+    )
+
+
+def _pace() -> Iterator[timeseries.Panel]:
+    yield graph(
+        Text(
+            title="Pace of the twin",
+            description="Simulated seconds a second. Rates are those of a simulated second, so that a twin that falls"
+            " behind shows the rates of the fabric. Hardware has no pace.",
+            unit="percentunit",
+            empty="no twin",
+        ),
+        Query(f"avg({pace('$__rate_interval')})", "pace"),
+        width=24,
     )
 
 

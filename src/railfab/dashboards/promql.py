@@ -16,10 +16,25 @@ def selector(name: str, **equal: str) -> str:
     return f"{name}{{{matchers}}}" if matchers else name
 
 
+def pace(window: str) -> str:
+    """Simulated seconds a second of each device; there is none of hardware."""
+    return f'rate(fabric_twin_simulated_seconds_total{{device!=""}}[{window}])'
+
+
+def simulated_rate(name: str, window: str, **equal: str) -> str:
+    """The rate of a counter by device; of a device of a twin, a simulated second.
+
+    A twin that falls behind counts less in a second, but not in a simulated one. Counters and simulated time come from
+    the device in one sample, so that what is lost in between is lost in both. One that simulates nothing has no pace.
+    """
+    rate = f"rate({selector(name, **equal)}[{window}])"
+    return f"({rate} / on (device) group_left () ({pace(window)} > 0) or {rate})"
+
+
 def signal(name: str, **equal: str) -> str:
     """Expression for a graph: the rate of a counter, the value of any other metric."""
     if metric(name).kind is Kind.COUNTER:
-        return f"rate({selector(name, **equal)}[$__rate_interval])"
+        return simulated_rate(name, "$__rate_interval", **equal)
     return selector(name, **equal)
 
 

@@ -1,25 +1,30 @@
 """Recording rules for expressions that boards and alerts use often. Named level:metric:operations.
 
-Topology labels are joined from the info metric of the design by device and interface.
+Topology labels are joined from the info metric of the design by device and interface. Rates of a twin are those of a
+simulated second.
 """
 
 from __future__ import annotations
 
+from railfab.dashboards.promql import simulated_rate
 from railfab.dashboards.rules import RecordingRule
 
 PORT = ("device", "interface")
 UPLINKS = 'on (device, interface) group_left () fabric_interface_info{link="uplink"}'
+TRANSMIT_1M = simulated_rate("fabric_interface_transmit_bytes_total", "1m")
 HOST_PORTS = 'on (device, interface) group_left (rail) fabric_interface_info{link="host"}'
 
 RECORDING: tuple[RecordingRule, ...] = (
     RecordingRule(
         record="device_interface:fabric_transmit_utilization:ratio_rate1m",
-        expr="rate(fabric_interface_transmit_bytes_total[1m]) / fabric_interface_speed_bytes_per_second",
+        expr=f"{TRANSMIT_1M} / fabric_interface_speed_bytes_per_second",
         labels=PORT,
     ),
     RecordingRule(
         record="device_interface:fabric_receive_utilization:ratio_rate1m",
-        expr="rate(fabric_interface_receive_bytes_total[1m]) / fabric_interface_speed_bytes_per_second",
+        expr=(
+            f"{simulated_rate('fabric_interface_receive_bytes_total', '1m')} / fabric_interface_speed_bytes_per_second"
+        ),
         labels=PORT,
     ),
     RecordingRule(
@@ -29,27 +34,27 @@ RECORDING: tuple[RecordingRule, ...] = (
     ),
     RecordingRule(  # the estimate is an upper bound and may exceed 1
         record="device_interface_priority:fabric_pfc_paused_estimated:ratio_rate1m",
-        expr="clamp_max(rate(fabric_pfc_receive_pause_estimated_seconds_total[1m]), 1)",
+        expr=f"clamp_max({simulated_rate('fabric_pfc_receive_pause_estimated_seconds_total', '1m')}, 1)",
         labels=(*PORT, "priority"),
     ),
     RecordingRule(
         record="device:fabric_pfc_transmit_frames:rate1m",
-        expr="sum by (device) (rate(fabric_pfc_transmit_frames_total[1m]))",
+        expr=f"sum by (device) ({simulated_rate('fabric_pfc_transmit_frames_total', '1m')})",
         labels=("device",),
     ),
     RecordingRule(
         record="device:fabric_pfc_receive_frames:rate1m",
-        expr="sum by (device) (rate(fabric_pfc_receive_frames_total[1m]))",
+        expr=f"sum by (device) ({simulated_rate('fabric_pfc_receive_frames_total', '1m')})",
         labels=("device",),
     ),
     RecordingRule(
         record="rail:fabric_transmit_bytes:rate1m",
-        expr=f"sum by (rail) (rate(fabric_interface_transmit_bytes_total[1m]) * {HOST_PORTS})",
+        expr=f"sum by (rail) ({TRANSMIT_1M} * {HOST_PORTS})",
         labels=("rail",),
     ),
     RecordingRule(
         record="device_interface:fabric_uplink_transmit_bytes:rate5m",
-        expr=f"rate(fabric_interface_transmit_bytes_total[5m]) * {UPLINKS}",
+        expr=f"{simulated_rate('fabric_interface_transmit_bytes_total', '5m')} * {UPLINKS}",
         labels=PORT,
     ),
     RecordingRule(  # coefficient of variation; no value for a device with almost no traffic

@@ -7,15 +7,18 @@ from railfab.platforms.interface_templates import InterfaceTemplates
 from railfab.platforms.registry import platform, platform_names
 from railfab.platforms.session import ChangeName, Identity, Pending, Running, Session, Staged, Verb
 from railfab.platforms.telemetry_map import (
+    SIMULATED_TIME,
     Confidence,
     SubscriptionMode,
     TelemetryMap,
     TelemetryRule,
     TelemetrySubscription,
+    of_twin,
 )
 from railfab.platforms.twin_face import Datastore, Tree, TwinFace, VirtualDevice, VirtualSession
 
 __all__ = [
+    "SIMULATED_TIME",
     "Capabilities",
     "ChangeName",
     "Confidence",
@@ -43,6 +46,7 @@ __all__ = [
     "VirtualDevice",
     "VirtualSession",
     "admit",
+    "of_twin",
     "platform",
     "platform_names",
 ]

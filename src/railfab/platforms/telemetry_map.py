@@ -1,9 +1,9 @@
-"""The face `telemetry` of a platform: native gNMI paths, and the metrics that they carry."""
+"""The face `telemetry` of a platform: native gNMI paths, and the metrics that they carry; and that of every twin."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
@@ -70,3 +70,26 @@ class TelemetryMap:
 
     rules: tuple[TelemetryRule, ...]
     subscriptions: tuple[TelemetrySubscription, ...]
+
+
+SIMULATED_TIME = "/railfab-twin/simulated-time"
+"""Leaf of a virtual switch of any platform: simulated time of its counters [ns]."""
+
+_TWIN_RULE = TelemetryRule(
+    path=SIMULATED_TIME,
+    metric="fabric_twin_simulated_seconds_total",
+    encoding="uint64",
+    confidence=Confidence.VERIFIED,
+    labels={},
+    scale=1e-9,
+)
+
+
+def of_twin(telemetry: TelemetryMap) -> TelemetryMap:
+    """The map of a platform's virtual switches: theirs, and the simulated time, sampled together with the counters."""
+    subscription = TelemetrySubscription(path=SIMULATED_TIME, mode=SubscriptionMode.SAMPLE)
+    return replace(
+        telemetry,
+        rules=(*telemetry.rules, _TWIN_RULE),
+        subscriptions=(*telemetry.subscriptions, subscription),
+    )

@@ -15,7 +15,7 @@ from prometheus_client import CollectorRegistry
 from railfab.endpoints import Credentials, Endpoint, Endpoints, read_credentials
 from railfab.errors import EndpointError, RailfabError, raise_all
 from railfab.gnmi.tls import address_of, context_of
-from railfab.platforms import TelemetryMap, platform, platform_names
+from railfab.platforms import TelemetryMap, of_twin, platform, platform_names
 from railfab.telemetry.exposition import FabricCollector, Snapshot
 from railfab.telemetry.health import State
 from railfab.telemetry.intended import intended_series, switch_names
@@ -158,7 +158,8 @@ def _telemetry_maps(endpoints: Endpoints) -> dict[str, TelemetryMap]:
     known = [name for name in used if name in platform_names()]
     if used and not known:
         platform(next(iter(used)))
-    return {name: platform(name).telemetry for name in known}
+    maps = {name: platform(name).telemetry for name in known}
+    return {name: of_twin(held) for name, held in maps.items()} if endpoints.backend == "twin" else maps
 
 
 def _read_all_credentials(topology: Topology, endpoints: Endpoints) -> dict[str, Credentials]:

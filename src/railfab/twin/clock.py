@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 
+from railfab.twin.time_stamps import TimeStamps
 from railfab.units import NS_PER_MS, NS_PER_S
 
 logger = logging.getLogger(__name__)
@@ -15,8 +16,8 @@ TICK_NS = 50 * NS_PER_MS
 """Interval in which simulated time catches up with the wall clock [ns]."""
 STEP_NS = 5 * NS_PER_MS
 """Length of one step of simulated time [ns]."""
-MOST_BEHIND_NS = 500 * NS_PER_MS
-"""Delay that simulated time catches up; a longer one is lost in part, and counted [ns]."""
+LEAST_REST_NS = NS_PER_MS
+"""Shorter rests are put off until they add up [ns]."""
 
 
 class Clock:
@@ -24,22 +25,34 @@ class Clock:
 
     advance: lets this much simulated time pass [ns]. recover: called after an exception of `advance`; the simulation
     continues from there. An exception in the first step after it stops simulated time for good.
+    cpu: share of a core that the simulation may use, above 0 and at most 1. What counts is its own CPU time: other
+    programs that compete for the cores take nothing from the share.
 
-    Time moves in equal steps. After a step that was slower than real time the clock rests as long as the step took: a
-    simulation that is slower than real time takes half a core and slips, instead of a whole one.
-    simulated_ns, slipped_ns: simulated time, and wall time left out. failure: what `advance` raised last, empty when
-    nothing.
+    Time moves in equal steps.
+    simulated_ns: simulated time. stamps: the time stamps of what was counted. failure: what `advance` raised last,
+    empty when nothing.
     """
 
-    def __init__(self, advance: Callable[[int], None], recover: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self, advance: Callable[[int], None], recover: Callable[[], None] = lambda: None, *, cpu: float = 1.0
+    ) -> None:
         self._advance, self._recover = advance, recover
+        self._cpu = cpu
         self._stop_requested = threading.Event()
         self._thread = threading.Thread(target=self._run, name="railfab-clock", daemon=True)
-        self._start_ns = 0
         self._recovered = self._stopped = False
-        self.simulated_ns = 0
-        self.slipped_ns = 0
+        self._free_ns = 0
+        self.stamps = TimeStamps()
         self.failure = ""
+
+    @property
+    def simulated_ns(self) -> int:
+        return self.stamps.simulated_ns
+
+    @property
+    def slipped_ns(self) -> int:
+        """Wall time that was left out [ns]."""
+        return self.stamps.slipped_ns
 
     @property
     def stopped(self) -> bool:
@@ -55,34 +68,32 @@ class Clock:
         self._thread.join()
 
     def _run(self) -> None:
-        self._start_ns = time.monotonic_ns()
+        self.stamps.start()
         while not self._stop_requested.wait(TICK_NS / NS_PER_S):
-            while self._behind_ns() >= STEP_NS and not self._stop_requested.is_set():
-                took_ns = self._step()
-                if took_ns is None:
+            while self.stamps.behind_ns() >= STEP_NS and not self._stop_requested.is_set():
+                if not self._step():
                     return
-                if took_ns > STEP_NS:
-                    self._stop_requested.wait(took_ns / NS_PER_S)
 
-    def _behind_ns(self) -> int:
-        """Delay of simulated time against the wall clock, at most MOST_BEHIND_NS: the rest is lost here."""
-        behind_ns = time.monotonic_ns() - self._start_ns - self.simulated_ns - self.slipped_ns
-        lost_ns = max(0, behind_ns - MOST_BEHIND_NS)
-        self.slipped_ns += lost_ns
-        return behind_ns - lost_ns
-
-    def _step(self) -> int | None:
-        """Pass one step; how long it took on the wall [ns], None when simulated time has stopped for good."""
-        began_ns = time.monotonic_ns()
+    def _step(self) -> bool:
+        """Pass one step, and rest for the share of a core; false when simulated time has stopped for good."""
+        began_ns, cpu_ns = time.monotonic_ns(), time.thread_time_ns()
         try:
             self._advance(STEP_NS)
         except Exception as error:  # noqa: BLE001 - whatever it is, the switches go on answering
             if not self._take_failure(error):
-                return None
+                return False
         else:
             self._recovered = False
-        self.simulated_ns += STEP_NS
-        return time.monotonic_ns() - began_ns
+        self.stamps.pass_time(STEP_NS)
+        self._rest(began_ns, time.thread_time_ns() - cpu_ns)
+        return True
+
+    def _rest(self, began_ns: int, cpu_ns: int) -> None:
+        """Wait until this CPU time, used since then, is the share of the wall time."""
+        self._free_ns = max(self._free_ns, began_ns) + round(cpu_ns / self._cpu)
+        rest_ns = self._free_ns - time.monotonic_ns()
+        if rest_ns > LEAST_REST_NS:
+            self._stop_requested.wait(rest_ns / NS_PER_S)
 
     def _take_failure(self, error: Exception) -> bool:
         """Note what the simulation raised, and have it recover; false when it did not."""

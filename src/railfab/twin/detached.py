@@ -36,12 +36,18 @@ class FoundTwin:
 
 
 def twin_command(
-    intent: Path, state: Path, *, port: int, accept: Sequence[DesignCode] = (), verbose: bool = False
+    intent: Path,
+    state: Path,
+    *,
+    port: int,
+    accept: Sequence[DesignCode] = (),
+    cpu: float = 1.0,
+    verbose: bool = False,
 ) -> list[str]:
     """The command that serves a twin; further options can follow it."""
     railfab = [sys.executable, "-m", "railfab", *(["--verbose"] if verbose else [])]
     accepted = [f"--accept={code}" for code in accept]
-    return [*railfab, "twin", str(intent), "--state", str(state), "--port", str(port), *accepted]
+    return [*railfab, "twin", str(intent), "--state", str(state), "--port", str(port), f"--cpu={cpu}", *accepted]
 
 
 def start_detached(command: Sequence[str], state: Path, fabric: str, intent: bytes | None = None) -> TwinStatus:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import accumulate
 
 from prometheus_client import CollectorRegistry
@@ -111,16 +111,20 @@ def _only_collective(job: Job) -> Collective | None:
 
 
 class TwinMetrics(Collector):
-    """Lag of simulated time behind the wall clock, and the error that stopped the simulation."""
+    """Lag of simulated time behind the wall clock, and the error that stopped the simulation.
 
-    def __init__(self, clock: Clock, fabric: str) -> None:
+    counted_ns: simulated time of the counters that the switches show [ns].
+    """
+
+    def __init__(self, clock: Clock, fabric: str, counted_ns: Callable[[], int]) -> None:
         self._clock = clock
         self._fabric = fabric
+        self._counted_ns = counted_ns
 
     def collect(self) -> Iterator[Metric]:
-        for name, value_ns in (("simulated", self._clock.simulated_ns), ("slipped", self._clock.slipped_ns)):
+        for name, value_ns in (("simulated", self._counted_ns()), ("slipped", self._clock.slipped_ns)):
             entry = metric(f"fabric_twin_{name}_seconds_total")
-            family = CounterMetricFamily(entry.name, entry.help, labels=entry.labels)
+            family = CounterMetricFamily(entry.name, entry.help, labels=("fabric",))
             family.add_metric((self._fabric,), value_ns / NS_PER_S)
             yield family
         entry = metric("fabric_twin_failure_info")

@@ -41,16 +41,22 @@ SLICE_NS, BUSY_SLICE_NS = 20 * NS_PER_MS, NS_PER_MS
 
 PUBLISH_S = 0.05
 """Maximum age of the published counters while the simulation runs without a pause and they are read [s]."""
+UNREAD_PUBLISH_S = 0.3
+"""The same while they are not read: the first reader does not wait for newer ones, and is not shown older ones [s]."""
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A published state, its counters and its job, for readers. Immutable."""
+    """A published state, its counters and its job, for readers. Immutable.
+
+    simulated_ns: simulated time of the counters.
+    """
 
     state: ForwardingState
     transitions: TransitionCounters
     ports: Arrays
     counters: Arrays
+    simulated_ns: int
     job: JobStatus
 
     def arrays(self) -> Arrays:
@@ -182,7 +188,7 @@ class LiveFabric:
     def observed(self, name: str, max_age_s: float) -> ObservedSwitch:
         """The samples of a switch as one array, and its sessions. max_age_s: of its counters; states are present."""
         published = self._newest(max_age_s)
-        return self._samples_of(name, published).observed(published.arrays())
+        return self._samples_of(name, published).observed(published.arrays(), published.simulated_ns)
 
     def _samples_of(self, name: str, published: Published) -> SwitchSamples:
         self._known_switch(name)
@@ -202,6 +208,10 @@ class LiveFabric:
     def counted_job(self) -> JobStatus:
         """The job as of the last step, without a publication; for the thread that calls `advance` alone."""
         return self._job_status()
+
+    def counted_ns(self) -> int:
+        """Simulated time of the newest counters [ns]."""
+        return self._newest().simulated_ns
 
     def state(self) -> ForwardingState:
         """The state that was published last."""
@@ -230,7 +240,7 @@ class LiveFabric:
         with self._simulation.held():
             self._state, self._ports, self._transitions = after, ports, transitions
             self._keep_error(self._reroute)
-            self._replace_published(self._published.counters)
+            self._replace_published(self._published.counters, self._published.simulated_ns)
             self._behind = True
 
     def _reroute(self) -> None:
@@ -304,18 +314,18 @@ class LiveFabric:
         return self._clock_ns + (BUSY_SLICE_NS if self._engine.active() else SLICE_NS)
 
     def _publication_due(self) -> bool:
-        return self._read and time.monotonic() - self._published_s >= PUBLISH_S
+        return time.monotonic() - self._published_s >= (PUBLISH_S if self._read else UNREAD_PUBLISH_S)
 
     def _publish(self) -> Published:
         """Publish everything as it is now."""
         self._behind, self._read = False, False
         self._published_s = time.monotonic()
-        return self._replace_published(self._readings.arrays())
+        return self._replace_published(self._readings.arrays(), self._clock_ns)
 
-    def _replace_published(self, counters: Arrays) -> Published:
+    def _replace_published(self, counters: Arrays, counted_ns: int) -> Published:
         """Publish the present state. After a failure of the engine the last status of the job stays."""
         job = self._job_status() if self._engine_error is None else self._published.job
-        self._published = Published(self._state, self._transitions, self._ports, counters, job)
+        self._published = Published(self._state, self._transitions, self._ports, counters, counted_ns, job)
         return self._published
 
     def _job_status(self) -> JobStatus:

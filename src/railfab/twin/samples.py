@@ -90,11 +90,15 @@ _HEADROOM = {
 
 
 class ObservedSwitch(NamedTuple):
-    """The present state of a switch. series: the same object as long as it has the same series."""
+    """The present state of a switch. series: the same object as long as it has the same series.
+
+    simulated_ns: simulated time of the counters.
+    """
 
     series: tuple[Series, ...]
     values: Values
     sessions: tuple[BgpSession, ...]
+    simulated_ns: int
 
 
 @dataclass(slots=True)
@@ -114,10 +118,10 @@ class SwitchSamples:
     def samples(self, arrays: Arrays) -> list[Sample]:
         return [*(sample for family in self.families for sample in family.read(arrays)), *self.states]
 
-    def observed(self, arrays: Arrays) -> ObservedSwitch:
+    def observed(self, arrays: Arrays, simulated_ns: int) -> ObservedSwitch:
         counted = [arrays[family.source][family.places] for family in self.families]
         stated = np.array([sample.value for sample in self.states])
-        return ObservedSwitch(self.series, np.concatenate([*counted, stated]), self.sessions)
+        return ObservedSwitch(self.series, np.concatenate([*counted, stated]), self.sessions, simulated_ns)
 
 
 def switch_samples(

@@ -47,7 +47,8 @@ class Twin:
 
     base_port: of the first switch in the topology's order; 0 gives every switch any free port. configured: start with
     the rendered configurations instead of factory ones. job: what the hosts run from the start. new_credentials: do
-    not use the password and the CA of the fabric's last twin in `state` again.
+    not use the password and the CA of the fabric's last twin in `state` again. cpu: share of a core that the simulation
+    may use, above 0 and at most 1.
     Entering raises LabError when a twin of the fabric runs, DeviceError when a port is in use, UnsupportedFeature for a
     platform that the twin does not serve. An exception in the simulation stops the job; the switches go on.
     """
@@ -63,6 +64,7 @@ class Twin:
         job: Job | None = None,
         seed: int = 1,
         new_credentials: bool = False,
+        cpu: float = 1.0,
     ) -> None:
         self.design = design
         self.credentials: Credentials
@@ -75,7 +77,7 @@ class Twin:
         self._new_credentials = new_credentials
         self._first_job = job
         self._live = LiveFabric(design.topology, marking=_marking(design, seed))
-        self._clock = Clock(self._advance, self._live.recover)
+        self._clock = Clock(self._advance, self._live.recover, cpu=cpu)
         self._switches: dict[str, VirtualSwitch] = {}
         self._servers: dict[str, GnmiServer] = {}
         self._ssh: dict[str, SwitchSsh] = {}
@@ -204,7 +206,15 @@ class Twin:
         for model in self.design.models.values():
             system, face = platform(model.platform), _face(model)
             tree = system.render(model)
-            switch = VirtualSwitch(model.name, system, face, tree, apply=self._apply, observe=self._observe)
+            switch = VirtualSwitch(
+                model.name,
+                system,
+                face,
+                tree,
+                apply=self._apply,
+                observe=self._observe,
+                stamp=self._clock.stamps.stamp_ns,
+            )
             self._switches[model.name] = switch
             if self._configured and (loaded := switch.load(tree)) is not None:
                 models[model.name] = loaded
@@ -241,7 +251,7 @@ class Twin:
             write_private(files.known_hosts, "".join(served.known_hosts_line() for served in self._ssh.values()))
 
     def _start_control(self, stack: ExitStack, files: TwinFiles) -> None:
-        metrics = registry(self._job_metrics, TwinMetrics(self._clock, self.fabric))
+        metrics = registry(self._job_metrics, TwinMetrics(self._clock, self.fabric, self._live.counted_ns))
         server = stack.enter_context(ControlServer(self, metrics))
         self.control = Control(self.fabric, server.url, server.token)
         write_private(files.control, json.dumps({"url": server.url, "token": server.token}) + "\n")

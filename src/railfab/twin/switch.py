@@ -19,7 +19,8 @@ from railfab.gnmi.extensions import ExtensionUnsupported
 from railfab.gnmi.leaves import Layout
 from railfab.gnmi.paths import Element, elements, to_text_elements
 from railfab.gnmi.target import Commit, DataType, Edit, Found, Leaf, Model, PathNotFound, Selected, nest
-from railfab.platforms import Datastore, Platform, Tree, TwinFace, VirtualSession
+from railfab.gnmi.values import Uint64
+from railfab.platforms import SIMULATED_TIME, Datastore, Platform, Tree, TwinFace, VirtualSession
 from railfab.twin.encoder import Encoded, Encoder
 from railfab.twin.observed import observed_state
 from railfab.twin.samples import ObservedSwitch
@@ -39,6 +40,9 @@ Raises RailfabError."""
 
 Observe = Callable[[str], ObservedSwitch]
 """Reads the state of a switch without waiting for a lock."""
+
+Stamp = Callable[[int], int]
+"""The time stamp of what had been counted at a simulated time; both in ns."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,17 +109,26 @@ class VirtualSwitch:
     change_age_s = math.inf
 
     def __init__(
-        self, name: str, platform: Platform, face: TwinFace, rendered: Tree, *, apply: Apply, observe: Observe
+        self,
+        name: str,
+        platform: Platform,
+        face: TwinFace,
+        rendered: Tree,
+        *,
+        apply: Apply,
+        observe: Observe,
+        stamp: Stamp,
     ) -> None:
         self.name = name
         self._face = face
         self._apply = apply
         self._observe = observe
+        self._stamp = stamp
         self._store = face.datastore(name, rendered)
         self._encoder = Encoder(platform.telemetry, partial(face.wildcard, name))
         self._sessions = _OtherLeaves(partial(_leaves_of_sessions, face, name))
         self._commit_leaves = _OtherLeaves(face.commits or (lambda _: {}))
-        self._facts = tuple(Leaf(elements(path)) for path in face.facts)
+        self._facts = tuple(Leaf(elements(path)) for path in (*face.facts, SIMULATED_TIME))
         self._commits = ConfirmedCommits(name, self._run, self.touch)
         self._change: object = object()
         self._view: SwitchView | None = None
@@ -207,18 +220,14 @@ class VirtualSwitch:
         return view if fresh else None
 
     def refresh(self) -> SwitchView:
-        change, configuration, read_s, timestamp_ns = (
-            self._change,
-            self._store.running,
-            time.monotonic(),
-            time.time_ns(),
-        )
+        change, configuration, read_s = self._change, self._store.running, time.monotonic()
         observed = self._observe(self.name)
+        timestamp_ns = self._stamp(observed.simulated_ns)
         encoded = self._encoder.encode(observed.series, observed.values)
         updates = (self._sessions.update(observed.sessions), self._commit_leaves.update(self._commits.records()))
         layout = self._laid_out(configuration, encoded, any(updates))
         others = (self._sessions.values, self._commit_leaves.values, self._face.facts.values())
-        values = [*encoded.values, *chain.from_iterable(others)]
+        values = [*encoded.values, *chain.from_iterable(others), Uint64(observed.simulated_ns)]
         self._view = SwitchView(self.name, self._store, layout, values, timestamp_ns, read_s, change)
         return self._view
 
