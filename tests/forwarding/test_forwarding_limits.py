@@ -1,15 +1,19 @@
-"""What cannot be computed is refused by its name, in one line, and nothing changes."""
+"""What convergence does not compute: an intent is refused by its name, a switch keeps it and says so."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from ipaddress import IPv4Address
 
 import pytest
 from tests.forwarding.fabrics import (
     LEAF,
+    SPINE,
     deployed,
     model,
     permitting,
+    planned,
+    session,
     with_bgp,
     with_neighbors,
     with_policy,
@@ -31,7 +35,9 @@ from railfab.device import (
     VlanMembership,
     Vtep,
 )
-from railfab.errors import ConfigError, Problems, RailfabError, UnsupportedFeature
+from railfab.errors import Problems, UnsupportedFeature
+from railfab.forwarding import refuse
+from railfab.twin.live import LiveFabric
 
 PORT, UPLINK = "ethernet-1/1/1", "ethernet-1/32"
 
@@ -63,73 +69,104 @@ REFUSED = {
     f"{LEAF} {PORT}: the twin does not compute VRFs, here blue. {USE_DEFAULT}": with_port(
         model(LEAF), PORT, lambda port: replace(port, network_instance="blue")
     ),
-    f"{LEAF}: BGP neighbour {UPLINK}: the twin does not compute VRFs, here blue. {USE_DEFAULT}": with_uplink(
+    f"{LEAF} BGP neighbour {UPLINK}: the twin does not compute VRFs, here blue. {USE_DEFAULT}": with_uplink(
         network_instance="blue"
     ),
-    f"{LEAF}: BGP neighbour {UPLINK}: the twin does not compute EVPN. Use IPv4 and IPv6 unicast.": with_uplink(
+    f"{LEAF} BGP neighbour {UPLINK}: the twin does not compute EVPN. Use IPv4 and IPv6 unicast.": with_uplink(
         families=(Family.IPV4, Family.EVPN)
     ),
     (
-        f"{LEAF}: BGP neighbour {UPLINK}: the twin does not compute sessions over several hops. "
+        f"{LEAF} BGP neighbour 10.255.9.9: the twin does not compute sessions over several hops. "
         "Use a directly connected neighbour."
-    ): with_uplink(multihop_ttl=3),
+    ): with_uplink(peer=IPv4Address("10.255.9.9"), multihop_ttl=3),
     (
-        f"{LEAF}: BGP neighbour {UPLINK}: the twin does not compute sessions from another interface. "
+        f"{LEAF} BGP neighbour {UPLINK}: the twin does not compute sessions from another interface. "
         "Leave the update source out."
     ): with_uplink(update_source=LOOPBACK),
     (
-        f"{LEAF}: policy tested: the twin does not compute local preference 200. "
-        "Prepend the AS path, or use the community graceful-shutdown."
-    ): importing(set_local_preference=200),
-    f"{LEAF}: policy tested: '(' is no regular expression: missing ), unterminated subpattern at position 0. Correct"
-    " the AS path.": importing(as_path="("),
-    f"{LEAF}: MLAG: the twin does not compute MLAG. Use routed ports.": replace(
+        f"{LEAF} policy tested: the twin does not compute '(', which is no regular expression: missing ), unterminated "
+        "subpattern at position 0. Correct the AS path."
+    ): importing(as_path="("),
+    f"{LEAF}: the twin does not compute MLAG. Use routed ports.": replace(
         model(LEAF), mlag=Mlag(domain="pair", peer_link="lag1")
     ),
-    f"{LEAF}: VTEP: the twin does not compute VXLAN. Use routed ports.": replace(
+    f"{LEAF}: the twin does not compute VXLAN. Use routed ports.": replace(
         model(LEAF), vtep=Vtep(source=LOOPBACK, address=POD[1])
     ),
-    f"{LEAF}: aggregate {POD}: the twin does not compute VRFs, here blue. {USE_DEFAULT}": with_bgp(
+    f"{LEAF} aggregate {POD}: the twin does not compute VRFs, here blue. {USE_DEFAULT}": with_bgp(
         model(LEAF), lambda bgp: replace(bgp, aggregates=(Aggregate(prefix=POD, network_instance="blue"),))
     ),
-    f"{LEAF}: class default: there is no priority 8. Use priorities 0 to 7.": with_qos(
+    f"{LEAF} class default: the twin does not compute priority 8. Use priorities 0 to 7.": with_qos(
         model(LEAF), lambda qos: replace(qos, classes=(replace(qos.classes[0], pfc_priority=8), *qos.classes[1:]))
     ),
-    f"{LEAF}: class default: there is no queue 9. Use queues 0 to 7.": with_qos(
+    f"{LEAF} class default: the twin does not compute queue 9. Use queues 0 to 7.": with_qos(
         model(LEAF), lambda qos: replace(qos, classes=(replace(qos.classes[0], queue=9), *qos.classes[1:]))
     ),
 }
 
 
 @pytest.mark.parametrize("text", REFUSED)
-def test_a_configuration_that_cannot_be_computed_is_refused_and_changes_nothing(text: str) -> None:
-    fabric = deployed()
-    before = fabric.state()
-    with pytest.raises((UnsupportedFeature, ConfigError)) as caught:
-        fabric.configure(LEAF, REFUSED[text])
+def test_an_intent_that_is_not_computed_is_refused(text: str) -> None:
+    with pytest.raises(UnsupportedFeature) as caught:
+        refuse(REFUSED[text])
     assert str(caught.value) == text
-    assert fabric.state() is before
 
 
-def test_everything_that_is_refused_is_reported_together() -> None:
-    both = replace(with_uplink(multihop_ttl=3), mlag=Mlag(domain="pair", peer_link="lag1"))
+@pytest.mark.parametrize("text", REFUSED)
+def test_a_switch_keeps_what_is_not_computed_and_says_so(fabric: LiveFabric, text: str) -> None:
+    """It has no effect elsewhere, and none that is left after it is gone."""
+    before = seen(fabric)
+    fabric.configure(LEAF, REFUSED[text])
+    state = fabric.state()
+    assert len(state.routing.begin) > 1
+    assert state.network.rate_gbps.shape == (len(state.links.near),)
+    assert fabric.uncomputed(LEAF)
+    assert all(fabric.samples(name) for name in (LEAF, SPINE))
+    fabric.configure(LEAF, model(LEAF))
+    assert (seen(fabric), fabric.uncomputed(LEAF)) == (before, ())
+
+
+def seen(fabric: LiveFabric) -> list[object]:
+    """What the sessions of the switches and their routes are."""
+    return [fabric.sessions(name) for name in planned()[1]]
+
+
+@pytest.fixture(scope="module")
+def fabric() -> LiveFabric:
+    return deployed()
+
+
+def test_everything_that_an_intent_lacks_is_reported_together() -> None:
+    both = replace(with_uplink(families=(Family.EVPN,)), mlag=Mlag(domain="pair", peer_link="lag1"))
     with pytest.raises(Problems) as caught:
-        deployed().configure(LEAF, both)
-    assert "several hops" in str(caught.value)
+        refuse(both)
+    assert "EVPN" in str(caught.value)
     assert "MLAG" in str(caught.value)
 
 
 @pytest.mark.parametrize(
     "accepted",
     [
-        importing(communities=("graceful-shutdown",), set_local_preference=0),
+        importing(set_local_preference=200),
         *(replace(model(LEAF), load_balancing=LoadBalancing(mode=mode)) for mode in BalancingMode),
         with_uplink(update_source=UPLINK),
+        with_uplink(multihop_ttl=3),
     ],
 )
-def test_what_changes_nothing_beside_it_is_accepted(accepted: DeviceModel) -> None:
-    fabric = deployed()
-    try:
-        fabric.configure(LEAF, accepted)
-    except RailfabError as error:
-        pytest.fail(str(error))
+def test_what_is_computed_is_not_named(accepted: DeviceModel) -> None:
+    refuse(accepted)
+
+
+@pytest.mark.parametrize(
+    ("settings", "state", "received"),
+    [({"update_source": LOOPBACK}, "active", 0), ({"families": (Family.EVPN,)}, "established", 0)],
+    ids=["from the loopback", "EVPN alone"],
+)
+def test_a_session_that_is_not_computed_carries_nothing(
+    fabric: LiveFabric, settings: dict[str, object], state: str, received: int
+) -> None:
+    fabric.configure(LEAF, with_uplink(**settings))
+    found = session(fabric, LEAF, UPLINK)
+    assert (found.state, found.total.received) == (state, received)
+    assert session(fabric, LEAF, "ethernet-1/31").total.received > 0
+    fabric.configure(LEAF, model(LEAF))

@@ -248,6 +248,41 @@ def test_a_med_is_not_passed_on_to_other_ases() -> None:
     assert spines_used(converged(told)) == set(SPINES)
 
 
+def test_the_highest_local_preference_comes_before_the_shortest_path() -> None:
+    """RFC 4271, 9.1.1; a switch does not tell another AS its own."""
+    preferring = with_policy(model(LEAF), "import", policy(permitting(set_local_preference=200)), only="ethernet-1/32")
+    assert spines_used(converged(preferring)) == {SPINE}
+    prepended = with_policy(model(SPINE), "export", policy(permitting(prepend=3)))
+    assert spines_used(converged(preferring, prepended)) == {SPINE}
+    other = with_policy(model(LEAF), "import", policy(permitting(set_local_preference=50)), only="ethernet-1/32")
+    assert spines_used(converged(other)) == set(SPINES)
+    assert spines_used(converged(preferring), "pod1-seg1-leaf2") == set(SPINES)
+
+
+def test_local_preferences_without_a_stable_state_come_to_an_end() -> None:
+    """Three spines each prefer the route of the next one, which comes over a leaf between them (RFC 4264, 3)."""
+    leaves = ("pod1-seg1-leaf1", "pod1-seg1-leaf2", "pod1-seg2-leaf2")
+    changed = []
+    for number, name in enumerate(SPINES[:3]):
+        spine = with_bgp(model(name), lambda bgp, number=number: replace(bgp, asn=65101 + number))  # type: ignore[misc]
+        towards = [found.key for found in spine.neighbors if leads_to(name, found.key, leaves[number])]
+        changed.append(with_policy(spine, "import", policy(permitting(set_local_preference=200)), only=towards[0]))
+        leaf = with_neighbors(model(leaves[number]), lambda held: replace(held, remote_as=Remote.EXTERNAL))
+        source = SPINES[(number + 1) % 3]
+        for found in leaf.neighbors:
+            if not leads_to(leaf.name, found.key, source):
+                leaf = with_policy(leaf, "import", policy(name=f"from {found.key}"), only=found.key)
+        changed.append(leaf)
+    far = with_neighbors(model(FAR_LEAF), lambda held: replace(held, remote_as=Remote.EXTERNAL))
+    state = converged(*changed, far)
+    assert all(state.routes.egress(name, FAR_HOST) for name in SPINES)
+
+
+def leads_to(name: str, interface: str, peer: str) -> bool:
+    links = LinkTable(planned()[0])
+    return links.far_key(links.egress[name, interface])[0] == peer
+
+
 def test_without_multiple_as_the_next_hops_are_of_one_neighbour_as() -> None:
     """That of the best path: between equal ones, the lowest router ID decides (RFC 4271, 9.1.2.2 f)."""
     other = with_bgp(model(SPINE), lambda bgp: replace(bgp, asn=65099))

@@ -24,7 +24,7 @@ from tests.forwarding.fabrics import (
 )
 
 from railfab.device import DeviceModel
-from railfab.errors import ConfigError, IntentError
+from railfab.errors import IntentError
 from railfab.metrics import CATALOGUE, Kind
 from railfab.twin.live import LiveFabric
 
@@ -247,26 +247,6 @@ def test_counters_never_go_back_while_switches_are_reconfigured() -> None:
                 if CATALOGUE[sample.metric].kind is Kind.COUNTER:
                     assert sample.value >= seen.get(key, 0.0), key
                     seen[key] = sample.value
-
-
-@pytest.mark.parametrize(
-    ("broken", "text"),
-    [
-        (
-            with_qos(
-                model(LEAF), lambda qos: replace(qos, classes=(replace(qos.classes[0], queue=9), *qos.classes[1:]))
-            ),
-            "pod1-seg1-leaf1: class default: there is no queue 9. Use queues 0 to 7.",
-        ),
-    ],
-)
-def test_a_configuration_that_contradicts_itself_is_refused_and_changes_nothing(broken: DeviceModel, text: str) -> None:
-    fabric = deployed()
-    before = fabric.samples(LEAF)
-    with pytest.raises(ConfigError) as caught:
-        fabric.configure(LEAF, broken)
-    assert str(caught.value) == text
-    assert fabric.samples(LEAF) == before
 
 
 def test_every_sample_is_of_the_catalogue_with_its_labels(plain: LiveFabric) -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.forwarding.fabrics import LEAF, MS, SPINE, deployed, made, model, planned, totals
 from tests.forwarding.test_incremental_convergence import at_once, fabric, seen
 
-from railfab.errors import ConfigError
+from railfab.errors import TopologyError
 from railfab.forwarding import FabricChange, ForwardingState, LinkTable, converge
 from railfab.intent import Job
 from railfab.sim import Engine
@@ -146,15 +146,12 @@ def test_merged_changes_are_the_changes_one_after_the_other(data: st.DataObject)
     assert seen(converge(state, merged(changes))) == seen(one_by_one)
 
 
-def test_a_refused_configuration_leaves_those_that_came_with_it() -> None:
+def test_a_configuration_of_no_switch_leaves_those_that_came_with_it() -> None:
     running = LiveFabric(planned()[0])
-    leaf = model(LEAF)
-    assert leaf.qos is not None
-    broken = replace(leaf, qos=replace(leaf.qos, classes=(replace(leaf.qos.classes[0], queue=9),)))
-    with pytest.raises(ConfigError, match="there is no queue 9"):
-        running.configure_all({SPINE: model(SPINE), LEAF: broken})
+    with pytest.raises(TopologyError, match="has no switch 'nobody'"):
+        running.configure_all({SPINE: model(SPINE), "nobody": model(LEAF)})
     assert running.state().configs == {}
-    running.configure_all({SPINE: model(SPINE), LEAF: leaf})
+    running.configure_all({SPINE: model(SPINE), LEAF: model(LEAF)})
     assert any(session.established for session in running.sessions(SPINE))
 
 

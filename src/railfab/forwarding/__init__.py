@@ -2,7 +2,7 @@
 
 from railfab.forwarding.converge import FabricChange, converge, unconfigured
 from railfab.forwarding.flows import flow, obstacle, source_port
-from railfab.forwarding.limits import refuse
+from railfab.forwarding.limits import Uncomputed, refuse, uncomputed
 from railfab.forwarding.links import LinkTable
 from railfab.forwarding.sessions import BgpSession
 from railfab.forwarding.state import TRAFFIC_CLASSES, ForwardingState, Marking
@@ -14,10 +14,12 @@ __all__ = [
     "ForwardingState",
     "LinkTable",
     "Marking",
+    "Uncomputed",
     "converge",
     "flow",
     "obstacle",
     "refuse",
     "source_port",
+    "uncomputed",
     "unconfigured",
 ]

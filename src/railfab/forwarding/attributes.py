@@ -20,6 +20,9 @@ UNREACHED = np.int32(1 << 30)
 NO_PATH = 0
 """Number of the attributes that an originator gives its routes."""
 
+DEFAULT_PREFERENCE = 100
+"""Local preference of a route for which no policy sets one (srl_nokia-bgp, local-preference)."""
+
 _FIRST_ROWS, _FIRST_COLUMNS = 1024, 8
 _NUMBER_BITS = 31
 """Of a number. With the 32 of an AS number (RFC 6793) it fits a signed 64-bit integer."""
@@ -30,7 +33,8 @@ Numbers = NDArray[np.int32]
 class Attributes(NamedTuple):
     """Attributes of a route. path: AS numbers, the nearest first. internal: hops since it entered the AS, 0 outside.
 
-    from_client: it came from a client of this route reflector. clusters: of the reflectors that it passed.
+    from_client: it came from a client of this route reflector. clusters: of the reflectors that it passed. preference:
+    the local preference, which no other AS sees.
     """
 
     path: tuple[int, ...] = ()
@@ -39,6 +43,7 @@ class Attributes(NamedTuple):
     internal: int = 0
     from_client: bool = False
     clusters: frozenset[int] = frozenset()
+    preference: int = DEFAULT_PREFERENCE
 
     @property
     def cost(self) -> int:
@@ -49,7 +54,8 @@ class Attributes(NamedTuple):
 class RouteAttributes:
     """The distinct attributes. The table only grows, so that numbers stay valid, and only by convergence.
 
-    has_med, has_internal: whether any attributes have a MED, or come from inside an AS.
+    has_med, has_internal, has_preference: whether any attributes have a MED, come from inside an AS, or have a local
+    preference other than the default.
     """
 
     def __init__(self) -> None:
@@ -60,7 +66,7 @@ class RouteAttributes:
         self._costs = np.zeros(_FIRST_ROWS, np.int32)
         self._reflected = np.zeros(_FIRST_ROWS, bool)
         self._containing: dict[int, NDArray[np.bool_]] = {}
-        self.has_med = self.has_internal = False
+        self.has_med = self.has_internal = self.has_preference = False
         self.number(Attributes())
 
     def number(self, attributes: Attributes) -> int:
@@ -83,6 +89,9 @@ class RouteAttributes:
 
     def meds(self, numbers: Numbers) -> NDArray[np.int64]:
         return np.array([held.med for held in self.values], np.int64)[numbers]
+
+    def preferences(self, numbers: Numbers) -> NDArray[np.int64]:
+        return np.array([held.preference for held in self.values], np.int64)[numbers]
 
     def neighbor_as(self, numbers: Numbers) -> NDArray[np.int64]:
         """The nearest AS number of each path; -1 for a path without any."""
@@ -129,7 +138,7 @@ class RouteAttributes:
         found = self._prepended.get((asn, number))
         if found is None:
             held = self.values[number]
-            after = held._replace(path=(asn, *held.path), internal=0, from_client=False, clusters=frozenset())
+            after = Attributes(path=(asn, *held.path), communities=held.communities, med=held.med)
             found = self._prepended[asn, number] = self.number(after)
         return found
 
@@ -146,6 +155,7 @@ class RouteAttributes:
         self._reflected[number] = attributes.from_client or not attributes.internal
         self.has_med |= attributes.med != 0
         self.has_internal |= attributes.internal != 0
+        self.has_preference |= attributes.preference != DEFAULT_PREFERENCE
         self.values.append(attributes)
         return number
 

@@ -24,6 +24,11 @@ Only routes whose path to an originator is gone take that long: switches offer t
 paths. A change in a fabric of three tiers settles in four rounds.
 """
 
+MOST_ROUNDS_WITH_PREFERENCES = 64
+"""After so many more rounds the routes stay as they are, where policies set local preferences: with these there may be
+no state in which no switch changes its mind (RFC 4264), and switches would go on for ever.
+"""
+
 
 class BestPaths:
     """Computes switches again until none differs, in the arrays of a draft.
@@ -72,8 +77,9 @@ class BestPaths:
             if not self._round():
                 return
         self._restart()
-        while self._round():
-            pass
+        rounds = MOST_ROUNDS_WITH_PREFERENCES if self._draft.tables.attributes.has_preference else None
+        while self._round() and rounds != 0:
+            rounds = None if rounds is None else rounds - 1
 
     def _mark(self, name: str, columns: Columns) -> None:
         if columns.any():
@@ -132,8 +138,9 @@ class BestPaths:
         if bgp is None or not peers.members:
             return np.full(count, UNREACHED), best, np.full(count, NO_HOPS, np.int32), np.zeros(count, np.int32)
         received = self._received(name, peers, at)
-        cost = received.costs.min(axis=0)
-        members = (received.costs == cost) & (cost < UNREACHED)
+        costs = received.preferred_costs()
+        cost = costs.min(axis=0)
+        members = (costs == cost) & (cost < UNREACHED)
         reached = np.flatnonzero(cost < UNREACHED)
         members = self._equal(received, members, bgp, peers.router_ids)
         if len(reached):
@@ -212,6 +219,15 @@ class _Received:
             return self._entered(rows, self._numbers[rows, columns])
         imported = self._imported[rows, columns]
         return np.where(imported != REJECTED, imported, self._entered(rows, self._numbers[rows, columns]))
+
+    def preferred_costs(self) -> NDArray[np.int32]:
+        """(peer, group) the costs; `UNREACHED` also where another peer's route has a higher local preference."""
+        usable = self.costs < UNREACHED
+        if not self._attributes.has_preference or not usable.any():
+            return self.costs
+        preferences = np.full(usable.shape, -1, np.int64)
+        preferences[usable] = self._attributes.preferences(self.at(*np.nonzero(usable)))
+        return np.where(preferences == preferences.max(axis=0), self.costs, UNREACHED)
 
     def replace(self, places: Columns, numbers: Numbers) -> None:
         """Take these attributes at these places; `REJECTED` leaves no route."""

@@ -17,7 +17,14 @@ from railfab.device import (
     PrefixRange,
     interfaces_of_peers,
 )
-from railfab.forwarding.policies import Policies, contributor_ranges, export_filter, import_filter, is_internal
+from railfab.forwarding.policies import (
+    Policies,
+    aggregates,
+    contributor_ranges,
+    export_filter,
+    import_filter,
+    is_internal,
+)
 from railfab.forwarding.prefixes import Prefix, prefix_of
 
 
@@ -79,8 +86,9 @@ class SwitchConfig:
     @cached_property
     def aggregates(self) -> tuple[tuple[Prefix, tuple[PrefixRange, ...]], ...]:
         """Aggregates, and the prefixes that make each be announced."""
-        found = self.model.bgp.aggregates if self.model.bgp else ()
-        return tuple((prefix_of(aggregate.prefix), contributor_ranges(aggregate)) for aggregate in found)
+        return tuple(
+            (prefix_of(aggregate.prefix), contributor_ranges(aggregate)) for aggregate in aggregates(self.model)
+        )
 
     @cached_property
     def clients(self) -> frozenset[str]:

@@ -8,7 +8,6 @@ from math import inf
 
 from railfab.device import DeviceModel, LoadBalancing
 from railfab.forwarding.config import SwitchConfig, switch_config
-from railfab.forwarding.limits import refuse
 from railfab.forwarding.links import LinkTable
 from railfab.forwarding.policies import Policies
 from railfab.forwarding.port_rows import no_rows, port_rows
@@ -65,12 +64,9 @@ def unconfigured(links: LinkTable, *, framing: Framing, marking: Marking) -> For
 def converge(state: ForwardingState, change: FabricChange) -> ForwardingState:
     """The state that follows. Computes what the change concerns; the rest is shared with the state before.
 
-    Raises ConfigError for QoS that no chip could follow, and UnsupportedFeature for what cannot be computed.
+    Never raises for a configuration: of what is not computed, `limits` says the effect.
     """
     links, changed = state.links, change.models.keys()
-    for model in change.models.values():
-        if model is not None:
-            refuse(model, links)
     configs = _configs(state.configs, change.models, state.routes.tables.policies)
     cut = _cut(state, change)
     touched = _touched(links, changed, state.cut ^ cut)

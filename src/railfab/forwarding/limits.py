@@ -1,9 +1,14 @@
-"""Configurations that convergence cannot compute, each refused by its name instead of giving wrong routes."""
+"""What convergence does not compute of a configuration. A switch accepts it: it is kept, and named here.
+
+What depends on it carries no traffic: a port in a VRF, a bridged port and a member of a LAG do not route, a session in
+a VRF or from another interface has no routes.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from railfab.device import (
     DEFAULT_INSTANCE,
@@ -14,83 +19,104 @@ from railfab.device import (
     Lag,
     PolicyRule,
     Port,
+    Qos,
     Svi,
     interfaces_of_peers,
 )
-from railfab.errors import ConfigError, RailfabError, UnsupportedFeature, raise_all
-from railfab.forwarding.attributes import GRACEFUL_SHUTDOWN
-from railfab.forwarding.links import LinkTable
-from railfab.forwarding.policies import as_path_pattern
-from railfab.forwarding.qos import qos_errors
+from railfab.errors import UnsupportedFeature, raise_all
+from railfab.sim import QUEUES
 
 
-def refuse(model: DeviceModel, links: LinkTable) -> None:
-    """Raise UnsupportedFeature, ConfigError or Problems for everything in a model that cannot be computed."""
-    found: list[RailfabError] = []
+class Uncomputed(NamedTuple):
+    """A part of a configuration that is not computed. remedy: for an intent that asks for it."""
+
+    where: str
+    feature: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.feature}"
+
+
+def refuse(model: DeviceModel) -> None:
+    """Raise UnsupportedFeature or Problems for everything in the model of an intent that is not computed.
+
+    For intents, whose fabric would not carry what it is made for; a switch accepts the same from a client.
+    """
+    raise_all(
+        [
+            UnsupportedFeature(f"{model.name}{one.where and ' '}{one.where}", problem, one.remedy)
+            for one in uncomputed(model)
+            if (problem := f"the twin does not compute {one.feature}")
+        ]
+    )
+
+
+def uncomputed(model: DeviceModel) -> tuple[Uncomputed, ...]:
+    """Everything in a model that is not computed."""
+    return tuple(_all(model))
+
+
+def _all(model: DeviceModel) -> Iterator[Uncomputed]:
     for interface in model.interfaces:
-        found.extend(_interface(model.name, interface, links))
+        yield from _interface(interface)
     for neighbor in model.neighbors:
-        found.extend(_neighbor(model, neighbor))
+        yield from _neighbor(model, neighbor)
     for policy in model.policies:
         for rule in policy.rules:
-            found.extend(_rule(f"{model.name}: policy {policy.name}", rule))
-    found.extend(_switch(model))
+            yield from _rule(f"policy {policy.name}", rule)
+    yield from _switch(model)
     if model.qos is not None:
-        found.extend(qos_errors(model.name, model.qos))
-    raise_all(found)
+        yield from _qos(model.qos)
 
 
-def _unsupported(where: str, feature: str, remedy: str) -> UnsupportedFeature:
-    return UnsupportedFeature(where, f"the twin does not compute {feature}", remedy)
-
-
-def _interface(device: str, interface: Interface, links: LinkTable) -> Iterator[RailfabError]:
-    where = f"{device} {interface.name}"
+def _interface(interface: Interface) -> Iterator[Uncomputed]:
     if isinstance(interface, Lag):
-        yield _unsupported(where, "LAGs", "Route over its members")
-    if isinstance(interface, Svi):
-        yield _unsupported(where, "VLANs and SVIs", "Use routed ports")
-    if isinstance(interface, Port) and interface.vlans is not None:
-        yield _unsupported(where, "VLANs and SVIs", "Use routed ports")
-    elsewhere = interface.network_instance not in (None, DEFAULT_INSTANCE)
-    if elsewhere and (device, interface.name) in links.egress:
-        feature = f"VRFs, here {interface.network_instance}"
-        yield _unsupported(where, feature, f"Use the network instance {DEFAULT_INSTANCE}")
+        yield Uncomputed(interface.name, "LAGs", "Route over its members")
+    elif isinstance(interface, Svi) or (isinstance(interface, Port) and interface.vlans is not None):
+        yield Uncomputed(interface.name, "VLANs and SVIs", "Use routed ports")
+    elif isinstance(interface, Port) and interface.network_instance is not None:
+        yield from _vrf(interface.name, interface.network_instance)
 
 
-def _neighbor(model: DeviceModel, neighbor: BgpNeighbor) -> Iterator[RailfabError]:
-    where = f"{model.name}: BGP neighbour {neighbor.peer}"
-    if neighbor.network_instance != DEFAULT_INSTANCE:
-        feature = f"VRFs, here {neighbor.network_instance}"
-        yield _unsupported(where, feature, f"Use the network instance {DEFAULT_INSTANCE}")
+def _vrf(where: str, instance: str) -> Iterator[Uncomputed]:
+    if instance != DEFAULT_INSTANCE:
+        yield Uncomputed(where, f"VRFs, here {instance}", f"Use the network instance {DEFAULT_INSTANCE}")
+
+
+def _neighbor(model: DeviceModel, neighbor: BgpNeighbor) -> Iterator[Uncomputed]:
+    where = f"BGP neighbour {neighbor.peer}"
+    interface = interfaces_of_peers(model).get(neighbor.key)
+    yield from _vrf(where, neighbor.network_instance)
     if Family.EVPN in neighbor.families:
-        yield _unsupported(where, "EVPN", "Use IPv4 and IPv6 unicast")
-    if neighbor.multihop_ttl is not None:
-        yield _unsupported(where, "sessions over several hops", "Use a directly connected neighbour")
-    source = neighbor.update_source
-    if source is not None and source != interfaces_of_peers(model).get(neighbor.key):
-        yield _unsupported(where, "sessions from another interface", "Leave the update source out")
+        yield Uncomputed(where, "EVPN", "Use IPv4 and IPv6 unicast")
+    if neighbor.multihop_ttl is not None and interface is None:
+        yield Uncomputed(where, "sessions over several hops", "Use a directly connected neighbour")
+    if neighbor.update_source not in (None, interface):
+        yield Uncomputed(where, "sessions from another interface", "Leave the update source out")
 
 
-def _rule(where: str, rule: PolicyRule) -> Iterator[RailfabError]:
-    """Local preference beside graceful shutdown: with it the routes may have several stable states."""
-    if rule.set_local_preference is not None and rule.communities != (GRACEFUL_SHUTDOWN,):
-        remedy = "Prepend the AS path, or use the community graceful-shutdown"
-        yield _unsupported(where, f"local preference {rule.set_local_preference}", remedy)
+def _rule(where: str, rule: PolicyRule) -> Iterator[Uncomputed]:
     if rule.as_path is not None:
         try:
-            as_path_pattern(rule.as_path)
+            re.compile(rule.as_path)
         except re.error as error:
-            yield ConfigError(where, f"{rule.as_path!r} is no regular expression: {error}", "Correct the AS path")
+            yield Uncomputed(where, f"{rule.as_path!r}, which is no regular expression: {error}", "Correct the AS path")
 
 
-def _switch(model: DeviceModel) -> Iterator[RailfabError]:
+def _switch(model: DeviceModel) -> Iterator[Uncomputed]:
     if model.mlag is not None:
-        yield _unsupported(f"{model.name}: MLAG", "MLAG", "Use routed ports")
+        yield Uncomputed("", "MLAG", "Use routed ports")
     if model.vtep is not None:
-        yield _unsupported(f"{model.name}: VTEP", "VXLAN", "Use routed ports")
+        yield Uncomputed("", "VXLAN", "Use routed ports")
     for aggregate in model.bgp.aggregates if model.bgp else ():
-        if aggregate.network_instance != DEFAULT_INSTANCE:
-            where = f"{model.name}: aggregate {aggregate.prefix}"
-            feature = f"VRFs, here {aggregate.network_instance}"
-            yield _unsupported(where, feature, f"Use the network instance {DEFAULT_INSTANCE}")
+        yield from _vrf(f"aggregate {aggregate.prefix}", aggregate.network_instance)
+
+
+def _qos(qos: Qos) -> Iterator[Uncomputed]:
+    for found in qos.classes:
+        where = f"class {found.name}"
+        if found.queue not in range(QUEUES):
+            yield Uncomputed(where, f"queue {found.queue}", f"Use queues 0 to {QUEUES - 1}")
+        for priority in {found.pfc_priority, found.obeyed_priority} - {None, *range(QUEUES)}:
+            yield Uncomputed(where, f"priority {priority}", f"Use priorities 0 to {QUEUES - 1}")

@@ -14,7 +14,16 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from railfab.device import Action, Aggregate, BgpNeighbor, DeviceModel, LinkBandwidth, PolicyRule, PrefixRange
+from railfab.device import (
+    DEFAULT_INSTANCE,
+    Action,
+    Aggregate,
+    BgpNeighbor,
+    DeviceModel,
+    LinkBandwidth,
+    PolicyRule,
+    PrefixRange,
+)
 from railfab.forwarding.attributes import GRACEFUL_SHUTDOWN, Attributes, Numbers, RouteAttributes
 from railfab.forwarding.prefixes import Prefixes
 
@@ -44,8 +53,7 @@ def import_filter(model: DeviceModel, neighbor: BgpNeighbor) -> Filter:
 
 def export_filter(model: DeviceModel, neighbor: BgpNeighbor) -> Filter:
     """The rules for the routes announced to a neighbour. A drained switch marks all of them (RFC 8326)."""
-    aggregates = model.bgp.aggregates if model.bgp else ()
-    rules = (*_suppressed(aggregates), *_rules(model, neighbor, neighbor.export_policies))
+    rules = (*_suppressed(aggregates(model)), *_rules(model, neighbor, neighbor.export_policies))
     return tuple(map(_drained, rules)) if model.drain else rules
 
 
@@ -72,9 +80,15 @@ def _rules(model: DeviceModel, neighbor: BgpNeighbor, names: Sequence[str]) -> F
     return (*rules, DENY if strict else PERMIT)
 
 
-def _suppressed(aggregates: Sequence[Aggregate]) -> Iterator[PolicyRule]:
+def aggregates(model: DeviceModel) -> tuple[Aggregate, ...]:
+    """The aggregates of the default network instance."""
+    found = model.bgp.aggregates if model.bgp else ()
+    return tuple(aggregate for aggregate in found if aggregate.network_instance == DEFAULT_INSTANCE)
+
+
+def _suppressed(found: Sequence[Aggregate]) -> Iterator[PolicyRule]:
     """Rules that keep the contributors of aggregates to the switch itself."""
-    for aggregate in aggregates:
+    for aggregate in found:
         if aggregate.summary_only:
             yield PolicyRule(action=Action.DENY, prefixes=contributor_ranges(aggregate))
 
@@ -198,10 +212,18 @@ def decided(verdict: Verdict, route: Attributes, asn: int) -> Attributes | None:
     if rule.action is Action.DENY:
         return None
     return route._replace(
+        preference=_preference(route, rule),
         path=(asn,) * rule.prepend + route.path,
         communities=_communities(route.communities, rule.set_communities),
         med=route.med if rule.set_med is None else rule.set_med,
     )
+
+
+def _preference(route: Attributes, rule: PolicyRule) -> int:
+    """The local preference after a rule. Graceful shutdown makes a route the last one by itself."""
+    if rule.set_local_preference is None or rule.communities == (GRACEFUL_SHUTDOWN,):
+        return route.preference
+    return rule.set_local_preference
 
 
 def _communities(held: frozenset[str], given: tuple[str, ...]) -> frozenset[str]:
@@ -225,6 +247,9 @@ def _matches(route: Attributes, rule: PolicyRule) -> bool:
 def as_path_pattern(text: str) -> re.Pattern[str]:
     """A regular expression for AS paths; `_` is the beginning, the end, or the space between two AS numbers.
 
-    Raises re.error.
+    A text that is none matches no path.
     """
-    return re.compile(text.replace("_", "(?:^| |$)"))
+    try:
+        return re.compile(text.replace("_", "(?:^| |$)"))
+    except re.error:
+        return re.compile(r"(?!)")

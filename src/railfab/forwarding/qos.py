@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from railfab.device import (
     Scheduling,
     TrafficClass,
 )
-from railfab.errors import ConfigError, RailfabError
 from railfab.sim import QUEUES
 
 LOSSY_SHARE = 1 / 100
@@ -107,7 +106,7 @@ class SwitchEffect:
 
 
 def switch_effect(model: DeviceModel | None, buffer_bytes: float) -> SwitchEffect:
-    """The effect of a model's QoS, which `qos_errors` has found nothing in, on a chip with this buffer."""
+    """The effect of a model's QoS on a chip with this buffer."""
     if model is None or model.qos is None:
         plain = PortEffect(queues=(QueueEffect(queue=DEFAULT_CLASS.queue, limit_bytes=LOSSY_SHARE * buffer_bytes),))
         return SwitchEffect(
@@ -119,7 +118,7 @@ def switch_effect(model: DeviceModel | None, buffer_bytes: float) -> SwitchEffec
             shared_bytes=buffer_bytes,
             lossy_bytes=LOSSY_SHARE * buffer_bytes,
         )
-    qos = model.qos
+    qos = replace(model.qos, classes=tuple(map(_of_chip, model.qos.classes)))
     chip = _Chip(qos, buffer_bytes)
     distinct = {_settings(port): port for port in qos.ports}
     effects = {settings: chip.port(port) for settings, port in distinct.items()}
@@ -139,15 +138,12 @@ def _settings(port: PortQos) -> tuple[object, ...]:
     return port.profile, port.classifier, port.pfc, port.ecn
 
 
-def qos_errors(name: str, qos: Qos) -> Iterator[RailfabError]:
-    """Queues and priorities that a port does not have."""
-    for found in qos.classes:
-        if not 0 <= found.queue < QUEUES:
-            problem = f"there is no queue {found.queue}"
-            yield ConfigError(f"{name}: class {found.name}", problem, f"Use queues 0 to {QUEUES - 1}")
-        if found.pfc_priority is not None and not 0 <= found.pfc_priority < QUEUES:
-            problem = f"there is no priority {found.pfc_priority}"
-            yield ConfigError(f"{name}: class {found.name}", problem, f"Use priorities 0 to {QUEUES - 1}")
+def _of_chip(found: TrafficClass) -> TrafficClass:
+    """The class with queues and priorities that the simulator has: of others, the first queue, and no PFC."""
+    sent, obeyed = (value if value in range(QUEUES) else None for value in (found.pfc_priority, found.obeyed_priority))
+    queue = found.queue if found.queue in range(QUEUES) else 0
+    same = (queue, sent, obeyed) == (found.queue, found.pfc_priority, found.obeyed_priority)
+    return found if same else replace(found, queue=queue, pfc_priority=sent, obeyed_priority=obeyed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,8 @@ A switch's best path to a group of prefixes is the shortest AS path that its pee
 permit; peers at equal cost are equal-cost next hops. The routes are the one stable state of these equations, and are
 reached by computing switches again until none differs: after a change only those that it concerns. A route rests on
 routes of a lower cost, down to an originator, so there is exactly one stable state: every session adds to the cost, and
-no setting takes from it. Local preference could, which is why it is refused (`limits`).
+no setting takes from it. Where policies set local preferences this does not hold: as in BGP itself, there may then be
+several stable states, of which one is reached that depends on the order of changes, or none (RFC 4264).
 
 An aggregate is originated while there is a route to a contributor. Contributors are longer than their aggregate, so
 that this has one solution too; it is reached by computing routes again until no aggregate comes or goes.
@@ -30,6 +31,9 @@ from railfab.forwarding.prefixes import Prefix, Prefixes
 from railfab.forwarding.route_table import Routes, filters_in_use
 from railfab.forwarding.sessions import Sessions
 
+MOST_AGGREGATIONS = 256
+"""After this many rounds the aggregates stay as they are; only with local preferences can they come and go for ever."""
+
 
 @dataclass(frozen=True, slots=True)
 class RoutingInputs:
@@ -48,7 +52,10 @@ def routes(now: RoutingInputs, nodes: Collection[str], before: Routes, before_co
     """
     found = _settled(now, nodes, before, before_configs)
     aggregating = [name for name, config in now.configs.items() if config.aggregates]
-    while differing := [name for name in aggregating if _own_prefixes(now, name, found) != found.connected.get(name)]:
+    for _ in range(MOST_AGGREGATIONS):
+        differing = [name for name in aggregating if _own_prefixes(now, name, found) != found.connected.get(name)]
+        if not differing:
+            break
         found = _settled(now, differing, found, now.configs)
     return found
 

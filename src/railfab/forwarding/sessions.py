@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Address
 from typing import NamedTuple
 
-from railfab.device import Bgp, BgpNeighbor, Family, Interface, IpAddress, NextHop, Remote
+from railfab.device import DEFAULT_INSTANCE, Bgp, BgpNeighbor, Family, Interface, IpAddress, NextHop, Remote
 from railfab.forwarding.bfd import BfdTiming, bfd_timing
 from railfab.forwarding.config import SwitchConfig
 from railfab.forwarding.links import LinkTable
@@ -57,6 +57,11 @@ class BgpSession:
     bfd: BfdTiming | None = None
     peer_router_id: IPv4Address | None = None
     prefixes: Mapping[Family, PrefixCounts] = field(default_factory=dict)
+
+    @property
+    def network_instance(self) -> str:
+        instance, _, _ = self.key.rpartition(" ")
+        return instance or DEFAULT_INSTANCE
 
     @property
     def established(self) -> bool:
@@ -202,7 +207,7 @@ def _condition(
     if not neighbor.enabled:
         return "idle", f"{device} has shut down its neighbour {neighbor.peer}"
     if near.port[1] == "":
-        return "idle", f"{neighbor.peer} is in no subnet of {device}"
+        return "idle" if neighbor.multihop_ttl is None else "active", f"{neighbor.peer} is in no subnet of {device}"
     if peer is None:
         return "idle", f"{near.where} has no cable"
     if reason := ports[device][near.port[1]].reason:
@@ -219,6 +224,10 @@ def _session_faults(near: _End, far: _End) -> Iterator[tuple[str, str]]:
     if not far.neighbor.enabled:
         yield "active", f"{far.device} has shut down its neighbour {far.neighbor.peer}"
     yield from _addressing(near, far)
+    for one, other in ((near, far), (far, near)):
+        source = one.neighbor.update_source
+        if source not in (None, one.port[1]):
+            yield "active", f"{one.device} opens the session from {source}, which {other.device} does not expect"
     if (near.neighbor.password is None) != (far.neighbor.password is None):
         with_one, without = (near, far) if near.neighbor.password else (far, near)
         yield "active", f"{with_one.device} has a password for the session, {without.device} has none"
@@ -258,11 +267,13 @@ def _router_ids(near: _End, far: _End) -> Iterator[tuple[str, str]]:
 
 
 def _passed(sender: _End, receiver: _End) -> tuple[Family, ...]:
-    """The families that both ends have, and whose next hops one end can name to the other.
+    """The families that both ends have, and whose next hops one end can name to the other; none in a VRF.
 
     IPv4 routes over IPv6 need a sender that has IPv6 next hops and a receiver with the capability of RFC 8950; IPv6
     routes over IPv4 an IPv6 address on both interfaces.
     """
+    if any(end.neighbor.network_instance != DEFAULT_INSTANCE for end in (sender, receiver)):
+        return ()
     usable = {Family.IPV4, Family.IPV6}
     if _is_ipv6(sender.neighbor):
         if not _names_ipv6_next_hops(sender.config.model.bgp, receiver.config.model.bgp):

@@ -20,7 +20,7 @@ from railfab.forwarding import (
     LinkTable,
     Marking,
     converge,
-    refuse,
+    uncomputed,
     unconfigured,
 )
 from railfab.intent import Job
@@ -107,7 +107,7 @@ class LiveFabric:
     def configure(self, name: str, model: DeviceModel | None) -> None:
         """Give a switch its configuration; None takes it away. Returns when the fabric has converged.
 
-        Raises ConfigError or UnsupportedFeature for what the fabric cannot do, and then nothing has changed.
+        Whatever a switch accepts is accepted; see `uncomputed`.
         """
         self.configure_all({name: model})
 
@@ -116,8 +116,6 @@ class LiveFabric:
         named = {}
         for name, model in models.items():
             self._known_switch(name)
-            if model is not None:
-                refuse(model, self._links)
             named[name] = model if model is None or model.name == name else replace(model, name=name)
         self._changes.apply(FabricChange(named))
 
@@ -200,6 +198,11 @@ class LiveFabric:
         """The configured BGP sessions of a switch."""
         self._known_switch(name)
         return self._published.state.sessions_of(name)
+
+    def uncomputed(self, name: str) -> tuple[str, ...]:
+        """What of a switch's configuration has no effect on the fabric because convergence does not compute it."""
+        config = self._published.state.configs.get(name)
+        return tuple(map(str, uncomputed(config.model))) if config else ()
 
     def job_status(self) -> JobStatus:
         """The job, its steps, and what keeps its flows from moving."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ipaddress import ip_address
 
-from railfab.device import DEFAULT_INSTANCE, DeviceModel, Observed, ObservedBgpSession, ObservedInterface
+from railfab.device import DeviceModel, Observed, ObservedBgpSession, ObservedInterface
 from railfab.forwarding import BgpSession
 from railfab.twin.samples import ObservedSwitch
 
@@ -33,10 +33,9 @@ def _interface(name: str, oper_up: bool, mtu_bytes: int | None, neighbor: tuple[
 
 
 def _session(session: BgpSession) -> ObservedBgpSession:
-    instance, _, _ = session.key.rpartition(" ")
     return ObservedBgpSession(
         peer=session.peer if session.peer == session.interface else ip_address(session.peer),
-        network_instance=instance or DEFAULT_INSTANCE,
+        network_instance=session.network_instance,
         interface=session.interface,
         state=session.state,
         remote_as=session.remote_as,

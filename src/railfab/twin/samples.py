@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from railfab.device import DEFAULT_INSTANCE
 from railfab.forwarding import BgpSession, ForwardingState, LinkTable
 from railfab.forwarding.qos import SwitchEffect
 from railfab.forwarding.sessions import PrefixCounts
@@ -134,7 +135,8 @@ def switch_samples(
     if held is not None and same_effect and all(map(is_, made_from, held.made_from)):
         return held
     counted = held.families if held is not None and same_effect else families(state.links, effect, name)
-    sessions = state.sessions_of(name)
+    # The metrics of a session have no label for a VRF, in which a session carries nothing.
+    sessions = tuple(found for found in state.sessions_of(name) if found.network_instance == DEFAULT_INSTANCE)
     states = tuple(state_samples(state, counters, name, sessions))
     series = (
         *((family.metric, labels) for family in counted for labels in family.labels),

@@ -15,7 +15,7 @@ from railfab.device import DeviceModel
 from railfab.endpoints import STATE_DIR, Credentials, Endpoint, Endpoints, save_endpoints, write_private
 from railfab.errors import EndpointError, LabError, UnsupportedFeature
 from railfab.fabric.design import Design
-from railfab.forwarding import Marking
+from railfab.forwarding import Marking, refuse
 from railfab.gnmi.server import GnmiServer, ServerLoop
 from railfab.intent import Job
 from railfab.platforms import TwinFace, platform, platform_names
@@ -50,7 +50,8 @@ class Twin:
     not use the password and the CA of the fabric's last twin in `state` again. cpu: share of a core that the simulation
     may use, above 0 and at most 1.
     Entering raises LabError when a twin of the fabric runs, DeviceError when a port is in use, UnsupportedFeature for a
-    platform that the twin does not serve. An exception in the simulation stops the job; the switches go on.
+    platform that the twin does not serve, and for an intent that it does not compute. An exception in the simulation
+    stops the job; the switches go on.
     """
 
     def __init__(
@@ -204,6 +205,7 @@ class Twin:
     def _make_switches(self) -> None:
         models: dict[str, DeviceModel] = {}
         for model in self.design.models.values():
+            refuse(model)
             system, face = platform(model.platform), _face(model)
             tree = system.render(model)
             switch = VirtualSwitch(
