@@ -99,6 +99,21 @@ def test_adaptive_routing_keeps_two_full_flows_apart() -> None:
     assert engine.counters().peak_bytes.max() <= 3_000
 
 
+def test_a_cable_may_be_as_long_as_any_number_of_windows() -> None:
+    """A window is the shortest delay, 10 ns; packets on the long cable arrive 10,000 windows later."""
+    short = star(2, delay_ns=10.0)
+    long = replace(short, delay_ns=np.where(short.near == 0, 100_000.0, short.delay_ns))
+    finish_ns = []
+    for network in (short, long):
+        engine = engine_of(network, [flow(0, 0, 1, 100_000)], framing=OCTETS, transports=[QUICK])
+        engine.run(5_000.0)
+        engine.run(50_005.0)
+        assert_all_packets_are_accounted_for(engine)
+        assert engine.run(1e9)
+        finish_ns.append(float(engine.flows().finish_ns[0]))
+    assert finish_ns[1] - finish_ns[0] == pytest.approx(100_000 - 10)
+
+
 # Links that fail
 
 

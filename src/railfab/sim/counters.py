@@ -83,7 +83,7 @@ class Counters:
         return cls(
             sent_bytes=_shaped(q.tx_bytes),
             sent_packets=_shaped(q.tx_packets),
-            taken_bytes=_shaped(q.taken_bytes),
+            taken_bytes=_shaped(q.tx_bytes + q.dropped_bytes + q.storm_bytes + q.bytes),
             marked_packets=_shaped(q.marked),
             marked_bytes=_shaped(q.marked_bytes),
             dropped_packets=_shaped(q.dropped_packets),

@@ -7,17 +7,30 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from railfab.sim.kernel.records import EXPIRED, NAK, XOFF, XON, State
+from railfab.sim.kernel.records import EXPIRED, KEYS, NAK, PACKET_MASK, XOFF, XON, State
 from railfab.sim.network import Ints
 
+_WINDOW = ("begin", "number", "stamp")
 _PLACES = {
-    "sim": ("free", "free_count", "reserve", "active_count", "timer_count", "timer_order", "begin", "number", "stamp"),
+    "sim": ("free", "free_count", "free_chunk", "reserve", "active_count", "timer_count", "timer_order", *_WINDOW),
     "queues": ("head", "tail"),
     "links": ("listed", "last_queue", "tx_size", "tx_time"),
     "nodes": ("active", "busy_links", "flows_at"),
     "flows": ("resend_head", "resend_tail", "bitmap", "first_dependent"),
 }
 """Fields that say where something is, or that follow from others."""
+
+
+def under_way(st: State) -> Ints:
+    """The packets that are to arrive at nodes."""
+    sim, found = st.sim[0], []
+    slots = st.table[sim.at_slots : sim.at_slots + len(st.nodes) * int(sim.slots)]
+    for last in slots[slots >= 0].tolist():
+        while last >= 0:
+            first = last & ~KEYS
+            found += (st.arrivals[first + 1 : last + 1] & PACKET_MASK).tolist()
+            last = int(st.arrivals[first])
+    return np.array(found, np.int64)
 
 
 def digest_of(st: State, more: Sequence[Ints]) -> str:
@@ -76,9 +89,7 @@ def _requests(st: State) -> Ints:
 
 def _under_way(st: State) -> Ints:
     """Packets that are to arrive, in order of time."""
-    sim = st.sim[0]
-    slots = st.table[sim.at_slots : sim.at_slots + len(st.nodes) * int(sim.slots)]
-    found = _content(st, np.array([p for head in slots[slots >= 0] for p in _chain(st, int(head))], np.int64))
+    found = _content(st, under_way(st))
     return found[np.lexsort(found.T[::-1])]
 
 

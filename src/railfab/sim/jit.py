@@ -50,7 +50,7 @@ def _kernel_directory() -> Path | None:
     import numpy as np
 
     folder = Path(__file__).resolve().parent
-    sources = (folder / "jit.py", *(folder / "kernel").glob("*.py"))
+    sources = (folder / "jit.py", folder / "compiler.py", *(folder / "kernel").glob("*.py"))
     versions = (numba.__version__, np.__version__, llvmlite.binding.get_host_cpu_name())
     return cache_directory(cache_base(), digest_of(sources, (str(folder), *versions)))
 
@@ -85,6 +85,36 @@ def inlined(function: _Function) -> _Function:
 def called(function: _Function) -> _Function:
     """Decorate a function of the kernel that stays a call: not on the path of every packet."""
     return function if WHY_INTERPRETED else _jit(function, **_INNER)
+
+
+def _intrinsic(function: _Function, otherwise: _Function) -> _Function:
+    """A function of which numba is told the type and the code; the other one where nothing is compiled."""
+    if WHY_INTERPRETED:
+        return otherwise
+    from numba.extending import intrinsic
+
+    return intrinsic(function)  # type: ignore[no-any-return]
+
+
+def _prefetch(_typing: Any, array: Any, index: Any) -> Any:
+    from numba.core.types import void
+
+    from railfab.sim import compiler
+
+    return void(array, index), compiler.prefetch
+
+
+def _from_start(_typing: Any, arrays: Any) -> Any:
+    from railfab.sim import compiler
+
+    return compiler.from_start(arrays)(arrays), compiler.same
+
+
+prefetch = _intrinsic(_prefetch, lambda _array, _index: None)
+"""prefetch(array, index): have an element brought into the caches, without waiting for it."""
+
+from_start = _intrinsic(_from_start, lambda arrays: arrays)
+"""from_start(arrays): these arrays, without negative indices, which would cost three instructions at each access."""
 
 
 def is_ready() -> bool:

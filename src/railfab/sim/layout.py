@@ -12,6 +12,7 @@ from railfab.errors import RailfabError
 from railfab.sim.kernel.receiver import RUNS_AT_ONCE
 from railfab.sim.kernel.records import (
     CACHE_LINE,
+    CHUNK_BITS,
     DCQCN,
     DOWN,
     DROPPING,
@@ -19,6 +20,7 @@ from railfab.sim.kernel.records import (
     FLOW,
     FREE,
     INGRESS,
+    KEYS,
     LINK,
     MOST_PACKETS,
     NEVER,
@@ -53,7 +55,7 @@ BITMAP_WORDS = 64
 Records = np.recarray
 
 
-def records(count: int, dtype: np.dtype[np.void]) -> Records:
+def records(count: int, dtype: np.dtype[Any]) -> Records:
     """Zeroed records, the first at the beginning of a cache line."""
     octets = np.zeros(count * dtype.itemsize + CACHE_LINE, np.uint8)
     first = -octets.ctypes.data % CACHE_LINE
@@ -83,6 +85,7 @@ def new_state(network: Network, routing: Routing, framing: Framing, *, seed: int
     st = State(
         sim=records(1, SIM),
         packets=records(0, PACKET),
+        arrivals=np.zeros(0, np.int64),
         links=records(network.links, LINK),
         queues=records(network.links * QUEUES, QUEUE),
         ingress=records(network.links * QUEUES, INGRESS),
@@ -103,7 +106,7 @@ def new_state(network: Network, routing: Routing, framing: Framing, *, seed: int
     sim = st.sim[0]
     sim.window, sim.quantum, sim.gap, sim.frame = window, quantum_ps, framing.gap_bytes, framing.frame_bytes
     sim.slots = min(_MOST_SLOTS, _powers_of_two(int(network.delay_ns.max() * PS_PER_NS) // window + 4))
-    sim.free = NONE
+    sim.free = sim.free_chunk = NONE
     sim.bitmap_words = BITMAP_WORDS
     _seed(st, seed)
     st.queues.head, st.queues.tail = NONE, NONE
@@ -281,6 +284,20 @@ def pool_of(count: int, st: State) -> Records:
     st.sim[0].free = len(old) if len(new) else st.sim[0].free
     st.sim[0].free_count += len(new)
     return packets
+
+
+def chunks_of(st: State) -> NDArray[np.int64]:
+    """Chunks of keys for all packets: full ones, and one that is not for each node and slot, as far as packets go."""
+    slots = len(st.nodes) * int(st.sim[0].slots)
+    count = min(len(st.packets), len(st.packets) // KEYS + slots) + 2
+    if count << CHUNK_BITS <= len(st.arrivals):
+        return np.asarray(st.arrivals)
+    words = records(count << CHUNK_BITS, np.dtype("i8")).view(np.ndarray)
+    words[: len(st.arrivals)] = st.arrivals
+    new = np.arange(len(st.arrivals), len(words), KEYS + 1)
+    words[new] = np.append(new[1:], st.sim[0].free_chunk)
+    st.sim[0].free_chunk = new[0]
+    return words
 
 
 def reserve_of(st: State, framing: Framing) -> int:

@@ -149,7 +149,6 @@ def settle(st: State, parked: Parked) -> None:
     octets = np.broadcast_to((due * st.flows.frame[parked.numbers])[:, None], used.shape)[used]
     np.add.at(st.queues.tx_packets, parked.queues[used], passed)
     np.add.at(st.queues.tx_bytes, parked.queues[used], octets)
-    np.add.at(st.queues.taken_bytes, parked.queues[used], octets)
 
 
 def _advance_flows(st: State, numbers: Ints, due: Ints) -> None:

@@ -103,8 +103,7 @@ class Replay:
         used = self.queues >= 0
         queues = self.queues[used]
         np.add.at(st.queues.tx_packets, queues, np.broadcast_to(frames[:, None], used.shape)[used])
-        for name in ("tx_bytes", "taken_bytes"):
-            np.add.at(st.queues[name], queues, np.broadcast_to(octets[:, None], used.shape)[used])
+        np.add.at(st.queues.tx_bytes, queues, np.broadcast_to(octets[:, None], used.shape)[used])
 
     def depths(self, now_ps: int) -> Ints:
         """(queue,) bytes at the sample before this time."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from railfab.sim.jit import compiled
+from railfab.sim.jit import compiled, from_start
 from railfab.sim.kernel.park import park
 from railfab.sim.kernel.records import State
 from railfab.sim.kernel.reroute import reroute
@@ -17,13 +17,14 @@ ADVANCE, REROUTE, START_FLOWS, PARK = range(4)
 @compiled
 def kernel(st: State, action: int, argument: int, stop_when_done: bool, keys: Any, spare: Any, starts: Any) -> int:
     """ADVANCE to a time [ps], the result says why it stopped; REROUTE; START_FLOWS from a number on; PARK."""
+    arrays = from_start(st)
     if action == REROUTE:
-        reroute(st)
+        reroute(arrays)
         return 0
     if action == START_FLOWS:
-        add_start_timers(st, argument)
+        add_start_timers(arrays, argument)
         return 0
     if action == PARK:
-        park(st)
+        park(arrays)
         return 0
-    return int(advance(st, argument, stop_when_done, keys, spare, starts))
+    return int(advance(arrays, argument, stop_when_done, from_start(keys), from_start(spare), from_start(starts)))

@@ -259,7 +259,6 @@ def _send(st: State, n: int, place: int, time: int) -> None:
     queue = st.queues[nic.link * QUEUES + f.queue]
     queue.tx_packets += frames
     queue.tx_bytes += packet.size
-    queue.taken_bytes += packet.size
     if f.counts_bytes and f.target_rate > 0.0:
         count_bytes(st, flow, packet.size)
     if f.sent == f.packets and f.resend_head < 0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from railfab.sim.jit import called, inlined
+from railfab.sim.jit import called, inlined, prefetch
 from railfab.sim.kernel.loss import packet_lost
 from railfab.sim.kernel.pfc import release_queue, send_pause, stop_if_held, threshold, watch_from
 from railfab.sim.kernel.records import DROPPING, IGNORING, NEVER, NONE, QUEUES, XON, State
@@ -132,8 +132,11 @@ def _serve(st: State, n: int, out: int, q: int, start: int) -> None:
     queue.head = packet.next
     if queue.head < 0:
         link.waiting ^= 1 << q
+    else:
+        prefetch(st.packets, queue.head)
     queue.bytes -= size
-    queue.deficit = max(queue.deficit - size, 0)
+    if queue.deficit > 0:
+        queue.deficit = max(queue.deficit - size, 0)
     queue.waiting_byte_ps += size * (start - packet.time)
     leave_buffer(st, n, p, start)
     _mark(st, queue, packet)
@@ -148,7 +151,7 @@ def drain(st: State, n: int, out: int, until: int) -> None:
     link = st.links[out]
     while True:
         ready = link.waiting & ~link.paused
-        if ready == 0:
+        if ready == 0 or link.free_at > until:
             break
         q = _pick(st, out, ready)
         start = max(link.free_at, st.packets[st.queues[out * QUEUES + q].head].time)

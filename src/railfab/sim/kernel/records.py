@@ -15,6 +15,14 @@ MOST_FRAMES = 127
 STEP_BITS = 4
 """A step of a way is queue << STEP_BITS | priority + 1: the queue at a switch, and the PFC priority in its buffer."""
 MOST_PACKETS = 1 << 23
+TIME_SHIFT, LINK_SHIFT, LINK_MASK, PACKET_MASK = 40, 23, (1 << 17) - 1, MOST_PACKETS - 1
+"""A key is the arrival of a packet at a node as one number: time since the beginning of its window, link, packet. Equal
+times are in order of links, or of flows; it depends on no place in memory."""
+LATER = (1 << 23) - 1
+"""The time in the keys of packets that arrive after more windows than there are slots. No window is as long."""
+CHUNK_BITS = 4
+KEYS = (1 << CHUNK_BITS) - 1
+"""Keys of a chunk of `State.arrivals`, after a word that says where the last key of the chunk before is."""
 NEVER = 1 << 62
 STAMPS = (1 << 31) - 1
 """Windows are distinguished by these bits of their numbers."""
@@ -82,7 +90,7 @@ LINK = _in_lines(
     ("ack_window", "i4"),
     ("acks_due", "i4"),
     ("acks_new", "i4"),
-    ("spare", "i4"),
+    ("near", "u4"),
     ("waiting", "i2"),
     ("paused", "i2"),
     ("up", "i1"),
@@ -92,8 +100,8 @@ LINK = _in_lines(
     # The second line is for what not every packet needs.
     ("loss", "f8"),
     ("ps_per_byte", "f8"),
-    ("near", "u4"),
     ("turn", "i4"),
+    ("spare", "i4"),
     ("pause_delay", "i8"),
     ("random", "i8"),
     ("lost_packets", "i8"),
@@ -117,8 +125,9 @@ QUEUE = _in_lines(
     ("kmin", "f8"),
     ("tx_bytes", "i8"),
     ("tx_packets", "i8"),
-    ("taken_bytes", "i8"),
     ("waiting_byte_ps", "f8"),
+    # The second line is for queues that wait for others or mark, the rest for what not every packet needs.
+    ("deficit", "i8"),
     ("kmax", "f8"),
     ("pmax", "f8"),
     ("random", "i8"),
@@ -126,7 +135,6 @@ QUEUE = _in_lines(
     ("marked_bytes", "i8"),
     ("limit", "f8"),
     ("alpha", "f8"),
-    ("deficit", "i8"),
     ("quantum", "i8"),
     ("strict", "i2"),
     ("ignores", "i2"),
@@ -336,6 +344,7 @@ SIM = np.dtype(
         ("free", "i4"),
         ("free_count", "i4"),
         ("reserve", "i4"),
+        ("free_chunk", "i4"),
         ("active_count", "i4"),
         ("timer_count", "i4"),
         ("open_flows", "i4"),
@@ -345,6 +354,7 @@ SIM = np.dtype(
         ("destinations", "i4"),
         ("pool_empty", "i4"),
         ("bitmap_words", "i4"),
+        ("spare", "i4"),
         ("timer_order", "i8"),
         ("at_slots", "i8"),
         ("at_active", "i8"),
@@ -385,14 +395,17 @@ buffer and in headroom, and the threshold. cause: the queue of this switch that 
 class State(NamedTuple):
     """All arrays of a run, each one-dimensional.
 
-    table: tables of integers one after the other (`SIM.at_*`). path, back: MAX_HOPS links for each flow, of its packets
-    and of their acknowledgements; steps: what is at each switch between them (`STEP_BITS`), NONE where switches choose;
-    path_time: when each was chosen last. nic_flows: the flows that each NIC serves in
-    turn, from `flows_at` on. dependents: the flows that wait for each. masks: bitmaps of receivers, in words of 32.
+    arrivals: chunks of keys (KEYS) of the packets that arrive at each node in each window; the slots in `table` say
+    where the last key of each is. table: tables of integers one after the other (`SIM.at_*`). path, back: MAX_HOPS
+    links for each flow, of its packets and of their acknowledgements; steps: what is at each switch between them
+    (`STEP_BITS`), NONE where switches choose; path_time: when each was chosen last. nic_flows: the flows that each NIC
+    serves in turn, from `flows_at` on. dependents: the flows that wait for each. masks: bitmaps of receivers, in words
+    of 32.
     """
 
     sim: Any
     packets: Any
+    arrivals: Any
     links: Any
     queues: Any
     ingress: Any

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from railfab.sim.jit import called, inlined
+from railfab.sim.jit import called, inlined, prefetch
 from railfab.sim.kernel.loss import lost_on_link
 from railfab.sim.kernel.nic import emit, resume, send_again, start_flow
 from railfab.sim.kernel.pfc import hold, let_go
@@ -17,17 +17,20 @@ from railfab.sim.kernel.records import (
     DATA,
     EXPIRED,
     GROW_POOL,
+    KEYS,
+    LATER,
     LOST,
-    MOST_PACKETS,
     NAK,
     NIC,
     NONE,
+    PACKET_MASK,
     POOL_EMPTY,
     QUEUES,
     REACHED,
     RX_READY,
     STAMPS,
     START,
+    TIME_SHIFT,
     TIMEOUT,
     UP,
     WATCHDOG,
@@ -37,34 +40,54 @@ from railfab.sim.kernel.records import (
 )
 from railfab.sim.kernel.slow_host import look_at_backlog, takes
 from railfab.sim.kernel.switch import arrive, end_window
-from railfab.sim.kernel.wheel import allocate, frames_of, order_of, push_in, release_packet, remove_timer
+from railfab.sim.kernel.wheel import (
+    allocate,
+    frames_of,
+    order_of,
+    push_in,
+    release_chunk,
+    release_packet,
+    remove_timer,
+    write_key,
+)
 
 _BUCKETS = 256
 _FEW = 24
 """Up to so many keys are sorted by insertion alone."""
-_TIME_SHIFT, _LINK_SHIFT, _LINK_MASK, _PACKET_MASK = 40, 23, (1 << 17) - 1, MOST_PACKETS - 1
-"""Equal times are in order of links, or of flows; it depends on no place in memory."""
+
+
+@called
+def _if_due(st: State, key: int) -> int:
+    """The key of a packet beyond the slots, with its time if that is in this window."""
+    sim, p = st.sim[0], key & PACKET_MASK
+    offset = st.packets[p].time - sim.begin
+    if key >> TIME_SHIFT == LATER and offset < sim.window:
+        return int(key - ((LATER - offset) << TIME_SHIFT))
+    return key
 
 
 @inlined
 def _gather(st: State, n: int, end: int, keys: Any) -> int:
-    """Write the packets that arrive at a node before `end` to the end of `keys` as (time, link, packet)."""
+    """Move the keys of the packets that arrive at a node before `end` to the end of `keys`."""
     sim = st.sim[0]
     at = sim.at_slots + n * sim.slots + (sim.number & (sim.slots - 1))
-    p = st.table[at]
+    last = st.table[at]
     st.table[at] = NONE
+    span = end - sim.begin
     place = keys.size
-    while p >= 0:
-        packet = st.packets[p]
-        following = packet.next
-        if packet.time < end:
-            offset = max(packet.time - sim.begin, 0)
+    while last >= 0:
+        first = last & ~KEYS
+        for word in range(last, first, -1):
+            key = st.arrivals[word]
+            if key >> TIME_SHIFT >= span:
+                key = _if_due(st, key)
+                if key >> TIME_SHIFT >= span:
+                    write_key(st, at, key)
+                    continue
+            prefetch(st.packets, key & PACKET_MASK)
             place -= 1
-            keys[place] = offset << _TIME_SHIFT | (packet.link & _LINK_MASK) << _LINK_SHIFT | p
-        else:
-            packet.next = st.table[at]
-            st.table[at] = p
-        p = following
+            keys[place] = key
+        last = release_chunk(st, first)
     count = int(keys.size - place)
     st.nodes[n].pending -= count
     return count
@@ -79,11 +102,11 @@ def _sort(keys: Any, count: int, window: int, starts: Any, found: Any) -> None:
         for bucket in range(_BUCKETS + 1):
             starts[bucket] = 0
         for place in range(first, keys.size):
-            starts[(((keys[place] >> _TIME_SHIFT) * scale) >> 20) + 1] += 1
+            starts[(((keys[place] >> TIME_SHIFT) * scale) >> 20) + 1] += 1
         for bucket in range(_BUCKETS):
             starts[bucket + 1] += starts[bucket]
         for place in range(first, keys.size):
-            bucket = ((keys[place] >> _TIME_SHIFT) * scale) >> 20
+            bucket = ((keys[place] >> TIME_SHIFT) * scale) >> 20
             found[starts[bucket]] = keys[place]
             starts[bucket] += 1
     else:
@@ -129,7 +152,7 @@ def _nic_window(st: State, n: int, order: Any, count: int, end: int) -> None:
     """Process the packets and events of a NIC in a window, and send."""
     flow, acks = NONE, 0
     for place in range(count):
-        p = order[place] & _PACKET_MASK
+        p = order[place] & PACKET_MASK
         packet = st.packets[p]
         time = packet.time
         if packet.kind != DATA:
@@ -171,7 +194,7 @@ def _switch_event(st: State, n: int, p: int, time: int) -> None:
 def _switch_window(st: State, n: int, order: Any, count: int, end: int) -> None:
     """Process the packets and events of a switch in a window, and send."""
     for place in range(count):
-        p = order[place] & _PACKET_MASK
+        p = order[place] & PACKET_MASK
         packet = st.packets[p]
         time = packet.time
         if packet.kind == DATA:
@@ -204,7 +227,7 @@ def _fire_timers(st: State, end: int) -> None:
             node = st.flows[index].target
         else:
             node = st.flows[index].source
-        push_in(st, p, node, 0)
+        push_in(st, p, node, 0, packet.time - sim.begin)
 
 
 @inlined

@@ -127,7 +127,6 @@ def _refused_by_queue(st: State, n: int, p: int, at: int, time: int) -> bool:
         drop_at_egress(st, p, at, time)
     else:
         return False
-    queue.taken_bytes += size
     return True
 
 
@@ -187,7 +186,6 @@ def arrive(st: State, n: int, p: int, time: int) -> None:
     fits = _fits(node, group, lossless, size)
     if not fits and not _admitted_under_pressure(st, n, p, priority, time):
         return
-    queue.taken_bytes += size
     idle = link.waiting == 0 and link.free_at <= time and not link.paused >> q & 1
     if fits and (not idle or (lossless and group.paused)):
         _enter_buffer(node, group, lossless, size)

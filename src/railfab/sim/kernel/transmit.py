@@ -57,14 +57,12 @@ def acknowledge(st: State, link: Any, count: int) -> None:
 
 
 @inlined
-def windows_ahead(st: State, link: Any, time: int) -> int:
-    """How many windows after the present one this time is, for an arrival over this link."""
-    sim = st.sim[0]
+def _windows_ahead(st: State, link: Any, after: int) -> int:
+    """How many windows after the present one an arrival over this link is, so long after its beginning."""
+    window = st.sim[0].window
     windows = link.delay_windows
-    end = sim.begin + (windows + 1) * sim.window
-    while time >= end:
+    while after >= (windows + 1) * window:
         windows += 1
-        end += sim.window
     return int(max(windows, 1))
 
 
@@ -80,4 +78,6 @@ def transmit(st: State, p: int, out: int, start: int) -> None:
         link.random = next_random(link.random)
         if link.random < link.loss * packet.size * 4294967296.0:
             packet.ce = -1
-    push_in(st, p, link.far, windows_ahead(st, link, packet.time))
+    after = packet.time - sim.begin
+    windows = _windows_ahead(st, link, after)
+    push_in(st, p, link.far, windows, max(after - windows * sim.window, 0))

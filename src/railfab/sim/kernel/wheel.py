@@ -5,7 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from railfab.sim.jit import called, inlined
-from railfab.sim.kernel.records import CNP, EXPIRED, FREE, NAK, NONE, START, State
+from railfab.sim.kernel.records import (
+    CNP,
+    EXPIRED,
+    FREE,
+    KEYS,
+    LATER,
+    LINK_MASK,
+    LINK_SHIFT,
+    NAK,
+    NONE,
+    START,
+    TIME_SHIFT,
+    State,
+)
 
 _MASK = 0xFFFFFFFF
 
@@ -72,12 +85,44 @@ def activate(st: State, n: int) -> None:
 
 
 @inlined
-def push_in(st: State, p: int, n: int, windows: int) -> None:
-    """Have a packet arrive at a node, this many windows from the present one."""
+def _new_chunk(st: State, following: int) -> int:
+    """Take a chunk of keys, the last of those whose last key is at `following`. There is one for every packet."""
     sim = st.sim[0]
+    chunk = sim.free_chunk
+    sim.free_chunk = st.arrivals[chunk]
+    st.arrivals[chunk] = following
+    return int(chunk)
+
+
+@inlined
+def release_chunk(st: State, chunk: int) -> int:
+    """Give back a chunk of keys. Returns where the last key of the one before is."""
+    sim = st.sim[0]
+    following = st.arrivals[chunk]
+    st.arrivals[chunk] = sim.free_chunk
+    sim.free_chunk = chunk
+    return int(following)
+
+
+@inlined
+def write_key(st: State, at: int, key: int) -> None:
+    """Add a key to those of a node and a window."""
+    last = st.table[at]
+    if last < 0 or last & KEYS == KEYS:
+        last = _new_chunk(st, last)
+    last += 1
+    st.arrivals[last] = key
+    st.table[at] = last
+
+
+@inlined
+def push_in(st: State, p: int, n: int, windows: int, offset: int) -> None:
+    """Have a packet arrive at a node, this many windows from the present one, and this time after its beginning."""
+    sim = st.sim[0]
+    if windows >= sim.slots:
+        offset = LATER
     at = sim.at_slots + n * sim.slots + ((sim.number + windows) & (sim.slots - 1))
-    st.packets[p].next = st.table[at]
-    st.table[at] = p
+    write_key(st, at, offset << TIME_SHIFT | (st.packets[p].link & LINK_MASK) << LINK_SHIFT | p)
     st.nodes[n].pending += 1
     activate(st, n)
 
@@ -86,8 +131,9 @@ def push_in(st: State, p: int, n: int, windows: int) -> None:
 def push(st: State, p: int, n: int) -> None:
     """Have a packet arrive at a node at its time."""
     sim = st.sim[0]
-    windows = (st.packets[p].time - sim.begin) // sim.window
-    push_in(st, p, n, max(windows, 1))
+    after = st.packets[p].time - sim.begin
+    windows = max(after // sim.window, 1)
+    push_in(st, p, n, windows, max(after - windows * sim.window, 0))
 
 
 @called

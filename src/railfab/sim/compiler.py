@@ -1,0 +1,70 @@
+"""What the compiled kernel does otherwise than numba's code: no negative indices, and prefetches. Needs numba.
+
+Imported only to compile; numba's functions are not registered in a process that has compiled code from earlier.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from llvmlite import ir
+from numba.core import types
+from numba.core.cgutils import get_or_insert_function
+from numba.core.datamodel.models import ArrayModel
+from numba.core.types.containers import NamedTuple
+from numba.extending import lower_builtin, register_model
+from numba.np.arrayobj import load_item, store_item
+
+_READ, _KEEP, _DATA = (ir.Constant(ir.IntType(32), value) for value in (0, 3, 1))
+
+
+class FromStart(types.Array):
+    """An array of one dimension whose indices count from its start only, as with Cython's `wraparound=False`."""
+
+    def __init__(self, array: Any) -> None:
+        super().__init__(array.dtype, 1, "C", aligned=array.aligned, name=f"from_start({array.name})")
+
+
+register_model(FromStart)(ArrayModel)
+
+
+def from_start(kind: Any) -> Any:
+    """The type of an array, or of a named tuple of arrays, without negative indices. In memory it is the same."""
+    if isinstance(kind, types.Array):
+        return FromStart(kind)
+    return NamedTuple([FromStart(part) for part in kind], kind.instance_class)
+
+
+def same(_context: Any, _builder: Any, _signature: Any, arguments: Any) -> Any:
+    """The argument as it is, with another type."""
+    return arguments[0]
+
+
+def _pointer(context: Any, builder: Any, kind: Any, array: Any, index_kind: Any, index: Any) -> Any:
+    data = context.make_array(kind)(context, builder, array).data
+    return builder.gep(data, [context.cast(builder, index, index_kind, types.intp)], inbounds=True)
+
+
+@lower_builtin(operator.getitem, FromStart, types.Integer)  # type: ignore[untyped-decorator]
+def _get(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    kind, index_kind = signature.args
+    return load_item(context, builder, kind, _pointer(context, builder, kind, arguments[0], index_kind, arguments[1]))
+
+
+@lower_builtin(operator.setitem, FromStart, types.Integer, types.Any)  # type: ignore[untyped-decorator]
+def _set(context: Any, builder: Any, signature: Any, arguments: Any) -> None:
+    kind, index_kind, value_kind = signature.args
+    value = context.cast(builder, arguments[2], value_kind, kind.dtype)
+    pointer = _pointer(context, builder, kind, arguments[0], index_kind, arguments[1])
+    store_item(context, builder, kind, value, pointer)
+
+
+def prefetch(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """LLVM's prefetch of an element for reading, into all caches."""
+    kind, index_kind = signature.args
+    pointer = _pointer(context, builder, kind, arguments[0], index_kind, arguments[1])
+    prefetches = ir.FunctionType(ir.VoidType(), [pointer.type, *[ir.IntType(32)] * 3])
+    function = get_or_insert_function(builder.module, prefetches, "llvm.prefetch.p0")
+    builder.call(function, [pointer, _READ, _KEEP, _DATA])
+    return context.get_dummy_value()
