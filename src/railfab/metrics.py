@@ -281,6 +281,13 @@ def _collector() -> Iterator[Metric]:
 def _jobs() -> Iterator[Metric]:
     yield Metric("training_step_duration_seconds", Kind.HISTOGRAM, "seconds", "Duration of one step of the job.", JOB)
     yield Metric(
+        "training_job_running",
+        Kind.GAUGE,
+        "",
+        "Whether the job has steps before it (1) or has ended (0).",
+        ("job_id",),
+    )
+    yield Metric(
         "training_barrier_wait_seconds",
         Kind.HISTOGRAM,
         "seconds",
@@ -300,6 +307,30 @@ def _jobs() -> Iterator[Metric]:
         "bytes_per_second",
         "Bus bandwidth of the last collective operation.",
         (*JOB, "op"),
+    )
+
+
+def _configuration() -> Iterator[Metric]:
+    yield Metric(
+        "fabric_configuration_findings",
+        Kind.GAUGE,
+        "",
+        "Errors and warnings of the last comparison of the running configuration with the intent, by their code.",
+        ("device", "code"),
+    )
+    yield Metric(
+        "fabric_configuration_checked_timestamp_seconds",
+        Kind.GAUGE,
+        "seconds",
+        "Unix time of the last comparison of the running configuration with the intent.",
+        ("device",),
+    )
+    yield Metric(
+        "fabric_maintenance_info",
+        Kind.INFO,
+        "",
+        "The switch is being changed (deploy) or drained (drain): alerts on it, its links and sessions do not fire.",
+        ("device", "reason"),
     )
 
 
@@ -328,7 +359,7 @@ def _twin() -> Iterator[Metric]:
 
 
 def _catalogue() -> Iterator[Metric]:
-    for section in (_interface, _queues, _pfc, _buffers, _routing, _topology, _collector, _jobs, _twin):
+    for section in (_interface, _queues, _pfc, _buffers, _routing, _topology, _collector, _configuration, _jobs, _twin):
         yield from section()
 
 

@@ -16,7 +16,7 @@ EXPOSED = {name: metric for metric in CATALOGUE.values() for name in metric.expo
 ALERT_LABELS = frozenset({"alertname", "alertstate", "severity", "device", "interface", "peer"})
 
 OF_COUNTERS = {"rate", "increase"}
-OF_GAUGES = {"max_over_time", "avg_over_time", "min_over_time"}
+OF_GAUGES = {"max_over_time", "avg_over_time", "min_over_time", "last_over_time"}
 SETS = {"and", "or", "unless"}
 KEEP_SERIES = {"topk", "bottomk"}
 
@@ -56,7 +56,7 @@ def _labels(node: promql.Expr) -> frozenset[str]:
             return _selected(node.vector_selector)
         case promql.ParenExpr():
             return _labels(node.expr)
-        case promql.NumberLiteral():
+        case promql.NumberLiteral() | promql.StringLiteral():
             return frozenset()
         case promql.Call():
             return _called(node)
@@ -84,6 +84,11 @@ def _catalogued(name: str) -> frozenset[str]:
 
 def _called(node: promql.Call) -> frozenset[str]:
     function = node.func.name
+    if function == "label_replace":
+        series, target, _, source, _ = node.args
+        present = _labels(series)
+        assert source.val in present, f"label_replace from {source.val}, which the series do not have"
+        return present | {target.val}
     arguments = [_labels(argument) for argument in node.args]
     for argument in node.args:
         if isinstance(argument, promql.MatrixSelector):
@@ -92,7 +97,7 @@ def _called(node: promql.Call) -> frozenset[str]:
 
 
 def _check_kind(function: str, name: str) -> None:
-    kind = EXPOSED[name].kind
+    kind = EXPOSED[name].kind if name in EXPOSED else Kind.GAUGE
     if kind in (Kind.COUNTER, Kind.HISTOGRAM):
         assert function in OF_COUNTERS, f"{function} of the counter {name}"
     else:

@@ -8,7 +8,7 @@ import pytest
 from tests.dashboards.promql_labels import RECORDED, labels_of, metrics_of
 
 from railfab.dashboards import ALERTS, RECORDING, board_document, board_queries, boards
-from railfab.dashboards.alerts import UPLINK_BYTES
+from railfab.dashboards.alerts.terms import UPLINK_BYTES
 from railfab.dashboards.promql import growth, peak, selector, signal, unit
 from railfab.metrics import CATALOGUE, Kind
 from railfab.platforms import platform, platform_names
@@ -21,6 +21,8 @@ TARGETS = [
     for target in panel["targets"]
 ]
 QUERIES = [query for board in BOARDS.values() for query in board_queries(board)]
+OWN = ("fabric_collector_", "fabric_configuration_", "fabric_twin_", "training_")
+"""Metrics of railfab's own processes, and of jobs."""
 EXPRESSIONS = [rule.expr for rule in (*RECORDING, *ALERTS)] + QUERIES
 
 
@@ -67,7 +69,7 @@ def test_every_queried_metric_has_a_source() -> None:
     """An alert on a metric without source never fires."""
     mapped = {rule.metric for name in platform_names() for rule in platform(name).telemetry.rules}
     made = {name for name, metric in CATALOGUE.items() if metric.kind is Kind.INFO or "_estimated_" in name}
-    own = {name for name in CATALOGUE if name.startswith(("fabric_collector_", "fabric_twin_"))}
+    own = {name for name in CATALOGUE if name.startswith(OWN)}
     asked = frozenset().union(*(metrics_of(expr) for expr in EXPRESSIONS))
     assert asked <= mapped | made | own
 

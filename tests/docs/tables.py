@@ -209,9 +209,17 @@ def _bracketed(found: re.Match[str]) -> str:
 
 def alerts() -> str:
     rows = [
-        (f"`{one.alert}`", str(one.severity), one.lasting or "", _first_sentence(one.description)) for one in ALERTS
+        (f"[{one.alert}](alerts/{one.alert}.md)", str(one.severity), one.lasting or "", _meaning(one.alert))
+        for one in ALERTS
     ]
     return table(("alert", "severity", "for", "means"), rows)
+
+
+def _meaning(alert: str) -> str:
+    """The first sentence of the runbook of an alert."""
+    return _first_sentence(
+        (DOCS / "alerts" / f"{alert}.md").read_text().partition("## Meaning\n\n")[2].partition("\n")[0]
+    )
 
 
 def _first_sentence(text: str) -> str:

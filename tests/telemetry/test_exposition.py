@@ -80,7 +80,8 @@ def test_everything_in_the_catalogue_is_fed_by_something(topology: Topology) -> 
     fed = {rule.metric for name in platform_names() for rule in platform(name).telemetry.rules}
     collector = Collector(topology, Endpoints(fabric="pod64", backend="twin", nodes=()))
     fed |= set(collector.snapshot().samples)
-    fed |= {name for name in CATALOGUE if name.startswith(("training_", "fabric_twin_", "fabric_collector_"))}
+    own = ("training_", "fabric_twin_", "fabric_collector_", "fabric_configuration_", "fabric_maintenance_")
+    fed |= {name for name in CATALOGUE if name.startswith(own)}
     fed |= {name for name in CATALOGUE if "_pause_estimated_" in name}
     fed |= set(_PFC_EGRESS)  # the simulator measures what SR Linux does not tell
     assert set(CATALOGUE) - fed == set()

@@ -367,7 +367,9 @@ def test_job_metrics_are_of_the_catalogue_and_follow_the_job(twin: Twin, control
     until(lambda: control.status().steps >= 2)
     with urllib.request.urlopen(control.metrics_url, timeout=10) as response:
         lines = response.read().decode().splitlines()
+    assert 'training_job_running{job_id="ring"} 1.0' in lines
     control.switch_job(None)
+    assert 'training_job_running{job_id="ring"} 0.0' in metrics_of(control)
     exposed = {name for metric in CATALOGUE.values() for name in metric.exposed_names()}
     samples = [line for line in lines if not line.startswith("#")]
     assert {line.split("{")[0] for line in samples} <= exposed

@@ -13,6 +13,7 @@ from itertools import cycle
 from pathlib import Path
 
 from railfab.app.children import Child, Children
+from railfab.app.configuration_check import CHECK_INTERVAL_S, ConfigurationCheck
 from railfab.app.ports import LOCALHOST, free_ports
 from railfab.app.rates import Rates, Reading, SimulatedClock
 from railfab.app.reading import METRICS, FabricTotals, Intended, Totals
@@ -183,6 +184,8 @@ class _Start:
         server = MetricsServer(collector.registry, collector.healthy, port=options.metrics_port)
         stack.enter_context(server)
         stack.enter_context(collector)
+        check = ConfigurationCheck(fabric, endpoints, state=options.state, interval_s=CHECK_INTERVAL_S)
+        collector.registry.register(stack.enter_context(check))
         urls = {"metrics": f"{server.url}/metrics"}
         if prometheus_port is not None:
             self._start_prometheus(children, server.url, control, prometheus_port)

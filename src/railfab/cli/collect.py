@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from contextlib import ExitStack
 from typing import Annotated
 
 import typer
@@ -29,6 +30,16 @@ IntervalOption = Annotated[
         "--interval", metavar="SECONDS", min=0.1, callback=finite, help="How often switches sample their counters."
     ),
 ]
+CheckOption = Annotated[
+    float,
+    typer.Option(
+        "--check",
+        metavar="SECONDS",
+        min=0.0,
+        callback=finite,
+        help="How often the running configurations are compared with the intent; 0 is never.",
+    ),
+]
 
 
 def collect(
@@ -38,9 +49,11 @@ def collect(
     listen: ListenOption = "127.0.0.1",
     port: PortOption = COLLECTOR_PORT,
     interval: IntervalOption = 2.0,
+    check: CheckOption = 60.0,
     state: StateOption = STATE_DEFAULT,
 ) -> None:
     """Stream from the switches over gNMI and serve canonical metrics to Prometheus, until Ctrl-C or SIGTERM."""
+    from railfab.app.configuration_check import ConfigurationCheck
     from railfab.telemetry import SWITCH_INTERVAL_S, Collector, MetricsServer
 
     fabric = design(intent)
@@ -49,7 +62,10 @@ def collect(
     logging.getLogger("railfab").setLevel(logging.INFO)  # a service logs what happens to its switches
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     server = MetricsServer(collector.registry, collector.healthy, host=listen, port=port)
-    with stop_on_signal() as ended, server, collector:
+    with stop_on_signal() as ended, server, collector, ExitStack() as stack:
+        if check:
+            comparing = ConfigurationCheck(fabric, endpoints, state=state, interval_s=check)
+            collector.registry.register(stack.enter_context(comparing))
         of = f"{len(endpoints.nodes)} of {counted(len(fabric.topology.switches()), 'switch')}"
         stderr().print(f"{of} of {endpoints.fabric}: {server.url}/metrics", soft_wrap=True)
         ended.wait()

@@ -35,6 +35,9 @@ def build(
     interval: Annotated[
         int, typer.Option(metavar="SECONDS", help="Scrape interval.", min=1, max=LONGEST_SCRAPE_INTERVAL_S)
     ] = 15,
+    runbooks: Annotated[
+        str, typer.Option(metavar="URL", help="Folder or URL of the runbook pages, to which alerts link.")
+    ] = "docs/alerts",
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Write boards, the configuration of Prometheus with rules and alerts, and the provisioning of Grafana."""
@@ -42,7 +45,8 @@ def build(
 
     _check_addresses({"--collector": collector, "--jobs": jobs}, {"--prometheus": prometheus})
     scrape = Scrape(collector=collector, jobs=jobs, interval_s=interval)
-    files = {**grafana_files(Datasource(url=prometheus, interval_s=interval)), **prometheus_files(scrape)}
+    rules = prometheus_files(scrape, runbooks.rstrip("/"))
+    files = {**grafana_files(Datasource(url=prometheus, interval_s=interval)), **rules}
     written = write(files, out)
     if output is Output.JSON:
         print_json([{"path": str(out / name), "changed": changed} for name, changed in written.items()])

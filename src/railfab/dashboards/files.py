@@ -16,7 +16,7 @@ from railfab.dashboards.monitoring import (
     prometheus_config,
 )
 from railfab.dashboards.recording import RECORDING
-from railfab.dashboards.rules import rules_text, yaml_text
+from railfab.dashboards.rules import RUNBOOKS, rules_text, yaml_text
 from railfab.errors import RailfabError
 
 
@@ -24,12 +24,12 @@ class DeliveryError(RailfabError):
     """Boards or rules cannot be written or pushed."""
 
 
-def prometheus_files(scrape: Scrape) -> dict[str, str]:
-    """prometheus.yml and its rule files, by relative path. Needs no extra."""
+def prometheus_files(scrape: Scrape, runbooks: str = RUNBOOKS) -> dict[str, str]:
+    """prometheus.yml and its rule files, by relative path. Needs no extra. runbooks: folder or URL of their pages."""
     return {
         "prometheus.yml": yaml_text(prometheus_config(scrape)),
         "rules/recording.yml": rules_text("fabric.recording", RECORDING),
-        "rules/alerts.yml": rules_text("fabric.alerts", ALERTS),
+        "rules/alerts.yml": rules_text("fabric.alerts", ALERTS, runbooks),
     }
 
 

@@ -124,7 +124,7 @@ def _load() -> Iterator[timeseries.Panel]:
             " or a poor hash overload some uplinks while others are idle.",
             unit="none",
         ),
-        Query("device:fabric_uplink_transmit:cov_rate5m", "{{device}}"),
+        Query("device:fabric_uplink_transmit:cov_rate1m", "{{device}}"),
     )
     yield graph(
         Text(

@@ -32,6 +32,14 @@ RECORDING: tuple[RecordingRule, ...] = (
         expr="rate(fabric_queue_ecn_marked_packets_total[1m]) / (rate(fabric_queue_transmit_packets_total[1m]) > 0)",
         labels=(*PORT, "queue"),
     ),
+    RecordingRule(
+        record="device_interface_queue:fabric_queue_dropped:ratio_rate1m",
+        expr=(
+            "rate(fabric_queue_dropped_packets_total[1m]) / (rate(fabric_queue_dropped_packets_total[1m])"
+            " + rate(fabric_queue_transmit_packets_total[1m]) > 0)"
+        ),
+        labels=(*PORT, "queue"),
+    ),
     RecordingRule(  # the estimate is an upper bound and may exceed 1
         record="device_interface_priority:fabric_pfc_paused_estimated:ratio_rate1m",
         expr=f"clamp_max({simulated_rate('fabric_pfc_receive_pause_estimated_seconds_total', '1m')}, 1)",
@@ -53,17 +61,52 @@ RECORDING: tuple[RecordingRule, ...] = (
         labels=("rail",),
     ),
     RecordingRule(
-        record="device_interface:fabric_uplink_transmit_bytes:rate5m",
-        expr=f"{simulated_rate('fabric_interface_transmit_bytes_total', '5m')} * {UPLINKS}",
+        record="device_interface:fabric_uplink_transmit_bytes:rate1m",
+        expr=f"{simulated_rate('fabric_interface_transmit_bytes_total', '1m')} * {UPLINKS}",
         labels=PORT,
     ),
     RecordingRule(  # coefficient of variation; no value for a device with almost no traffic
-        record="device:fabric_uplink_transmit:cov_rate5m",
+        record="device:fabric_uplink_transmit:cov_rate1m",
         expr=(
-            "stddev by (device) (device_interface:fabric_uplink_transmit_bytes:rate5m)"
-            " / (avg by (device) (device_interface:fabric_uplink_transmit_bytes:rate5m) > 1e6)"
+            "stddev by (device) (device_interface:fabric_uplink_transmit_bytes:rate1m)"
+            " / (avg by (device) (device_interface:fabric_uplink_transmit_bytes:rate1m) > 1e6)"
         ),
         labels=("device",),
+    ),
+    RecordingRule(  # over the session with the most of them: what one lacks, another may have
+        record="device:fabric_bgp_prefixes_installed:max",
+        expr=(
+            'max by (device) (last_over_time(fabric_bgp_prefixes{direction="installed"}[2m])\n'
+            "  and on (device, peer) last_over_time(fabric_bgp_session_up[2m]) == 1)"
+        ),
+        labels=("device",),
+    ),
+    RecordingRule(
+        record="job_id:training_step_duration_seconds:mean1m",
+        expr=(
+            "max by (job_id) (rate(training_step_duration_seconds_sum[1m]))"
+            " / on (job_id) (max by (job_id) (rate(training_step_duration_seconds_count[1m])) > 0)"
+        ),
+        labels=("job_id",),
+    ),
+    RecordingRule(  # ports of a switch in maintenance, and those at the other ends of their links
+        record="device_interface:fabric_maintenance:count",
+        expr=(
+            "count by (device, interface) (\n"
+            "  fabric_interface_info and on (device) fabric_maintenance_info\n"
+            "  or fabric_interface_info and on (peer_device)"
+            ' label_replace(fabric_maintenance_info, "peer_device", "$1", "device", "(.*)"))'
+        ),
+        labels=PORT,
+    ),
+    RecordingRule(  # an unnumbered session has the name of its interface; of numbered ones those of the switch itself
+        record="device_peer:fabric_maintenance:count",
+        expr=(
+            "count by (device, peer) (\n"
+            '  label_replace(device_interface:fabric_maintenance:count, "peer", "$1", "interface", "(.*)")\n'
+            "  or fabric_bgp_session_up and on (device) fabric_maintenance_info)"
+        ),
+        labels=("device", "peer"),
     ),
 )
 """Every recording rule; a rule may use those before it."""

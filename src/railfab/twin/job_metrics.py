@@ -21,6 +21,7 @@ from railfab.workload import JobStatus, Step
 BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 STEP = "training_step_duration_seconds"
 COLLECTIVE = "training_collective_duration_seconds"
+RUNNING = "training_job_running"
 BANDWIDTH = "training_collective_bus_bandwidth_bytes_per_second"
 
 Labels = tuple[str, ...]
@@ -57,12 +58,15 @@ class JobMetrics(Collector):
         self._steps, self._collectives = Durations(STEP), Durations(COLLECTIVE)
         self._bandwidth: dict[Labels, float] = {}
         self._job: Job | None = None
+        self._names: dict[str, None] = {}
         self._seen = 0
 
     def begin(self, job: Job | None) -> None:
         """Count for another job, or for none, from its beginning."""
         with self._lock:
             self._job, self._seen = job, 0
+            if job is not None:
+                self._names[job.job] = None
 
     def take(self, status: JobStatus) -> None:
         """Count the steps that have ended since the last time."""
@@ -82,6 +86,17 @@ class JobMetrics(Collector):
             for labels, bytes_per_s in self._bandwidth.items():
                 bandwidth.add_metric(labels, bytes_per_s)
             yield bandwidth
+            yield self._running()
+
+    def _running(self) -> Metric:
+        """Whether each job that was started has steps before it."""
+        entry = metric(RUNNING)
+        family = GaugeMetricFamily(entry.name, entry.help, labels=entry.labels)
+        for name in self._names:
+            job = self._job
+            has_steps = job is not None and job.job == name and (job.repeat is None or self._seen < job.repeat)
+            family.add_metric((name,), float(has_steps))
+        return family
 
     def _count(self, job: Job, step: Step) -> None:
         hosts = self._hosts(job)

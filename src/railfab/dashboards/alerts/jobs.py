@@ -1,0 +1,41 @@
+"""Alerts on training jobs, from the metrics that jobs or the twin expose. Maintenance does not silence them."""
+
+from __future__ import annotations
+
+from railfab.dashboards.alerts.terms import NUMBER
+from railfab.dashboards.rules import Alert, AlertSeverity, Silence
+
+STEP_S = "job_id:training_step_duration_seconds:mean1m"
+STEPS = "max by (job_id) (increase(training_step_duration_seconds_count[{}]))"
+SECONDS = "max by (job_id) (increase(training_step_duration_seconds_sum[{}]))"
+
+JOBS = (
+    Alert(  # long steps are not judged: six of the usual length have to fit into the window
+        alert="FabricJobStalled",
+        condition=(
+            f"{SECONDS.format('30m')} / on (job_id) ({STEPS.format('30m')} > 0) < 10\n"
+            f"and on (job_id) {STEPS.format('1m')} == 0\n"
+            "unless on (job_id) training_job_running == 0"
+        ),
+        silence=Silence.NEVER,
+        lasting="15s",
+        severity=AlertSeverity.CRITICAL,
+        summary="Job {{ $labels.job_id }} has ended no step for a minute",
+        description=(
+            f"Steps of this job usually take {NUMBER} s, and none has ended within a minute. Look for ports and"
+            " prefixes that are missing, then for the first host whose traffic stopped."
+        ),
+    ),
+    Alert(
+        alert="FabricJobSlow",
+        condition=f"{STEP_S} / on (job_id) min_over_time({STEP_S}[1h]) > 1.2",
+        silence=Silence.NEVER,
+        lasting="30s",
+        severity=AlertSeverity.WARNING,
+        summary='Job {{ $labels.job_id }}: steps take {{ printf "%.1f" $value }} times as long as before',
+        description=(
+            'Steps of this job take {{ printf "%.1f" $value }} times as long as in the best minute of the last hour.'
+            " Look for drops, pauses, marks and uneven uplinks at this time; without any, the cause is in a host."
+        ),
+    ),
+)

@@ -1,0 +1,92 @@
+"""Alerts on congestion and on load that is spread unevenly."""
+
+from __future__ import annotations
+
+from railfab.dashboards.alerts.terms import PERCENT, PORT, RAIL_BYTES, UPLINK_BYTES
+from railfab.dashboards.promql import simulated_rate
+from railfab.dashboards.recording import HOST_PORTS
+from railfab.dashboards.rules import Alert, AlertSeverity, Silence
+
+WHOLE_RAIL = f"max(min by (rail) (device_interface:fabric_transmit_utilization:ratio_rate1m * {HOST_PORTS})) > 0.01"
+"""A rail of which every host port carries traffic: a collective runs, and not an exchange between a few hosts."""
+
+LOAD = (
+    Alert(
+        alert="FabricEcnMarkRatioHigh",
+        condition=(
+            "device_interface_queue:fabric_ecn_marked:ratio_rate1m > 0.05"
+            f" and {simulated_rate('fabric_queue_transmit_packets_total', '1m')} > 1000"
+        ),
+        silence=Silence.PORT,
+        lasting="1m",
+        severity=AlertSeverity.WARNING,
+        summary=f"{PORT} queue {{{{ $labels.queue }}}} marks {PERCENT} of its packets",
+        description=(
+            f"Sustained congestion of a queue, which marks {PERCENT} of its packets. First check whether the uplinks of"
+            " the device share the load evenly, then whether many senders send to one receiver."
+        ),
+    ),
+    Alert(
+        alert="FabricRailAsymmetry",
+        condition=(
+            f"(max({RAIL_BYTES}) - min({RAIL_BYTES})) / (max({RAIL_BYTES}) > 1e8) > 0.25\nand on () {WHOLE_RAIL}"
+        ),
+        silence=Silence.FABRIC,
+        lasting="1m",
+        severity=AlertSeverity.WARNING,
+        summary=f"The least loaded rail carries {PERCENT} less traffic than the most loaded rail",
+        description=(
+            f"A job loads all rails equally, so a rail with {PERCENT} less traffic has a broken or miscabled NIC, or"
+            " the rings of the job do not span all rails. Compare the rails by host in the logs of the job and check"
+            " the cabling."
+        ),
+    ),
+    Alert(
+        alert="FabricEcmpImbalance",
+        condition=(
+            "device:fabric_uplink_transmit:cov_rate1m > 0.3\n"
+            "and on (device) max by (device)"
+            f" ({UPLINK_BYTES} / on (device, interface) fabric_interface_speed_bytes_per_second) > 0.5"
+        ),
+        lasting="1m",
+        severity=AlertSeverity.WARNING,
+        summary='{{ $labels.device }}: uplink load has a coefficient of variation of {{ printf "%.2f" $value }}',
+        description=(
+            "One uplink is more than half full while others have capacity (coefficient of variation"
+            ' {{ printf "%.2f" $value }}): few large flows, or a hash over too few header fields. Check the number of'
+            " queue pairs per connection, the hash fields, and whether an uplink is down or drained."
+        ),
+    ),
+    Alert(
+        alert="FabricEcmpPolarisation",
+        condition=(
+            f"count by (device) ({UPLINK_BYTES}\n"
+            f"  < on (device) group_left () (0.05 * avg by (device) ({UPLINK_BYTES}) > 5e4))\n"
+            f"/ on (device) count by (device) ({UPLINK_BYTES}) >= 0.25"
+        ),
+        lasting="1m",
+        severity=AlertSeverity.WARNING,
+        summary="{{ $labels.device }}: " + f"{PERCENT} of its uplinks are nearly idle while others are loaded",
+        description=(
+            f"{PERCENT} of the uplinks carry next to nothing: two tiers hash flows in the same way, or multipath is off"
+            " or limited. Check the maximum number of paths, then configure different hash seeds on neighbouring tiers."
+        ),
+    ),
+    Alert(
+        alert="FabricUplinkOversubscribed",
+        condition=(
+            f"sum by (device) ({simulated_rate('fabric_interface_receive_bytes_total', '1m')}\n"
+            '  * on (device, interface) group_left () fabric_interface_info{link="host"})\n'
+            "/ on (device) sum by (device) (\n"
+            "  (fabric_interface_speed_bytes_per_second and fabric_interface_oper_up == 1)\n"
+            '  * on (device, interface) group_left () fabric_interface_info{link="uplink"}) > 0.9'
+        ),
+        lasting="1m",
+        severity=AlertSeverity.WARNING,
+        summary="{{ $labels.device }}: its hosts send " + f"{PERCENT} of the capacity of its working uplinks",
+        description=(
+            f"The hosts send {PERCENT} of what the working uplinks can carry. Usually uplinks are down, and the others"
+            " are too few for the hosts. Check the links of this device before the job."
+        ),
+    ),
+)

@@ -1,0 +1,91 @@
+"""Alerts on lost packets, and on packets in a class in which they may be lost."""
+
+from __future__ import annotations
+
+from railfab.dashboards.alerts.terms import LOSSLESS_CLASS, NUMBER, PERCENT, PORT
+from railfab.dashboards.rules import Alert, AlertSeverity, Silence
+
+LOST_SHARE = 0.001
+"""Share of the packets of a queue above which its drops are not those of a short burst."""
+
+TRANSMITTED = 'sum by (device, interface) (rate(fabric_queue_transmit_bytes_total{{queue{}"{}"}}[1m]))'
+LOSSLESS, LOSSY = (TRANSMITTED.format(operator, LOSSLESS_CLASS) for operator in ("=", "!="))
+
+LOSS = (
+    Alert(
+        alert="FabricLosslessDrops",
+        condition="increase(fabric_pfc_dropped_packets_total[1m]) > 0",
+        silence=Silence.PORT,
+        severity=AlertSeverity.CRITICAL,
+        summary=f"{PORT} dropped {NUMBER} packets of a lossless class",
+        description=(
+            f"A lossless class dropped {NUMBER} packets within a minute: the headroom is too small for speed, cable"
+            " length or MTU, PFC is off at one end, or the watchdog acted. Compare the settings of both ends with"
+            " `railfab verify`."
+        ),
+    ),
+    Alert(
+        alert="FabricQueueDrops",
+        condition=(
+            f"device_interface_queue:fabric_queue_dropped:ratio_rate1m > {LOST_SHARE}"
+            " and increase(fabric_queue_dropped_packets_total[1m]) > 10"
+        ),
+        silence=Silence.PORT,
+        lasting="30s",
+        severity=AlertSeverity.WARNING,
+        summary=f"{PORT} queue {{{{ $labels.queue }}}} drops {PERCENT} of its packets",
+        description=(
+            f"An egress queue drops {PERCENT} of its packets; RoCE senders send all packets after a lost one again. In"
+            " the lossless class its limit is too small; in another class RoCE may be in it by mistake: compare the"
+            " DSCP map and the queues with `railfab verify`."
+        ),
+    ),
+    Alert(
+        alert="FabricRoceOutsideItsClass",
+        condition=(
+            f"({LOSSY}\n  > on (device, interface) 0.01 * fabric_interface_speed_bytes_per_second)\n"
+            f"unless on (device, interface) (10 * {LOSSLESS}\n  > on (device, interface) {LOSSY})"
+        ),
+        silence=Silence.PORT,
+        lasting="30s",
+        severity=AlertSeverity.WARNING,
+        summary=(
+            f"{PORT} sends {{{{ $value | humanize1024 }}}}B/s in lossy classes and next to nothing in the lossless one"
+        ),
+        description=(
+            "A network of RoCE carries {{ $value | humanize1024 }}B/s outside its lossless class, where packets are"
+            " dropped instead of paused. Compare the DSCP map and the classifiers of this switch with `railfab verify`,"
+            " then the DSCP that the hosts send."
+        ),
+    ),
+    Alert(
+        alert="FabricInterfaceDiscards",
+        condition=(
+            "increase(fabric_interface_receive_discards_total[1m]) > 10\n"
+            "unless on (device, interface) (\n"
+            "  10 + sum by (device, interface) (increase(fabric_pfc_dropped_packets_total[1m]))\n"
+            "  > on (device, interface) increase(fabric_interface_receive_discards_total[1m]))"
+        ),
+        silence=Silence.PORT,
+        lasting="30s",
+        severity=AlertSeverity.WARNING,
+        summary=f"{PORT} discarded {NUMBER} received packets within a minute",
+        description=(
+            f"The port discards packets without errors ({NUMBER} a minute) that no queue counts: they have no route,"
+            " or are larger than the MTU of where they go. Look for missing prefixes and compare MTUs with"
+            " `railfab verify`."
+        ),
+    ),
+    Alert(
+        alert="FabricReceiveErrors",
+        condition="increase(fabric_interface_receive_errors_total[1m]) > 5",
+        silence=Silence.PORT,
+        severity=AlertSeverity.WARNING,
+        summary=f"{PORT} received {NUMBER} damaged packets within a minute",
+        description=(
+            f"Packets arrive damaged ({NUMBER} a minute) and are discarded. The cable, the optics of either end or a"
+            " dirty connector damage them; a switch that forwards before it has read the whole packet passes damage on,"
+            " so begin at the port whose peer receives no errors."
+        ),
+    ),
+)

@@ -1,0 +1,59 @@
+"""Alerts on telemetry itself, and on the twin. Maintenance of a switch silences those on its telemetry."""
+
+from __future__ import annotations
+
+from railfab.dashboards.alerts.terms import PERCENT
+from railfab.dashboards.promql import pace
+from railfab.dashboards.rules import Alert, AlertSeverity, Silence
+
+SLOW_PACE = 0.25
+"""A twin that simulates less than this share of real time takes minutes for what takes seconds."""
+
+OBSERVATION = (
+    Alert(
+        alert="FabricTelemetryStale",
+        condition="time() - (fabric_collector_last_update_timestamp_seconds > 0) > 60",
+        severity=AlertSeverity.WARNING,
+        summary="{{ $labels.device }}: no update of {{ $labels.subscription }} for {{ $value | humanizeDuration }}",
+        description=(
+            "The telemetry of this device is stale for {{ $value | humanizeDuration }}. Check"
+            " fabric_collector_errors_total for the reason, then whether the gNMI server of the device answers."
+        ),
+    ),
+    Alert(
+        alert="FabricCollectorSessionDown",
+        condition="max_over_time(fabric_collector_session_up[30s]) == 0",
+        lasting="30s",
+        severity=AlertSeverity.CRITICAL,
+        summary="{{ $labels.device }} has no telemetry session",
+        description=(
+            "The collector receives no data from this device, so its other alerts cannot fire. The reason is in"
+            " fabric_collector_errors_total: unreachable, login refused, TLS, and so on."
+        ),
+    ),
+    Alert(
+        alert="FabricTwinSlow",
+        condition=f"avg({pace('1m')}) < {SLOW_PACE}",
+        silence=Silence.NEVER,
+        lasting="2m",
+        severity=AlertSeverity.WARNING,
+        summary=f"the twin simulates {PERCENT} of real time",
+        description=(
+            f"The machine is too slow for this fabric and job: the twin simulates {PERCENT} of real time. Rates are"
+            " those of a simulated second and remain right, but what happens in the twin takes longer, and alerts that"
+            " wait count real time. Use a smaller fabric or job, raise --cpu of `railfab twin` or `railfab up`, or end"
+            " other programs on this machine."
+        ),
+    ),
+    Alert(
+        alert="FabricTwinFailed",
+        condition="fabric_twin_failure_info == 1",
+        silence=Silence.NEVER,
+        severity=AlertSeverity.CRITICAL,
+        summary="The simulation of {{ $labels.fabric }} failed: {{ $labels.error }}",
+        description=(
+            "An error stopped the job of the twin; its switches go on, without traffic. The log of the twin has the"
+            " traceback; start the job again, and report the error."
+        ),
+    ),
+)

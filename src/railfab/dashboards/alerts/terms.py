@@ -1,0 +1,20 @@
+"""Terms that the expressions and texts of several alerts have in common."""
+
+from __future__ import annotations
+
+from railfab.device.plan_qos import ROCE
+
+HELD = "2m"
+"""Window in which the last value of a state counts: longer than a target is silent before another alert says so."""
+
+UPLINK_BYTES = "device_interface:fabric_uplink_transmit_bytes:rate1m"
+RAIL_BYTES = "rail:fabric_transmit_bytes:rate1m"
+PORT = "{{ $labels.device }} {{ $labels.interface }}"
+PERCENT = "{{ $value | humanizePercentage }}"
+NUMBER = "{{ $value | humanize }}"
+LOSSLESS_CLASS = ROCE
+
+
+def held(selector: str) -> str:
+    """The last value of a state, also while its target is silent."""
+    return f"last_over_time({selector}[{HELD}])"

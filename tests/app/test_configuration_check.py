@@ -1,0 +1,113 @@
+"""The comparison of running configurations with the intent beside a collector, on a real twin."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from prometheus_client import CollectorRegistry
+from tests.twin.twins import switch
+
+from railfab.app.configuration_check import ConfigurationCheck, is_drained
+from railfab.deploy import Journal
+from railfab.fabric.design import Design, design
+from railfab.twin import Twin
+
+ROOT = Path(__file__).parents[2]
+LEAF = "pod1-seg1-leaf1"
+KMIN = (
+    "/qos/buffer-management/queue-management-profile[name=100g-5m]/wred/wred-slope"
+    "[traffic-type=all][drop-probability=all][enable-ecn=true]/min-threshold"
+)
+
+
+@pytest.fixture(scope="module")
+def fabric() -> Design:
+    return design(ROOT / "tests" / "faults" / "rack.yml")
+
+
+@pytest.fixture(scope="module")
+def twin(fabric: Design, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
+    with Twin(fabric, state=tmp_path_factory.mktemp("state"), base_port=0, configured=True) as running:
+        yield running
+
+
+@pytest.fixture
+def check(fabric: Design, twin: Twin, tmp_path: Path) -> ConfigurationCheck:
+    return ConfigurationCheck(fabric, twin.endpoints, state=tmp_path, interval_s=0.2)
+
+
+def exposed(check: ConfigurationCheck, name: str) -> dict[tuple[str, ...], float]:
+    """Samples of a metric by their label values."""
+    registry = CollectorRegistry()
+    registry.register(check)
+    families = [family for family in registry.collect() if family.name == name]
+    return {tuple(one.labels.values()): one.value for family in families for one in family.samples}
+
+
+def test_switches_that_run_the_intent_have_no_findings_and_a_time(check: ConfigurationCheck, twin: Twin) -> None:
+    check.check()
+    assert exposed(check, "fabric_configuration_findings") == {}
+    times_s = exposed(check, "fabric_configuration_checked_timestamp_seconds")
+    assert times_s.keys() == {(endpoint.name,) for endpoint in twin.endpoints.nodes}
+    assert all(abs(time.time() - at_s) < 60 for at_s in times_s.values())
+
+
+def test_drift_and_hazards_are_counted_by_switch_and_code_until_they_are_gone(
+    check: ConfigurationCheck, twin: Twin
+) -> None:
+    with switch(twin, LEAF) as leaf, check:
+        before = leaf.value(KMIN, "config")
+        leaf.set(update=[(KMIN, 5000)])
+        until_s = time.monotonic() + 60
+        while (LEAF, "hazard") not in (found := exposed(check, "fabric_configuration_findings")):
+            assert time.monotonic() < until_s
+            time.sleep(0.1)
+        assert found[LEAF, "configuration-differs"] >= 1
+        assert {device for device, _ in found} == {LEAF}
+        leaf.set(update=[(KMIN, before)])
+        while exposed(check, "fabric_configuration_findings"):
+            assert time.monotonic() < until_s
+            time.sleep(0.1)
+
+
+def test_a_switch_that_does_not_answer_keeps_its_findings_and_an_old_time(
+    check: ConfigurationCheck, twin: Twin, caplog: pytest.LogCaptureFixture
+) -> None:
+    check.check()
+    before = exposed(check, "fabric_configuration_checked_timestamp_seconds")
+    twin.stop_switch(LEAF)
+    try:
+        check.check()
+        check.check()
+    finally:
+        twin.start_switch(LEAF)
+    after = exposed(check, "fabric_configuration_checked_timestamp_seconds")
+    assert [name for name in before if after[name] == before[name]] == [(LEAF,)]
+    assert sum("not compared with the intent" in record.message for record in caplog.records) == 1
+
+
+def test_switches_are_in_maintenance_while_a_deploy_changes_them_and_two_minutes_longer(
+    fabric: Design, twin: Twin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check = ConfigurationCheck(fabric, twin.endpoints, state=tmp_path, interval_s=60)
+    journal = Journal(tmp_path, fabric.intent.fabric)
+    with journal.open("deploy") as entry:
+        assert exposed(check, "fabric_maintenance") == {}
+        entry.keep(LEAF, "former")
+        assert exposed(check, "fabric_maintenance") == {(LEAF, "deploy"): 1.0}
+        entry.finish({LEAF: "changed"})
+    assert exposed(check, "fabric_maintenance") == {(LEAF, "deploy"): 1.0}
+    monkeypatch.setattr("railfab.app.deploys.SETTLES_WITHIN_S", 0.0)
+    assert exposed(check, "fabric_maintenance") == {}
+
+
+def test_a_drained_switch_is_recognised_by_what_it_runs() -> None:
+    frr = design(ROOT / "labs" / "frr-pod" / "intent.yml")
+    name, text = next(iter(frr.texts.items()))
+    router = f"router bgp {frr.models[name].bgp.asn}\n"
+    assert router in text
+    assert not is_drained(frr, name, text)
+    assert is_drained(frr, name, text.replace(router, f"{router} bgp graceful-shutdown\n", 1))
