@@ -137,7 +137,7 @@ class BgpNeighbor:
     """One BGP session, keyed by (network_instance, peer).
 
     peer: an address, or the name of the interface of an unnumbered session. remote_as: INTERNAL where it is the own
-    AS number. update_source: an interface.
+    AS number; 0 where none is stated, so that the session does not come up. update_source: an interface.
     multihop_ttl: None for a directly connected peer. import_policies, export_policies: names, evaluated in order until
     one decides; none accepts or announces everything, unless `Bgp.requires_policy`. bfd: None without BFD.
     prefix_limit: prefixes of one unicast family beyond which the switch logs a warning; the session stays up.

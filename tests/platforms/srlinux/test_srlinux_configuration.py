@@ -250,10 +250,6 @@ def words_for_a_peer(configuration: Json) -> None:
     bgp(configuration)["dynamic-neighbors"]["interface"][0]["allowed-peer-as"] = ["spines"]
 
 
-def peer_without_as(configuration: Json) -> None:
-    del bgp(configuration)["neighbor"][0]["peer-as"]
-
-
 def undefined_policy(configuration: Json) -> None:
     for group in bgp(configuration)["group"]:
         group["export-policy"] = ["all"]
@@ -316,11 +312,6 @@ WRONG: tuple[tuple[Callable[[Json], None], str], ...] = (
         words_for_a_peer,
         f"{NEIGHBORS}/dynamic-neighbors/interface[interface-name=ethernet-1/9.0]/allowed-peer-as: "
         "spines is not an AS number. Use an AS number, or a range such as 65001..65010.",
-    ),
-    (
-        peer_without_as,
-        f"{NEIGHBORS}/neighbor[peer-address=10.32.0.0]/peer-as: is missing. "
-        "Configure the peer's AS number here or in its group.",
     ),
     (
         undefined_policy,

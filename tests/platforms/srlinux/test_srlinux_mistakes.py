@@ -196,6 +196,10 @@ def extra_neighbor(configuration: Json) -> None:
     bgp(configuration)["neighbor"].append(extra)
 
 
+def peer_without_as(configuration: Json) -> None:
+    del bgp(configuration)["neighbor"][0]["peer-as"]
+
+
 def export_policy_removed(configuration: Json) -> None:
     del bgp(configuration)["group"][0]["export-policy"]
 
@@ -431,6 +435,11 @@ MISTAKES: tuple[Mistake, ...] = (
         no_ipv6_next_hops,
         ["bgp.receive_ipv6_next_hops: on -> off"],
         [],
+    ),
+    (
+        peer_without_as,
+        ["bgp.neighbors[10.32.0.0].remote_as: 65001 -> 0"],
+        ["delete / network-instance default protocols bgp neighbor 10.32.0.0 peer-as"],
     ),
     (
         second_group,

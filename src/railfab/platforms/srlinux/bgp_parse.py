@@ -27,6 +27,9 @@ DEFAULT_BFD_US, DEFAULT_MULTIPLIER = 1_000_000, 3
 """SR Linux's defaults (srl_nokia-bgp, srl_nokia-bfd 25.3.1)."""
 
 _FAMILIES = {bare(name): family for family, name in FAMILIES.items()}
+NO_AS = 0
+"""Of a neighbour for which neither it nor its group states an AS number. No speaker has it (RFC 7607)."""
+
 _OWN_LEAVES = frozenset({"peer-address", "peer-as", "peer-group", "description", "admin-state"})
 """Leaves of a neighbour that are not settings of its group."""
 
@@ -78,14 +81,11 @@ class Speaker:
             group, address = self._group_name(node), node.address("peer-address")
             if group is None or address is None:
                 continue
-            number = node.number("peer-as") or self._groups[group].number("peer-as")
+            number = node.number("peer-as") or self._groups[group].number("peer-as") or NO_AS
             settings = self._settings[group]
             if not node.value.keys() <= _OWN_LEAVES:
                 settings = self._inherited((node, self._groups[group], self._node))
             settings = replace(settings, enabled=settings.enabled and node.enabled(default=True))
-            if number is None:
-                node.problem("is missing", "Configure the peer's AS number here or in its group", "peer-as")
-                continue
             found = self._neighbor(address, _remote(number, own_as), settings)
             yield replace(found, description=node.text("description") or "")
 
