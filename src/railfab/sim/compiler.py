@@ -10,12 +10,13 @@ from typing import Any
 
 from llvmlite import ir
 from numba.core import types
-from numba.core.cgutils import get_or_insert_function
+from numba.core.cgutils import get_or_insert_function, voidptr_t
 from numba.core.datamodel.models import ArrayModel
 from numba.core.types.containers import NamedTuple
 from numba.extending import lower_builtin, register_model
 from numba.np.arrayobj import load_item, store_item
 
+_PREFETCH = ir.FunctionType(ir.VoidType(), [voidptr_t, *[ir.IntType(32)] * 3])
 _READ, _KEEP, _DATA = (ir.Constant(ir.IntType(32), value) for value in (0, 3, 1))
 
 
@@ -64,7 +65,6 @@ def prefetch(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     """LLVM's prefetch of an element for reading, into all caches."""
     kind, index_kind = signature.args
     pointer = _pointer(context, builder, kind, arguments[0], index_kind, arguments[1])
-    prefetches = ir.FunctionType(ir.VoidType(), [pointer.type, *[ir.IntType(32)] * 3])
-    function = get_or_insert_function(builder.module, prefetches, "llvm.prefetch.p0")
-    builder.call(function, [pointer, _READ, _KEEP, _DATA])
+    function = get_or_insert_function(builder.module, _PREFETCH, "llvm.prefetch.p0")
+    builder.call(function, [builder.bitcast(pointer, voidptr_t), _READ, _KEEP, _DATA])
     return context.get_dummy_value()
