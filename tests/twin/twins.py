@@ -96,6 +96,11 @@ class Switch:
         """The sum of counters."""
         return sum(int(value) for value in self.values(path).values())
 
+    def read_at(self) -> int:
+        """The time stamp of an answer."""
+        (notification,) = self.client.get(path=["/interface[name=*]/statistics/in-octets"])["notification"]
+        return int(notification["timestamp"])
+
     def set(self, **edits: Any) -> None:
         self.client.set(encoding="json_ietf", **edits)
 

@@ -3,6 +3,7 @@ and stop twins."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -68,7 +69,7 @@ SERVE = "serve"
 
 
 class TwinGroup(TyperGroup):
-    """`railfab twin FILE` beside `railfab twin status` and `railfab twin stop`: what is no such word is a file."""
+    """`railfab twin FILE` beside `railfab twin status` and others: what is no such word is a file."""
 
     default = SERVE
 
@@ -104,7 +105,7 @@ def twin(
     """Serve every switch of a fabric as a gNMI target, with a simulation of its traffic behind them, until Ctrl-C.
 
     With --detach it keeps running without a terminal: `railfab twin status` shows it, `railfab twin stop` ends it.
-    An intent whose file is called status or stop is ./status or ./stop.
+    An intent whose file is called status, stop or host is ./status, ./stop or ./host.
     """
     from railfab.fabric import design
     from railfab.intent import load_job
@@ -175,6 +176,8 @@ def show_status(
     elif found:
         columns = ("fabric", "process", "switches up", "BGP ends up", "job", "simulated s")
         print_table("", columns, [_row(one) for one in found])
+        for text in (text for one in found if one.status for text in one.status.slow_hosts):
+            stdout().print(text, soft_wrap=True, markup=False)
     else:
         stdout().print(f"no twin is running in {state}", soft_wrap=True, markup=False)
     if not found:
@@ -198,17 +201,54 @@ def stop_twin(
     """Stop a running twin, and remove its files but those of its CA and password; without FILE the only one of DIR."""
     from railfab.twin import stop
 
+    found = _only(file, state)
+    stop(state, found)
+    if output is Output.JSON:
+        print_json({"fabric": found.fabric, "stopped": True})
+    else:
+        typer.echo(f"twin of {found.fabric} stopped", err=True)
+
+
+@twin_app.command("host")
+def set_host_rate(
+    host: Annotated[str, typer.Argument(metavar="HOST", help="A host of the fabric.")],
+    rate: Annotated[
+        str,
+        typer.Argument(metavar="GBPS", help="Rate at which it takes packets from a NIC [Gb/s]; 0: none; all: at once."),
+    ],
+    interface: Annotated[str | None, typer.Option("--port", metavar="NIC", help="One of its NIC ports only.")] = None,
+    file: Annotated[
+        Path | None, typer.Option("--twin", metavar="FILE", help="Intent of the twin's fabric; else the only one.")
+    ] = None,
+    state: StateOption = STATE_DEFAULT,
+) -> None:
+    """Make a host of a running twin slow: its NICs send pause frames, without end when it takes nothing."""
+    from railfab.twin import connect
+
+    fabric = _only(file, state).fabric
+    connect(state, fabric).set_host_rate(host, _rate_gbps(rate), interface=interface)
+    ports = f"{host} {interface}" if interface else f"every NIC of {host}"
+    typer.echo(f"{fabric}: {ports} takes {'all' if rate == 'all' else f'{rate} Gb/s'}", err=True)
+
+
+def _rate_gbps(text: str) -> float | None:
+    """A rate in Gb/s; None is no limit."""
+    if text == "all":
+        return None
+    if re.fullmatch(r"[0-9]{1,4}(\.[0-9]{1,6})?", text):
+        return float(text)
+    raise LabError(f"rate {text!r}", "is not a rate", "Use a number of Gb/s such as 0 or 12.5, or all")
+
+
+def _only(file: Path | None, state: Path) -> FoundTwin:
+    """The running twin of an intent, or the only one of a state directory."""
     found = _found(file, state)
     if not found:
         raise EndpointError(str(state), "no twin is running", "Start one with railfab twin FILE")
     if len(found) > 1:
         problem = f"the twins of {listed([one.fabric for one in found])} are running"
-        raise LabError(str(state), problem, "Name the intent of one of them: railfab twin stop FILE")
-    stop(state, found[0])
-    if output is Output.JSON:
-        print_json({"fabric": found[0].fabric, "stopped": True})
-    else:
-        typer.echo(f"twin of {found[0].fabric} stopped", err=True)
+        raise LabError(str(state), problem, "Name the intent of one of them")
+    return found[0]
 
 
 def _found(file: Path | None, state: Path) -> list[FoundTwin]:

@@ -112,8 +112,8 @@ class Twin:
         self._stack.close()
 
     def status(self) -> TwinStatus:
-        job = self._live.job_status()
-        sessions = [session for held in self._live.state().sessions.values() for session in held.values()]
+        job, state = self._live.job_status(), self._live.state()
+        sessions = [session for held in state.sessions.values() for session in held.values()]
         return TwinStatus(
             fabric=self.fabric,
             pid=os.getpid(),
@@ -122,6 +122,7 @@ class Twin:
             last_step_s=job.recent[-1].duration_s if job.recent else None,
             last_communication_s=job.recent[-1].communication_s if job.recent else None,
             stalled=job.stalled,
+            slow_hosts=tuple(f"{host} {nic} takes {rate:g} Gb/s" for (host, nic), rate in sorted(state.slow.items())),
             sessions_up=sum(session.established for session in sessions),
             sessions=len(sessions),
             simulated_s=job.simulated_s,

@@ -24,7 +24,7 @@ class TwinStatus:
 
     job: None when none runs. steps: finished ones of the job. last_step_s, last_communication_s: duration of the last
     and of the part of it in which hosts communicated, in simulated time.
-    stalled: why flows of the job have no path, each reason once.
+    stalled: why flows of the job have no path, each reason once. slow_hosts: NICs whose host takes packets slowly.
     sessions_up, sessions: BGP sessions established and configured, both ends counted. simulated_s: that of the counters
     which the switches show; never behind it. slipped_s: wall time that the
     simulation fell behind by. failure: the error that stopped the simulation's job; empty when there is none.
@@ -37,6 +37,7 @@ class TwinStatus:
     last_step_s: float | None
     last_communication_s: float | None
     stalled: tuple[str, ...]
+    slow_hosts: tuple[str, ...]
     sessions_up: int
     sessions: int
     simulated_s: float
@@ -47,4 +48,5 @@ class TwinStatus:
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> TwinStatus:
         switches = tuple(SwitchStatus(**switch) for switch in document["switches"])
-        return cls(**{**document, "switches": switches, "stalled": tuple(document["stalled"])})
+        texts = {name: tuple(document[name]) for name in ("stalled", "slow_hosts")}
+        return cls(**{**document, "switches": switches, **texts})
