@@ -452,8 +452,8 @@ def test_a_slow_host_pauses_its_switch_and_gets_what_it_takes() -> None:
     assert counters.rx_dropped_packets.sum() == 0
     assert counters.xoff_received[slow, LOSSLESS].sum() > 10
     assert engine.flows().finish_ns[0] == pytest.approx(4_900_000 / 2.5, rel=0.02)
-    deaf = replace(network, pfc_sent=network.pfc_sent & ~slow[:, None])
-    engine = engine_of(deaf, incast(1, 5_000_000), framing=OCTETS, transports=[FIXED])
+    without_pfc = replace(network, pfc_sent=network.pfc_sent & ~slow[:, None])
+    engine = engine_of(without_pfc, incast(1, 5_000_000), framing=OCTETS, transports=[FIXED])
     engine.run(400_000.0)
     assert engine.counters().rx_dropped_packets[0] > 1000
 

@@ -55,7 +55,7 @@ def test_spray_carries_a_permutation_at_line_rate_and_hashing_does_not() -> None
     assert _permutation_ns(Balancing.FLOW, FIXED) > 1.9 * alone_ns
 
 
-def test_spray_is_a_disaster_for_nics_that_go_back() -> None:
+def test_spray_makes_nics_that_go_back_send_most_packets_again() -> None:
     """Each packet that is overtaken counts as lost."""
     network = balanced(leaf_spine(2, 2, 4), Balancing.SPRAY)
     flows = [flow(0, 0, 2, 4_000_000), flow(1, 1, 3, 4_000_000)]
@@ -366,6 +366,19 @@ def test_lossy_traffic_cannot_take_the_buffer_of_lossless_traffic() -> None:
     counters = engine.counters()
     assert counters.dropped_packets[1, 1] > 100
     assert counters.dropped_packets[:, LOSSLESS].sum() + counters.refused_packets.sum() == 0
+
+
+def test_a_drop_at_an_ingress_that_holds_nothing_sends_no_pause() -> None:
+    """Lossy packets fill the chip, and without headroom the first lossless ones are dropped. A pause would never end,
+    since it ends when a packet of its ingress leaves."""
+    network = lossless(star(4, classes=2), headroom_bytes=0.0, shared_bytes=np.full(5, 20_000.0))
+    network = replace(network, xoff_alpha=np.where(network.pfc_sent, 1.0, 0.0))
+    lossy = [flow(n, n, 0, 400_000, traffic_class=1) for n in (1, 2)]
+    engine = engine_of(network, [*lossy, flow(3, 3, 0, 20_000, start_ns=10_000)], framing=OCTETS, transports=[QUICK])
+    assert engine.run(10e6)
+    counters = engine.counters()
+    assert counters.refused_packets[6, LOSSLESS] > 0
+    assert counters.paused.sum() == 0
 
 
 def test_a_queue_keeps_to_its_share_of_the_free_buffer() -> None:

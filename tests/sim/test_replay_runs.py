@@ -234,7 +234,7 @@ def test_why_names_senders_by_their_octets_and_where_they_came_in(storm: tuple[R
     assert [feeder.acted for feeder in explanation.feeders] == [True, True, True]
 
 
-def test_why_tells_who_paused_a_victim(storm: tuple[Run, SavedRun]) -> None:
+def test_why_names_who_paused_a_victim(storm: tuple[Run, SavedRun]) -> None:
     explanation = explain(storm[1], "5:1")
     assert [one.port for one in explanation.paused_by] == [(17, 5)]
     assert explanation.paused.startswith("paused by 17:2 with ")

@@ -1,4 +1,4 @@
-"""A run that forgets its finished flows goes on as one that keeps them, and does not grow."""
+"""A run that forgets its finished flows equals one that keeps them, and does not grow."""
 
 from __future__ import annotations
 
@@ -25,18 +25,7 @@ def run(*, forget: bool) -> tuple[dict[int, tuple[float, int]], Counters, int]:
     results: dict[int, tuple[float, int]] = {}
     most = 0
     for number in range(8):
-        engine.add(
-            [
-                Flow(
-                    id=10 * number + host,
-                    source=host,
-                    target=SENDERS,
-                    payload_bytes=200_000 * (1 + host),
-                    transport=host % 2,
-                )
-                for host in range(SENDERS)
-            ]
-        )
+        engine.add([flow(number, host) for host in range(SENDERS)])
         engine.run((number + 1) * ROUND_NS, stop_when_done=False)
         results |= ended(engine)
         if forget:
@@ -78,7 +67,7 @@ def test_a_peak_is_that_since_the_last_reset() -> None:
     assert engine.counters().peak_bytes.max() == 0
 
 
-def test_a_path_is_told_link_by_link_and_as_far_as_it_leads() -> None:
+def test_a_path_has_its_links_as_far_as_it_leads() -> None:
     network, routing = _pair()
     engine = Engine(network, routing)
     engine.add([Flow(id=7, source=0, target=1, payload_bytes=1_000_000)])

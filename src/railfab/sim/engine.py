@@ -54,7 +54,7 @@ _BUCKETS = 257
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The whole state of an engine, which `Engine.restore` goes on from."""
+    """The whole state of an engine, which `Engine.restore` continues from."""
 
     state: State
     network: Network
@@ -272,7 +272,7 @@ class Engine:
         return queues.bytes.reshape(-1, QUEUES).copy(), queues.tx_bytes.reshape(-1, QUEUES).copy()
 
     def snapshot(self) -> Snapshot:
-        """The whole state; `restore` goes on from it bit for bit."""
+        """The whole state; `restore` continues from it bit for bit."""
         return Snapshot(_copied(self._st), self.network, self.routing, self._acks.copy(), self._notices.copy())
 
     def restore(self, snapshot: Snapshot) -> None:

@@ -79,7 +79,7 @@ class Clock:
         began_ns, cpu_ns = time.monotonic_ns(), time.thread_time_ns()
         try:
             self._advance(STEP_NS)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the switches go on answering
+        except Exception as error:  # noqa: BLE001 - whatever it is, the switches keep answering
             if not self._take_failure(error):
                 return False
         else:
@@ -107,6 +107,6 @@ class Clock:
         try:
             self._recover()
         except Exception:
-            logger.exception("the simulation could not go on after its failure; simulated time has stopped")
+            logger.exception("the simulation could not continue after its failure; simulated time has stopped")
             self._stopped = True
         return not self._stopped

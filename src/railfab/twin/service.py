@@ -51,7 +51,7 @@ class Twin:
     may use, above 0 and at most 1.
     Entering raises LabError when a twin of the fabric runs, DeviceError when a port is in use, UnsupportedFeature for a
     platform that the twin does not serve, and for an intent that it does not compute. An exception in the simulation
-    stops the job; the switches go on.
+    stops the job; the switches keep answering.
     """
 
     def __init__(

@@ -36,7 +36,7 @@ from railfab.sim.transport import Transport
 
 @dataclass(slots=True, eq=False)
 class _Progress:
-    """What fast-forward knows between two looks. Times in ns; pressure: drops and XOFFs until the last look."""
+    """What fast-forward keeps between two looks. Times in ns; pressure: drops and XOFFs until the last look."""
 
     settled_at_ns: float = 0.0
     interval_ns: float = 0.0
@@ -46,7 +46,7 @@ class _Progress:
 
 @dataclass(frozen=True, slots=True)
 class FastForwardSnapshot:
-    """The whole state, which `FastForward.restore` goes on from."""
+    """The whole state, which `FastForward.restore` continues from."""
 
     engine: Snapshot
     parked: Parked
@@ -307,7 +307,7 @@ class FastForward:
         return self.engine.paths()
 
     def snapshot(self) -> FastForwardSnapshot:
-        """The whole state; `restore` goes on from it bit for bit."""
+        """The whole state; `restore` continues from it bit for bit."""
         parts = (self._parked, self._meter, self._progress, self._phases, self._recorder, self._replay)
         return FastForwardSnapshot(self.engine.snapshot(), *copy.deepcopy(parts))
 

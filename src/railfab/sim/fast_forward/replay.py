@@ -110,7 +110,7 @@ class Replay:
         return np.asarray(self.recording.depths[self._place(now_ps)[0]], np.int64)
 
     def hand_over(self, st: State, framing: Framing) -> None:
-        """Let the engine go on with the flows that have not ended, at the rates of the last sample."""
+        """Let the engine continue the flows that have not ended, at the rates of the last sample."""
         self.settle(st)
         now = int(st.sim[0].now)
         at, _ = self._place(now)
