@@ -91,6 +91,26 @@ def _interface() -> Iterator[Metric]:
     )
 
 
+def _optics() -> Iterator[Metric]:
+    yield Metric(
+        "fabric_interface_fec_uncorrected_codewords_total",
+        Kind.COUNTER,
+        "",
+        "Received codewords that forward error correction could not correct.",
+        PORT,
+    )
+    yield Metric(
+        "fabric_interface_pre_fec_ber_ratio",
+        Kind.GAUGE,
+        "ratio",
+        "Share of received bits that are wrong before forward error correction.",
+        PORT,
+    )
+    lane = (*PORT, "lane")
+    yield Metric("fabric_optic_receive_power_dbm", Kind.GAUGE, "", "Light that a lane receives, in dBm.", lane)
+    yield Metric("fabric_optic_transmit_power_dbm", Kind.GAUGE, "", "Light that a lane sends, in dBm.", lane)
+
+
 def _queues() -> Iterator[Metric]:
     for unit in ("bytes", "packets"):
         yield Metric(f"fabric_queue_transmit_{unit}_total", Kind.COUNTER, unit, f"{unit.title()} sent.", QUEUE)
@@ -359,7 +379,19 @@ def _twin() -> Iterator[Metric]:
 
 
 def _catalogue() -> Iterator[Metric]:
-    for section in (_interface, _queues, _pfc, _buffers, _routing, _topology, _collector, _configuration, _jobs, _twin):
+    for section in (
+        _interface,
+        _optics,
+        _queues,
+        _pfc,
+        _buffers,
+        _routing,
+        _topology,
+        _collector,
+        _configuration,
+        _jobs,
+        _twin,
+    ):
         yield from section()
 
 

@@ -20,7 +20,7 @@ from tests.forwarding.fabrics import (
     with_port,
 )
 
-from railfab.device import BfdTimers, DeviceModel, Family, Fec, Remote, SecretReference
+from railfab.device import BfdTimers, DeviceModel, Family, Fec, Port, Remote, SecretReference
 from railfab.errors import TopologyError
 
 UPLINK, DOWNLINK = "ethernet-1/32", "ethernet-1/1"
@@ -98,13 +98,13 @@ def other_fec(found: DeviceModel) -> DeviceModel:
 @pytest.mark.parametrize(
     ("change", "state", "reason"),
     [
-        (own_as, "idle", "pod1-spine1 expects its own AS 65001, pod1-seg1-leaf1 is AS 4200001001"),
-        (any_other_as, "idle", "pod1-seg1-leaf1 expects AS 65001, pod1-spine1 is AS 4200001001"),
+        (own_as, "active", "pod1-spine1 expects its own AS 65001, pod1-seg1-leaf1 is AS 4200001001"),
+        (any_other_as, "active", "pod1-seg1-leaf1 expects AS 65001, pod1-spine1 is AS 4200001001"),
         (shut_down, "active", "pod1-spine1 has shut down its neighbour ethernet-1/1"),
         (with_password, "active", "pod1-spine1 has a password for the session, pod1-seg1-leaf1 has none"),
         (without_bgp, "active", "pod1-spine1 runs no BGP"),
-        (wrong_as, "idle", "pod1-spine1 expects AS 65002, pod1-seg1-leaf1 is AS 4200001001"),
-        (same_as, "idle", "pod1-seg1-leaf1 expects AS 65001, pod1-spine1 is AS 4200001001"),
+        (wrong_as, "active", "pod1-spine1 expects AS 65002, pod1-seg1-leaf1 is AS 4200001001"),
+        (same_as, "active", "pod1-seg1-leaf1 expects AS 65001, pod1-spine1 is AS 4200001001"),
         (without_neighbor, "active", "pod1-spine1 has no neighbour on ethernet-1/1"),
         (disabled, "idle", "pod1-spine1 ethernet-1/1 is disabled"),
         (slower, "idle", "pod1-spine1 ethernet-1/1 runs at 200 Gb/s, pod1-seg1-leaf1 ethernet-1/32 at 400"),
@@ -150,12 +150,26 @@ def test_a_password_at_both_ends_lets_the_session_come_up() -> None:
     assert session(fabric, LEAF, UPLINK).established
 
 
+def at_100g(fec: Fec | None) -> Callable[[Port], Port]:
+    return lambda port: replace(port, rate_gbps=100, fec=fec)
+
+
 def test_a_port_is_down_while_its_ends_use_different_fec() -> None:
     fabric = deployed()
-    fabric.configure(SPINE, other_fec(model(SPINE)))
-    assert session(fabric, LEAF, UPLINK).established, "the leaf has the default, whatever it is"
+    fabric.configure(SPINE, with_port(model(SPINE), DOWNLINK, at_100g(Fec.RS_528)))
+    fabric.configure(LEAF, with_port(model(LEAF), UPLINK, at_100g(None)))
+    assert session(fabric, LEAF, UPLINK).established, "RS-528 is the default of 100 Gb/s"
+    fabric.configure(LEAF, with_port(model(LEAF), UPLINK, at_100g(Fec.OFF)))
+    reason = "pod1-spine1 ethernet-1/1 uses FEC rs-528, pod1-seg1-leaf1 ethernet-1/32 off"
+    assert session(fabric, LEAF, UPLINK).reason == reason
+
+
+def test_a_port_with_pam4_is_down_with_any_other_fec_than_its_own() -> None:
+    fabric = deployed()
     fabric.configure(LEAF, with_port(model(LEAF), UPLINK, lambda port: replace(port, fec=Fec.RS_544)))
-    reason = "pod1-spine1 ethernet-1/1 uses FEC rs-528, pod1-seg1-leaf1 ethernet-1/32 rs-544"
+    assert session(fabric, LEAF, UPLINK).established
+    fabric.configure(SPINE, other_fec(model(SPINE)))
+    reason = "pod1-spine1 ethernet-1/1 cannot use FEC rs-528: a port of 400 Gb/s with PAM4 has rs-544"
     assert session(fabric, LEAF, UPLINK).reason == reason
 
 

@@ -21,6 +21,7 @@ from railfab.twin.encoder import Encoded, Encoder
 SRLINUX = platform("srlinux")
 LABELS = {
     "interface": "ethernet-1/1/1",
+    "lane": "1",
     "queue": "roce",
     "priority": "3",
     "priority_group": "pfc-roce",

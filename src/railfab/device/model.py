@@ -7,7 +7,7 @@ computes a fabric from them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from railfab.device.interfaces import (
     BreakoutPort,
@@ -22,7 +22,7 @@ from railfab.device.interfaces import (
 )
 from railfab.device.qos import Qos
 from railfab.device.routing import Bgp, BgpNeighbor, Policy
-from railfab.device.system import LoadBalancing, Management
+from railfab.device.system import Lldp, LoadBalancing, Management
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +48,7 @@ class DeviceModel:
     mlag: Mlag | None = None
     load_balancing: LoadBalancing | None = None
     management: Management | None = None
+    lldp: Lldp = field(default_factory=Lldp)
     drain: bool = False
     unmodelled: tuple[str, ...] = ()
 

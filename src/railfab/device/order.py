@@ -42,6 +42,7 @@ def in_order(model: DeviceModel) -> DeviceModel:
         vlans=tuple(sorted(model.vlans, key=lambda vlan: vlan.vlan_id)),
         qos=_qos(model.qos, interfaces) if model.qos else None,
         management=_management(model.management) if model.management else None,
+        lldp=replace(model.lldp, silent=tuple(sorted(model.lldp.silent, key=natural))),
         unmodelled=tuple(sorted(model.unmodelled)),
     )
     return replace(ordered, bgp=_bgp(model.bgp, ordered)) if model.bgp else ordered

@@ -1,4 +1,4 @@
-"""Load balancing and management of a switch."""
+"""Load balancing, LLDP and management of a switch."""
 
 from __future__ import annotations
 
@@ -45,6 +45,29 @@ class LoadBalancing:
     fields: tuple[HashField, ...] = ()
     seed: int | None = None
     flowlet_gap_us: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lldp:
+    """LLDP (IEEE 802.1AB) of a switch; on every port but the silent ones.
+
+    hello_s: interval of its frames. hold_multiplier: a neighbour that falls silent is forgotten after so many of them.
+    system_name: with which it announces itself; None is the name of the switch.
+    """
+
+    enabled: bool = True
+    silent: tuple[str, ...] = ()
+    hello_s: int = 30
+    hold_multiplier: int = 4
+    system_name: str | None = None
+
+    @property
+    def hold_s(self) -> int:
+        """Time for which others believe what it has announced."""
+        return self.hello_s * self.hold_multiplier
+
+    def runs_on(self, port: str) -> bool:
+        return self.enabled and port not in self.silent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

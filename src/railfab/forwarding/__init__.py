@@ -1,7 +1,7 @@
 """Sessions, routes, next-hop groups and QoS of switches, computed from their configurations and the links. Pure."""
 
 from railfab.forwarding.converge import FabricChange, converge, unconfigured
-from railfab.forwarding.flows import flow, obstacle, source_port
+from railfab.forwarding.flows import Blocked, Place, blocked, flow, obstacle, source_port
 from railfab.forwarding.limits import Uncomputed, refuse, uncomputed
 from railfab.forwarding.links import LinkTable
 from railfab.forwarding.sessions import BgpSession
@@ -10,11 +10,14 @@ from railfab.forwarding.state import TRAFFIC_CLASSES, ForwardingState, Marking
 __all__ = [
     "TRAFFIC_CLASSES",
     "BgpSession",
+    "Blocked",
     "FabricChange",
     "ForwardingState",
     "LinkTable",
     "Marking",
+    "Place",
     "Uncomputed",
+    "blocked",
     "converge",
     "flow",
     "obstacle",

@@ -9,6 +9,7 @@ from math import inf
 from railfab.device import DeviceModel, LoadBalancing
 from railfab.forwarding.config import SwitchConfig, switch_config
 from railfab.forwarding.links import LinkTable
+from railfab.forwarding.optics import LOSS_OF_SIGNAL_DB
 from railfab.forwarding.policies import Policies
 from railfab.forwarding.port_rows import no_rows, port_rows
 from railfab.forwarding.ports import Configs, own_states, port_states
@@ -30,12 +31,16 @@ class FabricChange:
 
     cut, restored: ports whose cable breaks, and ports whose cable works again; either end names the cable.
     slow: host ports whose host takes packets from its NIC at this rate [Gb/s] from now on; infinite: at once.
+    dirt: light that ports miss from now on [dB], 0 for a clean one. flapped: ports that have no lock on their signal
+    from now on, if that changes.
     """
 
     models: Mapping[str, DeviceModel | None]
     cut: frozenset[PortKey] = frozenset()
     restored: frozenset[PortKey] = frozenset()
     slow: Mapping[PortKey, float] = field(default_factory=dict)
+    dirt: Mapping[PortKey, float] = field(default_factory=dict)
+    flapped: frozenset[PortKey] | None = None
 
 
 def unconfigured(links: LinkTable, *, framing: Framing, marking: Marking) -> ForwardingState:
@@ -44,6 +49,8 @@ def unconfigured(links: LinkTable, *, framing: Framing, marking: Marking) -> For
         links=links,
         configs={},
         cut=frozenset(),
+        dirt={},
+        flapped=frozenset(),
         own_ports={name: own_states(links, {}, name) for name in links.nodes},
         ports={},
         sessions={},
@@ -69,9 +76,12 @@ def converge(state: ForwardingState, change: FabricChange) -> ForwardingState:
     links, changed = state.links, change.models.keys()
     configs = _configs(state.configs, change.models, state.routes.tables.policies)
     cut = _cut(state, change)
-    touched = _touched(links, changed, state.cut ^ cut)
+    dirt = _dirt(state, change)
+    flapped = state.flapped if change.flapped is None else change.flapped
+    dark = cut | _dark(links, dirt, flapped)
+    touched = _touched(links, changed, (state.cut | _dark(links, state.dirt, state.flapped)) ^ dark)
     own = {**state.own_ports, **{name: own_states(links, configs, name) for name in changed}}
-    ports = port_states(links, own, cut, touched, state.ports)
+    ports = port_states(links, own, dark, touched, state.ports)
     found = sessions(links, configs, ports, touched, changed, state.sessions)
     nodes = {node for node, _ in touched if _differs(node, ports, state.ports) or _differs(node, found, state.sessions)}
     nodes = (nodes | changed) - links.hosts
@@ -80,6 +90,8 @@ def converge(state: ForwardingState, change: FabricChange) -> ForwardingState:
         state,
         configs=configs,
         cut=cut,
+        dirt=dirt,
+        flapped=flapped,
         own_ports=own,
         ports=ports,
         sessions=found,
@@ -110,6 +122,17 @@ def _configs(before: Configs, models: Mapping[str, DeviceModel | None], policies
 def _cut(state: ForwardingState, change: FabricChange) -> frozenset[PortKey]:
     """Both ends of every cable that is broken."""
     return (state.cut | _both_ends(state.links, change.cut)) - _both_ends(state.links, change.restored)
+
+
+def _dirt(state: ForwardingState, change: FabricChange) -> Mapping[PortKey, float]:
+    """The light that ports miss [dB]. The same object when nothing differs."""
+    found = {key: loss_db for key, loss_db in {**state.dirt, **change.dirt}.items() if loss_db > 0}
+    return state.dirt if found == state.dirt else found
+
+
+def _dark(links: LinkTable, dirt: Mapping[PortKey, float], flapped: Collection[PortKey]) -> frozenset[PortKey]:
+    """Both ends of every link on which an end has no signal, and tells the other so (remote fault)."""
+    return _both_ends(links, {*flapped, *(key for key, loss_db in dirt.items() if loss_db >= LOSS_OF_SIGNAL_DB)})
 
 
 def _both_ends(links: LinkTable, keys: Collection[PortKey]) -> frozenset[PortKey]:
@@ -150,7 +173,7 @@ def _balancing(
 def _narrow(
     links: LinkTable, configs: Configs, changed: Collection[str], state: ForwardingState
 ) -> Mapping[str, Mapping[int, str]]:
-    """By switch, the egress links of ports whose MTU is below a full packet, each with the reason."""
+    """By switch, the egress links of ports that full packets do not pass, each with the reason."""
     narrow = dict(state.narrow)
     for name in changed:
         found = narrow_ports(links, configs[name].model, state.packet_bytes) if name in configs else {}
@@ -160,13 +183,15 @@ def _narrow(
 
 
 def narrow_ports(links: LinkTable, model: DeviceModel, packet_bytes: int) -> dict[int, str]:
-    """The egress links of the ports whose MTU is below this packet, each with the reason."""
-    return {
-        links.egress[model.name, interface.name]: (
-            f"{model.name} {interface.name} has MTU {interface.mtu_bytes}, packets have {packet_bytes} bytes"
-        )
-        for interface in model.interfaces
-        if interface.mtu_bytes is not None
-        and interface.mtu_bytes < packet_bytes
-        and (model.name, interface.name) in links.egress
-    }
+    """The egress links of the ports whose MTU is below this packet, and of those that do not route, with the reason."""
+    found = {}
+    for interface in model.interfaces:
+        link = links.egress.get((model.name, interface.name))
+        if link is None or not interface.enabled:
+            continue
+        where, mtu_bytes = f"{model.name} {interface.name}", interface.mtu_bytes
+        if interface.network_instance is None:
+            found[link] = f"{where} does not route: its subinterface is disabled, or in no network instance"
+        elif mtu_bytes is not None and mtu_bytes < packet_bytes:
+            found[link] = f"{where} has MTU {mtu_bytes}, packets have {packet_bytes} bytes"
+    return found

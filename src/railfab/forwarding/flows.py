@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import StrEnum
 from functools import lru_cache
 from hashlib import blake2b
+from typing import NamedTuple
 
 from railfab.forwarding.links import LinkTable
 from railfab.forwarding.state import ForwardingState
@@ -81,3 +83,56 @@ def _closed(state: ForwardingState, link: int) -> str:
     key, far = state.links.keys[link], state.links.far_key(link)
     narrow = state.narrow.get(key[0], {}).get(link) or state.narrow.get(far[0], {}).get(link ^ 1)
     return narrow or state.port(key).reason
+
+
+class Place(StrEnum):
+    """Where a switch drops a packet, and what it counts it as: a discard before the egress, a discard behind the
+    ingress, or a frame that is too long for the ingress."""
+
+    EGRESS = "egress"
+    INGRESS = "ingress"
+    INGRESS_ERROR = "ingress-error"
+
+
+class Blocked(NamedTuple):
+    """A switch drops the packets of a flow at an end of this link."""
+
+    place: Place
+    link: int
+
+
+def blocked(
+    state: ForwardingState, source: PortKey, target: PortKey, path: Sequence[int]
+) -> tuple[Blocked, Sequence[int]] | None:
+    """Where the packets of a flow without a path are dropped, and the links that they pass before.
+
+    None where none are: the link of the sender is down, or its packets arrive.
+    """
+    table, end = state.links, state.links.near[state.links.egress[target]].address
+    way = tuple(path) or (table.egress[source],)
+    if end is None or not state.port(source).oper_up:
+        return None
+    for hops, link in enumerate(way):
+        if found := _drop_at(state, link):
+            return found, way[: hops + (found.place is not Place.EGRESS)]
+    node = table.far_key(way[-1])[0]
+    if table.is_host(node):
+        return None
+    links = state.routes.egress(node, end.ip)
+    if not links:
+        return Blocked(Place.INGRESS, way[-1]), way
+    found = next(filter(None, (_drop_at(state, link) for link in links)), None)
+    if found is None:
+        return None
+    return found, way if found.place is Place.EGRESS else (*way, found.link)
+
+
+def _drop_at(state: ForwardingState, link: int) -> Blocked | None:
+    """Where full packets are dropped that a link is to carry: a port does not route, or its MTU is too small."""
+    near, far = state.links.keys[link], state.links.far_key(link)
+    if link in state.narrow.get(near[0], {}):
+        return Blocked(Place.EGRESS, link)
+    if (link ^ 1) not in state.narrow.get(far[0], {}):
+        return None
+    interface = state.configs[far[0]].interfaces[far[1]]
+    return Blocked(Place.INGRESS if interface.network_instance is None else Place.INGRESS_ERROR, link)

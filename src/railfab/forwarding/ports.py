@@ -1,11 +1,12 @@
-"""Which ports work: cabled, enabled at both ends, and of one speed."""
+"""Which ports work: cabled, enabled at both ends, of one speed and one forward error correction."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 
-from railfab.device import Fec
+from railfab.device import BreakoutPort, Fec
 from railfab.device import Port as PortConfig
 from railfab.forwarding.config import SwitchConfig
 from railfab.forwarding.links import LinkTable
@@ -15,14 +16,32 @@ Configs = Mapping[str, SwitchConfig]
 """The configured switches, by name."""
 
 
+PAM4_CAGE_GBPS = 400
+"""Cages of this speed and above have lanes with PAM4, and so do the breakout ports of them."""
+
+
+class Fault(StrEnum):
+    """The kind of reason for which a port is down."""
+
+    NONE = ""
+    DISABLED = "disabled"
+    BREAKOUT = "breakout"
+    FEC = "fec"
+    NO_SIGNAL = "no-signal"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PortState:
-    """rate_gbps, fec: what this end is set to; fec None is the default. reason: why it is down, empty when it is up."""
+    """rate_gbps, fec: what this end runs with; fec None of a port that takes the one of the far end.
+
+    reason: why it is down, empty when it is up; fault: the kind of it.
+    """
 
     admin_up: bool
     rate_gbps: float
     fec: Fec | None = None
     reason: str = ""
+    fault: Fault = Fault.NONE
 
     @property
     def oper_up(self) -> bool:
@@ -43,27 +62,55 @@ def _own_state(links: LinkTable, port: Port, config: SwitchConfig | None) -> Por
     if links.is_host(port.node):
         return PortState(admin_up=True, rate_gbps=port.rate_gbps)
     interface = config.interfaces.get(port.name) if config is not None else None
+    where = f"{port.node} {port.name}"
     if config is None or interface is None:
-        return PortState(admin_up=False, rate_gbps=port.rate_gbps, reason=f"{port.node} {port.name} is not configured")
+        return _down(port, f"{where} is not configured", Fault.DISABLED, admin_up=False)
     if not interface.enabled:
-        return PortState(admin_up=False, rate_gbps=port.rate_gbps, reason=f"{port.node} {port.name} is disabled")
+        return _down(port, f"{where} is disabled", Fault.DISABLED, admin_up=False)
     rate_gbps, fec = (interface.rate_gbps, interface.fec) if isinstance(interface, PortConfig) else (None, None)
-    if port.lane is None:
-        return PortState(admin_up=True, rate_gbps=float(rate_gbps or port.rate_gbps), fec=fec)
-    lane_gbps = _lane_gbps(links, port, config, rate_gbps)
-    if lane_gbps is None:
-        return PortState(admin_up=True, rate_gbps=port.rate_gbps, reason=f"{port.node} {port.name} is not broken out")
-    return PortState(admin_up=True, rate_gbps=lane_gbps, fec=fec)
-
-
-def _lane_gbps(links: LinkTable, port: Port, config: SwitchConfig, rate_gbps: int | None) -> float | None:
-    """The speed of a lane; None when its cage is not broken out."""
     node = links.nodes[port.node]
-    if node.model is None or node.platform is None:
-        return float(rate_gbps or port.rate_gbps)
+    if port.lane is None or node.model is None or node.platform is None:
+        return _with_fec(where, rate_gbps or port.rate_gbps, fec)
+    split = _breakout(links, port, config)
+    if split is None:
+        return _down(port, f"{where} is not broken out", Fault.BREAKOUT)
+    return _with_fec(where, split.rate_gbps, fec, split.rate_gbps * split.lanes)
+
+
+def _down(port: Port, reason: str, fault: Fault, *, admin_up: bool = True) -> PortState:
+    return PortState(admin_up=admin_up, rate_gbps=port.rate_gbps, reason=reason, fault=fault)
+
+
+def _breakout(links: LinkTable, port: Port, config: SwitchConfig) -> BreakoutPort | None:
+    """How the cage of a breakout port is broken out; None when it is not, or has fewer lanes."""
+    node = links.nodes[port.node]
+    assert node.platform is not None
     cage = links.topology.model_of(node).interface(node.platform, port.cage, None)
-    lanes = [split for split in config.model.breakouts if split.cage == cage and split.lanes >= (port.lane or 0)]
-    return float(lanes[0].rate_gbps) if lanes else None
+    found = (split for split in config.model.breakouts if split.cage == cage and split.lanes >= (port.lane or 0))
+    return next(found, None)
+
+
+def _with_fec(where: str, rate_gbps: float, fec: Fec | None, cage_gbps: float = 0) -> PortState:
+    """An enabled port: down when it has lanes with PAM4 and another FEC than the one of these is configured.
+
+    cage_gbps: of the cage of a breakout port.
+    """
+    usual = usual_fec(rate_gbps, cage_gbps)
+    if usual is Fec.RS_544 and fec not in (None, usual):
+        reason = f"{where} cannot use FEC {fec}: a port of {rate_gbps:g} Gb/s with PAM4 has {usual}"
+        return PortState(admin_up=True, rate_gbps=float(rate_gbps), fec=fec, reason=reason, fault=Fault.FEC)
+    return PortState(admin_up=True, rate_gbps=float(rate_gbps), fec=fec or usual)
+
+
+def usual_fec(rate_gbps: float, cage_gbps: float = 0) -> Fec | None:
+    """The FEC of a port that configures none; None where the cable decides (25 Gb/s), or there is no FEC.
+
+    IEEE 802.3: clause 119 (RS-544) of 200 Gb/s and above, clause 91 of 100 Gb/s: RS-544 with PAM4, else RS-528.
+    srl_nokia-interfaces, fec-option: PAM4 always has RS-544, and another setting keeps the port down (unsupported-fec).
+    """
+    if rate_gbps > 100 or (rate_gbps >= 50 and cage_gbps >= PAM4_CAGE_GBPS):
+        return Fec.RS_544
+    return Fec.RS_528 if rate_gbps == 100 else None
 
 
 def joint_state(links: LinkTable, own: PortStates, cut: Collection[PortKey], key: PortKey) -> PortState:
@@ -79,7 +126,8 @@ def joint_state(links: LinkTable, own: PortStates, cut: Collection[PortKey], key
         reason = f"{peer[0]} {peer[1]} runs at {theirs.rate_gbps:g} Gb/s, {key[0]} {key[1]} at {mine.rate_gbps:g}"
     elif not reason and mine.fec and theirs.fec and mine.fec is not theirs.fec:
         reason = f"{peer[0]} {peer[1]} uses FEC {theirs.fec}, {key[0]} {key[1]} {mine.fec}"
-    return PortState(admin_up=True, rate_gbps=mine.rate_gbps, fec=mine.fec, reason=reason)
+    fault = Fault.NO_SIGNAL if reason else Fault.NONE
+    return PortState(admin_up=True, rate_gbps=mine.rate_gbps, fec=mine.fec or theirs.fec, reason=reason, fault=fault)
 
 
 def port_states(

@@ -27,6 +27,7 @@ class PrefixCounts(NamedTuple):
 class BgpSession:
     """A configured BGP neighbour. state: `idle`, `active` or `established`, as a switch reports it.
 
+    enabled: whether it, its group, the BGP speaker and the network instance are.
     key: of the neighbour on its device. interface: over which it is connected; None when its address is in no subnet.
     peer: the interface of an unnumbered session, the address of a numbered one. peer_key: of the neighbour at the
     other end. remote_as: as configured, or that of the peer; 0 while unknown. internal: whether both ends are of one
@@ -56,6 +57,7 @@ class BgpSession:
     bfd_up: bool | None
     bfd: BfdTiming | None = None
     peer_router_id: IPv4Address | None = None
+    enabled: bool = True
     prefixes: Mapping[Family, PrefixCounts] = field(default_factory=dict)
 
     @property
@@ -97,6 +99,11 @@ class _End:
     @property
     def where(self) -> str:
         return f"{self.port[0]} {self.port[1]}"
+
+    @property
+    def routed(self) -> bool:
+        """Whether its interface routes in the network instance of the neighbour: enabled, and attached to it."""
+        return self.interface is not None and self.interface.network_instance == self.neighbor.network_instance
 
 
 def sessions(
@@ -163,6 +170,7 @@ def _session(links: LinkTable, configs: Configs, ports: PortStates, device: str,
         bfd_up=bfd_up,
         bfd=bfd_timing(neighbor.bfd, far.neighbor.bfd if far and bfd_up else None) if neighbor.bfd else None,
         peer_router_id=established.config.router_id if established else None,
+        enabled=neighbor.enabled,
     )
 
 
@@ -212,6 +220,8 @@ def _condition(
         return "idle", f"{near.where} has no cable"
     if reason := ports[device][near.port[1]].reason:
         return "idle", reason
+    if not near.routed:
+        return "idle", _unrouted(near)
     if peer[0] not in configs or configs[peer[0]].model.bgp is None:
         return "active", f"{peer[0]} runs no BGP"
     if far is None:
@@ -219,8 +229,14 @@ def _condition(
     return next(_session_faults(near, far), ("established", ""))
 
 
+def _unrouted(end: _End) -> str:
+    return f"{end.where} does not route: its subinterface is disabled, or in no network instance"
+
+
 def _session_faults(near: _End, far: _End) -> Iterator[tuple[str, str]]:
     """Reasons why a session over a working link is down, each with the state that it stays in."""
+    if not far.routed:
+        yield "active", _unrouted(far)
     if not far.neighbor.enabled:
         yield "active", f"{far.device} has shut down its neighbour {far.neighbor.peer}"
     yield from _addressing(near, far)
@@ -250,13 +266,14 @@ def _addressing(near: _End, far: _End) -> Iterator[tuple[str, str]]:
 
 
 def _as_numbers(one: _End, other: _End) -> Iterator[tuple[str, str]]:
+    """The end that expects another AS number ends each session after the OPEN message; both ends begin again."""
     expected, same = one.neighbor.remote_as, one.config.asn == other.config.asn
     if expected is Remote.EXTERNAL and same:
-        yield "idle", f"{one.device} and {other.device} are both AS {one.config.asn}, the session is external"
+        yield "active", f"{one.device} and {other.device} are both AS {one.config.asn}, the session is external"
     elif expected is Remote.INTERNAL and not same:
-        yield "idle", f"{one.device} expects its own AS {one.config.asn}, {other.device} is AS {other.config.asn}"
+        yield "active", f"{one.device} expects its own AS {one.config.asn}, {other.device} is AS {other.config.asn}"
     elif not isinstance(expected, Remote) and expected != other.config.asn:
-        yield "idle", f"{one.device} expects AS {expected}, {other.device} is AS {other.config.asn}"
+        yield "active", f"{one.device} expects AS {expected}, {other.device} is AS {other.config.asn}"
 
 
 def _router_ids(near: _End, far: _End) -> Iterator[tuple[str, str]]:
@@ -299,9 +316,13 @@ def _has_ipv6(interface: Interface) -> bool:
 
 
 def _bfd_up(near: _End, far: _End | None, ports: PortStates) -> bool | None:
-    """Whether BFD is up: it needs a working link and BFD at both ends. None for a session without it."""
+    """Whether BFD is up: it needs a working link, and BFD and the addresses of the session at both ends.
+
+    None for a session without it.
+    """
     if near.neighbor.bfd is None:
         return None
     if far is None or far.neighbor.bfd is None or not (near.neighbor.enabled and far.neighbor.enabled):
         return False
-    return ports[near.device][near.port[1]].oper_up
+    reachable = near.routed and far.routed and next(_addressing(near, far), None) is None
+    return reachable and ports[near.device][near.port[1]].oper_up

@@ -55,6 +55,7 @@ ALL_FIELDS = HashFields.SOURCE | HashFields.TARGET | HashFields.ENTROPY
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NetworkParts:
     """What a network is made from: see `ForwardingState`. closed: links that no full packet passes.
+    loss_per_byte: (link,).
 
     Those of host ports are down; those of switches are not, since what is small passes (see `routing`).
     slow: rate at which hosts take packets from a NIC [Gb/s], by the link that leaves its port, where that is limited.
@@ -68,6 +69,7 @@ class NetworkParts:
     closed: Iterable[int]
     slow: Mapping[int, float]
     priority: int
+    loss_per_byte: NDArray[np.float64]
     seed: int
 
 
@@ -87,7 +89,7 @@ def network(parts: NetworkParts) -> Network:
         rate_gbps=rows.rate_gbps,
         delay_ns=links.delay_ns,
         pause_delay_ns=links.cable_ns + PAUSE_RESPONSE_NS,
-        loss_per_byte=np.zeros(len(up)),
+        loss_per_byte=parts.loss_per_byte,
         queue_of=rows.ingress_field("queue_of")[:, :classes].astype(np.int64),
         priority_of=rows.ingress_field("priority_of")[:, :classes].astype(np.int64),
         kmin_bytes=rows.egress_field("kmin_bytes"),

@@ -7,8 +7,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import is_
 
+import numpy as np
+from numpy.typing import NDArray
+
 from railfab.device import LoadBalancing
 from railfab.forwarding.links import LinkTable
+from railfab.forwarding.optics import loss_per_byte
 from railfab.forwarding.port_rows import PortRows
 from railfab.forwarding.ports import Configs, PortState, PortStates
 from railfab.forwarding.qos import SwitchEffect
@@ -48,7 +52,8 @@ class Marking:
 class ForwardingState:
     """An immutable state; `converge` makes the next one from it. Parts that a change does not concern are shared.
 
-    cut: ports whose cable is broken. own_ports: the ports as each end alone has them; ports: as both ends and the
+    cut: ports whose cable is broken. dirt: light that is missing at a port [dB]; flapped: ports that have lost their
+    lock on it for the moment. own_ports: the ports as each end alone has them; ports: as both ends and the
     cable have them. effects: QoS by switch. balancing: what a switch says of load balancing, if it says anything.
     narrow: by switch, why a full packet does not pass a port, by egress link. rows: what the ports do, as numbers.
     slow: host ports whose host takes packets from its NIC at this rate [Gb/s] only.
@@ -57,6 +62,8 @@ class ForwardingState:
     links: LinkTable
     configs: Configs
     cut: frozenset[PortKey]
+    dirt: Mapping[PortKey, float]
+    flapped: frozenset[PortKey]
     own_ports: PortStates
     ports: PortStates
     sessions: Sessions
@@ -107,14 +114,23 @@ class ForwardingState:
                 closed=self.closed,
                 slow={self.links.egress[key]: rate_gbps for key, rate_gbps in self.slow.items()},
                 priority=self.marking.priority,
+                loss_per_byte=self._loss_per_byte(),
                 seed=self.marking.seed,
             )
         )
 
+    def _loss_per_byte(self) -> NDArray[np.float64]:
+        """(link,) of the bit errors that remain after FEC where light is missing."""
+        found = np.zeros(len(self.links.near))
+        for key, loss_db in self.dirt.items():
+            found[self.links.egress[key] ^ 1] = loss_per_byte(self.port(key).fec, loss_db)
+        return found
+
     def same_network(self, other: ForwardingState) -> bool:
         """Whether the switches do the same with packets that they have a route for."""
-        mine = (self.rows, self.effects, self.balancing, self.narrow, self.slow)
-        return all(map(is_, mine, (other.rows, other.effects, other.balancing, other.narrow, other.slow)))
+        mine = (self.rows, self.effects, self.balancing, self.narrow, self.slow, self.dirt)
+        their = (other.rows, other.effects, other.balancing, other.narrow, other.slow, other.dirt)
+        return all(map(is_, mine, their))
 
 
 def _with_counts(session: BgpSession, counts: SessionCounts) -> BgpSession:

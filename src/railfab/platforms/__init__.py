@@ -15,7 +15,18 @@ from railfab.platforms.telemetry_map import (
     TelemetrySubscription,
     of_twin,
 )
-from railfab.platforms.twin_face import Datastore, Tree, TwinFace, VirtualDevice, VirtualSession
+from railfab.platforms.twin_face import (
+    Datastore,
+    RouteCounts,
+    Tree,
+    TwinFace,
+    VirtualChassis,
+    VirtualDevice,
+    VirtualNeighbor,
+    VirtualOptics,
+    VirtualPort,
+    VirtualSession,
+)
 
 __all__ = [
     "SIMULATED_TIME",
@@ -31,6 +42,7 @@ __all__ = [
     "Pending",
     "Platform",
     "Refusal",
+    "RouteCounts",
     "Running",
     "Session",
     "Side",
@@ -43,7 +55,11 @@ __all__ = [
     "Tree",
     "TwinFace",
     "Verb",
+    "VirtualChassis",
     "VirtualDevice",
+    "VirtualNeighbor",
+    "VirtualOptics",
+    "VirtualPort",
     "VirtualSession",
     "admit",
     "of_twin",

@@ -28,6 +28,7 @@ from railfab.device import (
     IpInterface,
     IpNetwork,
     Lag,
+    Lldp,
     LoadBalancing,
     Loopback,
     Management,
@@ -341,6 +342,10 @@ FEATURES: Mapping[str, Feature] = {
         _has_other_management_vrf,
         removals.management_vrf,
         key="management.vrf",
+    ),
+    "lldp_settings": Feature(
+        "LLDP disabled, or with other intervals",
+        lambda model: model.lldp != Lldp(system_name=model.lldp.system_name),
     ),
     "ntp": Feature(
         "NTP servers", _management(lambda found: bool(found.ntp)), removals.ntp, key="management.services.ntp"

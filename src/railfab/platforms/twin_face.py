@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from railfab.device import DeviceModel, Observed
+from railfab.device import DeviceModel, Fec, Observed
 
 if TYPE_CHECKING:
     from railfab.gnmi.confirmed import CommitRecord
@@ -71,6 +71,7 @@ class VirtualSession:
     bfd_transmit_ms: interval of the BFD packets that it sends. bfd_receive_ms, bfd_remote_receive_ms,
     bfd_remote_multiplier: of those that it expects, of those that the far end can take, and how many it may miss; None
     while BFD is down. None without BFD, all of them.
+    enabled: whether it, its group and the speaker are.
     """
 
     interface: str | None
@@ -83,6 +84,71 @@ class VirtualSession:
     bfd_receive_ms: int | None = None
     bfd_remote_receive_ms: int | None = None
     bfd_remote_multiplier: int | None = None
+    enabled: bool = True
+
+
+class VirtualOptics(NamedTuple):
+    """What the transceiver of a port measures: each lane has the same light. Powers in dBm."""
+
+    receive_dbm: float
+    transmit_dbm: float
+    bias_ma: float
+    temperature_celsius: float
+    volts: float
+
+
+class VirtualNeighbor(NamedTuple):
+    """A neighbour that LLDP has heard on a port. name, port: as it names itself. since_s: Unix time of its first
+    frame."""
+
+    name: str
+    port: str
+    description: str
+    since_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VirtualPort:
+    """A front-panel port of a virtual switch.
+
+    fault: the kind of reason for which it is down: `disabled`, `breakout`, `fec`, `no-signal`; empty when it is up.
+    routed: whether its IP interface is enabled and in a network instance. mtu_bytes: of that. fec: with which the port
+    runs; None without. lldp: whether LLDP runs on it. lanes: of its transceiver.
+    """
+
+    name: str
+    rate_gbps: float
+    fault: str
+    routed: bool
+    mtu_bytes: int | None
+    fec: Fec | None
+    optics: VirtualOptics
+    lanes: int = 1
+    lldp: bool = True
+    neighbors: tuple[VirtualNeighbor, ...] = ()
+
+
+class RouteCounts(NamedTuple):
+    """Active routes of a family (`ipv4-unicast`): all, those with several next hops, and those learned by BGP."""
+
+    family: str
+    active: int
+    ecmp: int
+    bgp: int
+
+
+class VirtualChassis(NamedTuple):
+    """A virtual switch as a device. model: of the catalogue. started_s: Unix time at which it booted [s].
+
+    system_name: as it announces itself. lldp: whether that runs.
+    """
+
+    name: str
+    model: str
+    system_name: str
+    lldp: bool
+    started_s: float
+    routes: tuple[RouteCounts, ...]
 
 
 class VirtualDevice(Protocol):
@@ -120,7 +186,8 @@ class TwinFace:
     session_leaves: leaves of a BGP session that no metric carries, by path, from the device and the session.
     cli: makes the CLIs of SSH sessions with a device; None for a platform without one.
     commits: leaves of the last confirmed commits, by path; None without gNMI's commit-confirmed extension.
-    facts: leaves of its state that never change, by path.
+    port_leaves: leaves of a port that no metric carries, by path, from the device and the port.
+    device_leaves: leaves of the switch itself, likewise.
     serves_gnmi: whether its gNMI server answers with a configuration of the datastore.
     """
 
@@ -130,6 +197,7 @@ class TwinFace:
     session_leaves: Callable[[str, VirtualSession], Mapping[str, Any]] = lambda _device, _session: {}
     cli: Callable[[VirtualDevice], NewCli] | None = None
     commits: Callable[[Sequence[CommitRecord]], Mapping[str, Any]] | None = None
-    facts: Mapping[str, Any] = field(default_factory=dict)
     origins: tuple[str, ...] = ()
+    port_leaves: Callable[[str, VirtualPort], Mapping[str, Any]] = lambda _device, _port: {}
+    device_leaves: Callable[[VirtualChassis], Mapping[str, Any]] = lambda _chassis: {}
     serves_gnmi: Callable[[Any], bool] = lambda _configuration: True

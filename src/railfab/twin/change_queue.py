@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from railfab.device import DeviceModel
@@ -56,7 +56,7 @@ class ChangeQueue:
             request.done = True
 
 
-def merged(changes: Iterable[FabricChange]) -> FabricChange:
+def merged(changes: Sequence[FabricChange]) -> FabricChange:
     """Several changes, in their order, as one: what comes later counts."""
     models: dict[str, DeviceModel | None] = {}
     cut: frozenset[PortKey] = frozenset()
@@ -66,4 +66,6 @@ def merged(changes: Iterable[FabricChange]) -> FabricChange:
         models.update(change.models)
         slow.update(change.slow)
         cut, restored = (cut - change.restored) | change.cut, (restored - change.cut) | change.restored
-    return FabricChange(models, cut, restored, slow)
+    dirt = {key: loss_db for change in changes for key, loss_db in change.dirt.items()}
+    flapped = next((change.flapped for change in reversed(changes) if change.flapped is not None), None)
+    return FabricChange(models, cut, restored, slow, dirt, flapped)

@@ -46,6 +46,10 @@ class Control:
         """Let a host take packets from its NIC at this rate [Gb/s] only; 0: none, None: all at once."""
         self._call("POST", "/host", {"host": host, "interface": interface, "rx_gbps": rx_gbps})
 
+    def set_optic_loss(self, node: str, interface: str, *, loss_db: float) -> None:
+        """Let the receiver of a port miss this much light [dB], as behind a dirty connector; 0 cleans it."""
+        self._call("POST", "/optic", {"node": node, "interface": interface, "loss_db": loss_db})
+
     def stop_switch(self, name: str) -> None:
         """Stop a switch's gNMI server; the switch continues to forward."""
         self._call("POST", "/switch", {"name": name, "running": False})

@@ -41,6 +41,8 @@ class Controlled(Protocol):
 
     def set_host_rate(self, host: str, rx_gbps: float | None, *, interface: str | None = None) -> None: ...
 
+    def set_optic_loss(self, node: str, interface: str, *, loss_db: float) -> None: ...
+
     def stop_switch(self, name: str) -> None: ...
 
     def start_switch(self, name: str) -> None: ...
@@ -89,7 +91,15 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         if self._allowed():
-            self._answer({"/job": self._job, "/link": self._link, "/host": self._host, "/switch": self._switch})
+            self._answer(
+                {
+                    "/job": self._job,
+                    "/link": self._link,
+                    "/optic": self._optic,
+                    "/host": self._host,
+                    "/switch": self._switch,
+                }
+            )
 
     def log_message(self, format: str, *args: Any) -> None:
         """Write no log line for a request."""
@@ -108,6 +118,10 @@ class _Handler(BaseHTTPRequestHandler):
         if rate is not None and not rate >= 0:
             raise ValueError(f"{rate} is no rate")
         return lambda: self.twin.set_host_rate(host, rate, interface=interface)
+
+    def _optic(self, body: Any) -> Action:
+        node, interface, loss_db = str(body["node"]), str(body["interface"]), float(body["loss_db"])
+        return lambda: self.twin.set_optic_loss(node, interface, loss_db=loss_db)
 
     def _switch(self, body: Any) -> Action:
         name, running = str(body["name"]), bool(body["running"])

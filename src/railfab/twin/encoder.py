@@ -16,7 +16,7 @@ from railfab.gnmi.paths import Element, elements
 from railfab.gnmi.target import Leaf
 from railfab.gnmi.values import Uint64
 from railfab.platforms import TelemetryMap, TelemetryRule
-from railfab.twin.readings import Values
+from railfab.twin.attempts import Values
 from railfab.twin.samples import Labels, Series
 
 UINT32_MAX = 2**32 - 1

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from railfab.forwarding import TRAFFIC_CLASSES, ForwardingState, LinkTable, flow, obstacle
+from railfab.forwarding import TRAFFIC_CLASSES, Blocked, ForwardingState, LinkTable, blocked, flow, obstacle
 from railfab.sim import Flow, Paths, Recovery, Transport, max_min_rates
 from railfab.units import bytes_per_s
 from railfab.workload import Background, Transfer
@@ -55,13 +55,24 @@ class JobFlows:
 
     def stalled(self, state: ForwardingState, paths: Paths) -> Iterator[str]:
         """Why the flows without a path have none."""
+        for _, transfer, there, back in self._without_path(paths):
+            yield obstacle(state, transfer.source, transfer.target, there) or obstacle(
+                state, transfer.target, transfer.source, back
+            )
+
+    def blocked(self, state: ForwardingState, paths: Paths) -> Iterator[tuple[int, Blocked, Sequence[int]]]:
+        """Where switches drop the packets of flows without a path, and the links that these pass before."""
+        for number, transfer, there, _ in self._without_path(paths):
+            if found := blocked(state, transfer.source, transfer.target, there):
+                yield number, *found
+
+    def _without_path(self, paths: Paths) -> Iterator[tuple[int, Transfer | Background, list[int], list[int]]]:
+        """Number and ends of each, and its links there and back, as far as they lead."""
         for place in np.flatnonzero(paths.stalled).tolist():
             number = int(paths.id[place])
             transfer = self.transfers.get(number) or self.background[number]
             there, back = (row[row >= 0].tolist() for row in (paths.links[place], paths.back[place]))
-            yield obstacle(state, transfer.source, transfer.target, there) or obstacle(
-                state, transfer.target, transfer.source, back
-            )
+            yield number, transfer, there, back
 
     def ideal_s(self, paths: Paths, payload_gbps: NDArray[np.float64]) -> float:
         """Time that the flows with a path take at max-min fair rates [s]. payload_gbps: (link,).

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from railfab.device import DeviceModel
 from railfab.errors import IntentError, TopologyError
 from railfab.forwarding import (
     BgpSession,
+    Blocked,
     FabricChange,
     ForwardingState,
     LinkTable,
@@ -24,14 +25,18 @@ from railfab.forwarding import (
     unconfigured,
 )
 from railfab.intent import Job
-from railfab.sim import Dcqcn, Engine, Framing, Transport
+from railfab.sim import Dcqcn, Engine, Framing, Paths, Transport
 from railfab.sim.fast_forward import FastForward
 from railfab.topology import Topology
+from railfab.twin.attempts import Attempts
 from railfab.twin.change_queue import ChangeQueue
 from railfab.twin.fair_lock import FairLock
+from railfab.twin.flaps import Flaps
 from railfab.twin.job_flows import JobFlows
+from railfab.twin.lldp import Neighbors
 from railfab.twin.readings import Arrays, Readings, port_arrays
-from railfab.twin.samples import ObservedSwitch, Sample, SwitchSamples, switch_samples
+from railfab.twin.samples import ObservedSwitch, Sample, SampleSource, SwitchSamples, switch_samples
+from railfab.twin.steady import SteadyCounters, steady_rates
 from railfab.twin.transitions import TransitionCounters, no_transitions
 from railfab.units import NS_PER_MS, NS_PER_S
 from railfab.workload import JobRun, JobStatus, Transfer, background, stages
@@ -57,18 +62,21 @@ class Published:
     ports: Arrays
     counters: Arrays
     simulated_ns: int
+    steady: Arrays
+    neighbors: Neighbors
     job: JobStatus
 
     def arrays(self) -> Arrays:
         """Every array that a sample may be read from."""
         transitions = {"transitions": self.transitions.ports, "last_change": self.transitions.last_change_s}
-        return {**self.counters, **self.ports, **transitions}
+        return {**self.counters, **self.ports, **self.steady, **transitions}
 
 
 class LiveFabric:
     """Models, links and a job tied together. Thread-safe.
 
     A switch without a model forwards nothing, and its ports are down. BGP and BFD reach their state at once.
+    changed: called after a change that came with time, by the thread that advances it.
     started_s: Unix time at simulated time 0. marking: DSCPs of the hosts; its seed is that of all random draws.
     """
 
@@ -80,14 +88,19 @@ class LiveFabric:
         dcqcn: Dcqcn | None = None,
         framing: Framing | None = None,
         started_s: float | None = None,
+        changed: Callable[[], None] = lambda: None,
     ) -> None:
         self._links = LinkTable(topology)
+        self._changed = changed
         self._framing = framing or Framing()
         self._transport = Transport(dcqcn=dcqcn or Dcqcn())
         self._started_s = time.time() if started_s is None else started_s
         self._state = unconfigured(self._links, framing=self._framing, marking=marking or Marking())
         self._ports = port_arrays(self._state)
         self._transitions = no_transitions(len(self._links.near), self._started_s)
+        self._neighbors = Neighbors()
+        self._steady = SteadyCounters(0, {}).with_rates(steady_rates(self._state), 0)
+        self._flaps = Flaps(self._state)
         self._changes = ChangeQueue(topology.fabric, self._converge)
         self._simulation = FairLock()
         self._flows = JobFlows(self._links)
@@ -95,7 +108,7 @@ class LiveFabric:
         self._run: JobRun | None = None
         self._simulated = self._state
         self._engine = self._new_engine()
-        self._readings = Readings(self._engine)
+        self._readings = Readings(self._engine, self._attempts())
         self._switches: dict[str, SwitchSamples] = {}
         self._engine_error: Exception | None = None
         self._behind, self._read = False, False
@@ -116,7 +129,7 @@ class LiveFabric:
         named = {}
         for name, model in models.items():
             self._known_switch(name)
-            named[name] = model if model is None or model.name == name else replace(model, name=name)
+            named[name] = model and _named(model, name)
         self._changes.apply(FabricChange(named))
 
     def set_link(self, node: str, interface: str, up: bool) -> None:
@@ -126,6 +139,15 @@ class LiveFabric:
             raise TopologyError(f"link {node} {interface}", "there is no cable", "Use a port of the cabling plan")
         ports = frozenset({key})
         self._changes.apply(FabricChange({}, restored=ports) if up else FabricChange({}, cut=ports))
+
+    def set_optic_loss(self, node: str, interface: str, loss_db: float) -> None:
+        """Let the receiver of a port miss this much light [dB], as behind a dirty connector; 0 cleans it."""
+        key = (node, interface)
+        if key not in self._links.egress:
+            raise TopologyError(f"link {node} {interface}", "there is no cable", "Use a port of the cabling plan")
+        if not 0 <= loss_db < math.inf:
+            raise TopologyError(f"link {node} {interface}", f"{loss_db:g} dB is no loss of light", "Use 0 dB or more")
+        self._changes.apply(FabricChange({}, dirt={key: loss_db}))
 
     def set_host_rate(self, host: str, interface: str | None, rx_gbps: float) -> None:
         """Let a host take packets from a NIC port, or from all of them, at this rate [Gb/s] only; infinite: at once."""
@@ -175,6 +197,21 @@ class LiveFabric:
                     self._keep_error(lambda: self._advance_slice(until_ns))
                 if self._engine_error is not None:
                     raise self._engine_error
+            self._pass_events()
+
+    def _pass_events(self) -> None:
+        """Let happen what comes with time: neighbours are forgotten, and links with too little light go up and down."""
+        neighbors = self._neighbors.at(self._clock_ns)
+        flapped = self._flaps.at(self._clock_ns)
+        if flapped != self._state.flapped:
+            self._changes.apply(FabricChange({}, flapped=flapped))
+        elif neighbors is not self._neighbors:
+            with self._simulation.held():
+                self._neighbors = neighbors
+                self._replace_published(self._published.counters, self._published.simulated_ns)
+        else:
+            return
+        self._changed()
 
     # What is read
 
@@ -190,7 +227,8 @@ class LiveFabric:
 
     def _samples_of(self, name: str, published: Published) -> SwitchSamples:
         self._known_switch(name)
-        held = switch_samples(published.state, published.transitions, name, self._switches.get(name))
+        source = SampleSource(published.state, published.transitions, published.neighbors, self._started_s)
+        held = switch_samples(source, name, self._switches.get(name))
         self._switches[name] = held
         return held
 
@@ -239,9 +277,11 @@ class LiveFabric:
         after = converge(before, change)
         now_s = self._started_s + self._clock_ns / NS_PER_S
         transitions = self._transitions.counted(before, after, now_s)
-        ports = port_arrays(after, before, self._ports)
+        ports, rates, flaps = port_arrays(after, before, self._ports), steady_rates(after), Flaps(after)
         with self._simulation.held():
-            self._state, self._ports, self._transitions = after, ports, transitions
+            self._state, self._ports, self._transitions, self._flaps = after, ports, transitions, flaps
+            self._neighbors = self._neighbors.after(before, after, self._clock_ns)
+            self._steady = self._steady.with_rates(rates, self._clock_ns)
             self._keep_error(self._reroute)
             self._replace_published(self._published.counters, self._published.simulated_ns)
             self._behind = True
@@ -285,12 +325,19 @@ class LiveFabric:
         engine.run(self._clock_ns, stop_when_done=False)
         return engine
 
+    def _attempts(self) -> Attempts:
+        """What flows without a path send, on the engine of the present."""
+        return Attempts(self._engine, self._transport.timeout_ns, self._blocked)
+
+    def _blocked(self, paths: Paths) -> Iterator[tuple[int, Blocked, Sequence[int]]]:
+        return self._flows.blocked(self._simulated, paths)
+
     def _restart_engine(self) -> None:
         """Continue the counters from those that were published last; the failed engine is not asked again."""
         self._run, self._engine_error = None, None
         self._flows.clear()
         self._engine = self._new_engine()
-        self._readings = Readings(self._engine, self._published.counters)
+        self._readings = Readings(self._engine, self._attempts(), self._published.counters)
 
     def _advance_slice(self, until_ns: int) -> None:
         """Run until the lock is to be released, at most until then."""
@@ -328,7 +375,10 @@ class LiveFabric:
     def _replace_published(self, counters: Arrays, counted_ns: int) -> Published:
         """Publish the present state. After a failure of the engine the last status of the job stays."""
         job = self._job_status() if self._engine_error is None else self._published.job
-        self._published = Published(self._state, self._transitions, self._ports, counters, counted_ns, job)
+        steady = self._steady.at(self._clock_ns)
+        self._published = Published(
+            self._state, self._transitions, self._ports, counters, counted_ns, steady, self._neighbors, job
+        )
         return self._published
 
     def _job_status(self) -> JobStatus:
@@ -366,3 +416,9 @@ class LiveFabric:
         if name not in self._links.buffer_bytes:
             fabric = self._links.topology.fabric
             raise TopologyError(f"fabric {fabric}", f"has no switch {name!r}", "Use a name of railfab plan")
+
+
+def _named(model: DeviceModel, name: str) -> DeviceModel:
+    """The model of a switch under its name in the plan; LLDP announces the one that is configured."""
+    announced = replace(model.lldp, system_name=model.name or name)
+    return replace(model, name=name, lldp=announced) if announced != model.lldp or name != model.name else model

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from railfab.forwarding import ForwardingState
+from railfab.forwarding import ForwardingState, Place
 from railfab.sim import QUEUES, Counters
 from railfab.sim.fast_forward import FastForward
+from railfab.twin.attempts import Attempts, Values
 from railfab.units import NS_PER_S
 
 MEAN_WINDOW_NS = NS_PER_S
@@ -17,7 +18,6 @@ MEAN_WINDOW_NS = NS_PER_S
 PEAK_WINDOWS = 5
 """Peaks are the highest of the present and the last of these many mean windows."""
 
-Values = np.ndarray[tuple[int], np.dtype[np.float64]]
 Arrays = Mapping[str, Values]
 """Values by source: axis (link,) or (link * QUEUES + number,)."""
 
@@ -71,12 +71,30 @@ class Storms:
         self._seen = counters.storms
 
 
-class Readings:
-    """Counters of one engine, and gauges over windows of it. before: arrays of the engine before, to count on from."""
+class BitErrors:
+    """Packets that bit errors have destroyed on links that are up. Axis (link,)."""
 
-    def __init__(self, engine: FastForward, before: Arrays | None = None) -> None:
-        self._engine, self._before = engine, before
-        self._control, self._storms = ControlTraffic(engine), Storms(engine)
+    def __init__(self, engine: FastForward) -> None:
+        self._engine = engine
+        self.count = np.zeros(engine.network.links)
+        self._seen = engine.counters().lost_packets
+
+    def add(self, counters: Counters) -> None:
+        """Count what is new; what a link has lost while it was down is no error."""
+        network = self._engine.network
+        self.count += np.where((network.loss_per_byte > 0) & network.up, counters.lost_packets - self._seen, 0)
+        self._seen = counters.lost_packets
+
+
+class Readings:
+    """Counters of one engine, and gauges over windows of it. before: arrays of the engine before, to count on from.
+
+    attempts: what its flows without a path send.
+    """
+
+    def __init__(self, engine: FastForward, attempts: Attempts, before: Arrays | None = None) -> None:
+        self._engine, self._attempts, self._before = engine, attempts, before
+        self._control, self._storms, self._errors = ControlTraffic(engine), Storms(engine), BitErrors(engine)
         counters = engine.counters()
         self._waiting = counters.waiting_byte_ns
         self._depth = np.zeros_like(self._waiting)
@@ -103,21 +121,29 @@ class Readings:
     def before_reroute(self) -> None:
         """The network of the engine is about to change."""
         counters = self._engine.counters()
+        self._count(counters)
+
+    def _count(self, counters: Counters) -> None:
         self._control.count(counters)
         self._storms.add(counters)
+        self._errors.add(counters)
+        self._attempts.count()
 
     def arrays(self) -> Arrays:
         """The counters of the engine now, in arrays that do not change any more."""
         counters = self._engine.counters()
-        self._control.count(counters)
-        self._storms.add(counters)
+        self._count(counters)
         found = {**self._queues(counters), **_pauses(counters)}
-        found["storms"] = self._storms.count.copy()
+        found["storms"], found["corrupted"] = self._storms.count.copy(), self._errors.count.copy()
         found["queue_depth"] = np.rint(self._depth.ravel())
         found["queue_peak"] = np.maximum(counters.peak_bytes, self._old_peak).ravel().astype(float)
         found["headroom_peak"] = np.maximum(counters.headroom_peak_bytes, self._old_headroom).ravel().astype(float)
         for name in ("octets", "packets", "dropped"):
             found[name] = _by_link(found[f"queue_{name}"])
+        blocked = self._attempts.blocked
+        found["in_errors"] = found["corrupted"] + blocked[Place.INGRESS_ERROR]
+        found["in_discards"] = found["refused"] + blocked[Place.INGRESS]
+        found["out_discards"] = found["dropped"] + blocked[Place.EGRESS]
         if self._before is None:
             return found
         return {name: held if name in GAUGES else held + self._before[name] for name, held in found.items()}
@@ -125,8 +151,8 @@ class Readings:
     def _queues(self, counters: Counters) -> dict[str, Values]:
         """Axis (link * QUEUES + queue,)."""
         return {
-            "queue_octets": counters.sent_bytes.ravel() + self._control.octets,
-            "queue_packets": counters.sent_packets.ravel() + self._control.packets,
+            "queue_octets": counters.sent_bytes.ravel() + self._control.octets + self._attempts.octets,
+            "queue_packets": counters.sent_packets.ravel() + self._control.packets + self._attempts.packets,
             "queue_dropped": (counters.dropped_packets + counters.storm_packets).ravel().astype(float),
             "queue_dropped_octets": (counters.dropped_bytes + counters.storm_bytes).ravel().astype(float),
             "queue_marked": counters.marked_packets.ravel().astype(float),

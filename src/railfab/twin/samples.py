@@ -12,12 +12,17 @@ import numpy as np
 
 from railfab.device import DEFAULT_INSTANCE
 from railfab.forwarding import BgpSession, ForwardingState, LinkTable
+from railfab.forwarding.optics import pre_fec_ber
 from railfab.forwarding.qos import SwitchEffect
 from railfab.forwarding.sessions import PrefixCounts
+from railfab.platforms import VirtualChassis, VirtualPort
 from railfab.sim import QUEUES
 from railfab.topology import Node, Port
-from railfab.twin.readings import Arrays, Values
+from railfab.twin.attempts import Values
+from railfab.twin.lldp import Neighbors
+from railfab.twin.readings import Arrays
 from railfab.twin.transitions import TransitionCounters
+from railfab.twin.virtual_ports import virtual_chassis, virtual_ports
 
 Labels = Mapping[str, str]
 
@@ -52,7 +57,8 @@ class Family:
 
 _EGRESS = {
     "fabric_interface_transmit_bytes_total": "octets",
-    "fabric_interface_transmit_discards_total": "dropped",
+    "fabric_interface_transmit_discards_total": "out_discards",
+    "fabric_interface_transmit_errors_total": "out_errors",
     "fabric_interface_oper_up": "oper_up",
     "fabric_interface_admin_up": "admin_up",
     "fabric_interface_speed_bytes_per_second": "speed",
@@ -61,8 +67,12 @@ _EGRESS = {
 }
 _INGRESS = {
     "fabric_interface_receive_bytes_total": "octets",
-    "fabric_interface_receive_discards_total": "refused",
+    "fabric_interface_receive_discards_total": "in_discards",
+    "fabric_interface_receive_errors_total": "in_errors",
+    "fabric_interface_receive_fcs_errors_total": "corrupted",
+    "fabric_interface_fec_uncorrected_codewords_total": "fec_uncorrected",
 }
+_CASTS = {"unicast": "packets", "multicast": "multicast", "broadcast": "broadcast"}
 _QUEUE = {
     "fabric_queue_transmit_bytes_total": "queue_octets",
     "fabric_queue_transmit_packets_total": "queue_packets",
@@ -100,6 +110,31 @@ class ObservedSwitch(NamedTuple):
     values: Values
     sessions: tuple[BgpSession, ...]
     simulated_ns: int
+    ports: tuple[VirtualPort, ...]
+    chassis: VirtualChassis
+
+
+class SampleSource(NamedTuple):
+    """What samples are made from that changes with convergence only, or rarely. started_s: see `LiveFabric`."""
+
+    state: ForwardingState
+    transitions: TransitionCounters
+    neighbors: Neighbors
+    started_s: float
+
+    def parts(self, name: str) -> tuple[object, ...]:
+        """The parts that a switch's samples depend on; each is another object when it has changed."""
+        state = self.state
+        return (
+            state.links,
+            state.ports[name],
+            state.sessions.get(name),
+            state.routes,
+            state.configs.get(name),
+            state.dirt,
+            self.transitions.sessions.get(name),
+            self.neighbors.ports.get(name),
+        )
 
 
 @dataclass(slots=True)
@@ -113,6 +148,8 @@ class SwitchSamples:
     families: tuple[Family, ...]
     made_from: tuple[object, ...]
     sessions: tuple[BgpSession, ...]
+    ports: tuple[VirtualPort, ...]
+    chassis: VirtualChassis
     states: tuple[Sample, ...]
     series: tuple[Series, ...]
 
@@ -122,45 +159,52 @@ class SwitchSamples:
     def observed(self, arrays: Arrays, simulated_ns: int) -> ObservedSwitch:
         counted = [arrays[family.source][family.places] for family in self.families]
         stated = np.array([sample.value for sample in self.states])
-        return ObservedSwitch(self.series, np.concatenate([*counted, stated]), self.sessions, simulated_ns)
+        values = np.concatenate([*counted, stated])
+        return ObservedSwitch(self.series, values, self.sessions, simulated_ns, self.ports, self.chassis)
 
 
-def switch_samples(
-    state: ForwardingState, counters: TransitionCounters, name: str, held: SwitchSamples | None
-) -> SwitchSamples:
+def switch_samples(source: SampleSource, name: str, held: SwitchSamples | None) -> SwitchSamples:
     """The samples of a switch in this state. held: those before, whose parts are used where nothing has changed."""
-    effect = state.effects[name]
-    made_from = (state.ports[name], state.sessions.get(name), state.routes, counters.sessions.get(name))
-    same_effect = held is not None and held.effect is effect
+    state = source.state
+    effect, made_from = state.effects[name], source.parts(name)
+    same_effect = held is not None and held.effect is effect and held.made_from[0] is state.links
     if held is not None and same_effect and all(map(is_, made_from, held.made_from)):
         return held
     counted = held.families if held is not None and same_effect else families(state.links, effect, name)
     # The metrics of a session have no label for a VRF, in which a session carries nothing.
     sessions = tuple(found for found in state.sessions_of(name) if found.network_instance == DEFAULT_INSTANCE)
-    states = tuple(state_samples(state, counters, name, sessions))
+    ports = tuple(virtual_ports(state, source.neighbors, name, source.started_s))
+    states = tuple(state_samples(state, source.transitions, name, sessions, ports))
     series = (
         *((family.metric, labels) for family in counted for labels in family.labels),
         *((sample.metric, sample.labels) for sample in states),
     )
     if held is not None and series == held.series:
         series = held.series
-    return SwitchSamples(effect, counted, made_from, sessions, states, series)
+    chassis = virtual_chassis(state, name, source.started_s)
+    return SwitchSamples(effect, counted, made_from, sessions, ports, chassis, states, series)
 
 
 def families(table: LinkTable, effect: SwitchEffect, name: str) -> tuple[Family, ...]:
     """The counters of a switch with this effective QoS."""
     ports, links = table.ports_of[name], np.array(table.links_of[name], np.int64)
     plain = tuple({"interface": port.name} for port in ports)
-    unicast = tuple({"interface": port.name, "cast": "unicast"} for port in ports)
     return (
         *_each(_EGRESS, plain, links),
         *_each(_INGRESS, plain, links ^ 1),
-        Family("fabric_interface_transmit_packets_total", "packets", unicast, links),
-        Family("fabric_interface_receive_packets_total", "packets", unicast, links ^ 1),
+        *_cast_families(ports, links),
         *_queue_families(effect, ports, links),
         *_pfc_families(ports, links),
         *_headroom_families(effect, ports, links),
     )
+
+
+def _cast_families(ports: Sequence[Port], links: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Iterator[Family]:
+    """Packets by what they are sent to: the simulator's are unicast."""
+    for cast, source in _CASTS.items():
+        labels = tuple({"interface": port.name, "cast": cast} for port in ports)
+        yield Family("fabric_interface_transmit_packets_total", source, labels, links)
+        yield Family("fabric_interface_receive_packets_total", source, labels, links ^ 1)
 
 
 def _each(
@@ -197,18 +241,33 @@ def _headroom_families(
 
 
 def state_samples(
-    state: ForwardingState, counters: TransitionCounters, name: str, sessions: Sequence[BgpSession]
+    state: ForwardingState,
+    counters: TransitionCounters,
+    name: str,
+    sessions: Sequence[BgpSession],
+    ports: Sequence[VirtualPort],
 ) -> Iterator[Sample]:
-    """Sessions, neighbours and the switch itself; they change with convergence only."""
+    """Sessions, neighbours, optics and the switch itself; they change with convergence, or rarely."""
     links = state.links
     yield Sample("fabric_device_info", _device_labels(links.topology.fabric, links.nodes[name]), 1.0)
-    for port, link in zip(links.ports_of[name], links.links_of[name], strict=True):
-        if state.ports[name][port.name].oper_up:
-            far = links.far(link)
-            labels = {"interface": port.name, "peer_device": far.node, "peer_interface": far.name}
-            yield Sample("fabric_lldp_neighbor_info", labels, 1.0)
+    for port in ports:
+        yield from _port_samples(port, state.dirt.get((name, port.name), 0.0))
     for session in sessions:
         yield from _session_samples(session, counters)
+
+
+def _port_samples(port: VirtualPort, loss_db: float) -> Iterator[Sample]:
+    """What is heard on a port, and the light of each lane of it."""
+    here = {"interface": port.name}
+    for neighbor in port.neighbors:
+        labels = {**here, "peer_device": neighbor.name, "peer_interface": neighbor.port}
+        yield Sample("fabric_lldp_neighbor_info", labels, 1.0)
+    if not port.fault:
+        yield Sample("fabric_interface_pre_fec_ber_ratio", here, pre_fec_ber(port.fec, loss_db))
+    for lane in range(1, port.lanes + 1):
+        labels = {**here, "lane": str(lane)}
+        yield Sample("fabric_optic_receive_power_dbm", labels, port.optics.receive_dbm)
+        yield Sample("fabric_optic_transmit_power_dbm", labels, port.optics.transmit_dbm)
 
 
 def _device_labels(fabric: str, node: Node) -> Labels:

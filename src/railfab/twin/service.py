@@ -77,7 +77,7 @@ class Twin:
         self._configured = configured
         self._new_credentials = new_credentials
         self._first_job = job
-        self._live = LiveFabric(design.topology, marking=_marking(design, seed))
+        self._live = LiveFabric(design.topology, marking=_marking(design, seed), changed=self._touch_all)
         self._clock = Clock(self._advance, self._live.recover, cpu=cpu)
         self._switches: dict[str, VirtualSwitch] = {}
         self._servers: dict[str, GnmiServer] = {}
@@ -166,6 +166,11 @@ class Twin:
         A NIC with a full buffer sends pause frames. Raises TopologyError for an unknown host or port.
         """
         self._live.set_host_rate(host, interface, inf if rx_gbps is None else rx_gbps)
+        self._touch_all()
+
+    def set_optic_loss(self, node: str, interface: str, *, loss_db: float) -> None:
+        """Let the receiver of a port miss this much light [dB]; 0 cleans it. Raises TopologyError."""
+        self._live.set_optic_loss(node, interface, loss_db)
         self._touch_all()
 
     def stop_switch(self, name: str) -> None:

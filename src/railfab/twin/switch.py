@@ -20,7 +20,16 @@ from railfab.gnmi.leaves import Layout
 from railfab.gnmi.paths import Element, elements, to_text_elements
 from railfab.gnmi.target import Commit, DataType, Edit, Found, Leaf, Model, PathNotFound, Selected, nest
 from railfab.gnmi.values import Uint64
-from railfab.platforms import SIMULATED_TIME, Datastore, Platform, Tree, TwinFace, VirtualSession
+from railfab.platforms import (
+    SIMULATED_TIME,
+    Datastore,
+    Platform,
+    Tree,
+    TwinFace,
+    VirtualChassis,
+    VirtualPort,
+    VirtualSession,
+)
 from railfab.twin.encoder import Encoded, Encoder
 from railfab.twin.observed import observed_state
 from railfab.twin.samples import ObservedSwitch
@@ -28,6 +37,8 @@ from railfab.twin.samples import ObservedSwitch
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
+
+_TIME = Leaf(elements(SIMULATED_TIME))
 
 _PARSING = threading.Lock()
 """Held by the Set that is being parsed: Sets that are parsed at the same time would slow down each other and the event
@@ -128,7 +139,10 @@ class VirtualSwitch:
         self._encoder = Encoder(platform.telemetry, partial(face.wildcard, name))
         self._sessions = _OtherLeaves(partial(_leaves_of_sessions, face, name))
         self._commit_leaves = _OtherLeaves(face.commits or (lambda _: {}))
-        self._facts = tuple(Leaf(elements(path)) for path in (*face.facts, SIMULATED_TIME))
+        self._ports = _OtherLeaves(partial(_leaves_of_ports, face, name))
+        self._chassis = _OtherLeaves(partial(_leaves_of_device, face))
+        self._others: tuple[_OtherLeaves[Any], ...]
+        self._others = (self._sessions, self._commit_leaves, self._ports, self._chassis)
         self._commits = ConfirmedCommits(name, self._run, self.touch)
         self._change: object = object()
         self._view: SwitchView | None = None
@@ -224,10 +238,15 @@ class VirtualSwitch:
         observed = self._observe(self.name)
         timestamp_ns = self._stamp(observed.simulated_ns)
         encoded = self._encoder.encode(observed.series, observed.values)
-        updates = (self._sessions.update(observed.sessions), self._commit_leaves.update(self._commits.records()))
+        updates = (
+            self._sessions.update(observed.sessions),
+            self._ports.update(observed.ports),
+            self._chassis.update((observed.chassis,)),
+            self._commit_leaves.update(self._commits.records()),
+        )
         layout = self._laid_out(configuration, encoded, any(updates))
-        others = (self._sessions.values, self._commit_leaves.values, self._face.facts.values())
-        values = [*encoded.values, *chain.from_iterable(others), Uint64(observed.simulated_ns)]
+        others = chain.from_iterable(found.values for found in self._others)
+        values = [*encoded.values, *others, Uint64(observed.simulated_ns)]
         self._view = SwitchView(self.name, self._store, layout, values, timestamp_ns, read_s, change)
         return self._view
 
@@ -236,8 +255,8 @@ class VirtualSwitch:
         state = self._layout.state
         if encoded.leaves is not self._encoded or other_leaves:
             self._encoded = encoded.leaves
-            others = (self._sessions.leaves, self._commit_leaves.leaves, self._facts)
-            state = Layout((*encoded.leaves, *chain.from_iterable(others)))
+            others = chain.from_iterable(found.leaves for found in self._others)
+            state = Layout((*encoded.leaves, *others, _TIME))
         if state is not self._layout.state or configuration is not self._layout.configuration:
             self._layout = SwitchLayout(configuration, state)
         return self._layout
@@ -249,8 +268,19 @@ def _leaves_of_sessions(face: TwinFace, device: str, sessions: Sequence[BgpSessi
     return {path: value for session in shown for path, value in face.session_leaves(device, session).items()}
 
 
+def _leaves_of_ports(face: TwinFace, device: str, ports: Sequence[VirtualPort]) -> dict[str, Any]:
+    """The leaves of ports that no metric carries."""
+    return {path: value for port in ports for path, value in face.port_leaves(device, port).items()}
+
+
+def _leaves_of_device(face: TwinFace, chassis: Sequence[VirtualChassis]) -> Mapping[str, Any]:
+    """The leaves of the switch itself that no metric carries."""
+    (found,) = chassis
+    return face.device_leaves(found)
+
+
 class _OtherLeaves(Generic[T]):
-    """State leaves that no metric carries, made of BGP sessions or of commits."""
+    """State leaves that no metric carries, made of BGP sessions, ports, the chassis or commits."""
 
     def __init__(self, leaves_of: Callable[[Sequence[T]], Mapping[str, Any]]) -> None:
         self._leaves_of = leaves_of
@@ -286,4 +316,5 @@ def _shown(session: BgpSession) -> VirtualSession:
         bfd_receive_ms=timing.receive_ms if timing else None,
         bfd_remote_receive_ms=timing.remote_receive_ms if timing else None,
         bfd_remote_multiplier=timing.remote_multiplier if timing else None,
+        enabled=session.enabled,
     )

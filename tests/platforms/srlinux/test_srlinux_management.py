@@ -170,10 +170,9 @@ def test_lldp_is_enabled_on_every_port_of_the_fabric() -> None:
         {"name": "ethernet-1/9", "admin-state": "disable"},
         {"name": "mgmt0", "admin-state": "disable"},
     ]
-    assert SRLINUX.parse(text(running)).unmodelled == (
-        "set / system lldp interface ethernet-1/9 admin-state disable",
-        "set / system lldp interface mgmt0 admin-state disable",
-    )
+    found = SRLINUX.parse(text(running))
+    assert found.lldp.silent == ("ethernet-1/9",)
+    assert found.unmodelled == ("set / system lldp interface mgmt0 admin-state disable",)
     assert set_request(managed(running), tree()).delete == ("/system/lldp/interface[name=ethernet-1/9]",)
 
 

@@ -479,7 +479,7 @@ MISTAKES: tuple[Mistake, ...] = (
         ],
     ),
     (no_host_name, ["name: pod1-seg1-leaf1 -> "], []),
-    (lldp_disabled, [], ["set / system lldp admin-state disable"]),
+    (lldp_disabled, ["lldp.enabled"], []),
     (unicast_check, [], ["set / network-instance default ip-forwarding receive-ipv4-check true"]),
 )
 """Mistake, how the model changes (by its paths alone where the values are long), and the unmodelled lines."""

@@ -163,6 +163,7 @@ def test_nokias_models_refuse_wrong_configuration(
 TYPES = {
     "uint64": {"zero-based-counter64", "uint64"},
     "uint32": {"uint32"},
+    "decimal": {"decimal64"},
     "timestamp": {"date-and-time-delta"},
     "string": {"enumeration", "admin-state", "bfd-session-state", "string"},
 }

@@ -16,6 +16,7 @@ from railfab.platforms.shared.json_tree import Json
 from railfab.platforms.srlinux.balancing import parse_balancing
 from railfab.platforms.srlinux.bgp_parse import with_bfd
 from railfab.platforms.srlinux.interfaces_parse import parse_interfaces
+from railfab.platforms.srlinux.lldp import parse_lldp
 from railfab.platforms.srlinux.management import parse_management
 from railfab.platforms.srlinux.overlay import parse_segments, parse_vlans, parse_vnis, parse_vtep
 from railfab.platforms.srlinux.policy_parse import PolicyReader
@@ -67,6 +68,7 @@ def _model(root: ConfigNode) -> DeviceModel:
         vtep=parse_vtep(root, ports.interfaces),
         load_balancing=parse_balancing(root),
         management=parse_management(root.child("system")),
+        lldp=parse_lldp(root.child("system")),
         bgp=parse_bgp(instances, frozenset(policy.name for policy in policies)),
         qos=parse_qos(root),
     )

@@ -7,6 +7,7 @@ from railfab.platforms.shared.json_tree import Json
 from railfab.platforms.srlinux.balancing import render_balancing
 from railfab.platforms.srlinux.bgp import render_bfd
 from railfab.platforms.srlinux.interfaces import render_interfaces
+from railfab.platforms.srlinux.lldp import render_lldp
 from railfab.platforms.srlinux.management import render_management
 from railfab.platforms.srlinux.overlay import render_segments, render_tunnels
 from railfab.platforms.srlinux.policy import render_policies
@@ -32,7 +33,7 @@ def render(model: DeviceModel) -> Json:
 def _system(model: DeviceModel) -> Json:
     sections = {
         "name": {"host-name": model.name} if model.name else None,
-        "lldp": {"admin-state": "enable"},
+        "lldp": render_lldp(model.lldp),
         "load-balancing": render_balancing(model.load_balancing),
         "network-instance": render_segments(model),
         **render_management(model.management),

@@ -1,8 +1,8 @@
 """The configuration that railfab manages on a switch, and the gNMI Set that changes it.
 
 Managed are front-panel ports, loopbacks, LAGs and SVIs, every network instance but that of the management port, routing
-policies, BFD, QoS, tunnel interfaces, load balancing, Ethernet segments, the host name, LLDP's admin-state and that of
-its ports; and the parts of `stated` that a candidate has. Management ports, users, TLS and all other system settings
+policies, BFD, QoS, tunnel interfaces, load balancing, Ethernet segments, the host name, LLDP's admin-state, intervals
+and ports; and the parts of `stated` that a candidate has. Management ports, users, TLS and all other system settings
 are not.
 """
 
@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
 from railfab.platforms.shared.json_tree import Json, bare, is_list, text
+from railfab.platforms.srlinux.lldp import LEAVES
 from railfab.platforms.srlinux.names import is_managed
 from railfab.platforms.srlinux.stated import PARTS, changes_of, empty_part, managed_part, parts_of, without_names
 from railfab.platforms.srlinux.tree import CONFIG, SYSTEM, lines, stripped, tree_of
@@ -129,8 +130,8 @@ def _system(system: Any, parts: Collection[str]) -> Any:
 
 
 def _lldp(lldp: Json) -> Json:
-    """Whether LLDP runs, and the managed ports on which it does not."""
-    found = {leaf: value for leaf, value in lldp.items() if leaf == "admin-state"}
+    """Whether LLDP runs, its intervals, and the managed ports on which it does not."""
+    found = {leaf: value for leaf, value in lldp.items() if leaf in LEAVES}
     ports = _entries(lldp.get("interface", []), is_managed)
     if not is_list(ports):
         return found

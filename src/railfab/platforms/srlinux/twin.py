@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from functools import cache, lru_cache, partial
 from hashlib import sha256
 from ipaddress import IPv6Address, ip_address
@@ -21,10 +20,10 @@ from railfab.platforms.srlinux.management import GRPC_SERVER
 from railfab.platforms.srlinux.parse import parse_tree
 from railfab.platforms.srlinux.schema import plain_refusals
 from railfab.platforms.srlinux.tree import keys_of, lines, stripped
+from railfab.platforms.srlinux.twin_leaves import VERSION, date, device_leaves, mac_address, port_leaves
 from railfab.platforms.twin_face import TwinFace, VirtualSession
 from railfab.units import NS_PER_S
 
-VERSION = "25.3.1"
 MODULES = ("interfaces", "network-instance", "bgp", "bfd", "qos", "routing-policy", "system", "lldp")
 
 ORIGINS = ("srl_nokia", "native")
@@ -75,17 +74,17 @@ def wildcard(device: str, key: str, pattern: str, labels: Mapping[str, str]) -> 
         digest = sha256(f"{device} {labels.get('peer')} bfd".encode()).digest()
         return str(int.from_bytes(digest[:4], "big") & 0x7FFFFFFF or 1)
     if key == "id":
-        digest = sha256(labels.get("peer_device", "").encode()).digest()
-        return ":".join(f"{byte:02X}" for byte in (digest[0] & 0xFE | 2, *digest[1:6]))
+        return mac_address(labels.get("peer_device", ""))
     return "default" if pattern == "*" else None
 
 
 def session_leaves(device: str, session: VirtualSession) -> dict[str, Any]:
-    """The peer's AS number and BGP identifier, and the timers and the address of BFD, which no metric carries."""
+    """The leaves that no metric carries: of the peer, and the timers and the address of BFD."""
     numbered = _is_address(session.peer)
     key = session.peer if numbered else f"{link_local(device, session.peer)}%{session.peer}.0"
     neighbor = f"/network-instance[name=default]/protocols/bgp/neighbor[peer-address={key}]"
-    leaves: dict[str, Any] = {f"{neighbor}/peer-as": session.remote_as}
+    admin_state = "enable" if session.enabled else "disable"
+    leaves: dict[str, Any] = {f"{neighbor}/peer-as": session.remote_as, f"{neighbor}/admin-state": admin_state}
     if session.peer_router_id is not None:
         leaves[f"{neighbor}/peer-router-id"] = session.peer_router_id
     if session.bfd_up is None:
@@ -120,15 +119,10 @@ def commit_leaves(records: Sequence[CommitRecord]) -> dict[str, Any]:
         commit = f"/system/configuration/commit[id={record.number}]"
         leaves[f"{commit}/status"] = record.status.value
         leaves[f"{commit}/persist-id"] = record.id
-        leaves[f"{commit}/started"] = _date(record.started_ns)
+        leaves[f"{commit}/started"] = date(record.started_ns / NS_PER_S)
         if record.ended_ns is not None:
-            leaves[f"{commit}/ended"] = _date(record.ended_ns)
+            leaves[f"{commit}/ended"] = date(record.ended_ns / NS_PER_S)
     return leaves
-
-
-def _date(time_ns: int) -> str:
-    """A time as RFC 3339 text with milliseconds."""
-    return datetime.fromtimestamp(time_ns / NS_PER_S, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 @lru_cache(maxsize=1 << 17)
@@ -201,6 +195,7 @@ def twin() -> TwinFace:
         # depth and config subscription extensions", from 24.7.1 on and in 25.3.1.
         commits=commit_leaves,
         serves_gnmi=serves_gnmi,
-        facts={"/system/information/version": f"v{VERSION}"},
+        port_leaves=port_leaves,
+        device_leaves=device_leaves,
         origins=ORIGINS,
     )

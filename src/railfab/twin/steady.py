@@ -1,0 +1,63 @@
+"""Counters that grow with simulated time at a rate that changes with convergence only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from railfab.forwarding import ForwardingState
+from railfab.forwarding.optics import codewords_per_s, lost_codewords
+from railfab.twin.attempts import Values
+from railfab.twin.readings import Arrays
+from railfab.units import NS_PER_S
+
+ADVERTISEMENT_S = 7.0
+"""Mean interval of router advertisements, between the 4 s and 10 s that railfab configures."""
+
+
+@dataclass(frozen=True, slots=True)
+class SteadyCounters:
+    """Counts by source, axis (link,): those until since_ns, and their growth per second since then. Immutable."""
+
+    since_ns: int
+    base: Mapping[str, Values]
+    rates: Mapping[str, Values] = field(default_factory=dict)
+
+    def at(self, now_ns: int) -> Arrays:
+        """The counts at this simulated time."""
+        return {name: np.floor(values) for name, values in self._exact(now_ns).items()}
+
+    def with_rates(self, rates: Mapping[str, Values], now_ns: int) -> SteadyCounters:
+        """The same counts, growing otherwise from this time on."""
+        base = self._exact(now_ns)
+        return SteadyCounters(
+            now_ns, {name: base.get(name, np.zeros_like(rate)) for name, rate in rates.items()}, rates
+        )
+
+    def _exact(self, now_ns: int) -> dict[str, Values]:
+        seconds = (now_ns - self.since_ns) / NS_PER_S
+        return {name: held + self.rates[name] * seconds for name, held in self.base.items()}
+
+
+def steady_rates(state: ForwardingState) -> dict[str, Values]:
+    """Per second: `multicast`, frames of LLDP and router advertisements that leave a port by a link, and
+    `fec_uncorrected`, codewords that the far end of a link cannot correct; `broadcast` and `out_errors` stay at 0."""
+    links = len(state.links.near)
+    multicast, uncorrected = np.zeros(links), np.zeros(links)
+    for name, config in state.configs.items():
+        for interface, port in state.ports[name].items():
+            if not port.oper_up:
+                continue
+            link, held = state.links.egress[name, interface], config.interfaces.get(interface)
+            multicast[link] = config.model.lldp.runs_on(interface) / config.model.lldp.hello_s
+            if held is not None and held.unnumbered and held.network_instance is not None:
+                multicast[link] += 1 / ADVERTISEMENT_S
+    for key, loss_db in state.dirt.items():
+        port = state.port(key)
+        if port.oper_up:
+            words = codewords_per_s(port.fec, port.rate_gbps) * lost_codewords(port.fec, loss_db)
+            uncorrected[state.links.egress[key] ^ 1] = words
+    none = np.zeros(links)
+    return {"multicast": multicast, "fec_uncorrected": uncorrected, "broadcast": none, "out_errors": none}

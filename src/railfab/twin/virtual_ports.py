@@ -1,0 +1,63 @@
+"""Ports and chassis of a virtual switch, from which a platform makes the leaves that no metric carries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from railfab.device import Family
+from railfab.forwarding import ForwardingState
+from railfab.forwarding.next_hop_groups import NO_HOPS
+from railfab.forwarding.peers import FAMILIES
+from railfab.platforms import RouteCounts, VirtualChassis, VirtualNeighbor, VirtualPort
+from railfab.twin.lldp import Neighbor, Neighbors
+from railfab.twin.optics import lanes, port_optics
+from railfab.units import NS_PER_S
+
+
+def virtual_ports(state: ForwardingState, neighbors: Neighbors, name: str, started_s: float) -> Iterator[VirtualPort]:
+    """The cabled ports of a switch, in front-panel order."""
+    config, heard = state.configs.get(name), neighbors.of(name)
+    for interface, port in state.ports[name].items():
+        held = config.interfaces.get(interface) if config else None
+        yield VirtualPort(
+            name=interface,
+            rate_gbps=port.rate_gbps,
+            fault=port.fault,
+            routed=held is not None and held.network_instance is not None,
+            mtu_bytes=held.mtu_bytes if held else None,
+            fec=port.fec,
+            optics=port_optics(state, (name, interface)),
+            lanes=lanes(port.rate_gbps),
+            lldp=config is not None and config.model.lldp.runs_on(interface),
+            neighbors=tuple(_neighbor(neighbor, started_s) for neighbor in heard.get(interface, ())),
+        )
+
+
+def _neighbor(neighbor: Neighbor, started_s: float) -> VirtualNeighbor:
+    said = neighbor.announcement
+    since_s = started_s + neighbor.since_ns / NS_PER_S
+    return VirtualNeighbor(said.name, said.port, said.description, since_s)
+
+
+def virtual_chassis(state: ForwardingState, name: str, started_s: float) -> VirtualChassis:
+    config, node = state.configs.get(name), state.links.nodes[name]
+    lldp = config.model.lldp if config else None
+    return VirtualChassis(
+        name=name,
+        model=node.model or "",
+        system_name=(lldp.system_name if lldp else None) or name,
+        lldp=lldp is not None and lldp.enabled,
+        started_s=started_s,
+        routes=tuple(_route_counts(state, name, family) for family in (Family.IPV4, Family.IPV6)),
+    )
+
+
+def _route_counts(state: ForwardingState, name: str, family: Family) -> RouteCounts:
+    routes, bits = state.routes, FAMILIES[family][1]
+    own = sum(prefix[0] == bits for prefix in routes.connected.get(name, {}))
+    hops = routes.hops[routes.rows[name]]
+    sizes = np.where((hops != NO_HOPS) & (routes.groups.bits == bits), routes.groups.sizes, 0)
+    ecmp, learned = int(sizes[routes.tables.hops.sizes(hops) > 1].sum()), int(sizes.sum())
+    return RouteCounts(family.value, own + learned, ecmp, learned)

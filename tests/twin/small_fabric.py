@@ -1,0 +1,35 @@
+"""A fabric of two rail switches and two spines, for what needs no larger one."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from railfab.fabric.design import Design, design
+
+LEAF, OTHER_LEAF, SPINE, OTHER_SPINE = "pod1-seg1-leaf1", "pod1-seg2-leaf1", "pod1-spine1", "pod1-spine2"
+UPLINK, OTHER_UPLINK, DOWNLINK = "ethernet-1/32", "ethernet-1/31", "ethernet-1/1"
+"""UPLINK of LEAF leads to DOWNLINK of SPINE, OTHER_UPLINK to DOWNLINK of OTHER_SPINE."""
+HOST_PORT = "ethernet-1/1/1"
+
+INTENT = """
+version: 1
+fabric: small
+profile:
+  underlay: unnumbered
+  bfd: {interval_ms: 300, multiplier: 3}
+  lossless: {dscp: 26, priority: 3, cnp_dscp: 48}
+hosts: {gpus: 2, nic_per: gpu, rate_gbps: 100, attach: routed}
+backend:
+  segments: {count: 2, hosts: 2, rail_switches: 1, model: 7220-ixr-d5, platform: srlinux, cable_m: 5}
+  spines: {count: 2, links_per_leaf: 1, rate_gbps: 400, model: 7220-ixr-d5, platform: srlinux, cable_m: 40}
+"""
+
+
+@cache
+def small() -> Design:
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "small.yml"
+        file.write_text(INTENT)
+        return design(file)

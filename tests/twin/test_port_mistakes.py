@@ -1,0 +1,275 @@
+"""Mistakes and faults of ports, sessions and optics, set over gNMI and seen over gNMI at both ends."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any, NamedTuple
+
+import pytest
+from tests.twin.small_fabric import (
+    DOWNLINK,
+    HOST_PORT,
+    LEAF,
+    OTHER_SPINE,
+    OTHER_UPLINK,
+    SPINE,
+    UPLINK,
+    small,
+)
+from tests.twin.twins import Switch, made_job, pass_time, switch, until
+
+from railfab.twin import Twin
+
+PORT = f"/interface[name={UPLINK}]"
+BGP = "/network-instance[name=default]/protocols/bgp"
+LONG = made_job(phases=[{"collective": {"op": "allreduce", "bytes": "100GB"}}])
+
+
+class Ends(NamedTuple):
+    """A running twin, and the switches at both ends of UPLINK."""
+
+    twin: Twin
+    leaf: Switch
+    spine: Switch
+
+
+@pytest.fixture(scope="module")
+def ends(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ends]:
+    with ExitStack() as stack:
+        state = tmp_path_factory.mktemp("state")
+        twin = stack.enter_context(Twin(small(), state=state, base_port=0, configured=True))
+        yield Ends(twin, *(stack.enter_context(switch(twin, name)) for name in (LEAF, SPINE)))
+
+
+@contextmanager
+def mistake(target: Switch, **edits: Any) -> Iterator[None]:
+    """A Set, and its repair by the configuration before it."""
+    (before,) = target.values("/", "config").values()
+    target.set(**edits)
+    yield
+    target.set(replace=[("/", before)])
+
+
+def session(target: Switch, port: str) -> dict[str, Any]:
+    """The leaves of the BGP neighbour over a port; empty without one."""
+    found = target.values("/network-instance[name=default]/protocols/bgp/neighbor[peer-address=*]")
+    return next((held for held in found.values() if held["peer-address"].endswith(f"%{port}.0")), {})
+
+
+def bfd(target: Switch, port: str) -> str | None:
+    found = target.values("/bfd/network-instance[name=default]/peer[local-discriminator=*]").values()
+    unit = f"{port}.0"
+    return next((held["session-state"] for held in found if held.get("ipv6-link-local-interface") == unit), None)
+
+
+def seen(target: Switch, port: str) -> tuple[Any, ...]:
+    """State and transitions of a port, of the BGP session and of BFD over it."""
+    here = f"/interface[name={port}]"
+    state, transitions = target.value(f"{here}/oper-state"), int(target.value(f"{here}/statistics/carrier-transitions"))
+    return state, transitions, session(target, port)["session-state"], bfd(target, port)
+
+
+def statistics(target: Switch, port: str) -> dict[str, int]:
+    found = target.values(f"/interface[name={port}]/statistics/*")
+    return {path.rpartition("/")[2]: int(value) for path, value in found.items()}
+
+
+UNIT = f"{PORT}/subinterface[index=0]"
+MISTAKES = {
+    "subinterface disabled": ({"update": [(f"{UNIT}/admin-state", '"disable"')]}, ("up", 0, "idle", "DOWN"), "active"),
+    "subinterface in no network instance": (
+        {"delete": [f"/network-instance[name=default]/interface[name={UPLINK}.0]"]},
+        ("up", 0, "idle", "DOWN"),
+        "active",
+    ),
+    "IPv6 disabled": ({"update": [(f"{UNIT}/ipv6/admin-state", '"disable"')]}, ("up", 0, "active", "DOWN"), "active"),
+    "FEC off": (
+        {"update": [(f"{PORT}/ethernet/forward-error-correction/fec-option", '"disabled"')]},
+        ("down", 1, "idle", "DOWN"),
+        "idle",
+    ),
+    "another speed": ({"update": [(f"{PORT}/ethernet/port-speed", '"100G"')]}, ("down", 1, "idle", "DOWN"), "idle"),
+    "port disabled": ({"update": [(f"{PORT}/admin-state", '"disable"')]}, ("down", 1, "idle", "DOWN"), "idle"),
+    "BGP disabled": ({"update": [(f"{BGP}/admin-state", '"disable"')]}, ("up", 0, "idle", "DOWN"), "active"),
+    "group disabled": (
+        {"update": [(f"{BGP}/group[group-name=fabric]/admin-state", '"disable"')]},
+        ("up", 0, "idle", "DOWN"),
+        "active",
+    ),
+    "network instance disabled": (
+        {"update": [("/network-instance[name=default]/admin-state", '"disable"')]},
+        ("up", 0, "idle", "DOWN"),
+        "active",
+    ),
+    "wrong AS": (
+        {"update": [(f"{BGP}/dynamic-neighbors/interface[interface-name={UPLINK}.0]/allowed-peer-as", '["65099"]')]},
+        ("up", 0, "active", "UP"),
+        "active",
+    ),
+}
+"""The Set on LEAF; what UPLINK shows there: state, further transitions, BGP and BFD; and BGP at the far end, which has
+the same state of the port, as many further transitions, and the same BFD."""
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_shows_at_both_ends_and_is_healed(ends: Ends, name: str) -> None:
+    edits, (state, flips, here, bfd_state), there = MISTAKES[name]
+    before = seen(ends.leaf, UPLINK), seen(ends.spine, DOWNLINK)
+    assert [found[::2] for found in before] == [("up", "established")] * 2
+    with mistake(ends.leaf, **edits):
+        until(lambda: seen(ends.leaf, UPLINK) == (state, before[0][1] + flips, here, bfd_state))
+        until(lambda: seen(ends.spine, DOWNLINK) == (state, before[1][1] + flips, there, bfd_state))
+    until(lambda: seen(ends.leaf, UPLINK) == ("up", before[0][1] + 2 * flips, "established", "UP"))
+    until(lambda: seen(ends.spine, DOWNLINK) == ("up", before[1][1] + 2 * flips, "established", "UP"))
+
+
+def test_a_port_says_why_it_is_down(ends: Ends) -> None:
+    reason, far = f"{PORT}/oper-down-reason", f"/interface[name={DOWNLINK}]/oper-down-reason"
+    with mistake(ends.leaf, update=[(f"{PORT}/ethernet/forward-error-correction/fec-option", '"rs-528"')]):
+        assert (ends.leaf.value(reason), ends.spine.value(far)) == ("unsupported-fec", "lower-layer-down")
+    with mistake(ends.leaf, update=[(f"{PORT}/admin-state", '"disable"')]):
+        assert (ends.leaf.value(reason), ends.spine.value(far)) == ("port-admin-disabled", "lower-layer-down")
+        assert ends.leaf.value(f"{UNIT}/oper-down-reason") == "port-down"
+    with mistake(ends.leaf, update=[(f"{UNIT}/admin-state", '"disable"')]):
+        assert ends.leaf.value(f"{UNIT}/oper-state") == "down"
+
+
+def test_a_disabled_speaker_keeps_its_neighbours_with_their_admin_state(ends: Ends) -> None:
+    with mistake(ends.leaf, update=[(f"{BGP}/admin-state", '"disable"')]):
+        assert session(ends.leaf, UPLINK)["admin-state"] == "disable"
+        assert session(ends.spine, DOWNLINK)["admin-state"] == "enable"
+        assert ends.twin.status().sessions == 8
+
+
+def growth(ends: Ends, port: str, seconds: float = 0.4) -> dict[str, int]:
+    """What the statistics of a port of LEAF grow by."""
+    before = statistics(ends.leaf, port)
+    pass_time(ends.twin, seconds)
+    return {leaf: value - before[leaf] for leaf, value in statistics(ends.leaf, port).items()}
+
+
+@contextmanager
+def running(twin: Twin) -> Iterator[None]:
+    """A ring that lasts, whose flows send."""
+    twin.switch_job(LONG)
+    pass_time(twin, 0.05)
+    yield
+    twin.switch_job(None)
+
+
+def both_mtus(mtu_bytes: int) -> list[tuple[str, int]]:
+    return [(f"/interface[name={port}]/subinterface[index=0]/ip-mtu", mtu_bytes) for port in (UPLINK, OTHER_UPLINK)]
+
+
+def test_packets_that_are_too_long_for_a_port_are_counted_there(ends: Ends) -> None:
+    with running(ends.twin), mistake(ends.leaf, update=both_mtus(1500)):
+        until(lambda: ends.twin.status().stalled)
+        grown = [growth(ends, port) for port in (UPLINK, OTHER_UPLINK)]
+        assert sum(found["out-discarded-packets"] for found in grown) > 0
+        assert sum(found["in-error-packets"] for found in grown) > 0
+        assert session(ends.leaf, UPLINK)["session-state"] == "established"
+
+
+def test_packets_without_a_route_are_counted_where_they_come_in(ends: Ends) -> None:
+    with running(ends.twin), mistake(ends.leaf, update=[(f"{BGP}/admin-state", '"disable"')]):
+        until(lambda: ends.twin.status().stalled)
+        hosts = [port for port in ("ethernet-1/1/3", "ethernet-1/1/4") if growth(ends, port)["in-discarded-packets"]]
+        assert hosts, "the ring crosses the spines from the second host"
+    assert growth(ends, "ethernet-1/1/3")["in-discarded-packets"] == 0
+
+
+def test_less_light_gives_bit_errors_then_lost_frames_then_flaps(ends: Ends) -> None:
+    fec = f"{PORT}/ethernet/forward-error-correction/statistics/host-if-fec-router"
+    light = f"{PORT}/transceiver/channel[index=1]/input-power/latest-value"
+    clean = float(ends.leaf.value(f"{fec}/pre-fec-ber/instant")), float(ends.leaf.value(light))
+    with running(ends.twin):
+        ends.twin.control.set_optic_loss(LEAF, UPLINK, loss_db=1.5)
+        assert float(ends.leaf.value(f"{fec}/pre-fec-ber/instant")) > 100 * clean[0]
+        assert float(ends.leaf.value(light)) == pytest.approx(clean[1] - 1.5, abs=0.02)
+        assert growth(ends, UPLINK, 0.1)["in-fcs-error-packets"] == 0
+        ends.twin.control.set_optic_loss(LEAF, UPLINK, loss_db=2.6)
+        before = statistics(ends.leaf, UPLINK)
+        until(lambda: statistics(ends.leaf, UPLINK)["in-fcs-error-packets"] > before["in-fcs-error-packets"])
+        until(lambda: int(ends.leaf.value(f"{fec}/frame-error-count")) > 0)
+        found = statistics(ends.leaf, UPLINK)
+        assert found["in-error-packets"] > before["in-error-packets"]
+        assert found["carrier-transitions"] == before["carrier-transitions"]
+        assert statistics(ends.spine, DOWNLINK)["in-error-packets"] == 0, "errors are at the receiving end"
+    flips = statistics(ends.leaf, UPLINK)["carrier-transitions"]
+    ends.twin.control.set_optic_loss(LEAF, UPLINK, loss_db=3.5)
+    until(lambda: statistics(ends.leaf, UPLINK)["carrier-transitions"] >= flips + 2)
+    ends.twin.control.set_optic_loss(LEAF, UPLINK, loss_db=0)
+    until(lambda: seen(ends.leaf, UPLINK)[::2] == ("up", "established"))
+    assert float(ends.leaf.value(light)) == clean[1]
+
+
+def test_the_leaves_that_collectors_ask_for_exist(ends: Ends) -> None:
+    casts = [f"{way}-{cast}-packets" for way in ("in", "out") for cast in ("unicast", "multicast", "broadcast")]
+    errors = ["in-error-packets", "out-error-packets", "in-fcs-error-packets", "in-discarded-packets"]
+    assert {*casts, *errors, "out-discarded-packets", "carrier-transitions"} <= statistics(ends.leaf, UPLINK).keys()
+    module = ends.leaf.values(f"{PORT}/transceiver")[f"{PORT}/transceiver"]
+    assert (module["form-factor"], module["vendor"], len(module["channel"])) == ("QSFPDD", "NOKIA", 4)
+    assert 20 < module["temperature"]["latest-value"] < 75
+    assert -5 < float(module["channel"][0]["input-power"]["latest-value"]) < 5
+    control = ends.leaf.values("/platform/control[slot=A]")["/platform/control[slot=A]"]
+    assert 0 < control["cpu"][0]["total"]["instant"] < 100
+    assert int(control["memory"]["free"]) < int(control["memory"]["physical"])
+    assert ends.leaf.value("/platform/chassis/type") == "7220 IXR-D5"
+    assert ends.leaf.value("/system/information/version").startswith("v")
+    routes = ends.leaf.values("/network-instance[name=default]/route-table/ipv4-unicast/statistics/*")
+    assert [value for path, value in routes.items() if path.endswith("/active-routes-with-ecmp")] > [0]
+    assert json.dumps(module, default=str) != json.dumps(
+        ends.leaf.values(f"/interface[name={HOST_PORT}]/transceiver"), default=str
+    )
+
+
+def test_a_port_counts_the_frames_of_its_own_protocols_as_multicast(ends: Ends) -> None:
+    before = statistics(ends.leaf, UPLINK)["out-multicast-packets"]
+    until(lambda: statistics(ends.leaf, UPLINK)["out-multicast-packets"] > before)
+    assert statistics(ends.leaf, UPLINK)["out-broadcast-packets"] == 0
+
+
+# LLDP
+
+NAMES = "/system/lldp/interface[name=*]/neighbor[id=*]/system-name"
+HELLO = [("/system/lldp/hello-timer", '"1"'), ("/system/lldp/hold-multiplier", 3)]
+
+
+def names(target: Switch, port: str) -> list[str]:
+    """The neighbours that LLDP has heard on a port."""
+    found = target.values("/system/lldp/interface[name=*]")
+    held = next(entry for entry in found.values() if entry["name"] == port)
+    return [neighbor["system-name"] for neighbor in held.get("neighbor", [])]
+
+
+def test_switches_hear_each_other_and_no_host(ends: Ends) -> None:
+    assert sorted(ends.leaf.values(NAMES).values()) == [SPINE, OTHER_SPINE]
+
+
+def test_a_new_host_name_is_announced_at_once(ends: Ends) -> None:
+    with mistake(ends.leaf, update=[("/system/name/host-name", '"other"')]):
+        until(lambda: names(ends.spine, DOWNLINK) == ["other"])
+    until(lambda: names(ends.spine, DOWNLINK) == [LEAF])
+
+
+@pytest.mark.parametrize("where", ["/system/lldp", f"/system/lldp/interface[name={UPLINK}]"])
+def test_a_neighbour_that_falls_silent_stays_until_its_hold_time_ends(ends: Ends, where: str) -> None:
+    with mistake(ends.leaf, update=HELLO):
+        began_s = ends.twin.status().simulated_s
+        ends.leaf.set(update=[(f"{where}/admin-state", '"disable"')])
+        assert names(ends.leaf, UPLINK) == [], "what does not listen knows nobody"
+        if ends.twin.status().simulated_s < began_s + 2.5:
+            assert names(ends.spine, DOWNLINK) == [LEAF]
+        until(lambda: names(ends.spine, DOWNLINK) == [])
+        assert ends.twin.status().simulated_s >= began_s + 3.0
+        assert session(ends.leaf, UPLINK)["session-state"] == "established"
+    until(lambda: (names(ends.leaf, UPLINK), names(ends.spine, DOWNLINK)) == ([SPINE], [LEAF]))
+
+
+def test_a_port_that_is_down_has_no_neighbour(ends: Ends) -> None:
+    ends.twin.control.set_link(LEAF, UPLINK, up=False)
+    until(lambda: (names(ends.leaf, UPLINK), names(ends.spine, DOWNLINK)) == ([], []))
+    ends.twin.control.set_link(LEAF, UPLINK, up=True)
+    until(lambda: (names(ends.leaf, UPLINK), names(ends.spine, DOWNLINK)) == ([SPINE], [LEAF]))
