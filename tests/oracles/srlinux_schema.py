@@ -1,8 +1,8 @@
 """The compact schema of SR Linux: `python -m tests.oracles.srlinux_schema` writes it from Nokia's models.
 
-`schema.json` of the platform has facts alone: names, types, ranges, enumerations, keys, defaults, leafrefs, and what is
-state. It covers the configuration of a 7220 below the containers that railfab configures or reads; of the others it has
-the names.
+`schema.json` of the platform has facts alone: names, types, ranges, patterns, enumerations, keys, defaults, leafrefs,
+constraints (`must`, `mandatory`, numbers of entries), namespaces, and what is state. It covers the configuration of a
+7220 below the containers that railfab configures or reads; of the others it has the names.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import json
 import os
 import re
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from tests.oracles.srlinux import ARCHIVE, FEATURE, NOT_7220
-from tests.oracles.yang import Modules, SchemaNode, Type
+from tests.oracles.yang import Modules, SchemaNode, Statement, Type, holds
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "src" / "railfab" / "platforms" / "srlinux" / "schema.json"
@@ -42,6 +42,9 @@ NAMES_ONLY = re.compile(
     r"|/system/network-instance/protocols/mgmt-stp"
 )
 PREFIX = re.compile(r"(?<=/)[\w.-]+:")
+GATE = ":if-feature"
+QUOTED = re.compile(r"""('[^']*'|"[^"]*")""")
+NAME_PREFIX = re.compile(r"\b[A-Za-z_][\w.-]*:(?=[A-Za-z_])")
 PREDICATE = re.compile(r"\[[^\]]*\]")
 
 
@@ -50,11 +53,20 @@ class Compact:
 
     A list has its keys, and a container that means something when empty `true`, under the empty name. State is null.
     A container of which only the name is known is an empty text.
+    `rules` has pairs of an XPath expression without prefixes and the device's message. By path: `must` has the numbers
+    of the rules that a node is subject to, `mandatory` the leaves that a container needs, `entries` the least and the
+    largest number of values of a list or leaf-list, and `modules` the module of each node, state included, whose
+    namespace is not that of its parent.
     """
 
-    def __init__(self, modules: Modules) -> None:
+    def __init__(self, modules: Modules, features: Collection[str]) -> None:
         self._modules = modules
+        self._features = features
         self._types: dict[str, int] = {}
+        self._rules: dict[tuple[str, str], int] = {}
+        self._must: dict[str, list[int]] = {}
+        self._mandatory: dict[str, list[str]] = {}
+        self._entries: dict[str, list[int | None]] = {}
 
     def document(self) -> dict[str, Any]:
         nodes = {
@@ -62,11 +74,20 @@ class Compact:
             for name, node in sorted(self._modules.tree.children.items())
             if not node.state
         }
-        return {"types": [json.loads(text) for text in self._types], "nodes": nodes}
+        return {
+            "types": [json.loads(text) for text in self._types],
+            "rules": list(self._rules),
+            "must": self._must,
+            "mandatory": self._mandatory,
+            "entries": self._entries,
+            "modules": dict(_modules(self._modules.tree, "")),
+            "nodes": nodes,
+        }
 
     def _node(self, node: SchemaNode, path: str) -> Any:
         if node.state:
             return None
+        self._constrain(node, path)
         if node.kind in ("leaf", "leaf-list"):
             number = self._number(node, path)
             return number if node.kind == "leaf" else [number]
@@ -75,6 +96,20 @@ class Compact:
         own = {name: self._node(child, f"{path}/{name}") for name, child in sorted(node.children.items())}
         mark = list(node.keys) or node.presence
         return {"": mark, **own} if mark else own
+
+    def _constrain(self, node: SchemaNode, path: str) -> None:
+        """Note the constraints of a node."""
+        statement = node.statement
+        for must in statement.all("must"):
+            if all(holds(gate, self._features.__contains__) for gate in _gates(must)):
+                rule = plain_xpath(must.argument), " ".join((must.first("error-message") or "").split())
+                self._must.setdefault(path, []).append(self._rules.setdefault(rule, len(self._rules)))
+        if statement.first("mandatory") == "true":
+            parent, _, name = path.rpartition("/")
+            self._mandatory.setdefault(parent, []).append(name)
+        ends = [statement.first(f"{end}-elements") for end in ("min", "max")]
+        if any(ends):
+            self._entries[path] = [int(end) if end and end != "unbounded" else None for end in ends]
 
     def _number(self, node: SchemaNode, path: str) -> int:
         found = self._modules.type_of(node)
@@ -86,12 +121,18 @@ class Compact:
         if found.name == "leafref":
             target, at = self._target(found.path, path)
             inner = {"type": "string"} if target is None else self._type(self._modules.type_of(target), target, at)
-            return {**inner, "reference": at}
+            return {**inner, "reference": at, **({} if found.loose else {"path": plain_xpath(found.path)})}
         described: dict[str, Any] = {"type": found.name}
         if found.ranges:
             described["range"] = [list(ends) for ends in found.ranges]
         if found.names:
             described["names"] = list(found.names)
+        if found.lengths:
+            described["length"] = [list(ends) for ends in found.lengths]
+        if wanted := [pattern for pattern, matches in found.patterns if matches]:
+            described["pattern"] = wanted
+        if excluded := [pattern for pattern, matches in found.patterns if not matches]:
+            described["not"] = excluded
         if found.members:
             members = [self._type(member, node, path) for member in found.members]
             described["members"] = [member for index, member in enumerate(members) if member not in members[:index]]
@@ -113,12 +154,32 @@ class Compact:
         return node, "/" + "/".join(steps)
 
 
+def _gates(must: Statement) -> Iterator[str]:
+    """The expressions of Nokia's extension `if-feature` of a constraint."""
+    return (found.argument for found in must.below if found.keyword.endswith(GATE))
+
+
+def _modules(node: SchemaNode, path: str) -> Iterator[tuple[str, str]]:
+    """The module of each node whose namespace is not that of its parent."""
+    for name, child in sorted(node.children.items()):
+        place = f"{path}/{name}"
+        if child.module != node.module:
+            yield place, child.module
+        yield from _modules(child, place)
+
+
+def plain_xpath(expression: str) -> str:
+    """An expression without prefixes and needless spaces."""
+    parts = QUOTED.split(" ".join(expression.split()))
+    return "".join(part if part[:1] in ("'", '"') else NAME_PREFIX.sub("", part) for part in parts)
+
+
 def compact(archive: Path) -> dict[str, Any]:
     """The compact schema of the models in Nokia's archive."""
     texts = dict(_texts(archive))
     features = {name for name in FEATURE.findall(texts["srl_nokia-features.yang"]) if not NOT_7220.fullmatch(name)}
     modules = Modules(texts.values(), features.__contains__, lambda name: not name.startswith("openconfig"))
-    return Compact(modules).document()
+    return Compact(modules, features).document()
 
 
 def _texts(archive: Path) -> Iterator[tuple[str, str]]:
@@ -135,10 +196,15 @@ def _texts(archive: Path) -> Iterator[tuple[str, str]]:
 
 
 def text(document: dict[str, Any]) -> str:
-    """The document as text: one line for each type, and for each child of a container at the top."""
-    types = ",\n".join(json.dumps(one, sort_keys=True, separators=(",", ":")) for one in document["types"])
+    """The document as text: one line for each type, rule, constrained path, and child of a container at the top."""
+    types, rules = (_lines(document[name]) for name in ("types", "rules"))
     tops = ",\n".join(f"{json.dumps(name)}:{_top(node)}" for name, node in document["nodes"].items())
-    return f'{{"types":[\n{types}\n],"nodes":{{\n{tops}\n}}}}\n'
+    tables = "".join(f'"{name}":{_top(document[name])},\n' for name in TABLES)
+    return f'{{"types":[\n{types}\n],\n"rules":[\n{rules}\n],\n{tables}"nodes":{{\n{tops}\n}}}}\n'
+
+
+def _lines(entries: Iterable[Any]) -> str:
+    return ",\n".join(json.dumps(one, sort_keys=True, separators=(",", ":")) for one in entries)
 
 
 def _top(node: Any) -> str:
@@ -146,6 +212,10 @@ def _top(node: Any) -> str:
         return json.dumps(node)
     rows = ",\n".join(f" {json.dumps(name)}:{json.dumps(child, separators=(',', ':'))}" for name, child in node.items())
     return f"{{\n{rows}}}"
+
+
+TABLES = ("must", "mandatory", "entries", "modules")
+"""Parts of the document that are by path."""
 
 
 def main() -> None:

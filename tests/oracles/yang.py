@@ -1,7 +1,7 @@
 """A reader of YANG 1.1 modules (RFC 7950): statements, and the schema tree of data nodes that they define.
 
-Only what names and types need: groupings, augments, typedefs, leafrefs, identities and features. Constraints (`must`,
-`when`, `pattern`) are left out.
+Groupings, augments, typedefs, leafrefs, identities and features are resolved. Constraints (`must`, `mandatory`) stay
+in the statements, `when` is left out.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ INTEGERS = {
     for sign in ("u", "")
     for bits in (8, 16, 32, 64)
 }
+ESCAPED = {"n": "\n", "t": "\t", '"': '"', "\\": "\\"}
+"""Characters after a backslash in a text in double quotes (RFC 7950, section 6.1.3)."""
 DATA = ("container", "list", "leaf", "leaf-list")
 TRANSPARENT = ("choice", "case")
 
@@ -67,18 +69,19 @@ def parsed(text: str) -> Statement:
 def _unquoted(token: str) -> str:
     if token[0] == "'":
         return token[1:-1]
-    return token[1:-1].replace('\\"', '"').replace("\\n", "\n") if token[0] == '"' else token
+    return re.sub(r"\\(.)", lambda found: ESCAPED.get(found[1], found[0]), token[1:-1]) if token[0] == '"' else token
 
 
 @dataclass(slots=True)
 class SchemaNode:
     """A data node. type: of a leaf. keys: of a list. state: not configuration. presence: a container that means
-    something when it is empty."""
+    something when it is empty. module: of its namespace, that of the module which uses a grouping."""
 
     name: str
     kind: str
     statement: Statement
     state: bool
+    module: str = ""
     keys: tuple[str, ...] = ()
     presence: bool = False
     children: dict[str, SchemaNode] = field(default_factory=dict)
@@ -143,7 +146,7 @@ class Modules:
         own = [module for name, module in self._modules.items() if self._is_own(name)]
         for module in own:
             for statement in module.below:
-                self._grow(root, statement)
+                self._grow(root, statement, module.argument)
         augments = [found for module in own for found in module.all("augment")]
         while augments:
             left = [augment for augment in augments if not self._augmented(root, augment)]
@@ -160,7 +163,7 @@ class Modules:
             target = None if target is None else target.children.get(name, target if self._is_choice(step) else None)
         if target is not None and self._is_on(augment):
             for statement in augment.below:
-                self._grow(target, statement)
+                self._grow(target, statement, augment.module)
         return target is not None
 
     def _is_choice(self, step: str) -> bool:
@@ -181,42 +184,43 @@ class Modules:
     def _is_on(self, statement: Statement) -> bool:
         return all(holds(found.argument, self._has_feature) for found in statement.all("if-feature"))
 
-    def _grow(self, parent: SchemaNode, statement: Statement) -> None:
-        """Add what a statement defines below a node."""
+    def _grow(self, parent: SchemaNode, statement: Statement, module: str) -> None:
+        """Add what a statement defines below a node. module: of its namespace."""
         if statement.keyword in (*DATA, *TRANSPARENT, "uses") and not self._is_on(statement):
             return
         if statement.keyword in TRANSPARENT:
             for below in statement.below:
-                self._grow(parent, below)
+                self._grow(parent, below, module)
         elif statement.keyword == "uses":
-            self._use(parent, statement)
+            self._use(parent, statement, module)
         elif statement.keyword in DATA:
-            node = self._node(parent, statement)
+            node = self._node(parent, statement, module)
             known = parent.children.setdefault(statement.argument, node)
             for below in statement.below:
-                self._grow(known, below)
+                self._grow(known, below, module)
 
     @staticmethod
-    def _node(parent: SchemaNode, statement: Statement) -> SchemaNode:
+    def _node(parent: SchemaNode, statement: Statement, module: str) -> SchemaNode:
         return SchemaNode(
             statement.argument,
             statement.keyword,
             statement,
             state=parent.state or statement.first("config") == "false",
+            module=module,
             keys=tuple((statement.first("key") or "").split()),
             presence=statement.first("presence") is not None,
         )
 
-    def _use(self, parent: SchemaNode, uses: Statement) -> None:
+    def _use(self, parent: SchemaNode, uses: Statement, module: str) -> None:
         grouping = self._defined("grouping", uses)
         for below in grouping.below:
-            self._grow(parent, below)
+            self._grow(parent, below, module)
         for augment in uses.all("augment"):
             target = parent
             for step in augment.argument.split("/"):
                 target = target.children.get(step.rpartition(":")[2], target)
             for below in augment.below:
-                self._grow(target, below)
+                self._grow(target, below, module)
         for refine in uses.all("refine"):
             self._refine(parent, refine)
 
@@ -257,17 +261,31 @@ class Modules:
             bases = [self.derived(base.argument, base.module) for base in statement.all("base")]
             return Type("identityref", names=tuple(bases[0] if bases else ()))
         if name == "leafref":
-            return Type("leafref", path=statement.first("path") or "")
+            loose = statement.first("require-instance") == "false"
+            return Type("leafref", path=statement.first("path") or "", loose=loose)
         if name in INTEGERS:
             return Type(name, ranges=_ranges(ranges, *INTEGERS[name]))
+        patterns, lengths = self._restrictions(statement)
         if name in BUILTIN:
-            return Type(name)
+            return Type(name, patterns=patterns, lengths=lengths)
         defined = self._defined("typedef", statement)
         (inner,) = defined.all("type")
         found = self._type(inner)
         if ranges and found.ranges:
             found = Type(found.name, ranges=_ranges(ranges, found.ranges[0][0], found.ranges[-1][1]))
-        return replace(found, default=defined.first("default") or found.default)
+        narrowed = (*found.patterns, *patterns), lengths or found.lengths
+        return replace(
+            found, default=defined.first("default") or found.default, patterns=narrowed[0], lengths=narrowed[1]
+        )
+
+    @staticmethod
+    def _restrictions(statement: Statement) -> tuple[tuple[tuple[str, bool], ...], tuple[tuple[int, int], ...]]:
+        """The patterns and the lengths of a text."""
+        patterns = tuple(
+            (found.argument, found.first("modifier") != "invert-match") for found in statement.all("pattern")
+        )
+        length = statement.first("length")
+        return patterns, () if length is None else _ranges(length, 0, 2**64 - 1)
 
 
 BUILTIN = frozenset(("string", "boolean", "empty", "binary", "bits", "decimal64", "instance-identifier"))
@@ -275,7 +293,10 @@ BUILTIN = frozenset(("string", "boolean", "empty", "binary", "bits", "decimal64"
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """A type with what restricts its values. default: of a typedef."""
+    """A type with what restricts its values. default: of a typedef.
+
+    patterns: of a text, each with whether it has to match. loose: a leafref whose target need not exist.
+    """
 
     name: str
     ranges: tuple[tuple[int, int], ...] = ()
@@ -283,6 +304,9 @@ class Type:
     path: str = ""
     members: tuple[Type, ...] = ()
     default: str | None = None
+    patterns: tuple[tuple[str, bool], ...] = ()
+    lengths: tuple[tuple[int, int], ...] = ()
+    loose: bool = False
 
 
 def _ranges(argument: str | None, low: int, high: int) -> tuple[tuple[int, int], ...]:

@@ -21,7 +21,8 @@ def test_it_has_keys_types_defaults_references_and_state() -> None:
     assert found.default("/bfd/subinterface/detection-multiplier") == "3"
     assert found.default("/interface/mtu") is None
     mapping = found.type_of(found.at("/qos/interfaces/interface/pfc/pfc-mapping-profile"))
-    assert mapping == {"type": "string", "reference": "/qos/pfc-mapping-profile/name"}
+    assert mapping is not None
+    assert (mapping["type"], mapping["reference"]) == ("string", "/qos/pfc-mapping-profile/name")
     assert found.at("/interface/oper-state") is None
     assert found.at("/oam") == ""
     assert found.is_plain_container("/qos/queues")
@@ -36,7 +37,14 @@ def test_it_has_keys_types_defaults_references_and_state() -> None:
         ("/qos/interfaces/interface/pfc/pfc-enable", (True, "false"), ("yes", 1), "true or false"),
         ("/qos/classifiers/dscp-policy/dscp/value", (26, "AF31"), (64, "AF99"), "0 to 63 or one of CS0, LE, CS1"),
         ("/network-instance/type", ("ip-vrf",), ("vrf",), "one of default, host, ip-vrf, mac-vrf, vpws"),
-        ("/interface/description", ("a port", "1"), ({}, [1]), "a text"),
+        ("/interface/description", ("a port", "1"), ({}, [1], "", "x" * 256), "a text of 1 to 255 characters"),
+        (
+            "/system/name/host-name",
+            ("leaf1", "a.b"),
+            ("bad name!", "x" * 64),
+            "a text of 1 to 63 characters that matches",
+        ),
+        ("/interface/name", ("ethernet-1/1", "lag7"), ("foo", "ethernet-1/0"), "a text of 3 to 21 characters"),
     ],
 )
 def test_a_value_fits_its_type(path: str, good: tuple[object, ...], bad: tuple[object, ...], words: str) -> None:

@@ -1,13 +1,14 @@
 """The configuration schema of SR Linux 25.3.1 on a 7220: names, types, keys, defaults and references.
 
 `schema.json` is generated from Nokia's models by `python -m tests.oracles.srlinux_schema`, whose docstrings give its
-format. It has no constraint between leaves (`must`, `when`) and no pattern of a text.
+format. What SR Linux checks between leaves is in `constraints`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -31,10 +32,23 @@ Node = Any
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """types: of leaves, by their number. nodes: the containers and lists at the top."""
+    """types: of leaves, by their number. nodes: the containers and lists at the top.
+
+    rules: constraints and their messages. By path without keys, must: numbers of rules; mandatory: the leaves that a
+    container needs; entries: least and largest number; modules: of nodes in another namespace than the node above.
+    """
 
     types: tuple[Mapping[str, Any], ...]
     nodes: Mapping[str, Node]
+    rules: tuple[tuple[str, str], ...]
+    must: Mapping[str, Sequence[int]]
+    mandatory: Mapping[str, Sequence[str]]
+    entries: Mapping[str, tuple[int | None, int | None]]
+    modules: Mapping[str, str]
+
+    def rules_at(self, path: str) -> list[tuple[str, str]]:
+        """The constraints of a node at a path without keys, with their messages."""
+        return [self.rules[number] for number in self.must.get(path, ())]
 
     def below(self, node: Node, name: str) -> Node:
         """The child of a node. Raises KeyError when it has none of this name; None below what is not known."""
@@ -72,7 +86,15 @@ class Schema:
 @cache
 def schema() -> Schema:
     document = json.loads(files(__package__ or "").joinpath("schema.json").read_text())
-    return Schema(tuple(document["types"]), document["nodes"])
+    return Schema(
+        types=tuple(document["types"]),
+        nodes=document["nodes"],
+        rules=tuple((expression, message) for expression, message in document["rules"]),
+        must=document["must"],
+        mandatory=document["mandatory"],
+        entries={path: (least, most) for path, (least, most) in document["entries"].items()},
+        modules=document["modules"],
+    )
 
 
 def refusals(text: str) -> tuple[Refusal, ...]:
@@ -150,8 +172,23 @@ def fits(value: Any, kind: Mapping[str, Any]) -> bool:
         text = str(value)
         number = int(text) if text.removeprefix("-").isdecimal() and not isinstance(value, bool) else None
         return number is not None and any(low <= number <= high for low, high in kind["range"])
-    names = kind.get("names")
-    return not names or leaf_text(value) in names
+    if names := kind.get("names"):
+        return leaf_text(value) in names
+    return _fits_text(leaf_text(value), kind)
+
+
+def _fits_text(text: str, kind: Mapping[str, Any]) -> bool:
+    """Whether a text has the length of a type and matches its patterns, which are those of XML Schema."""
+    if "length" in kind and not any(low <= len(text) <= high for low, high in kind["length"]):
+        return False
+    return all(_pattern(one).fullmatch(text) for one in kind.get("pattern", ())) and not any(
+        _pattern(one).fullmatch(text) for one in kind.get("not", ())
+    )
+
+
+@cache
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(text)
 
 
 def meaning(kind: Mapping[str, Any]) -> str:
@@ -163,7 +200,17 @@ def meaning(kind: Mapping[str, Any]) -> str:
     if names := kind.get("names"):
         more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
         return f"one of {', '.join(names[:NAMED])}{more}"
-    return {"boolean": "true or false", "string": "a text"}.get(kind["type"], f"of type {kind['type']}")
+    if kind["type"] == "string":
+        return _meaning_of_text(kind)
+    return {"boolean": "true or false"}.get(kind["type"], f"of type {kind['type']}")
+
+
+def _meaning_of_text(kind: Mapping[str, Any]) -> str:
+    """A text by its length and its patterns."""
+    limits = [f"of {low} to {high} characters" for low, high in kind.get("length", ())]
+    patterns = [f"that matches {pattern}" for pattern in kind.get("pattern", ())]
+    patterns += [f"that does not match {pattern}" for pattern in kind.get("not", ())]
+    return " ".join(("a text", " or ".join(limits), " and ".join(patterns))).strip().replace("  ", " ")
 
 
 def _kind(value: Any) -> str:

@@ -16,6 +16,7 @@ from railfab.gnmi.target import Model
 from railfab.platforms.shared.json_datastore import JsonDatastore
 from railfab.platforms.shared.json_tree import Json, bare
 from railfab.platforms.srlinux.bgp import US_PER_MS
+from railfab.platforms.srlinux.constraints import violations
 from railfab.platforms.srlinux.management import GRPC_SERVER
 from railfab.platforms.srlinux.parse import parse_tree
 from railfab.platforms.srlinux.schema import plain_refusals
@@ -140,7 +141,9 @@ def _model(tree: Json, rendered: Json, own: Collection[str]) -> DeviceModel:
     own: lines of the factory configuration, which no model has.
     Raises ConfigError, or Problems, also for what the switch's schema refuses.
     """
-    raise_all([ConfigError(one.where, one.problem, "Correct it") for one in plain_refusals(stripped(tree))])
+    plain = stripped(tree)
+    refused = plain_refusals(plain) or violations(plain)
+    raise_all([ConfigError(one.where, one.problem, "Correct it") for one in refused])
     model = parse_tree(tree, rendered)
     left = tuple(line for line in model.unmodelled if line not in own)
     return model if left == model.unmodelled else replace(model, unmodelled=left)

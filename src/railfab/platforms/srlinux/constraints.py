@@ -1,0 +1,111 @@
+"""What SR Linux checks of a configuration as a whole when it is committed, beyond the types of its leaves.
+
+References to what does not exist, entries of a list with the same keys, leaves and entries that must be there, and the
+`must` statements of Nokia's models, with their messages. A configuration is without module prefixes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from railfab.platforms.contract import Refusal
+from railfab.platforms.shared.json_tree import Json, leaf_text
+from railfab.platforms.srlinux.schema import MARK, schema
+from railfab.platforms.srlinux.tree import key_words
+from railfab.platforms.srlinux.xpath import Place, holds_at, places_at
+
+
+def violations(tree: Json) -> tuple[Refusal, ...]:
+    """What a switch refuses of a configuration whose leaves all have values of their types."""
+    return tuple(_Check().container("", "/", Place(tree, schema().nodes, None)))
+
+
+class _Check:
+    """The check of one configuration, which finds the values at the target of a reference once."""
+
+    def __init__(self) -> None:
+        self._targets: dict[str, frozenset[str] | None] = {}
+
+    def container(self, path: str, where: str, place: Place) -> Iterator[Refusal]:
+        """Check a container or list entry, and everything below it. where: in words of the CLI."""
+        for leaf in schema().mandatory.get(path, ()):
+            if leaf not in place.value:
+                yield Refusal(where=where, problem=f"lacks {leaf}")
+        for name, child in place.value.items():
+            node = place.node.get(name, "")
+            if node is None or node == "":
+                continue
+            at, said = f"{path}/{name}", f"{where} {name}"
+            keys = node.get(MARK) if isinstance(node, dict) else None
+            if isinstance(keys, list):
+                yield from self._entries(at, said, place, name, keys)
+            elif isinstance(node, dict):
+                yield from self._node(at, said, Place(child, node, place, name))
+            else:
+                yield from self._values(at, said, place, name)
+
+    def _node(self, path: str, where: str, place: Place) -> Iterator[Refusal]:
+        yield from self._broken_rules(path, where, place)
+        yield from self.container(path, where, place)
+
+    def _entries(self, path: str, where: str, above: Place, name: str, keys: list[str]) -> Iterator[Refusal]:
+        entries = above.value[name]
+        yield from _number(path, where, len(entries))
+        words = [key_words(entry, keys) for entry in entries]
+        for twice in (word for word, times in Counter(words).items() if times > 1):
+            yield Refusal(where=f"{where} {twice}", problem="is there more than once")
+        for entry, word in zip(entries, words, strict=True):
+            if missing := [key for key in keys if key not in entry]:
+                yield Refusal(where=f"{where} {word}".rstrip(), problem=f"lacks its key {missing[0]}")
+            yield from self._node(path, f"{where} {word}".rstrip(), Place(entry, above.node[name], above, name))
+
+    def _values(self, path: str, where: str, above: Place, name: str) -> Iterator[Refusal]:
+        node, value = above.node[name], above.value[name]
+        if isinstance(node, list) and isinstance(value, list):
+            yield from _number(path, where, len(value))
+            for twice in (text for text, times in Counter(map(leaf_text, value)).items() if times > 1):
+                yield Refusal(where=where, problem=f"has {twice} more than once")
+        kind = schema().type_of(node) or {}
+        for one in value if isinstance(node, list) and isinstance(value, list) else (value,):
+            place = Place(one, node, above, name)
+            yield from self._broken_rules(path, where, place)
+            if not self._is_there(kind, place):
+                target = f"no {' '.join(kind['reference'].strip('/').split('/'))} of this name"
+                yield Refusal(where=where, problem=f"is {leaf_text(one)}, and there is {target}")
+
+    def _broken_rules(self, path: str, where: str, place: Place) -> Iterator[Refusal]:
+        for expression, message in schema().rules_at(path):
+            if not holds_at(expression, place):
+                yield Refusal(where=where, problem=message or f"does not satisfy {expression}")
+
+    def _is_there(self, kind: Any, place: Place) -> bool:
+        """Whether what a leaf refers to exists; of a union, any type will do that is no reference or has its target."""
+        if kind.get("type") == "union":
+            return any(self._is_there(member, place) for member in kind["members"])
+        path = kind.get("path")
+        if path is None:
+            return True
+        found = self._values_at(path, place)
+        return found is None or place.text in found
+
+    def _values_at(self, path: str, place: Place) -> frozenset[str] | None:
+        if not path.startswith("/") or "[" in path:
+            return _texts(path, place)
+        if path not in self._targets:
+            self._targets[path] = _texts(path, place)
+        return self._targets[path]
+
+
+def _texts(path: str, place: Place) -> frozenset[str] | None:
+    found = places_at(path, place)
+    return None if found is None else frozenset([one.text for one in found])
+
+
+def _number(path: str, where: str, number: int) -> Iterator[Refusal]:
+    least, most = schema().entries.get(path, (None, None))
+    if least is not None and number < least:
+        yield Refusal(where=where, problem=f"has {number} entries and needs {least}")
+    if most is not None and number > most:
+        yield Refusal(where=where, problem=f"has {number} entries, more than {most}")
