@@ -376,6 +376,13 @@ def _twin() -> Iterator[Metric]:
         "The error that stopped the job of the twin; absent while there is none. The switches go on.",
         ("fabric", "error"),
     )
+    yield Metric(
+        "fabric_twin_unmodelled_leaves",
+        Kind.GAUGE,
+        "",
+        "Lines of a virtual switch's configuration that it keeps and shows, and that have no effect on the twin.",
+        ("fabric", "device"),
+    )
 
 
 def _catalogue() -> Iterator[Metric]:

@@ -32,6 +32,8 @@ from railfab.errors import EndpointError, LabError
 from railfab.units import counted, listed
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from railfab.fabric import Design
     from railfab.intent import Job
     from railfab.twin import FoundTwin, Twin
@@ -66,6 +68,8 @@ RunningTwin = Annotated[
     ),
 ]
 SERVE = "serve"
+LISTED = 8
+"""Lines of a switch's configuration without effect that the table has."""
 
 
 class TwinGroup(TyperGroup):
@@ -174,10 +178,12 @@ def show_status(
     if output is Output.JSON:
         print_json([asdict(one) for one in found])
     elif found:
-        columns = ("fabric", "process", "switches up", "BGP ends up", "job", "simulated s")
+        columns = ("fabric", "process", "switches up", "BGP ends up", "job", "simulated s", "unmodelled")
         print_table("", columns, [_row(one) for one in found])
         for text in (text for one in found if one.status for text in one.status.slow_hosts):
             stdout().print(text, soft_wrap=True, markup=False)
+        if lines := [line for one in found for line in _unmodelled(one)]:
+            print_table("Configuration without effect", ("switch", "line"), lines)
     else:
         stdout().print(f"no twin is running in {state}", soft_wrap=True, markup=False)
     if not found:
@@ -187,11 +193,21 @@ def show_status(
 def _row(found: FoundTwin) -> tuple[object, ...]:
     status = found.status
     if status is None:
-        return found.fabric, found.pid, "does not answer", None, None, None
+        return found.fabric, found.pid, "does not answer", None, None, None, None
     up = sum(switch.running for switch in status.switches)
     ends = f"{status.sessions_up}/{status.sessions}"
     job = status.job or "-"
-    return found.fabric, found.pid, f"{up}/{len(status.switches)}", ends, job, f"{status.simulated_s:.0f}"
+    unmodelled = sum(len(switch.unmodelled) for switch in status.switches)
+    switches = f"{up}/{len(status.switches)}"
+    return found.fabric, found.pid, switches, ends, job, f"{status.simulated_s:.0f}", unmodelled
+
+
+def _unmodelled(found: FoundTwin) -> Iterator[tuple[str, str]]:
+    """The lines of configuration that have no effect, a few of each switch."""
+    for switch in found.status.switches if found.status else ():
+        yield from ((switch.name, line) for line in switch.unmodelled[:LISTED])
+        if (left := len(switch.unmodelled) - LISTED) > 0:
+            yield switch.name, f"and {left} more: railfab twin status --output json"
 
 
 @twin_app.command("stop")

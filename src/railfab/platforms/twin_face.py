@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from railfab.device import DeviceModel, Fec, Observed
+from railfab.errors import RailfabError
 
 if TYPE_CHECKING:
     from railfab.gnmi.confirmed import CommitRecord
@@ -189,6 +190,7 @@ class TwinFace:
     port_leaves: leaves of a port that no metric carries, by path, from the device and the port.
     device_leaves: leaves of the switch itself, likewise.
     serves_gnmi: whether its gNMI server answers with a configuration of the datastore.
+    foreign_ports: what the switch refuses of a configuration because its hardware, with these cages, lacks the port.
     """
 
     datastore: Callable[[str, Tree], Datastore]
@@ -201,3 +203,4 @@ class TwinFace:
     port_leaves: Callable[[str, VirtualPort], Mapping[str, Any]] = lambda _device, _port: {}
     device_leaves: Callable[[VirtualChassis], Mapping[str, Any]] = lambda _chassis: {}
     serves_gnmi: Callable[[Any], bool] = lambda _configuration: True
+    foreign_ports: Callable[[Any, Sequence[str]], Sequence[RailfabError]] = lambda _configuration, _cages: ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
 
 from prometheus_client import CollectorRegistry
@@ -147,6 +147,24 @@ class TwinMetrics(Collector):
         if self._clock.failure:
             failure.add_metric((self._fabric, self._clock.failure), 1.0)
         yield failure
+
+
+class ConfigurationMetrics(Collector):
+    """The number of lines of each switch's configuration that have no effect.
+
+    unmodelled: these lines, by switch.
+    """
+
+    def __init__(self, unmodelled: Callable[[], Mapping[str, Sequence[str]]], fabric: str) -> None:
+        self._unmodelled = unmodelled
+        self._fabric = fabric
+
+    def collect(self) -> Iterator[Metric]:
+        entry = metric("fabric_twin_unmodelled_leaves")
+        family = GaugeMetricFamily(entry.name, entry.help, labels=entry.labels)
+        for device, lines in self._unmodelled().items():
+            family.add_metric((self._fabric, device), len(lines))
+        yield family
 
 
 def registry(*collectors: Collector) -> CollectorRegistry:

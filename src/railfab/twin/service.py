@@ -23,7 +23,7 @@ from railfab.twin.clock import Clock
 from railfab.twin.control import Control
 from railfab.twin.control_server import ControlServer
 from railfab.twin.files import TwinFiles, claimed
-from railfab.twin.job_metrics import JobMetrics, TwinMetrics, registry
+from railfab.twin.job_metrics import ConfigurationMetrics, JobMetrics, TwinMetrics, registry
 from railfab.twin.live import LiveFabric
 from railfab.twin.samples import ObservedSwitch
 from railfab.twin.secrets import twin_secrets
@@ -133,8 +133,18 @@ class Twin:
 
     def _switch_status(self, name: str) -> SwitchStatus:
         server = self._servers[name]
-        configured = self._switches[name].model is not None
-        return SwitchStatus(name=name, port=server.port, running=server.running, configured=configured)
+        switch = self._switches[name]
+        return SwitchStatus(
+            name=name,
+            port=server.port,
+            running=server.running,
+            configured=switch.model is not None,
+            unmodelled=switch.unmodelled,
+        )
+
+    def _unmodelled(self) -> dict[str, tuple[str, ...]]:
+        """By switch, the lines of its configuration that have no effect."""
+        return {name: switch.unmodelled for name, switch in self._switches.items()}
 
     def switch_job(self, job: Job | None) -> None:
         """Start this job in place of the one that runs; None stops it.
@@ -219,6 +229,7 @@ class Twin:
                 system,
                 face,
                 tree,
+                cages=self._cages(model),
                 apply=self._apply,
                 observe=self._observe,
                 stamp=self._clock.stamps.stamp_ns,
@@ -227,6 +238,11 @@ class Twin:
             if self._configured and (loaded := switch.load(tree)) is not None:
                 models[model.name] = loaded
         self._live.configure_all(models)
+
+    def _cages(self, model: DeviceModel) -> tuple[str, ...]:
+        """The names of a switch's ports without breakout."""
+        topology = self.design.topology
+        return topology.model_of(topology.node(model.name)).interface_names(model.platform, 1)
 
     def _start_servers(self, stack: ExitStack, files: TwinFiles) -> None:
         kept = twin_secrets(files, self.fabric, renewed=self._new_credentials)
@@ -259,7 +275,10 @@ class Twin:
             write_private(files.known_hosts, "".join(served.known_hosts_line() for served in self._ssh.values()))
 
     def _start_control(self, stack: ExitStack, files: TwinFiles) -> None:
-        metrics = registry(self._job_metrics, TwinMetrics(self._clock, self.fabric, self._live.counted_ns))
+        configurations = ConfigurationMetrics(self._unmodelled, self.fabric)
+        metrics = registry(
+            self._job_metrics, TwinMetrics(self._clock, self.fabric, self._live.counted_ns), configurations
+        )
         server = stack.enter_context(ControlServer(self, metrics))
         self.control = Control(self.fabric, server.url, server.token)
         write_private(files.control, json.dumps({"url": server.url, "token": server.token}) + "\n")

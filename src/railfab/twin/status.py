@@ -10,12 +10,17 @@ from typing import Any
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SwitchStatus:
     """One virtual switch. running: whether its gNMI server runs. configured: whether it has more than its factory
-    configuration."""
+    configuration. unmodelled: lines of its configuration that have no effect on the twin."""
 
     name: str
     port: int
     running: bool
     configured: bool
+    unmodelled: tuple[str, ...] = ()
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> SwitchStatus:
+        return cls(**{**document, "unmodelled": tuple(document["unmodelled"])})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +52,6 @@ class TwinStatus:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> TwinStatus:
-        switches = tuple(SwitchStatus(**switch) for switch in document["switches"])
+        switches = tuple(map(SwitchStatus.from_json, document["switches"]))
         texts = {name: tuple(document[name]) for name in ("stalled", "slow_hosts")}
         return cls(**{**document, "switches": switches, **texts})

@@ -13,6 +13,7 @@ from itertools import chain
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from railfab.device import DeviceModel, Observed
+from railfab.errors import raise_all
 from railfab.forwarding import BgpSession
 from railfab.gnmi.confirmed import ConfirmedCommits
 from railfab.gnmi.extensions import ExtensionUnsupported
@@ -114,7 +115,8 @@ class VirtualSwitch:
 
     Streams and Gets work from views, which are read in a worker thread and published by replacing one reference.
     The fabric calls `touch` after each change of a state; only counters have to be read to see them change.
-    model: the configuration as a device model; None while the switch has nothing but its factory configuration.
+    cages: names of its ports without breakout. model: the configuration as a device model; None while the switch has
+    nothing but its factory configuration.
     """
 
     change_age_s = math.inf
@@ -129,9 +131,11 @@ class VirtualSwitch:
         apply: Apply,
         observe: Observe,
         stamp: Stamp,
+        cages: Sequence[str],
     ) -> None:
         self.name = name
         self._face = face
+        self._cages = cages
         self._apply = apply
         self._observe = observe
         self._stamp = stamp
@@ -170,7 +174,7 @@ class VirtualSwitch:
         Raises RailfabError when it is not valid.
         """
         merged = self._store.merged(rendered)
-        self._take(merged, self._store.model(merged))
+        self._take(merged, self._model_of(merged))
         return self.model
 
     def set(self, edits: Sequence[Edit]) -> None:
@@ -181,6 +185,11 @@ class VirtualSwitch:
             raise ExtensionUnsupported(self.name, "the extension commit is not supported", "Leave it out")
         change = partial(self._change_to, partial(self._store.edited, edits))
         self._commits.act(commit, change if edits else None)
+
+    @property
+    def unmodelled(self) -> tuple[str, ...]:
+        """The lines of the running configuration that have no effect on the twin."""
+        return self.model.unmodelled if self.model is not None else ()
 
     def close(self) -> None:
         """Stop the timer of a commit that is not confirmed."""
@@ -193,7 +202,7 @@ class VirtualSwitch:
     def check(self, text: str) -> None:
         """Parse a configuration. Raises RailfabError when it is not valid."""
         with _PARSING:
-            self._store.model(self._store.replaced(text))
+            self._model_of(self._store.replaced(text))
 
     def replace(self, text: str) -> None:
         """Make this text the running configuration. Raises RailfabError; then nothing has changed."""
@@ -208,9 +217,15 @@ class VirtualSwitch:
         before = Configuration(self._store.running, self.model)
         with _PARSING:
             candidate = candidate_of()
-            model = self._store.model(candidate)
+            model = self._model_of(candidate)
         self._run(Configuration(candidate, model))
         return before
+
+    def _model_of(self, candidate: Any) -> DeviceModel | None:
+        """The model of a candidate. Raises RailfabError when the switch would not accept it."""
+        model = self._store.model(candidate)
+        raise_all(self._face.foreign_ports(candidate, self._cages))
+        return model
 
     def _run(self, configuration: Configuration) -> None:
         """Have the fabric apply a configuration's model, and make it the running one."""

@@ -19,7 +19,8 @@ class JsonDatastore:
     """The configuration of one virtual switch; see `railfab.platforms.Datastore`.
 
     factory: the configuration of a new switch. rendered: one from which the module prefixes of names are learnt.
-    configured: whether a tree has more than the factory configuration. parse: tree to model.
+    configured: whether a tree has more than the factory configuration. parse: tree to model. check: raises RailfabError
+    for a tree that the switch would not accept; it is called before `configured` and `parse`.
     """
 
     def __init__(
@@ -31,12 +32,14 @@ class JsonDatastore:
         rendered: Json,
         configured: Callable[[Json], bool],
         parse: Callable[[Json], DeviceModel],
+        check: Callable[[Json], None] = lambda _tree: None,
     ) -> None:
         self.running = factory
         self._device = device
         self._names = Names(keys_of)
         self._configured = configured
         self._parse = parse
+        self._check = check
         for tree in (factory, rendered):
             self._names.learn(tree)
 
@@ -55,6 +58,7 @@ class JsonDatastore:
         return json_tree.text(self.running)
 
     def model(self, configuration: Json) -> DeviceModel | None:
+        self._check(configuration)
         return self._parse(configuration) if self._configured(configuration) else None
 
     def commit(self, configuration: Json) -> None:

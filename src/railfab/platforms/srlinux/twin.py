@@ -18,6 +18,7 @@ from railfab.platforms.shared.json_tree import Json, bare
 from railfab.platforms.srlinux.bgp import US_PER_MS
 from railfab.platforms.srlinux.constraints import violations
 from railfab.platforms.srlinux.management import GRPC_SERVER
+from railfab.platforms.srlinux.names import cage_of
 from railfab.platforms.srlinux.parse import parse_tree
 from railfab.platforms.srlinux.schema import plain_refusals
 from railfab.platforms.srlinux.tree import keys_of, lines, stripped
@@ -139,14 +140,18 @@ def _model(tree: Json, rendered: Json, own: Collection[str]) -> DeviceModel:
     """The model of a configuration, with the parts of the management access that a rendered one states.
 
     own: lines of the factory configuration, which no model has.
-    Raises ConfigError, or Problems, also for what the switch's schema refuses.
+    Raises ConfigError, or Problems.
     """
-    plain = stripped(tree)
-    refused = plain_refusals(plain) or violations(plain)
-    raise_all([ConfigError(one.where, one.problem, "Correct it") for one in refused])
     model = parse_tree(tree, rendered)
     left = tuple(line for line in model.unmodelled if line not in own)
     return model if left == model.unmodelled else replace(model, unmodelled=left)
+
+
+def check(tree: Json) -> None:
+    """Raise ConfigError, or Problems, for what Nokia's models refuse of a configuration."""
+    plain = stripped(tree)
+    refused = plain_refusals(plain) or violations(plain)
+    raise_all([ConfigError(one.where, one.problem, "Correct it") for one in refused])
 
 
 def _with_profile(tree: Json, rendered: Json) -> Json:
@@ -165,8 +170,28 @@ def _datastore(name: str, rendered: Json) -> JsonDatastore:
         factory=start,
         rendered=rendered,
         configured=configured,
+        check=check,
         parse=partial(_model, rendered=rendered, own=frozenset(lines(start))),
     )
+
+
+def foreign_ports(tree: Json, cages: Sequence[str]) -> tuple[ConfigError, ...]:
+    """The ports of a configuration that are in none of these cages.
+
+    Nokia's pattern of a name admits slots and ports of every chassis; railfab has no recorded answer of a switch.
+    """
+    names = [str(entry.get("name")) for entry in stripped(tree).get("interface", []) if isinstance(entry, dict)]
+    known = f"the switch has {cages[0]} to {cages[-1]}" if cages else ""
+    return tuple(
+        ConfigError(f"/ interface {name}", f"is no port of the switch; {known}", "Correct it")
+        for name in names
+        if cages and name.startswith("ethernet-") and not _cage(name) & {*cages}
+    )
+
+
+def _cage(name: str) -> set[str]:
+    """The cage of a port, whose name may be that of a lane."""
+    return {name, cage_of(name)}
 
 
 def serves_gnmi(tree: Json) -> bool:
@@ -201,4 +226,5 @@ def twin() -> TwinFace:
         port_leaves=port_leaves,
         device_leaves=device_leaves,
         origins=ORIGINS,
+        foreign_ports=foreign_ports,
     )

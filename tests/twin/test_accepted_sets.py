@@ -1,0 +1,229 @@
+"""What a virtual SR Linux switch accepts, over real gNMI: the Sets of Nokia's models, and no others.
+
+A Set that is refused changes nothing; what is accepted is read back, also where the twin simulates nothing of it.
+"""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from tests.twin.twins import srl_pod
+from typer.testing import CliRunner
+
+from railfab.cli import app
+from railfab.endpoints import read_credentials
+from railfab.gnmi.blocking import BlockingGnmiClient
+from railfab.gnmi.client import Refused, SetChanges
+from railfab.gnmi.target import DataType
+from railfab.twin import Twin, connect
+
+LEAF = "pod1-seg1-leaf1"
+
+UPLINK = "/interface[name=ethernet-1/32]"
+INSTANCE = "/network-instance[name=default]"
+BGP = f"{INSTANCE}/protocols/bgp"
+
+
+@pytest.fixture(scope="module")
+def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("state")
+
+
+@pytest.fixture(scope="module")
+def twin(state: Path) -> Iterator[Twin]:
+    with Twin(srl_pod(), state=state, base_port=0, configured=True) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def switch(twin: Twin) -> Iterator[BlockingGnmiClient]:
+    node = twin.endpoints.by_name()[LEAF]
+    with BlockingGnmiClient(node, read_credentials(node)) as client:
+        yield client
+
+
+def whole(switch: BlockingGnmiClient) -> Any:
+    ((_, tree),) = switch.get(("/",), DataType.CONFIG)
+    return tree
+
+
+REFUSED = [
+    # names
+    ("/qos/frobnicate", {"a": 1}, "/ qos frobnicate: is unknown to SR Linux 25.3.1"),
+    ("/frobnicate", {"a": 1}, "/ frobnicate: is unknown to SR Linux 25.3.1"),
+    (f"{UPLINK}/speed", "400G", "/ interface ethernet-1/32 speed: is unknown"),
+    (f"{UPLINK}/oper-state", "up", "ethernet-1/32 oper-state: is state, which cannot be configured"),
+    (f"{UPLINK}/statistics/in-octets", "5", "ethernet-1/32 statistics: is state, which cannot be configured"),
+    # numbers
+    (f"{UPLINK}/mtu", 100_000, "is 100000, which is not 1450 to 9500"),
+    (f"{UPLINK}/mtu", 1499, "ethernet-1/32 mtu: minimum mtu is 1500 for this interface type"),
+    (f"{UPLINK}/mtu", None, "is None, which is not 1450 to 9500"),
+    (f"{UPLINK}/mtu", "big", "is big, which is not 1450 to 9500"),
+    ("/qos/classifiers/dscp-policy[name=fabric]/dscp[value=64]", {"forwarding-class": "roce"}, "is 64, which is not 0"),
+    (f"{BGP}/autonomous-system", 0, "is 0, which is not 1 to 4294967295"),
+    (f"{BGP}/autonomous-system", 4_294_967_296, "is 4294967296, which is not 1 to 4294967295"),
+    (f"{BGP}/dynamic-neighbors/interface[interface-name=ethernet-1/32.0]/allowed-peer-as", ["abc"], "is abc, which is"),
+    (f"{UPLINK}/ethernet/hold-time/up", 1, "is 1, which is not 0 or 100 to 86400000"),
+    (f"{UPLINK}/ethernet/hold-time/up", 120, "hold-time up must be a multiple of 50"),
+    (
+        "/qos/scheduler-policies/scheduler-policy[name=fabric]/scheduler[sequence=0]/input[id=cnp]/peak-rate-percent",
+        101,
+        "is 101, which is not 1 to 100",
+    ),
+    (
+        "/qos/buffer-management/buffer-allocation-profile[name=100g-5m]/queues/queue[queue-name=roce]",
+        {"maximum-burst-size": -5},
+        "is -5, which is not",
+    ),
+    # texts and enumerations
+    ("/system/name/host-name", "bad name!", "is bad name!, which is not a text of 1 to 63 characters"),
+    (f"{UPLINK}/admin-state", "up", "is up, which is not one of enable, disable"),
+    (f"{UPLINK}/ethernet/port-speed", "3T", "is 3T, which is not one of"),
+    ("/qos/interfaces/interface[interface-id=ethernet-1/32]/pfc/pfc-enable", "maybe", "is maybe, which is not true"),
+    ("/interface[name=foo]", {"admin-state": "enable"}, "/ interface foo name: is foo, which is not a text of 3 to 21"),
+    # hardware
+    (
+        "/interface[name=ethernet-1/77]",
+        {"admin-state": "enable"},
+        "/ interface ethernet-1/77: is no port of the switch",
+    ),
+    # references
+    (
+        "/qos/classifiers/dscp-policy[name=fabric]/dscp[value=26]/forwarding-class",
+        "nope",
+        "dscp 26 forwarding-class: is nope, and there is no qos forwarding-classes forwarding-class name of this name",
+    ),
+    (f"{BGP}/group[group-name=fabric]/export-policy", ["nope"], "is nope, and there is no routing-policy policy name"),
+    (
+        f"{BGP}/dynamic-neighbors/interface[interface-name=ethernet-1/32.0]/peer-group",
+        "nope",
+        "is nope, and there is no",
+    ),
+    (f"{INSTANCE}/interface[name=ethernet-1/99.0]", {}, "interface ethernet-1/99.0 name: "),
+    ("/bfd/subinterface[id=ethernet-1/20.0]", {"admin-state": "enable"}, "Must be an existing subinterface name"),
+    # what the models say between leaves
+    ("/interface[name=ethernet-1/1]/mtu", 9232, "mtu not configurable when breakout-mode is enabled"),
+    (f"{UPLINK}/ethernet/flow-control/receive", True, "pfc and ethernet flow-control are mutually exclusive"),
+    (
+        "/qos/scheduler-policies/scheduler-policy[name=fabric]/scheduler[sequence=1]/priority",
+        "strict",
+        "scheduler with sequence 0 must be strict priority and scheduler with sequence 1 must be weighted RR",
+    ),
+    # kinds and keys
+    ("/interface", [{"admin-state": "enable"}], "lacks its key name"),
+    (
+        "/qos/queues/queue",
+        [{"name": "a", "queue-index": 1}, {"name": "a", "queue-index": 2}],
+        "is there more than once",
+    ),
+    (UPLINK, {"breakout-mode": {"num-breakout-ports": "4"}, "mtu": None}, ""),
+    (UPLINK, "text", "is a list entry"),
+]
+
+
+@pytest.mark.parametrize(("path", "value", "text"), REFUSED, ids=[f"{path}={value}" for path, value, _ in REFUSED])
+def test_what_the_models_refuse_is_refused_and_changes_nothing(
+    switch: BlockingGnmiClient, path: str, value: Any, text: str
+) -> None:
+    before = whole(switch)
+    with pytest.raises(Refused) as caught:
+        switch.set(SetChanges(update=((path, value),)))
+    assert caught.type is Refused  # INVALID_ARGUMENT; other statuses have classes of their own
+    assert text in str(caught.value)
+    assert whole(switch) == before
+
+
+REMOVED = [
+    ("/routing-policy/policy[name=fabric-export]", "is fabric-export, and there is no routing-policy policy name"),
+    ("/qos/forwarding-classes/forwarding-class[name=roce]", "is roce, and there is no qos forwarding-classes"),
+    (f"{BGP}/group[group-name=fabric]", "is fabric, and there is no network-instance protocols bgp group"),
+    (f"{BGP}/router-id", "lacks router-id"),
+    (f"{BGP}/autonomous-system", "lacks autonomous-system"),
+    (UPLINK, "is ethernet-1/32, and there is no interface name of this name"),
+]
+
+
+@pytest.mark.parametrize(("path", "text"), REMOVED)
+def test_what_others_need_is_not_removed(switch: BlockingGnmiClient, path: str, text: str) -> None:
+    before = whole(switch)
+    with pytest.raises(Refused) as caught:
+        switch.set(SetChanges(delete=(path,)))
+    assert text in str(caught.value)
+    assert whole(switch) == before
+
+
+def test_every_way_to_set_is_checked(switch: BlockingGnmiClient) -> None:
+    before = whole(switch)
+    for operation in ("update", "replace", "union_replace"):
+        with pytest.raises(Refused, match="is 100000, which is not 1450 to 9500"):
+            switch.set(SetChanges(**{operation: ((f"{UPLINK}/mtu", 100_000),)}))
+    assert whole(switch) == before
+
+
+ACCEPTED = [
+    # rows 15 and 20 of the mistakes: Nokia's models have no such constraint
+    (
+        "/qos/buffer-management/queue-management-profile[name=100g-5m]/wred"
+        "/wred-slope[traffic-type=all][drop-probability=all][enable-ecn=true]/min-threshold",
+        "9000000",
+    ),
+    (f"{UPLINK}/mtu", 1514),
+    # in the models and not simulated
+    (f"{UPLINK}/transceiver/ddm-events", True),
+    (f"{UPLINK}/ethernet/hold-time/up", 150),
+    ("/system/banner/motd-banner", "hello"),
+    ("/acl/acl-filter[name=own][type=ipv4]", {"description": "of the operator"}),
+    ("/routing-policy/community-set[name=own]", {"member": ["65000:1"]}),
+    ("/system/logging/buffer[buffer-name=own]", {"rotate": 3}),
+]
+
+
+@pytest.mark.parametrize(("path", "value"), ACCEPTED)
+def test_what_the_models_accept_is_accepted_and_read_back(switch: BlockingGnmiClient, path: str, value: Any) -> None:
+    before = whole(switch)
+    switch.set(SetChanges(update=((path, value),)))
+    ((_, found),) = switch.get((path,), DataType.CONFIG)
+    assert found == value or value.items() <= found.items()
+    switch.set(SetChanges(replace=(("/", before),)))
+    assert whole(switch) == before
+
+
+def unmodelled_by_metric(twin: Twin) -> dict[str, float]:
+    """`fabric_twin_unmodelled_leaves` by device, as Prometheus reads it."""
+    with urllib.request.urlopen(twin.control.metrics_url, timeout=30) as answer:
+        families = list(text_string_to_metric_families(answer.read().decode()))
+    (family,) = [family for family in families if family.name == "fabric_twin_unmodelled_leaves"]
+    return {sample.labels["device"]: sample.value for sample in family.samples}
+
+
+def test_what_is_not_simulated_is_counted_and_listed(switch: BlockingGnmiClient, twin: Twin, state: Path) -> None:
+    before, counted = whole(switch), unmodelled_by_metric(twin)
+    assert set(counted.values()) == {0}
+    switch.set(SetChanges(update=(("/routing-policy/community-set[name=own]", {"member": ["65000:1"]}),)))
+    line = "set / routing-policy community-set own member [ 65000:1 ]"
+    assert unmodelled_by_metric(twin) == {**counted, LEAF: 1}
+    ((listed,),) = ([one.unmodelled for one in connect(state, twin.fabric).status().switches if one.name == LEAF],)
+    assert listed == (line,)
+    status = ["twin", "status", "--state", str(state)]
+    (found,) = json.loads(CliRunner().invoke(app, [*status, "--output", "json"]).stdout)
+    assert [one["unmodelled"] for one in found["status"]["switches"] if one["name"] == LEAF] == [[line]]
+    table = CliRunner().invoke(app, status, env={"COLUMNS": "200"}).stdout
+    assert f"{LEAF}  {line}" in table
+    switch.set(SetChanges(replace=(("/", before),)))
+    assert unmodelled_by_metric(twin) == counted
+
+
+def test_a_factory_switch_checks_too(tmp_path: Path) -> None:
+    with Twin(srl_pod(), state=tmp_path, base_port=0) as empty:
+        node = empty.endpoints.by_name()[LEAF]
+        with BlockingGnmiClient(node, read_credentials(node)) as client:
+            before = whole(client)
+            with pytest.raises(Refused, match="/ system frobnicate: is unknown to SR Linux"):
+                client.set(SetChanges(update=(("/system/frobnicate", 1),)))
+            assert whole(client) == before
