@@ -211,8 +211,11 @@ NAMED = {
         {"default-action": {"policy-result": "accept"}},
     ),
     "a static route": (
-        "/network-instance[name=default]/static-routes/route[prefix=0.0.0.0/0]",
-        {"next-hop-group": "out"},
+        "/network-instance[name=default]",
+        {
+            "next-hop-groups": {"group": [{"name": "out", "nexthop": [{"index": 1, "ip-address": "10.17.0.1"}]}]},
+            "static-routes": {"route": [{"prefix": "0.0.0.0/0", "next-hop-group": "out"}]},
+        },
     ),
     "a second subinterface": (f"/interface[name={UPLINK}]/subinterface[index=7]", {"admin-state": "enable"}),
     "marks by the average": (f"{PROFILE}/weight-factor", 7),

@@ -57,7 +57,8 @@ def group(reader: Reader, mode: str, *, interval_s: float = 0, heartbeat_s: floa
         sample_interval=round(interval_s * NS_PER_S),
         heartbeat_interval=round(heartbeat_s * NS_PER_S),
     )
-    (found,) = groups(reader, subscriptions(messages.SubscriptionList(subscription=[entry], encoding=JSON_IETF)), 0)
+    wish = messages.SubscriptionList(subscription=[entry], encoding=JSON_IETF)
+    (found,) = groups(reader, subscriptions(Port(), wish), 0)
     return found
 
 

@@ -129,6 +129,8 @@ class Compact:
             described["names"] = list(found.names)
         if found.lengths:
             described["length"] = [list(ends) for ends in found.lengths]
+        if found.alias and found.patterns:
+            described["alias"] = found.alias
         if wanted := [pattern for pattern, matches in found.patterns if matches]:
             described["pattern"] = wanted
         if excluded := [pattern for pattern, matches in found.patterns if not matches]:

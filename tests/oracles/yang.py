@@ -274,9 +274,8 @@ class Modules:
         if ranges and found.ranges:
             found = Type(found.name, ranges=_ranges(ranges, found.ranges[0][0], found.ranges[-1][1]))
         narrowed = (*found.patterns, *patterns), lengths or found.lengths
-        return replace(
-            found, default=defined.first("default") or found.default, patterns=narrowed[0], lengths=narrowed[1]
-        )
+        default = defined.first("default") or found.default
+        return replace(found, default=default, patterns=narrowed[0], lengths=narrowed[1], alias=name)
 
     @staticmethod
     def _restrictions(statement: Statement) -> tuple[tuple[tuple[str, bool], ...], tuple[tuple[int, int], ...]]:
@@ -295,7 +294,8 @@ BUILTIN = frozenset(("string", "boolean", "empty", "binary", "bits", "decimal64"
 class Type:
     """A type with what restricts its values. default: of a typedef.
 
-    patterns: of a text, each with whether it has to match. loose: a leafref whose target need not exist.
+    patterns: of a text, each with whether it has to match. loose: a leafref whose target need not exist. alias: the
+    typedef by which a leaf has it.
     """
 
     name: str
@@ -307,6 +307,7 @@ class Type:
     patterns: tuple[tuple[str, bool], ...] = ()
     lengths: tuple[tuple[int, int], ...] = ()
     loose: bool = False
+    alias: str = ""
 
 
 def _ranges(argument: str | None, low: int, high: int) -> tuple[tuple[int, int], ...]:

@@ -184,8 +184,8 @@ def test_a_set_that_does_not_parse_is_refused_with_the_reason_and_changes_nothin
     error = caught.value.orig_exc
     assert error.code() is grpc.StatusCode.INVALID_ARGUMENT
     assert error.details() == (
-        "/network-instance[name=default]/protocols/bgp/router-id: "
-        "'not an address' is not an IPv4 address. Use an IPv4 address."
+        "/ network-instance default protocols bgp router-id: "
+        "is not an address, which is not an ipv4-address or an ipv6-address. Correct it."
     )
     assert before == after
 

@@ -42,7 +42,7 @@ def device_models(draw: st.DrawFn, name: str) -> DeviceModel:
     """A model within the features of the platform of that name."""
     able = features(name)
     vxlan = "vxlan" in able and draw(st.booleans())
-    instances = tuple(draw(st.lists(_instances(vxlan), max_size=2, unique_by=_name))) if "vrf" in able else ()
+    instances = tuple(draw(st.lists(_instances(vxlan), max_size=2, unique_by=(_name, _vni)))) if "vrf" in able else ()
     vlans = tuple(draw(st.lists(_vlans(vxlan), max_size=3, unique_by=_vlan_id))) if "vlan" in able else ()
     scope = Scope(able=able, instances=instances, vlans=vlans)
     breakouts, slots = split(name, draw(st.lists(cages(able), min_size=1, max_size=3)))
@@ -86,6 +86,11 @@ def _qos_ports(interfaces: Sequence[Interface], able: Collection[str]) -> list[s
 
 def _name(instance: NetworkInstance) -> str:
     return instance.name
+
+
+def _vni(instance: NetworkInstance) -> int | str:
+    """The VNI of a VRF, which no other one of a switch has; its name without one."""
+    return instance.name if instance.vni is None else instance.vni
 
 
 def _vlan_id(vlan: Vlan) -> int:

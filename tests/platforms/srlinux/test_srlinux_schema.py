@@ -42,9 +42,9 @@ def test_it_has_keys_types_defaults_references_and_state() -> None:
             "/system/name/host-name",
             ("leaf1", "a.b"),
             ("bad name!", "x" * 64),
-            "a text of 1 to 63 characters that matches",
+            "a text of 1 to 63 characters",
         ),
-        ("/interface/name", ("ethernet-1/1", "lag7"), ("foo", "ethernet-1/0"), "a text of 3 to 21 characters"),
+        ("/interface/name", ("ethernet-1/1", "lag7"), ("foo", "ethernet-1/0"), "an interface-all"),
     ],
 )
 def test_a_value_fits_its_type(path: str, good: tuple[object, ...], bad: tuple[object, ...], words: str) -> None:

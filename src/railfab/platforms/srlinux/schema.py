@@ -26,6 +26,9 @@ MANAGED = tuple(f"/ {name} " for name in CONFIG if name != "system")
 NAMED = 8
 """Values that a message lists before it cuts the list."""
 
+SHOWN = 60
+"""Characters of a pattern that a message shows."""
+
 Node = Any
 """A node of `schema.json`: container or list, leaf, leaf-list, state (None), or one whose name alone is known."""
 
@@ -206,11 +209,12 @@ def meaning(kind: Mapping[str, Any]) -> str:
 
 
 def _meaning_of_text(kind: Mapping[str, Any]) -> str:
-    """A text by its length and its patterns."""
-    limits = [f"of {low} to {high} characters" for low, high in kind.get("length", ())]
-    patterns = [f"that matches {pattern}" for pattern in kind.get("pattern", ())]
-    patterns += [f"that does not match {pattern}" for pattern in kind.get("not", ())]
-    return " ".join(("a text", " or ".join(limits), " and ".join(patterns))).strip().replace("  ", " ")
+    """A text by the name of its type, by its length, or by a short pattern."""
+    if alias := kind.get("alias"):
+        return f"{'an' if alias[0] in 'aeiou' else 'a'} {alias}"
+    limits = " or ".join(f"of {low} to {high} characters" for low, high in kind.get("length", ()))
+    patterns = [f"that matches {pattern}" for pattern in kind.get("pattern", ()) if len(pattern) <= SHOWN]
+    return " ".join(filter(None, ("a text", limits, *patterns)))
 
 
 def _kind(value: Any) -> str:

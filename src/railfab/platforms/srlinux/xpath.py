@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 from railfab.platforms.shared.json_tree import leaf_text
 from railfab.platforms.srlinux.schema import MARK, Node, schema
-from railfab.platforms.srlinux.tree import stripped
 
 TOKEN = re.compile(r"""\s*(\.\.|!=|<=|>=|"[^"]*"|'[^']*'|\d+(?:\.\d+)?|[A-Za-z_][\w.-]*|[-./\[\](),=<>|+])""")
+IDENTITY = re.compile(r"^srl[\w-]*:(?=[A-Za-z])")
 ABSENT: Any = object()
 
 
@@ -28,7 +28,7 @@ class UnknownNode(Exception):
 class Place:
     """A node of a configuration, or one that is not set: a leaf with its default, or a container. node: its schema."""
 
-    __slots__ = ("above", "is_set", "name", "node", "value")
+    __slots__ = ("above", "indexes", "is_set", "name", "node", "value")
 
     def __init__(self, value: Any, node: Node, above: Place | None, name: str = "", *, is_set: bool = True) -> None:
         self.value = value
@@ -36,6 +36,7 @@ class Place:
         self.above = above
         self.name = name
         self.is_set = is_set
+        self.indexes: dict[tuple[int, str], dict[str, list[Any]]] = {} if above is None else above.indexes
 
     @property
     def text(self) -> str:
@@ -52,6 +53,20 @@ class Place:
         else:
             for entry in value if isinstance(value, list) else (value,):
                 yield Place(entry, node, self, name)
+
+    def entries(self, name: str, key: str, text: str) -> Iterator[Place]:
+        """The entries of a list in which a leaf has this text. Raises UnknownNode."""
+        values = self.value.get(name) if isinstance(self.value, dict) else None
+        if not isinstance(values, list):
+            yield from (place for place in self.below(name) if text in [leaf.text for leaf in place.below(key)])
+            return
+        index = self.indexes.get((id(values), key))
+        if index is None:
+            index = self.indexes[id(values), key] = {}
+            for place in self.below(name):
+                for leaf in place.below(key):
+                    index.setdefault(leaf.text, []).append(place.value)
+        yield from (Place(value, self.node[name], self, name) for value in index.get(text, ()))
 
     def _unset(self, name: str, node: Node) -> Iterator[Place]:
         if isinstance(node, dict):
@@ -75,11 +90,17 @@ Term = Callable[[Context], Value]
 
 
 class Expression(NamedTuple):
-    """A compiled expression. above: of a path, the nodes above its last step. is_boolean: a literal of this type."""
+    """A compiled expression.
+
+    is_path: nodes. child: of a path to a child, its name. is_boolean: a literal of this type. entry: of the condition
+    that a child is equal to something that does not depend on the entry, both.
+    """
 
     term: Term
-    above: Term | None = None
+    is_path: bool = False
+    child: str = ""
     is_boolean: bool = False
+    entry: tuple[str, Term] | None = None
 
 
 def truth(value: Value) -> bool:
@@ -132,11 +153,15 @@ def places_at(path: str, place: Place) -> list[Place] | None:
 
 
 class _Parser:
-    """A recursive descent over tokens. depth: of predicates, in which comparisons are those of the standard."""
+    """A recursive descent over tokens. depth: of predicates, in which comparisons are those of the standard.
+
+    depends: whether what was parsed depends on the node at which it is evaluated.
+    """
 
     def __init__(self, tokens: list[str]) -> None:
         self.tokens = tokens[::-1]
         self.depth = 0
+        self.depends = False
 
     def _next(self) -> str:
         return self.tokens[-1] if self.tokens else ""
@@ -165,7 +190,11 @@ class _Parser:
     def _equality(self) -> Expression:
         found = self._relation()
         while sign := self._takes("=", "!="):
-            found = Expression(_compared(found, sign, self._relation(), nokia=not self.depth))
+            self.depends = False
+            right = self._relation()
+            entry = (found.child, right.term) if sign == "=" and found.child and not self.depends else None
+            found = Expression(_compared(found, sign, right, nokia=not self.depth), entry=entry)
+            self.depends = True
         return found
 
     def _relation(self) -> Expression:
@@ -184,7 +213,7 @@ class _Parser:
     def _path(self) -> Expression:
         token = self._next()
         if token[:1] in ("'", '"'):
-            return Expression(_constant(str(stripped(self.tokens.pop()[1:-1]))))
+            return Expression(_constant(IDENTITY.sub("", self.tokens.pop()[1:-1])))
         if token[:1].isdigit():
             return Expression(_constant(float(self.tokens.pop())))
         if self._takes("("):
@@ -198,17 +227,27 @@ class _Parser:
 
     def _steps(self, start: Term) -> Expression:
         """The steps of a path, after its start."""
+        self.depends = self.depends or start is _here
         found = above = start
+        first = True
         while True:
             name, above = self.tokens.pop(), found
             found = found if name == "." else _parents(found) if name == ".." else _children(found, name)
+            child = name if first and start is _here and name not in (".", "..") else ""
+            plain = found
             while self._takes("["):
-                self.depth += 1
-                found = _filtered(found, self.alternatives().term)
-                self.depth -= 1
+                depends, self.depth = self.depends, self.depth + 1
+                condition = self.alternatives()
+                self.depends, self.depth = depends, self.depth - 1
                 self._expect("]")
+                if condition.entry is not None and found is plain:
+                    found = _entries(above, name, *condition.entry)
+                else:
+                    found = _filtered(found, condition.term)
+                child = ""
             if not self._takes("/"):
-                return Expression(found, above)
+                return Expression(found, is_path=True, child=child)
+            first = False
 
     def _call(self) -> Expression:
         name = self.tokens.pop()
@@ -220,7 +259,7 @@ class _Parser:
         if name in ("true", "false"):
             return Expression(_constant(name == "true"), is_boolean=True)
         if name == "current":
-            return Expression(_current, _current)
+            return Expression(_current, is_path=True)
         return Expression(_called(FUNCTIONS[name], tuple(arguments)))
 
 
@@ -268,6 +307,16 @@ def _children(of: Term, name: str) -> Term:
     return lambda context: [child for place in _nodes(of(context)) for child in place.below(name)]
 
 
+def _entries(of: Term, name: str, key: str, wanted: Term) -> Term:
+    """The entries of a list with this key, found by an index."""
+    return lambda context: [
+        entry
+        for place in _nodes(of(context))
+        for text in dict.fromkeys(_texts(wanted(context)))
+        for entry in place.entries(name, key, text)
+    ]
+
+
 def _filtered(of: Term, condition: Term) -> Term:
     return lambda context: [place for place in _nodes(of(context)) if truth(condition(Context(place, context.current)))]
 
@@ -278,12 +327,12 @@ def _called(function: Callable[..., Value], arguments: tuple[Term, ...]) -> Term
 
 def _compared(left: Expression, sign: str, right: Expression, *, nokia: bool) -> Term:
     """An equality; in Nokia's way where a path is compared with a boolean, or differs from something."""
-    if nokia and left.above and right.is_boolean:
+    if nokia and left.is_path and right.is_boolean:
         return _has_value(left.term, right.term, negated=sign == "!=")
     if sign == "=":
         return _equal(left.term, right.term)
-    if nokia and left.above:
-        return _differs(left.term, left.above, right.term)
+    if nokia and left.is_path:
+        return _differs(left.term, right.term)
     return lambda context: text_of(left.term(context)) != text_of(right.term(context))
 
 
@@ -301,10 +350,14 @@ def _equal(left: Term, right: Term) -> Term:
     return term
 
 
-def _differs(path: Term, above: Term, other: Term) -> Term:
-    """Whether a leaf has another value or is not set; not where the entry that should have it does not exist."""
+def _differs(path: Term, other: Term) -> Term:
+    """Whether a leaf has another value or is not set.
+
+    It is not set in an entry that does not exist, either: a rule of `vxlan-interface` looks for the network instance by
+    the name of the interface, where it finds none, and holds on every switch with EVPN.
+    """
     equal = _equal(path, other)
-    return lambda context: not equal(context) and bool(above(context))
+    return lambda context: not equal(context)
 
 
 def _ordered(left: Term, sign: str, right: Term) -> Term:
