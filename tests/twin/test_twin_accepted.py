@@ -366,6 +366,9 @@ MISTAKES = (
                 f"{INSTANCE}/interface[name={UPLINK}.0]",
                 f"{BGP}/dynamic-neighbors/interface[interface-name={UPLINK}.0]",
                 f"/bfd/subinterface[id={UPLINK}.0]",
+                f"/interface[name={UPLINK}]/mtu",
+                f"{QOS}[interface-id={UPLINK}]",
+                f"{QOS}[interface-id={UPLINK}.0]",
             )
             | update(
                 ("/interface[name=lag1]", {"lag": {"lag-type": "lacp"}}),
