@@ -51,6 +51,28 @@ def marking_unbound(configuration: Json) -> None:
     del binding(configuration, "ethernet-1/10")["output"]["queues"]
 
 
+def lone_buffers(configuration: Json) -> None:
+    queues = {"queue": [{"queue-name": "roce", "maximum-burst-size": 10_000}]}
+    qos(configuration)["buffer-management"]["buffer-allocation-profile"].append({"name": "lone", "queues": queues})
+    binding(configuration, "ethernet-1/10")["output"]["buffer-allocation-profile"] = "lone"
+
+
+def other_buffers_of_pause_frames(configuration: Json) -> None:
+    binding(configuration, "ethernet-1/9")["input"]["pfc-buffer-allocation-profile"] = "100g-5m"
+
+
+def marking_of_another_profile(configuration: Json) -> None:
+    queue = binding(configuration, "ethernet-1/10")["output"]["queues"]["queue"][0]
+    queue["queue-management-profile"] = "100g-5m"
+
+
+def thresholds_in_percent(configuration: Json) -> None:
+    found = slope(configuration)
+    for leaf, percent in (("min-threshold", 1), ("max-threshold", 3)):
+        del found[leaf]
+        found[f"{leaf}-percent"] = percent
+
+
 def classifier_removed(configuration: Json) -> None:
     entries = qos(configuration)["interfaces"]["interface"]
     entries.remove(binding(configuration, "ethernet-1/9.0"))
@@ -251,7 +273,9 @@ def marking_enabled(profile: str) -> str:
     return f"set / qos buffer-management queue-management-profile {profile} wred {slope} slope-enabled true"
 
 
-Mistake = tuple[Callable[[Json], None], Sequence[str], Sequence[str]]
+Mistake = tuple[Callable[[Json], None], Sequence[str], Sequence[str] | None]
+"""What it does, the changes of the model, and the lines that are unmodelled; None for any."""
+
 MISTAKES: tuple[Mistake, ...] = (
     (
         no_ecn_container,
@@ -281,6 +305,42 @@ MISTAKES: tuple[Mistake, ...] = (
             "delete / qos interfaces interface ethernet-1/9 output queues",
             marking_enabled("400g-40m"),
         ],
+    ),
+    (
+        lone_buffers,
+        [
+            "qos.profiles[lone]",
+            "qos.profiles[lone pfc:400g-40m roce:400g-40m]",
+            "qos.ports[ethernet-1/10].profile: 400g-40m -> lone pfc:400g-40m roce:400g-40m",
+        ],
+        None,
+    ),
+    (
+        other_buffers_of_pause_frames,
+        [
+            # The limit of queues is stated where it is not the one that follows from the XOFF thresholds of the ports.
+            "qos.profiles[100g-5m].thresholds[roce].limit_bytes: not set -> 10300000",
+            "qos.profiles[400g-40m].thresholds[roce].limit_bytes: not set -> 10300000",
+            "qos.profiles[400g-40m pfc:100g-5m]",
+            "qos.ports[ethernet-1/9].profile: 400g-40m -> 400g-40m pfc:100g-5m",
+        ],
+        None,
+    ),
+    (
+        marking_of_another_profile,
+        [
+            "qos.profiles[400g-40m roce:100g-5m]",
+            "qos.ports[ethernet-1/10].profile: 400g-40m -> 400g-40m roce:100g-5m",
+        ],
+        None,
+    ),
+    (
+        thresholds_in_percent,
+        [
+            "qos.profiles[100g-5m].thresholds[roce].ecn.kmin_bytes: 150000 -> 103000",
+            "qos.profiles[100g-5m].thresholds[roce].ecn.kmax_bytes: 450000 -> 309000",
+        ],
+        None,
     ),
     (classifier_removed, ["qos.ports[ethernet-1/9].classifier: fabric -> not set"], []),
     (
@@ -487,11 +547,23 @@ MISTAKES: tuple[Mistake, ...] = (
 
 @pytest.mark.parametrize(("spoil", "changed", "unmodelled"), MISTAKES, ids=[row[0].__name__ for row in MISTAKES])
 def test_a_mistake_is_a_value_of_the_model(
-    spoil: Callable[[Json], None], changed: Sequence[str], unmodelled: Sequence[str]
+    spoil: Callable[[Json], None], changed: Sequence[str], unmodelled: Sequence[str] | None
 ) -> None:
     configuration = tree()
     spoil(configuration)
     model = parsed(configuration)
     found = list(changes(rail_switch(), replace(model, unmodelled=())))
     assert [change.path if change.path in changed else str(change) for change in found] == list(changed)
-    assert list(model.unmodelled) == list(unmodelled)
+    if unmodelled is not None:
+        assert list(model.unmodelled) == list(unmodelled)
+
+
+def test_a_port_has_the_thresholds_of_all_profiles_that_it_uses() -> None:
+    configuration = tree()
+    lone_buffers(configuration)
+    found = parsed(configuration).qos
+    assert found is not None
+    profile = found.profile("lone pfc:400g-40m roce:400g-40m")
+    assert profile is not None
+    usual = rail_switch().qos.profile("400g-40m")  # type: ignore[union-attr]
+    assert profile.thresholds == (replace(usual.thresholds[0], limit_bytes=10_000),)  # type: ignore[union-attr]

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from railfab.device import (
     Classifier,
     ClassThresholds,
-    EcnRamp,
     PfcWatchdog,
     PortProfile,
     PortQos,
@@ -19,19 +18,17 @@ from railfab.device import (
 )
 from railfab.platforms.shared.config_node import ConfigNode
 from railfab.platforms.srlinux.names import is_port, model_lag
+from railfab.platforms.srlinux.port_profiles import PortProfiles, ProfileUse, by_key, known_name
 from railfab.platforms.srlinux.qos import (
     FORWARDING_COMPLEX,
     LINECARD,
     NAME,
-    PFC_PREFIX,
     STRICT,
     default_limit_bytes,
-    marking_name,
 )
 
 DEFAULT_RESERVATION_PERCENT = 1
 DEFAULT_DEADLOCK_MS = 750
-DEFAULT_PMAX_PERCENT = 100
 """SR Linux's defaults (srl_nokia-qos 25.3.1)."""
 
 
@@ -72,20 +69,17 @@ class _Reader:
 
     def __init__(self, qos: ConfigNode) -> None:
         self._qos = qos
-        self._bindings = _by_key(qos.child("interfaces"), "interface", "interface-id")
+        self._nothing = ConfigNode({}, qos.path, qos.problems)
+        self._bindings = by_key(qos.child("interfaces"), "interface", "interface-id")
         self._units = _by_port(self._bindings)
         self._ports = [name for name in self._units if is_port(name) or model_lag(name)]
-        self._queues = _by_key(qos.child("queues"), "queue", "name")
-        management = qos.child("buffer-management")
-        self._buffers = _by_key(management, "buffer-allocation-profile", "name")
-        self._markings = _by_key(management, "queue-management-profile", "name")
-        self._classes = _by_key(qos.child("forwarding-classes"), "forwarding-class", "name")
-        self._classifiers = _by_key(qos.child("classifiers"), "dscp-policy", "name")
-        self._mapping_nodes = _by_key(qos, "pfc-mapping-profile", "name")
+        self._queues = by_key(qos.child("queues"), "queue", "name")
+        self._classes = by_key(qos.child("forwarding-classes"), "forwarding-class", "name")
+        self._classifiers = by_key(qos.child("classifiers"), "dscp-policy", "name")
+        self._mapping_nodes = by_key(qos, "pfc-mapping-profile", "name")
         self._mappings = {name: _mapping(found) for name, found in self._mapping_nodes.items()}
-        self._slopes = {name: _slope(found) for name, found in self._markings.items()}
-        self._marks = {name: _marks(slope) for name, slope in self._slopes.items()}
         self._queue_of = {name: found.child("output").text("unicast-queue") for name, found in self._classes.items()}
+        self._profiles = PortProfiles(qos.child("buffer-management"), self._queue_of)
 
     def default_class(self) -> str:
         """The forwarding class with index 0; empty without one."""
@@ -119,7 +113,7 @@ class _Reader:
 
         A weighted queue without a weight has weight 1, and one without a rate that of the port.
         """
-        policies = _by_key(self._qos.child("scheduler-policies"), "scheduler-policy", "name")
+        policies = by_key(self._qos.child("scheduler-policies"), "scheduler-policy", "name")
         chosen = policies.get(self._common(("output", "scheduler"), "scheduler-policy", policies) or "")
         found: dict[str, tuple[int | None, int | None]] = {}
         for scheduler in chosen.entries("scheduler", "sequence") if chosen else ():
@@ -169,77 +163,33 @@ class _Reader:
         return DEFAULT_RESERVATION_PERCENT if percent is None else percent
 
     def profiles(self, qos: Qos) -> Iterator[PortProfile]:
-        """One per buffer allocation profile, with the ramps of the queue management profiles that belong to it."""
-        for name, node in self._buffers.items():
-            queues = _by_key(node.child("queues"), "queue", "queue-name")
-            pfc_queues = _by_key(node.child("queues"), "pfc-queue", "pfc-queue-name")
-            found = (self._thresholds(name, cls.name, queues, pfc_queues, qos) for cls in qos.classes)
-            yield PortProfile(name=name, thresholds=tuple(entry for entry in found if entry is not None))
+        """One per buffer allocation profile, and one per other combination of profiles that a port uses."""
+        uses = [ProfileUse.usual(name) for name in self._profiles.buffers]
+        uses += [self._profiles.use(self._binding(port), qos) for port in self._ports]
+        named = {name: use for use in uses if (name := use.name(qos)) is not None}
+        return (self._profiles.profile(name, use, qos) for name, use in named.items())
 
-    def _thresholds(
-        self,
-        profile: str,
-        traffic_class: str,
-        queues: Mapping[str, ConfigNode],
-        pfc_queues: Mapping[str, ConfigNode],
-        qos: Qos,
-    ) -> ClassThresholds | None:
-        """Thresholds of one class in a port profile; None where it has none."""
-        queue = queues.get(self._queue_of[traffic_class] or "")
-        pfc = pfc_queues.get(PFC_PREFIX + traffic_class)
-        marking = marking_name(profile, traffic_class, qos)
-        found = ClassThresholds(
-            traffic_class=traffic_class,
-            ecn=_ramp(self._slopes.get(marking)),
-            xoff_bytes=pfc.number("maximum-burst-size") if pfc else None,
-            headroom_percent=pfc.number("maximum-pfc-reserved-share-percentage") if pfc else None,
-            limit_bytes=queue.number("maximum-burst-size") if queue else None,
-        )
-        return None if found == ClassThresholds(traffic_class=traffic_class) else found
+    def _binding(self, port: str) -> ConfigNode:
+        return self._bindings.get(port, self._nothing)
 
     def ports(self, qos: Qos) -> Iterator[PortQos]:
         """Effective QoS of every port with a binding."""
         with_ecn = "explicit-congestion-notification" in self._qos.value
-        nothing = ConfigNode({}, self._qos.path, self._qos.problems)
         for name in self._ports:
-            entry = self._bindings.get(name, nothing)
-            unit = next(iter(self._units[name]), nothing)
-            output = entry.child("output")
-            self._known(entry.child("input"), "pfc-buffer-allocation-profile", self._buffers)
+            entry, unit = self._binding(name), next(iter(self._units[name]), self._nothing)
+            use = self._profiles.use(entry, qos)
             yield PortQos(
                 interface=name,
-                profile=self._known(output, "buffer-allocation-profile", self._buffers),
-                classifier=self._known(unit.at("input", "classifiers"), "dscp-policy", self._classifiers),
+                profile=use.name(qos),
+                classifier=known_name(unit.at("input", "classifiers"), "dscp-policy", self._classifiers),
                 pfc=self._pfc(entry.child("pfc")),
-                ecn=self._marked(output, qos) if with_ecn else (),
+                ecn=self._profiles.marked(use) if with_ecn else (),
             )
 
     def _pfc(self, node: ConfigNode) -> tuple[int, ...]:
-        mapping = self._known(node, "pfc-mapping-profile", self._mappings)
+        mapping = known_name(node, "pfc-mapping-profile", self._mappings)
         enabled = node.flag("pfc-enable", default=False)
         return self._mappings[mapping].priorities if mapping is not None and enabled else ()
-
-    def _marked(self, output: ConfigNode, qos: Qos) -> tuple[str, ...]:
-        """Classes whose queue has a queue management profile, unless its slope is disabled."""
-        bound = {
-            str(node.value["queue-name"]): self._known(node, "queue-management-profile", self._markings)
-            for node in output.child("queues").entries("queue", "queue-name")
-        }
-        marked = {queue for queue, name in bound.items() if name is not None and self._marks[name]}
-        return tuple(cls.name for cls in qos.classes if self._queue_of[cls.name] in marked)
-
-    def _known(self, node: ConfigNode, leaf: str, known: Mapping[str, object]) -> str | None:
-        """The name in a leaf; None without one, or after noting that it is not defined."""
-        name = node.text(leaf)
-        if name is not None and name not in known:
-            names = ", ".join(sorted(known)) or "the profiles; none is defined yet"
-            node.problem(f"{name} is not defined", f"Use one of {names}", leaf)
-            return None
-        return name
-
-
-def _by_key(node: ConfigNode, name: str, key: str) -> dict[str, ConfigNode]:
-    return {str(entry.value[key]): entry for entry in node.entries(name, key)}
 
 
 def _by_port(bindings: Mapping[str, ConfigNode]) -> dict[str, list[ConfigNode]]:
@@ -271,28 +221,6 @@ def _mapping(node: ConfigNode) -> _Mapping:
             and (priority := queue.number("pfc-pause-frame-priority")) is not None
         },
     )
-
-
-def _slope(marking: ConfigNode) -> ConfigNode | None:
-    """The ECN marking slope of a queue management profile."""
-    slopes = marking.child("wred").entries("wred-slope", "traffic-type", "drop-probability", "enable-ecn")
-    return next((slope for slope in slopes if slope.flag("enable-ecn", default=False)), None)
-
-
-def _marks(slope: ConfigNode | None) -> bool:
-    """Whether a queue management profile with this slope marks, or would with a slope."""
-    return slope is None or slope.flag("slope-enabled", default=False)
-
-
-def _ramp(slope: ConfigNode | None) -> EcnRamp | None:
-    """The ramp of a slope whose thresholds are in bytes."""
-    if slope is None:
-        return None
-    kmin, kmax = slope.number("min-threshold"), slope.number("max-threshold")
-    if kmin is None or kmax is None:
-        return None
-    pmax = slope.number("max-drop-probability-percent")
-    return EcnRamp(kmin_bytes=kmin, kmax_bytes=kmax, pmax_percent=DEFAULT_PMAX_PERCENT if pmax is None else pmax)
 
 
 def _without_default_limits(qos: Qos) -> Qos:
