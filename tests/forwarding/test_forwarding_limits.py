@@ -170,3 +170,16 @@ def test_a_session_that_is_not_computed_carries_nothing(
     assert (found.state, found.total.received) == (state, received)
     assert session(fabric, LEAF, "ethernet-1/31").total.received > 0
     fabric.configure(LEAF, model(LEAF))
+
+
+@pytest.mark.parametrize("instance", ["blue", None])
+def test_a_port_outside_the_default_network_instance_carries_nothing(fabric: LiveFabric, instance: str | None) -> None:
+    fabric.configure(LEAF, with_port(model(LEAF), PORT, lambda port: replace(port, network_instance=instance)))
+    state = fabric.state()
+    link = state.links.egress[LEAF, PORT]
+    assert {link, link ^ 1} <= set(state.closed)
+    host = state.links.near[link ^ 1].address
+    assert host is not None
+    assert state.routes.egress(SPINE, host.ip) == ()
+    fabric.configure(LEAF, model(LEAF))
+    assert fabric.state().closed == ()

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from math import inf
 
-from railfab.device import DeviceModel, LoadBalancing
+from railfab.device import DEFAULT_INSTANCE, DeviceModel, LoadBalancing
 from railfab.forwarding.config import SwitchConfig, switch_config
 from railfab.forwarding.links import LinkTable
 from railfab.forwarding.optics import LOSS_OF_SIGNAL_DB
@@ -192,6 +192,8 @@ def narrow_ports(links: LinkTable, model: DeviceModel, packet_bytes: int) -> dic
         where, mtu_bytes = f"{model.name} {interface.name}", interface.mtu_bytes
         if interface.network_instance is None:
             found[link] = f"{where} does not route: its subinterface is disabled, or in no network instance"
+        elif interface.network_instance != DEFAULT_INSTANCE:
+            found[link] = f"{where} routes in {interface.network_instance}, which the twin does not compute"
         elif mtu_bytes is not None and mtu_bytes < packet_bytes:
             found[link] = f"{where} has MTU {mtu_bytes}, packets have {packet_bytes} bytes"
     return found

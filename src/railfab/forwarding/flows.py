@@ -8,6 +8,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import NamedTuple
 
+from railfab.device import DEFAULT_INSTANCE
 from railfab.forwarding.links import LinkTable
 from railfab.forwarding.state import ForwardingState
 from railfab.sim import Flow
@@ -134,5 +135,5 @@ def _drop_at(state: ForwardingState, link: int) -> Blocked | None:
         return Blocked(Place.EGRESS, link)
     if (link ^ 1) not in state.narrow.get(far[0], {}):
         return None
-    interface = state.configs[far[0]].interfaces[far[1]]
-    return Blocked(Place.INGRESS if interface.network_instance is None else Place.INGRESS_ERROR, link)
+    routes = state.configs[far[0]].interfaces[far[1]].network_instance == DEFAULT_INSTANCE
+    return Blocked(Place.INGRESS_ERROR if routes else Place.INGRESS, link)
