@@ -3,7 +3,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help demo setup test laws kills check bench lab-deps lab-deps-here clean pins
+.PHONY: help demo setup test laws kills soak check bench lab-deps lab-deps-here clean pins
 
 FABRIC ?= inventory/fabrics/pod64.yml
 FOR ?=
@@ -33,6 +33,9 @@ laws: $(VENV)/dev.stamp ## the laws of every platform on many more models than `
 
 kills: $(READY) lab-deps-here ## deploys killed at each of many moments, of which `make test` tries a few; needs what labs need
 	@RAILFAB_MOMENTS=all $(BIN)/python -m pytest -n auto tests/integration/test_killed_deploy.py tests/integration/frr/test_frr_killed.py $(ARGS)
+
+soak: $(READY) ## random Sets, faults and jobs on a running twin, which none of them may end; FOR=600 s, SEED=1
+	@RAILFAB_SOAK_S=$(or $(FOR),300) RAILFAB_SOAK_SEED=$(or $(SEED),1) $(BIN)/python -m pytest --timeout=0 tests/twin/test_twin_soak.py $(ARGS)
 
 check: $(VENV)/dev.stamp ## lint, format, types and the rule that imports point down
 	@$(BIN)/ruff check .

@@ -346,6 +346,20 @@ def test_pauses_are_refreshed_in_their_interval() -> None:
     assert 0 <= paused_ns / 50_000 - refreshed <= counters.xoff_sent[1, LOSSLESS]
 
 
+def test_refreshes_stay_counted_when_their_interval_changes() -> None:
+    network = lossless(star(3), pause_refresh_ns=np.full((6, QUEUES), 50_000.0))
+    engine = engine_of(_with_slow_host(network, 1e-6), incast(1, 100_000), framing=OCTETS, transports=[FIXED])
+    engine.run(1_000_000.0)
+    before = engine.counters().refreshed[1, LOSSLESS]
+    assert before > 15
+    for interval_ns in (0.0, 200_000.0):
+        changed = replace(engine.network, pause_refresh_ns=np.full((6, QUEUES), interval_ns))
+        engine.reroute(changed, engine.routing)
+        assert engine.counters().refreshed[1, LOSSLESS] == before
+    engine.run(1_999_000.0)
+    assert engine.counters().refreshed[1, LOSSLESS] - before in (4, 5)
+
+
 def test_a_pause_stops_its_class_only() -> None:
     network = _with_slow_host(lossless(star(3, classes=2)), 1.0)
     flows = [flow(0, 1, 0, 10**7), flow(1, 1, 0, 1_000_000, traffic_class=1)]

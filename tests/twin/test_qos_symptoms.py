@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from click.testing import Result
 from tests.twin.qos_twin import (
     FAR_LEAF,
     HOST_PORTS,
@@ -263,11 +264,13 @@ def test_hosts_that_are_not_there_are_refused(twin: QosTwin) -> None:
 
 
 def test_the_command_makes_a_host_slow_and_normal_again(twin: QosTwin) -> None:
-    def run(*words: str) -> str:
-        return CliRunner().invoke(app, ["twin", "host", *words, "--state", str(twin.state)]).output
+    def ran(*words: str) -> Result:
+        return CliRunner().invoke(app, ["twin", "host", *words, "--state", str(twin.state)])
 
-    assert "every NIC of pod1-seg1-host1 takes 0 Gb/s" in run("pod1-seg1-host1", "0")
+    assert "every NIC of pod1-seg1-host1 takes 0 Gb/s" in ran("pod1-seg1-host1", "0").output
     assert twin.twin.status().slow_hosts == tuple(f"pod1-seg1-host1 rail{rail}-p0 takes 0 Gb/s" for rail in (1, 2))
-    assert "takes all" in run("pod1-seg1-host1", "all")
+    assert "takes all" in ran("pod1-seg1-host1", "all").output
     assert twin.twin.status().slow_hosts == ()
-    assert "is not a rate" in str(CliRunner().invoke(app, ["twin", "host", "x", "some"]).exception)
+    assert "is not a rate" in str(
+        CliRunner().invoke(app, ["twin", "host", "x", "some", "--state", str(twin.state)]).exception
+    )

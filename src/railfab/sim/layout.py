@@ -149,7 +149,7 @@ def set_network(st: State, network: Network, routing: Routing, framing: Framing)
     _set_queues(st.queues, network, int(sim.window))
     fixed = np.repeat(links.up != DOWN, QUEUES) & (st.queues.storm != DROPPING) & (st.queues.alpha <= 0)
     st.queues.takes = np.where(fixed, np.minimum(st.queues.limit, NEVER), -1)
-    _set_ingress(st.ingress, network)
+    _set_ingress(st.ingress, network, int(sim.now))
     nodes.kind = np.where(network.is_switch, SWITCH, NIC)
     nodes.shared = network.shared_bytes
     nodes.balancing, nodes.hash_fields = network.balancing, network.hash_fields
@@ -220,11 +220,17 @@ def _set_hosts(st: State, network: Network) -> None:
         timers[:] = np.sort(timers, order=("time", "order"))  # sorted timers are a heap
 
 
-def _set_ingress(ingress: Records, network: Network) -> None:
+def _set_ingress(ingress: Records, network: Network, now: int) -> None:
+    """The settings of PFC. Frames that have refreshed a pause until now stay counted when the interval changes."""
+    refresh = np.rint(network.pause_refresh_ns.ravel() * PS_PER_NS).astype(np.int64)
+    changes = (ingress.paused > 0) & (ingress.refresh > 0) & (ingress.refresh != refresh)
+    passed = np.where(changes, (now - ingress.xoff_at) // np.maximum(ingress.refresh, 1), 0)
+    ingress.refreshed += passed
+    ingress.xoff_at += passed * ingress.refresh
     ingress.sends, ingress.queue = network.pfc_sent.ravel(), network.pause_queue.ravel()
     ingress.xoff, ingress.alpha = network.xoff_bytes.ravel(), network.xoff_alpha.ravel()
     ingress.xon_gap, ingress.headroom = network.xon_gap_bytes.ravel(), network.headroom_bytes.ravel()
-    ingress.refresh = np.rint(network.pause_refresh_ns.ravel() * PS_PER_NS).astype(np.int64)
+    ingress.refresh = refresh
 
 
 def transport_records(transports: Sequence[Transport]) -> Records:

@@ -247,8 +247,9 @@ class LiveFabric:
         return self._newest().job
 
     def counted_job(self) -> JobStatus:
-        """The job as of the last step, without a publication; for the thread that calls `advance` alone."""
-        return self._job_status()
+        """The job as of the last step, without a publication."""
+        with self._simulation.held():
+            return self._job_status()
 
     def counted_ns(self) -> int:
         """Simulated time of the newest counters [ns]."""
