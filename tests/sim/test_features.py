@@ -22,7 +22,7 @@ from tests.sim.fabrics import (
     without_cables,
 )
 
-from railfab.sim import QUEUES, Balancing, Engine, Flow, Network, Recovery, Routing, Transport
+from railfab.sim import QUEUES, Balancing, Engine, Flow, HashFields, Network, Recovery, Routing, Transport
 
 FIXED = Transport(dcqcn=None)
 QUICK = replace(FIXED, timeout_ns=50_000.0)
@@ -77,6 +77,36 @@ def _uplinks_used(engine: Engine, leaf: int) -> int:
     network = engine.network
     up = (network.near == leaf) & network.is_switch[network.far]
     return int((engine.counters().sent_packets[up].sum(axis=1) > 0).sum())
+
+
+def test_the_port_by_which_a_packet_comes_in_may_be_hashed() -> None:
+    """Flows of equal words from two hosts: they differ by the ingress port alone."""
+    words = {"source_word": 1, "target_word": 2, "entropy": 3, "back_entropy": 4}
+    flows = [flow(host, host, 12, 1_000, **words) for host in range(12)]
+    fields = int(HashFields.SOURCE | HashFields.TARGET | HashFields.ENTROPY)
+    for more, several in ((0, False), (int(HashFields.INGRESS), True)):
+        network = leaf_spine(2, 12, 4)
+        network = replace(network, hash_fields=np.full(network.nodes, fields | more))
+        engine = engine_of(network, flows, transports=[FIXED])
+        assert engine.run(1e9)
+        assert (_uplinks_used(engine, 24) > 1) == several
+
+
+def test_adaptive_routing_sees_bytes_that_wait_behind_a_pause() -> None:
+    """A paused uplink sends nothing, and its transmitter is free: only the bytes in its queue show it."""
+    network = balanced(lossless(leaf_spine(2, 2, 2)), Balancing.ADAPTIVE)
+    first_spine = 6
+    held = (network.far == first_spine)[:, None] & (np.arange(QUEUES) == LOSSLESS)
+    network = replace(network, xoff_bytes=np.where(held, 1.0, network.xoff_bytes), rate_gbps=network.rate_gbps.copy())
+    slow = (network.near == first_spine) & (network.far == 5)
+    network.rate_gbps[slow] = 0.1
+    transport = replace(QUICK, recovery=Recovery.SELECTIVE, reorder_packets=1000)
+    flows = [flow(0, 0, 2, 500_000), flow(1, 1, 3, 500_000)]
+    engine = engine_of(network, flows, framing=OCTETS, transports=[transport])
+    engine.run(90_000.0)
+    up = [int(link) for link in np.flatnonzero(network.near == 4) if network.far[link] >= first_spine]
+    sent = engine.counters().sent_packets[up].sum(axis=1)
+    assert sent[1] > 10 * sent[0]
 
 
 def test_a_flowlet_moves_only_after_a_gap() -> None:
@@ -395,6 +425,37 @@ def test_a_drop_at_an_ingress_that_holds_nothing_sends_no_pause() -> None:
     assert counters.paused.sum() == 0
 
 
+def test_a_pause_ends_with_the_last_byte_of_its_ingress_however_low_the_threshold_is() -> None:
+    """The gap below the threshold is larger than the threshold."""
+    network = lossless(star(3), xoff_bytes=3_000.0, xon_gap_bytes=10_000.0)
+    engine = engine_of(network, incast(2, 200_000), framing=OCTETS, transports=[QUICK])
+    assert engine.run(1e6)
+    counters = engine.counters()
+    assert counters.xoff_sent.sum() == counters.xon_sent.sum() > 10
+
+
+def test_headroom_is_empty_before_a_pause_ends() -> None:
+    """The dynamic threshold rises when the burst of another class has left the buffer."""
+    network = lossless(star(4, classes=2), shared_bytes=np.full(5, 200_000.0), xon_gap_bytes=1_000.0)
+    network = replace(network, xoff_alpha=np.where(network.pfc_sent, 0.5, 0.0))
+    flows = [*incast(2, 1_000_000), flow(3, 3, 1, 150_000, traffic_class=1), flow(4, 2, 1, 150_000, traffic_class=1)]
+    engine = engine_of(network, flows, framing=OCTETS, transports=[QUICK], pause_log=10_000)
+    assert engine.run(10e6)
+    log = engine.pauses()
+    assert log.headroom_bytes.max() > 0
+    assert (log.headroom_bytes[~log.is_xoff] == 0).all()
+    assert (~log.is_xoff).sum() > 10
+
+
+def test_a_packet_that_leaves_its_queue_empty_is_not_marked() -> None:
+    """ECN looks at the bytes that stay behind: of packets that find their link idle or end a burst, none is marked."""
+    network = marking(star(3), 0.0, 0.0, 1.0)
+    engine = engine_of(network, incast(2, 1_000), framing=OCTETS, transports=[FIXED])
+    assert engine.run(1e9)
+    assert engine.counters().sent_packets[1, 0] == 2
+    assert engine.counters().marked_packets.sum() == 0
+
+
 def test_a_queue_keeps_to_its_share_of_the_free_buffer() -> None:
     """With alpha a and no other queue, q <= a (B - q): q <= B a / (1 + a)."""
     network = replace(star(5), shared_bytes=np.full(6, 300_000.0))
@@ -407,10 +468,12 @@ def test_a_queue_keeps_to_its_share_of_the_free_buffer() -> None:
 
 
 def test_a_share_of_the_free_buffer_is_that_of_the_moment() -> None:
-    """A burst that fills the buffer behind another port has left when the next packets come, which are not dropped."""
-    network = replace(star(6), shared_bytes=np.full(7, 100_000.0), limit_alpha=np.full((12, QUEUES), 8.0))
+    """A burst that fills the buffer behind another port has left when the next packets come, which are not dropped; all
+    within the time in which the engine need not look at the other port."""
+    network = replace(star(6, delay_ns=16_780.0), shared_bytes=np.full(7, 100_000.0))
+    network = replace(network, limit_alpha=np.full((12, QUEUES), 1.0))
     first = [flow(n, n, 0, 40_000) for n in (1, 2)]
-    second = [flow(n, n, 5, 40_000, start_ns=20_000) for n in (3, 4)]
+    second = [flow(n, n, 5, 37_000, start_ns=4_900) for n in (3, 4)]
     engine = engine_of(network, first + second, framing=OCTETS, transports=[QUICK])
     assert engine.run(1e9)
     assert engine.counters().dropped_packets.sum() == 0

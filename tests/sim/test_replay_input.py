@@ -11,6 +11,7 @@ import pytest
 from tests.sim.scenario_folders import leaf_spine, ring, star, write_scenario
 
 from railfab.errors import RailfabError, each
+from railfab.sim import Dcqcn
 from railfab.sim.replay.scenario import PRIORITY, Scenario, load
 
 SCENARIOS = Path(__file__).parents[1] / "reference" / "simulator" / "scenarios"
@@ -272,6 +273,62 @@ def test_kscale_scales_thresholds_with_the_rate_of_the_port(tmp_path: Path) -> N
 
     assert thresholds(load(folder("plain", 0))) == {100.0: 100_000.0, 400.0: 100_000.0}
     assert thresholds(load(folder("scaled", 1))) == {100.0: 400_000.0, 400.0: 1_600_000.0}
+
+
+def test_each_parameter_has_its_meaning_and_unit(tmp_path: Path) -> None:
+    """All values differ from those of the other scenarios, and from each other."""
+    folder = star(
+        tmp_path / "star",
+        senders=2,
+        cc=1,
+        ecn=1,
+        payload=4096,
+        ackint=16_384,
+        t_alpha=2.5,
+        t_dec=7,
+        t_inc=110,
+        g=0.02,
+        frt=3,
+        ai=30,
+        hai=350,
+        minrate=25,
+        clamp=1,
+        kmin=150,
+        kmax=650,
+        pmax=0.3,
+        buffer=9_000_000,
+        alpha=0.25,
+        stop=7e6,
+    )
+    with (folder / "flows.csv").open("a") as lines:
+        lines.write("2,1,0,5000,,0,1234\n")
+    scenario = load(folder)
+    network, switch = scenario.network, 3
+    assert scenario.transport.dcqcn == Dcqcn(
+        alpha_interval_ns=2_500.0,
+        cut_interval_ns=7_000.0,
+        increase_interval_ns=110_000.0,
+        increase_bytes=0,
+        cnp_interval_ns=0.0,
+        gain=0.02,
+        fast_recovery_rounds=3,
+        additive_gbps=0.03,
+        hyper_gbps=0.35,
+        minimum_gbps=0.025,
+        clamp_target=True,
+    )
+    assert (scenario.framing.payload_bytes, scenario.framing.frame_bytes, scenario.framing.ack_every) == (4096, 4144, 4)
+    out, into = 1, 0
+    thresholds = (network.kmin_bytes, network.kmax_bytes, network.pmax)
+    assert [values[out, PRIORITY] for values in thresholds] == [150_000.0, 650_000.0, 0.3]
+    assert (network.xoff_alpha[into, PRIORITY], network.shared_bytes[switch]) == (0.25, 9_000_000.0)
+    assert network.pfc_sent[into, PRIORITY]
+    assert scenario.stop_ns == 7e6
+    assert (scenario.flows[2].after, scenario.flows[2].gap_ns) == ((0,), 1234)
+    off = load(star(tmp_path / "off", senders=2, cc=0, ecn=0, pfc=0))
+    assert off.transport.dcqcn is None
+    assert np.isinf(off.network.kmin_bytes).all()
+    assert not off.network.pfc_sent.any()
 
 
 def test_headroom_is_three_delays_and_four_packets(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from tests.sim.scenario_folders import leaf_spine, ring, star
 from railfab.errors import RailfabError
 from railfab.sim.replay.results import COLUMNS, mean
 from railfab.sim.replay.run import Run, run
-from railfab.sim.replay.saved import SavedRun, read_run, save
+from railfab.sim.replay.saved import SavedPause, SavedRun, read_run, save
 from railfab.sim.replay.scenario import load
 from railfab.sim.replay.storm import Branch, storms
 from railfab.sim.replay.why import explain
@@ -187,6 +187,18 @@ def test_the_root_of_a_storm_is_the_port_of_the_incast(storm: tuple[Run, SavedRu
     hosts = {host for spine in first.ordered for leaf in spine.ordered for host in leaf.branches}
     assert hosts == {(host, 1) for host in range(4, 16)}
     assert first.paused_ns > 0.9 * sum(tree.paused_ns for tree in trees)
+
+
+def test_no_port_is_twice_on_a_branch_where_pauses_go_round() -> None:
+    """The queue of 1:2 pauses 2:1, whose queue pauses 1:2."""
+
+    def pause(sent_ns: float, node: int, port: int, peer: tuple[int, int], cause_port: int) -> SavedPause:
+        return SavedPause(sent_ns, sent_ns + 10, "xoff", node, port, *peer, 100, 0, 100.0, cause_port, 100, sent_ns)
+
+    pauses = (pause(100.0, 1, 1, (2, 1), cause_port=2), pause(200.0, 2, 2, (1, 2), cause_port=1))
+    found = SavedRun("round", 1, 1_000.0, "", ecn=False, pfc=True, pauses_missed=0, ports=(), flows=(), pauses=pauses)
+    (tree,) = storms(found)
+    assert (tree.port, tree.xoffs, list(tree.ports())) == ((1, 2), 2, [(1, 2), (2, 1)])
 
 
 def test_each_pause_is_in_one_tree_once(storm: tuple[Run, SavedRun]) -> None:
