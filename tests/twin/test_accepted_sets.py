@@ -220,6 +220,15 @@ def test_what_is_not_simulated_is_counted_and_listed(switch: BlockingGnmiClient,
     assert unmodelled_by_metric(twin) == counted
 
 
+def test_what_is_modelled_and_not_computed_is_listed_too(switch: BlockingGnmiClient, twin: Twin) -> None:
+    before = whole(switch)
+    family = "/network-instance[name=default]/protocols/bgp/afi-safi[afi-safi-name=evpn]"
+    switch.set(SetChanges(update=((family, {"admin-state": "enable"}),)))
+    (listed,) = (one.unmodelled for one in twin.status().switches if one.name == LEAF)
+    assert "BGP neighbour ethernet-1/32: EVPN" in listed
+    switch.set(SetChanges(replace=(("/", before),)))
+
+
 def test_a_factory_switch_checks_too(tmp_path: Path) -> None:
     with Twin(srl_pod(), state=tmp_path, base_port=0) as empty:
         node = empty.endpoints.by_name()[LEAF]

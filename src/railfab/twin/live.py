@@ -21,7 +21,6 @@ from railfab.forwarding import (
     LinkTable,
     Marking,
     converge,
-    uncomputed,
     unconfigured,
 )
 from railfab.intent import Job
@@ -120,7 +119,7 @@ class LiveFabric:
     def configure(self, name: str, model: DeviceModel | None) -> None:
         """Give a switch its configuration; None takes it away. Returns when the fabric has converged.
 
-        Whatever a switch accepts is accepted; see `uncomputed`.
+        Whatever a switch accepts is accepted; what is not computed is kept (`forwarding.limits`).
         """
         self.configure_all({name: model})
 
@@ -236,11 +235,6 @@ class LiveFabric:
         """The configured BGP sessions of a switch."""
         self._known_switch(name)
         return self._published.state.sessions_of(name)
-
-    def uncomputed(self, name: str) -> tuple[str, ...]:
-        """What of a switch's configuration has no effect on the fabric because convergence does not compute it."""
-        config = self._published.state.configs.get(name)
-        return tuple(map(str, uncomputed(config.model))) if config else ()
 
     def job_status(self) -> JobStatus:
         """The job, its steps, and what keeps its flows from moving."""

@@ -14,7 +14,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from railfab.device import DeviceModel, Observed
 from railfab.errors import raise_all
-from railfab.forwarding import BgpSession
+from railfab.forwarding import BgpSession, uncomputed
 from railfab.gnmi.confirmed import ConfirmedCommits
 from railfab.gnmi.extensions import ExtensionUnsupported
 from railfab.gnmi.leaves import Layout
@@ -188,8 +188,11 @@ class VirtualSwitch:
 
     @property
     def unmodelled(self) -> tuple[str, ...]:
-        """The lines of the running configuration that have no effect on the twin."""
-        return self.model.unmodelled if self.model is not None else ()
+        """What of the running configuration has no effect on the twin: lines that the model has no word for, and parts
+        of the model that convergence does not compute."""
+        if self.model is None:
+            return ()
+        return (*self.model.unmodelled, *map(str, uncomputed(self.model)))
 
     def close(self) -> None:
         """Stop the timer of a commit that is not confirmed."""
