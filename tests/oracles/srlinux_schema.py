@@ -180,7 +180,7 @@ def compact(archive: Path) -> dict[str, Any]:
     """The compact schema of the models in Nokia's archive."""
     texts = dict(_texts(archive))
     features = {name for name in FEATURE.findall(texts["srl_nokia-features.yang"]) if not NOT_7220.fullmatch(name)}
-    modules = Modules(texts.values(), features.__contains__, lambda name: not name.startswith("openconfig"))
+    modules = Modules(texts.values(), features.__contains__, lambda name: name.startswith("srl_nokia"))
     return Compact(modules, features).document()
 
 

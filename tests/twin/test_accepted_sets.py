@@ -21,6 +21,7 @@ from railfab.endpoints import read_credentials
 from railfab.gnmi.blocking import BlockingGnmiClient
 from railfab.gnmi.client import Refused, SetChanges
 from railfab.gnmi.target import DataType
+from railfab.platforms.srlinux.schema import schema
 from railfab.twin import Twin, connect
 
 LEAF = "pod1-seg1-leaf1"
@@ -237,3 +238,23 @@ def test_a_factory_switch_checks_too(tmp_path: Path) -> None:
             with pytest.raises(Refused, match="/ system frobnicate: is unknown to SR Linux"):
                 client.set(SetChanges(update=(("/system/frobnicate", 1),)))
             assert whole(client) == before
+
+
+def test_names_have_their_module_where_the_namespace_changes(switch: BlockingGnmiClient) -> None:
+    """RFC 7951, section 4; in configuration, in state, and whether a client writes prefixes or not."""
+    for kind in DataType:
+        ((_, root),) = switch.get(("/",), kind)
+        modules = {name.partition(":")[0] for name in root} - {"railfab-twin"}
+        assert modules <= set(schema().modules.values())
+        ((_, system),) = switch.get(("/system",), kind)
+        assert "srl_nokia-lldp:lldp" in system
+        ((_, instance),) = switch.get((INSTANCE,), kind)
+        assert "srl_nokia-bgp:bgp" in instance["protocols"]
+        ((_, port),) = switch.get((UPLINK,), kind)
+        assert "admin-state" in port
+    before = whole(switch)
+    for value in ({"banner": {"motd-banner": "one"}}, {"srl_nokia-system-banner:banner": {"motd-banner": "one"}}):
+        switch.set(SetChanges(update=(("/system", value),)))
+        ((_, system),) = switch.get(("/system",), DataType.CONFIG)
+        assert system["srl_nokia-system-banner:banner"] == {"motd-banner": "one"}
+        switch.set(SetChanges(replace=(("/", before),)))

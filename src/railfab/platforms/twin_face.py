@@ -56,6 +56,10 @@ class Datastore(Protocol):
         """The nodes of a configuration at a path, as gNMI answers, with those of the state laid over them."""
         ...
 
+    def named(self, state: list[Found], /) -> list[Found]:
+        """State with the names that a Get has in a container: with module prefixes where they belong."""
+        ...
+
     def selected(
         self, configuration: Any, pattern: tuple[Element, ...], /
     ) -> Iterator[tuple[tuple[Element, ...], Any]]:

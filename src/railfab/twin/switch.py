@@ -97,7 +97,10 @@ class SwitchView:
             leaves = self.layout.state.leaves
             state = [Found(leaves[place].path, self.values[place]) for place in self.layout.state.places(path)]
             state = nest(state, path)
-        answers = state if data_type is DataType.STATE else self.store.get(self.layout.configuration, path, state)
+        if data_type is DataType.STATE:
+            answers = self.store.named(state)
+        else:
+            answers = self.store.get(self.layout.configuration, path, state)
         if not answers:
             raise PathNotFound(self.name, f"nothing at {to_text_elements(path)}", "Check the path and its keys")
         return answers

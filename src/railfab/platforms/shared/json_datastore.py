@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from railfab.device import DeviceModel
@@ -10,7 +10,7 @@ from railfab.gnmi.paths import Element
 from railfab.gnmi.target import Edit, Found
 from railfab.platforms.shared import json_tree
 from railfab.platforms.shared.json_edits import edited
-from railfab.platforms.shared.json_names import KeysOf, Names
+from railfab.platforms.shared.json_names import KeysOf, Names, Schema
 from railfab.platforms.shared.json_paths import found, selected
 from railfab.platforms.shared.json_tree import Json, bare, tree_of
 
@@ -20,7 +20,7 @@ class JsonDatastore:
 
     factory: the configuration of a new switch. rendered: one from which the module prefixes of names are learnt.
     configured: whether a tree has more than the factory configuration. parse: tree to model. check: raises RailfabError
-    for a tree that the switch would not accept; it is called before `configured` and `parse`.
+    for a tree that the switch would not accept; it is called before `configured` and `parse`. modules: see `Names`.
     """
 
     def __init__(
@@ -33,10 +33,11 @@ class JsonDatastore:
         configured: Callable[[Json], bool],
         parse: Callable[[Json], DeviceModel],
         check: Callable[[Json], None] = lambda _tree: None,
+        modules: Mapping[Schema, str] | None = None,
     ) -> None:
         self.running = factory
         self._device = device
-        self._names = Names(keys_of)
+        self._names = Names(keys_of, modules)
         self._configured = configured
         self._parse = parse
         self._check = check
@@ -52,7 +53,8 @@ class JsonDatastore:
         return edited(self.running, edits, self._names, self._device)
 
     def replaced(self, text: str) -> Json:
-        return tree_of(text, self._device)
+        tree: Json = self._names.adopted(tree_of(text, self._device), ())
+        return tree
 
     def text(self) -> str:
         return json_tree.text(self.running)
@@ -68,10 +70,16 @@ class JsonDatastore:
 
     def get(self, configuration: Json, path: tuple[Element, ...], state: list[Found]) -> list[Found]:
         answers = {answer.path: answer.value for answer in found(configuration, path, self._names)}
-        for answer in state:
+        for answer in self.named(state):
             held = answers.get(answer.path)
             answers[answer.path] = answer.value if held is None else overlaid(held, answer.value, self._names)
         return [Found(*answer) for answer in answers.items()]
+
+    def named(self, state: list[Found]) -> list[Found]:
+        return [
+            Found(answer.path, self._names.adopted(answer.value, tuple([step.name for step in answer.path])))
+            for answer in state
+        ]
 
     def selected(self, configuration: Json, pattern: tuple[Element, ...]) -> Iterator[tuple[tuple[Element, ...], Any]]:
         return selected(configuration, pattern, self._names)

@@ -1,12 +1,12 @@
 """Names of a JSON tree (RFC 7951) with their module prefixes, and the keys of its list entries.
 
 Names match with and without their module prefix. A new name is stored with the prefix that the tree or a learnt tree
-has for it, so that requests with and without prefixes give equal trees.
+has for it, or that the schema gives it, so that requests with and without prefixes give equal trees.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from railfab.platforms.shared.json_tree import Json, bare, leaf_text
@@ -19,10 +19,15 @@ Schema = tuple[str, ...]
 
 
 class Names:
-    """Module prefixes of names, and leaves that are numbers, learnt from trees."""
+    """Module prefixes of names, and leaves that are numbers, learnt from trees.
 
-    def __init__(self, keys_of: KeysOf) -> None:
+    modules: the module of each node whose namespace is not that of its parent, where they are known. No prefix is
+    learnt then, and a name has one where RFC 7951 (section 4) wants it.
+    """
+
+    def __init__(self, keys_of: KeysOf, modules: Mapping[Schema, str] | None = None) -> None:
         self._keys_of = keys_of
+        self._modules = modules or {}
         self._written: dict[Schema, str] = {}
         self._numeric: set[Schema] = set()
 
@@ -38,7 +43,11 @@ class Names:
                     self._numeric.add(place)
 
     def written(self, at: Schema, name: str) -> str:
-        return self._written.get((*at, bare(name)), name)
+        if not self._modules:
+            return self._written.get((*at, bare(name)), name)
+        plain = bare(name)
+        module = self._modules.get((*at, plain))
+        return plain if module is None else f"{module}:{plain}"
 
     def adopted(self, value: Any, at: Schema) -> Any:
         """A client's value with the names below `at` as they are stored."""

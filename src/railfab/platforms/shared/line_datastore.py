@@ -47,5 +47,8 @@ class LineDatastore:
     def get(self, _configuration: str, _path: tuple[Element, ...], state: list[Found]) -> list[Found]:
         return state
 
+    def named(self, state: list[Found]) -> list[Found]:
+        return state
+
     def selected(self, _configuration: str, _pattern: tuple[Element, ...]) -> Iterator[tuple[tuple[Element, ...], Any]]:
         return iter(())

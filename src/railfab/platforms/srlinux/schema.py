@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any
 
@@ -33,7 +33,7 @@ Node = Any
 """A node of `schema.json`: container or list, leaf, leaf-list, state (None), or one whose name alone is known."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Schema:
     """types: of leaves, by their number. nodes: the containers and lists at the top.
 
@@ -48,6 +48,19 @@ class Schema:
     mandatory: Mapping[str, Sequence[str]]
     entries: Mapping[str, tuple[int | None, int | None]]
     modules: Mapping[str, str]
+
+    @cached_property
+    def namespaces(self) -> Mapping[tuple[str, ...], str]:
+        """`modules` by the names of the steps."""
+        return {tuple(path.strip("/").split("/")): module for path, module in self.modules.items()}
+
+    @cached_property
+    def lists(self) -> Mapping[str, tuple[tuple[str, ...], ...]]:
+        """The keys of all lists of a name, the longest first."""
+        found: dict[str, set[tuple[str, ...]]] = {}
+        for name, keys in _lists(self.nodes):
+            found.setdefault(name, set()).add(keys)
+        return {name: tuple(sorted(keys, key=lambda one: (-len(one), one))) for name, keys in found.items()}
 
     def rules_at(self, path: str) -> list[tuple[str, str]]:
         """The constraints of a node at a path without keys, with their messages."""
@@ -84,6 +97,15 @@ class Schema:
         node = self.at(path)
         keys = node.get(MARK) if isinstance(node, dict) else None
         return tuple(keys) if isinstance(keys, list) else None
+
+
+def _lists(node: Node) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The name and the keys of every list below a node."""
+    for name, child in node.items():
+        if name != MARK and isinstance(child, dict):
+            if isinstance(child.get(MARK), list):
+                yield name, tuple(child[MARK])
+            yield from _lists(child)
 
 
 @cache

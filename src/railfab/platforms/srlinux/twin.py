@@ -20,7 +20,7 @@ from railfab.platforms.srlinux.constraints import violations
 from railfab.platforms.srlinux.management import GRPC_SERVER
 from railfab.platforms.srlinux.names import cage_of
 from railfab.platforms.srlinux.parse import parse_tree
-from railfab.platforms.srlinux.schema import plain_refusals
+from railfab.platforms.srlinux.schema import plain_refusals, schema
 from railfab.platforms.srlinux.tree import keys_of, lines, stripped
 from railfab.platforms.srlinux.twin_leaves import VERSION, date, device_leaves, mac_address, port_leaves
 from railfab.platforms.twin_face import TwinFace, VirtualSession
@@ -162,15 +162,22 @@ def _with_profile(tree: Json, rendered: Json) -> Json:
     return tree | {"srl_nokia-system:system": tree["srl_nokia-system:system"] | profiles}
 
 
+def _keys_of(name: str, entry: Json) -> tuple[str, ...]:
+    """The keys of an entry of a list, also of one that railfab does not write."""
+    known = keys_of(name, entry)
+    return known or next((keys for keys in schema().lists.get(name, ()) if all(key in entry for key in keys)), ())
+
+
 def _datastore(name: str, rendered: Json) -> JsonDatastore:
     start = _with_profile(factory(name), rendered)
     return JsonDatastore(
         name,
-        keys_of,
+        _keys_of,
         factory=start,
         rendered=rendered,
         configured=configured,
         check=check,
+        modules=schema().namespaces,
         parse=partial(_model, rendered=rendered, own=frozenset(lines(start))),
     )
 
