@@ -102,6 +102,12 @@ def test_only_the_lossless_class_marks_and_only_it_is_free_of_tail_drop() -> Non
     assert all(np.isinf(kmin[queue]) for queue in range(QUEUES) if queue != ROCE)
 
 
+def test_a_limit_of_0_is_the_share_of_the_free_buffer_that_the_chip_has() -> None:
+    state = converged(with_thresholds(model(LEAF), lambda held: replace(held, limit_bytes=0)))
+    out = link(state, LEAF, UPLINK)
+    assert (state.network.limit_bytes[out, ROCE], state.network.limit_alpha[out, ROCE]) == (np.inf, 0.25)
+
+
 def test_weights_share_a_port_and_a_strict_class_goes_before_all_of_them() -> None:
     state = converged(with_classes(model(LEAF), "roce", weight=60))
     out = link(state, LEAF, UPLINK)

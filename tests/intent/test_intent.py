@@ -194,6 +194,21 @@ def test_invalid_hosts_of_a_job_are_reported(tmp_path: Path, hosts: str, line: s
     )
 
 
+@pytest.mark.parametrize(
+    ("background", "line"),
+    [
+        ("storage: 5", "background.storage: 'storage' is not a choice. Use 'default', 'cnp' or 'roce'."),
+        ("default: 101", "background.default: 101 is out of range. Use a number above 0, up to 100."),
+        ("default: 0", "background.default: 0 is out of range. Use a number above 0, up to 100."),
+    ],
+)
+def test_invalid_background_traffic_is_reported(tmp_path: Path, background: str, line: str) -> None:
+    refusal = job_refused(
+        tmp_path, f"version: 1\njob: j\nphases: [{{compute: {{ms: 1}}}}]\nbackground: {{{background}}}\n"
+    )
+    assert refusal.endswith(f"j.yml:4: {line}")
+
+
 def test_a_job_without_phases_is_refused(tmp_path: Path) -> None:
     refusal = job_refused(tmp_path, "version: 1\njob: j\nphases: []\n")
     assert refusal.endswith("j.yml:3: phases: the list is empty. Add at least one element.")

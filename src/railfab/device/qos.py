@@ -60,7 +60,7 @@ class ClassThresholds:
 
     ecn: None without a ramp. xoff_bytes: ingress occupancy at which a pause frame is sent.
     headroom_percent: the most one queue may take of the chip's headroom pool. alpha: dynamic threshold, as a share of
-    the free shared buffer. limit_bytes: fixed limit of the egress queue.
+    the free shared buffer. limit_bytes: fixed limit of the egress queue; 0: the chip's own, a share of the free buffer.
     """
 
     traffic_class: str

@@ -22,6 +22,10 @@ from railfab.sim import QUEUES
 LOSSY_SHARE = 1 / 100
 """Share of the buffer that a lossy queue may take: the order of what a dynamic threshold leaves it under load."""
 
+CHIP_SHARE = 0.25
+"""Share of the free buffer that a queue with a stated limit of 0 may take: alpha 5 of unicast queues, on 7220 IXR-D2,
+D3, D5, H2 and H3 (srl_nokia-qos 25.3.1, maximum-burst-size)."""
+
 DEFAULT_CLASS = TrafficClass(name="default", queue=0, scheduling=Scheduling.WEIGHTED, weight=100)
 """The class of every packet on a switch without QoS."""
 
@@ -204,6 +208,8 @@ class _Chip:
 
     def _limit(self, found: TrafficClass, thresholds: ClassThresholds | None) -> tuple[float, float]:
         """The tail drop limit of a queue [bytes], and the share of the free shared buffer that is another."""
+        if thresholds and thresholds.limit_bytes == 0:
+            return np.inf, CHIP_SHARE
         if thresholds and thresholds.limit_bytes is not None:
             return thresholds.limit_bytes, 0.0
         if found.lossless:
