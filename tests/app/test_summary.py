@@ -49,6 +49,7 @@ def status(job: str = "incast", steps: int = 0, last_step_s: float | None = None
         last_communication_s=None,
         stalled=(),
         slow_hosts=(),
+        faults=(),
         sessions_up=0,
         sessions=0,
         simulated_s=0.0,

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from operator import le
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -19,7 +22,11 @@ from tests.twin.small_fabric import (
     small,
 )
 from tests.twin.twins import Switch, made_job, pass_time, switch, until
+from typer.testing import CliRunner
 
+from railfab.cli import app
+from railfab.errors import DeviceError
+from railfab.platforms import platform
 from railfab.twin import Twin
 
 PORT = f"/interface[name={UPLINK}]"
@@ -31,6 +38,7 @@ class Ends(NamedTuple):
     """A running twin, and the switches at both ends of UPLINK."""
 
     twin: Twin
+    state: Path
     leaf: Switch
     spine: Switch
 
@@ -40,7 +48,7 @@ def ends(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ends]:
     with ExitStack() as stack:
         state = tmp_path_factory.mktemp("state")
         twin = stack.enter_context(Twin(small(), state=state, base_port=0, configured=True))
-        yield Ends(twin, *(stack.enter_context(switch(twin, name)) for name in (LEAF, SPINE)))
+        yield Ends(twin, state, *(stack.enter_context(switch(twin, name)) for name in (LEAF, SPINE)))
 
 
 @contextmanager
@@ -225,6 +233,13 @@ def test_the_leaves_that_collectors_ask_for_exist(ends: Ends) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "path", [rule.path for rule in platform("srlinux").telemetry.rules if "{peer}]" not in rule.path]
+)
+def test_the_twin_serves_every_path_that_is_mapped(ends: Ends, path: str) -> None:
+    assert ends.leaf.values(re.sub(r"\[([\w-]+)=[^]]*[*{][^]]*\]", r"[\1=*]", path))
+
+
 def test_a_port_counts_the_frames_of_its_own_protocols_as_multicast(ends: Ends) -> None:
     before = statistics(ends.leaf, UPLINK)["out-multicast-packets"]
     until(lambda: statistics(ends.leaf, UPLINK)["out-multicast-packets"] > before)
@@ -273,3 +288,65 @@ def test_a_port_that_is_down_has_no_neighbour(ends: Ends) -> None:
     until(lambda: (names(ends.leaf, UPLINK), names(ends.spine, DOWNLINK)) == ([], []))
     ends.twin.control.set_link(LEAF, UPLINK, up=True)
     until(lambda: (names(ends.leaf, UPLINK), names(ends.spine, DOWNLINK)) == ([SPINE], [LEAF]))
+
+
+# Cables
+
+
+def command(ends: Ends, *words: str) -> None:
+    result = CliRunner().invoke(app, ["twin", *words, "--state", str(ends.state)])
+    assert result.exit_code == 0, result.output
+
+
+def octets(target: Switch, port: str) -> tuple[int, int]:
+    found = statistics(target, port)
+    return found["in-octets"], found["out-octets"]
+
+
+def test_exchanged_cables_change_neighbours_and_traffic_and_are_undone_by_the_same_command(ends: Ends) -> None:
+    exchange = ("cable", LEAF, UPLINK, LEAF, OTHER_UPLINK)
+    with running(ends.twin):
+        before = {port: octets(ends.leaf, port) for port in (UPLINK, OTHER_UPLINK)}
+        far = octets(ends.spine, DOWNLINK)
+        flips = statistics(ends.spine, DOWNLINK)["carrier-transitions"]
+        command(ends, *exchange)
+        until(lambda: (names(ends.leaf, UPLINK), names(ends.leaf, OTHER_UPLINK)) == ([OTHER_SPINE], [SPINE]))
+        assert seen(ends.leaf, UPLINK)[::2] == ("up", "established"), "all spines are of one AS"
+        assert statistics(ends.spine, DOWNLINK)["carrier-transitions"] == flips + 2
+        assert len(ends.twin.status().faults) == 2
+        for port, counted in before.items():
+            assert all(map(le, counted, octets(ends.leaf, port))), "a port keeps its counters"
+        assert all(map(le, far, octets(ends.spine, DOWNLINK)))
+        pass_time(ends.twin, 0.2)
+        ends.twin.switch_job(None)
+        pass_time(ends.twin, 0.1)
+        sent = octets(ends.leaf, OTHER_UPLINK)[1] - before[OTHER_UPLINK][1]
+        assert sent > 0
+        command(ends, *exchange)
+    until(lambda: (names(ends.leaf, UPLINK), names(ends.leaf, OTHER_UPLINK)) == ([SPINE], [OTHER_SPINE]))
+    assert ends.twin.status().faults == ()
+
+
+def test_exchanged_host_cables_cut_both_hosts_off(ends: Ends) -> None:
+    """Each host has the address of its own port's subnet."""
+    one, other = (LEAF, HOST_PORT), (LEAF, "ethernet-1/1/2")
+    ends.twin.control.exchange_cables(one, other)
+    ends.twin.switch_job(LONG)
+    until(lambda: bool(ends.twin.status().stalled))
+    ends.twin.control.exchange_cables(one, other)
+    until(lambda: not ends.twin.status().stalled)
+    ends.twin.switch_job(None)
+
+
+def test_the_ends_of_one_cable_cannot_be_exchanged(ends: Ends) -> None:
+    with pytest.raises(DeviceError, match="nothing to exchange between the ends of one cable"):
+        ends.twin.control.exchange_cables((LEAF, UPLINK), (SPINE, DOWNLINK))
+    with pytest.raises(DeviceError, match="there is no cable"):
+        ends.twin.control.exchange_cables((LEAF, UPLINK), (SPINE, "ethernet-1/30"))
+
+
+def test_the_command_makes_an_optic_dirty(ends: Ends) -> None:
+    command(ends, "fault", LEAF, UPLINK, "--optic-loss", "1.5")
+    assert ends.twin.status().faults == (f"{LEAF} {UPLINK} misses 1.5 dB of light",)
+    command(ends, "fault", LEAF, UPLINK, "--optic-loss", "0")
+    assert ends.twin.status().faults == ()

@@ -28,6 +28,7 @@ from railfab.cli import (
     rollback,
     sim,
     twin,
+    twin_faults,
     up,
     verify,
 )
@@ -110,6 +111,8 @@ app.add_typer(lab.lab_app, name="lab")
 app.command()(collect.collect)
 app.add_typer(dashboards.app, name="dashboards")
 app.add_typer(twin.twin_app, name="twin")
+twin.twin_app.command("cable")(twin_faults.exchange_cables)
+twin.twin_app.command("fault")(twin_faults.set_optic_loss)
 app.add_typer(sim.sim_app, name="sim")
 app.command()(up.up)
 

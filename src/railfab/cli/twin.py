@@ -67,6 +67,9 @@ RunningTwin = Annotated[
         autocompletion=completion.intents,
     ),
 ]
+TwinOption = Annotated[
+    Path | None, typer.Option("--twin", metavar="FILE", help="Intent of the twin's fabric; else the only one.")
+]
 SERVE = "serve"
 LISTED = 8
 """Lines of a switch's configuration without effect that the table has."""
@@ -180,7 +183,7 @@ def show_status(
     elif found:
         columns = ("fabric", "process", "switches up", "BGP ends up", "job", "simulated s", "unmodelled")
         print_table("", columns, [_row(one) for one in found])
-        for text in (text for one in found if one.status for text in one.status.slow_hosts):
+        for text in (text for one in found if one.status for text in (*one.status.slow_hosts, *one.status.faults)):
             stdout().print(text, soft_wrap=True, markup=False)
         if lines := [line for one in found for line in _unmodelled(one)]:
             print_table("Configuration without effect", ("switch", "line"), lines)
@@ -217,7 +220,7 @@ def stop_twin(
     """Stop a running twin, and remove its files but those of its CA and password; without FILE the only one of DIR."""
     from railfab.twin import stop
 
-    found = _only(file, state)
+    found = only_twin(file, state)
     stop(state, found)
     if output is Output.JSON:
         print_json({"fabric": found.fabric, "stopped": True})
@@ -233,15 +236,13 @@ def set_host_rate(
         typer.Argument(metavar="GBPS", help="Rate at which it takes packets from a NIC [Gb/s]; 0: none; all: at once."),
     ],
     interface: Annotated[str | None, typer.Option("--port", metavar="NIC", help="One of its NIC ports only.")] = None,
-    file: Annotated[
-        Path | None, typer.Option("--twin", metavar="FILE", help="Intent of the twin's fabric; else the only one.")
-    ] = None,
+    file: TwinOption = None,
     state: StateOption = STATE_DEFAULT,
 ) -> None:
     """Make a host of a running twin slow: its NICs send pause frames, without end when it takes nothing."""
     from railfab.twin import connect
 
-    fabric = _only(file, state).fabric
+    fabric = only_twin(file, state).fabric
     connect(state, fabric).set_host_rate(host, _rate_gbps(rate), interface=interface)
     ports = f"{host} {interface}" if interface else f"every NIC of {host}"
     typer.echo(f"{fabric}: {ports} takes {'all' if rate == 'all' else f'{rate} Gb/s'}", err=True)
@@ -256,7 +257,7 @@ def _rate_gbps(text: str) -> float | None:
     raise LabError(f"rate {text!r}", "is not a rate", "Use a number of Gb/s such as 0 or 12.5, or all")
 
 
-def _only(file: Path | None, state: Path) -> FoundTwin:
+def only_twin(file: Path | None, state: Path) -> FoundTwin:
     """The running twin of an intent, or the only one of a state directory."""
     found = _found(file, state)
     if not found:

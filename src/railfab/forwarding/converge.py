@@ -32,7 +32,7 @@ class FabricChange:
     cut, restored: ports whose cable breaks, and ports whose cable works again; either end names the cable.
     slow: host ports whose host takes packets from its NIC at this rate [Gb/s] from now on; infinite: at once.
     dirt: light that ports miss from now on [dB], 0 for a clean one. flapped: ports that have no lock on their signal
-    from now on, if that changes.
+    from now on, if that changes. exchanged: two ports whose far ends change places.
     """
 
     models: Mapping[str, DeviceModel | None]
@@ -41,10 +41,15 @@ class FabricChange:
     slow: Mapping[PortKey, float] = field(default_factory=dict)
     dirt: Mapping[PortKey, float] = field(default_factory=dict)
     flapped: frozenset[PortKey] | None = None
+    exchanged: tuple[PortKey, PortKey] | None = None
 
 
 def unconfigured(links: LinkTable, *, framing: Framing, marking: Marking) -> ForwardingState:
     """The state of a fabric whose switches have no configuration and whose cables all work."""
+    return _unconfigured(links, marking, framing.frame_bytes - ETHERNET_BYTES)
+
+
+def _unconfigured(links: LinkTable, marking: Marking, packet_bytes: int) -> ForwardingState:
     state = ForwardingState(
         links=links,
         configs={},
@@ -61,7 +66,7 @@ def unconfigured(links: LinkTable, *, framing: Framing, marking: Marking) -> For
         rows=no_rows(links, marking.priority),
         slow={},
         marking=marking,
-        packet_bytes=framing.frame_bytes - ETHERNET_BYTES,
+        packet_bytes=packet_bytes,
     )
     ports = port_states(links, state.own_ports, (), links.keys, {})
     rows = port_rows(links, ports, state.effects, marking.classes, links.keys, state.rows)
@@ -73,6 +78,8 @@ def converge(state: ForwardingState, change: FabricChange) -> ForwardingState:
 
     Never raises for a configuration: of what is not computed, `limits` says the effect.
     """
+    if change.exchanged is not None:
+        state, change = _recabled(state, change, change.exchanged)
     links, changed = state.links, change.models.keys()
     configs = _configs(state.configs, change.models, state.routes.tables.policies)
     cut = _cut(state, change)
@@ -102,6 +109,24 @@ def converge(state: ForwardingState, change: FabricChange) -> ForwardingState:
         rows=port_rows(links, ports, effects, state.marking.classes, touched, state.rows),
         slow=_slow(state.slow, change.slow),
     )
+
+
+def _recabled(
+    state: ForwardingState, change: FabricChange, ports: tuple[PortKey, PortKey]
+) -> tuple[ForwardingState, FabricChange]:
+    """A fabric without configurations on the links after an exchange, and the change to everything that is now."""
+    links = state.links.exchanged(*ports)
+    models = {name: config.model for name, config in state.configs.items()}
+    fresh = _unconfigured(links, state.marking, state.packet_bytes)
+    everything = FabricChange(
+        models={**models, **change.models},
+        cut=state.cut | change.cut,
+        restored=change.restored,
+        slow={**state.slow, **change.slow},
+        dirt={**state.dirt, **change.dirt},
+        flapped=state.flapped if change.flapped is None else change.flapped,
+    )
+    return fresh, everything
 
 
 def _slow(before: Mapping[PortKey, float], change: Mapping[PortKey, float]) -> Mapping[PortKey, float]:

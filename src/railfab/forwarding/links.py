@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from railfab.topology import TIERS, Node, Port, PortKey, Topology
+from railfab.topology import TIERS, Link, Node, Port, PortKey, Topology
 from railfab.units import FIBRE_NS_PER_M
 
 SWITCH_TRANSIT_NS = 400.0
@@ -96,6 +96,15 @@ class LinkTable:
         """The shared buffer of each switch."""
         return {node.name: self.topology.model_of(node).buffer_bytes for node in self.topology.switches()}
 
+    def exchanged(self, one: PortKey, other: PortKey) -> LinkTable:
+        """The links after two ports have exchanged their far ends; each port stays at its end of a cable."""
+        topology = self.topology
+        first, second = self.egress[one], self.egress[other]
+        links = list(topology.links)
+        links[first // 2] = _with_end(links[first // 2], first ^ 1, self.far(second))
+        links[second // 2] = _with_end(links[second // 2], second ^ 1, self.far(first))
+        return LinkTable(replace(topology, links=tuple(links)))
+
     def far(self, link: int) -> Port:
         """The port that a directed link leads to."""
         return self.near[link ^ 1]
@@ -106,3 +115,8 @@ class LinkTable:
 
     def is_host(self, node: str) -> bool:
         return node in self.hosts
+
+
+def _with_end(link: Link, number: int, port: Port) -> Link:
+    """A cable with another port at the end that this directed link leaves."""
+    return replace(link, z=port) if number & 1 else replace(link, a=port)

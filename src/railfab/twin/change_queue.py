@@ -38,14 +38,17 @@ class ChangeQueue:
         with self._requesting:
             self._requests.append(request)
         with self._converging:
-            if not request.done:
+            while not request.done:
                 self._serve_requests()
         if request.failure is not None:
             raise request.failure
 
     def _serve_requests(self) -> None:
+        """Converge what waits, together; an exchange of cables alone."""
         with self._requesting:
-            requests, self._requests = self._requests, []
+            exchanges = (place for place, held in enumerate(self._requests) if held.change.exchanged is not None)
+            count = next(exchanges, len(self._requests)) or 1
+            requests, self._requests = self._requests[:count], self._requests[count:]
         try:
             self._converge(merged([request.change for request in requests]))
         except Exception as error:
@@ -57,7 +60,9 @@ class ChangeQueue:
 
 
 def merged(changes: Sequence[FabricChange]) -> FabricChange:
-    """Several changes, in their order, as one: what comes later counts."""
+    """Several changes, in their order, as one: what comes later counts. One that exchanges cables is alone."""
+    if len(changes) == 1:
+        return changes[0]
     models: dict[str, DeviceModel | None] = {}
     cut: frozenset[PortKey] = frozenset()
     restored: frozenset[PortKey] = frozenset()

@@ -12,6 +12,7 @@ from typing import Any
 
 from railfab.errors import DeviceError, EndpointError
 from railfab.intent import Job
+from railfab.topology import PortKey
 from railfab.twin.files import twin_files
 from railfab.twin.status import TwinStatus
 
@@ -45,6 +46,11 @@ class Control:
     def set_host_rate(self, host: str, rx_gbps: float | None, *, interface: str | None = None) -> None:
         """Let a host take packets from its NIC at this rate [Gb/s] only; 0: none, None: all at once."""
         self._call("POST", "/host", {"host": host, "interface": interface, "rx_gbps": rx_gbps})
+
+    def exchange_cables(self, one: PortKey, other: PortKey) -> None:
+        """Let two ports (node and interface) exchange their far ends, as cables plugged the wrong way; the same call
+        undoes it. A job that runs begins its present stage again."""
+        self._call("POST", "/cable", {"one": one, "other": other})
 
     def set_optic_loss(self, node: str, interface: str, *, loss_db: float) -> None:
         """Let the receiver of a port miss this much light [dB], as behind a dirty connector; 0 cleans it."""

@@ -20,6 +20,7 @@ from pydantic import ValidationError
 
 from railfab.errors import LabError, RailfabError
 from railfab.intent import Job
+from railfab.topology import PortKey
 from railfab.twin.status import TwinStatus
 
 logger = logging.getLogger(__name__)
@@ -40,6 +41,8 @@ class Controlled(Protocol):
     def set_link(self, node: str, interface: str, *, up: bool) -> None: ...
 
     def set_host_rate(self, host: str, rx_gbps: float | None, *, interface: str | None = None) -> None: ...
+
+    def exchange_cables(self, one: PortKey, other: PortKey) -> None: ...
 
     def set_optic_loss(self, node: str, interface: str, *, loss_db: float) -> None: ...
 
@@ -95,6 +98,7 @@ class _Handler(BaseHTTPRequestHandler):
                 {
                     "/job": self._job,
                     "/link": self._link,
+                    "/cable": self._cable,
                     "/optic": self._optic,
                     "/host": self._host,
                     "/switch": self._switch,
@@ -118,6 +122,11 @@ class _Handler(BaseHTTPRequestHandler):
         if rate is not None and not rate >= 0:
             raise ValueError(f"{rate} is no rate")
         return lambda: self.twin.set_host_rate(host, rate, interface=interface)
+
+    def _cable(self, body: Any) -> Action:
+        (node, interface), (other_node, other_interface) = body["one"], body["other"]
+        one, other = (str(node), str(interface)), (str(other_node), str(other_interface))
+        return lambda: self.twin.exchange_cables(one, other)
 
     def _optic(self, body: Any) -> Action:
         node, interface, loss_db = str(body["node"]), str(body["interface"]), float(body["loss_db"])

@@ -30,6 +30,10 @@ class JobFlows:
         self.transfers.clear()
         self.background.clear()
 
+    def use(self, links: LinkTable) -> None:
+        """Make flows for other cables from now on."""
+        self._links = links
+
     def begin(self, transfers: Iterable[Transfer]) -> list[Flow]:
         """New flows for these transfers, in place of the former ones; a number is never used again."""
         self.transfers.clear()

@@ -26,7 +26,7 @@ from railfab.forwarding import (
 from railfab.intent import Job
 from railfab.sim import Dcqcn, Engine, Framing, Paths, Transport
 from railfab.sim.fast_forward import FastForward
-from railfab.topology import Topology
+from railfab.topology import PortKey, Topology
 from railfab.twin.attempts import Attempts
 from railfab.twin.change_queue import ChangeQueue
 from railfab.twin.fair_lock import FairLock
@@ -34,6 +34,7 @@ from railfab.twin.flaps import Flaps
 from railfab.twin.job_flows import JobFlows
 from railfab.twin.lldp import Neighbors
 from railfab.twin.readings import Arrays, Readings, port_arrays
+from railfab.twin.recabling import recabling
 from railfab.twin.samples import ObservedSwitch, Sample, SampleSource, SwitchSamples, switch_samples
 from railfab.twin.steady import SteadyCounters, steady_rates
 from railfab.twin.transitions import TransitionCounters, no_transitions
@@ -133,17 +134,32 @@ class LiveFabric:
 
     def set_link(self, node: str, interface: str, up: bool) -> None:
         """Break or restore the cable at this port."""
-        key = (node, interface)
-        if key not in self._links.egress:
-            raise TopologyError(f"link {node} {interface}", "there is no cable", "Use a port of the cabling plan")
-        ports = frozenset({key})
+        self._known_cable(node, interface)
+        ports = frozenset({(node, interface)})
         self._changes.apply(FabricChange({}, restored=ports) if up else FabricChange({}, cut=ports))
+
+    def exchange_cables(self, one: PortKey, other: PortKey) -> None:
+        """Let two ports exchange their far ends: their cables are pulled and plugged, and work again.
+
+        The stage of a job that runs begins again. The same call undoes it.
+        """
+        for key in (one, other):
+            self._known_cable(*key)
+        if one == other or self._links.far_key(self._links.egress[one]) == other:
+            problem = "there is nothing to exchange between the ends of one cable"
+            raise TopologyError(f"links {' '.join(one)} and {' '.join(other)}", problem, "Use ports of two cables")
+        ports = frozenset({one, other})
+        self._changes.apply(FabricChange({}, cut=ports))
+        self._changes.apply(FabricChange({}, restored=ports, exchanged=(one, other)))
+
+    def _known_cable(self, node: str, interface: str) -> None:
+        if (node, interface) not in self._links.egress:
+            raise TopologyError(f"link {node} {interface}", "there is no cable", "Use a port of the cabling plan")
 
     def set_optic_loss(self, node: str, interface: str, loss_db: float) -> None:
         """Let the receiver of a port miss this much light [dB], as behind a dirty connector; 0 cleans it."""
         key = (node, interface)
-        if key not in self._links.egress:
-            raise TopologyError(f"link {node} {interface}", "there is no cable", "Use a port of the cabling plan")
+        self._known_cable(node, interface)
         if not 0 <= loss_db < math.inf:
             raise TopologyError(f"link {node} {interface}", f"{loss_db:g} dB is no loss of light", "Use 0 dB or more")
         self._changes.apply(FabricChange({}, dirt={key: loss_db}))
@@ -206,7 +222,7 @@ class LiveFabric:
             self._changes.apply(FabricChange({}, flapped=flapped))
         elif neighbors is not self._neighbors:
             with self._simulation.held():
-                self._neighbors = neighbors
+                self._neighbors = self._neighbors.at(self._clock_ns)
                 self._replace_published(self._published.counters, self._published.simulated_ns)
         else:
             return
@@ -271,6 +287,9 @@ class LiveFabric:
         before = self._state
         after = converge(before, change)
         now_s = self._started_s + self._clock_ns / NS_PER_S
+        if after.links is not before.links:
+            self._recable(before, after, now_s)
+            return
         transitions = self._transitions.counted(before, after, now_s)
         ports, rates, flaps = port_arrays(after, before, self._ports), steady_rates(after), Flaps(after)
         with self._simulation.held():
@@ -279,6 +298,26 @@ class LiveFabric:
             self._steady = self._steady.with_rates(rates, self._clock_ns)
             self._keep_error(self._reroute)
             self._replace_published(self._published.counters, self._published.simulated_ns)
+            self._behind = True
+
+    def _recable(self, before: ForwardingState, after: ForwardingState, now_s: float) -> None:
+        """Go on with another engine on other cables; ports keep their counters."""
+        places = recabling(before.links, after.links)
+        with self._simulation.held():
+            counters = places.of(self._readings.arrays())
+            beside = tuple(self._flows.background.values())
+            self._links, self._state, self._flaps = after.links, after, Flaps(after)
+            self._ports, self._neighbors = port_arrays(after), self._neighbors.after(None, after, self._clock_ns)
+            self._transitions = self._transitions.recabled(places).counted(before, after, now_s)
+            self._steady = self._steady.recabled(places, self._clock_ns).with_rates(steady_rates(after), self._clock_ns)
+            self._flows.clear()
+            self._flows.use(after.links)
+            self._engine = self._new_engine()
+            self._readings = Readings(self._engine, self._attempts(), counters)
+            if self._run is not None:
+                self._run.continue_on(self._engine)
+            self._engine.add(list(self._flows.begin_background(beside, self._engine.add_transport)))
+            self._replace_published(counters, self._clock_ns)
             self._behind = True
 
     def _reroute(self) -> None:

@@ -22,6 +22,15 @@ Arrays = Mapping[str, Values]
 """Values by source: axis (link,) or (link * QUEUES + number,)."""
 
 
+RECEIVED = frozenset(
+    {
+        *("in_octets", "in_packets", "in_multicast", "in_broadcast", "in_errors", "in_discards", "corrupted"),
+        *("refused", "priority_refused", "frames_sent", "headroom", "headroom_peak", "headroom_size"),
+        "fec_uncorrected",
+    }
+)
+"""Sources of the port that a link leads to; the others are of the port that it leaves."""
+
 GAUGES = ("queue_depth", "queue_peak", "headroom", "headroom_peak")
 
 
@@ -140,6 +149,7 @@ class Readings:
         found["headroom_peak"] = np.maximum(counters.headroom_peak_bytes, self._old_headroom).ravel().astype(float)
         for name in ("octets", "packets", "dropped"):
             found[name] = _by_link(found[f"queue_{name}"])
+        found["in_octets"], found["in_packets"] = found["octets"], found["packets"]
         blocked = self._attempts.blocked
         found["in_errors"] = found["corrupted"] + blocked[Place.INGRESS_ERROR]
         found["in_discards"] = found["refused"] + blocked[Place.INGRESS]

@@ -66,7 +66,7 @@ _EGRESS = {
     "fabric_interface_last_change_timestamp_seconds": "last_change",
 }
 _INGRESS = {
-    "fabric_interface_receive_bytes_total": "octets",
+    "fabric_interface_receive_bytes_total": "in_octets",
     "fabric_interface_receive_discards_total": "in_discards",
     "fabric_interface_receive_errors_total": "in_errors",
     "fabric_interface_receive_fcs_errors_total": "corrupted",
@@ -204,7 +204,7 @@ def _cast_families(ports: Sequence[Port], links: np.ndarray[tuple[int], np.dtype
     for cast, source in _CASTS.items():
         labels = tuple({"interface": port.name, "cast": cast} for port in ports)
         yield Family("fabric_interface_transmit_packets_total", source, labels, links)
-        yield Family("fabric_interface_receive_packets_total", source, labels, links ^ 1)
+        yield Family("fabric_interface_receive_packets_total", f"in_{source}", labels, links ^ 1)
 
 
 def _each(

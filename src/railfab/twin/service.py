@@ -19,9 +19,11 @@ from railfab.forwarding import Marking, refuse
 from railfab.gnmi.server import GnmiServer, ServerLoop
 from railfab.intent import Job
 from railfab.platforms import TwinFace, platform, platform_names
+from railfab.topology import PortKey
 from railfab.twin.clock import Clock
 from railfab.twin.control import Control
 from railfab.twin.control_server import ControlServer
+from railfab.twin.faults import faults
 from railfab.twin.files import TwinFiles, claimed
 from railfab.twin.job_metrics import ConfigurationMetrics, JobMetrics, TwinMetrics, registry
 from railfab.twin.live import LiveFabric
@@ -122,6 +124,7 @@ class Twin:
             last_step_s=job.recent[-1].duration_s if job.recent else None,
             last_communication_s=job.recent[-1].communication_s if job.recent else None,
             stalled=job.stalled,
+            faults=faults(self.design.topology, state),
             slow_hosts=tuple(f"{host} {nic} takes {rate:g} Gb/s" for (host, nic), rate in sorted(state.slow.items())),
             sessions_up=sum(session.established for session in sessions),
             sessions=len(sessions),
@@ -176,6 +179,11 @@ class Twin:
         A NIC with a full buffer sends pause frames. Raises TopologyError for an unknown host or port.
         """
         self._live.set_host_rate(host, interface, inf if rx_gbps is None else rx_gbps)
+        self._touch_all()
+
+    def exchange_cables(self, one: PortKey, other: PortKey) -> None:
+        """Let two ports exchange their far ends; the same call undoes it. Raises TopologyError."""
+        self._live.exchange_cables(one, other)
         self._touch_all()
 
     def set_optic_loss(self, node: str, interface: str, *, loss_db: float) -> None:

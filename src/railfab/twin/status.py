@@ -30,6 +30,7 @@ class TwinStatus:
     job: None when none runs. steps: finished ones of the job. last_step_s, last_communication_s: duration of the last
     and of the part of it in which hosts communicated, in simulated time.
     stalled: why flows of the job have no path, each reason once. slow_hosts: NICs whose host takes packets slowly.
+    faults: ports that miss light, broken cables, and those that lead elsewhere than planned.
     sessions_up, sessions: BGP sessions established and configured, both ends counted. simulated_s: that of the counters
     which the switches show; never behind it. slipped_s: wall time that the
     simulation fell behind by. failure: the error that stopped the simulation's job; empty when there is none.
@@ -43,6 +44,7 @@ class TwinStatus:
     last_communication_s: float | None
     stalled: tuple[str, ...]
     slow_hosts: tuple[str, ...]
+    faults: tuple[str, ...]
     sessions_up: int
     sessions: int
     simulated_s: float
@@ -53,5 +55,5 @@ class TwinStatus:
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> TwinStatus:
         switches = tuple(map(SwitchStatus.from_json, document["switches"]))
-        texts = {name: tuple(document[name]) for name in ("stalled", "slow_hosts")}
+        texts = {name: tuple(document[name]) for name in ("stalled", "slow_hosts", "faults")}
         return cls(**{**document, "switches": switches, **texts})

@@ -11,6 +11,7 @@ from railfab.forwarding import ForwardingState
 from railfab.forwarding.optics import codewords_per_s, lost_codewords
 from railfab.twin.attempts import Values
 from railfab.twin.readings import Arrays
+from railfab.twin.recabling import Recabling
 from railfab.units import NS_PER_S
 
 ADVERTISEMENT_S = 7.0
@@ -36,6 +37,11 @@ class SteadyCounters:
             now_ns, {name: base.get(name, np.zeros_like(rate)) for name, rate in rates.items()}, rates
         )
 
+    def recabled(self, places: Recabling, now_ns: int) -> SteadyCounters:
+        """The same counts of the ports after an exchange of cables; they do not grow before `with_rates`."""
+        base = places.of(self._exact(now_ns))
+        return SteadyCounters(now_ns, base, {name: np.zeros_like(held) for name, held in base.items()})
+
     def _exact(self, now_ns: int) -> dict[str, Values]:
         seconds = (now_ns - self.since_ns) / NS_PER_S
         return {name: held + self.rates[name] * seconds for name, held in self.base.items()}
@@ -60,4 +66,5 @@ def steady_rates(state: ForwardingState) -> dict[str, Values]:
             words = codewords_per_s(port.fec, port.rate_gbps) * lost_codewords(port.fec, loss_db)
             uncorrected[state.links.egress[key] ^ 1] = words
     none = np.zeros(links)
-    return {"multicast": multicast, "fec_uncorrected": uncorrected, "broadcast": none, "out_errors": none}
+    sent = {"multicast": multicast, "broadcast": none, "out_errors": none}
+    return {**sent, "in_multicast": multicast, "in_broadcast": none, "fec_uncorrected": uncorrected}

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from railfab.forwarding import BgpSession, ForwardingState
+from railfab.twin.recabling import Recabling
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,10 @@ class TransitionCounters:
 
     def session(self, session: BgpSession) -> SessionTransitions:
         return self.sessions.get(session.device, {}).get(session.key, NO_TRANSITIONS)
+
+    def recabled(self, places: Recabling) -> TransitionCounters:
+        """The same counts of the ports after an exchange of cables."""
+        return replace(self, ports=self.ports[places.sent], last_change_s=self.last_change_s[places.sent])
 
     def counted(self, before: ForwardingState, after: ForwardingState, now_s: float) -> TransitionCounters:
         """The counts after a change of state at this time."""

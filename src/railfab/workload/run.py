@@ -73,6 +73,10 @@ class JobRun:
         """Whether the last of its steps has ended."""
         return self._repeat is not None and self.steps >= self._repeat
 
+    def continue_on(self, engine: FastForward) -> None:
+        """Begin the present stage again, on an engine without its flows."""
+        self._engine, self._in_stage, self._sending = engine, False, False
+
     def advance(self, until_ns: int) -> None:
         """Run until this simulated time."""
         while not self.finished:
