@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -122,6 +123,10 @@ MISTAKES = {
             star(folder, senders=2, delay_ns=1) and in_file("links.csv", "000,1\n", "000,1000000000\n")(folder)
         ),
         "links.csv, line 2, column delay_ns: 1e+09 ns is 1000000000 times the shortest delay, 1 ns.",
+    ),
+    "too many routes": (
+        lambda folder: write_scenario(folder, nodes=50_000, switches=range(3, 25_000), cables=[(0, 3, 1, 1)], flows=[]),
+        "scenario.json: 24,997 switches with routes to 25,003 hosts are too many. Give fewer nodes.",
     ),
     "two links": (
         in_file("links.csv", "1,1,3,2", "0,2,3,2"),
@@ -348,6 +353,28 @@ def test_next_hops_are_in_ascending_order_of_neighbours_and_shortest(tmp_path: P
     assert hops(9, 5) == [8]
     assert hops(8, 5) == [5]
     assert hops(6, 1) == [1]
+
+
+def test_routes_of_a_long_ring_take_no_time(tmp_path: Path) -> None:
+    """Switches that are farther apart than a packet may go need no distance."""
+    switches = 2000
+    cables = [(0, 2, 100.0, 1000.0), (1, 9, 100.0, 1000.0)]
+    cables += [(2 + place, 2 + (place + 1) % switches, 100.0, 1000.0) for place in range(switches)]
+    began = time.process_time()
+    scenario = load(
+        write_scenario(
+            tmp_path / "ring",
+            nodes=2 + switches,
+            switches=range(2, 2 + switches),
+            cables=cables,
+            flows=["0,0,1,1000,0,-1,0"],
+        )
+    )
+    assert time.process_time() - began < 5
+    far = scenario.network.far[scenario.routing.members]
+    group = scenario.routing.group[scenario.routing.row[2], scenario.routing.destination[1]]
+    assert far[scenario.routing.begin[group]] == 3
+    assert scenario.routing.group[scenario.routing.row[1000], scenario.routing.destination[1]] == -1
 
 
 def test_a_ring_routes_the_short_way(tmp_path: Path) -> None:

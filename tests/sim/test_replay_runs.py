@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -107,6 +108,26 @@ def test_a_deadlock_names_its_ports_and_ends_the_run_at_once(tmp_path: Path) -> 
         "each port waits for the next: 5:2 > 6:3 > 7:3 > 8:3 > 9:3 > 5:2"
     )
     assert done.result.jct_ns is None
+
+
+def test_a_deadlock_is_named_although_other_flows_still_send_when_the_scenario_stops(tmp_path: Path) -> None:
+    folder = ring(tmp_path / "ring", buffer=200_000, stop=2e6)
+    (folder / "scenario.json").write_text((folder / "scenario.json").read_text().replace('"nodes": 10', '"nodes": 12'))
+    with (folder / "links.csv").open("a") as links, (folder / "flows.csv").open("a") as flows:
+        links.write("10,1,11,1,100000000000,1000\n")
+        flows.write("5,10,11,100000000,1000,-1,0\n")
+    done = run(load(folder), seed=1)
+    assert done.stuck == (
+        "6 of 6 flows are not done (0, 1, 2, 3, 4, 5): PFC deadlock before 2.000 ms, "
+        "each port waits for the next: 5:2 > 6:3 > 7:3 > 8:3 > 9:3 > 5:2"
+    )
+
+
+def test_a_storm_that_the_stop_time_cuts_off_is_no_deadlock() -> None:
+    """Ports wait for each other in a tree, and all move again."""
+    scenario = load(SCENARIOS / "ls16_victim_pfconly")
+    short = replace(scenario, parameters=replace(scenario.parameters, stop_ns=1_500_000.0))
+    assert run(short, seed=1).stuck.endswith("at 1.5 ms, where the scenario stops")
 
 
 def test_the_same_ring_with_more_buffer_is_done(tmp_path: Path) -> None:

@@ -254,9 +254,12 @@ class Engine:
         """The pause frames that were logged."""
         return PauseLog.of(self._st)
 
-    def deadlock(self) -> tuple[int, ...]:
-        """Queues (queue q of link l: l * QUEUES + q) in a cycle, each paused until the next one sends; else empty."""
-        return deadlock(self._st)
+    def deadlock(self, lasting_ns: float = 0.0) -> tuple[int, ...]:
+        """Queues (queue q of link l: l * QUEUES + q) in a cycle, each paused until the next one sends; else empty.
+
+        lasting_ns: how long each has been paused at least. A cycle may be of a moment where packets still move.
+        """
+        return deadlock(self._st, lasting_ns)
 
     def paths(self) -> tuple[tuple[int, ...], ...]:
         """Links of each flow, in the order in which they were added; empty before it starts. Where a switch chooses

@@ -57,15 +57,17 @@ class PauseLog:
         )
 
 
-def waits_for(st: State) -> dict[int, set[int]]:
-    """For each queue that is stopped by a pause and has packets, the queues whose packets keep it stopped.
+def waits_for(st: State, lasting_ns: float = 0.0) -> dict[int, set[int]]:
+    """For each queue that a pause has stopped for so long, and that has packets, the queues whose packets keep it
+    stopped.
 
     Queue q of link l is number l * QUEUES + q. A pause of a link lasts until the far end has sent on packets of this
     ingress, which are in queues of the far end.
     """
     holders = _holders(st)
     stopped: dict[int, set[int]] = {}
-    for at in np.flatnonzero((st.ingress.held > 0) & (st.ingress.queue >= 0)).tolist():
+    long = st.sim[0].now - st.ingress.held_at >= lasting_ns * PS_PER_NS
+    for at in np.flatnonzero((st.ingress.held > 0) & (st.ingress.queue >= 0) & long).tolist():
         link, priority = divmod(at, QUEUES)
         queue = link * QUEUES + int(st.ingress.queue[at])
         stopped.setdefault(queue, set()).update(holders.get((link, priority), ()))
@@ -84,9 +86,9 @@ def _holders(st: State) -> dict[tuple[int, int], set[int]]:
     return found
 
 
-def deadlock(st: State) -> tuple[int, ...]:
-    """Queues in a cycle, each stopped until the next one sends; empty without such a cycle."""
-    return cycle_of(waits_for(st))
+def deadlock(st: State, lasting_ns: float) -> tuple[int, ...]:
+    """Queues in a cycle, each stopped for so long, until the next one sends; empty without such a cycle."""
+    return cycle_of(waits_for(st, lasting_ns))
 
 
 def cycle_of(graph: dict[int, set[int]]) -> tuple[int, ...]:

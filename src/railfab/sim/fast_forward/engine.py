@@ -290,9 +290,9 @@ class FastForward:
         """The pause frames that were logged."""
         return self.engine.pauses()
 
-    def deadlock(self) -> tuple[int, ...]:
-        """Queues in a cycle, each paused until the next one sends; else empty."""
-        return self.engine.deadlock()
+    def deadlock(self, lasting_ns: float = 0.0) -> tuple[int, ...]:
+        """Queues in a cycle, each paused for so long until the next one sends; else empty."""
+        return self.engine.deadlock(lasting_ns)
 
     def reset_peaks(self) -> None:
         """Begin the watermarks anew, from what is there now."""

@@ -16,6 +16,8 @@ from railfab.sim.replay.tables import Errors, Table
 MOST_SLOTS = 1 << 26
 """Most entries of the table of arrivals, which is larger the more the delays differ."""
 MOST_PACKETS = (1 << 31) - 1
+MOST_ROUTES = 1 << 28
+"""Most pairs of a switch and a host."""
 MOST_NAMED = 8
 
 
@@ -23,12 +25,21 @@ def check_links(cables: Sequence[CableRow], table: Table, parameters: Parameters
     if not cables:
         return [RailfabError(str(table.path), "has no links", "Add a line for each cable")]
     return [
+        *_size(table, parameters),
         *_ends(cables, table),
         *_ports(cables, table),
         *_hosts(cables, table, parameters),
         *_packet_times(cables, table, parameters),
         *_delays(cables, table, parameters),
     ]
+
+
+def _size(table: Table, parameters: Parameters) -> Iterator[RailfabError]:
+    switches = len(parameters.switches)
+    hosts = parameters.nodes - switches
+    if switches * hosts > MOST_ROUTES:
+        problem = f"{switches:,} switches with routes to {hosts:,} hosts are too many"
+        yield RailfabError(str(table.path.with_name("scenario.json")), problem, "Give fewer nodes")
 
 
 def _ends(cables: Sequence[CableRow], table: Table) -> Iterator[RailfabError]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
+from railfab.sim.kernel.records import MAX_HOPS
 from railfab.sim.network import Bools, Ints, Routing
 
 UNREACHABLE = -1
@@ -18,23 +20,20 @@ def shortest_paths(near: Ints, far: Ints, is_switch: Bools) -> Routing:
     hosts, switches = np.flatnonzero(~is_switch), np.flatnonzero(is_switch)
     destination, row = np.full(nodes, -1), np.full(nodes, -1)
     destination[hosts], row[switches] = np.arange(len(hosts)), np.arange(len(switches))
-    group = np.full((len(switches), len(hosts)), -1)
-    links = np.argsort(far, kind="stable")
+    links = np.lexsort((far, near))
     between = links[is_switch[near[links]] & is_switch[far[links]]]
     down = links[is_switch[near[links]] & ~is_switch[far[links]]]
-    distance = switch_distances(row[near[between]], row[far[between]], len(switches))
-    hosts_of = [destination[far[down[near[down] == switch]]] for switch in switches]
+    targets, target_of = np.unique(near[down], return_inverse=True)
+    distance = switch_distances(row[near[between]], row[far[between]], row[targets], len(switches))
+    group = np.full((len(switches), len(hosts)), -1, np.int32)
     lists: list[Ints] = []
-    for s, switch in enumerate(switches):
-        out = between[near[between] == switch]
-        reaches = distance[row[far[out]]] == distance[s] - 1
-        reaches &= distance[s] > 0
-        number = _numbered(reaches, out, lists)
-        for t, columns in enumerate(hosts_of):
-            group[s, columns] = number[t]
-    for link in down:
-        group[row[near[link]], destination[far[link]]] = len(lists)
-        lists.append(np.array([link]))
+    places = (np.searchsorted(near[between], switches, side) for side in ("left", "right"))
+    for s, (first, last) in enumerate(zip(*places, strict=True)):
+        out = between[first:last]
+        reaches = (distance[row[far[out]]] == distance[s] - 1) & (distance[s] > 0)
+        group[s, destination[far[down]]] = _numbered(reaches, out, lists)[target_of]
+    group[row[near[down]], destination[far[down]]] = len(lists) + np.arange(len(down))
+    lists += [down[place : place + 1] for place in range(len(down))]
     begin = np.concatenate([[0], np.cumsum([len(one) for one in lists], dtype=np.int64)])
     members = np.concatenate([np.zeros(0, np.int64), *lists])
     return Routing(destination=destination, row=row, group=group, begin=begin, members=members)
@@ -51,15 +50,25 @@ def _numbered(reaches: Bools, out: Ints, lists: list[Ints]) -> Ints:
     return numbers[which.ravel()]
 
 
-def switch_distances(near: Ints, far: Ints, count: int) -> Ints:
-    """Number of links from switch to switch; (from, to), -1 where there is no way."""
-    adjacent = np.zeros((count, count), np.float32)
-    adjacent[near, far] = 1
-    distance = np.full((count, count), UNREACHABLE)
-    frontier = np.eye(count, dtype=bool)
-    hops = 0
-    while frontier.any():
-        distance[frontier] = hops
-        frontier = (frontier.astype(np.float32) @ adjacent > 0) & (distance == UNREACHABLE)
-        hops += 1
+def switch_distances(near: Ints, far: Ints, targets: Ints, count: int) -> NDArray[np.int8]:
+    """Number of links from switches to some of them; (switch, target), -1 where it is more than a packet may cross.
+
+    The targets that are so many links away are bits of each switch, which its neighbours have had one link before.
+    """
+    distance = np.full((count, len(targets)), UNREACHABLE, np.int8)
+    order = np.argsort(near, kind="stable")
+    switches, begins = np.unique(near[order], return_index=True)
+    found = np.zeros((count, len(targets)), bool)
+    found[targets, np.arange(len(targets))] = True
+    frontier = np.packbits(found, axis=1)
+    seen = np.zeros_like(frontier)
+    for hops in range(MAX_HOPS):
+        distance[np.unpackbits(frontier, axis=1, count=len(targets)).astype(bool)] = hops
+        seen |= frontier
+        following = np.zeros_like(frontier)
+        if len(switches):
+            following[switches] = np.bitwise_or.reduceat(frontier[far[order]], begins, axis=0)
+        frontier = following & ~seen
+        if not frontier.any():
+            break
     return distance

@@ -19,6 +19,9 @@ FIRST_SLICE_NS = 20_000.0
 MOST_PAUSES = 1 << 12 if WHY_INTERPRETED else 1 << 17
 """Pause frames that a saved run has; interpreted, the log costs time whenever the engine runs."""
 MOST_NAMED = 8
+LASTING_SHARE, LASTING_WINDOWS = 0.1, 1000
+"""Where other flows still send, a cycle of paused ports is a deadlock if it lasts for this share of the run, and for so
+many windows of the engine."""
 
 Progress = Callable[[float, float], None]
 """Receives the share of payload that has arrived, and the simulated time [ns]."""
@@ -53,7 +56,7 @@ def run(scenario: Scenario, *, seed: int, record: bool = False, progress: Progre
     if sampler is not None:
         sampler.finish()
     flows = engine.flows()
-    stuck = "" if (flows.state == DONE).all() else _stuck(scenario, engine, cycle)
+    stuck = "" if (flows.state == DONE).all() else _stuck(scenario, engine, cycle or _lasting_deadlock(engine))
     result = SeedResult.of(seed, flows, engine.counters(), scenario.network)
     return Run(scenario, engine, result, stuck, sampler.samples() if sampler else None)
 
@@ -73,6 +76,10 @@ def _advance(engine: Engine, stop_ns: float, sampler: Sampler | None, progress: 
         before = moved
         span *= 2.0 if perf_counter() - began < SLICE_S else 0.5
     return ()
+
+
+def _lasting_deadlock(engine: Engine) -> tuple[int, ...]:
+    return engine.deadlock(max(LASTING_SHARE * engine.now_ns, LASTING_WINDOWS * engine.window_ns))
 
 
 def _slice(engine: Engine, until_ns: float, sampler: Sampler | None) -> bool:
