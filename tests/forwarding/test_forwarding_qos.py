@@ -21,7 +21,7 @@ from tests.forwarding.fabrics import (
     with_thresholds,
 )
 
-from railfab.device import ClassThresholds, DeviceModel, EcnRamp, Qos, TrafficClass
+from railfab.device import ClassPriority, ClassThresholds, DeviceModel, EcnRamp, Qos, TrafficClass
 from railfab.forwarding import ForwardingState
 from railfab.sim import QUEUES, Framing
 from railfab.topology import switch_model
@@ -197,6 +197,19 @@ def test_a_pause_stops_the_queue_that_obeys_its_priority_even_if_that_is_the_wro
     assert silent.pause_queue[up, ROCE] == ROCE
     assert not silent.pfc_sent[up ^ 1].any()
     assert np.isfinite(silent.limit_bytes[up, ROCE])
+
+
+def test_a_port_may_have_other_priorities_than_the_switch() -> None:
+    own = (ClassPriority(traffic_class="roce", pfc_priority=5, obeyed_priority=4),)
+    leaf = with_ports(
+        model(LEAF), lambda port: replace(port, pfc=(4, 5), priorities=own) if port.interface == UPLINK else port
+    )
+    network = converged(leaf).network
+    up, other = (link(converged(), LEAF, port) for port in (UPLINK, "ethernet-1/31"))
+    assert (network.pause_queue[up, ROCE], network.pause_queue[up, 4]) == (-1, ROCE)
+    assert network.pfc_sent[up ^ 1].nonzero()[0].tolist() == [5]
+    assert network.priority_of[up ^ 1, 0] == 5
+    assert (network.pause_queue[other, ROCE], network.priority_of[other ^ 1, 0]) == (ROCE, ROCE)
 
 
 def test_each_class_is_marked_by_its_own_ramp_where_the_port_marks_it() -> None:

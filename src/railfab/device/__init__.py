@@ -34,6 +34,7 @@ from railfab.device.order import in_order
 from railfab.device.plan import plan
 from railfab.device.qos import (
     Classifier,
+    ClassPriority,
     ClassThresholds,
     EcnRamp,
     PfcWatchdog,
@@ -88,6 +89,7 @@ __all__ = [
     "BgpTimers",
     "BreakoutPort",
     "Change",
+    "ClassPriority",
     "ClassThresholds",
     "Classifier",
     "DeviceModel",

@@ -9,7 +9,7 @@ from functools import cached_property
 from railfab.device.diff import value_text
 from railfab.device.interfaces import Interface, Lag, Loopback, Port
 from railfab.device.model import DeviceModel, interfaces_of_peers
-from railfab.device.qos import ClassThresholds, PortQos, Qos, TrafficClass
+from railfab.device.qos import ClassPriority, ClassThresholds, PortQos, Qos, TrafficClass
 from railfab.device.routing import BgpNeighbor, Remote
 from railfab.findings import Code, DifferenceCode, Finding, error, warning
 from railfab.topology import TIERS, Link, Node, Topology
@@ -128,11 +128,19 @@ def _switch_mistakes(switch: ConfiguredSwitch) -> Iterator[Finding]:
         if isinstance(interface, Loopback) and not interface.addresses:
             where = f"{model.name} {interface.name}"
             yield error(DifferenceCode.LOOPBACK_WITHOUT_ADDRESS, where, "has no address", "Deploy the intent")
-    for found in model.qos.classes if model.qos else ():
-        if found.pfc_priority != found.obeyed_priority:
-            where, sent, obeyed = f"{model.name} class {found.name}", found.pfc_priority, found.obeyed_priority
-            problem = f"sends pause frames of {_priority(sent)} and obeys those of {_priority(obeyed)}"
-            yield error(DifferenceCode.PFC_PRIORITY_MISMATCH, where, problem, "Configure the same priority for both")
+    if model.qos is not None:
+        for found in model.qos.classes:
+            yield from _other_priority(f"{model.name} class {found.name}", found)
+        for port in model.qos.ports:
+            for own in port.priorities:
+                yield from _other_priority(f"{model.name} {port.interface} class {own.traffic_class}", own)
+
+
+def _other_priority(where: str, found: TrafficClass | ClassPriority) -> Iterator[Finding]:
+    sent, obeyed = found.pfc_priority, found.obeyed_priority
+    if sent != obeyed:
+        problem = f"sends pause frames of {_priority(sent)} and obeys those of {_priority(obeyed)}"
+        yield error(DifferenceCode.PFC_PRIORITY_MISMATCH, where, problem, "Configure the same priority for both")
 
 
 def _priority(priority: int | None) -> str:

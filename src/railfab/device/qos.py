@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
@@ -84,12 +84,22 @@ class PortProfile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ClassPriority:
+    """The priorities of a class on one port, as `TrafficClass` has them for the switch."""
+
+    traffic_class: str
+    pfc_priority: int | None
+    obeyed_priority: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PortQos:
     """QoS of one port, or of a LAG for all its members.
 
     profile: name of its PortProfile; None is the platform's default. classifier: name of its Classifier; without one,
     all packets belong to the default class. pfc: priorities with PFC, ascending. ecn: names of the classes that are
-    marked here, in the order of the classes.
+    marked here, in the order of the classes. priorities: of the classes whose pause frames have another priority here
+    than on the switch, in the order of the classes; a mistake.
     """
 
     interface: str
@@ -97,6 +107,7 @@ class PortQos:
     classifier: str | None = None
     pfc: tuple[int, ...] = ()
     ecn: tuple[str, ...] = ()
+    priorities: tuple[ClassPriority, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +137,16 @@ class Qos:
     def traffic_class(self, name: str) -> TrafficClass:
         """The class of that name. Raises StopIteration."""
         return next(found for found in self.classes if found.name == name)
+
+    def classes_on(self, port: PortQos) -> tuple[TrafficClass, ...]:
+        """The classes with the priorities that their pause frames have on a port."""
+        own = {found.traffic_class: found for found in port.priorities}
+        return tuple(
+            replace(found, pfc_priority=other.pfc_priority, obeyed_priority=other.obeyed_priority)
+            if (other := own.get(found.name))
+            else found
+            for found in self.classes
+        )
 
     def profile(self, name: str) -> PortProfile | None:
         return next((found for found in self.profiles if found.name == name), None)

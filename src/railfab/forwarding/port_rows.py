@@ -131,7 +131,7 @@ def port_rows(
             if place not in numbers:
                 numbers[place] = (
                     before.egress_rows.number(_egress_row(effects[name], port)),
-                    before.ingress_rows.number(_ingress_row(effects[name], port, dscps)),
+                    before.ingress_rows.number(_ingress_row(port, dscps)),
                 )
             egress[link], ingress[link ^ 1] = numbers[place]
     pairs = ((egress, before.egress), (ingress, before.ingress), (rate_gbps, before.rate_gbps), (up, before.up))
@@ -159,6 +159,7 @@ def _egress_row(switch: SwitchEffect, port: PortEffect) -> Row:
     for found in switch.classes:
         strict[found.queue] = found.scheduling is Scheduling.STRICT
         weight[found.queue] = found.weight or 1
+    for found in port.own:
         if switch.watchdog and found.obeyed_priority in port.pfc:
             detect[found.queue] = switch.watchdog.detect_ms * NS_PER_MS
             restore[found.queue] = switch.watchdog.recover_ms * NS_PER_MS
@@ -167,12 +168,12 @@ def _egress_row(switch: SwitchEffect, port: PortEffect) -> Row:
         kmin[queue], kmax[queue], pmax[queue] = effect.kmin_bytes, effect.kmax_bytes, effect.pmax
         limit[queue], share[queue] = effect.limit_bytes, effect.limit_share
     for priority in range(QUEUES):
-        queue_of = switch.paused_queue(port, priority)
+        queue_of = port.paused_queue(priority)
         pause_queue[priority] = -1 if queue_of is None else queue_of
     return row
 
 
-def _ingress_row(switch: SwitchEffect, port: PortEffect, dscps: tuple[int, ...]) -> Row:
+def _ingress_row(port: PortEffect, dscps: tuple[int, ...]) -> Row:
     """The class of packets, and their buffer; without PFC it drops where it would send a pause frame."""
     row = _filled(_INGRESS_DEFAULTS)
     sent, xoff, share, _, headroom, queue_of, priority_of = row
@@ -182,7 +183,7 @@ def _ingress_row(switch: SwitchEffect, port: PortEffect, dscps: tuple[int, ...])
         xoff[priority], share[priority] = effect.xoff_bytes, effect.xoff_share
         headroom[priority] = effect.headroom_bytes
     for number, dscp in enumerate(dscps):
-        found = port.classes.get(dscp, switch.default)
+        found = port.classes.get(dscp, port.default)
         queue_of[number] = found.queue
         priority_of[number] = -1 if found.pfc_priority is None else found.pfc_priority
     return row

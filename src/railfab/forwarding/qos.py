@@ -65,26 +65,34 @@ class PauseEffect:
 class PortEffect:
     """QoS of one port.
 
-    classes: the class of each code point, the others are of the default class. queues: those of its classes.
+    classes: the class of each code point, the others are of the default class. own: all of them, with the priorities
+    that they have here. queues: those of its classes.
     pfc: priorities with PFC, of which pause frames are sent and obeyed. pauses: buffers of the lossless classes.
     """
 
     classes: Mapping[int, TrafficClass] = field(default_factory=dict)
+    default: TrafficClass = DEFAULT_CLASS
+    own: tuple[TrafficClass, ...] = (DEFAULT_CLASS,)
     queues: tuple[QueueEffect, ...] = ()
     pfc: tuple[int, ...] = ()
     pauses: tuple[PauseEffect, ...] = ()
 
+    def paused_queue(self, priority: int) -> int | None:
+        """The queue that a received pause frame of this priority pauses; None when the port ignores it."""
+        if priority not in self.pfc:
+            return None
+        return next((found.queue for found in self.own if found.obeyed_priority == priority), None)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SwitchEffect:
-    """QoS of one switch. default: the class of packets that no classifier names.
+    """QoS of one switch.
 
     plain: QoS of a port that the model's QoS does not name. shared_bytes: the buffer without the headroom pool.
     lossy_bytes: limit of a queue of no class.
     """
 
     classes: tuple[TrafficClass, ...]
-    default: TrafficClass
     watchdog: PfcWatchdog | None
     ports: Mapping[str, PortEffect]
     plain: PortEffect
@@ -97,16 +105,11 @@ class SwitchEffect:
 
     def class_of(self, interface: str, dscp: int) -> TrafficClass:
         """The class of a packet that comes in on this port."""
-        return self.port(interface).classes.get(dscp, self.default)
+        port = self.port(interface)
+        return port.classes.get(dscp, port.default)
 
     def port(self, interface: str) -> PortEffect:
         return self.ports.get(interface, self.plain)
-
-    def paused_queue(self, port: PortEffect, priority: int) -> int | None:
-        """The queue that a received pause frame of this priority pauses; None when the port ignores it."""
-        if priority not in port.pfc:
-            return None
-        return next((found.queue for found in self.classes if found.obeyed_priority == priority), None)
 
 
 def switch_effect(model: DeviceModel | None, buffer_bytes: float) -> SwitchEffect:
@@ -115,7 +118,6 @@ def switch_effect(model: DeviceModel | None, buffer_bytes: float) -> SwitchEffec
         plain = PortEffect(queues=(QueueEffect(queue=DEFAULT_CLASS.queue, limit_bytes=LOSSY_SHARE * buffer_bytes),))
         return SwitchEffect(
             classes=(DEFAULT_CLASS,),
-            default=DEFAULT_CLASS,
             watchdog=None,
             ports={},
             plain=plain,
@@ -128,7 +130,6 @@ def switch_effect(model: DeviceModel | None, buffer_bytes: float) -> SwitchEffec
     effects = {settings: chip.port(port) for settings, port in distinct.items()}
     return SwitchEffect(
         classes=qos.classes,
-        default=chip.default,
         watchdog=qos.watchdog,
         ports={port.interface: effects[_settings(port)] for port in qos.ports},
         plain=chip.port(PortQos(interface="")),
@@ -139,7 +140,7 @@ def switch_effect(model: DeviceModel | None, buffer_bytes: float) -> SwitchEffec
 
 def _settings(port: PortQos) -> tuple[object, ...]:
     """The settings that the effect of a port depends on; most ports of a switch have the same."""
-    return port.profile, port.classifier, port.pfc, port.ecn
+    return port.profile, port.classifier, port.pfc, port.ecn, port.priorities
 
 
 def _of_chip(found: TrafficClass) -> TrafficClass:
@@ -170,11 +171,16 @@ class _Chip:
         return next((found for found in self.qos.classes if found.name == name), None)
 
     def port(self, port: PortQos) -> PortEffect:
+        if port.priorities:
+            own = tuple(map(_of_chip, self.qos.classes_on(port)))
+            return replace(self, qos=replace(self.qos, classes=own)).port(replace(port, priorities=()))
         qos, profile = self.qos, self.qos.profile(port.profile) if port.profile else None
         classifier = qos.classifier(port.classifier) if port.classifier else None
         classes = {point: self._class(name) or self.default for point, name in (classifier.dscp if classifier else ())}
         return PortEffect(
             classes=classes,
+            default=self.default,
+            own=qos.classes,
             queues=tuple(self._queue(found, port, profile) for found in qos.classes),
             pfc=port.pfc,
             pauses=tuple(self._pause(found, profile) for found in qos.lossless()),

@@ -111,8 +111,11 @@ def _shares_a_priority(qos: Qos) -> bool:
 
 def _has_pfc_without_class(qos: Qos) -> bool:
     """Whether a port has PFC of a priority that no class sends or obeys."""
-    known = {priority for found in qos.classes for priority in (found.pfc_priority, found.obeyed_priority)}
-    return any({*port.pfc} - known for port in qos.ports)
+
+    def known(port: PortQos) -> set[int | None]:
+        return {one for found in qos.classes_on(port) for one in (found.pfc_priority, found.obeyed_priority)}
+
+    return any({*port.pfc} - known(port) for port in qos.ports)
 
 
 def _has_member_qos(model: DeviceModel) -> bool:
@@ -297,6 +300,9 @@ FEATURES: Mapping[str, Feature] = {
     "several_lossless_classes": Feature("several lossless classes", _qos(lambda qos: len(qos.lossless()) > 1)),
     "shared_priority": Feature("several classes with one PFC priority", _qos(_shares_a_priority)),
     "pfc_without_class": Feature("PFC of a priority that no class has", _qos(_has_pfc_without_class)),
+    "pfc_per_port": Feature(
+        "pause frames of a class with another priority on one port", _any_qos_port(lambda port: bool(port.priorities))
+    ),
     "several_classifiers": Feature("several DSCP maps", _qos(lambda qos: len(qos.classifiers) > 1)),
     "lag_member_qos": Feature("QoS of a member of a LAG", _has_member_qos),
     "queue_rate": Feature(

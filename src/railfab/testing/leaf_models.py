@@ -20,6 +20,7 @@ from railfab.device import (
     BgpTimers,
     BreakoutPort,
     Classifier,
+    ClassPriority,
     ClassThresholds,
     DeviceModel,
     EcnRamp,
@@ -266,6 +267,12 @@ ADDED: Mapping[str, Change] = {
     "several_lossless_classes": _qos(classes=(DEFAULT, ROCE, LOSSLESS_TOO)),
     "shared_priority": _qos(classes=(DEFAULT, ROCE, replace(LOSSLESS_TOO, obeyed_priority=3))),
     "pfc_without_class": _qos(port={"pfc": (5,)}),
+    "pfc_per_port": _qos(
+        port={
+            "pfc": (3, 4),
+            "priorities": (ClassPriority(traffic_class="roce", pfc_priority=3, obeyed_priority=4),),
+        }
+    ),
     "several_classifiers": _qos(classifiers=(TRUST, replace(TRUST, name="hosts"))),
     "lag_member_qos": _with_member_qos,
     "queue_rate": _qos(classes=(DEFAULT, replace(ROCE, rate_percent=50))),

@@ -236,7 +236,11 @@ def _headroom_families(
     """Headroom of each lossless class."""
     classes = effect.lossless
     labels = tuple({"interface": port.name, "priority_group": f"pfc-{cls.name}"} for port in ports for cls in classes)
-    into = np.array([(link ^ 1) * QUEUES + (cls.pfc_priority or 0) for link in links for cls in classes], np.int64)
+    places = []
+    for port, link in zip(ports, links, strict=True):
+        priorities = {found.name: found.pfc_priority for found in effect.port(port.name).own}
+        places += [(link ^ 1) * QUEUES + (priorities.get(cls.name) or 0) for cls in classes]
+    into = np.array(places, np.int64)
     return _each(_HEADROOM, labels, into) if classes else iter(())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -103,6 +104,13 @@ def another_priority_obeyed(configuration: Json) -> None:
 def another_priority(configuration: Json) -> None:
     obeyed_pause_frames(configuration)["pfc-pause-frame-priority"] = 4
     sent_pause_frames(configuration)["pfc-pause-frame-priority"] = 4
+
+
+def another_mapping_of_a_port(configuration: Json) -> None:
+    other = {**copy.deepcopy(mapping(configuration)), "name": "other"}
+    other["received-pfc-pause-frames"]["queue"][0]["pfc-pause-frame-priority"] = 4
+    qos(configuration)["pfc-mapping-profile"].append(other)
+    binding(configuration, "ethernet-1/10")["pfc"]["pfc-mapping-profile"] = "other"
 
 
 def pause_frames_ignored(configuration: Json) -> None:
@@ -382,6 +390,15 @@ MISTAKES: tuple[Mistake, ...] = (
             "qos.ports[ethernet-1/10].pfc: 3 -> 4",
         ],
         ["set / qos queues pfc-queue pfc-roce queue-index 3"],
+    ),
+    (
+        another_mapping_of_a_port,
+        [
+            "qos.ports[ethernet-1/10].pfc: 3 -> 3, 4",
+            "qos.ports[ethernet-1/10].priorities[roce]: not set -> "
+            "traffic_class roce, pfc_priority 3, obeyed_priority 4",
+        ],
+        None,
     ),
     (
         pause_frames_ignored,

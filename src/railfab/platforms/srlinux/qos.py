@@ -69,7 +69,7 @@ def render_qos(qos: Qos, units: Units) -> Json:
         "queues": _queues(qos),
         "forwarding-classes": {"forwarding-class": list(_forwarding_classes(qos))},
         "scheduler-policies": {"scheduler-policy": [{"name": NAME, "scheduler": _schedulers(qos)}]},
-        "pfc-mapping-profile": [_pfc_mapping(name, priorities, qos) for name, priorities in pfc_mappings(qos).items()],
+        "pfc-mapping-profile": [_pfc_mapping(name, port, qos) for name, port in pfc_mappings(qos).items()],
         "interfaces": {"interface": ports},
         "linecard": [{"slot": LINECARD, "forwarding-complex": [_headroom_pool(qos)]}],
     }
@@ -186,14 +186,15 @@ def _pfc_buffers(cls: TrafficClass, thresholds: ClassThresholds | None) -> Json 
     return {"pfc-queue-name": pfc_queue(cls.name)} | stated if stated else None
 
 
-def pfc_mappings(qos: Qos) -> dict[str, tuple[int, ...]]:
-    """Name of each PFC mapping profile, and the priorities that a port with it has PFC for.
+def pfc_mappings(qos: Qos) -> dict[str, PortQos]:
+    """Name of each PFC mapping profile, and a port that uses it.
 
-    `fabric` has all priorities; ports with fewer share a profile that is named after theirs.
+    `fabric` has all priorities; ports with fewer share a profile that is named after theirs, and a port with other
+    priorities than the switch has its own.
     """
     every = pfc_priorities(qos.classes)
-    found = {NAME: every}
-    return found | {mapping_name(port.pfc, every): port.pfc for port in qos.ports if port.pfc}
+    found = {NAME: PortQos(interface="", pfc=every)}
+    return found | {mapping_name(port, every): port for port in qos.ports if port.pfc}
 
 
 def pfc_priorities(classes: Iterable[TrafficClass]) -> tuple[int, ...]:
@@ -202,15 +203,18 @@ def pfc_priorities(classes: Iterable[TrafficClass]) -> tuple[int, ...]:
     return tuple(sorted(priority for priority in found if priority is not None))
 
 
-def mapping_name(priorities: tuple[int, ...], every: tuple[int, ...]) -> str:
-    """Name of the PFC mapping profile for these priorities."""
-    return NAME if priorities == every else "-".join((NAME, *map(str, priorities)))
+def mapping_name(port: PortQos, every: tuple[int, ...]) -> str:
+    """Name of the PFC mapping profile of a port."""
+    if port.priorities:
+        return f"{NAME}-{port.interface}"
+    return NAME if port.pfc == every else "-".join((NAME, *map(str, port.pfc)))
 
 
-def _pfc_mapping(name: str, priorities: tuple[int, ...], qos: Qos) -> Json:
+def _pfc_mapping(name: str, port: PortQos, qos: Qos) -> Json:
     """Maps each lossless class to its PFC queue, and each priority to the queue that its pause frames stop."""
     frames: Json = {}
-    obeying = [cls for cls in qos.classes if cls.obeyed_priority in priorities]
+    classes = qos.classes_on(port)
+    obeying = [cls for cls in classes if cls.obeyed_priority in port.pfc]
     if obeying:
         frames["queue"] = [
             {"queue-name": cls.name, "pfc-pause-frame-priority": cls.obeyed_priority, "enable-pfc": True}
@@ -219,7 +223,7 @@ def _pfc_mapping(name: str, priorities: tuple[int, ...], qos: Qos) -> Json:
     if qos.watchdog is not None:
         timers = {"detection-timer": qos.watchdog.detect_ms, "recovery-timer": qos.watchdog.recover_ms}
         frames["deadlock"] = {"enable": True, **timers}
-    sending = [cls for cls in qos.classes if cls.pfc_priority in priorities]
+    sending = [cls for cls in classes if cls.pfc_priority in port.pfc]
     tree: Json = {"name": name}
     if sending:
         tree["received-traffic"] = {"unicast-mapping": {"pfc-queue": [_pfc_source(cls) for cls in sending]}}
@@ -248,7 +252,7 @@ def _port(port: PortQos, qos: Qos, marked: Marked, units: Sequence[int]) -> list
     }
     if port.pfc:
         every = pfc_priorities(qos.classes)
-        entry["pfc"] = {"pfc-mapping-profile": mapping_name(port.pfc, every), "pfc-enable": True}
+        entry["pfc"] = {"pfc-mapping-profile": mapping_name(port, every), "pfc-enable": True}
     if port.profile is not None:
         output["buffer-allocation-profile"] = port.profile
         if port.pfc:

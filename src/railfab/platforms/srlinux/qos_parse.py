@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from railfab.device import (
     Classifier,
+    ClassPriority,
     ClassThresholds,
     PfcWatchdog,
     PortProfile,
@@ -182,7 +183,8 @@ class _Reader:
                 interface=name,
                 profile=use.name(qos),
                 classifier=known_name(unit.at("input", "classifiers"), "dscp-policy", self._classifiers),
-                pfc=self._pfc(entry.child("pfc")),
+                pfc=(pfc := self._pfc(entry.child("pfc"))),
+                priorities=tuple(self._priorities(entry.child("pfc"), pfc, qos)),
                 ecn=self._profiles.marked(use) if with_ecn else (),
             )
 
@@ -190,6 +192,17 @@ class _Reader:
         mapping = known_name(node, "pfc-mapping-profile", self._mappings)
         enabled = node.flag("pfc-enable", default=False)
         return self._mappings[mapping].priorities if mapping is not None and enabled else ()
+
+    def _priorities(self, node: ConfigNode, pfc: tuple[int, ...], qos: Qos) -> Iterator[ClassPriority]:
+        """The classes to which the mapping profile of a port gives other priorities than the switch has."""
+        mapping = self._mappings.get(node.text("pfc-mapping-profile") or "")
+        if mapping is None or not pfc:
+            return
+        for found in qos.classes:
+            sent, obeyed = mapping.sent.get(found.name), mapping.obeyed.get(self._queue_of[found.name] or "")
+            usual = (found.pfc_priority, found.obeyed_priority)
+            if (sent, obeyed) != tuple(priority if priority in pfc else None for priority in usual):
+                yield ClassPriority(traffic_class=found.name, pfc_priority=sent, obeyed_priority=obeyed)
 
 
 def _by_port(bindings: Mapping[str, ConfigNode]) -> dict[str, list[ConfigNode]]:
