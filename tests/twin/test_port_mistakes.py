@@ -221,9 +221,10 @@ def test_the_leaves_that_collectors_ask_for_exist(ends: Ends) -> None:
     assert (module["form-factor"], module["vendor"], len(module["channel"])) == ("QSFPDD", "NOKIA", 4)
     assert 20 < module["temperature"]["latest-value"] < 75
     assert -5 < float(module["channel"][0]["input-power"]["latest-value"]) < 5
-    control = ends.leaf.values("/platform/control[slot=A]")["/platform/control[slot=A]"]
-    assert 0 < control["cpu"][0]["total"]["instant"] < 100
-    assert int(control["memory"]["free"]) < int(control["memory"]["physical"])
+    board = "/platform/control[slot=A]"
+    assert 0 < int(ends.leaf.value(f"{board}/cpu[index=all]/total/instant")) < 100
+    free, whole = (int(ends.leaf.value(f"{board}/memory/{leaf}")) for leaf in ("free", "physical"))
+    assert 0 < free < whole
     assert ends.leaf.value("/platform/chassis/type") == "7220 IXR-D5"
     assert ends.leaf.value("/system/information/version").startswith("v")
     routes = ends.leaf.values("/network-instance[name=default]/route-table/ipv4-unicast/statistics/*")

@@ -291,7 +291,8 @@ class LiveFabric:
             self._recable(before, after, now_s)
             return
         transitions = self._transitions.counted(before, after, now_s)
-        ports, rates, flaps = port_arrays(after, before, self._ports), steady_rates(after), Flaps(after)
+        ports, flaps = port_arrays(after, before, self._ports), Flaps(after)
+        rates = steady_rates(after, before, self._steady.rates)
         with self._simulation.held():
             self._state, self._ports, self._transitions, self._flaps = after, ports, transitions, flaps
             self._neighbors = self._neighbors.after(before, after, self._clock_ns)

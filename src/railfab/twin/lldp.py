@@ -15,6 +15,7 @@ from typing import NamedTuple
 from railfab.device import Lldp
 from railfab.forwarding import ForwardingState
 from railfab.topology import PortKey
+from railfab.twin.steady import changed_nodes
 from railfab.units import NS_PER_S
 
 
@@ -41,9 +42,13 @@ class Neighbor(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Neighbors:
-    """The neighbours of all ports, by switch, then port. Immutable. next_ns: when the first of them is forgotten."""
+    """The neighbours of all ports, by switch, then port. Immutable.
+
+    aging: the ports with a neighbour that has fallen silent. next_ns: when the first of these is forgotten.
+    """
 
     ports: Mapping[str, Mapping[str, tuple[Neighbor, ...]]] = field(default_factory=dict)
+    aging: frozenset[PortKey] = frozenset()
     next_ns: float = math.inf
 
     def of(self, device: str) -> Mapping[str, tuple[Neighbor, ...]]:
@@ -51,41 +56,43 @@ class Neighbors:
 
     def after(self, before: ForwardingState | None, state: ForwardingState, now_ns: int) -> Neighbors:
         """The neighbours in another state of the fabric."""
-        ports = dict(self.ports)
+        fresh = {}
         for device in _concerned(before, state):
-            found = {}
-            for interface in state.ports[device]:
-                held = ports.get(device, {}).get(interface, ())
-                if heard := tuple(_heard(state, (device, interface), held, now_ns)):
-                    found[interface] = heard
-            if found != ports.get(device, {}):
-                ports[device] = found
-        return _timed(ports)
+            held = self.of(device)
+            heard = {
+                name: tuple(_heard(state, (device, name), held.get(name, ()), now_ns)) for name in state.ports[device]
+            }
+            fresh[device] = {name: neighbors for name, neighbors in heard.items() if neighbors}
+        return self._with(fresh)
 
     def at(self, now_ns: int) -> Neighbors:
         """The neighbours that are not forgotten at this time; the same object when none is."""
         if now_ns < self.next_ns:
             return self
-        ports = dict(self.ports)
-        for device, held in self.ports.items():
-            if any(_is_over(neighbor, now_ns) for heard in held.values() for neighbor in heard):
-                left = {
-                    name: tuple(neighbor for neighbor in heard if not _is_over(neighbor, now_ns))
-                    for name, heard in held.items()
-                }
-                ports[device] = {name: heard for name, heard in left.items() if heard}
-        return _timed(ports)
+        fresh = {}
+        for device in {device for device, _ in self.aging}:
+            left = {
+                name: tuple(found for found in held if not _is_over(found, now_ns))
+                for name, held in self.of(device).items()
+            }
+            fresh[device] = {name: neighbors for name, neighbors in left.items() if neighbors}
+        return self._with(fresh)
 
-
-def _timed(ports: Mapping[str, Mapping[str, tuple[Neighbor, ...]]]) -> Neighbors:
-    ends = (
-        neighbor.until_ns
-        for held in ports.values()
-        for heard in held.values()
-        for neighbor in heard
-        if neighbor.until_ns is not None
-    )
-    return Neighbors(ports, min(ends, default=math.inf))
+    def _with(self, fresh: Mapping[str, Mapping[str, tuple[Neighbor, ...]]]) -> Neighbors:
+        """With the neighbours of these switches in place of theirs; where nothing differs, the same object."""
+        changed = {device: held for device, held in fresh.items() if held != self.of(device)}
+        if not changed:
+            return self
+        ports = {**self.ports, **changed}
+        aging = {key for key in self.aging if key[0] not in changed}
+        aging |= {
+            (device, name)
+            for device, held in changed.items()
+            for name, heard in held.items()
+            if any(neighbor.until_ns is not None for neighbor in heard)
+        }
+        ends = (found.until_ns for device, name in aging for found in ports[device][name] if found.until_ns is not None)
+        return Neighbors(ports, frozenset(aging), min(ends, default=math.inf))
 
 
 def _is_over(neighbor: Neighbor, now_ns: int) -> bool:
@@ -94,17 +101,9 @@ def _is_over(neighbor: Neighbor, now_ns: int) -> bool:
 
 def _concerned(before: ForwardingState | None, state: ForwardingState) -> Iterator[str]:
     """Switches whose own configuration, ports or cabled peers are others than before."""
-    changed = {
-        name
-        for name in state.ports
-        if before is None
-        or state.links is not before.links
-        or state.ports[name] is not before.ports.get(name)
-        or state.configs.get(name) is not before.configs.get(name)
-    }
-    for name in state.links.switches:
-        if name in changed or any(state.links.far_key(link)[0] in changed for link in state.links.links_of[name]):
-            yield name
+    links, changed = state.links, changed_nodes(before, state)
+    peers = (links.far_key(link)[0] for name in changed for link in links.links_of[name])
+    return (name for name in dict.fromkeys((*changed, *peers)) if name in links.switches)
 
 
 def _heard(state: ForwardingState, port: PortKey, held: tuple[Neighbor, ...], now_ns: int) -> Iterator[Neighbor]:

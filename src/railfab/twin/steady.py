@@ -47,24 +47,50 @@ class SteadyCounters:
         return {name: held + self.rates[name] * seconds for name, held in self.base.items()}
 
 
-def steady_rates(state: ForwardingState) -> dict[str, Values]:
+def changed_nodes(before: ForwardingState | None, state: ForwardingState) -> tuple[str, ...]:
+    """Nodes whose ports or configuration are others than before; all of them on other links."""
+    if before is None or before.links is not state.links:
+        return tuple(state.ports)
+    ports, configs = before.ports, before.configs
+    return tuple(
+        name
+        for name, held in state.ports.items()
+        if held is not ports.get(name) or state.configs.get(name) is not configs.get(name)
+    )
+
+
+def steady_rates(
+    state: ForwardingState, before: ForwardingState | None = None, held: Mapping[str, Values] | None = None
+) -> dict[str, Values]:
     """Per second: `multicast`, frames of LLDP and router advertisements that leave a port by a link, and
-    `fec_uncorrected`, codewords that the far end of a link cannot correct; `broadcast` and `out_errors` stay at 0."""
-    links = len(state.links.near)
-    multicast, uncorrected = np.zeros(links), np.zeros(links)
-    for name, config in state.configs.items():
-        for interface, port in state.ports[name].items():
-            if not port.oper_up:
-                continue
-            link, held = state.links.egress[name, interface], config.interfaces.get(interface)
-            multicast[link] = config.model.lldp.runs_on(interface) / config.model.lldp.hello_s
-            if held is not None and held.unnumbered and held.network_instance is not None:
-                multicast[link] += 1 / ADVERTISEMENT_S
+    `fec_uncorrected`, codewords that the far end of a link cannot correct; `broadcast` and `out_errors` stay at 0.
+
+    held: the rates of the state `before`, to begin from.
+    """
+    none = np.zeros(len(state.links.near))
+    known = held is not None and before is not None and before.links is state.links
+    multicast = held["multicast"].copy() if known and held is not None else none.copy()
+    for name in changed_nodes(before if known else None, state):
+        for interface in state.ports[name]:
+            multicast[state.links.egress[name, interface]] = _multicast_rate(state, name, interface)
+    sent = {"multicast": multicast, "broadcast": none, "out_errors": none}
+    return {**sent, "in_multicast": multicast, "in_broadcast": none, "fec_uncorrected": _uncorrected_rates(state)}
+
+
+def _multicast_rate(state: ForwardingState, name: str, interface: str) -> float:
+    config = state.configs.get(name)
+    if config is None or not state.ports[name][interface].oper_up:
+        return 0.0
+    lldp, held = config.model.lldp, config.interfaces.get(interface)
+    advertises = held is not None and held.unnumbered and held.network_instance is not None
+    return lldp.runs_on(interface) / max(lldp.hello_s, 1) + advertises / ADVERTISEMENT_S
+
+
+def _uncorrected_rates(state: ForwardingState) -> Values:
+    found = np.zeros(len(state.links.near))
     for key, loss_db in state.dirt.items():
         port = state.port(key)
         if port.oper_up:
             words = codewords_per_s(port.fec, port.rate_gbps) * lost_codewords(port.fec, loss_db)
-            uncorrected[state.links.egress[key] ^ 1] = words
-    none = np.zeros(links)
-    sent = {"multicast": multicast, "broadcast": none, "out_errors": none}
-    return {**sent, "in_multicast": multicast, "in_broadcast": none, "fec_uncorrected": uncorrected}
+            found[state.links.egress[key] ^ 1] = words
+    return found
