@@ -45,9 +45,9 @@ def planned(intent: str = "inventory/fabrics/pod64.yml") -> tuple[Topology, dict
 
 
 def deployed(intent: str = "inventory/fabrics/pod64.yml", **options: Marking) -> LiveFabric:
-    """The fabric with every switch configured as planned."""
+    """The fabric with every switch configured as planned; it converges at once."""
     topology, models = planned(intent)
-    fabric = LiveFabric(topology, started_s=1_700_000_000.0, **options)  # type: ignore[arg-type]
+    fabric = LiveFabric(topology, started_s=1_700_000_000.0, at_once=True, **options)  # type: ignore[arg-type]
     for name, model in models.items():
         fabric.configure(name, model)
     return fabric

@@ -56,7 +56,7 @@ class SlowConvergence:
 
     def __init__(self) -> None:
         self.began, self.ended = threading.Event(), threading.Event()
-        self._converge = live.converge
+        self._converge = live.begin
 
     def __call__(self, *arguments: Any) -> Any:
         if not self.began.is_set():
@@ -90,7 +90,7 @@ def test_switches_answer_and_stream_while_a_set_of_another_one_converges(
         measured()
         idle = measured()
         slow = SlowConvergence()
-        monkeypatch.setattr(live, "converge", slow)
+        monkeypatch.setattr(live, "begin", slow)
         metadata = (("username", "admin"), ("password", twin.credentials.password))
         sets = [leaf.Set.future(described("0"), metadata=metadata)]
         assert slow.began.wait(30)
@@ -108,7 +108,7 @@ def test_sets_that_wait_for_convergence_leave_room_for_other_requests(
     names = list(pod64().models)
     with started(tmp_path) as twin, stub(twin, LEAF) as leaf:
         slow = SlowConvergence()
-        monkeypatch.setattr(live, "converge", slow)
+        monkeypatch.setattr(live, "begin", slow)
         metadata = (("username", "admin"), ("password", twin.credentials.password))
         sets = [leaf.Set.future(described(str(number)), metadata=metadata) for number in range(40)]
         assert slow.began.wait(30)

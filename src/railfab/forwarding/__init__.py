@@ -4,10 +4,13 @@ from railfab.forwarding.converge import FabricChange, converge, unconfigured
 from railfab.forwarding.flows import Blocked, Place, blocked, flow, obstacle, source_port
 from railfab.forwarding.limits import Uncomputed, refuse, uncomputed
 from railfab.forwarding.links import LinkTable
+from railfab.forwarding.pending import NOTHING_PENDING
 from railfab.forwarding.sessions import BgpSession
 from railfab.forwarding.state import TRAFFIC_CLASSES, ForwardingState, Marking
+from railfab.forwarding.timed import begin, settle
 
 __all__ = [
+    "NOTHING_PENDING",
     "TRAFFIC_CLASSES",
     "BgpSession",
     "Blocked",
@@ -17,11 +20,13 @@ __all__ = [
     "Marking",
     "Place",
     "Uncomputed",
+    "begin",
     "blocked",
     "converge",
     "flow",
     "obstacle",
     "refuse",
+    "settle",
     "source_port",
     "uncomputed",
     "unconfigured",

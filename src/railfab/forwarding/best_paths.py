@@ -60,7 +60,7 @@ class BestPaths:
     def mark(self, names: Iterable[str]) -> None:
         """Have all routes of these switches computed."""
         for name in names:
-            self._mark(name, np.ones(self._count, bool))
+            self.mark_columns(name, np.ones(self._count, bool))
 
     def mark_origins(self, differing: Iterable[tuple[int, set[str]]]) -> None:
         """Have these columns of switches that became or ceased to be originators computed."""
@@ -69,7 +69,7 @@ class BestPaths:
             for name in names:
                 columns[name].append(column)
         for name, own in columns.items():
-            self._mark(name, self._only(own))
+            self.mark_columns(name, self._only(own))
 
     def run(self) -> None:
         """Compute until nothing differs."""
@@ -81,20 +81,24 @@ class BestPaths:
         while self._round() and rounds != 0:
             rounds = None if rounds is None else rounds - 1
 
-    def _mark(self, name: str, columns: Columns) -> None:
+    def mark_columns(self, name: str, columns: Columns) -> None:
+        """Have these groups of a switch computed."""
         if columns.any():
             held = self._dirty.get(name)
             self._dirty[name] = columns if held is None else held | columns
 
+    def compute_marked(self) -> dict[str, Columns]:
+        """Compute every switch that is marked; by switch, the groups whose announcements differ."""
+        dirty, self._dirty = self._dirty, {}
+        self.computed.update(dirty)
+        found = {name: self._compute(name, columns) for name, columns in dirty.items()}
+        return {name: differs for name, differs in found.items() if differs is not None}
+
     def _round(self) -> bool:
         """Compute every switch that is marked, and mark the peers of those that differ."""
-        dirty, self._dirty = self._dirty, {}
-        for name, columns in dirty.items():
-            self.computed.add(name)
-            differs = self._compute(name, columns)
-            if differs is not None:
-                for peer in self._draft.peers.get(name, Peers()).devices:
-                    self._mark(peer, differs)
+        for name, differs in self.compute_marked().items():
+            for peer in self._draft.peers.get(name, Peers()).devices:
+                self.mark_columns(peer, differs)
         return bool(self._dirty)
 
     def _restart(self) -> None:

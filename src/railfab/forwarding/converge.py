@@ -74,12 +74,20 @@ def _unconfigured(links: LinkTable, marking: Marking, packet_bytes: int) -> Forw
 
 
 def converge(state: ForwardingState, change: FabricChange) -> ForwardingState:
-    """The state that follows. Computes what the change concerns; the rest is shared with the state before.
+    """The state that follows in the end. Computes what the change concerns; the rest is shared with the state before.
 
-    Never raises for a configuration: of what is not computed, `limits` says the effect.
+    state: one in which nothing is pending. Never raises for a configuration: of what is not computed, `limits` says the
+    effect.
     """
     if change.exchanged is not None:
         state, change = _recabled(state, change, change.exchanged)
+    after, nodes = with_sessions(state, change)
+    inputs = RoutingInputs(after.links, after.configs, after.ports, after.sessions)
+    return replace(after, routes=routes(inputs, nodes, state.routes, state.configs))
+
+
+def with_sessions(state: ForwardingState, change: FabricChange) -> tuple[ForwardingState, set[str]]:
+    """The state that follows but for its routes, and the switches with another configuration, port or session."""
     links, changed = state.links, change.models.keys()
     configs = _configs(state.configs, change.models, state.routes.tables.policies)
     cut = _cut(state, change)
@@ -93,7 +101,7 @@ def converge(state: ForwardingState, change: FabricChange) -> ForwardingState:
     nodes = {node for node, _ in touched if _differs(node, ports, state.ports) or _differs(node, found, state.sessions)}
     nodes = (nodes | changed) - links.hosts
     effects = _effects(links, configs, changed, state.effects)
-    return replace(
+    after = replace(
         state,
         configs=configs,
         cut=cut,
@@ -102,13 +110,13 @@ def converge(state: ForwardingState, change: FabricChange) -> ForwardingState:
         own_ports=own,
         ports=ports,
         sessions=found,
-        routes=routes(RoutingInputs(links, configs, ports, found), nodes, state.routes, state.configs),
         effects=effects,
         balancing=_balancing(configs, changed, state.balancing),
         narrow=_narrow(links, configs, changed, state),
         rows=port_rows(links, ports, effects, state.marking.classes, touched, state.rows),
         slow=_slow(state.slow, change.slow),
     )
+    return after, nodes
 
 
 def _recabled(

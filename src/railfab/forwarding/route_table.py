@@ -41,8 +41,10 @@ class Routes:
 
     connected: per switch, the egress link of each of its own prefixes (None for loopbacks and aggregates).
     rows: row of each switch. cost: of the best route, `UNREACHED` without one. best, hops: the number of its
-    attributes, and of the next-hop group, in `tables`. bandwidth: sum of the link bandwidths of the next hops as
-    they were received, 0 without any. counts: numbers of prefixes by switch, as far as they were asked for.
+    attributes, and of the next-hop group, in `tables`. programmed: the next-hop groups that packets take; those of
+    `hops` once they are in the hardware, and the same array while all are. bandwidth: sum of the link bandwidths of the
+    next hops as they were received, 0 without any. counts: numbers of prefixes by switch, as far as they were asked
+    for.
     """
 
     tables: Tables
@@ -53,6 +55,7 @@ class Routes:
     cost: NDArray[np.int32]
     best: Numbers
     hops: NDArray[np.int32]
+    programmed: NDArray[np.int32]
     bandwidth: NDArray[np.int32]
     counts: dict[str, Mapping[str, SessionCounts]]
 
@@ -65,7 +68,7 @@ class Routes:
                 link = own[prefix]
                 return () if link is None else (link,)
             group = self.groups.numbers.get(prefix)
-            if group is not None and (number := int(self.hops[row, group])) != NO_HOPS:
+            if group is not None and (number := int(self.programmed[row, group])) != NO_HOPS:
                 return self.tables.hops.links[number]
         return ()
 
@@ -74,6 +77,7 @@ def no_routes(links: LinkTable) -> Routes:
     """The routes of a fabric in which no switch is configured."""
     names = [node.name for node in links.topology.switches()]
     shape = (len(names), 0)
+    hops = np.zeros(shape, np.int32)
     return Routes(
         tables=Tables(),
         rows={name: row for row, name in enumerate(names)},
@@ -82,7 +86,8 @@ def no_routes(links: LinkTable) -> Routes:
         peers={},
         cost=np.zeros(shape, np.int32),
         best=np.zeros(shape, np.int32),
-        hops=np.zeros(shape, np.int32),
+        hops=hops,
+        programmed=hops,
         bandwidth=np.zeros(shape, np.int32),
         counts={},
     )

@@ -17,6 +17,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from railfab.device import PrefixRange
 from railfab.forwarding.attributes import NO_PATH, UNREACHED
@@ -51,17 +52,59 @@ def routes(now: RoutingInputs, nodes: Collection[str], before: Routes, before_co
     The same object as before when no route and no number of prefixes differs.
     """
     found = _settled(now, nodes, before, before_configs)
-    aggregating = [name for name, config in now.configs.items() if config.aggregates]
     for _ in range(MOST_AGGREGATIONS):
-        differing = [name for name in aggregating if _own_prefixes(now, name, found) != found.connected.get(name)]
+        differing = aggregating(now, found)
         if not differing:
             break
         found = _settled(now, differing, found, now.configs)
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """Routes to compute in, and what has to be computed first.
+
+    origins: by column, the switches that became or ceased to be originators. speakers: switches with other sessions or
+    settings. announcers: those with other export policies. columns: by column, that of the routes before, -1 of a new
+    one.
+    """
+
+    routes: Routes
+    origins: list[tuple[int, set[str]]]
+    speakers: set[str]
+    announcers: set[str]
+    columns: NDArray[np.int64]
+
+
 def _settled(now: RoutingInputs, nodes: Collection[str], before: Routes, before_configs: Configs) -> Routes:
     """The routes with the aggregates that follow from the routes before."""
+    draft = drafted(now, nodes, before, before_configs)
+    if draft is None:
+        return before
+    best_paths = BestPaths(draft.routes, now.configs)
+    best_paths.mark_origins(draft.origins)
+    receivers = {peer for name in draft.announcers for peer in draft.routes.peers.get(name, Peers()).devices}
+    best_paths.mark(draft.speakers | receivers)
+    best_paths.run()
+    keep_counts(draft, before, best_paths.computed)
+    return draft.routes
+
+
+def keep_counts(draft: Draft, before: Routes, computed: Collection[str]) -> None:
+    """Keep the numbers of prefixes of switches that were not computed."""
+    groups = draft.routes.groups
+    if np.array_equal(groups.sizes, before.groups.sizes) and np.array_equal(groups.bits, before.groups.bits):
+        touched = {*computed, *draft.announcers}
+        draft.routes.counts.update({name: held for name, held in before.counts.items() if name not in touched})
+
+
+def drafted(
+    now: RoutingInputs, nodes: Collection[str], before: Routes, before_configs: Configs, *, anyway: bool = False
+) -> Draft | None:
+    """What follows from other sessions, ports and configurations of these switches; None where nothing does.
+
+    anyway: a draft also where nothing follows.
+    """
     configs = now.configs
     connected = _connected(now, nodes, before)
     peers = _peers(now, nodes, before)
@@ -72,17 +115,15 @@ def _settled(now: RoutingInputs, nodes: Collection[str], before: Routes, before_
     speakers = {name for name, (new, old) in pairs.items() if new is not old and _speaker(new) != _speaker(old)}
     speakers |= {name for name in nodes if peers.get(name) != before.peers.get(name)}
     announcers = {name for name, (new, old) in pairs.items() if new is not old and _announcer(new) != _announcer(old)}
-    if not speakers and not announcers and groups is before.groups:
-        return before
-    draft, origins = _draft(before, connected, peers, groups)
-    best_paths = BestPaths(draft, configs)
-    best_paths.mark_origins(origins)
-    best_paths.mark(speakers | {peer for name in announcers for peer in peers.get(name, Peers()).devices})
-    best_paths.run()
-    if np.array_equal(groups.sizes, before.groups.sizes) and np.array_equal(groups.bits, before.groups.bits):
-        touched = best_paths.computed | announcers
-        draft.counts.update({name: held for name, held in before.counts.items() if name not in touched})
-    return draft
+    if not speakers and not announcers and groups is before.groups and not anyway:
+        return None
+    return Draft(*_draft(before, connected, peers, groups), speakers, announcers, _columns_before(before, groups))
+
+
+def aggregating(now: RoutingInputs, found: Routes) -> list[str]:
+    """The switches of which an aggregate comes or goes with these routes."""
+    names = [name for name, config in now.configs.items() if config.aggregates]
+    return [name for name in names if _own_prefixes(now, name, found) != found.connected.get(name)]
 
 
 def _speaker(config: SwitchConfig | None) -> object:
@@ -165,6 +206,10 @@ def _established(now: RoutingInputs, name: str, rows: Mapping[str, int]) -> Iter
         )
 
 
+def _columns_before(before: Routes, groups: PrefixGroups) -> NDArray[np.int64]:
+    return np.array([before.groups.numbers.get(prefix, -1) for prefix in groups.examples], np.int64)
+
+
 def _draft(
     before: Routes, connected: Connected, peers: Mapping[str, Peers], groups: PrefixGroups
 ) -> tuple[Routes, list[tuple[int, set[str]]]]:
@@ -172,7 +217,7 @@ def _draft(
 
     A group starts with the routes of the group that its first prefix was in.
     """
-    old = np.array([before.groups.numbers.get(prefix, -1) for prefix in groups.examples], np.int64)
+    old = _columns_before(before, groups)
     known = np.flatnonzero(old >= 0)
     shape = (len(before.rows), len(old))
     cost = np.full(shape, UNREACHED)
@@ -189,6 +234,7 @@ def _draft(
         cost=cost,
         best=best,
         hops=hops,
+        programmed=hops,
         bandwidth=bandwidth,
         counts={},
     )

@@ -52,7 +52,7 @@ def _groups(links: LinkTable, routes: Routes, single: dict[int, int]) -> Groups:
     for prefixes in _by_length(links, routes):
         numbers = np.array([routes.groups.numbers.get(prefix, -1) for prefix in prefixes], np.int64)
         known = np.flatnonzero(numbers >= 0)
-        hops = routes.hops[:, numbers[known]]
+        hops = routes.programmed[:, numbers[known]]
         found[:, known] = np.where(hops == NO_HOPS, found[:, known], hops)
         for column, prefix in enumerate(prefixes):
             for row, link in owners.get(prefix, ()):

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from railfab.device import LoadBalancing
 from railfab.forwarding.links import LinkTable
 from railfab.forwarding.optics import loss_per_byte
+from railfab.forwarding.pending import NOTHING_PENDING, Pending
 from railfab.forwarding.port_rows import PortRows
 from railfab.forwarding.ports import Configs, PortState, PortStates
 from railfab.forwarding.qos import SwitchEffect
@@ -56,6 +57,7 @@ class ForwardingState:
     lock on it for the moment. own_ports: the ports as each end alone has them; ports: as both ends and the
     cable have them. effects: QoS by switch. balancing: what a switch says of load balancing, if it says anything.
     narrow: by switch, why a full packet does not pass a port, by egress link. rows: what the ports do, as numbers.
+    pending: what follows from the changes so far, and when.
     slow: host ports whose host takes packets from its NIC at this rate [Gb/s] only.
     """
 
@@ -75,6 +77,7 @@ class ForwardingState:
     slow: Mapping[PortKey, float]
     marking: Marking
     packet_bytes: int
+    pending: Pending = NOTHING_PENDING
 
     def port(self, key: PortKey) -> PortState:
         return self.ports[key[0]][key[1]]
@@ -100,7 +103,9 @@ class ForwardingState:
         return routing(self.links, self.routes, self.closed)
 
     def same_routing(self, other: ForwardingState) -> bool:
-        return self.routes is other.routes and self.narrow is other.narrow
+        mine, theirs = self.routes, other.routes
+        parts = ((held.programmed, held.groups, held.connected) for held in (mine, theirs))
+        return all(map(is_, *parts)) and self.narrow is other.narrow
 
     @cached_property
     def network(self) -> Network:

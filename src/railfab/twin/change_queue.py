@@ -43,6 +43,16 @@ class ChangeQueue:
         if request.failure is not None:
             raise request.failure
 
+    def between(self, work: Callable[[], None]) -> bool:
+        """Do work while nothing converges; false, and nothing done, while something does. Never waits."""
+        if not self._converging.acquire(blocking=False):
+            return False
+        try:
+            work()
+        finally:
+            self._converging.release()
+        return True
+
     def _serve_requests(self) -> None:
         """Converge what waits, together; an exchange of cables alone."""
         with self._requesting:

@@ -6,6 +6,7 @@ thread that advances it. Readers take the last publication and wait for neither.
 
 from __future__ import annotations
 
+import logging
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,13 +15,16 @@ from dataclasses import dataclass, replace
 from railfab.device import DeviceModel
 from railfab.errors import IntentError, TopologyError
 from railfab.forwarding import (
+    NOTHING_PENDING,
     BgpSession,
     Blocked,
     FabricChange,
     ForwardingState,
     LinkTable,
     Marking,
+    begin,
     converge,
+    settle,
     unconfigured,
 )
 from railfab.intent import Job
@@ -40,6 +44,8 @@ from railfab.twin.steady import SteadyCounters, steady_rates
 from railfab.twin.transitions import TransitionCounters, no_transitions
 from railfab.units import NS_PER_MS, NS_PER_S
 from railfab.workload import JobRun, JobStatus, Transfer, background, stages
+
+logger = logging.getLogger(__name__)
 
 SLICE_NS, BUSY_SLICE_NS = 20 * NS_PER_MS, NS_PER_MS
 """Interval in which the lock of the simulation is released [simulated ns]: without flows, and with flows."""
@@ -75,8 +81,10 @@ class Published:
 class LiveFabric:
     """Models, links and a job tied together. Thread-safe.
 
-    A switch without a model forwards nothing, and its ports are down. BGP and BFD reach their state at once.
-    changed: called after a change that came with time, by the thread that advances it.
+    A switch without a model forwards nothing, and its ports are down. Until simulated time begins the fabric converges
+    at once; afterwards in simulated time: sessions, routes and next-hop groups follow when switches notice a change.
+    at_once: it always does, for tests of what comes of it. changed: called after a change that came with time, by the
+    thread that calls `advance`.
     started_s: Unix time at simulated time 0. marking: DSCPs of the hosts; its seed is that of all random draws.
     """
 
@@ -89,9 +97,10 @@ class LiveFabric:
         framing: Framing | None = None,
         started_s: float | None = None,
         changed: Callable[[], None] = lambda: None,
+        at_once: bool = False,
     ) -> None:
         self._links = LinkTable(topology)
-        self._changed = changed
+        self._changed, self._at_once = changed, at_once
         self._framing = framing or Framing()
         self._transport = Transport(dcqcn=dcqcn or Dcqcn())
         self._started_s = time.time() if started_s is None else started_s
@@ -118,7 +127,7 @@ class LiveFabric:
     # Changes
 
     def configure(self, name: str, model: DeviceModel | None) -> None:
-        """Give a switch its configuration; None takes it away. Returns when the fabric has converged.
+        """Give a switch its configuration; None takes it away. Returns when it is in effect on this switch.
 
         Whatever a switch accepts is accepted; what is not computed is kept (`forwarding.limits`).
         """
@@ -207,6 +216,8 @@ class LiveFabric:
         """Let simulated time pass. Raises what the engine raised, here or since the last call, until `recover`."""
         until_ns = self._clock_ns + dt_ns
         while self._clock_ns < until_ns:
+            if self._is_due() and self._changes.between(self._settle):
+                self._changed()
             with self._simulation.held():
                 if self._engine_error is None:
                     self._keep_error(lambda: self._advance_slice(until_ns))
@@ -285,7 +296,25 @@ class LiveFabric:
 
     def _converge(self, change: FabricChange) -> None:
         before = self._state
-        after = converge(before, change)
+        at_once = self._at_once or self._clock_ns == 0
+        self._take(converge(before, change) if at_once else begin(before, change, self._clock_ns))
+
+    def _is_due(self) -> bool:
+        next_ns = self._state.pending.next_ns
+        return next_ns is not None and next_ns <= self._clock_ns
+
+    def _settle(self) -> None:
+        """Take what has followed by now from earlier changes."""
+        try:
+            after = settle(self._state, self._clock_ns)
+        except Exception:
+            logger.exception("convergence failed, the fabric stays as it is until the next change")
+            after = replace(self._state, pending=NOTHING_PENDING)
+        self._take(after)
+
+    def _take(self, after: ForwardingState) -> None:
+        """Make a state the present one."""
+        before = self._state
         now_s = self._started_s + self._clock_ns / NS_PER_S
         if after.links is not before.links:
             self._recable(before, after, now_s)
@@ -376,6 +405,9 @@ class LiveFabric:
 
     def _advance_slice(self, until_ns: int) -> None:
         """Run until the lock is to be released, at most until then."""
+        due_ns = self._state.pending.next_ns
+        if due_ns is not None and due_ns > self._clock_ns:
+            until_ns = min(until_ns, due_ns)
         self._pass(min(until_ns, self._slice_end_ns(), self._readings.next_window_ns(self._clock_ns)))
         self._behind = True
         if self._publication_due():

@@ -1,0 +1,63 @@
+"""What is known to follow in a fabric that converges, and when. Times in simulated ns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from railfab.forwarding.route_table import Columns
+from railfab.forwarding.sessions import BgpSession, Sessions
+
+SessionKey = tuple[str, str]
+"""Device, and key of a neighbour."""
+
+
+class NextSession(NamedTuple):
+    """An end of a session that will have noticed by then how it is."""
+
+    due_ns: int
+    session: BgpSession
+
+
+class Update(NamedTuple):
+    """A switch that will have received other routes to these groups of prefixes by then."""
+
+    due_ns: int
+    switch: str
+    columns: Columns
+
+
+class Programming(NamedTuple):
+    """A switch that will have its next-hop groups in the hardware by then."""
+
+    due_ns: int
+    switch: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pending:
+    """Immutable. announced_ns: when a switch last sends routes to a peer, by both; maybe later than now."""
+
+    sessions: Mapping[SessionKey, NextSession] = field(default_factory=dict)
+    updates: tuple[Update, ...] = ()
+    programming: tuple[Programming, ...] = ()
+    announced_ns: Mapping[tuple[str, str], int] = field(default_factory=dict)
+
+    @property
+    def next_ns(self) -> int | None:
+        """When something follows next; None when nothing does."""
+        due = [follows.due_ns for follows in self.sessions.values()]
+        due += [update.due_ns for update in self.updates]
+        due += [held.due_ns for held in self.programming]
+        return min(due, default=None)
+
+    def sessions_in_the_end(self, shown: Sessions) -> Sessions:
+        """The sessions as their ends will have noticed them. shown: as they have."""
+        found: dict[str, Mapping[str, BgpSession]] = dict(shown)
+        for (device, key), follows in self.sessions.items():
+            found[device] = {**found[device], key: follows.session}
+        return found
+
+
+NOTHING_PENDING = Pending()

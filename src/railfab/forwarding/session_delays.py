@@ -1,0 +1,99 @@
+"""How long an end of a BGP session takes to notice what has become of it. Times in ns."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+
+from railfab.device import BgpNeighbor
+from railfab.forwarding.ports import Configs, PortStates
+from railfab.forwarding.sessions import BgpSession
+from railfab.units import NS_PER_MS, NS_PER_S
+
+HANDSHAKE_NS = 200 * NS_PER_MS
+"""Resolution of the address, TCP and the messages OPEN and KEEPALIVE; an estimate."""
+
+CONNECT_RETRY_S = 120
+"""Where none is configured (RFC 4271, section 10; srl_nokia-bgp, connect-retry)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change of configurations and ports. changed: switches with another configuration."""
+
+    before: Configs
+    configs: Configs
+    ports: PortStates
+    changed: Collection[str]
+
+
+def delay_ns(shown: BgpSession | None, follows: BgpSession, change: Change) -> int | None:
+    """Time until an end notices; None for never.
+
+    It notices at once what happens to its own port and configuration, and what the far end tells it. A far end that
+    has gone silent it notices when the detection time of BFD is over (RFC 5880, 6.8.4), or else the hold time, which
+    is the lower one of both ends (RFC 4271, 4.2).
+    """
+    if shown is None:
+        return 0
+    if follows.established and not shown.established:
+        return _delay_up_ns(follows, change)
+    if not _is_known(shown, change.configs):
+        return 0
+    lost = (shown.established and not follows.established) or (shown.bfd_up and follows.bfd_up is False)
+    if not lost or not _silent(shown, change):
+        return 0
+    if shown.bfd_up and shown.bfd is not None and shown.bfd.detection_ms is not None:
+        return shown.bfd.detection_ms * NS_PER_MS
+    hold_s = min(end.timers.hold_s for end in _ends(shown, change.configs))
+    return hold_s * NS_PER_S if hold_s else None
+
+
+def connecting(session: BgpSession) -> BgpSession:
+    """A session that will be established, as long as it is not."""
+    reason = f"{session.device} connects to {session.peer_device} {session.peer_interface}"
+    bfd_up = None if session.bfd_up is None else False
+    return replace(session, state="connect", reason=reason, received=(), sent=(), bfd_up=bfd_up, peer_router_id=None)
+
+
+def _is_known(session: BgpSession, configs: Configs) -> bool:
+    """Whether both ends of a session that was up are still configured."""
+    return session.key in _neighbors(configs, session.device) and (
+        not session.established or session.peer_key in _neighbors(configs, session.peer_device)
+    )
+
+
+def _neighbors(configs: Configs, device: str | None) -> Mapping[str, BgpNeighbor]:
+    config = configs.get(device or "")
+    return config.neighbors if config else {}
+
+
+def _ends(session: BgpSession, configs: Configs) -> tuple[BgpNeighbor, ...]:
+    near = _neighbors(configs, session.device).get(session.key)
+    far = _neighbors(configs, session.peer_device).get(session.peer_key or "")
+    return tuple(end for end in (near, far) if end is not None)
+
+
+def _delay_up_ns(session: BgpSession, change: Change) -> int:
+    """An end that is configured connects at once; otherwise the first of both that tries again does."""
+    if session.device in change.changed or session.peer_device in change.changed:
+        return HANDSHAKE_NS
+    tries = (end.timers.connect_retry_s or CONNECT_RETRY_S for end in _ends(session, change.configs))
+    return min(tries) * NS_PER_S + HANDSHAKE_NS
+
+
+def _silent(session: BgpSession, change: Change) -> bool:
+    """Whether an end can see the end of a session only in that nothing comes any more.
+
+    Its own port is up and its own configuration is as it was; the far end cannot send, or not from its address.
+    """
+    if session.device in change.changed or session.interface is None or session.peer_interface is None:
+        return False
+    if not change.ports[session.device][session.interface].oper_up or session.peer_device is None:
+        return False
+    if not change.ports[session.peer_device][session.peer_interface].oper_up:
+        return True
+    before, now = (held.get(session.peer_device) for held in (change.before, change.configs))
+    if before is None or now is None:
+        return False
+    return before.interfaces.get(session.peer_interface) != now.interfaces.get(session.peer_interface)

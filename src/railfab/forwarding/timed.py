@@ -1,0 +1,91 @@
+"""Convergence in simulated time: ends of sessions notice, switches tell each other, and hardware is programmed.
+
+`begin` takes a change, `settle` what is due since. A change supersedes what it makes untrue; what is pending of earlier
+ones stays. In the end the state is the one that `converge` computes at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+from railfab.forwarding.converge import FabricChange, converge, with_sessions
+from railfab.forwarding.pending import NextSession, Pending, SessionKey
+from railfab.forwarding.ports import Configs
+from railfab.forwarding.route_steps import step
+from railfab.forwarding.routes import RoutingInputs
+from railfab.forwarding.session_delays import Change, connecting, delay_ns
+from railfab.forwarding.sessions import BgpSession
+from railfab.forwarding.state import ForwardingState
+
+
+def begin(state: ForwardingState, change: FabricChange, now_ns: int) -> ForwardingState:
+    """The state right after a change at this simulated time, with what follows from it.
+
+    After an exchange of far ends everything is computed anew, and at once.
+    """
+    if change.exchanged is not None:
+        return converge(state, change)
+    state = settle(state, now_ns)
+    in_the_end = replace(state, sessions=state.pending.sessions_in_the_end(state.sessions))
+    after, nodes = with_sessions(in_the_end, change)
+    noticing = _Noticing(state, after, Change(state.configs, after.configs, after.ports, change.models.keys()), now_ns)
+    shown = {device: noticing.of(device) for device in after.sessions}
+    pending = replace(state.pending, sessions=noticing.pending)
+    return _with_routes(replace(after, sessions=shown, pending=pending), nodes, state.configs, now_ns)
+
+
+def settle(state: ForwardingState, now_ns: int) -> ForwardingState:
+    """The state at this simulated time; the same object when nothing has followed by then."""
+    while (next_ns := state.pending.next_ns) is not None and next_ns <= now_ns:
+        due = {key for key, held in state.pending.sessions.items() if held.due_ns <= next_ns}
+        noticed = Pending(sessions={key: state.pending.sessions[key] for key in due})
+        left = {key: held for key, held in state.pending.sessions.items() if key not in due}
+        state = replace(
+            state,
+            sessions=noticed.sessions_in_the_end(state.sessions),
+            pending=replace(state.pending, sessions=left),
+        )
+        state = _with_routes(state, {device for device, _ in due}, state.configs, next_ns)
+    return state
+
+
+def _with_routes(
+    state: ForwardingState, nodes: Collection[str], before_configs: Configs, now_ns: int
+) -> ForwardingState:
+    """The state with its routes at this time. nodes: switches with another configuration, port or session."""
+    inputs = RoutingInputs(state.links, state.configs, state.ports, state.sessions)
+    stepped = step(inputs, nodes, state.routes, before_configs, state.pending, now_ns)
+    return replace(state, routes=stepped.routes, pending=stepped.pending)
+
+
+class _Noticing:
+    """Which ends of sessions notice a change at once, and when the others do. pending: these."""
+
+    def __init__(self, before: ForwardingState, after: ForwardingState, change: Change, now_ns: int) -> None:
+        self._before, self._after, self._change, self._now_ns = before, after, change, now_ns
+        self.pending: dict[SessionKey, NextSession] = {}
+
+    def of(self, device: str) -> Mapping[str, BgpSession]:
+        """The sessions of a device as it sees them; the same object as before when it sees nothing new."""
+        shown, follows = self._before.sessions.get(device, {}), self._after.sessions[device]
+        if shown is follows:
+            return shown
+        found = {key: self._session(device, key, shown.get(key), session) for key, session in follows.items()}
+        return shown if found == shown and list(found) == list(shown) else found
+
+    def _session(self, device: str, key: str, shown: BgpSession | None, follows: BgpSession) -> BgpSession:
+        if shown == follows:
+            return follows
+        held = self._before.pending.sessions.get((device, key))
+        if held is not None and held.session == follows:
+            self.pending[device, key] = held
+            return shown or follows
+        if shown is None and follows.established:
+            shown = connecting(follows)
+        delay = delay_ns(shown, follows, self._change)
+        if delay == 0 or shown is None:
+            return follows
+        if delay is not None:
+            self.pending[device, key] = NextSession(self._now_ns + delay, follows)
+        return shown

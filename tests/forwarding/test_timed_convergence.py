@@ -1,0 +1,202 @@
+"""A fabric converges in time: an end notices when its timers say so, and in the end all is as if it were at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from tests.forwarding.fabrics import with_bgp, with_neighbors, with_port
+from tests.forwarding.test_incremental_convergence import at_once, fabric, histories, seen
+
+from railfab.device import BfdTimers, BgpTimers, DeviceModel
+from railfab.forwarding import FabricChange, ForwardingState, begin, converge, settle
+from railfab.forwarding.prefixes import Prefix
+from railfab.forwarding.route_steps import PROCESSING_NS, PROGRAMMING_NS
+from railfab.topology import PortKey
+from railfab.units import NS_PER_MS, NS_PER_S
+
+LEAF, OTHER_LEAF, FAR_LEAF, SPINE = "pod1-seg1-leaf1", "pod1-seg1-leaf2", "pod1-seg2-leaf1", "pod1-spine1"
+LONG_NS = 10_000 * NS_PER_S
+TIMERS = BgpTimers(keepalive_s=3, hold_s=9, connect_retry_s=10, advertisement_interval_s=1)
+BFD = BfdTimers(interval_ms=300, multiplier=3)
+
+
+def with_timers(model: DeviceModel, timers: BgpTimers = TIMERS, bfd: BfdTimers | None = BFD) -> DeviceModel:
+    rapid = with_bgp(model, lambda held: replace(held, rapid_withdrawal=True))
+    return with_neighbors(rapid, lambda held: replace(held, timers=timers, bfd=bfd))
+
+
+def running(**others: DeviceModel) -> ForwardingState:
+    """pod64 with these timers everywhere, converged."""
+    _, links, models = fabric("pod64")
+    return at_once(links, {name: others.get(name, with_timers(model)) for name, model in models.items()}, frozenset())
+
+
+def uplinks(state: ForwardingState, leaf: str = LEAF) -> list[PortKey]:
+    """The ports of a leaf that lead to SPINE."""
+    links = state.links
+    return [links.keys[link] for link in links.links_of[leaf] if links.far_key(link)[0] == SPINE]
+
+
+def silenced(state: ForwardingState, port: PortKey) -> FabricChange:
+    """The far end of this port has no address any more; its port stays up."""
+    far, interface = state.links.far_key(state.links.egress[port])
+    return FabricChange(
+        {far: with_port(state.configs[far].model, interface, lambda held: replace(held, unnumbered=False))}
+    )
+
+
+def moments(state: ForwardingState) -> Iterator[tuple[int, ForwardingState]]:
+    """Every later state, and its time."""
+    while (next_ns := state.pending.next_ns) is not None:
+        state = settle(state, next_ns)
+        yield next_ns, state
+
+
+def established(state: ForwardingState, port: PortKey) -> bool:
+    return state.sessions[port[0]][port[1]].established
+
+
+def noticed_ns(state: ForwardingState, port: PortKey, *, up: bool = False) -> int:
+    """When this end of a session notices."""
+    assert established(state, port) is not up
+    return next(now_ns for now_ns, later in moments(state) if established(later, port) is up)
+
+
+def spines(state: ForwardingState, leaf: str, prefix: Prefix) -> set[str]:
+    """The spines by which a leaf sends packets to a prefix."""
+    routes, links = state.routes, state.links
+    number = int(routes.programmed[routes.rows[leaf], routes.groups.numbers[prefix]])
+    return {links.far_key(link)[0] for link in routes.tables.hops.links[number]}
+
+
+@settings(
+    max_examples=25,
+    deadline=None,
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],
+    suppress_health_check=[HealthCheck.too_slow],
+)
+@given(histories(), st.lists(st.integers(0, 5 * NS_PER_S), min_size=20, max_size=20))
+def test_a_history_in_time_ends_in_the_state_that_it_has_at_once(
+    history: tuple[str, list[FabricChange]], pauses_ns: list[int]
+) -> None:
+    """Also when changes come before the earlier ones have taken effect everywhere."""
+    name, changes = history
+    _, links, models = fabric(name)
+    timed = at_once_state = at_once(links, models, frozenset())
+    now_ns = 0
+    for change, pause_ns in zip(changes, pauses_ns, strict=False):
+        timed = begin(timed, change, now_ns)
+        at_once_state = converge(at_once_state, change)
+        now_ns += pause_ns
+    assert seen(settle(timed, now_ns + LONG_NS)) == seen(at_once_state)
+
+
+def test_a_port_that_goes_down_is_noticed_at_once_and_repaired_when_the_hardware_is_programmed() -> None:
+    state = running()
+    port = uplinks(state)[0]
+    cut = begin(state, FabricChange({}, cut=frozenset({port})), 0)
+    assert not established(cut, port)
+    link = state.links.egress[port]
+
+    def used(found: ForwardingState) -> bool:
+        routes = found.routes
+        numbers = set(routes.programmed[routes.rows[LEAF]].tolist())
+        return any(link in routes.tables.hops.links[number] for number in numbers if number >= 0)
+
+    assert used(cut)
+    repaired_ns = next(now_ns for now_ns, later in moments(cut) if not used(later))
+    assert PROGRAMMING_NS < repaired_ns < 10 * PROGRAMMING_NS
+
+
+@pytest.mark.parametrize(
+    ("near", "far", "detected_ms"),
+    [
+        (BFD, BFD, 900),
+        (BFD, BfdTimers(interval_ms=100, multiplier=5), 1500),
+        (BfdTimers(interval_ms=50, multiplier=3), BfdTimers(interval_ms=50, multiplier=4), 200),
+        (None, None, 9000),
+        (BFD, None, 9000),
+    ],
+)
+def test_a_silent_far_end_is_noticed_after_the_detection_time_or_else_the_hold_time(
+    near: BfdTimers | None, far: BfdTimers | None, detected_ms: int
+) -> None:
+    models = fabric("pod64")[2]
+    state = running(**{LEAF: with_timers(models[LEAF], bfd=near), SPINE: with_timers(models[SPINE], bfd=far)})
+    port = uplinks(state)[0]
+    silent = begin(state, silenced(state, port), NS_PER_S)
+    assert established(silent, port)
+    assert noticed_ns(silent, port) == NS_PER_S + detected_ms * NS_PER_MS
+
+
+def test_the_lower_hold_time_of_both_ends_counts() -> None:
+    models = fabric("pod64")[2]
+    slow = with_timers(models[SPINE], replace(TIMERS, hold_s=90), None)
+    state = running(**{LEAF: with_timers(models[LEAF], bfd=None), SPINE: slow})
+    port = uplinks(state)[0]
+    assert noticed_ns(begin(state, silenced(state, port), 0), port) == 9 * NS_PER_S
+
+
+def test_a_far_end_that_ends_its_session_says_so() -> None:
+    state = running()
+    port = uplinks(state)[0]
+    far, interface = state.links.far_key(state.links.egress[port])
+    shut = with_neighbors(
+        state.configs[far].model, lambda held: replace(held, enabled=False) if held.key == interface else held
+    )
+    assert not established(begin(state, FabricChange({far: shut}), 0), port)
+
+
+def test_a_silence_that_ends_in_time_is_not_noticed() -> None:
+    state = running()
+    port = uplinks(state)[0]
+    silent = begin(state, silenced(state, port), 0)
+    healed = begin(silent, FabricChange({SPINE: state.configs[SPINE].model}), 500 * NS_PER_MS)
+    assert all(established(later, port) for _, later in moments(healed))
+
+
+def test_a_session_returns_when_the_first_end_tries_again_and_at_once_after_a_configuration() -> None:
+    models = fabric("pod64")[2]
+    patient = with_timers(models[SPINE], replace(TIMERS, connect_retry_s=60))
+    state = running(**{SPINE: patient})
+    port = uplinks(state)[0]
+    down = converge(state, FabricChange({}, cut=frozenset({port})))
+    back = begin(down, FabricChange({}, restored=frozenset({port})), 0)
+    assert 10 * NS_PER_S <= noticed_ns(back, port, up=True) < 11 * NS_PER_S
+    gone = converge(state, FabricChange({SPINE: None}))
+    assert noticed_ns(begin(gone, FabricChange({SPINE: patient}), 0), port, up=True) < NS_PER_S
+
+
+def test_a_spine_without_a_leaf_is_used_by_others_until_they_have_its_withdrawal() -> None:
+    """Between its own repair and theirs their packets arrive where no route leads on."""
+    state = running()
+    prefix = next(prefix for prefix, link in state.routes.connected[LEAF].items() if link is not None)
+    cut = begin(state, FabricChange({}, cut=frozenset(uplinks(state))), 0)
+    assert spines(cut, SPINE, prefix) == {LEAF}
+    history = [(0, cut), *moments(cut)]
+    spine_ns = next(now_ns for now_ns, later in history if LEAF not in spines(later, SPINE, prefix))
+    leaf_ns = next(now_ns for now_ns, later in history if SPINE not in spines(later, FAR_LEAF, prefix))
+    assert spine_ns > PROGRAMMING_NS
+    assert PROCESSING_NS + PROGRAMMING_NS < leaf_ns < 200 * NS_PER_MS
+
+
+def test_withdrawals_wait_for_the_advertisement_interval_unless_they_are_rapid() -> None:
+    """The first update to a peer goes at once, the next one an interval later."""
+    slow = {
+        name: with_bgp(with_timers(model), lambda held: replace(held, rapid_withdrawal=False))
+        for name, model in fabric("pod64")[2].items()
+    }
+    state = running(**slow)
+    prefix = next(prefix for prefix, link in state.routes.connected[LEAF].items() if link is not None)
+
+    def left_after_ns(found: ForwardingState, began_ns: int) -> int:
+        cut = begin(found, FabricChange({}, cut=frozenset(uplinks(found))), began_ns)
+        return next(ns for ns, later in moments(cut) if SPINE not in spines(later, FAR_LEAF, prefix)) - began_ns
+
+    assert left_after_ns(state, 0) < 200 * NS_PER_MS
+    other = begin(state, FabricChange({}, cut=frozenset(uplinks(state, OTHER_LEAF))), 0)
+    assert left_after_ns(other, 300 * NS_PER_MS) > 700 * NS_PER_MS
