@@ -406,8 +406,8 @@ class LiveFabric:
     def _advance_slice(self, until_ns: int) -> None:
         """Run until the lock is to be released, at most until then."""
         due_ns = self._state.pending.next_ns
-        if due_ns is not None and due_ns > self._clock_ns:
-            until_ns = min(until_ns, due_ns)
+        if due_ns is not None and due_ns > self._clock_ns and self._engine.active():
+            until_ns = min(until_ns, due_ns)  # without flows, what follows in one slice is taken together at its end
         self._pass(min(until_ns, self._slice_end_ns(), self._readings.next_window_ns(self._clock_ns)))
         self._behind = True
         if self._publication_due():
