@@ -21,10 +21,12 @@ from tests.twin.small_fabric import (
     UPLINK,
     small,
 )
-from tests.twin.twins import Switch, made_job, pass_time, switch, until
+from tests.twin.twins import Switch, endpoint, made_job, pass_time, switch, until
 from typer.testing import CliRunner
 
 from railfab.cli import app
+from railfab.deploy import apply_all, new_change, nornir_of, preview_all
+from railfab.endpoints import Endpoints
 from railfab.errors import DeviceError
 from railfab.platforms import platform
 from railfab.twin import Twin
@@ -289,6 +291,28 @@ def test_a_port_that_is_down_has_no_neighbour(ends: Ends) -> None:
     until(lambda: (names(ends.leaf, UPLINK), names(ends.spine, DOWNLINK)) == ([], []))
     ends.twin.control.set_link(LEAF, UPLINK, up=True)
     until(lambda: (names(ends.leaf, UPLINK), names(ends.spine, DOWNLINK)) == ([SPINE], [LEAF]))
+
+
+def deploy(twin: Twin, name: str) -> None:
+    """Deploy the intent to a switch, as `railfab deploy` does."""
+    node, srlinux = endpoint(twin, name), platform("srlinux")
+    nornir = nornir_of(twin.design, Endpoints(fabric=twin.fabric, backend="twin", nodes=(node,)))
+    texts = {name: srlinux.text(srlinux.render(twin.design.models[name]))}
+    approved = {shown.name: shown.diff for shown in preview_all(nornir, texts, lambda _: None)}
+    (outcome,) = apply_all(nornir, texts, new_change(), lambda _: None, approved=approved)
+    assert (outcome.result, outcome.error) == ("changed", None)
+
+
+def test_a_deploy_heals_ports_and_lldp(ends: Ends) -> None:
+    other = f"/interface[name={OTHER_UPLINK}]/subinterface[index=0]/admin-state"
+    fec = f"{PORT}/ethernet/forward-error-correction/fec-option"
+    names_of = ("/system/name/host-name", '"other"'), ("/system/lldp/admin-state", '"disable"')
+    ends.leaf.set(update=[(other, '"disable"'), (fec, '"disabled"'), *HELLO, *names_of])
+    until(lambda: [session(ends.leaf, port)["session-state"] for port in (UPLINK, OTHER_UPLINK)] == ["idle"] * 2)
+    deploy(ends.twin, LEAF)
+    until(lambda: [session(ends.leaf, port)["session-state"] for port in (UPLINK, OTHER_UPLINK)] == ["established"] * 2)
+    until(lambda: (names(ends.leaf, UPLINK), names(ends.spine, DOWNLINK)) == ([SPINE], [LEAF]))
+    assert "hello-timer" not in ends.leaf.values("/system/lldp", "config")["/system/lldp"]
 
 
 # Cables

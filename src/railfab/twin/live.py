@@ -334,7 +334,7 @@ class LiveFabric:
         """Go on with another engine on other cables; ports keep their counters."""
         places = recabling(before.links, after.links)
         with self._simulation.held():
-            counters = places.of(self._readings.arrays())
+            counters = places.of(self._published.counters if self._engine_error else self._readings.arrays())
             beside = tuple(self._flows.background.values())
             self._links, self._state, self._flaps = after.links, after, Flaps(after)
             self._ports, self._neighbors = port_arrays(after), self._neighbors.after(None, after, self._clock_ns)
