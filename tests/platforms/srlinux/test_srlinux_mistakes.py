@@ -230,6 +230,11 @@ def peer_without_as(configuration: Json) -> None:
     del bgp(configuration)["neighbor"][0]["peer-as"]
 
 
+def link_local_neighbor(configuration: Json) -> None:
+    extra = {"peer-address": "fe80::1%ethernet-1/10.0", "peer-group": "fabric", "peer-as": 65077}
+    bgp(configuration)["neighbor"].append(extra)
+
+
 def export_policy_removed(configuration: Json) -> None:
     del bgp(configuration)["group"][0]["export-policy"]
 
@@ -512,6 +517,14 @@ MISTAKES: tuple[Mistake, ...] = (
         no_ipv6_next_hops,
         ["bgp.receive_ipv6_next_hops: on -> off"],
         [],
+    ),
+    (
+        link_local_neighbor,
+        [],
+        [
+            "set / network-instance default protocols bgp neighbor fe80::1%ethernet-1/10.0 peer-as 65077",
+            "set / network-instance default protocols bgp neighbor fe80::1%ethernet-1/10.0 peer-group fabric",
+        ],
     ),
     (
         peer_without_as,

@@ -27,6 +27,10 @@ DEFAULT_BFD_US, DEFAULT_MULTIPLIER = 1_000_000, 3
 """SR Linux's defaults (srl_nokia-bgp, srl_nokia-bfd 25.3.1)."""
 
 _FAMILIES = {bare(name): family for family, name in FAMILIES.items()}
+ZONE = "%"
+"""In a link-local peer address, before its subinterface. Such a neighbour is unmodelled: a session over an interface has
+no address in the model."""
+
 NO_AS = 0
 """Of a neighbour for which neither it nor its group states an AS number. No speaker has it (RFC 7607)."""
 
@@ -78,6 +82,8 @@ class Speaker:
             if group is not None and name is not None:
                 yield self._neighbor(name, _allowed_as(node, own_as), self._settings[group])
         for node in self._node.entries("neighbor", "peer-address"):
+            if ZONE in str(node.value["peer-address"]):
+                continue
             group, address = self._group_name(node), node.address("peer-address")
             if group is None or address is None:
                 continue
