@@ -89,6 +89,22 @@ def wrong_code_point(configuration: Json) -> None:
     qos(configuration)["classifiers"]["dscp-policy"][0]["dscp"][0]["forwarding-class"] = "default"
 
 
+def code_points_by_name(configuration: Json) -> None:
+    for entry, name in zip(qos(configuration)["classifiers"]["dscp-policy"][0]["dscp"], ("AF31", "CS6"), strict=True):
+        entry["value"] = name
+
+
+def prefix_with_host_bits(configuration: Json) -> None:
+    for found in policies(configuration)["prefix-set"]:
+        for entry in found["prefix"]:
+            entry["ip-prefix"] = entry["ip-prefix"].replace(".0/", ".1/")
+
+
+def numbers_as_cluster_and_ipv6_as_router(configuration: Json) -> None:
+    bgp(configuration)["route-reflector"] = {"cluster-id": 167772161}
+    bgp(configuration)["router-id"] = "2001:db8::1"
+
+
 def code_point_deleted(configuration: Json) -> None:
     del qos(configuration)["classifiers"]["dscp-policy"][0]["dscp"][0]
 
@@ -365,6 +381,13 @@ MISTAKES: tuple[Mistake, ...] = (
         [],
     ),
     (wrong_code_point, ["qos.classifiers[fabric].dscp[26]: roce -> default"], []),
+    (code_points_by_name, [], None),
+    (prefix_with_host_bits, [], None),
+    (
+        numbers_as_cluster_and_ipv6_as_router,
+        ["bgp.router_id: 10.255.1.1 -> not set", "bgp.cluster_id: not set -> 10.0.0.1"],
+        None,
+    ),
     (code_point_deleted, ["qos.classifiers[fabric].dscp[26]: roce -> not set"], []),
     (
         pfc_disabled,

@@ -69,8 +69,9 @@ class ConfigNode(NamedTuple):
         return self._leaf(leaf, int, "a whole number")
 
     def router_id(self, leaf: str) -> IPv4Address | None:
-        """A number written as an IPv4 address."""
-        return self._leaf(leaf, IPv4Address, "an IPv4 address")
+        """A number, or one written as an IPv4 address; None for one that is written as an IPv6 address."""
+        found = self._leaf(leaf, _router_id, "an IPv4 address")
+        return found if isinstance(found, IPv4Address) else None
 
     def address(self, leaf: str) -> IpAddress | None:
         return self._leaf(leaf, ip_address, "an IP address")
@@ -79,7 +80,8 @@ class ConfigNode(NamedTuple):
         return self._leaf(leaf, ip_interface, "an IP address with prefix length")
 
     def network(self, leaf: str) -> IpNetwork | None:
-        return self._leaf(leaf, ip_network, "an IP prefix without host bits")
+        """A prefix, without the host bits that its address may have."""
+        return self._leaf(leaf, lambda text: ip_network(text, strict=False), "an IP prefix")
 
     def words(self, leaf: str) -> tuple[str, ...]:
         """The values of a leaf-list; a single value counts as a list."""
@@ -123,3 +125,7 @@ class ConfigNode(NamedTuple):
         except ValueError:
             self.problem(f"{found!r} is not {meaning}", f"Use {meaning}", leaf)
             return None
+
+
+def _router_id(text: str) -> IpAddress:
+    return IPv4Address(int(text)) if text.isdecimal() else ip_address(text)

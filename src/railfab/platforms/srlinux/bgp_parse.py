@@ -28,8 +28,8 @@ DEFAULT_BFD_US, DEFAULT_MULTIPLIER = 1_000_000, 3
 
 _FAMILIES = {bare(name): family for family, name in FAMILIES.items()}
 ZONE = "%"
-"""In a link-local peer address, before its subinterface. Such a neighbour is unmodelled: a session over an interface has
-no address in the model."""
+"""In a link-local peer address, before its subinterface. Such a neighbour is unmodelled: a session over an interface
+has no address in the model."""
 
 NO_AS = 0
 """Of a neighbour for which neither it nor its group states an AS number. No speaker has it (RFC 7607)."""

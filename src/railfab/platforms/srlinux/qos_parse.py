@@ -33,6 +33,15 @@ DEFAULT_DEADLOCK_MS = 750
 """SR Linux's defaults (srl_nokia-qos 25.3.1)."""
 
 
+DSCP_NAMES = {
+    **{f"CS{number}": 8 * number for number in range(8)},
+    **{f"AF{number}{drop}": 8 * number + 2 * drop for number in (1, 2, 3, 4) for drop in (1, 2, 3)},
+    "EF": 46,
+    "LE": 1,
+}
+"""Code points by name (srl_nokia-common, dscp)."""
+
+
 def parse_qos(root: ConfigNode) -> Qos | None:
     """The effective QoS; None when no forwarding class is defined."""
     node = root.child("qos")
@@ -140,9 +149,7 @@ class _Reader:
 
     def classifiers(self) -> Iterator[Classifier]:
         for name, node in self._classifiers.items():
-            points = (
-                (entry.number("value"), entry.text("forwarding-class")) for entry in node.entries("dscp", "value")
-            )
+            points = ((_code_point(entry), entry.text("forwarding-class")) for entry in node.entries("dscp", "value"))
             known = {point: cls for point, cls in points if point is not None and cls is not None}
             yield Classifier(name=name, dscp=tuple(sorted(known.items())))
 
@@ -203,6 +210,12 @@ class _Reader:
             usual = (found.pfc_priority, found.obeyed_priority)
             if (sent, obeyed) != tuple(priority if priority in pfc else None for priority in usual):
                 yield ClassPriority(traffic_class=found.name, pfc_priority=sent, obeyed_priority=obeyed)
+
+
+def _code_point(entry: ConfigNode) -> int | None:
+    """The DSCP of an entry, which may have the name of RFC 2474, 2597, 3246 or 8622."""
+    named = DSCP_NAMES.get(str(entry.value["value"]))
+    return entry.number("value") if named is None else named
 
 
 def _by_port(bindings: Mapping[str, ConfigNode]) -> dict[str, list[ConfigNode]]:
