@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.oracles.srlinux import ARCHIVE, FEATURE, NOT_7220
-from tests.oracles.yang import Modules, SchemaNode, Statement, Type, holds
+from tests.oracles.yang import TRANSPARENT, Modules, SchemaNode, Statement, Type, holds
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "src" / "railfab" / "platforms" / "srlinux" / "schema.json"
@@ -54,7 +54,7 @@ class Compact:
     A list has its keys, and a container that means something when empty `true`, under the empty name. State is null.
     A container of which only the name is known is an empty text.
     `rules` has pairs of an XPath expression without prefixes and the device's message. By path: `must` has the numbers
-    of the rules that a node is subject to, `mandatory` the leaves that a container needs, `entries` the least and the
+    of the rules that a node is subject to, `mandatory` the leaves that it needs, `entries` the least and the
     largest number of values of a list or leaf-list, and `modules` the module of each node, state included, whose
     namespace is not that of its parent.
     """
@@ -104,9 +104,8 @@ class Compact:
             if all(holds(gate, self._features.__contains__) for gate in _gates(must)):
                 rule = plain_xpath(must.argument), " ".join((must.first("error-message") or "").split())
                 self._must.setdefault(path, []).append(self._rules.setdefault(rule, len(self._rules)))
-        if statement.first("mandatory") == "true":
-            parent, _, name = path.rpartition("/")
-            self._mandatory.setdefault(parent, []).append(name)
+        if (node.kind == "list" or node.presence or _is_choice(node)) and (needed := list(_needed(node))):
+            self._mandatory[path] = needed
         ends = [statement.first(f"{end}-elements") for end in ("min", "max")]
         if any(ends):
             self._entries[path] = [int(end) if end and end != "unbounded" else None for end in ends]
@@ -154,6 +153,23 @@ class Compact:
         for step in steps:
             node = node.children.get(step) if node else None
         return node, "/" + "/".join(steps)
+
+
+def _needed(node: SchemaNode) -> Iterator[str]:
+    """The mandatory leaves below a node, through containers that always exist, by their path from it."""
+    for name, child in sorted(node.children.items()):
+        if child.state or _is_choice(child):
+            continue
+        if child.kind == "leaf" and child.statement.first("mandatory") == "true":
+            yield name
+        elif child.kind == "container" and not child.presence:
+            yield from (f"{name}/{leaf}" for leaf in _needed(child))
+
+
+def _is_choice(node: SchemaNode) -> bool:
+    """Whether a node is one of several that exclude each other."""
+    above = node.statement.above
+    return above is not None and above.keyword in TRANSPARENT
 
 
 def _gates(must: Statement) -> Iterator[str]:

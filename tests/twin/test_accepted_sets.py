@@ -6,12 +6,15 @@ A Set that is refused changes nothing; what is accepted is read back, also where
 from __future__ import annotations
 
 import json
+import re
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 from tests.twin.twins import srl_pod
 from typer.testing import CliRunner
@@ -21,7 +24,8 @@ from railfab.endpoints import read_credentials
 from railfab.gnmi.blocking import BlockingGnmiClient
 from railfab.gnmi.client import Refused, SetChanges
 from railfab.gnmi.target import DataType
-from railfab.platforms.srlinux.schema import schema
+from railfab.platforms.shared.json_tree import leaf_text
+from railfab.platforms.srlinux.schema import MARK, fits, schema
 from railfab.twin import Twin, connect
 
 LEAF = "pod1-seg1-leaf1"
@@ -194,6 +198,75 @@ def test_what_the_models_accept_is_accepted_and_read_back(switch: BlockingGnmiCl
     assert found == value or value.items() <= found.items()
     switch.set(SetChanges(replace=(("/", before),)))
     assert whole(switch) == before
+
+
+TEXTS = ("own", "10.0.0.1", "10.0.0.0/24", "2001:db8::1", "2001:db8::/64", "ethernet-1/5", "ethernet-1/5.0", "lag1")
+TEXTS += ("00:11:22:33:44:55", "65001", "65000:1", "32..32", "vxlan1", "2026-01-01T00:00:00.000Z", "00:00:00", "A")
+"""Texts of which one fits most types."""
+
+
+def values_of(kind: Mapping[str, Any]) -> list[Any]:
+    """Some values of a type; none for a pattern that no text here matches."""
+    if kind["type"] == "union":
+        return [value for member in kind["members"] for value in values_of(member)]
+    if kind["type"] == "boolean":
+        return [True, False]
+    if kind["type"] == "empty":
+        return [[None]]
+    ends = [number for pair in kind.get("range", ()) for number in pair]
+    return [value for value in (ends or kind.get("names") or TEXTS) if fits(value, kind)]
+
+
+def leaves_of(node: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """Every configurable leaf and leaf-list with values, by a gNMI path with keys."""
+    for name, child in node.items():
+        if name == MARK or child is None or child == "":
+            continue
+        if not isinstance(child, dict):
+            yield f"{path}/{name}", child
+        elif isinstance(child.get(MARK), list):
+            choices = [values_of(schema().types[child[key]]) for key in child[MARK]]
+            if all(choices):
+                keys = zip(child[MARK], choices, strict=True)
+                place = "".join(f"[{key}={leaf_text(found[0])}]" for key, found in keys)
+                rest = {inner: below for inner, below in child.items() if inner not in child[MARK]}
+                yield from leaves_of(rest, f"{path}/{name}{place}")
+        else:
+            yield from leaves_of(child, f"{path}/{name}")
+
+
+LEAVES = sorted(leaves_of(schema().nodes, ""), key=lambda pair: pair[0])
+
+
+@given(drawn=st.data())
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+def test_every_leaf_of_the_models_is_accepted_and_read_back_or_refused_with_a_reason(
+    switch: BlockingGnmiClient, drawn: st.DataObject
+) -> None:
+    path, node = drawn.draw(st.sampled_from(LEAVES))
+    values = values_of(schema().type_of(node) or {})
+    assume(values)
+    value = drawn.draw(st.sampled_from(values))
+    sent = [value] if isinstance(node, list) and not isinstance(value, list) else value
+    before = whole(switch)
+    refused = refusal(switch, path, sent)
+    if refused is None:
+        ((_, found),) = switch.get((path,), DataType.CONFIG)
+        assert found == sent
+        switch.set(SetChanges(replace=(("/", before),)))
+    else:
+        assert type(refused) is Refused
+        assert re.search(r"\(/ [a-z]", str(refused)), refused
+    assert whole(switch) == before
+
+
+def refusal(switch: BlockingGnmiClient, path: str, value: Any) -> Refused | None:
+    """The refusal of a Set; None when it is accepted."""
+    try:
+        switch.set(SetChanges(update=((path, value),)))
+    except Refused as error:
+        return error
+    return None
 
 
 def unmodelled_by_metric(twin: Twin) -> dict[str, float]:

@@ -13,6 +13,7 @@ from tests.twin.twins import LEAF, pod64, started
 from railfab.deploy import apply_all, new_change, nornir_of, preview_all
 from railfab.endpoints import Endpoints
 from railfab.gnmi import server
+from railfab.gnmi.target import Target
 from railfab.platforms import platform
 from railfab.twin import Twin
 
@@ -26,8 +27,8 @@ def gets(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     counted: Counter[str] = Counter()
     answer = server.get_response
 
-    def counting(target: str, *arguments: Any) -> Any:
-        counted[target] += 1
+    def counting(target: Target, *arguments: Any) -> Any:
+        counted[target.name] += 1
         return answer(target, *arguments)
 
     monkeypatch.setattr(server, "get_response", counting)

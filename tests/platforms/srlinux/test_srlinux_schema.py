@@ -8,6 +8,7 @@ import pytest
 
 from railfab.platforms.contract import Refusal
 from railfab.platforms.srlinux.schema import fits, meaning, plain_refusals, refusals, schema
+from railfab.platforms.srlinux.xpath import compiled
 
 
 def test_it_has_keys_types_defaults_references_and_state() -> None:
@@ -73,3 +74,13 @@ def test_no_rendered_configuration_is_refused(repository: Path) -> None:
     assert files
     for file in files:
         assert refusals(file.read_text()) == (), file
+
+
+def test_every_pattern_and_every_rule_of_the_schema_can_be_evaluated() -> None:
+    kinds = [one for kind in schema().types for one in (kind, *kind.get("members", ()))]
+    for kind in kinds:
+        for pattern in (*kind.get("pattern", ()), *kind.get("not", ())):
+            assert fits("", {"type": "string", "pattern": [pattern]}) in (True, False)
+        if "path" in kind:
+            assert compiled(kind["path"])
+    assert all(compiled(expression) for expression, _ in schema().rules)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,8 @@ from railfab.device import AaaServer, DeviceModel
 from railfab.fabric import design
 from railfab.platforms import Confidence, admit, platform
 from railfab.platforms.shared.json_tree import Json, text
-from railfab.platforms.srlinux.schema import schema
+from railfab.platforms.srlinux.constraints import violations
+from railfab.platforms.srlinux.schema import plain_refusals, schema
 from railfab.platforms.srlinux.tree import KEYS, stripped
 from railfab.platforms.srlinux.twin import factory
 from railfab.testing.device_models import device_models
@@ -40,18 +42,14 @@ def nokia(oracles: Path, tmp_path_factory: pytest.TempPathFactory) -> NokiaModel
 def complaints(nokia: NokiaModels, tree: Json, folder: Path) -> list[str]:
     """Nokia's complaints about a configuration on a switch with the network instance of its management port."""
     file = folder / "switch.json"
-    instances = [*factory("leaf1")[INSTANCES], *tree.get(INSTANCES, [])]
-    file.write_text(
-        text(
-            {
-                **factory("leaf1"),
-                **tree,
-                INTERFACES: [*factory("leaf1")[INTERFACES], *tree[INTERFACES]],
-                INSTANCES: instances,
-            }
-        )
-    )
+    file.write_text(text(laid_over_the_factory(tree)))
     return nokia.complaints(file)
+
+
+def laid_over_the_factory(tree: Json) -> Json:
+    """A rendered configuration with the interface and the network instance of the management port."""
+    own = factory("leaf1")
+    return {**own, **tree, **{name: [*own[name], *tree.get(name, [])] for name in (INTERFACES, INSTANCES)}}
 
 
 @pytest.mark.parametrize("switch", [rail_switch, spine], ids=["rail switch", "spine"])
@@ -158,6 +156,29 @@ def test_nokias_models_refuse_wrong_configuration(
     tree = json.loads(text(SRLINUX.render(rail_switch())))
     spoil(tree)
     assert any(complaint in line for line in complaints(nokia, tree, tmp_path))
+    plain = stripped(laid_over_the_factory(tree))
+    assert plain_refusals(plain) or violations(plain)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_virtual_switch_refuses_what_nokias_models_refuse(nokia: NokiaModels, seed: int, tmp_path: Path) -> None:
+    """Of configurations from which any part was taken away, and of none else."""
+    choice = random.Random(seed)
+    tree = json.loads(text(SRLINUX.render(rail_switch())))
+    for _ in range(choice.randint(1, 2)):
+        node, name = choice.choice(list(parts_of(tree)))
+        del node[name]
+    plain = stripped(laid_over_the_factory(tree))
+    ours = plain_refusals(plain) or violations(plain)
+    assert bool(ours) == bool(complaints(nokia, tree, tmp_path)), ours
+
+
+def parts_of(node: Any) -> Iterator[tuple[Any, Any]]:
+    """Every member and entry of a tree, with what has it."""
+    for name in list(node) if isinstance(node, dict) else range(len(node)):
+        yield node, name
+        if isinstance(node[name], (dict, list)):
+            yield from parts_of(node[name])
 
 
 TYPES = {

@@ -31,8 +31,8 @@ class _Check:
     def container(self, path: str, where: str, place: Place) -> Iterator[Refusal]:
         """Check a container or list entry, and everything below it. where: in words of the CLI."""
         for leaf in schema().mandatory.get(path, ()):
-            if leaf not in place.value:
-                yield Refusal(where=where, problem=f"lacks {leaf}")
+            if not _has(place.value, leaf.split("/")):
+                yield Refusal(where=where, problem=f"lacks {leaf.replace('/', ' ')}")
         for name, child in place.value.items():
             node = place.node.get(name, "")
             if node is None or node == "":
@@ -96,6 +96,15 @@ class _Check:
         if path not in self._targets:
             self._targets[path] = _texts(path, place)
         return self._targets[path]
+
+
+def _has(tree: Any, steps: list[str]) -> bool:
+    """Whether a leaf below a container is set."""
+    for step in steps:
+        if not isinstance(tree, dict) or step not in tree:
+            return False
+        tree = tree[step]
+    return True
 
 
 def _texts(path: str, place: Place) -> frozenset[str] | None:

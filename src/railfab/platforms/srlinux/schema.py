@@ -213,7 +213,8 @@ def _fits_text(text: str, kind: Mapping[str, Any]) -> bool:
 
 @cache
 def _pattern(text: str) -> re.Pattern[str]:
-    return re.compile(text)
+    """A pattern of XML Schema, whose categories of characters stand in brackets: letters, and digits."""
+    return re.compile(text.replace(r"\p{L}", "a-zA-Z").replace(r"\p{N}", "0-9"))
 
 
 def meaning(kind: Mapping[str, Any]) -> str:
