@@ -155,8 +155,10 @@ def test_a_disabled_speaker_keeps_its_neighbours_with_their_admin_state(ends: En
 
 def growth(ends: Ends, port: str, seconds: float = 0.4) -> dict[str, int]:
     """What the statistics of a port of LEAF grow by."""
+    ends.leaf.wait_for_news()
     before = statistics(ends.leaf, port)
     pass_time(ends.twin, seconds)
+    ends.leaf.wait_for_news()
     return {leaf: value - before[leaf] for leaf, value in statistics(ends.leaf, port).items()}
 
 

@@ -101,6 +101,11 @@ class Switch:
         (notification,) = self.client.get(path=["/interface[name=*]/statistics/in-octets"])["notification"]
         return int(notification["timestamp"])
 
+    def wait_for_news(self) -> None:
+        """Wait until what is read was counted after this call: a Get may be answered with what was read for another."""
+        before = self.read_at()
+        until(lambda: self.read_at() > before)
+
     def set(self, **edits: Any) -> None:
         self.client.set(encoding="json_ietf", **edits)
 
