@@ -22,7 +22,7 @@ from tests.forwarding.fabrics import (
 )
 
 from railfab.device import ClassPriority, ClassThresholds, DeviceModel, EcnRamp, Qos, TrafficClass
-from railfab.forwarding import ForwardingState
+from railfab.forwarding import ForwardingState, Marking
 from railfab.sim import QUEUES, Framing
 from railfab.topology import switch_model
 from railfab.twin.live import LiveFabric
@@ -134,6 +134,18 @@ def test_a_pause_is_obeyed_where_pfc_is_on_and_the_priorities_of_both_ends_are_o
     assert (other.pause_queue[up, ROCE], other.pause_queue[up, 4]) == (-1, ROCE)
     assert other.pfc_sent[up ^ 1].nonzero()[0].tolist() == [4]
     assert other.pause_queue[up ^ 1, 4] == -1
+
+
+def test_a_nic_obeys_and_sends_pauses_of_its_own_priority_only() -> None:
+    fabric = deployed(marking=Marking(priority=4))
+    fabric.set_host_rate("pod1-seg1-host1", None, 5.0)
+    state = fabric.state()
+    out, network = link(state, "pod1-seg1-host1", "rail1-p0"), state.network
+    assert [place for place, queue in enumerate(network.pause_queue[out]) if queue >= 0] == [4]
+    assert network.pfc_sent[out ^ 1].nonzero()[0].tolist() == [4]
+    assert network.rx_gbps[network.near[out]] == 5.0
+    fabric.set_host_rate("pod1-seg1-host1", None, np.inf)
+    assert not fabric.state().network.pfc_sent[out ^ 1].any()
 
 
 def test_the_watchdog_watches_the_queues_that_pause_frames_stop() -> None:
