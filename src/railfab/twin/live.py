@@ -81,8 +81,8 @@ class Published:
 class LiveFabric:
     """Models, links and a job tied together. Thread-safe.
 
-    A switch without a model forwards nothing, and its ports are down. Until simulated time begins the fabric converges
-    at once; afterwards in simulated time: sessions, routes and next-hop groups follow when switches notice a change.
+    A switch without a model forwards nothing, and its ports are down. Until every switch has been configured once the
+    fabric converges at once; then in simulated time: sessions, routes and next-hop groups follow when switches notice.
     at_once: it always does, for tests of what comes of it. changed: called after a change that came with time, by the
     thread that calls `advance`.
     started_s: Unix time at simulated time 0. marking: DSCPs of the hosts; its seed is that of all random draws.
@@ -101,6 +101,7 @@ class LiveFabric:
     ) -> None:
         self._links = LinkTable(topology)
         self._changed, self._at_once = changed, at_once
+        self._deployed = False
         self._framing = framing or Framing()
         self._transport = Transport(dcqcn=dcqcn or Dcqcn())
         self._started_s = time.time() if started_s is None else started_s
@@ -296,7 +297,8 @@ class LiveFabric:
 
     def _converge(self, change: FabricChange) -> None:
         before = self._state
-        at_once = self._at_once or self._clock_ns == 0
+        self._deployed |= len(before.configs) == len(before.links.switches)
+        at_once = self._at_once or self._clock_ns == 0 or not self._deployed
         self._take(converge(before, change) if at_once else begin(before, change, self._clock_ns))
 
     def _is_due(self) -> bool:
