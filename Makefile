@@ -3,7 +3,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help demo setup test laws kills soak check bench lab-deps lab-deps-here clean pins
+.PHONY: help demo setup test laws kills soak faults check bench lab-deps lab-deps-here clean pins
 
 FABRIC ?= inventory/fabrics/pod64.yml
 FOR ?=
@@ -36,6 +36,9 @@ kills: $(READY) lab-deps-here ## deploys killed at each of many moments, of whic
 
 soak: $(READY) ## random Sets, faults and jobs on a running twin, which none of them may end; FOR=600 s, SEED=1
 	@RAILFAB_SOAK_S=$(or $(FOR),300) RAILFAB_SOAK_SEED=$(or $(SEED),1) $(BIN)/python -m pytest --timeout=0 tests/twin/test_twin_soak.py $(ARGS)
+
+faults: $(READY) lab-deps-here ## every mistake of tests/faults on a twin, judged by Prometheus; writes docs/faults.md
+	@$(BIN)/python -m tests.faults $(ARGS)
 
 check: $(VENV)/dev.stamp ## lint, format, types and the rule that imports point down
 	@$(BIN)/ruff check .

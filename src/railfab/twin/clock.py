@@ -26,7 +26,7 @@ class Clock:
     advance: lets this much simulated time pass [ns]. recover: called after an exception of `advance`; the simulation
     continues from there. An exception in the first step after it stops simulated time for good.
     cpu: share of a core that the simulation may use, above 0 and at most 1. What counts is its own CPU time: other
-    programs that compete for the cores take nothing from the share.
+    programs that compete for the cores take nothing from the share. speed: simulated seconds that are due in a second.
 
     Time moves in equal steps.
     simulated_ns: simulated time. stamps: the time stamps of what was counted. failure: what `advance` raised last,
@@ -34,15 +34,21 @@ class Clock:
     """
 
     def __init__(
-        self, advance: Callable[[int], None], recover: Callable[[], None] = lambda: None, *, cpu: float = 1.0
+        self,
+        advance: Callable[[int], None],
+        recover: Callable[[], None] = lambda: None,
+        *,
+        cpu: float = 1.0,
+        speed: float = 1.0,
     ) -> None:
         self._advance, self._recover = advance, recover
         self._cpu = cpu
+        self._tick_s = TICK_NS / NS_PER_S / speed
         self._stop_requested = threading.Event()
         self._thread = threading.Thread(target=self._run, name="railfab-clock", daemon=True)
         self._recovered = self._stopped = False
         self._free_ns = 0
-        self.stamps = TimeStamps()
+        self.stamps = TimeStamps(speed)
         self.failure = ""
 
     @property
@@ -69,7 +75,7 @@ class Clock:
 
     def _run(self) -> None:
         self.stamps.start()
-        while not self._stop_requested.wait(TICK_NS / NS_PER_S):
+        while not self._stop_requested.wait(self._tick_s):
             while self.stamps.behind_ns() >= STEP_NS and not self._stop_requested.is_set():
                 if not self._step():
                     return

@@ -50,7 +50,8 @@ class Twin:
     base_port: of the first switch in the topology's order; 0 gives every switch any free port. configured: start with
     the rendered configurations instead of factory ones. job: what the hosts run from the start. new_credentials: do
     not use the password and the CA of the fabric's last twin in `state` again. cpu: share of a core that the simulation
-    may use, above 0 and at most 1.
+    may use, above 0 and at most 1. speed: simulated seconds that are due in a second; the time stamps of a twin that is
+    faster than real time run ahead of the wall clock.
     Entering raises LabError when a twin of the fabric runs, DeviceError when a port is in use, UnsupportedFeature for a
     platform that the twin does not serve, and for an intent that it does not compute. An exception in the simulation
     stops the job; the switches keep answering.
@@ -68,6 +69,7 @@ class Twin:
         seed: int = 1,
         new_credentials: bool = False,
         cpu: float = 1.0,
+        speed: float = 1.0,
     ) -> None:
         self.design = design
         self.credentials: Credentials
@@ -80,7 +82,7 @@ class Twin:
         self._new_credentials = new_credentials
         self._first_job = job
         self._live = LiveFabric(design.topology, marking=_marking(design, seed), changed=self._touch_all)
-        self._clock = Clock(self._advance, self._live.recover, cpu=cpu)
+        self._clock = Clock(self._advance, self._live.recover, cpu=cpu, speed=speed)
         self._switches: dict[str, VirtualSwitch] = {}
         self._servers: dict[str, GnmiServer] = {}
         self._ssh: dict[str, SwitchSsh] = {}

@@ -20,10 +20,12 @@ class TimeStamps:
 
     Time is left out where the simulation is slower than real time. A simulation that catches up simulates more than
     the time that passes meanwhile, but not more than lies between the time stamps; so no link shows more than its rate.
-    Thread-safe. simulated_ns, slipped_ns: simulated time, and wall time left out [ns].
+    Thread-safe. simulated_ns, slipped_ns: simulated time, and wall time left out [ns]. speed: simulated seconds that
+    are due in a second of the wall.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, speed: float = 1.0) -> None:
+        self._speed = speed
         self._lock = threading.Lock()
         self._start_ns: int | None = None
         self._unix_ns = time.time_ns() - time.monotonic_ns()
@@ -61,7 +63,7 @@ class TimeStamps:
 
     def _passed_ns(self) -> int:
         """Wall time since the start [ns]."""
-        return 0 if self._start_ns is None else time.monotonic_ns() - self._start_ns
+        return 0 if self._start_ns is None else round((time.monotonic_ns() - self._start_ns) * self._speed)
 
     def _follow_system_clock(self) -> None:
         """Time stamps follow the monotonic clock, until somebody sets the system's clock."""

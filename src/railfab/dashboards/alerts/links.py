@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from railfab.dashboards.alerts.terms import HELD, NUMBER, PORT, held
+from railfab.dashboards.alerts.terms import NUMBER, PORT, held
 from railfab.dashboards.rules import Alert, AlertSeverity, Silence
+
+NEIGHBOR = held("fabric_lldp_neighbor_info", "30s")
+"""A neighbour that is gone is a mismatch soon; where a switch is silent, all of its neighbours are gone."""
 
 LINKS = (
     Alert(
@@ -44,22 +47,38 @@ LINKS = (
             " time. Drain the link, then check optics, cable and the log of the peer."
         ),
     ),
+    Alert(  # optics of 400G have bit errors at their best: a port is compared with its own past
+        alert="FabricFecDegraded",
+        condition=(
+            "increase(fabric_interface_fec_uncorrected_codewords_total[1m]) > 0\n"
+            "or fabric_interface_pre_fec_ber_ratio > 1e-9 + 10 * min_over_time(fabric_interface_pre_fec_ber_ratio[1h])"
+        ),
+        silence=Silence.PORT,
+        lasting="30s",
+        severity=AlertSeverity.WARNING,
+        summary=f"{PORT} receives with more bit errors than before",
+        description=(
+            "Forward error correction cannot correct some codewords, or ten times as many bits are wrong before it as"
+            ' in the best minute of the last hour ({{ printf "%.2g" $value }}, codewords a minute or share of bits).'
+            " Clean the connectors of this direction of the link, then swap the optics."
+        ),
+    ),
     Alert(  # ports that are down, without LLDP neighbour or towards a host are not compared
         alert="FabricCablingMismatch",
         condition=(
             'fabric_link_intended_info{link!="host"}\n'
-            f"unless on (device, interface, peer_device, peer_interface) {held('fabric_lldp_neighbor_info')}\n"
-            f"and on (device) {held('fabric_lldp_neighbor_info')}\n"
+            f"unless on (device, interface, peer_device, peer_interface) {NEIGHBOR}\n"
+            f"and on (device) {NEIGHBOR}\n"
             f"and on (device, interface) {held('fabric_interface_oper_up')} == 1"
         ),
         silence=Silence.PORT,
-        lasting="1m",
+        lasting="30s",
         severity=AlertSeverity.WARNING,
         summary=f"{PORT} is not cabled to {{{{ $labels.peer_device }}}} {{{{ $labels.peer_interface }}}}",
         description=(
-            "For longer than {window}, LLDP reports another neighbour than the design, or none on this port. Compare"
+            "LLDP reports another neighbour than the design, or none on this port. Compare"
             " the cabling plan of `railfab plan` with the LLDP neighbours of the switch, and correct the cable, not the"
             " configuration."
-        ).replace("{window}", HELD),
+        ),
     ),
 )

@@ -10,12 +10,15 @@ from railfab.dashboards.rules import Alert, AlertSeverity, Silence
 WHOLE_RAIL = f"max(min by (rail) (device_interface:fabric_transmit_utilization:ratio_rate1m * {HOST_PORTS})) > 0.01"
 """A rail of which every host port carries traffic: a collective runs, and not an exchange between a few hosts."""
 
+UPLINK_SHARE = f"{UPLINK_BYTES} / on (device, interface) fabric_interface_speed_bytes_per_second"
+
 LOAD = (
     Alert(
         alert="FabricEcnMarkRatioHigh",
         condition=(
             "device_interface_queue:fabric_ecn_marked:ratio_rate1m > 0.05"
-            f" and {simulated_rate('fabric_queue_transmit_packets_total', '1m')} > 1000"
+            f" and {simulated_rate('fabric_queue_transmit_packets_total', '1m')} > 1000\n"
+            "and on (device, interface) device_interface:fabric_transmit_utilization:ratio_rate1m > 0.1"
         ),
         silence=Silence.PORT,
         lasting="1m",
@@ -44,9 +47,7 @@ LOAD = (
     Alert(
         alert="FabricEcmpImbalance",
         condition=(
-            "device:fabric_uplink_transmit:cov_rate1m > 0.3\n"
-            "and on (device) max by (device)"
-            f" ({UPLINK_BYTES} / on (device, interface) fabric_interface_speed_bytes_per_second) > 0.5"
+            f"device:fabric_uplink_transmit:cov_rate1m > 0.3\nand on (device) max by (device) ({UPLINK_SHARE}) > 0.5"
         ),
         lasting="1m",
         severity=AlertSeverity.WARNING,
@@ -62,7 +63,8 @@ LOAD = (
         condition=(
             f"count by (device) ({UPLINK_BYTES}\n"
             f"  < on (device) group_left () (0.05 * avg by (device) ({UPLINK_BYTES}) > 5e4))\n"
-            f"/ on (device) count by (device) ({UPLINK_BYTES}) >= 0.25"
+            f"/ on (device) count by (device) ({UPLINK_BYTES}) >= 0.25\n"
+            f"and on (device) max by (device) ({UPLINK_SHARE}) > 0.05"
         ),
         lasting="1m",
         severity=AlertSeverity.WARNING,

@@ -46,6 +46,16 @@ OBSERVATION = (
         ),
     ),
     Alert(
+        alert="FabricTwinUnmodelled",
+        condition="max by (device) (fabric_twin_unmodelled_leaves) > 0",
+        severity=AlertSeverity.WARNING,
+        summary="{{ $labels.device }}: {{ $value }} lines of its configuration have no effect on the twin",
+        description=(
+            "The twin keeps {{ $value }} lines of this switch's configuration without simulating them, so that a"
+            " mistake in them has no symptom here. `railfab twin status` lists them."
+        ),
+    ),
+    Alert(
         alert="FabricTwinFailed",
         condition="fabric_twin_failure_info == 1",
         silence=Silence.NEVER,

@@ -35,7 +35,7 @@ PFC = (
     Alert(
         alert="FabricPfcPauseImbalance",
         condition=(
-            "(device:fabric_pfc_transmit_frames:rate1m > 100)"
+            "(device:fabric_pfc_transmit_frames:rate1m > 200)"
             " and (device:fabric_pfc_transmit_frames:rate1m > 10 * (device:fabric_pfc_receive_frames:rate1m + 1))"
         ),
         lasting="1m",

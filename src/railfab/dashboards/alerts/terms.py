@@ -15,6 +15,6 @@ NUMBER = "{{ $value | humanize }}"
 LOSSLESS_CLASS = ROCE
 
 
-def held(selector: str) -> str:
+def held(selector: str, window: str = HELD) -> str:
     """The last value of a state, also while its target is silent."""
-    return f"last_over_time({selector}[{HELD}])"
+    return f"last_over_time({selector}[{window}])"

@@ -1,0 +1,76 @@
+"""Try every mistake of the list, judge them with a real Prometheus, and write docs/faults.md: `make faults`.
+
+python -m tests.faults [ID ...]     these only, and write no page
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.faults.judge import Judge, verdicts, wanted_metrics
+from tests.faults.matrix import PAGE, faulty, matrix, page
+from tests.faults.mistakes import jobs, mistakes
+from tests.faults.trial import Rack, Trial
+
+TRIALS = "RAILFAB_FAULT_TRIALS"
+"""Folder that keeps trials, so that an interrupted run continues."""
+WORKERS = 2
+HEALTHY_S = 600.0
+"""Simulated time of each healthy job; three of them are half an hour."""
+HEALTHY = ("ring", "incast", "stream")
+
+
+def _try(folder: Path, names: list[str]) -> None:
+    """Make these mistakes on a twin of our own; a twin that does not become healthy again is replaced."""
+    waiting = [name for name in names if not (folder / name).exists()]
+    while waiting:
+        with tempfile.TemporaryDirectory() as state, Rack(Path(state), wanted_metrics(_symptoms())) as rack:
+            try:
+                while waiting:
+                    (folder / waiting[0]).write_bytes(pickle.dumps(_trial(rack, waiting[0])))
+                    print(waiting.pop(0), flush=True)
+            except (TimeoutError, ConnectionError, RuntimeError) as error:
+                print(f"{waiting[0]}: {error}", flush=True)
+
+
+def _trial(rack: Rack, name: str) -> Trial:
+    found = {mistake.id: mistake for mistake in mistakes()}
+    return rack.tried(found[name]) if name in found else rack.healthy(jobs()[name.removeprefix("healthy-")], HEALTHY_S)
+
+
+def _symptoms() -> list[str]:
+    return [mistake.symptom for mistake in mistakes() if mistake.symptom]
+
+
+def main(arguments: list[str]) -> int:
+    logging.disable(logging.CRITICAL)
+    if arguments[:1] == ["--try"]:
+        _try(Path(arguments[1]), arguments[2:])
+        return 0
+    names = arguments or [mistake.id for mistake in mistakes()] + [f"healthy-{job}" for job in HEALTHY]
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(os.environ.get(TRIALS) or temporary)
+        folder.mkdir(exist_ok=True)
+        command = [sys.executable, "-m", "tests.faults", "--try", str(folder)]
+        running = [subprocess.Popen([*command, *names[place::WORKERS]]) for place in range(WORKERS)]
+        codes = [process.wait() for process in running]
+        if any(codes):
+            return 1
+        trials = [pickle.loads((folder / name).read_bytes()) for name in names]
+        (data := Path(temporary) / "prometheus").mkdir()
+        with Judge(data, [trial.scrapes for trial in trials]) as judge:
+            found = verdicts(judge, trials)
+    print(matrix(trials, found))
+    if not arguments:
+        PAGE.write_text(page(trials, found))
+    return int(bool(faulty(trials, found)))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,186 @@
+"""What a real Prometheus makes of trials: their scrapes as blocks, the recording rules over them, and every alert.
+
+Each trial has a slot of its own in the past, at the simulated times at which it was scraped; nothing is scaled. Alerts
+are evaluated at the interval of prometheus.yml; one fires once its expression has held for its `for`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.dashboards.promql_labels import metrics_of
+from tests.faults.trial import Scrape, Trial
+
+from railfab.dashboards import ALERTS, RECORDING, Alert, prometheus_files, write
+from railfab.dashboards import Scrape as Target
+from railfab.metrics import CATALOGUE
+
+STEP_S = 15
+"""Evaluation interval [s]."""
+SLOT_S = 4500
+"""From one trial to the next: longer than every window of a rule [s]."""
+LOOKBACK = "25s"
+"""A series that is not in a scrape is gone: the next one is at most this much later."""
+SYMPTOM = "symptom"
+"""Stands in a verdict for the symptom that was seen."""
+LONGEST_PASSES = 3
+"""Recording rules may use others, over several levels."""
+
+
+def wanted_metrics(extra: Iterable[str] = ()) -> frozenset[str]:
+    """The exposed names that rules, and these expressions, look at."""
+    names = frozenset().union(*(metrics_of(text) for text in (*(rule.expr for rule in (*ALERTS, *RECORDING)), *extra)))
+    return frozenset(exposed for name in names for exposed in CATALOGUE[name].exposed_names())
+
+
+class Judge:
+    """A Prometheus with the scrapes of these trials."""
+
+    def __init__(self, folder: Path, trials: Sequence[Sequence[Scrape]]) -> None:
+        self._folder = folder
+        end_s = int(time.time()) // STEP_S * STEP_S - 7200
+        self._begins_s = [end_s - SLOT_S * (len(trials) - place) for place in range(len(trials))]
+        write(prometheus_files(Target(interval_s=STEP_S)), folder)
+        self._write_blocks(trials)
+        for _ in range(LONGEST_PASSES):
+            with self._running():
+                self._record(end_s)
+        self._context = self._running()
+
+    def __enter__(self) -> Judge:
+        self._context.__enter__()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._context.__exit__(None, None, None)
+
+    def holds(self, place: int, expr: str, since_s: float, until_s: float) -> list[float]:
+        """The times in a trial at which an expression has a result."""
+        return sorted({at_s for times in self._evaluated(place, expr, until_s) for at_s in times if at_s >= since_s})
+
+    def fires(self, place: int, alert: Alert, until_s: float) -> float | None:
+        """When an alert first fires in a trial, in simulated time since its beginning; None when it does not."""
+        lasting_s = seconds(alert.lasting or "0s")
+        found = [at_s for times in self._evaluated(place, alert.expr, until_s) for at_s in held(times, lasting_s)]
+        return min(found, default=None)
+
+    def _evaluated(self, place: int, expr: str, until_s: float) -> Iterator[list[float]]:
+        begin_s = self._begins_s[place]
+        end_s = begin_s + int(until_s) // STEP_S * STEP_S
+        for series in self._ask("query_range", query=expr, start=begin_s, end=end_s, step=STEP_S)["result"]:
+            yield [at_s - begin_s for at_s, _ in series["values"]]
+
+    def _write_blocks(self, trials: Sequence[Sequence[Scrape]]) -> None:
+        text = self._folder / "scrapes.txt"
+        with text.open("w") as file:
+            file.writelines(openmetrics(trials, self._begins_s))
+        self._promtool("tsdb", "create-blocks-from", "openmetrics", str(text), str(self._folder / "data"))
+        text.unlink()
+
+    def _record(self, end_s: int) -> None:
+        rules = str(self._folder / "rules" / "recording.yml")
+        times = ("--start", str(self._begins_s[0]), "--end", str(end_s), "--eval-interval", f"{STEP_S}s")
+        place = ("--url", f"http://{self._address}", "--output-dir", str(self._folder / "data"))
+        self._promtool("tsdb", "create-blocks-from", "rules", *times, *place, rules)
+
+    def _promtool(self, *arguments: str) -> None:
+        done = subprocess.run(["promtool", *arguments], capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise RuntimeError(done.stdout[-2000:] + done.stderr[-2000:])
+
+    @contextmanager
+    def _running(self) -> Iterator[None]:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self._address = f"127.0.0.1:{free.getsockname()[1]}"
+        config = self._folder / "empty.yml"
+        config.write_text("{}\n")
+        command = ["prometheus", f"--config.file={config}", f"--storage.tsdb.path={self._folder / 'data'}"]
+        command += [f"--web.listen-address={self._address}", f"--query.lookback-delta={LOOKBACK}"]
+        command += ["--storage.tsdb.retention.time=60d", "--log.level=error", "--storage.tsdb.allow-overlapping-blocks"]
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=(self._folder / "log").open("a"))
+        try:
+            self._wait(process)
+            yield
+        finally:
+            process.terminate()
+            process.wait(30)
+
+    def _wait(self, process: subprocess.Popen[bytes]) -> None:
+        until_s = time.monotonic() + 60
+        while time.monotonic() < until_s and process.poll() is None:
+            try:
+                urllib.request.urlopen(f"http://{self._address}/-/ready", timeout=5).close()
+                return
+            except (OSError, urllib.error.URLError):
+                time.sleep(0.1)
+        raise RuntimeError((self._folder / "log").read_text()[-2000:])
+
+    def _ask(self, path: str, **query: object) -> Any:
+        body = urllib.parse.urlencode(query).encode()
+        try:
+            with urllib.request.urlopen(f"http://{self._address}/api/v1/{path}", body, timeout=120) as answer:
+                return json.load(answer)["data"]
+        except urllib.error.HTTPError as error:
+            raise RuntimeError(f"{query}: {error.read().decode()}") from error
+
+
+def held(times: Sequence[float], lasting_s: float) -> list[float]:
+    """The evaluations at which an alert fires whose expression has a result at these."""
+    firing, since_s = [], None
+    for before_s, at_s in zip([None, *times], times, strict=False):
+        if before_s is None or since_s is None or at_s - before_s > STEP_S:
+            since_s = at_s
+        if at_s - since_s >= lasting_s:
+            firing.append(at_s)
+    return firing
+
+
+def seconds(duration: str) -> float:
+    """A duration of Prometheus, such as 1m30s."""
+    units = {"s": 1, "m": 60, "h": 3600}
+    return float(sum(int(number) * units[unit] for number, unit in re.findall(r"(\d+)([smh])", duration)))
+
+
+def openmetrics(trials: Sequence[Sequence[Scrape]], begins_s: Sequence[float]) -> Iterator[str]:
+    """Scrapes in the text format, by metric, each at its time."""
+    names = sorted({name for scrapes in trials for _, values in scrapes for name, _ in values})
+    for name in names:
+        yield f"# TYPE {name} unknown\n"
+        for begin_s, scrapes in zip(begins_s, trials, strict=True):
+            yield from _lines(name, begin_s, scrapes)
+    yield "# EOF\n"
+
+
+def _lines(name: str, begin_s: float, scrapes: Sequence[Scrape]) -> Iterator[str]:
+    moved = begin_s if name.endswith("_timestamp_seconds") else 0.0
+    for at_s, values in scrapes:
+        for (metric, labels), value in values.items():
+            if metric == name:
+                text = ",".join(f'{key}="{_escaped(word)}"' for key, word in labels)
+                yield f"{name}{{{text}}} {value + moved!r} {begin_s + at_s:.3f}\n"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
+
+
+def verdicts(judge: Judge, trials: Sequence[Trial]) -> Mapping[str, Mapping[str, float]]:
+    """By mistake, the alerts that fired within its time, and how many simulated seconds after it."""
+    found: dict[str, dict[str, float]] = {}
+    for place, trial in enumerate(trials):
+        fired = {alert.alert: judge.fires(place, alert, trial.ended_s) for alert in ALERTS}
+        if (symptom := trial.mistake.symptom) and judge.holds(place, symptom, trial.made_s, trial.ended_s):
+            fired[SYMPTOM] = trial.made_s
+        found[trial.mistake.id] = {name: at_s - trial.made_s for name, at_s in fired.items() if at_s is not None}
+    return found

@@ -1,0 +1,122 @@
+"""The verdict on every mistake, as a matrix and as the page docs/faults.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from tests.faults.judge import SYMPTOM
+from tests.faults.mistakes import Mistake
+from tests.faults.trial import Trial
+
+PAGE = Path(__file__).parents[2] / "docs" / "faults.md"
+Verdicts = Mapping[str, Mapping[str, float]]
+CONFIGURED = ("FabricConfigurationDrift", "FabricConfigurationHazard", "FabricTwinUnmodelled")
+"""Alerts that every changed configuration may raise."""
+NEEDED_SHARE = 0.95
+
+
+def unrelated(mistake: Mistake, fired: Mapping[str, float]) -> list[str]:
+    """Alerts that neither say what the mistake is nor follow from it."""
+    related = {SYMPTOM, mistake.alert, *mistake.also, *(CONFIGURED if mistake.edits else ())}
+    return sorted(set(fired) - related)
+
+
+def problem(trial: Trial, fired: Mapping[str, float]) -> str:
+    """Why a verdict is not what the list says; empty when it is."""
+    mistake = trial.mistake
+    if trial.refused:
+        return f"refused: {trial.refused[-160:]}"
+    early = [name for name, after_s in fired.items() if after_s < 0]
+    if early:
+        return f"fired before: {', '.join(early)}"
+    if mistake.alert and mistake.alert not in fired:
+        return "did not fire"
+    if mistake.symptom and SYMPTOM not in fired:
+        return "no symptom"
+    others = unrelated(mistake, fired)
+    return f"unrelated: {', '.join(others)}" if others else ""
+
+
+def faulty(trials: Sequence[Trial], found: Verdicts) -> list[str]:
+    """What a run has to be failed for: too few right alerts, an unexplained one, or an alert on a healthy fabric."""
+    wrong = {trial.mistake.id: problem(trial, found[trial.mistake.id]) for trial in trials}
+    wrong = {name: text for name, text in wrong.items() if text}
+    explained = {trial.mistake.id for trial in trials if trial.mistake.unmet}
+    mistakes = [trial for trial in trials if trial.mistake.alert]
+    few = mistakes and len(wrong) > (1 - NEEDED_SHARE) * len(mistakes)
+    return sorted(wrong if few else wrong.keys() - explained)
+
+
+def matrix(trials: Sequence[Trial], found: Verdicts) -> str:
+    """One line a mistake: what fired, and after how many seconds."""
+    return "\n".join(_line(trial, found[trial.mistake.id]) for trial in trials) + f"\n{_sum(trials, found)}\n"
+
+
+def _line(trial: Trial, fired: Mapping[str, float]) -> str:
+    text = problem(trial, fired)
+    alerts = ", ".join(
+        f"{_short(name)} {after_s:.0f}" for name, after_s in sorted(fired.items(), key=lambda one: one[1])
+    )
+    return f"{'ok   ' if not text else 'WRONG'} {trial.mistake.id:22} {_short(trial.mistake.alert):24} {alerts}  {text}"
+
+
+def _sum(trials: Sequence[Trial], found: Verdicts) -> str:
+    mistakes = [trial for trial in trials if trial.mistake.alert]
+    right = sum(not problem(trial, found[trial.mistake.id]) for trial in mistakes)
+    return f"{right} of {len(mistakes)} mistakes raise the right alert and no unrelated one"
+
+
+def _short(alert: str) -> str:
+    return alert.removeprefix("Fabric")
+
+
+def page(trials: Sequence[Trial], found: Verdicts) -> str:
+    """docs/faults.md."""
+    return "\n".join(_page(trials, found)) + "\n"
+
+
+def _page(trials: Sequence[Trial], found: Verdicts) -> Iterator[str]:
+    yield from HEAD.splitlines()
+    yield f"{_sum(trials, found)}."
+    yield ""
+    yield "| mistake or fault | source | alert | after | also fired |"
+    yield "|---|---|---|---|---|"
+    mistakes = [trial for trial in trials if trial.mistake.alert]
+    for trial in mistakes:
+        yield _row(trial.mistake, found[trial.mistake.id])
+    yield from ("", "## Not as wanted", "")
+    wrong = [(trial, text) for trial in mistakes if (text := problem(trial, found[trial.mistake.id]))]
+    for trial, text in wrong:
+        yield f"- {trial.mistake.title}: {text}. {trial.mistake.unmet}".rstrip()
+    if not wrong:
+        yield "Nothing."
+    yield from ("", "## Healthy", "")
+    for trial in trials:
+        if not trial.mistake.alert:
+            fired = ", ".join(found[trial.mistake.id]) or "no alert"
+            yield f"- {trial.ended_s / 60:.0f} simulated minutes of {trial.mistake.title}: {fired}"
+
+
+def _row(mistake: Mistake, fired: Mapping[str, float]) -> str:
+    after_s = fired.get(mistake.alert)
+    others = sorted(set(fired) - {mistake.alert, SYMPTOM})
+    links = ", ".join(f"[{_short(name)}](alerts/{name}.md)" for name in others)
+    after = "" if after_s is None else f"{after_s:.0f} s"
+    alert = f"[{_short(mistake.alert)}](alerts/{mistake.alert}.md)"
+    return f"| {mistake.title} | {mistake.source} | {alert} | {after} | {links} |"
+
+
+HEAD = """# Mistakes, faults and their alerts
+
+This page shows which alert says what is wrong with a fabric, for each mistake and fault of `tests/faults/mistakes.yml`.
+It is written by `make faults`; do not edit it.
+
+Each mistake is made over gNMI, or as a fault of a link, an optic or a host, on a twin of 16 GPUs
+([tests/faults/rack.yml](../tests/faults/rack.yml)) that runs a job and has been healthy for 75 s. The collector's
+metrics are scraped every 5 s of simulated time and given to a real Prometheus as blocks with their simulated times;
+rules and their `for` are those of [dashboards/rules](../dashboards/rules), unscaled. *After* is the simulated
+time until the alert fires, at most 120 s. *Also fired* are consequences, and the comparison of the configuration with
+the intent. A number as source is a row of a list of mistakes that were pushed to a twin before, I and a number an
+incident of the published record.
+"""

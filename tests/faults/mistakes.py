@@ -1,0 +1,68 @@
+"""The list of mistakes and faults, `mistakes.yml`: what is done, its symptom, and the alert that fires."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from railfab.intent import Job
+
+FOLDER = Path(__file__).parent
+
+SWITCHES = {"L": "pod1-seg1-leaf1", "M": "pod1-seg2-leaf1", "S": "pod1-spine1", "T": "pod1-spine2"}
+"""The switches of rack.yml by the letters that the list names them with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mistake:
+    """One mistake or fault.
+
+    source: its row in the research that the list follows (a number: a mistake; I and a number: an incident).
+    edits: gNMI Sets by switch, of `update`, `replace` (path to value) and `delete` (paths). links: (switch, port) that
+    are cut. flaps: how often each of them goes down and up again instead. slow_hosts: Gb/s that a host takes from its
+    NIC. optics: (switch, port, dB) of receivers that miss light. silent: switches whose gNMI server stops.
+    job: what the hosts run, from jobs.yml. symptom: PromQL expression that holds some time after it. alert: what fires
+    within 2 minutes. also: consequences that may fire too. unmet: why the alert does not fire, where it does not.
+    """
+
+    id: str
+    title: str
+    source: str = ""
+    edits: Mapping[str, Mapping[str, Any]]
+    links: tuple[tuple[str, str], ...] = ()
+    flaps: int = 0
+    slow_hosts: Mapping[str, float]
+    optics: tuple[tuple[str, str, float], ...] = ()
+    silent: tuple[str, ...] = ()
+    job: str = "light"
+    symptom: str = ""
+    alert: str
+    also: tuple[str, ...] = ()
+    unmet: str = ""
+
+
+@cache
+def mistakes() -> tuple[Mistake, ...]:
+    """Every one, in the order of the file."""
+    return tuple(map(_mistake, yaml.safe_load((FOLDER / "mistakes.yml").read_text())))
+
+
+@cache
+def jobs() -> Mapping[str, Job]:
+    """The jobs that mistakes are tried under, by name."""
+    documents = yaml.safe_load_all((FOLDER / "jobs.yml").read_text())
+    return {job.job: job for job in map(Job.model_validate, documents)}
+
+
+def _mistake(document: dict[str, Any]) -> Mistake:
+    fields = {"slow_hosts": {}, **document}
+    fields["edits"] = {SWITCHES[letter]: edits for letter, edits in document.get("edits", {}).items()}
+    fields["silent"] = tuple(SWITCHES[letter] for letter in document.get("silent", ()))
+    for name in ("links", "optics"):
+        fields[name] = tuple((SWITCHES[letter], *rest) for letter, *rest in document.get(name, ()))
+    return Mistake(**{**fields, "also": tuple(document.get("also", ()))})

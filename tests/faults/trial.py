@@ -1,0 +1,245 @@
+"""A twin on which mistakes are made over gNMI, and what the collector says meanwhile, in simulated time."""
+
+from __future__ import annotations
+
+import json
+import time
+import urllib.request
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from prometheus_client import CollectorRegistry
+from prometheus_client.metrics_core import Metric
+from prometheus_client.parser import text_string_to_metric_families
+from tests.faults.mistakes import FOLDER, Mistake, jobs
+from tests.twin.twins import switch
+
+from railfab.app.configuration_check import ConfigurationCheck
+from railfab.fabric.design import Design, design
+from railfab.intent import Job
+from railfab.telemetry import Collector, Policy
+from railfab.twin import Twin
+
+SPEED = 20.0
+"""Simulated seconds that are due in a second."""
+INTERVAL_S = 1.0
+"""Sample interval of the collector, on the wall."""
+SCRAPE_S = 5.0
+"""Simulated time between two scrapes."""
+BEFORE_S, AFTER_S = 75.0, 120.0
+"""Simulated time before a mistake, and after it, in which an alert may take its time."""
+HEALS_WITHIN_S = 60.0
+SETTLES_S = 5.0
+"""Simulated time in which what was on its way arrives."""
+FLAP_S = 5.0
+"""Simulated time for which a link that flaps is down, and up."""
+
+Series = tuple[str, tuple[tuple[str, str], ...]]
+Scrape = tuple[float, dict[Series, float]]
+"""Simulated time since the beginning of a trial, and the value of each series."""
+
+
+@dataclass(slots=True)
+class Trial:
+    """What was scraped. made_s: simulated time of the mistake since the beginning. ended_s: when the judgement ends.
+
+    refused: what the switch said, when it refused the mistake.
+    """
+
+    mistake: Mistake
+    made_s: float = 0.0
+    ended_s: float = 0.0
+    refused: str = ""
+    scrapes: list[Scrape] = field(default_factory=list)
+
+
+class Rack:
+    """The twin, its collector and the comparison of configurations; a context manager."""
+
+    def __init__(self, state: Path, wanted: frozenset[str], speed: float = SPEED) -> None:
+        self.fabric: Design = design(FOLDER / "rack.yml")
+        self._state, self._wanted, self._speed = state, wanted, speed
+        self._stack = ExitStack()
+        self._clock: list[tuple[float, float]] = []
+
+    def __enter__(self) -> Rack:
+        with ExitStack() as stack:
+            self.twin = stack.enter_context(
+                Twin(self.fabric, state=self._state, base_port=0, configured=True, speed=self._speed)
+            )
+            self.collector = stack.enter_context(
+                Collector(
+                    self.fabric.topology,
+                    self.twin.endpoints,
+                    interval_s=INTERVAL_S,
+                    policy=Policy(first_s=0.1, most_s=0.3, dial_timeout_s=2.0),
+                )
+            )
+            self.check = stack.enter_context(
+                ConfigurationCheck(self.fabric, self.twin.endpoints, state=self._state, interval_s=60 / self._speed)
+            )
+            self._configurations = {name: self._configuration(name) for name in self.fabric.models}
+            self._own = CollectorRegistry()
+            self._own.register(self.check)
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def healthy(self, job: Job, seconds: float) -> Trial:
+        """The fabric without a mistake."""
+        self._heal()
+        self.twin.switch_job(job)
+        healthy = Mistake(
+            id=f"healthy-{job.job}", title=f"nothing, under the job {job.job}", edits={}, slow_hosts={}, alert=""
+        )
+        return Trial(healthy, ended_s=seconds, scrapes=self._watch(self._now_s(), seconds))
+
+    def tried(self, mistake: Mistake) -> Trial:
+        """Make a mistake after a healthy time, and watch; then undo it."""
+        trial = Trial(mistake)
+        self._heal()
+        self.twin.switch_job(jobs()[mistake.job])
+        began_s = self._now_s()
+        trial.scrapes += self._watch(began_s, BEFORE_S)
+        try:
+            trial.made_s = self._now_s() - began_s
+            trial.ended_s = trial.made_s + AFTER_S
+            self._make(mistake)
+            trial.scrapes += self._watch(began_s, trial.made_s + AFTER_S)
+        except Refused as refused:
+            trial.refused = str(refused)
+        finally:
+            self._undo(mistake)
+        return trial
+
+    def _make(self, mistake: Mistake) -> None:
+        for name, edits in mistake.edits.items():
+            self._set(name, edits)
+        for node, interface in mistake.links:
+            for _ in range(mistake.flaps):
+                self.twin.set_link(node, interface, up=False)
+                self._pass(FLAP_S)
+                self.twin.set_link(node, interface, up=True)
+                self._pass(FLAP_S)
+            if not mistake.flaps:
+                self.twin.set_link(node, interface, up=False)
+        for node, interface, loss_db in mistake.optics:
+            self.twin.set_optic_loss(node, interface, loss_db=loss_db)
+        for host, rate_gbps in mistake.slow_hosts.items():
+            self.twin.set_host_rate(host, rate_gbps)
+        for name in mistake.silent:
+            self.twin.stop_switch(name)
+
+    def _undo(self, mistake: Mistake) -> None:
+        for name in mistake.silent:
+            self.twin.start_switch(name)
+        for node, interface in mistake.links:
+            self.twin.set_link(node, interface, up=True)
+        for node, interface, _ in mistake.optics:
+            self.twin.set_optic_loss(node, interface, loss_db=0.0)
+        for host in mistake.slow_hosts:
+            self.twin.set_host_rate(host, None)
+        for name in mistake.edits:
+            self._set(name, {"replace": {"/": self._configurations[name]}})
+
+    def _configuration(self, name: str) -> Any:
+        """All of the configuration of a switch, that of its management included."""
+        with switch(self.twin, name) as client:
+            found = client.client.get(path=["/"], datatype="config", encoding="json_ietf")
+        (update,) = found["notification"][0]["update"]
+        return update["val"]
+
+    def _set(self, name: str, edits: Mapping[str, Any]) -> None:
+        """One gNMI Set. Raises Refused with what the switch says."""
+        with switch(self.twin, name) as client:
+            try:
+                client.set(
+                    delete=list(edits.get("delete", ())),
+                    replace=[(path, _json(value)) for path, value in edits.get("replace", {}).items()],
+                    update=[(path, _json(value)) for path, value in edits.get("update", {}).items()],
+                )
+            except Exception as error:
+                raise Refused(str(error)) from error
+
+    def _heal(self) -> None:
+        """Stop the job, and wait until all sessions are up, and what was before is not counted any more."""
+        self.twin.switch_job(None)
+        self._until(self._is_healthy)
+        self._pass(SETTLES_S)
+        time.sleep(2 * INTERVAL_S)
+        self.check.check()
+
+    def _is_healthy(self) -> bool:
+        self._now_s()
+        status = self.twin.status()
+        return status.sessions_up == status.sessions == self._sessions() and self.collector.wait_until_up(5)
+
+    def _sessions(self) -> int:
+        return sum(len(model.neighbors) for model in self.fabric.models.values())
+
+    def _until(self, condition: Callable[[], bool]) -> None:
+        end_s = time.monotonic() + HEALS_WITHIN_S
+        while not condition():
+            if time.monotonic() > end_s:
+                raise TimeoutError("the fabric does not become healthy")
+            time.sleep(0.1)
+
+    def _now_s(self) -> float:
+        """Simulated time."""
+        simulated_s = self.twin.status().simulated_s
+        self._clock.append((time.time(), simulated_s))
+        return simulated_s
+
+    def _pass(self, seconds: float) -> None:
+        self._wait_until(self._now_s() + seconds)
+
+    def _wait_until(self, simulated_s: float) -> None:
+        while (left_s := simulated_s - self._now_s()) > 0:
+            time.sleep(max(0.02, left_s / self._speed))
+
+    def _watch(self, began_s: float, until_s: float) -> list[Scrape]:
+        """Scrape every SCRAPE_S until this time has passed since the beginning."""
+        scrapes: list[Scrape] = []
+        while (now_s := self._now_s()) - began_s <= until_s:
+            scrapes.append((now_s - began_s, self._scrape(began_s)))
+            self._wait_until(now_s + SCRAPE_S)
+        return scrapes
+
+    def _scrape(self, began_s: float) -> dict[Series, float]:
+        found = {}
+        for name, labels, value in self._samples():
+            if name in self._wanted:
+                at = value if not name.endswith("_timestamp_seconds") else self._simulated(value) - began_s
+                found[name, tuple(sorted((key, text) for key, text in labels.items() if text))] = at
+        return found
+
+    def _samples(self) -> Iterator[tuple[str, Mapping[str, str], float]]:
+        yield from self.collector.snapshot()
+        for family in (*self._own.collect(), *self._jobs()):
+            yield from ((one.name, one.labels, one.value) for one in family.samples)
+
+    def _jobs(self) -> Iterator[Metric]:
+        """The metrics that the twin itself serves."""
+        with urllib.request.urlopen(self.twin.control.metrics_url, timeout=30) as answer:
+            yield from text_string_to_metric_families(answer.read().decode())
+
+    def _simulated(self, unix_s: float) -> float:
+        """The simulated time at a moment, by the last reading before it; Unix time 0 is long ago."""
+        place = bisect_right(self._clock, (unix_s, float("inf")))
+        at_s, simulated_s = self._clock[max(0, place - 1)]
+        return simulated_s if place else simulated_s - (at_s - unix_s) * self._speed
+
+
+def _json(value: Any) -> Any:
+    """A value as pygnmi wants it: texts as JSON."""
+    return json.dumps(value) if isinstance(value, str) else value
+
+
+class Refused(Exception):
+    """The switch refused a Set."""
