@@ -24,10 +24,11 @@ def entry(path: str, mode: SubscriptionMode = SAMPLE, **fields: object) -> Telem
     return TelemetrySubscription(path=path, mode=mode, **fields)  # type: ignore[arg-type]
 
 
-def test_sr_linux_has_one_rpc_of_samples_and_one_of_changes() -> None:
-    sample, change = subscribe_rpcs(platform("srlinux").telemetry, 2.0, PROTO)
+def test_sr_linux_has_one_rpc_of_samples_one_of_changes_and_one_of_optics() -> None:
+    sample, change, optics = subscribe_rpcs(platform("srlinux").telemetry, 2.0, PROTO)
     assert (sample.stream, sample.subscription.interval_s) == (Stream.SAMPLE, 2.0)
     assert (change.stream, change.subscription.interval_s) == (Stream.ON_CHANGE, None)
+    assert (optics.stream, optics.subscription.interval_s) == (Stream.SAMPLE, 10)
     assert (sample.lasts_s, change.lasts_s) == (2.0 * SILENT_INTERVALS, math.inf)
     assert {sample.subscription.encoding, change.subscription.encoding} == {gnmi_pb2.PROTO}
 
