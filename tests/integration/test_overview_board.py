@@ -112,7 +112,11 @@ def prometheus(twin: Twin, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 def test_every_target_of_the_scrape_file_answers(prometheus: Prometheus) -> None:
     assert _within(60, lambda: prometheus.value("sum(up)") == 2)
-    assert [target["lastError"] for target in prometheus.ask("/api/v1/targets")["activeTargets"]] == ["", ""]
+
+    def errors() -> list[str]:
+        return [target["lastError"] for target in prometheus.ask("/api/v1/targets")["activeTargets"]]
+
+    assert _within(60, lambda: errors() == ["", ""]), errors()
 
 
 def test_every_rule_is_evaluated_without_complaint(prometheus: Prometheus) -> None:
