@@ -6,6 +6,8 @@ import asyncio
 import logging
 import math
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -322,6 +324,32 @@ def test_many_threads_share_one_loop(endpoint: Endpoint) -> None:
         assert set(pool.map(read, range(32))) == {NAME}
     names = [thread.name for thread in threading.enumerate()]
     assert names.count("railfab-gnmi-clients") == 1
+
+
+POLLERS = """
+import asyncio, grpc, threading
+from railfab.gnmi import blocking
+
+async def opened_and_closed():
+    channel = grpc.aio.insecure_channel("127.0.0.1:1")
+    await asyncio.gather(channel.unary_unary("/a/b")(b"", timeout=30), return_exceptions=True)
+    await channel.close()
+
+def pollers():
+    return {thread.name for thread in threading.enumerate() if "_poll_wrapper" in thread.name}
+
+seen = []
+for _ in range(3):
+    blocking._wait(opened_and_closed())
+    seen.append(pollers())
+print(len(set.union(*seen)), min(map(len, seen)))
+"""
+
+
+def test_grpc_stays_initialised_between_clients() -> None:
+    """It would close the socket of the clients' loop with the last channel, while the loop handles an event of it."""
+    ended = subprocess.run([sys.executable, "-c", POLLERS], capture_output=True, text=True, timeout=120, check=True)
+    assert (ended.stdout.split(), ended.stderr) == (["1", "1"], "")
 
 
 def test_an_event_of_a_closed_loop_is_no_error_and_any_other_failure_is_one(caplog: pytest.LogCaptureFixture) -> None:

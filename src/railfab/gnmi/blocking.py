@@ -10,6 +10,8 @@ from functools import cache
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
+import grpc
+
 from railfab.endpoints import Credentials, Endpoint
 from railfab.gnmi.client import CALL_TIMEOUT_S, DIAL_TIMEOUT_S, Capabilities, GnmiClient, SetChanges
 from railfab.gnmi.target import Commit, DataType, Found
@@ -75,7 +77,12 @@ def _wait(work: Coroutine[Any, Any, T]) -> T:
 
 @cache
 def _loop() -> asyncio.AbstractEventLoop:
-    """The event loop of all clients. Its thread never ends by itself and does not keep the process alive."""
+    """The event loop of all clients. Its thread never ends by itself and does not keep the process alive.
+
+    gRPC stays initialised with it: it would otherwise end with the last channel, whichever thread releases that, and
+    close the socket on which this loop waits for events. asyncio then reports a bad file descriptor.
+    """
+    grpc.aio.init_grpc_aio()  # type: ignore[attr-defined]  # public, and missing in the stubs
     loop = asyncio.new_event_loop()
     loop.set_exception_handler(_log_late_event)
     threading.Thread(target=loop.run_forever, name="railfab-gnmi-clients", daemon=True).start()
