@@ -27,7 +27,7 @@ from railfab.twin.fair_lock import FairLock
 from railfab.twin.job_flows import JobFlows
 from railfab.twin.live import LiveFabric
 
-SOON_S = 30.0
+SOON_S = 120.0
 TRANSMITTED = "fabric_interface_transmit_bytes_total"
 
 
