@@ -82,11 +82,17 @@ def _loop() -> asyncio.AbstractEventLoop:
     gRPC stays initialised with it: it would otherwise end with the last channel, whichever thread releases that, and
     close the socket on which this loop waits for events. asyncio then reports a bad file descriptor.
     """
-    grpc.aio.init_grpc_aio()  # type: ignore[attr-defined]  # public, and missing in the stubs
     loop = asyncio.new_event_loop()
     loop.set_exception_handler(_log_late_event)
-    threading.Thread(target=loop.run_forever, name="railfab-gnmi-clients", daemon=True).start()
+    threading.Thread(target=_serve, args=(loop,), name="railfab-gnmi-clients", daemon=True).start()
     return loop
+
+
+def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    """Run the loop in this thread. gRPC looks for the loop of the thread that initialises it, and a worker has none."""
+    asyncio.set_event_loop(loop)
+    grpc.aio.init_grpc_aio()  # type: ignore[attr-defined]  # public, and missing in the stubs
+    loop.run_forever()
 
 
 def _log_late_event(loop: asyncio.AbstractEventLoop, context: Mapping[str, Any]) -> None:
