@@ -79,7 +79,7 @@ def test_ctrl_c_ends_everything_and_leaves_nothing_also_with_an_intent_from_stan
     assert running.stderr is not None
     for line in running.stderr:
         assert time.monotonic() < deadline
-        if "bgp 64/64" in line and re.search(r" [1-9]\d* Gb/s", line):
+        if "bgp 64/64  gnmi 8/8" in line and re.search(r" [1-9]\d* Gb/s", line):
             break
     assert any("twin" in words for words in processes_of(state))
     running.send_signal(signal.SIGINT)
