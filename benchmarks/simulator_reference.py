@@ -14,9 +14,9 @@ from time import process_time
 
 import numpy as np
 
-from railfab.sim import Engine
 from railfab.sim.replay.results import SeedResult
-from railfab.sim.replay.scenario import QUANTUM_PS, Scenario, load
+from railfab.sim.replay.run import scenario_engine
+from railfab.sim.replay.scenario import Scenario, load
 
 REFERENCE = Path(__file__).resolve().parents[1] / "tests" / "reference" / "simulator"
 SEEDS_OF_AN_ERROR = 5
@@ -34,15 +34,7 @@ class Timed:
 
 def timed(scenario: Scenario, seed: int) -> Timed:
     """Run a scenario with the settings of `railfab sim replay`."""
-    engine = Engine(
-        scenario.network,
-        scenario.routing,
-        seed=seed,
-        framing=scenario.framing,
-        transports=[scenario.transport],
-        quantum_ps=QUANTUM_PS,
-    )
-    engine.add(scenario.flows)
+    engine = scenario_engine(scenario, seed=seed)
     began = process_time()
     done = engine.run(scenario.stop_ns)
     cpu_s = process_time() - began

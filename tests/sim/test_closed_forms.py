@@ -24,7 +24,8 @@ from tests.sim.fabrics import (
 )
 
 from railfab.sim import QUEUES, Dcqcn, Engine, Flow, Framing, Network, Recovery, Transport, max_min_rates
-from railfab.sim.replay.scenario import QUANTUM_PS, load
+from railfab.sim.replay.run import scenario_engine
+from railfab.sim.replay.scenario import load
 
 SCENARIOS = Path(__file__).parents[1] / "reference" / "simulator" / "scenarios"
 
@@ -171,15 +172,7 @@ def _fluid_finish_ns(flows: Sequence[Flow], paths: Sequence[Sequence[int]], netw
 def test_two_senders_of_the_reference_pause_every_8_96_us() -> None:
     """ns-3: docs of the scenario, and `seeds.csv` (129 pauses a sender)."""
     scenario = load(SCENARIOS / "incast2_pfconly")
-    engine = Engine(
-        scenario.network,
-        scenario.routing,
-        framing=scenario.framing,
-        transports=[scenario.transport],
-        quantum_ps=QUANTUM_PS,
-        pause_log=10_000,
-    )
-    engine.add(scenario.flows)
+    engine = scenario_engine(scenario, seed=1, pause_log=10_000)
     assert engine.run(scenario.stop_ns)
     log = engine.pauses()
     for link in set(log.link.tolist()):
@@ -309,6 +302,23 @@ def test_a_receiver_notifies_at_most_once_in_an_interval(cnp_interval_ns: float)
     np.testing.assert_allclose(results.cnps, expected, rtol=0.08, atol=1)
 
 
+def _notified_senders(constants: Dcqcn) -> Engine:
+    """Two senders that begin at 60 Gb/s into 100 Gb/s, and a queue that marks every packet above 20 kB."""
+    network = marking(star(3), 20_000.0, 20_000.0, 1.0)
+    transports = [Transport(dcqcn=constants, rate_gbps=60.0)]
+    return engine_of(network, incast(2, 10**9), framing=OCTETS, transports=transports)
+
+
+def _rates_gbps(constants: Dcqcn, end_ns: float) -> list[float]:
+    """The rates that the first of these senders has each microsecond, without repetition."""
+    engine = _notified_senders(constants)
+    rates = []
+    for until_ns in np.arange(5_000.0, end_ns, 1_000.0):
+        engine.run(until_ns)
+        rates.append(float(engine.flows().rate_gbps[0]))
+    return list(dict.fromkeys(rates))
+
+
 def test_a_notification_halves_the_rate_and_the_timer_brings_it_back() -> None:
     """The first cut is by alpha / 2 = 1/2; increases halve what is missing to the old rate; then the target rises."""
     constants = Dcqcn(
@@ -321,14 +331,7 @@ def test_a_notification_halves_the_rate_and_the_timer_brings_it_back() -> None:
         additive_gbps=0.5,
         hyper_gbps=5.0,
     )
-    network = marking(star(3), 20_000.0, 20_000.0, 1.0)
-    transports = [Transport(dcqcn=constants, rate_gbps=60.0)]
-    engine = engine_of(network, incast(2, 10**9), framing=OCTETS, transports=transports)
-    rates = []
-    for until_ns in np.arange(5_000.0, 250_000.0, 1_000.0):
-        engine.run(until_ns)
-        rates.append(round(float(engine.flows().rate_gbps[0]), 6))
-    steps = list(dict.fromkeys(rates))
+    steps = list(dict.fromkeys(round(rate, 6) for rate in _rates_gbps(constants, 250_000.0)))
     expected = [60.0, 30.0, 45.0, 52.5, 56.25]
     target = 60.0
     for rise in (0.5, *[5.0] * 4):
@@ -341,9 +344,7 @@ def test_the_byte_counter_raises_the_rate_too() -> None:
     def rate(increase_bytes: int) -> float:
         constants = Dcqcn(cut_interval_ns=10_000.0, cnp_interval_ns=1e9, increase_interval_ns=1e9)
         constants = replace(constants, increase_bytes=increase_bytes)
-        network = marking(star(3), 20_000.0, 20_000.0, 1.0)
-        transports = [Transport(dcqcn=constants, rate_gbps=60.0)]
-        engine = engine_of(network, incast(2, 10**9), framing=OCTETS, transports=transports)
+        engine = _notified_senders(constants)
         engine.run(100_000.0)
         return float(engine.flows().rate_gbps[0])
 
@@ -362,14 +363,7 @@ def test_the_byte_counter_alone_never_raises_the_target_fast() -> None:
         additive_gbps=1.0,
         hyper_gbps=10.0,
     )
-    network = marking(star(3), 20_000.0, 20_000.0, 1.0)
-    transports = [Transport(dcqcn=constants, rate_gbps=60.0)]
-    engine = engine_of(network, incast(2, 10**9), framing=OCTETS, transports=transports)
-    rates = []
-    for until_ns in np.arange(5_000.0, 110_000.0, 1_000.0):
-        engine.run(until_ns)
-        rates.append(float(engine.flows().rate_gbps[0]))
-    assert list(dict.fromkeys(rates))[:6] == [60.0, 30.0, 45.0, 53.0, 57.5, 60.25]
+    assert _rates_gbps(constants, 110_000.0)[:6] == [60.0, 30.0, 45.0, 53.0, 57.5, 60.25]
 
 
 # Loss

@@ -41,16 +41,7 @@ class Run:
 def run(scenario: Scenario, *, seed: int, record: bool = False, progress: Progress | None = None) -> Run:
     """Run a scenario until its flows are done, nothing can move, or its time is over. record: keep samples and pause
     frames, which changes no result."""
-    engine = Engine(
-        scenario.network,
-        scenario.routing,
-        seed=seed,
-        framing=scenario.framing,
-        transports=[scenario.transport],
-        quantum_ps=QUANTUM_PS,
-        pause_log=MOST_PAUSES if record else 0,
-    )
-    engine.add(scenario.flows)
+    engine = scenario_engine(scenario, seed=seed, pause_log=MOST_PAUSES if record else 0)
     sampler = Sampler(engine) if record else None
     cycle = _advance(engine, scenario.stop_ns, sampler, progress or (lambda _share, _now: None))
     if sampler is not None:
@@ -59,6 +50,21 @@ def run(scenario: Scenario, *, seed: int, record: bool = False, progress: Progre
     stuck = "" if (flows.state == DONE).all() else _stuck(scenario, engine, cycle or _lasting_deadlock(engine))
     result = SeedResult.of(seed, flows, engine.counters(), scenario.network)
     return Run(scenario, engine, result, stuck, sampler.samples() if sampler else None)
+
+
+def scenario_engine(scenario: Scenario, *, seed: int, pause_log: int = 0) -> Engine:
+    """An engine at time 0 with the flows of a scenario. pause_log: pause frames that it keeps."""
+    engine = Engine(
+        scenario.network,
+        scenario.routing,
+        seed=seed,
+        framing=scenario.framing,
+        transports=[scenario.transport],
+        quantum_ps=QUANTUM_PS,
+        pause_log=pause_log,
+    )
+    engine.add(scenario.flows)
+    return engine
 
 
 def _advance(engine: Engine, stop_ns: float, sampler: Sampler | None, progress: Progress) -> tuple[int, ...]:
