@@ -9,13 +9,13 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from socketserver import TCPServer, ThreadingMixIn
-from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 from wsgiref.types import StartResponse, WSGIEnvironment
 
 from prometheus_client import CollectorRegistry, make_wsgi_app
 
+from railfab.background_server import BackgroundServer
 from railfab.errors import RailfabError
 from railfab.listeners import bind_problem
 from railfab.units import COLLECTOR_PORT
@@ -51,7 +51,7 @@ class ListenError(RailfabError):
     """The address cannot be listened on."""
 
 
-class MetricsServer:
+class MetricsServer(BackgroundServer):
     """Serves a registry over HTTP from its own threads; a context manager. port 0 is any free one.
 
     healthy: the answer of /healthz, with status 200 when every value is true, else 503.
@@ -73,30 +73,13 @@ class MetricsServer:
         self._scrapes_lock = threading.Lock()
         kind = _Server6 if ":" in host else _Server
         try:
-            self._server = make_server(host, port, self._answer, kind, handler_class=_Handler)
+            server = make_server(host, port, self._answer, kind, handler_class=_Handler)
         except OverflowError:
             raise ListenError(f"{host}:{port}", "is no port", "Choose one from 1 to 65535") from None
         except OSError as error:
             problem = f"cannot be listened on ({bind_problem(error, port)})"
             raise ListenError(f"{host}:{port}", problem, "End what uses it, or choose another --port") from None
-        self._thread = threading.Thread(target=self._server.serve_forever, name="railfab-metrics", daemon=True)
-
-    @property
-    def url(self) -> str:
-        host, port = self._server.server_address[:2]
-        name = f"[{host!s}]" if ":" in str(host) else str(host)
-        return f"http://{name}:{port}"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        super().__init__(server, thread="railfab-metrics")
 
     def _answer(self, environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
         path = environ.get("PATH_INFO", "/")

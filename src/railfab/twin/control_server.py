@@ -6,18 +6,17 @@ import hmac
 import json
 import logging
 import secrets
-import threading
 from collections.abc import Callable
 from dataclasses import asdict
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Protocol
 
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from pydantic import ValidationError
 
+from railfab.background_server import BackgroundServer
 from railfab.errors import LabError, RailfabError
 from railfab.intent import Job
 from railfab.topology import PortKey
@@ -51,30 +50,13 @@ class Controlled(Protocol):
     def start_switch(self, name: str) -> None: ...
 
 
-class ControlServer:
+class ControlServer(BackgroundServer):
     """An HTTP server on a free port of 127.0.0.1; a context manager. All paths but /metrics need the token."""
 
     def __init__(self, twin: Controlled, registry: CollectorRegistry) -> None:
         self.token = secrets.token_urlsafe(32)
         handler = type("Handler", (_Handler,), {"twin": twin, "registry": registry, "token": self.token})
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, name="railfab-control", daemon=True)
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_port}"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
+        super().__init__(ThreadingHTTPServer(("127.0.0.1", 0), handler), thread="railfab-control")
 
 
 class _Handler(BaseHTTPRequestHandler):
