@@ -6,6 +6,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -126,18 +127,22 @@ class SavedRun:
 def save(run: Run, results: Sequence[SeedResult], folder: Path) -> None:
     """Write a run with the results of all seeds into a new or empty folder, whole or not at all; `run.json` is last."""
     check_place(folder)
-    fresh = not folder.exists()
+    existed = folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
-    try:
+    with ExitStack() as on_failure:
+        on_failure.callback(_empty, folder, keep=existed)
         with tempfile.TemporaryDirectory(dir=folder, prefix=".") as place:
             _write(run, results, Path(place))
             for path in sorted(Path(place).iterdir(), key=lambda path: path.name == RUN_FILE):
                 path.replace(folder / path.name)
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        if not fresh:
-            folder.mkdir(exist_ok=True)
-        raise
+        on_failure.pop_all()
+
+
+def _empty(folder: Path, *, keep: bool) -> None:
+    """Remove what a folder contains, and the folder itself unless it is kept."""
+    shutil.rmtree(folder, ignore_errors=True)
+    if keep:
+        folder.mkdir(exist_ok=True)
 
 
 def check_place(folder: Path) -> None:
