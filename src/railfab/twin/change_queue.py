@@ -61,7 +61,7 @@ class ChangeQueue:
             requests, self._requests = self._requests[:count], self._requests[count:]
         try:
             self._converge(merged([request.change for request in requests]))
-        except Exception as error:
+        except Exception as error:  # any defect: left to this thread alone, the other callers would wait for ever
             logger.exception("%s: convergence failed", self._fabric)
             for request in requests:
                 request.failure = error

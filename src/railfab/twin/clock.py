@@ -85,7 +85,7 @@ class Clock:
         began_ns, cpu_ns = time.monotonic_ns(), time.thread_time_ns()
         try:
             self._advance(STEP_NS)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the switches keep answering
+        except Exception as error:  # noqa: BLE001 - any defect: it ends the job, not the thread; logged there
             if not self._take_failure(error):
                 return False
         else:
@@ -112,7 +112,7 @@ class Clock:
         self._recovered = True
         try:
             self._recover()
-        except Exception:
+        except Exception:  # any defect of the recovery: the switches keep answering, and `stopped` says so
             logger.exception("the simulation could not continue after its failure; simulated time has stopped")
             self._stopped = True
         return not self._stopped

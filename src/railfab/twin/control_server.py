@@ -134,13 +134,15 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(HTTPStatus.BAD_REQUEST, LabError(self.path, problem, "Check the body"))
             return
         try:
-            self._send_json(HTTPStatus.OK, action())
+            answer = action()
         except RailfabError as error:
             self._refuse(HTTPStatus.CONFLICT, error)
-        except Exception as error:
+        except Exception as error:  # any defect of the twin: the client gets an answer, and the log the traceback
             logger.exception("%s failed", self.path)
             problem = f"failed in the twin ({type(error).__name__}: {error})"
             self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, LabError(self.path, problem, "Report what the twin logged"))
+        else:
+            self._send_json(HTTPStatus.OK, answer)
 
     def _body(self) -> Any:
         length = int(self.headers.get("Content-Length") or 0)

@@ -309,7 +309,7 @@ class LiveFabric:
         """Take what has followed by now from earlier changes."""
         try:
             after = settle(self._state, self._clock_ns)
-        except Exception:
+        except Exception:  # any defect of convergence: no caller waits for this one, and time has to pass
             logger.exception("convergence failed, the fabric stays as it is until the next change")
             after = replace(self._state, pending=NOTHING_PENDING)
         self._take(after)
