@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.forwarding.fabrics import LEAF, MS, SPINE, deployed, made, model, planned, totals
 from tests.forwarding.test_incremental_convergence import at_once, fabric, seen
+from tests.twin.twins import until
 
 from railfab.errors import TopologyError
 from railfab.forwarding import FabricChange, ForwardingState, LinkTable, converge
@@ -278,27 +278,22 @@ def test_simulated_time_stops_when_the_simulation_fails_twice_in_a_row() -> None
 
 
 def test_a_waiting_thread_gets_the_lock_before_a_loop_that_takes_it_again() -> None:
-    lock, ended, loops = FairLock(), threading.Event(), [0]
+    lock = FairLock()
+    for _ in range(20):
+        order: list[str] = []
 
-    def loop() -> None:
-        while not ended.is_set():
+        def wait(order: list[str] = order) -> None:
             with lock.held():
-                loops[0] += 1
-                ended.wait(0.001)
+                order.append("waited")
 
-    passed = []
-    thread = threading.Thread(target=loop)
-    thread.start()
-    try:
-        for _ in range(20):
-            before = loops[0]
-            with lock.held():
-                passed.append(loops[0] - before)
-    finally:
-        ended.set()
+        thread = threading.Thread(target=wait)
+        with lock.held():
+            thread.start()
+            until(lock._queue.locked)
+        with lock.held():
+            order.append("again")
         thread.join()
-    # The median: a busy machine may stop this thread between its reading of the count and its request for the lock.
-    assert statistics.median(passed) <= 2
+        assert order == ["waited", "again"]
 
 
 def test_holding_a_lock_if_it_is_free_never_waits() -> None:
