@@ -11,6 +11,7 @@ import pickle
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from tests.faults.judge import Judge, verdicts, wanted_metrics
@@ -44,6 +45,13 @@ def _trial(rack: Rack, name: str) -> Trial:
     return rack.tried(found[name]) if name in found else rack.healthy(jobs()[name.removeprefix("healthy-")], HEALTHY_S)
 
 
+def _kept(path: Path) -> Trial:
+    """A trial of a file, judged by what the list says of its mistake now."""
+    trial: Trial = pickle.loads(path.read_bytes())
+    now = {mistake.id: mistake for mistake in mistakes()}
+    return replace(trial, mistake=now[path.name]) if path.name in now else trial
+
+
 def _symptoms() -> list[str]:
     return [mistake.symptom for mistake in mistakes() if mistake.symptom]
 
@@ -62,7 +70,7 @@ def main(arguments: list[str]) -> int:
         codes = [process.wait() for process in running]
         if any(codes):
             return 1
-        trials = [pickle.loads((folder / name).read_bytes()) for name in names]
+        trials = [_kept(folder / name) for name in names]
         (data := Path(temporary) / "prometheus").mkdir()
         with Judge(data, [trial.scrapes for trial in trials]) as judge:
             found = verdicts(judge, trials)
