@@ -1,8 +1,8 @@
 """The compact schema of SR Linux: `python -m tests.oracles.srlinux_schema` writes it from Nokia's models.
 
 `schema.json` of the platform has facts alone: names, types, ranges, patterns, enumerations, keys, defaults, leafrefs,
-constraints (`must`, `mandatory`, numbers of entries), namespaces, and what is state. It covers the configuration of a
-7220 below the containers that railfab configures or reads; of the others it has the names.
+constraints (`must`, `unique`, `choice`, `mandatory`, numbers of entries), namespaces, and what is state. It covers the
+configuration of a 7220 below the containers that railfab configures or reads; of the others it has the names.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.oracles.srlinux import ARCHIVE, FEATURE, NOT_7220
-from tests.oracles.yang import TRANSPARENT, Modules, SchemaNode, Statement, Type, holds
+from tests.oracles.yang import Case, Modules, SchemaNode, Statement, Type, holds
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "src" / "railfab" / "platforms" / "srlinux" / "schema.json"
@@ -54,9 +54,10 @@ class Compact:
     A list has its keys, and a container that means something when empty `true`, under the empty name. State is null.
     A container of which only the name is known is an empty text.
     `rules` has pairs of an XPath expression without prefixes and the device's message. By path: `must` has the numbers
-    of the rules that a node is subject to, `mandatory` the leaves that it needs, `entries` the least and the
-    largest number of values of a list or leaf-list, and `modules` the module of each node, state included, whose
-    namespace is not that of its parent.
+    of the rules that a node is subject to, `mandatory` the leaves that it needs (`|` between those of which one will
+    do), `entries` the least and the largest number of values of a list or leaf-list, `unique` the leaves whose values
+    no two entries of a list have together, `choices` the nodes of each case of each choice below a node, and `modules`
+    the module of each node, state included, whose namespace is not that of its parent.
     """
 
     def __init__(self, modules: Modules, features: Collection[str]) -> None:
@@ -67,6 +68,8 @@ class Compact:
         self._must: dict[str, list[int]] = {}
         self._mandatory: dict[str, list[str]] = {}
         self._entries: dict[str, list[int | None]] = {}
+        self._unique: dict[str, list[list[str]]] = {}
+        self._choices: dict[str, list[list[list[str]]]] = {}
 
     def document(self) -> dict[str, Any]:
         nodes = {
@@ -80,6 +83,8 @@ class Compact:
             "must": self._must,
             "mandatory": self._mandatory,
             "entries": self._entries,
+            "unique": self._unique,
+            "choices": self._choices,
             "modules": dict(_modules(self._modules.tree, "")),
             "nodes": nodes,
         }
@@ -104,8 +109,12 @@ class Compact:
             if all(holds(gate, self._features.__contains__) for gate in _gates(must)):
                 rule = plain_xpath(must.argument), " ".join((must.first("error-message") or "").split())
                 self._must.setdefault(path, []).append(self._rules.setdefault(rule, len(self._rules)))
-        if (node.kind == "list" or node.presence or _is_choice(node)) and (needed := list(_needed(node))):
+        if (node.kind == "list" or node.presence or node.cases) and (needed := list(_needed(node))):
             self._mandatory[path] = needed
+        if unique := [list(_leaves(node, one.argument)) for one in statement.all("unique")]:
+            self._unique[path] = unique
+        if choices := [cases for _, cases in _choices(node) if len(cases) > 1]:
+            self._choices[path] = choices
         ends = [statement.first(f"{end}-elements") for end in ("min", "max")]
         if any(ends):
             self._entries[path] = [int(end) if end and end != "unbounded" else None for end in ends]
@@ -156,9 +165,15 @@ class Compact:
 
 
 def _needed(node: SchemaNode) -> Iterator[str]:
-    """The mandatory leaves below a node, through containers that always exist, by their path from it."""
+    """The mandatory leaves below a node, through containers that always exist, by their path from it.
+
+    Of a mandatory choice, its nodes, with `|` between them.
+    """
+    for key, cases in _choices(node):
+        if key in node.needed and not key[0]:
+            yield "|".join(name for case in cases for name in case)
     for name, child in sorted(node.children.items()):
-        if child.state or _is_choice(child):
+        if child.state or child.cases:
             continue
         if child.kind == "leaf" and child.statement.first("mandatory") == "true":
             yield name
@@ -166,10 +181,24 @@ def _needed(node: SchemaNode) -> Iterator[str]:
             yield from (f"{name}/{leaf}" for leaf in _needed(child))
 
 
-def _is_choice(node: SchemaNode) -> bool:
-    """Whether a node is one of several that exclude each other."""
-    above = node.statement.above
-    return above is not None and above.keyword in TRANSPARENT
+def _leaves(node: SchemaNode, argument: str) -> Iterator[str]:
+    """The leaves that `unique` names, by their paths from the list, without choices and cases."""
+    for words in plain_xpath(argument).split():
+        at, steps = node, []
+        for step in words.split("/"):
+            if step in at.children:
+                at = at.children[step]
+                steps.append(step)
+        yield "/".join(steps)
+
+
+def _choices(node: SchemaNode) -> Iterator[tuple[tuple[tuple[Case, ...], str], list[list[str]]]]:
+    """The choices below a node, each with the names of the nodes of its cases. Of one in a case, that case first."""
+    found: dict[tuple[tuple[Case, ...], str], dict[str, list[str]]] = {}
+    for name, child in sorted(node.children.items()):
+        for depth, (choice, case) in enumerate(child.cases if not child.state else ()):
+            found.setdefault((child.cases[:depth], choice), {}).setdefault(case, []).append(name)
+    yield from ((key, list(cases.values())) for key, cases in found.items())
 
 
 def _gates(must: Statement) -> Iterator[str]:
@@ -232,7 +261,7 @@ def _top(node: Any) -> str:
     return f"{{\n{rows}}}"
 
 
-TABLES = ("must", "mandatory", "entries", "modules")
+TABLES = ("must", "mandatory", "entries", "unique", "choices", "modules")
 """Parts of the document that are by path."""
 
 

@@ -1,13 +1,13 @@
 """A reader of YANG 1.1 modules (RFC 7950): statements, and the schema tree of data nodes that they define.
 
-Groupings, augments, typedefs, leafrefs, identities and features are resolved. Constraints (`must`, `mandatory`) stay
-in the statements, `when` is left out.
+Groupings, augments, typedefs, leafrefs, identities and features are resolved. Constraints (`must`, `unique`,
+`mandatory`) stay in the statements, `when` is left out.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -72,10 +72,18 @@ def _unquoted(token: str) -> str:
     return re.sub(r"\\(.)", lambda found: ESCAPED.get(found[1], found[0]), token[1:-1]) if token[0] == '"' else token
 
 
+Case = tuple[str, str]
+"""The name of a choice and of one of its cases."""
+
+
 @dataclass(slots=True)
 class SchemaNode:
     """A data node. type: of a leaf. keys: of a list. state: not configuration. presence: a container that means
-    something when it is empty. module: of its namespace, that of the module which uses a grouping."""
+    something when it is empty. module: of its namespace, that of the module which uses a grouping.
+
+    cases: between it and its parent node, the outermost first. needed: the mandatory choices below it, each with the
+    cases around it.
+    """
 
     name: str
     kind: str
@@ -85,6 +93,8 @@ class SchemaNode:
     keys: tuple[str, ...] = ()
     presence: bool = False
     children: dict[str, SchemaNode] = field(default_factory=dict)
+    cases: tuple[Case, ...] = ()
+    needed: set[tuple[tuple[Case, ...], str]] = field(default_factory=set)
 
 
 class Modules:
@@ -158,13 +168,25 @@ class Modules:
     def _augmented(self, root: SchemaNode, augment: Statement) -> bool:
         """Whether the target of an augment exists; it is extended then."""
         target: SchemaNode | None = root
+        between: list[str] = []
         for step in augment.argument.strip("/").split("/"):
             name = step.rpartition(":")[2]
-            target = None if target is None else target.children.get(name, target if self._is_choice(step) else None)
+            if target is not None and name not in target.children and self._is_choice(step):
+                between.append(name)
+            else:
+                target, between = None if target is None else target.children.get(name), []
         if target is not None and self._is_on(augment):
-            for statement in augment.below:
-                self._grow(target, statement, augment.module)
+            self._extend(target, between, augment)
         return target is not None
+
+    def _extend(self, target: SchemaNode, between: Sequence[str], augment: Statement) -> None:
+        """Grow what an augment defines. between: names of the choices and cases, in turn, from the target to it."""
+        cases = tuple(zip(between[::2], between[1::2], strict=False))
+        for statement in augment.below:
+            if len(between) % 2:
+                self._grow_case(target, statement, augment.module, cases, between[-1])
+            else:
+                self._grow(target, statement, augment.module, cases)
 
     def _is_choice(self, step: str) -> bool:
         return step.rpartition(":")[2] in self._choices
@@ -184,23 +206,35 @@ class Modules:
     def _is_on(self, statement: Statement) -> bool:
         return all(holds(found.argument, self._has_feature) for found in statement.all("if-feature"))
 
-    def _grow(self, parent: SchemaNode, statement: Statement, module: str) -> None:
-        """Add what a statement defines below a node. module: of its namespace."""
+    def _grow(self, parent: SchemaNode, statement: Statement, module: str, cases: tuple[Case, ...] = ()) -> None:
+        """Add what a statement defines below a node. module: of its namespace. cases: of choices that it is in."""
         if statement.keyword in (*DATA, *TRANSPARENT, "uses") and not self._is_on(statement):
             return
-        if statement.keyword in TRANSPARENT:
+        if statement.keyword == "choice":
+            if statement.first("mandatory") == "true":
+                parent.needed.add((cases, statement.argument))
             for below in statement.below:
-                self._grow(parent, below, module)
+                self._grow_case(parent, below, module, cases, statement.argument)
         elif statement.keyword == "uses":
-            self._use(parent, statement, module)
+            self._use(parent, statement, module, cases)
         elif statement.keyword in DATA:
-            node = self._node(parent, statement, module)
+            node = self._node(parent, statement, module, cases)
             known = parent.children.setdefault(statement.argument, node)
             for below in statement.below:
                 self._grow(known, below, module)
 
+    def _grow_case(
+        self, parent: SchemaNode, statement: Statement, module: str, cases: tuple[Case, ...], choice: str
+    ) -> None:
+        """Add a case of a choice, or a node that is a case by itself (RFC 7950, section 7.9.2)."""
+        if not self._is_on(statement):
+            return
+        inside = (*cases, (choice, statement.argument))
+        for one in statement.below if statement.keyword == "case" else (statement,):
+            self._grow(parent, one, module, inside)
+
     @staticmethod
-    def _node(parent: SchemaNode, statement: Statement, module: str) -> SchemaNode:
+    def _node(parent: SchemaNode, statement: Statement, module: str, cases: tuple[Case, ...]) -> SchemaNode:
         return SchemaNode(
             statement.argument,
             statement.keyword,
@@ -209,12 +243,13 @@ class Modules:
             module=module,
             keys=tuple((statement.first("key") or "").split()),
             presence=statement.first("presence") is not None,
+            cases=cases,
         )
 
-    def _use(self, parent: SchemaNode, uses: Statement, module: str) -> None:
+    def _use(self, parent: SchemaNode, uses: Statement, module: str, cases: tuple[Case, ...]) -> None:
         grouping = self._defined("grouping", uses)
         for below in grouping.below:
-            self._grow(parent, below, module)
+            self._grow(parent, below, module, cases)
         for augment in uses.all("augment"):
             target = parent
             for step in augment.argument.split("/"):

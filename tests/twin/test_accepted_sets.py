@@ -33,6 +33,8 @@ LEAF = "pod1-seg1-leaf1"
 UPLINK = "/interface[name=ethernet-1/32]"
 INSTANCE = "/network-instance[name=default]"
 BGP = f"{INSTANCE}/protocols/bgp"
+IPV4 = f"{BGP}/afi-safi[afi-safi-name=ipv4-unicast]"
+FILTER = "/acl/acl-filter[name=own][type=ipv4]"
 
 
 @pytest.fixture(scope="module")
@@ -127,6 +129,15 @@ REFUSED = [
         "is there more than once",
     ),
     (UPLINK, {"breakout-mode": {"num-breakout-ports": "4"}, "mtu": None}, ""),
+    # `unique` and `choice`
+    (
+        "/qos/pfc-mapping-profile[name=fabric]/received-pfc-pause-frames/queue[queue-name=cnp]",
+        {"pfc-pause-frame-priority": 3},
+        "queue cnp: has pfc-pause-frame-priority 3, which roce has",
+    ),
+    (FILTER, {"entry": [{"sequence-id": 10, "action": {"accept": {}, "drop": {}}}]}, "has accept and drop, of which"),
+    (f"{FILTER}/entry[sequence-id=10]/action", {"accept": {}, "drop": {}}, "has accept and drop, of which one"),
+    (f"{IPV4}/add-paths", {"send-max": 4, "send-multipath": True}, "has send-max and send-multipath, of which"),
     (UPLINK, "text", "is a list entry"),
 ]
 
@@ -198,6 +209,49 @@ def test_what_the_models_accept_is_accepted_and_read_back(switch: BlockingGnmiCl
     assert found == value or value.items() <= found.items()
     switch.set(SetChanges(replace=(("/", before),)))
     assert whole(switch) == before
+
+
+ACTION = f"{FILTER}/entry[sequence-id=10]/action"
+
+CASES = [
+    # by values of the node above, of the one above that, and by paths into the cases
+    [(ACTION, {"accept": {}}), (ACTION, {"drop": {}, "log": True}), (ACTION, {"accept": {}})],
+    [(ACTION.removesuffix("/action"), {"action": {name: {}}}) for name in ("drop", "accept")],
+    [(f"{ACTION}/drop", {}), (f"{ACTION}/accept/forwarding-class", "roce"), (f"{ACTION}/drop", {})],
+]
+
+
+@pytest.mark.parametrize("steps", CASES, ids=lambda steps: steps[0][0])
+def test_a_node_of_one_case_removes_those_of_the_others(
+    switch: BlockingGnmiClient, steps: list[tuple[str, Any]]
+) -> None:
+    """RFC 7950, section 7.9; siblings that are in no case stay."""
+    before, logged = whole(switch), False
+    for path, value in steps:
+        switch.set(SetChanges(update=((path, value),)))
+        ((_, action),) = switch.get((ACTION,), DataType.CONFIG)
+        named = str((path, value))
+        (case,) = action.keys() - {"log"}
+        assert case in named
+        logged = logged or "log" in named
+        assert ("log" in action) == logged
+    switch.set(SetChanges(replace=(("/", before),)))
+
+
+@pytest.mark.parametrize("first", [f"{FILTER}/entry[sequence-id=10]/action", f"{FILTER}/entry[sequence-id=10]", FILTER])
+def test_one_request_does_not_set_two_cases(switch: BlockingGnmiClient, first: str) -> None:
+    """Also when the second node has an update of its own, which the server applies after the first."""
+    before, value = whole(switch), {"accept": {}}
+    below = {FILTER: {"entry": [{"sequence-id": 10, "action": value}]}, f"{FILTER}/entry[sequence-id=10]/action": value}
+    sent = below.get(first, {"action": value})
+    drop = (f"{FILTER}/entry[sequence-id=10]/action/drop", {})
+    for updates in ((drop, (first, sent)), ((first, sent), drop)):
+        with pytest.raises(Refused, match="has accept and drop, of which one excludes the other"):
+            switch.set(SetChanges(update=updates))
+        assert whole(switch) == before
+    switch.set(SetChanges(update=((first, sent),)))
+    switch.set(SetChanges(delete=(drop[0].removesuffix("drop") + "accept",), update=(drop,)))
+    switch.set(SetChanges(replace=(("/", before),)))
 
 
 TEXTS = ("own", "10.0.0.1", "10.0.0.0/24", "2001:db8::1", "2001:db8::/64", "ethernet-1/5", "ethernet-1/5.0", "lag1")

@@ -122,6 +122,15 @@ def watchdog_too_slow(tree: Json) -> None:
     frames["deadlock"]["detection-timer"] = 2000
 
 
+def queues_that_obey_one_priority(tree: Json) -> None:
+    queues = tree["srl_nokia-qos:qos"]["pfc-mapping-profile"][0]["received-pfc-pause-frames"]["queue"]
+    queues.append(queues[0] | {"queue-name": "cnp"})
+
+
+def both_ways_to_add_paths(tree: Json) -> None:
+    bgp(tree)["afi-safi"][0]["add-paths"] = {"send-max": 4, "send-multipath": [None]}
+
+
 def port(tree: Json) -> Any:
     return tree["srl_nokia-qos:qos"]["interfaces"]["interface"][0]
 
@@ -147,6 +156,8 @@ def bgp(tree: Json) -> Any:
         (unknown_leaf, "not found"),
         (weighted_before_strict, "scheduler with sequence 0 must be strict"),
         (watchdog_too_slow, "out of the allowed range"),
+        (queues_that_obey_one_priority, "Unique data leaf(s)"),
+        (both_ways_to_add_paths, 'Data for both cases "send-max" and "send-multipath" exist'),
     ],
     ids=lambda case: case.__name__ if callable(case) else "",
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from railfab.device import DeviceModel
@@ -20,7 +20,8 @@ class JsonDatastore:
 
     factory: the configuration of a new switch. rendered: one from which the module prefixes of names are learnt.
     configured: whether a tree has more than the factory configuration. parse: tree to model. check: raises RailfabError
-    for a tree that the switch would not accept; it is called before `configured` and `parse`. modules: see `Names`.
+    for a tree that the switch would not accept; it is called before `configured` and `parse`. modules, rivals: see
+    `Names`.
     """
 
     def __init__(
@@ -34,10 +35,11 @@ class JsonDatastore:
         parse: Callable[[Json], DeviceModel],
         check: Callable[[Json], None] = lambda _tree: None,
         modules: Mapping[Schema, str] | None = None,
+        rivals: Mapping[Schema, Collection[str]] | None = None,
     ) -> None:
         self.running = factory
         self._device = device
-        self._names = Names(keys_of, modules)
+        self._names = Names(keys_of, modules, rivals)
         self._configured = configured
         self._parse = parse
         self._check = check

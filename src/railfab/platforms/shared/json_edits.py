@@ -20,8 +20,9 @@ def edited(root: Json, edits: Sequence[Edit], names: Names, device: str) -> Json
     names_edited = {edit.path[0].name if edit.path else ANY for edit in edits}
     everything = bool(names_edited & {ANY, ANY_DEPTH})
     tree = {name: copied(child) if everything or bare(name) in names_edited else child for name, child in root.items()}
+    editor = _Editor(names, device)
     for edit in edits:
-        _Editor(names, device).apply(tree, edit)
+        editor.apply(tree, edit)
     return tree
 
 
@@ -33,11 +34,16 @@ def copied(value: Any) -> Any:
 
 
 class _Editor:
-    """One edit of a tree, in place."""
+    """The edits of one Set of a tree, in place.
+
+    A node in a case of a choice removes the nodes of the other cases (RFC 7950, section 7.9), but for those that the
+    same Set has made: both stay then, for the check of the whole to refuse.
+    """
 
     def __init__(self, names: Names, device: str) -> None:
         self._names = names
         self._device = device
+        self._made: dict[tuple[int, str], Json] = {}
 
     def apply(self, root: Json, edit: Edit) -> None:
         if edit.operation is Operation.DELETE:
@@ -62,6 +68,7 @@ class _Editor:
         for step in edit.path[:-1]:
             node, at = self._descend(node, step, at, edit), (*at, step.name)
         last = edit.path[-1]
+        self._exclude(node, last.name, at)
         value = self._names.adopted(edit.value, (*at, last.name))
         name = self._name(node, last, at)
         if last.keys:
@@ -69,6 +76,7 @@ class _Editor:
         elif edit.operation is Operation.REPLACE or name not in node:
             self._check(node.get(name), value, edit)
             node[name] = value
+            self._note(value, (*at, last.name))
         else:
             self._check(node[name], value, edit)
             self._merge(node, {name: value}, at)
@@ -87,6 +95,7 @@ class _Editor:
 
     def _descend(self, node: Json, step: Element, at: Schema, edit: Edit) -> Json:
         """The container or list entry of this step; added if it is missing."""
+        self._exclude(node, step.name, at)
         if step.keys:
             return self._entry(node, step, at, edit)
         child = node.setdefault(self._name(node, step, at), {})
@@ -108,6 +117,25 @@ class _Editor:
         entries.append(made)
         return made
 
+    def _exclude(self, node: Json, name: str, at: Schema) -> None:
+        """Remove what a child excludes that is to be set."""
+        rivals = self._names.rivals(at, name)
+        if not rivals:
+            return
+        self._made[id(node), name] = node
+        for other in [other for other in node if bare(other) in rivals and (id(node), bare(other)) not in self._made]:
+            del node[other]
+
+    def _note(self, value: Any, at: Schema) -> None:
+        """Remember the nodes in cases that a value brought along."""
+        if not self._names.has_choices(at):
+            return
+        for node in value if isinstance(value, list) else [value]:
+            for name, child in node.items() if isinstance(node, dict) else ():
+                if self._names.rivals(at, bare(name)):
+                    self._made[id(node), bare(name)] = node
+                self._note(child, (*at, bare(name)))
+
     def _name(self, node: Json, step: Element, at: Schema) -> str:
         """The stored name of this child, or the learnt one if it is new."""
         return next((name for name in node if bare(name) == step.name), self._names.written(at, step.name))
@@ -122,6 +150,7 @@ class _Editor:
     def _merge(self, node: Json, value: Json, at: Schema) -> None:
         """Merge a container into another: leaves are replaced, containers and list entries merged."""
         for given, child in value.items():
+            self._exclude(node, bare(given), at)
             name = self._name(node, Element(bare(given)), at)
             old = node.get(name)
             if isinstance(old, dict) and isinstance(child, dict):
@@ -130,6 +159,7 @@ class _Editor:
                 self._merge_entries(old, child, (*at, bare(given)))
             else:
                 node[name] = copied(child)
+                self._note(node[name], (*at, bare(given)))
 
     def _merge_entries(self, old: Any, new: Any, at: Schema) -> None:
         known = {tuple(sorted(self._names.keys_of(at[-1], entry).items())): entry for entry in old}
@@ -139,6 +169,7 @@ class _Editor:
                 self._merge(known[keys], entry, at)
             else:
                 old.append(copied(entry))
+                self._note(old[-1], at)
 
     def _refused(self, edit: Edit, problem: str, remedy: str) -> RequestRefused:
         path = "/" + "/".join(step.name for step in edit.path)

@@ -6,7 +6,7 @@ has for it, or that the schema gives it, so that requests with and without prefi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from railfab.platforms.shared.json_tree import Json, bare, leaf_text
@@ -22,12 +22,20 @@ class Names:
     """Module prefixes of names, and leaves that are numbers, learnt from trees.
 
     modules: the module of each node whose namespace is not that of its parent, where they are known. No prefix is
-    learnt then, and a name has one where RFC 7951 (section 4) wants it.
+    learnt then, and a name has one where RFC 7951 (section 4) wants it. rivals: the nodes that a node in a case of a
+    choice excludes.
     """
 
-    def __init__(self, keys_of: KeysOf, modules: Mapping[Schema, str] | None = None) -> None:
+    def __init__(
+        self,
+        keys_of: KeysOf,
+        modules: Mapping[Schema, str] | None = None,
+        rivals: Mapping[Schema, Collection[str]] | None = None,
+    ) -> None:
         self._keys_of = keys_of
         self._modules = modules or {}
+        self._rivals = rivals or {}
+        self._choices = {path[:depth] for path in self._rivals for depth in range(len(path))}
         self._written: dict[Schema, str] = {}
         self._numeric: set[Schema] = set()
 
@@ -48,6 +56,14 @@ class Names:
         plain = bare(name)
         module = self._modules.get((*at, plain))
         return plain if module is None else f"{module}:{plain}"
+
+    def rivals(self, at: Schema, name: str) -> Collection[str]:
+        """Names of the siblings that do not exist beside a node, those in other cases of its choice."""
+        return self._rivals.get((*at, name), ())
+
+    def has_choices(self, at: Schema) -> bool:
+        """Whether there are choices at or below a node."""
+        return at in self._choices
 
     def adopted(self, value: Any, at: Schema) -> Any:
         """A client's value with the names below `at` as they are stored."""

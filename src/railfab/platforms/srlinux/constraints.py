@@ -1,13 +1,14 @@
 """What SR Linux checks of a configuration as a whole when it is committed, beyond the types of its leaves.
 
-References to what does not exist, entries of a list with the same keys, leaves and entries that must be there, and the
-`must` statements of Nokia's models, with their messages. A configuration is without module prefixes.
+References to what does not exist, entries of a list with the same keys or the same unique leaves, leaves and entries
+that must be there, nodes of two cases of a choice, and the `must` statements of Nokia's models, with their messages.
+`when` is used for state alone in the models. A configuration is without module prefixes.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from railfab.platforms.contract import Refusal
@@ -32,7 +33,9 @@ class _Check:
         """Check a container or list entry, and everything below it. where: in words of the CLI."""
         for leaf in schema().mandatory.get(path, ()):
             if not _has(place.value, leaf.split("/")):
-                yield Refusal(where=where, problem=f"lacks {leaf.replace('/', ' ')}")
+                yield Refusal(where=where, problem=f"lacks {leaf.replace('/', ' ').replace('|', ' or ')}")
+        for cases in schema().choices.get(path, ()):
+            yield from _excluded(where, place.value, cases)
         for name, child in place.value.items():
             node = place.node.get(name, "")
             if node is None or node == "":
@@ -56,6 +59,8 @@ class _Check:
         words = [key_words(entry, keys) for entry in entries]
         for twice in (word for word, times in Counter(words).items() if times > 1):
             yield Refusal(where=f"{where} {twice}", problem="is there more than once")
+        for leaves in schema().unique.get(path, ()):
+            yield from _shared(where, entries, words, leaves)
         for entry, word in zip(entries, words, strict=True):
             if missing := [key for key in keys if key not in entry]:
                 yield Refusal(where=f"{where} {word}".rstrip(), problem=f"lacks its key {missing[0]}")
@@ -99,12 +104,38 @@ class _Check:
 
 
 def _has(tree: Any, steps: list[str]) -> bool:
-    """Whether a leaf below a container is set."""
+    """Whether a leaf below a container is set; of names with `|` between them, one of these."""
     for step in steps:
-        if not isinstance(tree, dict) or step not in tree:
+        if not isinstance(tree, dict) or not (found := [name for name in step.split("|") if name in tree]):
             return False
-        tree = tree[step]
+        tree = tree[found[0]]
     return True
+
+
+def _excluded(where: str, tree: Json, cases: Sequence[Sequence[str]]) -> Iterator[Refusal]:
+    """Nodes of two cases of a choice (RFC 7950, section 7.9)."""
+    found = [name for case in cases for name in case if name in tree]
+    if sum(any(name in tree for name in case) for case in cases) > 1:
+        yield Refusal(where=where, problem=f"has {' and '.join(found)}, of which one excludes the other")
+
+
+def _shared(where: str, entries: list[Json], words: list[str], leaves: Sequence[str]) -> Iterator[Refusal]:
+    """Entries with equal values of unique leaves; one that lacks a leaf is not compared (RFC 7950, section 7.8.3)."""
+    first: dict[tuple[str, ...], str] = {}
+    for entry, word in zip(entries, words, strict=True):
+        values = tuple(leaf_text(value) for leaf in leaves if (value := _value(entry, leaf)) is not None)
+        if len(values) == len(leaves) and (other := first.setdefault(values, word)) is not word:
+            named = " and ".join(
+                f"{leaf.replace('/', ' ')} {value}" for leaf, value in zip(leaves, values, strict=True)
+            )
+            yield Refusal(where=f"{where} {word}", problem=f"has {named}, which {other} has")
+
+
+def _value(tree: Any, leaf: str) -> Any:
+    """The value of a leaf below a list entry; None without one."""
+    for step in leaf.split("/"):
+        tree = tree.get(step) if isinstance(tree, dict) else None
+    return tree
 
 
 def _texts(path: str, place: Place) -> frozenset[str] | None:

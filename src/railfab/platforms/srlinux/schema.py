@@ -38,7 +38,8 @@ class Schema:
     """types: of leaves, by their number. nodes: the containers and lists at the top.
 
     rules: constraints and their messages. By path without keys, must: numbers of rules; mandatory: the leaves that a
-    container needs; entries: least and largest number; modules: of nodes in another namespace than the node above.
+    container needs; entries: least and largest number; unique: leaves whose values no two entries have together;
+    choices: the names of the nodes of each case; modules: of nodes in another namespace than the node above.
     """
 
     types: tuple[Mapping[str, Any], ...]
@@ -47,12 +48,26 @@ class Schema:
     must: Mapping[str, Sequence[int]]
     mandatory: Mapping[str, Sequence[str]]
     entries: Mapping[str, tuple[int | None, int | None]]
+    unique: Mapping[str, Sequence[Sequence[str]]]
+    choices: Mapping[str, Sequence[Sequence[Sequence[str]]]]
     modules: Mapping[str, str]
 
     @cached_property
     def namespaces(self) -> Mapping[tuple[str, ...], str]:
         """`modules` by the names of the steps."""
         return {tuple(path.strip("/").split("/")): module for path, module in self.modules.items()}
+
+    @cached_property
+    def rivals(self) -> Mapping[tuple[str, ...], frozenset[str]]:
+        """By the names of the steps to a node in a case, the nodes of the other cases (RFC 7950, section 7.9)."""
+        found: dict[tuple[str, ...], frozenset[str]] = {}
+        for path, choices in self.choices.items():
+            above = tuple(path.strip("/").split("/"))
+            for cases in choices:
+                for case in cases:
+                    others = frozenset(name for other in cases if other is not case for name in other)
+                    found |= {(*above, name): found.get((*above, name), frozenset()) | others for name in case}
+        return found
 
     @cached_property
     def lists(self) -> Mapping[str, tuple[tuple[str, ...], ...]]:
@@ -118,6 +133,8 @@ def schema() -> Schema:
         must=document["must"],
         mandatory=document["mandatory"],
         entries={path: (least, most) for path, (least, most) in document["entries"].items()},
+        unique=document["unique"],
+        choices=document["choices"],
         modules=document["modules"],
     )
 

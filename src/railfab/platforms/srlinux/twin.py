@@ -178,6 +178,7 @@ def _datastore(name: str, rendered: Json) -> JsonDatastore:
         configured=configured,
         check=check,
         modules=schema().namespaces,
+        rivals=schema().rivals,
         parse=partial(_model, rendered=rendered, own=frozenset(lines(start))),
     )
 
