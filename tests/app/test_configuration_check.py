@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,8 +11,9 @@ import pytest
 from prometheus_client import CollectorRegistry
 from tests.twin.twins import switch
 
-from railfab.app.configuration_check import ConfigurationCheck, is_drained
+from railfab.app.configuration_check import ConfigurationCheck
 from railfab.deploy import Journal
+from railfab.fabric.audit import switch_audit
 from railfab.fabric.design import Design, design
 from railfab.twin import Twin
 
@@ -73,6 +75,28 @@ def test_drift_and_hazards_are_counted_by_switch_and_code_until_they_are_gone(
             time.sleep(0.1)
 
 
+def test_a_configuration_is_audited_again_only_when_it_has_changed(
+    check: ConfigurationCheck, twin: Twin, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG, "railfab.app.configuration_check")
+
+    def audited() -> list[str]:
+        caplog.clear()
+        check.check()
+        return [name for record in caplog.records for name in record.getMessage().partition(": ")[2].split(", ")]
+
+    assert audited() == [endpoint.name for endpoint in twin.endpoints.nodes]
+    assert audited() == []
+    with switch(twin, LEAF) as leaf:
+        before = leaf.value(KMIN, "config")
+        leaf.set(update=[(KMIN, 5000)])
+        assert audited() == [LEAF]
+        assert (LEAF, "hazard") in exposed(check, "fabric_configuration_findings")
+        leaf.set(update=[(KMIN, before)])
+    assert audited() == [LEAF]
+    assert exposed(check, "fabric_configuration_findings") == {}
+
+
 def test_a_switch_that_does_not_answer_keeps_its_findings_and_an_old_time(
     check: ConfigurationCheck, twin: Twin, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -109,5 +133,6 @@ def test_a_drained_switch_is_recognised_by_what_it_runs() -> None:
     name, text = next(iter(frr.texts.items()))
     router = f"router bgp {frr.models[name].bgp.asn}\n"
     assert router in text
-    assert not is_drained(frr, name, text)
-    assert is_drained(frr, name, text.replace(router, f"{router} bgp graceful-shutdown\n", 1))
+    drained = text.replace(router, f"{router} bgp graceful-shutdown\n", 1)
+    models = [switch_audit(frr, name, one).model for one in (text, drained)]
+    assert [model and model.drain for model in models] == [False, True]

@@ -8,7 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -18,9 +18,9 @@ from prometheus_client.registry import Collector
 
 from railfab.app.deploys import switches_in_deploys
 from railfab.endpoints import Endpoint, Endpoints, read_credentials
-from railfab.errors import ConfigError, Problems, RailfabError
+from railfab.errors import RailfabError
 from railfab.fabric import Design
-from railfab.fabric.audit import configuration_findings
+from railfab.fabric.audit import SwitchAudit, findings_of_audits, switch_audit
 from railfab.findings import Severity
 from railfab.metrics import metric
 from railfab.platforms import platform
@@ -38,7 +38,8 @@ class ConfigurationCheck(Collector):
 
     Exposes the findings by switch and code (notes are none), the time of each comparison, and the switches in
     maintenance: those that a deploy from this state folder changes or has just changed, and those that are drained.
-    A switch that cannot be read keeps its last findings; its time says how old they are.
+    A switch that cannot be read keeps its last findings; its time says how old they are. One whose configuration has
+    not changed since is not audited again, which takes far longer than to read it.
     """
 
     def __init__(self, fabric: Design, endpoints: Endpoints, *, state: Path, interval_s: float) -> None:
@@ -46,8 +47,9 @@ class ConfigurationCheck(Collector):
         self._state, self._interval_s = state, interval_s
         self._stop_requested = threading.Event()
         self._thread = threading.Thread(target=self._run, name="railfab-configuration-check", daemon=True)
+        self._digests: dict[str, bytes] = {}
+        self._audits: dict[str, SwitchAudit] = {}
         self._findings: Counter[tuple[str, str]] = Counter()
-        self._texts: dict[str, str] = {}
         self._checked_s: dict[str, float] = {}
         self._drained: frozenset[str] = frozenset()
         self._problems: dict[str, str] = {}
@@ -66,7 +68,8 @@ class ConfigurationCheck(Collector):
         return []
 
     def collect(self) -> Iterator[Family]:
-        findings = [({"device": device, "code": code}, float(count)) for (device, code), count in self._counts()]
+        counts = sorted(self._findings.items())
+        findings = [({"device": device, "code": code}, float(count)) for (device, code), count in counts]
         checked = [({"device": name}, at_s) for name, at_s in sorted(self._checked_s.items())]
         maintenance = [({"device": name, "reason": reason}, 1.0) for name, reason in self._maintenance()]
         yield family(metric("fabric_configuration_findings"), findings)
@@ -78,18 +81,26 @@ class ConfigurationCheck(Collector):
         with ThreadPoolExecutor(READERS) as readers:
             texts = dict(zip(self._names(), readers.map(self._read, self._endpoints.nodes), strict=True))
         read = {name: text for name, text in texts.items() if text is not None}
-        self._texts |= read
-        found = configuration_findings(self._fabric, self._texts)
-        serious = (one for one in found if one.severity is not Severity.NOTE)
-        self._findings = Counter((one.switch, str(one.code)) for one in serious)
-        self._drained = frozenset(name for name, text in self._texts.items() if is_drained(self._fabric, name, text))
+        digests = {name: sha256(text.encode()).digest() for name, text in read.items()}
+        changed = [name for name, digest in digests.items() if digest != self._digests.get(name)]
+        if changed:
+            logger.debug("configurations that are new or have changed: %s", ", ".join(changed))
+            self._audits |= {name: switch_audit(self._fabric, name, read[name]) for name in changed}
+            self._count()
+        self._digests |= digests
         self._checked_s |= dict.fromkeys(read, time.time())
+
+    def _count(self) -> None:
+        """Count the findings of the audits, and between the ends of links."""
+        found = findings_of_audits(self._fabric, self._audits)
+        self._findings = Counter((one.switch, str(one.code)) for one in found if one.severity is not Severity.NOTE)
+        self._drained = frozenset(name for name, audit in self._audits.items() if audit.model and audit.model.drain)
 
     def _run(self) -> None:
         while not self._stop_requested.is_set():
             try:
                 self.check()
-            except Exception:
+            except Exception:  # any defect: the next comparison may work, and old times say that this one did not
                 logger.exception("the configurations could not be compared with the intent")
             self._stop_requested.wait(self._interval_s)
 
@@ -109,23 +120,9 @@ class ConfigurationCheck(Collector):
         self._problems.pop(endpoint.name, None)
         return text
 
-    def _counts(self) -> Iterator[tuple[tuple[str, str], int]]:
-        return iter(sorted(self._findings.items()))
-
     def _maintenance(self) -> Iterator[tuple[str, str]]:
-        known = frozenset(self._names())
-        for reason, names in _reasons(self._drained, switches_in_deploys(self._state, self._fabric.intent.fabric)):
-            yield from ((name, reason) for name in sorted(names & known))
-
-
-def _reasons(drained: frozenset[str], deploying: frozenset[str]) -> Iterable[tuple[str, frozenset[str]]]:
-    return (("drain", drained), ("deploy", deploying))
-
-
-def is_drained(fabric: Design, name: str, text: str) -> bool:
-    """Whether the configuration of a switch drains it."""
-    if text == fabric.texts[name]:
-        return fabric.models[name].drain
-    with suppress(ConfigError, Problems):
-        return platform(fabric.models[name].platform).parse(text).drain
-    return False
+        """Switches in maintenance, and why."""
+        names = self._names()
+        deploying = switches_in_deploys(self._state, self._fabric.intent.fabric)
+        for reason, switches in (("drain", self._drained), ("deploy", deploying)):
+            yield from ((name, reason) for name in sorted(switches.intersection(names)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TypeVar
 
 from railfab.device import DeviceModel, deviations, disagreements
@@ -17,23 +18,40 @@ DEPLOY = "Deploy the intent"
 T = TypeVar("T")
 
 
+@dataclass(frozen=True, slots=True)
+class SwitchAudit:
+    """The findings about one configuration by itself. model: None of an invalid one."""
+
+    model: DeviceModel | None
+    findings: tuple[Finding, ...]
+
+
 def configuration_findings(fabric: Design, texts: Mapping[str, str]) -> tuple[Finding, ...]:
     """Everything that is wrong with these configurations, by switch, and between the two ends of every link.
 
     Errors first, then warnings, then notes.
     """
+    return findings_of_audits(fabric, {name: switch_audit(fabric, name, text) for name, text in texts.items()})
+
+
+def findings_of_audits(fabric: Design, audits: Mapping[str, SwitchAudit]) -> tuple[Finding, ...]:
+    """The findings of audited switches and those between them, likewise."""
+    found = [finding for audit in audits.values() for finding in audit.findings]
+    models = {name: audit.model for name, audit in audits.items() if audit.model is not None}
+    return by_severity((*found, *disagreements(fabric.topology, models)))
+
+
+def switch_audit(fabric: Design, name: str, text: str) -> SwitchAudit:
+    """Audit the configuration of a switch."""
     found: list[Finding] = []
-    models: dict[str, DeviceModel] = {}
-    for name, text in texts.items():
-        try:
-            models[name] = _audited(fabric, name, text, found)
-        except (ConfigError, Problems) as invalid:
-            found += [
-                error(DifferenceCode.CONFIGURATION_INVALID, f"{name}: {one.where}", one.problem, one.remedy)
-                for one in each(invalid)
-            ]
-    found.extend(disagreements(fabric.topology, models))
-    return by_severity(found)
+    try:
+        return SwitchAudit(_audited(fabric, name, text, found), tuple(found))
+    except (ConfigError, Problems) as invalid:
+        found += [
+            error(DifferenceCode.CONFIGURATION_INVALID, f"{name}: {one.where}", one.problem, one.remedy)
+            for one in each(invalid)
+        ]
+        return SwitchAudit(None, tuple(found))
 
 
 def _audited(fabric: Design, name: str, text: str, found: list[Finding]) -> DeviceModel:
