@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Iterable
 from contextlib import ExitStack
@@ -238,7 +239,7 @@ def _staged(candidate: str, running: Json) -> Staged:
 
 def _revision(configuration: Json) -> str:
     """A digest of the managed configuration; other changes on the switch do not count."""
-    return sha256(text(configuration).encode()).hexdigest()[:16]
+    return sha256(json.dumps(configuration, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _difference(running: Json, candidate: str) -> str:
