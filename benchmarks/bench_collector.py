@@ -99,7 +99,7 @@ def pinned(core: int) -> Callable[[], None] | None:
 
 
 async def floor(endpoint: Endpoint, seconds: float) -> dict[str, float]:
-    """Messages a second and CPU per message of grpcio, which hands over bytes that nobody looks at."""
+    """Messages a second and CPU per message of grpcio, which hands over bytes that are not decoded."""
     trust = grpc.ssl_channel_credentials(Path(endpoint.ca or "").read_bytes())
     request = messages.SubscribeRequest(subscribe=messages.SubscriptionList()).SerializeToString()
     async with grpc.aio.secure_channel(f"{endpoint.host}:{endpoint.gnmi_port}", trust, options=OPTIONS) as channel:

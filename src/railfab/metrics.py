@@ -373,7 +373,7 @@ def _twin() -> Iterator[Metric]:
         "fabric_twin_failure_info",
         Kind.INFO,
         "",
-        "The error that stopped the job of the twin; absent while there is none. The switches go on.",
+        "The error that stopped the job of the twin; absent while there is none. The switches continue to answer.",
         ("fabric", "error"),
     )
     yield Metric(

@@ -56,7 +56,7 @@ class Scene:
 
     history: readings at equal intervals of history_s, up to the present. rail_capacity_gbps: what the host ports of
     each rail can carry. pace: simulated seconds a second. interval_s: between two samples of a switch. jobs: in their
-    order, the sums so far. failures: what keeps the simulation or flows of the job from going on. urls: by name.
+    order, the sums so far. failures: what stops the simulation or flows of the job. urls: by name.
     """
 
     fabric: str

@@ -51,7 +51,7 @@ class LoadBalancing:
 class Lldp:
     """LLDP (IEEE 802.1AB) of a switch; on every port but the silent ones.
 
-    hello_s: interval of its frames. hold_multiplier: a neighbour that falls silent is forgotten after so many of them.
+    hello_s: interval of its frames. hold_multiplier: a neighbour that stops sending expires after so many of them.
     system_name: with which it announces itself; None is the name of the switch.
     """
 

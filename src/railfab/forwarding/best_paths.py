@@ -26,7 +26,7 @@ paths. A change in a fabric of three tiers settles in four rounds.
 
 MOST_ROUNDS_WITH_PREFERENCES = 64
 """After so many more rounds the routes stay as they are, where policies set local preferences: with these there may be
-no state in which no switch changes its mind (RFC 4264), and switches would go on for ever.
+no stable state (RFC 4264), and switches would change their routes without end.
 """
 
 

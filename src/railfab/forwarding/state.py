@@ -99,7 +99,7 @@ class ForwardingState:
 
     @cached_property
     def routing(self) -> Routing:
-        """The next-hop groups of the simulator, made when somebody asks for them."""
+        """The next-hop groups of the simulator, made on first use."""
         return routing(self.links, self.routes, self.closed)
 
     def same_routing(self, other: ForwardingState) -> bool:
@@ -109,7 +109,7 @@ class ForwardingState:
 
     @cached_property
     def network(self) -> Network:
-        """The arrays of the simulator, made when somebody asks for them."""
+        """The arrays of the simulator, made on first use."""
         return network(
             NetworkParts(
                 links=self.links,

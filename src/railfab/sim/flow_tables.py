@@ -178,7 +178,7 @@ def forget(st: State, kept: Bools) -> State:
 
 
 def _forget_timers(st: State, kept: Bools, number: Ints) -> None:
-    """Drop the timers of forgotten flows; sorted timers are a heap."""
+    """Drop the timers of removed flows; sorted timers are a heap."""
     timers = st.timers[: st.sim[0].timer_count]
     of_flow = np.isin(timers.kind, (START, TIMEOUT))
     keeps = np.ones(len(timers), bool)

@@ -1,4 +1,4 @@
-"""The faults of a fabric that somebody has made, as sentences."""
+"""The faults that were made in a fabric, as sentences."""
 
 from __future__ import annotations
 

@@ -227,7 +227,7 @@ class LiveFabric:
             self._pass_events()
 
     def _pass_events(self) -> None:
-        """Let happen what comes with time: neighbours are forgotten, and links with too little light go up and down."""
+        """Apply what comes with time: neighbours expire, and links with too little light go up and down."""
         neighbors = self._neighbors.at(self._clock_ns)
         flapped = self._flaps.at(self._clock_ns)
         if flapped != self._state.flapped:
@@ -333,7 +333,7 @@ class LiveFabric:
             self._behind = True
 
     def _recable(self, before: ForwardingState, after: ForwardingState, now_s: float) -> None:
-        """Go on with another engine on other cables; ports keep their counters."""
+        """Continue with another engine on other cables; ports keep their counters."""
         places = recabling(before.links, after.links)
         with self._simulation.held():
             counters = places.of(self._published.counters if self._engine_error else self._readings.arrays())

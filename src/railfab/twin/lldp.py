@@ -1,7 +1,7 @@
 """LLDP of the switches (IEEE 802.1AB): who is heard on each port, and until when.
 
 Hosts do not speak LLDP: what railfab configures on them stops lldpad, which negotiates DCBX. A change of what a switch
-announces is sent at once. A neighbour that falls silent is forgotten after the hold time that it has announced, in
+announces is sent at once. A neighbour that stops sending expires after the hold time that it has announced, in
 simulated time; one whose link goes down, or of a port where LLDP is switched off, at once.
 """
 
@@ -30,7 +30,7 @@ class Announcement(NamedTuple):
 
 
 class Neighbor(NamedTuple):
-    """A neighbour of a port. since_ns: when it was heard first. until_ns: when it is forgotten; None while it speaks.
+    """A neighbour of a port. since_ns: when it was heard first. until_ns: when it expires; None while it sends.
 
     Times in simulated nanoseconds.
     """
@@ -44,7 +44,7 @@ class Neighbor(NamedTuple):
 class Neighbors:
     """The neighbours of all ports, by switch, then port. Immutable.
 
-    aging: the ports with a neighbour that has fallen silent. next_ns: when the first of these is forgotten.
+    aging: the ports with a neighbour that has stopped sending. next_ns: when the first of these expires.
     """
 
     ports: Mapping[str, Mapping[str, tuple[Neighbor, ...]]] = field(default_factory=dict)
@@ -66,7 +66,7 @@ class Neighbors:
         return self._with(fresh)
 
     def at(self, now_ns: int) -> Neighbors:
-        """The neighbours that are not forgotten at this time; the same object when none is."""
+        """The neighbours that have not expired at this time; the same object when none has."""
         if now_ns < self.next_ns:
             return self
         fresh = {}

@@ -66,7 +66,7 @@ class TimeStamps:
         return 0 if self._start_ns is None else round((time.monotonic_ns() - self._start_ns) * self._speed)
 
     def _follow_system_clock(self) -> None:
-        """Time stamps follow the monotonic clock, until somebody sets the system's clock."""
+        """Time stamps follow the monotonic clock, until the system's clock is set."""
         unix_ns = time.time_ns() - time.monotonic_ns()
         if abs(unix_ns - self._unix_ns) > CLOCK_STEP_NS:
             self._unix_ns = unix_ns

@@ -32,8 +32,9 @@ LINKS = (
         severity=AlertSeverity.CRITICAL,
         summary=f"{PORT} is disabled, but the intent uses it",
         description=(
-            "Somebody disabled a port that the intent uses; its link is down, and the far end reports a link that is"
-            " down. Show the difference with `railfab deploy --plan`, and deploy the intent if it is not on purpose."
+            "The configuration disables a port that the intent uses; its link is down, and the far end reports a link"
+            " that is down. Show the difference with `railfab deploy --plan`, and deploy the intent if it is not on"
+            " purpose."
         ),
     ),
     Alert(

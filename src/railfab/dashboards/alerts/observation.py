@@ -62,8 +62,8 @@ OBSERVATION = (
         severity=AlertSeverity.CRITICAL,
         summary="The simulation of {{ $labels.fabric }} failed: {{ $labels.error }}",
         description=(
-            "An error stopped the job of the twin; its switches go on, without traffic. The log of the twin has the"
-            " traceback; start the job again, and report the error."
+            "An error stopped the job of the twin; its switches continue to answer, without traffic. The log of the"
+            " twin has the traceback; start the job again, and report the error."
         ),
     ),
 )

@@ -100,7 +100,7 @@ def session_leaves(device: str, session: VirtualSession) -> dict[str, Any]:
 
 
 def _bfd_timers(session: VirtualSession) -> dict[str, int | None]:
-    """The timers in use, as srl_nokia-bfd has them [us]; None for those that the far end has not told."""
+    """The timers in use, as srl_nokia-bfd has them [us]; None for those that the far end has not announced."""
     intervals_ms = {
         "active-transmit-interval": session.bfd_transmit_ms,
         "active-receive-interval": session.bfd_receive_ms,
