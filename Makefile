@@ -34,8 +34,9 @@ laws: $(VENV)/dev.stamp ## the laws of every platform on many more models than `
 kills: $(READY) lab-deps-here ## deploys killed at each of many moments, of which `make test` tries a few; needs what labs need
 	@RAILFAB_MOMENTS=all $(BIN)/python -m pytest -n auto tests/integration/test_killed_deploy.py tests/integration/frr/test_frr_killed.py $(ARGS)
 
-soak: $(READY) ## random Sets, faults and jobs on a running twin, which none of them may end; FOR=600 s, SEED=1
-	@RAILFAB_SOAK_S=$(or $(FOR),300) RAILFAB_SOAK_SEED=$(or $(SEED),1) $(BIN)/python -m pytest --timeout=0 tests/twin/test_twin_soak.py $(ARGS)
+soak: $(READY) ## a running twin under random Sets, faults and jobs (300 s), then 50 gNMI subscribers (1800 s); FOR=600 s, SEED=1
+	@RAILFAB_SOAK_S=$(or $(FOR),300) RAILFAB_SUBSCRIBED_S=$(or $(FOR),1800) RAILFAB_SOAK_SEED=$(or $(SEED),1) \
+		$(BIN)/python -m pytest --timeout=0 tests/twin/test_twin_soak.py tests/twin/test_many_subscribers.py $(ARGS)
 
 faults: $(READY) lab-deps-here ## every mistake of tests/faults on a twin, judged by Prometheus; writes docs/faults.md
 	@$(BIN)/python -m tests.faults $(ARGS)

@@ -650,3 +650,23 @@ def test_two_streams_on_one_target_share_a_refresh(plain: Stub, box: Box) -> Non
         next(call)
     call.cancel()
     assert box.refreshed - before <= 4
+
+
+def test_a_client_that_leaves_while_a_response_is_being_sent_is_no_error(
+    box: Box, loop: ServerLoop, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Of this many streams that end at different moments, one or more end within a send."""
+    for number in range(300):
+        box.leaves.put(f"/system/text[name=t{number}]", "x" * 20_000, on_change=True)
+    server = GnmiServer(box, loop, credentials=None, identity=None)
+    address, options = f"127.0.0.1:{server.start()}", [("grpc.use_local_subchannel_pool", 1)]
+    for turn in range(25):
+        with grpc.insecure_channel(address, options) as channel:
+            streams = [Stub(channel).Subscribe(iter([request(entry("/"))]), timeout=20) for _ in range(5)]
+            time.sleep(0.02 + 0.01 * (turn % 5))
+            del streams
+    with grpc.insecure_channel(address, options) as channel:
+        answer = list(Stub(channel).Subscribe(iter([request(entry("/system/name"), mode="ONCE")]), timeout=20))
+    server.stop()
+    assert len(answer) == 2
+    assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == []

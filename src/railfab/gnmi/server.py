@@ -11,8 +11,9 @@ import errno
 import hmac
 import socket
 import threading
-from collections.abc import AsyncIterator, Awaitable, Coroutine
+from collections.abc import AsyncGenerator, Awaitable, Coroutine
 from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import aclosing
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -212,7 +213,13 @@ class _Service:
         loop = asyncio.get_running_loop()
         return await self._answer(context, loop.run_in_executor(self._setting, set_response, self._target, request))
 
-    async def Subscribe(self, requests: Any, context: Any) -> AsyncIterator[bytes]:  # noqa: N802
+    async def Subscribe(self, requests: Any, context: Any) -> None:  # noqa: N802
+        async with aclosing(self._responses(requests, context)) as responses:
+            async for response in responses:
+                await _write(context, response)
+
+    async def _responses(self, requests: Any, context: Any) -> AsyncGenerator[bytes]:
+        """The responses of a Subscribe; aborts the call when it is not valid."""
         await self._login(context)
         first = await anext(requests, messages.SubscribeRequest())
         if first.WhichOneof("request") != "subscribe":
@@ -232,7 +239,7 @@ class _Service:
                 async for response in snapshot(self._reader, wanted):
                     yield response
 
-    async def _stream(self, context: Any, requests: Any, wanted: Subscriptions) -> AsyncIterator[bytes]:
+    async def _stream(self, context: Any, requests: Any, wanted: Subscriptions) -> AsyncGenerator[bytes]:
         """The responses of a STREAM; a further message of the client ends it (specification, 3.5.1.1 and 3.5.2)."""
         further = asyncio.ensure_future(_message(requests))
         try:
@@ -283,6 +290,14 @@ class _Service:
         right = [hmac.compare_digest(str(given.get(name, "")).encode(), value.encode()) for name, value in pairs]
         if not all(right):
             await context.abort(grpc.StatusCode.UNAUTHENTICATED, f"{self._target.name}: wrong user or password")
+
+
+async def _write(context: Any, response: bytes) -> None:
+    """Send a response. That the client has gone ends the call: gRPC logs it as an error where it notices too late."""
+    try:
+        await context.write(response)
+    except grpc.aio.InternalError:
+        raise asyncio.CancelledError from None
 
 
 async def _message(requests: Any) -> None:

@@ -1,0 +1,40 @@
+"""What counts as growth of a process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+
+from tests.twin.process_figures import Figures, grown
+
+
+def run(
+    rss_mb: Callable[[float], float], *, minutes: int = 30, fds: Callable[[float], int] = lambda _: 90
+) -> list[Figures]:
+    """Figures every 10 s, of a memory that is noisy by 0.5 MB."""
+    random = Random(1)
+    times = [10.0 * place for place in range(6 * minutes + 1)]
+    return [Figures(at_s=at, rss_mb=rss_mb(at) + random.gauss(0, 0.5), fds=fds(at), threads=20) for at in times]
+
+
+def test_memory_that_grows_during_the_warm_up_only_does_not_grow() -> None:
+    assert grown(run(lambda at_s: 300 + 40 * min(1.0, at_s / 500))) == []
+
+
+def test_a_leak_of_two_megabytes_in_ten_minutes_is_growth() -> None:
+    (problem,) = grown(run(lambda at_s: 300 + at_s * 2 / 600))
+    assert problem.startswith("memory grows by 0.")
+
+
+def test_noise_that_could_hide_a_leak_is_not_taken_for_none() -> None:
+    (problem,) = grown(run(lambda at_s: 300 + 20 * (int(at_s) // 200 % 2)))
+    assert problem.startswith("memory grows by")
+
+
+def test_a_short_run_says_nothing_about_memory() -> None:
+    assert grown(run(lambda at_s: 300 + at_s / 10, minutes=5)) == []
+
+
+def test_file_descriptors_that_stay_open_are_growth() -> None:
+    (problem,) = grown(run(lambda _: 300, fds=lambda at_s: 90 + int(at_s / 60)))
+    assert problem == "fds grew from 99 to 120"
