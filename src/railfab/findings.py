@@ -48,6 +48,7 @@ class DesignCode(StrEnum):
     DUPLICATE_ASN = "duplicate-asn"
     DUPLICATE_ADDRESS = "duplicate-address"
     UNKNOWN_SWITCH = "unknown-switch"
+    DRAIN_WITHOUT_EFFECT = "drain-without-effect"
 
     OVERLAPPING_POOLS = "overlapping-pools"
     OVERLAPPING_TENANTS = "overlapping-tenants"

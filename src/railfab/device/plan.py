@@ -58,5 +58,6 @@ def _device(switch: PlannedSwitch) -> DeviceModel:
         qos=planned_qos(switch),
         load_balancing=planned_balancing(switch),
         management=planned_management(switch),
+        drain=node.name in switch.fabric.intent.drain,
     )
     return in_order(model)

@@ -125,4 +125,4 @@ def _representative(intent: FabricIntent) -> FabricIntent:
         return intent
     segments = backend.segments.model_copy(update={"count": min(2, backend.segments.count)})
     small = backend.model_copy(update={"pods": min(2, backend.pods), "segments": segments})
-    return intent.model_copy(update={"backend": small, "inventory": None})
+    return intent.model_copy(update={"backend": small, "drain": (), "inventory": None})

@@ -9,7 +9,7 @@ from pydantic import Field
 from railfab.intent.backend import Backend
 from railfab.intent.catalogue import SwitchEntry
 from railfab.intent.hosts import Hosts, ModelSize
-from railfab.intent.model import Model, Name, Text
+from railfab.intent.model import Listed, Model, Name, Text
 from railfab.intent.networks import Frontend, Management, Storage
 from railfab.intent.profile import Profile
 
@@ -48,6 +48,9 @@ class FabricIntent(Model):
     )
     switches: dict[Text, SwitchEntry] = Field(
         default={}, description="switch models that are not in the built-in catalogue, by name"
+    )
+    drain: Listed[Text] = Field(
+        default=(), description="switches without traffic during work on them, by name: their neighbors use other paths"
     )
     inventory: dict[Text, Target] | None = Field(
         default=None, description="addresses of the physical switches, by name"

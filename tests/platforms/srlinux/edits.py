@@ -175,6 +175,9 @@ HARMFUL: Mapping[str, Edit] = {
         f"/acl/interface[interface-id={PORT}.0]/input/acl-filter[name=drops][type=ipv4]", {}, "acl-bound"
     ),
     "maintenance": Edit("/system/maintenance/group[name=all]/maintenance-mode/admin-state", "enable", "maintenance"),
+    "a drain that was left": Edit(
+        "/system/maintenance/group[name=fabric-drain]/maintenance-mode/admin-state", "enable", "drained"
+    ),
     # BGP and BFD
     "private AS numbers removed": Edit(
         f"{GROUP}/as-path-options/remove-private-as/mode", "delete", "as-path-rewritten"

@@ -15,6 +15,7 @@ from railfab.platforms.shared.config_node import ConfigNode
 from railfab.platforms.shared.json_tree import Json
 from railfab.platforms.srlinux.balancing import parse_balancing
 from railfab.platforms.srlinux.bgp_parse import with_bfd
+from railfab.platforms.srlinux.drain import DRAIN, is_drained
 from railfab.platforms.srlinux.interfaces_parse import parse_interfaces
 from railfab.platforms.srlinux.lldp import parse_lldp
 from railfab.platforms.srlinux.management import parse_management
@@ -57,12 +58,13 @@ def _model(root: ConfigNode) -> DeviceModel:
     ports = parse_interfaces(root, attached_subinterfaces(instances), parse_segments(root))
     vnis = parse_vnis(root)
     policies = PolicyReader(root.child("routing-policy")).policies()
+    drain = is_drained(root, policies, instances)
     model = DeviceModel(
         name=root.at("system", "name").text("host-name") or "",
         platform=PLATFORM_NAME,
         breakouts=ports.breakouts,
         interfaces=ports.interfaces,
-        policies=policies,
+        policies=tuple(found for found in policies if not (drain and found.name == DRAIN)),
         network_instances=parse_vrfs(instances, vnis),
         vlans=tuple(parse_vlans(instances, vnis)),
         vtep=parse_vtep(root, ports.interfaces),
@@ -71,5 +73,6 @@ def _model(root: ConfigNode) -> DeviceModel:
         lldp=parse_lldp(root.child("system")),
         bgp=parse_bgp(instances, frozenset(policy.name for policy in policies)),
         qos=parse_qos(root),
+        drain=drain,
     )
     return in_order(with_bfd(model, root))

@@ -6,6 +6,7 @@ from railfab.device import DeviceModel
 from railfab.platforms.shared.json_tree import Json
 from railfab.platforms.srlinux.balancing import render_balancing
 from railfab.platforms.srlinux.bgp import render_bfd
+from railfab.platforms.srlinux.drain import drain_communities, drain_policy, is_rendered, render_maintenance
 from railfab.platforms.srlinux.interfaces import render_interfaces
 from railfab.platforms.srlinux.lldp import render_lldp
 from railfab.platforms.srlinux.management import render_management
@@ -22,12 +23,22 @@ def render(model: DeviceModel) -> Json:
         "system": _system(model),
         "interface": render_interfaces(model) or None,
         "network-instance": render_instances(model) or None,
-        "routing-policy": render_policies(model),
+        "routing-policy": _policies(model),
         "bfd": render_bfd(model),
         "tunnel-interface": render_tunnels(model),
         "qos": render_qos(model.qos, bridged_units(model.interfaces)) if model.qos else None,
     }
     return {CONFIG[name]: section for name, section in sections.items() if section is not None}
+
+
+def _policies(model: DeviceModel) -> Json | None:
+    """The policies of a model, and that of its drain."""
+    found = render_policies(model)
+    if not is_rendered(model):
+        return found
+    found = found or {"policy": []}
+    communities = [*found.get("community-set", []), drain_communities()]
+    return found | {"policy": [*found["policy"], drain_policy()], "community-set": communities}
 
 
 def _system(model: DeviceModel) -> Json:
@@ -36,6 +47,7 @@ def _system(model: DeviceModel) -> Json:
         "lldp": render_lldp(model.lldp),
         "load-balancing": render_balancing(model.load_balancing),
         "network-instance": render_segments(model),
+        "maintenance": render_maintenance(model),
         **render_management(model.management),
     }
     return {SYSTEM[name]: section for name, section in sections.items() if section is not None}

@@ -2,8 +2,8 @@
 
 Managed are front-panel ports, loopbacks, LAGs and SVIs, every network instance but that of the management port, routing
 policies, BFD, QoS, tunnel interfaces, load balancing, Ethernet segments, the host name, LLDP's admin-state, intervals
-and ports; and the parts of `stated` that a candidate has. Management ports, users, TLS and all other system settings
-are not.
+and ports, the maintenance group of a drain; and the parts of `stated` that a candidate has. Management ports, users,
+TLS and all other system settings are not.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
 from railfab.platforms.shared.json_tree import Json, bare, is_list, text
+from railfab.platforms.srlinux.drain import own_entries
 from railfab.platforms.srlinux.lldp import LEAVES
 from railfab.platforms.srlinux.names import is_managed
 from railfab.platforms.srlinux.stated import PARTS, changes_of, empty_part, managed_part, parts_of, without_names
@@ -29,7 +30,7 @@ WHOLE = ("routing-policy", "bfd", "qos", "tunnel-interface")
 WHOLE_OF_SYSTEM = ("load-balancing", "network-instance")
 """Containers of `/system` that railfab manages as a whole."""
 
-BY_LEAF = ("name", "lldp", *PARTS)
+BY_LEAF = ("name", "lldp", "maintenance", *PARTS)
 """Containers of `/system` that railfab manages in part, and changes leaf by leaf."""
 
 PATHS = ("/interface", "/network-instance", *(f"/{name}" for name in WHOLE), "/system")
@@ -76,11 +77,15 @@ def scoped_text(configuration: str, intended: str) -> str:
 
 
 def without_empty_parts(tree: Json) -> Json:
-    """A tree without the parts of the management access that only state that a switch shall not have them."""
+    """A tree without the parts of the management access that only state that a switch shall not have them.
+
+    The container of maintenance groups has no meaning by itself either; it stays when a drain ends.
+    """
     system = _system_of(tree)
     if not isinstance(system, dict):
         return tree
-    empty = [bare(name) for name, child in system.items() if bare(name) in PARTS and child in ({}, [])]
+    meaningless = {*PARTS, "maintenance"}
+    empty = [bare(name) for name, child in system.items() if bare(name) in meaningless and child in ({}, [])]
     return _without(tree, empty) if empty else tree
 
 
@@ -125,6 +130,8 @@ def _system(system: Any, parts: Collection[str]) -> Any:
         found["name"] = {leaf: value for leaf, value in found["name"].items() if leaf == "host-name"}
     if isinstance(found.get("lldp"), dict):
         found["lldp"] = _lldp(found["lldp"])
+    if "maintenance" in found:
+        found["maintenance"] = own_entries(found["maintenance"])
     found |= {name: managed_part(name, own[name]) for name in PARTS if name in parts and name in own}
     return {SYSTEM[name]: part for name, part in found.items() if part}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache, partial
 from hashlib import sha256
@@ -17,6 +17,7 @@ from railfab.platforms.shared.json_datastore import JsonDatastore
 from railfab.platforms.shared.json_tree import Json, bare
 from railfab.platforms.srlinux.bgp import US_PER_MS
 from railfab.platforms.srlinux.constraints import violations
+from railfab.platforms.srlinux.drain import frozen_instances
 from railfab.platforms.srlinux.management import GRPC_SERVER
 from railfab.platforms.srlinux.names import cage_of
 from railfab.platforms.srlinux.parse import parse_tree
@@ -170,17 +171,33 @@ def _keys_of(name: str, entry: Json) -> tuple[str, ...]:
 
 def _datastore(name: str, rendered: Json) -> JsonDatastore:
     start = _with_profile(factory(name), rendered)
-    return JsonDatastore(
+
+    def checked(tree: Json) -> None:
+        check(tree)
+        raise_all(list(_frozen(datastore.running, tree)))
+
+    datastore = JsonDatastore(
         name,
         _keys_of,
         factory=start,
         rendered=rendered,
         configured=configured,
-        check=check,
+        check=checked,
         modules=schema().namespaces,
         rivals=schema().rivals,
         parse=partial(_model, rendered=rendered, own=frozenset(lines(start))),
     )
+    return datastore
+
+
+def _frozen(running: Json, tree: Json) -> Iterator[ConfigError]:
+    """What a switch refuses to change while it is in maintenance mode. Nokia publishes no text of its answer."""
+    system: Json = next((child for name, child in running.items() if bare(name) == "system"), {})
+    if "maintenance" not in map(bare, system):
+        return
+    for name in frozen_instances(stripped(running), stripped(tree)):
+        where = f"/ network-instance {name} protocols bgp"
+        yield ConfigError(where, "is in maintenance mode, and cannot be modified", "End it")
 
 
 def foreign_ports(tree: Json, cages: Sequence[str]) -> tuple[ConfigError, ...]:

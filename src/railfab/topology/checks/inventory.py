@@ -14,11 +14,12 @@ from railfab.topology.links_by_tier import IndexedTopology
 def unknown_switches(indexed: IndexedTopology, intent: FabricIntent) -> Iterator[Finding]:
     """Check that the inventory contains only switches of the fabric; a misspelt one would have no address."""
     switches = [node.name for node in indexed.topology.switches()]
-    unknown = sorted((intent.inventory or {}).keys() - set(switches))
-    yield from deduplicate_by(("unknown", _unknown(name, switches)) for name in unknown)
+    names = sorted((intent.inventory or {}).keys() - set(switches))
+    yield from deduplicate_by(("unknown", unknown(name, switches, f"inventory.{name}")) for name in names)
 
 
-def _unknown(name: str, switches: Sequence[str]) -> Finding:
+def unknown(name: str, switches: Sequence[str], where: str, problem: str = "is not a switch of this fabric") -> Finding:
+    """The finding of a name that no switch has. where: its place in the intent."""
     similar = difflib.get_close_matches(name, switches, n=1)
     remedy = f"Use a name such as {(similar or switches)[0]!r}"
-    return error(DesignCode.UNKNOWN_SWITCH, f"inventory.{name}", "is not a switch of this fabric", remedy)
+    return error(DesignCode.UNKNOWN_SWITCH, where, problem, remedy)

@@ -9,6 +9,7 @@ from railfab.intent import FabricIntent
 from railfab.topology.checks import (
     capacity,
     collisions,
+    drains,
     empty_cages,
     evenness,
     inventory,
@@ -68,6 +69,7 @@ OF_BOTH: tuple[Callable[[IndexedTopology, FabricIntent], Iterator[Finding]], ...
     subnets.pools,
     subnets.outside_pools,
     inventory.unknown_switches,
+    drains.drained_switches,
     tables.table_sizes,
 )
 """Checks that compare the topology with the intent."""

@@ -1,0 +1,130 @@
+"""Renders and parses the drain of a switch: a maintenance group with all of its BGP sessions, in maintenance mode.
+
+Nokia's models have no graceful shutdown (RFC 8326). The export policy of a maintenance profile is the last one on each
+session of its group (srl_nokia-maintenance-mode). It makes the AS path longer than any other, which every neighbour
+obeys, and adds the community for neighbours that obey it, and the lowest local preference for those of the own AS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from railfab.device import DEFAULT_INSTANCE, Action, DeviceModel, Policy
+from railfab.platforms.shared.config_node import ConfigNode
+from railfab.platforms.shared.json_tree import Json, is_list
+from railfab.platforms.srlinux.policy import GRACEFUL_SHUTDOWN, RESULTS
+
+DRAIN = "fabric-drain"
+"""Name of the maintenance group, its profile, its policy and the community set."""
+PREPENDED = 10
+"""Times that the own AS number is prepended: more than the switches on any path of a fabric of three tiers."""
+LISTS = ("group", "profile")
+"""Lists of `/system/maintenance`."""
+
+
+def render_maintenance(model: DeviceModel) -> Json | None:
+    """`/system/maintenance` of a drained switch."""
+    if not is_rendered(model):
+        return None
+    group: Json = {
+        "name": DRAIN,
+        "maintenance-profile": DRAIN,
+        "maintenance-mode": {"admin-state": "enable"},
+        "members": {"bgp": {"network-instance": [{"name": name} for name in _instances(model)]}},
+    }
+    return {"group": [group], "profile": [{"name": DRAIN, "bgp": {"export-policy": DRAIN}}]}
+
+
+def is_rendered(model: DeviceModel) -> bool:
+    """Whether a model is drained and has sessions to drain."""
+    return model.drain and model.bgp is not None
+
+
+def drain_policy() -> Json:
+    """The export policy of the profile, for every route."""
+    changes = {
+        "as-path": {"prepend": {"as-number": "auto", "repeat-n": PREPENDED}},
+        "communities": {"add": DRAIN},
+        "local-preference": {"set": 0},
+    }
+    return {"name": DRAIN, "default-action": {"policy-result": RESULTS[Action.PERMIT], "bgp": changes}}
+
+
+def drain_communities() -> Json:
+    """The community set of the policy."""
+    return {"name": DRAIN, "member": [GRACEFUL_SHUTDOWN]}
+
+
+def _instances(model: DeviceModel) -> Iterator[str]:
+    """The network instances with a BGP speaker."""
+    used = {neighbor.network_instance for neighbor in model.neighbors}
+    yield DEFAULT_INSTANCE
+    yield from (instance.name for instance in model.network_instances if instance.name in used)
+
+
+def own_entries(maintenance: Any) -> Any:
+    """The group and profile of a drain; those of the operator stay as they are. Malformed ones stay, for the parser."""
+    if not isinstance(maintenance, dict):
+        return maintenance
+    found = {name: _own(maintenance[name]) for name in LISTS if name in maintenance}
+    return {name: entries for name, entries in found.items() if entries}
+
+
+def frozen_instances(running: Json, candidate: Json) -> Iterator[str]:
+    """The network instances whose BGP a candidate changes while a maintenance group holds their sessions.
+
+    SR Linux does not let it be modified meanwhile (srl_nokia-maintenance-mode, admin-state). Both trees are without
+    module prefixes.
+    """
+    held = set(_held(running))
+    if held and held == set(_held(candidate)):
+        before, after = (_speakers_by_name(tree) for tree in (running, candidate))
+        yield from sorted(name for name in held if before.get(name) != after.get(name))
+
+
+def _held(tree: Json) -> Iterator[str]:
+    """The network instances of groups in maintenance mode."""
+    for group in tree.get("system", {}).get("maintenance", {}).get("group", ()):
+        if group.get("maintenance-mode", {}).get("admin-state") == "enable":
+            members = group.get("members", {}).get("bgp", {})
+            yield from (str(entry["name"]) for entry in members.get("network-instance", ()))
+
+
+def _speakers_by_name(tree: Json) -> dict[str, Any]:
+    return {str(entry["name"]): entry.get("protocols", {}).get("bgp") for entry in tree.get("network-instance", ())}
+
+
+def _own(entries: Any) -> Any:
+    return [entry for entry in entries if entry.get("name", DRAIN) == DRAIN] if is_list(entries) else entries
+
+
+def is_drained(root: ConfigNode, policies: tuple[Policy, ...], instances: list[ConfigNode]) -> bool:
+    """Whether all BGP sessions are in maintenance mode with a policy that lets routes pass and makes them the last."""
+    maintenance = root.at("system", "maintenance")
+    group = maintenance.entry("group", "name", DRAIN)
+    if not group.child("maintenance-mode").enabled(default=False):
+        return False
+    profile = maintenance.entry("profile", "name", group.text("maintenance-profile"))
+    return (
+        profile.child("bgp").text("export-policy") == DRAIN
+        and Policy(name=DRAIN, rules=(), default=Action.PERMIT) in policies
+        and _prepends(root)
+        and _speakers(instances) <= _members(group)
+    )
+
+
+def _prepends(root: ConfigNode) -> bool:
+    policy = root.child("routing-policy").entry("policy", "name", DRAIN)
+    prepend = policy.at("default-action", "bgp", "as-path", "prepend")
+    return prepend.text("as-number") == "auto" and bool(prepend.number("repeat-n"))
+
+
+def _speakers(instances: list[ConfigNode]) -> set[str]:
+    return {str(found.value["name"]) for found in instances if found.at("protocols", "bgp").value}
+
+
+def _members(group: ConfigNode) -> set[str]:
+    """The network instances all of whose sessions are members: those for which no peer group or neighbour is listed."""
+    entries = group.at("members", "bgp").entries("network-instance", "name")
+    return {str(found.value["name"]) for found in entries if not {"peer-group", "neighbor"} & found.value.keys()}

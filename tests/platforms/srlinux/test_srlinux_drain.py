@@ -1,0 +1,120 @@
+"""The drain of an SR Linux switch: what is rendered, when it is in effect, and what belongs to the operator."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.platforms.srlinux.configuration import SRLINUX, parsed, policies, tree
+from tests.platforms.srlinux.mutations import Place, at, changed, leaves, without
+from tests.platforms.srlinux.switches import spine
+from tests.platforms.srlinux.test_srlinux_totality import reading
+
+from railfab.device import DeviceModel
+from railfab.platforms.shared.json_tree import Json
+from railfab.platforms.srlinux.set_request import set_request
+from railfab.platforms.srlinux.tree import difference, tree_of
+
+
+def drained() -> DeviceModel:
+    return replace(spine(), drain=True)
+
+
+def maintenance(configuration: Json) -> Any:
+    return configuration["srl_nokia-system:system"]["srl_nokia-maintenance-mode:maintenance"]
+
+
+def test_a_drain_is_a_maintenance_group_of_all_sessions_whose_routes_are_the_last() -> None:
+    before, after = (json.dumps(tree(model)) for model in (spine(), drained()))
+    assert [line for line in difference(before, after).splitlines() if line.startswith("+set")] == [
+        "+set / routing-policy community-set fabric-drain member [ 65535:0 ]",
+        "+set / routing-policy policy fabric-drain default-action bgp as-path prepend as-number auto",
+        "+set / routing-policy policy fabric-drain default-action bgp as-path prepend repeat-n 10",
+        "+set / routing-policy policy fabric-drain default-action bgp communities add fabric-drain",
+        "+set / routing-policy policy fabric-drain default-action bgp local-preference set 0",
+        "+set / routing-policy policy fabric-drain default-action policy-result accept",
+        "+set / system maintenance group fabric-drain maintenance-mode admin-state enable",
+        "+set / system maintenance group fabric-drain maintenance-profile fabric-drain",
+        "+set / system maintenance group fabric-drain members bgp network-instance default",
+        "+set / system maintenance profile fabric-drain bgp export-policy fabric-drain",
+    ]
+
+
+def test_every_leaf_of_a_drain_is_read() -> None:
+    model = drained()
+    configuration = tree(model)
+    assert parsed(configuration) == model
+    own = [place for place in leaves(configuration) if is_of_drain(configuration, place)]
+    assert len(own) == 14
+    for place in own:
+        assert reading(changed(configuration, place)) != model, place
+        assert reading(without(configuration, place)) != model, place
+
+
+def is_of_drain(configuration: Json, place: Place) -> bool:
+    """Whether a leaf is of the maintenance group and its profile, or of the policy and the communities."""
+    if any("maintenance" in str(step) for step in place):
+        return True
+    return any(step in ("policy", "community-set") for step in place) and (
+        at(configuration, place[:3])["name"] == "fabric-drain"
+    )
+
+
+def disabled(configuration: Json) -> None:
+    maintenance(configuration)["group"][0]["maintenance-mode"]["admin-state"] = "disable"
+
+
+def other_policy(configuration: Json) -> None:
+    maintenance(configuration)["profile"][0]["bgp"]["export-policy"] = "fabric-export"
+
+
+def rejecting(configuration: Json) -> None:
+    policies(configuration)["policy"][-1]["default-action"]["policy-result"] = "reject"
+
+
+def without_prepending(configuration: Json) -> None:
+    del policies(configuration)["policy"][-1]["default-action"]["bgp"]["as-path"]
+
+
+def one_neighbor(configuration: Json) -> None:
+    maintenance(configuration)["group"][0]["members"]["bgp"]["network-instance"][0]["neighbor"] = ["10.1.0.1"]
+
+
+@pytest.mark.parametrize("spoil", [disabled, other_policy, rejecting, without_prepending, one_neighbor])
+def test_what_does_not_drain_all_sessions_is_no_drain(spoil: Callable[[Json], None]) -> None:
+    configuration = tree(drained())
+    spoil(configuration)
+    found = parsed(configuration)
+    assert not found.drain
+    assert found.policy("fabric-drain") is not None
+    assert any("maintenance" in line for line in found.unmodelled)
+
+
+def test_the_groups_of_the_operator_stay() -> None:
+    own = {"name": "upgrade", "maintenance-mode": {"admin-state": "disable"}}
+    running = tree(drained())
+    maintenance(running)["group"].append(own)
+    found = parsed(running)
+    assert found.drain
+    assert found.unmodelled == ("set / system maintenance group upgrade maintenance-mode admin-state disable",)
+    changes = set_request(running, tree(spine()))
+    assert [path for path in changes.delete if "maintenance" in path] == [
+        "/system/maintenance/group[name=fabric-drain]",
+        "/system/maintenance/profile[name=fabric-drain]",
+    ]
+
+
+def test_the_empty_container_that_a_drain_leaves_has_no_meaning() -> None:
+    configuration = tree(spine())
+    configuration["srl_nokia-system:system"]["srl_nokia-maintenance-mode:maintenance"] = {}
+    assert parsed(configuration) == spine()
+
+
+def test_a_drain_touches_no_setting_of_a_session() -> None:
+    """SR Linux does not let BGP be modified in maintenance mode."""
+    changes = set_request(tree(spine()), tree_of(SRLINUX.text(SRLINUX.render(drained()))))
+    assert [path for path, _ in changes.replace] == ["/routing-policy"]
+    assert all(path.startswith("/system/maintenance/") for path, _ in changes.update)
