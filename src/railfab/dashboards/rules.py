@@ -29,11 +29,13 @@ class AlertSeverity(StrEnum):
 class Silence(StrEnum):
     """The maintenance that silences an alert. The value is the clause that is added to its expression.
 
-    DEVICE: of its switch. PORT: of its switch or of the one at the other end of its port. PEER: the same of a session.
-    FABRIC: of any switch. NEVER: none; what a job or the observation lacks is lacking during maintenance too.
+    DEVICE: of its switch. NEIGHBOR: of its switch or of one that it has a link to. PORT: of its switch or of the one at
+    the other end of its port. PEER: the same of a session. FABRIC: of any switch. NEVER: none; what a job or the
+    observation lacks is lacking during maintenance too.
     """
 
     DEVICE = "unless on (device) fabric_maintenance_info"
+    NEIGHBOR = "unless on (device) device_interface:fabric_maintenance:count"
     PORT = "unless on (device, interface) device_interface:fabric_maintenance:count"
     PEER = "unless on (device, peer) device_peer:fabric_maintenance:count"
     FABRIC = "unless on () fabric_maintenance_info"

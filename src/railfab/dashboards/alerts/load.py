@@ -49,6 +49,7 @@ LOAD = (
         condition=(
             f"device:fabric_uplink_transmit:cov_rate1m > 0.3\nand on (device) max by (device) ({UPLINK_SHARE}) > 0.5"
         ),
+        silence=Silence.NEIGHBOR,
         lasting="1m",
         severity=AlertSeverity.WARNING,
         summary='{{ $labels.device }}: uplink load has a coefficient of variation of {{ printf "%.2f" $value }}',
@@ -66,6 +67,7 @@ LOAD = (
             f"/ on (device) count by (device) ({UPLINK_BYTES}) >= 0.25\n"
             f"and on (device) max by (device) ({UPLINK_SHARE}) > 0.05"
         ),
+        silence=Silence.NEIGHBOR,
         lasting="1m",
         severity=AlertSeverity.WARNING,
         summary="{{ $labels.device }}: " + f"{PERCENT} of its uplinks are nearly idle while others are loaded",
@@ -83,6 +85,7 @@ LOAD = (
             "  (fabric_interface_speed_bytes_per_second and fabric_interface_oper_up == 1)\n"
             '  * on (device, interface) group_left () fabric_interface_info{link="uplink"}) > 0.9'
         ),
+        silence=Silence.NEIGHBOR,
         lasting="1m",
         severity=AlertSeverity.WARNING,
         summary="{{ $labels.device }}: its hosts send " + f"{PERCENT} of the capacity of its working uplinks",

@@ -34,8 +34,8 @@ UNCONFIRMED, COMPLETE = "unconfirmed", "complete"
 """Of commit-status, in the same module."""
 
 REMEDIES = {
-    Verb.DRAIN: "Deploy policies that depreference its routes, or set maintenance mode in its CLI",
-    Verb.UNDRAIN: "Deploy the intent, or end maintenance mode in its CLI",
+    Verb.DRAIN: "List the switch under `drain` in the intent, and deploy",
+    Verb.UNDRAIN: "Remove the switch from `drain` in the intent, and deploy",
     Verb.SAVE: "Set commit-save of its gNMI server or auto-save, or enter `save startup` in its CLI",
     Verb.RELOAD: "Enter `tools platform chassis reboot` in its CLI",
 }
