@@ -29,7 +29,7 @@ MODULES = (
     *("network-instance", "bgp", "routing-policy", "bfd", "grpc", "lldp", "system", "system-name"),
     *("interfaces-lag", "lacp", "tunnel-interfaces", "bgp-evpn", "bgp-vpn", "aggregate-routes", "load-balancing"),
     *("system-network-instance", "system-network-instance-bgp-vpn"),
-    *("ntp", "logging", "aaa", "aaa-types", "system-banner", "tls"),
+    *("ntp", "logging", "aaa", "aaa-types", "system-banner", "tls", "maintenance-mode"),
     *("system-network-instance-bgp-evpn-ethernet-segments", "policy-types"),
 )
 CONSTRUCT = re.compile(
