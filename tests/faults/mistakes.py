@@ -25,7 +25,9 @@ class Mistake:
     source: its row in the research that the list follows (a number: a mistake; I and a number: an incident).
     edits: gNMI Sets by switch, of `update`, `replace` (path to value) and `delete` (paths). links: (switch, port) that
     are cut. flaps: how often each of them goes down and up again instead. slow_hosts: Gb/s that a host takes from its
-    NIC. optics: (switch, port, dB) of receivers that miss light. silent: switches whose gNMI server stops.
+    NIC. optics: (switch, port, dB) of receivers that miss light. dark: (switch, port) of receivers without light.
+    losing: (switch, port) that receive nothing and stay up. silent: switches whose gNMI server stops. hung: whose
+    control plane hangs. off: without power.
     job: what the hosts run, from jobs.yml. symptom: PromQL expression that holds some time after it. alert: what fires
     within 2 minutes. also: consequences that may fire too. unmet: why the alert does not fire, where it does not.
     """
@@ -38,7 +40,11 @@ class Mistake:
     flaps: int = 0
     slow_hosts: Mapping[str, float]
     optics: tuple[tuple[str, str, float], ...] = ()
+    dark: tuple[tuple[str, str], ...] = ()
+    losing: tuple[tuple[str, str], ...] = ()
     silent: tuple[str, ...] = ()
+    hung: tuple[str, ...] = ()
+    off: tuple[str, ...] = ()
     job: str = "light"
     symptom: str = ""
     alert: str
@@ -62,7 +68,8 @@ def jobs() -> Mapping[str, Job]:
 def _mistake(document: dict[str, Any]) -> Mistake:
     fields = {"slow_hosts": {}, **document}
     fields["edits"] = {SWITCHES[letter]: edits for letter, edits in document.get("edits", {}).items()}
-    fields["silent"] = tuple(SWITCHES[letter] for letter in document.get("silent", ()))
-    for name in ("links", "optics"):
+    for name in ("silent", "hung", "off"):
+        fields[name] = tuple(SWITCHES[letter] for letter in document.get(name, ()))
+    for name in ("links", "optics", "dark", "losing"):
         fields[name] = tuple((SWITCHES[letter], *rest) for letter, *rest in document.get(name, ()))
     return Mistake(**{**fields, "also": tuple(document.get("also", ()))})

@@ -22,7 +22,7 @@ from railfab.app.configuration_check import ConfigurationCheck
 from railfab.fabric.design import Design, design
 from railfab.intent import Job
 from railfab.telemetry import Collector, Policy
-from railfab.twin import Twin
+from railfab.twin import Direction, Operation, Twin
 
 SPEED = 20.0
 """Simulated seconds that are due in a second."""
@@ -133,12 +133,16 @@ class Rack:
             self.twin.set_optic_loss(node, interface, loss_db=loss_db)
         for host, rate_gbps in mistake.slow_hosts.items():
             self.twin.set_host_rate(host, rate_gbps)
-        for name in mistake.silent:
-            self.twin.stop_switch(name)
+        for node, interface, detected in _fibres(mistake):
+            self.twin.set_link(node, interface, up=False, direction=Direction.RECEIVE, detected=detected)
+        for name, operation, _ in _operations(mistake):
+            self.twin.operate(name, operation)
 
     def _undo(self, mistake: Mistake) -> None:
-        for name in mistake.silent:
-            self.twin.start_switch(name)
+        for name, _, operation in _operations(mistake):
+            self.twin.operate(name, operation)
+        for node, interface, _ in _fibres(mistake):
+            self.twin.set_link(node, interface, up=True)
         for node, interface in mistake.links:
             self.twin.set_link(node, interface, up=True)
         for node, interface, _ in mistake.optics:
@@ -234,6 +238,19 @@ class Rack:
         place = bisect_right(self._clock, (unix_s, float("inf")))
         at_s, simulated_s = self._clock[max(0, place - 1)]
         return simulated_s if place else simulated_s - (at_s - unix_s) * self._speed
+
+
+def _fibres(mistake: Mistake) -> Iterator[tuple[str, str, bool]]:
+    """Ports that receive nothing, and whether they notice."""
+    yield from ((*port, True) for port in mistake.dark)
+    yield from ((*port, False) for port in mistake.losing)
+
+
+def _operations(mistake: Mistake) -> Iterator[tuple[str, Operation, Operation]]:
+    """Switches, what is done to each, and what undoes it."""
+    yield from ((name, Operation.STOP, Operation.START) for name in mistake.silent)
+    yield from ((name, Operation.HANG, Operation.RESUME) for name in mistake.hung)
+    yield from ((name, Operation.OFF, Operation.ON) for name in mistake.off)
 
 
 def _json(value: Any) -> Any:

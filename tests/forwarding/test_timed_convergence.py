@@ -12,7 +12,7 @@ from tests.forwarding.fabrics import with_bgp, with_neighbors, with_port
 from tests.forwarding.test_incremental_convergence import at_once, fabric, histories, seen
 
 from railfab.device import BfdTimers, BgpTimers, DeviceModel
-from railfab.forwarding import FabricChange, ForwardingState, begin, converge, settle
+from railfab.forwarding import FabricChange, Fibre, ForwardingState, SwitchFault, begin, converge, settle
 from railfab.forwarding.prefixes import Prefix
 from railfab.forwarding.route_steps import PROCESSING_NS, PROGRAMMING_NS
 from railfab.topology import PortKey
@@ -200,3 +200,91 @@ def test_withdrawals_wait_for_the_advertisement_interval_unless_they_are_rapid()
     assert left_after_ns(state, 0) < 200 * NS_PER_MS
     other = begin(state, FabricChange({}, cut=frozenset(uplinks(state, OTHER_LEAF))), 0)
     assert left_after_ns(other, 300 * NS_PER_MS) > 700 * NS_PER_MS
+
+
+@pytest.mark.parametrize(
+    ("leaf", "spine", "losing", "noticed_ms"),
+    [
+        (BFD, BFD, "leaf", 900),
+        (None, None, "leaf", 9000),
+        (BfdTimers(interval_ms=50, multiplier=3), BfdTimers(interval_ms=50, multiplier=4), "leaf", 200),
+        (BfdTimers(interval_ms=50, multiplier=3), BfdTimers(interval_ms=50, multiplier=4), "spine", 150),
+    ],
+)
+def test_ports_that_stay_up_on_a_fibre_that_loses_everything_leave_it_to_bfd_or_the_hold_time(
+    leaf: BfdTimers | None, spine: BfdTimers | None, losing: str, noticed_ms: int
+) -> None:
+    """The end that still hears the other one is told by it, so both end the session at the same time."""
+    models = fabric("pod64")[2]
+    state = running(**{LEAF: with_timers(models[LEAF], bfd=leaf), SPINE: with_timers(models[SPINE], bfd=spine)})
+    port = uplinks(state)[0]
+    far = state.links.far_key(state.links.egress[port])
+    lost = begin(state, FabricChange({}, fibres={port if losing == "leaf" else far: Fibre.LOSING}), NS_PER_S)
+    assert lost.port(port).oper_up
+    assert lost.port(far).oper_up
+    assert [noticed_ns(lost, end) for end in (port, far)] == [NS_PER_S + noticed_ms * NS_PER_MS] * 2
+
+
+def test_a_dark_fibre_is_noticed_at_once_at_both_ends() -> None:
+    state = running()
+    port = uplinks(state)[0]
+    far = state.links.far_key(state.links.egress[port])
+    dark = begin(state, FabricChange({}, fibres={port: Fibre.DARK}), 0)
+    assert dark.port(port).reason == f"no light from {far[0]} {far[1]}"
+    assert dark.port(far).reason == f"{port[0]} {port[1]} signals that it receives no light"
+    assert not established(dark, port)
+    assert not established(dark, far)
+
+
+def hung(state: ForwardingState, now_ns: int = 0) -> ForwardingState:
+    return begin(state, FabricChange({}, switch_faults={SPINE: SwitchFault.HUNG}), now_ns)
+
+
+def resumed(state: ForwardingState, now_ns: int) -> ForwardingState:
+    return begin(state, FabricChange({}, switch_faults={SPINE: SwitchFault.NONE}), now_ns)
+
+
+def test_the_peers_of_a_switch_that_hangs_leave_it_and_it_forwards_as_before() -> None:
+    state = running()
+    port = uplinks(state)[0]
+    prefix = next(prefix for prefix, link in state.routes.connected[LEAF].items() if link is not None)
+    before = state.routes.programmed[state.routes.rows[SPINE]].copy()
+    hangs = hung(state)
+    assert noticed_ns(hangs, port) == 900 * NS_PER_MS
+    cut = begin(hangs, FabricChange({}, cut=frozenset(uplinks(state, OTHER_LEAF))), 100 * NS_PER_MS)
+    last = settle(cut, LONG_NS)
+    assert (last.routes.programmed[last.routes.rows[SPINE]] == before).all(), "whatever its peers sent it"
+    assert SPINE not in spines(last, FAR_LEAF, prefix)
+    assert SPINE in spines(state, FAR_LEAF, prefix)
+
+
+def test_a_switch_that_resumes_begins_its_sessions_again_and_ends_as_if_it_had_never_hung() -> None:
+    state = running()
+    port = uplinks(state)[0]
+    far = state.links.far_key(state.links.egress[port])
+    change = FabricChange({}, cut=frozenset(uplinks(state, OTHER_LEAF)))
+    hangs = settle(begin(hung(state), change, 100 * NS_PER_MS), 5 * NS_PER_S)
+    assert established(hangs, far), "it has not noticed anything"
+    again = resumed(hangs, 5 * NS_PER_S)
+    assert not established(again, far)
+    assert noticed_ns(again, port, up=True) >= 15 * NS_PER_S
+    assert seen(settle(again, LONG_NS)) == seen(converge(state, change))
+
+
+def test_a_switch_that_hangs_for_less_than_the_detection_time_loses_no_session() -> None:
+    """What its peers announced meanwhile it has after it resumes."""
+    state = running()
+    port = uplinks(state)[0]
+    change = FabricChange({}, cut=frozenset(uplinks(state, OTHER_LEAF)))
+    again = resumed(begin(hung(state), change, 100 * NS_PER_MS), 800 * NS_PER_MS)
+    assert all(established(later, port) for _, later in moments(again))
+    assert seen(settle(again, LONG_NS)) == seen(converge(state, change))
+
+
+def test_a_switch_that_hangs_ends_in_the_same_state_when_the_fabric_converges_at_once() -> None:
+    state = running()
+    change = FabricChange({}, cut=frozenset(uplinks(state, OTHER_LEAF)))
+    hangs = converge(converge(state, FabricChange({}, switch_faults={SPINE: SwitchFault.HUNG})), change)
+    assert not established(hangs, uplinks(state)[0])
+    again = converge(hangs, FabricChange({}, switch_faults={SPINE: SwitchFault.NONE}))
+    assert seen(again) == seen(converge(state, change))

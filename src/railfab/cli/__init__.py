@@ -113,6 +113,8 @@ app.add_typer(dashboards.app, name="dashboards")
 app.add_typer(twin.twin_app, name="twin")
 twin.twin_app.command("cable")(twin_faults.exchange_cables)
 twin.twin_app.command("fault")(twin_faults.set_optic_loss)
+twin.twin_app.command("link")(twin_faults.set_link)
+twin.twin_app.command("switch")(twin_faults.operate)
 app.add_typer(sim.sim_app, name="sim")
 app.command()(up.up)
 

@@ -1,7 +1,9 @@
-"""`railfab twin cable` and `railfab twin fault`: cables plugged the wrong way, and dirty optics, of a running twin."""
+"""`railfab twin cable`, `link`, `fault` and `switch`: cables plugged the wrong way, broken cables and fibres, dirty
+optics, and switches that hang or have no power, of a running twin."""
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -11,6 +13,48 @@ from railfab.cli.twin import TwinOption, only_twin
 
 NodeArgument = Annotated[str, typer.Argument(metavar="NODE", help="A switch or host of the cabling plan.")]
 PortArgument = Annotated[str, typer.Argument(metavar="PORT", help="Its port.")]
+
+
+class LinkState(StrEnum):
+    UP = "up"
+    DOWN = "down"
+
+
+class Fibres(StrEnum):
+    """The words of `railfab.twin.Direction`, which takes long to import."""
+
+    BOTH = "both"
+    RECEIVE = "receive"
+    TRANSMIT = "transmit"
+
+
+class SwitchVerb(StrEnum):
+    """The words of `railfab.twin.Operation`."""
+
+    STOP = "stop"
+    START = "start"
+    HANG = "hang"
+    RESUME = "resume"
+    OFF = "off"
+    ON = "on"
+
+
+DONE = {
+    SwitchVerb.STOP: "has no gNMI and SSH server any more",
+    SwitchVerb.START: "has its servers again",
+    SwitchVerb.HANG: "hangs",
+    SwitchVerb.RESUME: "answers again",
+    SwitchVerb.OFF: "has no power",
+    SwitchVerb.ON: "has booted",
+}
+
+StateArgument = Annotated[LinkState, typer.Argument(help="What becomes of it.")]
+DirectionOption = Annotated[
+    Fibres, typer.Option("--direction", help="The fibre by which the port receives, or by which it transmits.")
+]
+UndetectedOption = Annotated[
+    bool, typer.Option("--undetected", metavar="", help="Everything is lost, but both ports stay up.")
+]
 
 
 def exchange_cables(
@@ -48,3 +92,50 @@ def set_optic_loss(
     fabric = only_twin(file, state).fabric
     connect(state, fabric).set_optic_loss(node, port, loss_db=loss_db)
     typer.echo(f"{fabric}: {node} {port} misses {loss_db:g} dB of light", err=True)
+
+
+def set_link(
+    node: NodeArgument,
+    port: PortArgument,
+    wanted: StateArgument,
+    direction: DirectionOption = Fibres.BOTH,
+    undetected: UndetectedOption = False,
+    file: TwinOption = None,
+    state: StateOption = STATE_DEFAULT,
+) -> None:
+    """Break the cable of a port, or one of its fibres, or restore it.
+
+    A receiver without light takes its port down, and the far end's by a remote fault. With --undetected neither port
+    notices, as when a MAC hangs: BFD does, or else the hold time of BGP.
+    """
+    from railfab.twin import Direction, connect
+
+    fabric, up = only_twin(file, state).fabric, wanted is LinkState.UP
+    connect(state, fabric).set_link(node, port, up=up, direction=Direction(direction), detected=not undetected)
+    where = "" if direction is Fibres.BOTH else f", what it {direction}s"
+    typer.echo(f"{fabric}: the link of {node} {port}{where}: {_said(up, undetected)}", err=True)
+
+
+def _said(up: bool, undetected: bool) -> str:
+    return "works" if up else "is lost, and both ports stay up" if undetected else "is broken"
+
+
+def operate(
+    name: Annotated[str, typer.Argument(metavar="SWITCH", help="A switch of the twin.")],
+    operation: Annotated[
+        SwitchVerb,
+        typer.Argument(help="Of its servers: stop, start. Of its control plane: hang, resume. Of its power: off, on."),
+    ],
+    file: TwinOption = None,
+    state: StateOption = STATE_DEFAULT,
+) -> None:
+    """Stop the servers of a switch, let its control plane hang, or take its power; each with its opposite.
+
+    A switch that hangs forwards as before and does nothing else. One without power boots its startup configuration
+    when it is switched on.
+    """
+    from railfab.twin import Operation, connect
+
+    fabric = only_twin(file, state).fabric
+    connect(state, fabric).operate(name, Operation(operation))
+    typer.echo(f"{fabric}: {name} {DONE[operation]}", err=True)

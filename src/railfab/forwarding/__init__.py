@@ -1,6 +1,7 @@
 """Sessions, routes, next-hop groups and QoS of switches, computed from their configurations and the links. Pure."""
 
 from railfab.forwarding.converge import FabricChange, converge, unconfigured
+from railfab.forwarding.faults import Fibre, SwitchFault
 from railfab.forwarding.flows import Blocked, Place, blocked, flow, obstacle, source_port
 from railfab.forwarding.limits import Uncomputed, refuse, uncomputed
 from railfab.forwarding.links import LinkTable
@@ -15,10 +16,12 @@ __all__ = [
     "BgpSession",
     "Blocked",
     "FabricChange",
+    "Fibre",
     "ForwardingState",
     "LinkTable",
     "Marking",
     "Place",
+    "SwitchFault",
     "Uncomputed",
     "begin",
     "blocked",

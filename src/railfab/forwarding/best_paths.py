@@ -33,11 +33,11 @@ no stable state (RFC 4264), and switches would change their routes without end.
 class BestPaths:
     """Computes switches again until none differs, in the arrays of a draft.
 
-    computed: the switches that were computed.
+    computed: the switches that were computed. hung: those that are not, whatever they are sent.
     """
 
-    def __init__(self, draft: Routes, configs: Configs) -> None:
-        self._draft, self._configs = draft, configs
+    def __init__(self, draft: Routes, configs: Configs, hung: frozenset[str] = frozenset()) -> None:
+        self._draft, self._configs, self._hung = draft, configs, hung
         self._count = len(draft.groups.keys)
         self._verdicts = Verdicts(draft.groups)
         self._origins = self._originated()
@@ -83,7 +83,7 @@ class BestPaths:
 
     def mark_columns(self, name: str, columns: Columns) -> None:
         """Have these groups of a switch computed."""
-        if columns.any():
+        if columns.any() and name not in self._hung:
             held = self._dirty.get(name)
             self._dirty[name] = columns if held is None else held | columns
 

@@ -8,6 +8,7 @@ from math import inf
 
 from railfab.device import DEFAULT_INSTANCE, DeviceModel, LoadBalancing
 from railfab.forwarding.config import SwitchConfig, switch_config
+from railfab.forwarding.faults import Fibre, Fibres, SwitchFault, SwitchFaults, silent_faults, switches_that_are_off
 from railfab.forwarding.links import LinkTable
 from railfab.forwarding.optics import LOSS_OF_SIGNAL_DB
 from railfab.forwarding.policies import Policies
@@ -16,7 +17,7 @@ from railfab.forwarding.ports import Configs, own_states, port_states
 from railfab.forwarding.qos import SwitchEffect, switch_effect
 from railfab.forwarding.route_table import no_routes
 from railfab.forwarding.routes import RoutingInputs, routes
-from railfab.forwarding.sessions import sessions
+from railfab.forwarding.sessions import SessionInputs, sessions
 from railfab.forwarding.state import ForwardingState, Marking
 from railfab.sim import Framing
 from railfab.topology import PortKey
@@ -33,6 +34,8 @@ class FabricChange:
     slow: host ports whose host takes packets from its NIC at this rate [Gb/s] from now on; infinite: at once.
     dirt: light that ports miss from now on [dB], 0 for a clean one. flapped: ports that have no lock on their signal
     from now on, if that changes. exchanged: two ports whose far ends change places.
+    fibres: those to these ports, from now on. switch_faults: of these switches, from now on; a switch that is off has
+    no configuration either, and one that gets power has one again (`models`).
     """
 
     models: Mapping[str, DeviceModel | None]
@@ -42,6 +45,8 @@ class FabricChange:
     dirt: Mapping[PortKey, float] = field(default_factory=dict)
     flapped: frozenset[PortKey] | None = None
     exchanged: tuple[PortKey, PortKey] | None = None
+    fibres: Fibres = field(default_factory=dict)
+    switch_faults: SwitchFaults = field(default_factory=dict)
 
 
 def unconfigured(links: LinkTable, *, framing: Framing, marking: Marking) -> ForwardingState:
@@ -56,6 +61,8 @@ def _unconfigured(links: LinkTable, marking: Marking, packet_bytes: int) -> Forw
         cut=frozenset(),
         dirt={},
         flapped=frozenset(),
+        fibres={},
+        switch_faults={},
         own_ports={name: own_states(links, {}, name) for name in links.nodes},
         ports={},
         sessions={},
@@ -82,8 +89,13 @@ def converge(state: ForwardingState, change: FabricChange) -> ForwardingState:
     if change.exchanged is not None:
         state, change = _recabled(state, change, change.exchanged)
     after, nodes = with_sessions(state, change)
-    inputs = RoutingInputs(after.links, after.configs, after.ports, after.sessions)
-    return replace(after, routes=routes(inputs, nodes, state.routes, state.configs))
+    inputs = RoutingInputs(after.links, after.configs, after.ports, after.sessions, after.silent.hung)
+    return replace(after, routes=routes(inputs, nodes, state.routes, state.configs, resumed(state, after)))
+
+
+def resumed(before: ForwardingState, after: ForwardingState) -> frozenset[str]:
+    """The switches whose control plane works again."""
+    return before.silent.hung - after.silent.hung
 
 
 def with_sessions(state: ForwardingState, change: FabricChange) -> tuple[ForwardingState, set[str]]:
@@ -93,13 +105,19 @@ def with_sessions(state: ForwardingState, change: FabricChange) -> tuple[Forward
     cut = _cut(state, change)
     dirt = _dirt(state, change)
     flapped = state.flapped if change.flapped is None else change.flapped
-    dark = cut | _dark(links, dirt, flapped)
-    touched = _touched(links, changed, (state.cut | _dark(links, state.dirt, state.flapped)) ^ dark)
-    own = {**state.own_ports, **{name: own_states(links, configs, name) for name in changed}}
+    fibres, faults = _fibres(state, change), _switch_faults(state, change)
+    silent, off = silent_faults(fibres, faults), switches_that_are_off(faults)
+    dark = cut | _dark(fibres, dirt, flapped)
+    flipped = (state.cut | _dark(state.fibres, state.dirt, state.flapped)) ^ dark
+    flipped |= state.silent.losing ^ silent.losing
+    hanging = state.silent.hung ^ silent.hung
+    flipped |= {links.keys[link] for name in hanging for link in links.links_of[name]}
+    touched = _touched(links, changed, flipped)
+    own = {**state.own_ports, **{name: own_states(links, configs, name, off) for name in changed}}
     ports = port_states(links, own, dark, touched, state.ports)
-    found = sessions(links, configs, ports, touched, changed, state.sessions)
+    found = sessions(SessionInputs(links, configs, ports, silent), touched, changed, state.sessions)
     nodes = {node for node, _ in touched if _differs(node, ports, state.ports) or _differs(node, found, state.sessions)}
-    nodes = (nodes | changed) - links.hosts
+    nodes = (nodes | changed | hanging) - links.hosts
     effects = _effects(links, configs, changed, state.effects)
     after = replace(
         state,
@@ -107,6 +125,8 @@ def with_sessions(state: ForwardingState, change: FabricChange) -> tuple[Forward
         cut=cut,
         dirt=dirt,
         flapped=flapped,
+        fibres=fibres,
+        switch_faults=faults,
         own_ports=own,
         ports=ports,
         sessions=found,
@@ -126,6 +146,7 @@ def _recabled(
     links = state.links.exchanged(*ports)
     models = {name: config.model for name, config in state.configs.items()}
     fresh = _unconfigured(links, state.marking, state.packet_bytes)
+    plugged = _both_ends(links, change.restored)
     everything = FabricChange(
         models={**models, **change.models},
         cut=state.cut | change.cut,
@@ -133,6 +154,8 @@ def _recabled(
         slow={**state.slow, **change.slow},
         dirt={**state.dirt, **change.dirt},
         flapped=state.flapped if change.flapped is None else change.flapped,
+        fibres={**{key: fibre for key, fibre in state.fibres.items() if key not in plugged}, **change.fibres},
+        switch_faults={**state.switch_faults, **change.switch_faults},
     )
     return fresh, everything
 
@@ -163,9 +186,23 @@ def _dirt(state: ForwardingState, change: FabricChange) -> Mapping[PortKey, floa
     return state.dirt if found == state.dirt else found
 
 
-def _dark(links: LinkTable, dirt: Mapping[PortKey, float], flapped: Collection[PortKey]) -> frozenset[PortKey]:
-    """Both ends of every link on which an end has no signal, and tells the other so (remote fault)."""
-    return _both_ends(links, {*flapped, *(key for key, loss_db in dirt.items() if loss_db >= LOSS_OF_SIGNAL_DB)})
+def _fibres(state: ForwardingState, change: FabricChange) -> Fibres:
+    """The fibres that do not work. The same object when nothing differs."""
+    restored = _both_ends(state.links, change.restored)
+    held = {key: fibre for key, fibre in state.fibres.items() if key not in restored}
+    found = {key: fibre for key, fibre in {**held, **change.fibres}.items() if fibre is not Fibre.WORKING}
+    return state.fibres if found == state.fibres else found
+
+
+def _switch_faults(state: ForwardingState, change: FabricChange) -> SwitchFaults:
+    held = {**state.switch_faults, **change.switch_faults}
+    return {name: fault for name, fault in held.items() if fault is not SwitchFault.NONE}
+
+
+def _dark(fibres: Fibres, dirt: Mapping[PortKey, float], flapped: Collection[PortKey]) -> frozenset[PortKey]:
+    """The ports whose receiver has no signal."""
+    dark = (key for key, fibre in fibres.items() if fibre is Fibre.DARK)
+    return frozenset((*flapped, *dark, *(key for key, loss_db in dirt.items() if loss_db >= LOSS_OF_SIGNAL_DB)))
 
 
 def _both_ends(links: LinkTable, keys: Collection[PortKey]) -> frozenset[PortKey]:

@@ -52,8 +52,14 @@ PortStates = Mapping[str, Mapping[str, PortState]]
 """State of every cabled port, by node, then interface."""
 
 
-def own_states(links: LinkTable, configs: Configs, node: str) -> dict[str, PortState]:
-    """The ports of a node as its own configuration has them, whatever the other end does."""
+def own_states(links: LinkTable, configs: Configs, node: str, off: Collection[str] = ()) -> dict[str, PortState]:
+    """The ports of a node as its own configuration has them, whatever the other end does.
+
+    off: switches without power.
+    """
+    if node in off:
+        reason = f"{node} has no power"
+        return {port.name: _down(port, reason, Fault.DISABLED, admin_up=False) for port in links.ports_of[node]}
     config = configs.get(node)
     return {port.name: _own_state(links, port, config) for port in links.ports_of[node]}
 
@@ -113,15 +119,17 @@ def usual_fec(rate_gbps: float, cage_gbps: float = 0) -> Fec | None:
     return Fec.RS_528 if rate_gbps == 100 else None
 
 
-def joint_state(links: LinkTable, own: PortStates, cut: Collection[PortKey], key: PortKey) -> PortState:
-    """The state of a port that follows from both ends and the cable."""
+def joint_state(links: LinkTable, own: PortStates, dark: Collection[PortKey], key: PortKey) -> PortState:
+    """The state of a port that follows from both ends and the cable. dark: ports whose receiver has no signal."""
     mine, peer = own[key[0]][key[1]], links.far_key(links.egress[key])
     theirs = own[peer[0]][peer[1]]
     if mine.reason:
         return mine
     reason = theirs.reason
-    if key in cut or peer in cut:
+    if key in dark:
         reason = f"no light from {peer[0]} {peer[1]}"
+    elif peer in dark:
+        reason = f"{peer[0]} {peer[1]} signals that it receives no light"
     elif not reason and mine.rate_gbps != theirs.rate_gbps:
         reason = f"{peer[0]} {peer[1]} runs at {theirs.rate_gbps:g} Gb/s, {key[0]} {key[1]} at {mine.rate_gbps:g}"
     elif not reason and mine.fec and theirs.fec and mine.fec is not theirs.fec:
@@ -131,14 +139,14 @@ def joint_state(links: LinkTable, own: PortStates, cut: Collection[PortKey], key
 
 
 def port_states(
-    links: LinkTable, own: PortStates, cut: Collection[PortKey], touched: Iterable[PortKey], before: PortStates
+    links: LinkTable, own: PortStates, dark: Collection[PortKey], touched: Iterable[PortKey], before: PortStates
 ) -> PortStates:
     """The states with those of the touched ports computed again; the others are those of `before`."""
     states: dict[str, Mapping[str, PortState]] = dict(before)
     fresh: dict[str, dict[str, PortState]] = {}
     for key in touched:
         node, interface = key
-        state = joint_state(links, own, cut, key)
+        state = joint_state(links, own, dark, key)
         if node in states and states[node].get(interface) == state:
             continue
         if node not in fresh:

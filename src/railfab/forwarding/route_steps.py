@@ -58,7 +58,7 @@ def step(
         return _programmed(before, pending, now_ns)
     draft = replace(draft, routes=replace(draft.routes, programmed=_mapped(before, draft)))
     later = [_moved(update, draft) for update in pending.updates if update.due_ns > now_ns]
-    best_paths = BestPaths(draft.routes, now.configs)
+    best_paths = BestPaths(draft.routes, now.configs, now.hung)
     best_paths.mark_origins(draft.origins)
     best_paths.mark(draft.speakers)
     for update in (_moved(update, draft) for update in due):

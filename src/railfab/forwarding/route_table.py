@@ -59,6 +59,10 @@ class Routes:
     bandwidth: NDArray[np.int32]
     counts: dict[str, Mapping[str, SessionCounts]]
 
+    @property
+    def every(self) -> Columns:
+        return np.ones(len(self.groups.keys), bool)
+
     def egress(self, switch: str, address: IpAddress) -> tuple[int, ...]:
         """The links by which a packet to this address may leave; none without a route, or to the switch itself."""
         own, row = self.connected.get(switch, {}), self.rows[switch]

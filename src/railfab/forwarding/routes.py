@@ -38,20 +38,28 @@ MOST_AGGREGATIONS = 256
 
 @dataclass(frozen=True, slots=True)
 class RoutingInputs:
-    """Inputs of the routes, as they are after a change."""
+    """Inputs of the routes, as they are after a change. hung: switches that keep the routes that they have."""
 
     links: LinkTable
     configs: Configs
     ports: PortStates
     sessions: Sessions
+    hung: frozenset[str] = frozenset()
 
 
-def routes(now: RoutingInputs, nodes: Collection[str], before: Routes, before_configs: Configs) -> Routes:
-    """The routes after a change. nodes: those with another configuration, port or session than before.
+def routes(
+    now: RoutingInputs,
+    nodes: Collection[str],
+    before: Routes,
+    before_configs: Configs,
+    resumed: frozenset[str] = frozenset(),
+) -> Routes:
+    """The routes after a change. nodes: those with another configuration, port or session than before. resumed: those
+    that have missed what their peers announced.
 
     The same object as before when no route and no number of prefixes differs.
     """
-    found = _settled(now, nodes, before, before_configs)
+    found = _settled(now, nodes, before, before_configs, resumed)
     for _ in range(MOST_AGGREGATIONS):
         differing = aggregating(now, found)
         if not differing:
@@ -76,15 +84,21 @@ class Draft:
     columns: NDArray[np.int64]
 
 
-def _settled(now: RoutingInputs, nodes: Collection[str], before: Routes, before_configs: Configs) -> Routes:
+def _settled(
+    now: RoutingInputs,
+    nodes: Collection[str],
+    before: Routes,
+    before_configs: Configs,
+    resumed: frozenset[str] = frozenset(),
+) -> Routes:
     """The routes with the aggregates that follow from the routes before."""
-    draft = drafted(now, nodes, before, before_configs)
+    draft = drafted(now, nodes, before, before_configs, anyway=bool(resumed))
     if draft is None:
         return before
-    best_paths = BestPaths(draft.routes, now.configs)
+    best_paths = BestPaths(draft.routes, now.configs, now.hung)
     best_paths.mark_origins(draft.origins)
     receivers = {peer for name in draft.announcers for peer in draft.routes.peers.get(name, Peers()).devices}
-    best_paths.mark(draft.speakers | receivers)
+    best_paths.mark(draft.speakers | receivers | resumed)
     best_paths.run()
     keep_counts(draft, before, best_paths.computed)
     return draft.routes
@@ -105,7 +119,7 @@ def drafted(
 
     anyway: a draft also where nothing follows.
     """
-    configs = now.configs
+    configs, nodes = now.configs, [name for name in nodes if name not in now.hung]
     connected = _connected(now, nodes, before)
     peers = _peers(now, nodes, before)
     groups, filters = before.groups, filters_in_use(configs)
@@ -122,7 +136,7 @@ def drafted(
 
 def aggregating(now: RoutingInputs, found: Routes) -> list[str]:
     """The switches of which an aggregate comes or goes with these routes."""
-    names = [name for name, config in now.configs.items() if config.aggregates]
+    names = [name for name, config in now.configs.items() if config.aggregates and name not in now.hung]
     return [name for name in names if _own_prefixes(now, name, found) != found.connected.get(name)]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from railfab.device import BgpNeighbor
+from railfab.forwarding.faults import NO_SILENT_FAULTS, SilentFaults
 from railfab.forwarding.ports import Configs, PortStates
 from railfab.forwarding.sessions import BgpSession
 from railfab.units import NS_PER_MS, NS_PER_S
@@ -19,12 +20,13 @@ CONNECT_RETRY_S = 120
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change of configurations and ports. changed: switches with another configuration."""
+    """A change of configurations and ports. changed: switches with another configuration. silent: faults after it."""
 
     before: Configs
     configs: Configs
     ports: PortStates
     changed: Collection[str]
+    silent: SilentFaults = NO_SILENT_FAULTS
 
 
 def delay_ns(shown: BgpSession | None, follows: BgpSession, change: Change) -> int | None:
@@ -43,8 +45,8 @@ def delay_ns(shown: BgpSession | None, follows: BgpSession, change: Change) -> i
     lost = (shown.established and not follows.established) or (shown.bfd_up and follows.bfd_up is False)
     if not lost or not _silent(shown, change):
         return 0
-    if shown.bfd_up and shown.bfd is not None and shown.bfd.detection_ms is not None:
-        return shown.bfd.detection_ms * NS_PER_MS
+    if shown.bfd_up and (detection_ms := _detection_ms(shown, change)) is not None:
+        return detection_ms * NS_PER_MS
     hold_s = min(end.timers.hold_s for end in _ends(shown, change.configs))
     return hold_s * NS_PER_S if hold_s else None
 
@@ -82,6 +84,20 @@ def _delay_up_ns(session: BgpSession, change: Change) -> int:
     return min(tries) * NS_PER_S + HANDSHAKE_NS
 
 
+def _detection_ms(session: BgpSession, change: Change) -> int | None:
+    """Time after which BFD takes a session down; None without BFD.
+
+    An end that alone receives nothing tells the other one, which still hears it (RFC 5880, 6.8.6: state Down).
+    """
+    timing, own = session.bfd, _neighbors(change.configs, session.device)[session.key].bfd
+    if timing is None or own is None:
+        return None
+    near, far = (session.device, session.interface), (session.peer_device, session.peer_interface)
+    if far in change.silent.losing and near not in change.silent.losing:
+        return own.multiplier * timing.transmit_ms
+    return timing.detection_ms
+
+
 def _silent(session: BgpSession, change: Change) -> bool:
     """Whether an end can see the end of a session only in that nothing comes any more.
 
@@ -92,6 +108,9 @@ def _silent(session: BgpSession, change: Change) -> bool:
     if not change.ports[session.device][session.interface].oper_up or session.peer_device is None:
         return False
     if not change.ports[session.peer_device][session.peer_interface].oper_up:
+        return True
+    near, far = (session.device, session.interface), (session.peer_device, session.peer_interface)
+    if change.silent.between(near, far):
         return True
     before, now = (held.get(session.peer_device) for held in (change.before, change.configs))
     if before is None or now is None:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from railfab.device import DEFAULT_INSTANCE, Bgp, BgpNeighbor, Family, Interface, IpAddress, NextHop, Remote
 from railfab.forwarding.bfd import BfdTiming, bfd_timing
 from railfab.forwarding.config import SwitchConfig
+from railfab.forwarding.faults import NO_SILENT_FAULTS, SilentFaults
 from railfab.forwarding.links import LinkTable
 from railfab.forwarding.ports import Configs, PortStates
 from railfab.topology import PortKey
@@ -106,32 +107,36 @@ class _End:
         return self.interface is not None and self.interface.network_instance == self.neighbor.network_instance
 
 
-def sessions(
-    links: LinkTable,
-    configs: Configs,
-    ports: PortStates,
-    touched: Iterable[PortKey],
-    changed: Collection[str],
-    before: Sessions,
-) -> Sessions:
+@dataclass(frozen=True, slots=True)
+class SessionInputs:
+    """Inputs of the sessions, as they are after a change."""
+
+    links: LinkTable
+    configs: Configs
+    ports: PortStates
+    silent: SilentFaults = NO_SILENT_FAULTS
+
+
+def sessions(now: SessionInputs, touched: Iterable[PortKey], changed: Collection[str], before: Sessions) -> Sessions:
     """The sessions with those of touched ports and of changed switches computed again.
 
-    changed: switches whose configuration is new; all their sessions are computed.
+    changed: switches whose configuration is new; all their sessions are computed. A switch that hangs keeps its own.
     """
+    configs = now.configs
     found: dict[str, Mapping[str, BgpSession]] = dict(before)
     for name in changed:
         if name not in configs:
             found.pop(name, None)
             continue
-        fresh = {key: _session(links, configs, ports, name, key) for key in configs[name].neighbors}
+        fresh = {key: _session(now, name, key) for key in configs[name].neighbors}
         if found.get(name) != fresh or list(found[name]) != list(fresh):
             found[name] = fresh
     renewed: dict[str, dict[str, BgpSession]] = {}
     for node, interface in touched:
-        if node in changed or node not in configs:
+        if node in changed or node not in configs or node in now.silent.hung:
             continue
         for key in configs[node].sessions_on.get(interface, ()):
-            session = _session(links, configs, ports, node, key)
+            session = _session(now, node, key)
             if found[node][key] != session:
                 if node not in renewed:
                     found[node] = renewed[node] = dict(found[node])
@@ -139,16 +144,17 @@ def sessions(
     return found
 
 
-def _session(links: LinkTable, configs: Configs, ports: PortStates, device: str, key: str) -> BgpSession:
+def _session(now: SessionInputs, device: str, key: str) -> BgpSession:
+    links, configs = now.links, now.configs
     config = configs[device]
     neighbor, interface = config.neighbors[key], config.interface_of.get(key)
     link = links.egress.get((device, interface)) if interface is not None else None
     peer = links.far_key(link) if link is not None else None
     near = _End(config, (device, interface or ""), neighbor)
     far = _far_end(near, configs.get(peer[0]), peer) if peer else None
-    state, reason = _condition(near, far, configs, ports, peer)
+    state, reason = _condition(now, near, far, peer)
     established = far if not reason else None
-    bfd_up = _bfd_up(near, far, ports)
+    bfd_up = _bfd_up(now, near, far)
     internal = far is not None and far.config.asn == config.asn
     return BgpSession(
         device=device,
@@ -207,18 +213,16 @@ def _remote_as(near: _End, far: _End | None) -> int:
     return (far.config.asn if far else None) or 0
 
 
-def _condition(
-    near: _End, far: _End | None, configs: Configs, ports: PortStates, peer: PortKey | None
-) -> tuple[str, str]:
+def _condition(now: SessionInputs, near: _End, far: _End | None, peer: PortKey | None) -> tuple[str, str]:
     """The state of a session, and why it is not established."""
-    device, neighbor = near.device, near.neighbor
+    device, neighbor, configs = near.device, near.neighbor, now.configs
     if not neighbor.enabled:
         return "idle", f"{device} has shut down its neighbour {neighbor.peer}"
     if near.port[1] == "":
         return "idle" if neighbor.multihop_ttl is None else "active", f"{neighbor.peer} is in no subnet of {device}"
     if peer is None:
         return "idle", f"{near.where} has no cable"
-    if reason := ports[device][near.port[1]].reason:
+    if reason := now.ports[device][near.port[1]].reason:
         return "idle", reason
     if not near.routed:
         return "idle", _unrouted(near)
@@ -226,6 +230,8 @@ def _condition(
         return "active", f"{peer[0]} runs no BGP"
     if far is None:
         return "active", f"{peer[0]} has no neighbour on {peer[1]}"
+    if reason := now.silent.between(near.port, far.port):
+        return "active", reason
     return next(_session_faults(near, far), ("established", ""))
 
 
@@ -315,7 +321,7 @@ def _has_ipv6(interface: Interface) -> bool:
     return interface.unnumbered or any(address.version == 6 for address in interface.addresses)
 
 
-def _bfd_up(near: _End, far: _End | None, ports: PortStates) -> bool | None:
+def _bfd_up(now: SessionInputs, near: _End, far: _End | None) -> bool | None:
     """Whether BFD is up: it needs a working link, and BFD and the addresses of the session at both ends.
 
     None for a session without it.
@@ -325,4 +331,5 @@ def _bfd_up(near: _End, far: _End | None, ports: PortStates) -> bool | None:
     if far is None or far.neighbor.bfd is None or not (near.neighbor.enabled and far.neighbor.enabled):
         return False
     reachable = near.routed and far.routed and next(_addressing(near, far), None) is None
-    return reachable and ports[near.device][near.port[1]].oper_up
+    reachable = reachable and not now.silent.between(near.port, far.port)
+    return reachable and now.ports[near.device][near.port[1]].oper_up

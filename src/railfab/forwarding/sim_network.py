@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
@@ -31,6 +31,9 @@ NIC_BUFFER_BYTES, NIC_XOFF_BYTES = 1 << 20, 1 << 18
 _STUCK_GBPS = 1e-6
 """Rate of a host that takes nothing: a packet in half a minute."""
 
+ALL_LOST = 1.0
+"""`loss_per_byte` of a link on which everything is lost: no frame is shorter than a byte."""
+
 FLOWLET_GAP_NS = 50_000.0
 """Pause after which a flow may take another link, where none is configured; of the order of a round trip."""
 
@@ -55,7 +58,7 @@ ALL_FIELDS = HashFields.SOURCE | HashFields.TARGET | HashFields.ENTROPY
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NetworkParts:
     """What a network is made from: see `ForwardingState`. closed: links that no full packet passes.
-    loss_per_byte: (link,).
+    loss_per_byte: (link,). losing: links on which everything is lost, pause frames too.
 
     Those of host ports are down; those of switches are not, since what is small passes (see `routing`).
     slow: rate at which hosts take packets from a NIC [Gb/s], by the link that leaves its port, where that is limited.
@@ -70,6 +73,7 @@ class NetworkParts:
     slow: Mapping[int, float]
     priority: int
     loss_per_byte: NDArray[np.float64]
+    losing: Sequence[int]
     seed: int
 
 
@@ -82,6 +86,9 @@ def network(parts: NetworkParts) -> Network:
     is_switch = np.arange(nodes) < len(links.switches)
     balancing = _Balancing(parts, nodes)
     sent = rows.ingress_field("pfc_sent") > 0
+    losing = np.array(parts.losing, np.int64)
+    loss, pause_queue = parts.loss_per_byte.copy(), rows.egress_field("pause_queue").astype(np.int64)
+    loss[losing], pause_queue[losing ^ 1] = ALL_LOST, -1
     found = Network(
         near=links.near_node,
         far=links.near_node.reshape(-1, 2)[:, ::-1].ravel(),
@@ -89,7 +96,7 @@ def network(parts: NetworkParts) -> Network:
         rate_gbps=rows.rate_gbps,
         delay_ns=links.delay_ns,
         pause_delay_ns=links.cable_ns + PAUSE_RESPONSE_NS,
-        loss_per_byte=parts.loss_per_byte,
+        loss_per_byte=loss,
         queue_of=rows.ingress_field("queue_of")[:, :classes].astype(np.int64),
         priority_of=rows.ingress_field("priority_of")[:, :classes].astype(np.int64),
         kmin_bytes=rows.egress_field("kmin_bytes"),
@@ -108,7 +115,7 @@ def network(parts: NetworkParts) -> Network:
         xon_gap_bytes=rows.ingress_field("xon_gap_bytes"),
         headroom_bytes=np.where(sent, rows.ingress_field("headroom_bytes"), 0.0),
         pause_refresh_ns=np.where(sent, _refresh_ns(rows.rate_gbps)[:, None], 0.0),
-        pause_queue=rows.egress_field("pause_queue").astype(np.int64),
+        pause_queue=pause_queue,
         is_switch=is_switch,
         shared_bytes=_shared_bytes(parts, nodes),
         balancing=balancing.mode,

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from railfab.device import LoadBalancing
+from railfab.forwarding.faults import Fibres, SilentFaults, SwitchFaults, silent_faults
 from railfab.forwarding.links import LinkTable
 from railfab.forwarding.optics import loss_per_byte
 from railfab.forwarding.pending import NOTHING_PENDING, Pending
@@ -54,8 +55,9 @@ class ForwardingState:
     """An immutable state; `converge` makes the next one from it. Parts that a change does not concern are shared.
 
     cut: ports whose cable is broken. dirt: light that is missing at a port [dB]; flapped: ports that have lost their
-    lock on it for the moment. own_ports: the ports as each end alone has them; ports: as both ends and the
-    cable have them. effects: QoS by switch. balancing: what a switch says of load balancing, if it says anything.
+    lock on it for the moment. fibres: those that do not work, by the port that they lead to. switch_faults: of whole
+    switches. own_ports: the ports as each end alone has them; ports: as both ends and the cable have them.
+    effects: QoS by switch. balancing: what a switch says of load balancing, if it says anything.
     narrow: by switch, why a full packet does not pass a port, by egress link. rows: what the ports do, as numbers.
     pending: what follows from the changes so far, and when.
     slow: host ports whose host takes packets from its NIC at this rate [Gb/s] only.
@@ -66,6 +68,8 @@ class ForwardingState:
     cut: frozenset[PortKey]
     dirt: Mapping[PortKey, float]
     flapped: frozenset[PortKey]
+    fibres: Fibres
+    switch_faults: SwitchFaults
     own_ports: PortStates
     ports: PortStates
     sessions: Sessions
@@ -78,6 +82,11 @@ class ForwardingState:
     marking: Marking
     packet_bytes: int
     pending: Pending = NOTHING_PENDING
+
+    @cached_property
+    def silent(self) -> SilentFaults:
+        """The faults that no port notices."""
+        return silent_faults(self.fibres, self.switch_faults)
 
     def port(self, key: PortKey) -> PortState:
         return self.ports[key[0]][key[1]]
@@ -120,6 +129,7 @@ class ForwardingState:
                 slow={self.links.egress[key]: rate_gbps for key, rate_gbps in self.slow.items()},
                 priority=self.marking.priority,
                 loss_per_byte=self._loss_per_byte(),
+                losing=[self.links.egress[key] ^ 1 for key in self.silent.losing],
                 seed=self.marking.seed,
             )
         )
@@ -133,8 +143,8 @@ class ForwardingState:
 
     def same_network(self, other: ForwardingState) -> bool:
         """Whether the switches do the same with packets that they have a route for."""
-        mine = (self.rows, self.effects, self.balancing, self.narrow, self.slow, self.dirt)
-        their = (other.rows, other.effects, other.balancing, other.narrow, other.slow, other.dirt)
+        mine = (self.rows, self.effects, self.balancing, self.narrow, self.slow, self.dirt, self.fibres)
+        their = (other.rows, other.effects, other.balancing, other.narrow, other.slow, other.dirt, other.fibres)
         return all(map(is_, mine, their))
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from railfab.forwarding.converge import FabricChange, converge, with_sessions
-from railfab.forwarding.pending import NextSession, Pending, SessionKey
+from railfab.forwarding.converge import FabricChange, converge, resumed, with_sessions
+from railfab.forwarding.pending import NextSession, Pending, SessionKey, Update
 from railfab.forwarding.ports import Configs
 from railfab.forwarding.route_steps import step
 from railfab.forwarding.routes import RoutingInputs
@@ -29,9 +29,11 @@ def begin(state: ForwardingState, change: FabricChange, now_ns: int) -> Forwardi
     state = settle(state, now_ns)
     in_the_end = replace(state, sessions=state.pending.sessions_in_the_end(state.sessions))
     after, nodes = with_sessions(in_the_end, change)
-    noticing = _Noticing(state, after, Change(state.configs, after.configs, after.ports, change.models.keys()), now_ns)
+    seen = Change(state.configs, after.configs, after.ports, change.models.keys(), after.silent)
+    noticing = _Noticing(state, after, seen, now_ns)
     shown = {device: noticing.of(device) for device in after.sessions}
-    pending = replace(state.pending, sessions=noticing.pending)
+    updates = tuple(Update(now_ns, name, state.routes.every) for name in resumed(state, after))
+    pending = replace(state.pending, sessions=noticing.pending, updates=state.pending.updates + updates)
     return _with_routes(replace(after, sessions=shown, pending=pending), nodes, state.configs, now_ns)
 
 
@@ -54,7 +56,7 @@ def _with_routes(
     state: ForwardingState, nodes: Collection[str], before_configs: Configs, now_ns: int
 ) -> ForwardingState:
     """The state with its routes at this time. nodes: switches with another configuration, port or session."""
-    inputs = RoutingInputs(state.links, state.configs, state.ports, state.sessions)
+    inputs = RoutingInputs(state.links, state.configs, state.ports, state.sessions, state.silent.hung)
     stepped = step(inputs, nodes, state.routes, before_configs, state.pending, now_ns)
     return replace(state, routes=stepped.routes, pending=stepped.pending)
 
@@ -64,17 +66,24 @@ class _Noticing:
 
     def __init__(self, before: ForwardingState, after: ForwardingState, change: Change, now_ns: int) -> None:
         self._before, self._after, self._change, self._now_ns = before, after, change, now_ns
+        self._resumed = resumed(before, after)
         self.pending: dict[SessionKey, NextSession] = {}
 
     def of(self, device: str) -> Mapping[str, BgpSession]:
         """The sessions of a device as it sees them; the same object as before when it sees nothing new."""
         shown, follows = self._before.sessions.get(device, {}), self._after.sessions[device]
-        if shown is follows:
+        if shown is follows and device not in self._resumed:
+            return shown
+        if device in self._after.silent.hung and device not in self._change.changed:
             return shown
         found = {key: self._session(device, key, shown.get(key), session) for key, session in follows.items()}
         return shown if found == shown and list(found) == list(shown) else found
 
     def _session(self, device: str, key: str, shown: BgpSession | None, follows: BgpSession) -> BgpSession:
+        if shown is not None and device in self._resumed and self._has_ended(shown):
+            if not follows.established:
+                return follows
+            shown = connecting(follows)
         if shown == follows:
             return follows
         held = self._before.pending.sessions.get((device, key))
@@ -89,3 +98,8 @@ class _Noticing:
         if delay is not None:
             self.pending[device, key] = NextSession(self._now_ns + delay, follows)
         return shown
+
+    def _has_ended(self, session: BgpSession) -> bool:
+        """Whether the far end has ended a session that a switch kept while it hung."""
+        far = self._before.sessions.get(session.peer_device or "", {}).get(session.peer_key or "")
+        return session.established and (far is None or not far.established)

@@ -81,6 +81,14 @@ class ConfirmedCommits(Generic[T]):
                 self._active.timer.cancel()
                 self._active = None
 
+    def forget(self) -> T | None:
+        """The target restarts: a commit that is not confirmed is lost. What ran before it; None without one."""
+        with self._lock:
+            active = self._active
+            if active is not None:
+                self._end(active, CommitStatus.FAILED)
+            return active.former if active is not None else None
+
     def plain(self, change: Callable[[], T]) -> None:
         """Make a change that needs no confirmation. Raises WrongState while a commit is unconfirmed."""
         with self._lock:

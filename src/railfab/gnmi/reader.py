@@ -27,13 +27,35 @@ class Reader:
         self._target = target
         self._workers = workers
         self._refresh: _Refresh | None = None
+        self._answering = asyncio.Event()
+        self._answering.set()
+
+    def hang(self) -> None:
+        """Answer nothing from now on, until `resume`; on the loop."""
+        self._answering.clear()
+
+    def resume(self) -> None:
+        """Answer again what waits and what comes; on the loop."""
+        self._answering.set()
+
+    @property
+    def hanging(self) -> bool:
+        return not self._answering.is_set()
+
+    async def answering(self) -> None:
+        """Wait while the target hangs."""
+        await self._answering.wait()
 
     @property
     def change_age_s(self) -> float:
         return self._target.change_age_s
 
     async def view(self, max_age_s: float) -> View:
-        """A view of the target that is no older than this and shows every change before the call."""
+        """A view of the target that is no older than this and shows every change before the call.
+
+        While the target hangs, there is none.
+        """
+        await self.answering()
         asked_s = time.monotonic()
         held = self._target.view(max_age_s)
         while held is None and (running := self._refresh) is not None and not running.future.done():

@@ -130,6 +130,22 @@ class GnmiServer:
     def running(self) -> bool:
         return self._server is not None
 
+    @property
+    def answering(self) -> bool:
+        """Whether it runs, and does not hang."""
+        return self.running and not self._service.reader.hanging
+
+    def hang(self) -> None:
+        """Accept connections and calls, and answer none; streams that are open send nothing."""
+        self._loop.run(self._set_hanging(True))
+
+    def resume(self) -> None:
+        """Answer again, also what waits."""
+        self._loop.run(self._set_hanging(False))
+
+    async def _set_hanging(self, hanging: bool) -> None:
+        (self._service.reader.hang if hanging else self._service.reader.resume)()
+
     def start(self) -> int:
         """Listen on the port, and return it. Raises DeviceError when it is in use."""
         self._loop.run(self._start())
@@ -178,7 +194,7 @@ class _Service:
 
     def __init__(self, target: Target, loop: ServerLoop, credentials: Credentials | None) -> None:
         self._target = target
-        self._reader = Reader(target, loop.reading)
+        self.reader = Reader(target, loop.reading)
         self._setting = loop.setting
         self._credentials = credentials
 
@@ -230,20 +246,20 @@ class _Service:
             async for response in self._stream(context, requests, wanted):
                 yield response
             return
-        async for response in snapshot(self._reader, wanted):
+        async for response in snapshot(self.reader, wanted):
             yield response
         if mode == messages.SubscriptionList.POLL:
             async for request in requests:
                 if request.WhichOneof("request") != "poll":
                     await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "only polls may follow the subscription")
-                async for response in snapshot(self._reader, wanted):
+                async for response in snapshot(self.reader, wanted):
                     yield response
 
     async def _stream(self, context: Any, requests: Any, wanted: Subscriptions) -> AsyncGenerator[bytes]:
         """The responses of a STREAM; a further message of the client ends it (specification, 3.5.1.1 and 3.5.2)."""
         further = asyncio.ensure_future(_message(requests))
         try:
-            async for response in stream(self._reader, wanted, further):
+            async for response in stream(self.reader, wanted, further):
                 yield response
         finally:
             further.cancel()
@@ -268,8 +284,8 @@ class _Service:
 
     async def _get(self, request: messages.GetRequest) -> messages.GetResponse:
         await self._no_extensions(request)
-        view = await self._reader.view(GET_AGE_S)
-        return await self._reader.work(lambda: get_response(self._target, view, request))
+        view = await self.reader.view(GET_AGE_S)
+        return await self.reader.work(lambda: get_response(self._target, view, request))
 
     async def _answer(self, context: Any, result: Awaitable[T]) -> T:
         """The result of a call; a refusal becomes a status."""
@@ -280,7 +296,11 @@ class _Service:
             raise
 
     async def _login(self, context: Any) -> None:
-        """Check that the server runs, and the user name and the password in the call's metadata."""
+        """Check that the server runs, and the user name and the password in the call's metadata.
+
+        While the target hangs, this waits.
+        """
+        await self.reader.answering()
         if isinstance(self._target, SwitchableTarget) and not self._target.answers:
             await context.abort(grpc.StatusCode.UNAVAILABLE, f"{self._target.name}: the gNMI server does not run")
         if self._credentials is None:

@@ -194,6 +194,8 @@ class TwinFace:
     port_leaves: leaves of a port that no metric carries, by path, from the device and the port.
     device_leaves: leaves of the switch itself, likewise.
     serves_gnmi: whether its gNMI server answers with a configuration of the datastore.
+    saves: whether a configuration has each commit saved as the startup configuration; always, where a platform has no
+        other way.
     foreign_ports: what the switch refuses of a configuration because its hardware, with these cages, lacks the port.
     """
 
@@ -207,4 +209,5 @@ class TwinFace:
     port_leaves: Callable[[str, VirtualPort], Mapping[str, Any]] = lambda _device, _port: {}
     device_leaves: Callable[[VirtualChassis], Mapping[str, Any]] = lambda _chassis: {}
     serves_gnmi: Callable[[Any], bool] = lambda _configuration: True
+    saves: Callable[[Any], bool] = lambda _configuration: True
     foreign_ports: Callable[[Any, Sequence[str]], Sequence[RailfabError]] = lambda _configuration, _cages: ()

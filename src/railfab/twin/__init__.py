@@ -2,6 +2,8 @@
 
 from railfab.twin.control import Control, connect, running
 from railfab.twin.detached import FoundTwin, found_twins, start_detached, stop, twin_command
+from railfab.twin.link_parts import Direction
+from railfab.twin.operations import Operation
 from railfab.twin.serve import serve
 from railfab.twin.service import BASE_PORT, Twin
 from railfab.twin.status import SwitchStatus, TwinStatus
@@ -9,7 +11,9 @@ from railfab.twin.status import SwitchStatus, TwinStatus
 __all__ = [
     "BASE_PORT",
     "Control",
+    "Direction",
     "FoundTwin",
+    "Operation",
     "SwitchStatus",
     "Twin",
     "TwinStatus",

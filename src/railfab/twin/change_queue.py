@@ -83,4 +83,6 @@ def merged(changes: Sequence[FabricChange]) -> FabricChange:
         cut, restored = (cut - change.restored) | change.cut, (restored - change.cut) | change.restored
     dirt = {key: loss_db for change in changes for key, loss_db in change.dirt.items()}
     flapped = next((change.flapped for change in reversed(changes) if change.flapped is not None), None)
-    return FabricChange(models, cut, restored, slow, dirt, flapped)
+    fibres = {key: fibre for change in changes for key, fibre in change.fibres.items()}
+    faults = {name: fault for change in changes for name, fault in change.switch_faults.items()}
+    return FabricChange(models, cut, restored, slow, dirt, flapped, fibres=fibres, switch_faults=faults)

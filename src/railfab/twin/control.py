@@ -14,6 +14,8 @@ from railfab.errors import DeviceError, EndpointError
 from railfab.intent import Job
 from railfab.topology import PortKey
 from railfab.twin.files import twin_files
+from railfab.twin.link_parts import Direction
+from railfab.twin.operations import Operation
 from railfab.twin.status import TwinStatus
 
 TIMEOUT_S = 30
@@ -39,9 +41,21 @@ class Control:
         """Start this job in place of the one that runs; None stops it. Raises DeviceError when it does not fit."""
         self._call("POST", "/job", None if job is None else job.model_dump(mode="json"))
 
-    def set_link(self, node: str, interface: str, *, up: bool) -> None:
-        """Cut or restore the link at this port."""
-        self._call("POST", "/link", {"node": node, "interface": interface, "up": up})
+    def set_link(
+        self,
+        node: str,
+        interface: str,
+        *,
+        up: bool,
+        direction: Direction = Direction.BOTH,
+        detected: bool = True,
+    ) -> None:
+        """Cut or restore the link at this port, or the fibre by which it receives or transmits.
+
+        detected: whether a receiver that gets nothing notices, so that both ports go down; else both stay up.
+        """
+        part = {"direction": direction, "detected": detected}
+        self._call("POST", "/link", {"node": node, "interface": interface, "up": up, **part})
 
     def set_host_rate(self, host: str, rx_gbps: float | None, *, interface: str | None = None) -> None:
         """Let a host take packets from its NIC at this rate [Gb/s] only; 0: none, None: all at once."""
@@ -58,11 +72,15 @@ class Control:
 
     def stop_switch(self, name: str) -> None:
         """Stop a switch's gNMI server; the switch continues to forward."""
-        self._call("POST", "/switch", {"name": name, "running": False})
+        self.operate(name, Operation.STOP)
 
     def start_switch(self, name: str) -> None:
         """Start a switch's gNMI server again, on the port that it had."""
-        self._call("POST", "/switch", {"name": name, "running": True})
+        self.operate(name, Operation.START)
+
+    def operate(self, name: str, operation: Operation) -> None:
+        """Stop or start the servers of a switch, have its control plane hang or resume, or switch its power."""
+        self._call("POST", "/switch", {"name": name, "operation": operation})
 
     def _call(self, method: str, path: str, body: Any = None) -> Any:
         request = urllib.request.Request(

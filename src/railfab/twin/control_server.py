@@ -20,6 +20,8 @@ from railfab.background_server import BackgroundServer
 from railfab.errors import LabError, RailfabError
 from railfab.intent import Job
 from railfab.topology import PortKey
+from railfab.twin.link_parts import Direction
+from railfab.twin.operations import Operation
 from railfab.twin.status import TwinStatus
 
 logger = logging.getLogger(__name__)
@@ -37,7 +39,15 @@ class Controlled(Protocol):
 
     def switch_job(self, job: Job | None) -> None: ...
 
-    def set_link(self, node: str, interface: str, *, up: bool) -> None: ...
+    def set_link(
+        self,
+        node: str,
+        interface: str,
+        *,
+        up: bool,
+        direction: Direction = Direction.BOTH,
+        detected: bool = True,
+    ) -> None: ...
 
     def set_host_rate(self, host: str, rx_gbps: float | None, *, interface: str | None = None) -> None: ...
 
@@ -45,9 +55,7 @@ class Controlled(Protocol):
 
     def set_optic_loss(self, node: str, interface: str, *, loss_db: float) -> None: ...
 
-    def stop_switch(self, name: str) -> None: ...
-
-    def start_switch(self, name: str) -> None: ...
+    def operate(self, name: str, operation: Operation) -> None: ...
 
 
 class ControlServer(BackgroundServer):
@@ -96,7 +104,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _link(self, body: Any) -> Action:
         node, interface, up = str(body["node"]), str(body["interface"]), bool(body["up"])
-        return lambda: self.twin.set_link(node, interface, up=up)
+        direction, detected = Direction(body.get("direction", Direction.BOTH)), bool(body.get("detected", True))
+        return lambda: self.twin.set_link(node, interface, up=up, direction=direction, detected=detected)
 
     def _host(self, body: Any) -> Action:
         host, interface, rx_gbps = str(body["host"]), body["interface"], body["rx_gbps"]
@@ -115,8 +124,8 @@ class _Handler(BaseHTTPRequestHandler):
         return lambda: self.twin.set_optic_loss(node, interface, loss_db=loss_db)
 
     def _switch(self, body: Any) -> Action:
-        name, running = str(body["name"]), bool(body["running"])
-        return lambda: self.twin.start_switch(name) if running else self.twin.stop_switch(name)
+        name, operation = str(body["name"]), Operation(body["operation"])
+        return lambda: self.twin.operate(name, operation)
 
     def _answer(self, requests: dict[str, Callable[[Any], Action]]) -> None:
         """Read the request for this path, then carry it out."""

@@ -19,9 +19,11 @@ from railfab.forwarding import (
     BgpSession,
     Blocked,
     FabricChange,
+    Fibre,
     ForwardingState,
     LinkTable,
     Marking,
+    SwitchFault,
     begin,
     converge,
     settle,
@@ -36,6 +38,7 @@ from railfab.twin.change_queue import ChangeQueue
 from railfab.twin.fair_lock import FairLock
 from railfab.twin.flaps import Flaps
 from railfab.twin.job_flows import JobFlows
+from railfab.twin.link_parts import WHOLE_LINK, Direction, LinkPart
 from railfab.twin.lldp import Neighbors
 from railfab.twin.readings import Arrays, Readings, port_arrays
 from railfab.twin.recabling import recabling
@@ -115,6 +118,7 @@ class LiveFabric:
         self._simulation = FairLock()
         self._flows = JobFlows(self._links)
         self._clock_ns = 0
+        self._booted_s: Mapping[str, float] = {}
         self._run: JobRun | None = None
         self._simulated = self._state
         self._engine = self._new_engine()
@@ -142,11 +146,43 @@ class LiveFabric:
             named[name] = model and _named(model, name)
         self._changes.apply(FabricChange(named))
 
-    def set_link(self, node: str, interface: str, up: bool) -> None:
-        """Break or restore the cable at this port."""
+    def set_link(self, node: str, interface: str, up: bool, part: LinkPart = WHOLE_LINK) -> None:
+        """Break or restore the cable at this port, or the fibre of one direction."""
         self._known_cable(node, interface)
-        ports = frozenset({(node, interface)})
-        self._changes.apply(FabricChange({}, restored=ports) if up else FabricChange({}, cut=ports))
+        key = (node, interface)
+        far = self._links.far_key(self._links.egress[key])
+        if part.direction is Direction.BOTH and (up or part.detected):
+            working = dict.fromkeys((key, far), Fibre.WORKING)
+            ends = frozenset({key})
+            self._changes.apply(
+                FabricChange({}, frozenset() if up else ends, ends if up else frozenset(), fibres=working)
+            )
+            return
+        if key in self._state.cut:
+            raise TopologyError(f"link {node} {interface}", "the cable is cut in both directions", "Restore it first")
+        fibre = Fibre.WORKING if up else Fibre.DARK if part.detected else Fibre.LOSING
+        self._changes.apply(FabricChange({}, fibres=dict.fromkeys(part.receivers(key, far), fibre)))
+
+    def hang(self, name: str) -> None:
+        """Have the control plane of a switch do nothing any more; it continues to forward as it does now."""
+        self._known_switch(name)
+        self._changes.apply(FabricChange({}, switch_faults={name: SwitchFault.HUNG}))
+
+    def resume(self, name: str) -> None:
+        """Have the control plane of a switch that hangs continue; sessions that its peers have ended begin again."""
+        self._known_switch(name)
+        self._changes.apply(FabricChange({}, switch_faults={name: SwitchFault.NONE}))
+
+    def power_off(self, name: str) -> None:
+        """Take the power from a switch: its ports are dark, and its counters and its configuration are gone."""
+        self._known_switch(name)
+        self._changes.apply(FabricChange({name: None}, switch_faults={name: SwitchFault.OFF}))
+
+    def power_on(self, name: str, model: DeviceModel | None) -> None:
+        """Boot a switch with this configuration, with all counters at 0; None is the factory's."""
+        self._known_switch(name)
+        named = model and _named(model, name)
+        self._changes.apply(FabricChange({name: named}, switch_faults={name: SwitchFault.NONE}))
 
     def exchange_cables(self, one: PortKey, other: PortKey) -> None:
         """Let two ports exchange their far ends: their cables are pulled and plugged, and work again.
@@ -254,7 +290,9 @@ class LiveFabric:
 
     def _samples_of(self, name: str, published: Published) -> SwitchSamples:
         self._known_switch(name)
-        source = SampleSource(published.state, published.transitions, published.neighbors, self._started_s)
+        source = SampleSource(
+            published.state, published.transitions, published.neighbors, self._started_s, self._booted_s
+        )
         held = switch_samples(source, name, self._switches.get(name))
         self._switches[name] = held
         return held
@@ -299,7 +337,21 @@ class LiveFabric:
         before = self._state
         self._deployed |= len(before.configs) == len(before.links.switches)
         at_once = self._at_once or self._clock_ns == 0 or not self._deployed
+        for name, fault in change.switch_faults.items():
+            if fault is SwitchFault.NONE and before.switch_faults.get(name) is SwitchFault.OFF:
+                self._begin_at_zero(name)
         self._take(converge(before, change) if at_once else begin(before, change, self._clock_ns))
+
+    def _begin_at_zero(self, name: str) -> None:
+        """A switch boots: what it counts begins at 0."""
+        links = self._links.links_of[name]
+        with self._simulation.held():
+            self._booted_s = {**self._booted_s, name: self._started_s + self._clock_ns / NS_PER_S}
+            self._transitions = self._transitions.begun_at_zero(name, links)
+            self._steady = self._steady.begun_at_zero(links, self._clock_ns)
+            if self._engine_error is None:
+                self._readings.begin_at_zero(links)
+                self._publish()
 
     def _is_due(self) -> bool:
         next_ns = self._state.pending.next_ns

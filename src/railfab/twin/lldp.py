@@ -111,7 +111,8 @@ def _heard(state: ForwardingState, port: PortKey, held: tuple[Neighbor, ...], no
     settings = _settings(state, port[0])
     if settings is None or not settings.runs_on(port[1]) or not state.port(port).oper_up:
         return
-    speaking = _announcement(state, state.links.far_key(state.links.egress[port]))
+    heard = port not in state.silent.losing
+    speaking = _announcement(state, state.links.far_key(state.links.egress[port])) if heard else None
     for neighbor in held:
         same = speaking is not None and neighbor.announcement[:1] == speaking[:1]
         if same and speaking is not None and neighbor.announcement.port == speaking.port:
@@ -126,10 +127,10 @@ def _heard(state: ForwardingState, port: PortKey, held: tuple[Neighbor, ...], no
 
 
 def _announcement(state: ForwardingState, port: PortKey) -> Announcement | None:
-    """What a port announces; None of a host, and where LLDP does not run."""
+    """What a port announces; None of a host, of a switch that hangs, and where LLDP does not run."""
     device, interface = port
     settings = _settings(state, device)
-    if settings is None or not settings.runs_on(interface):
+    if settings is None or not settings.runs_on(interface) or device in state.silent.hung:
         return None
     config = state.configs[device].interfaces.get(interface)
     name = settings.system_name or device

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from hashlib import blake2b
 
-from railfab.forwarding import ForwardingState
+from railfab.forwarding import Fibre, ForwardingState
 from railfab.forwarding.optics import LOSS_OF_SIGNAL_DB
 from railfab.platforms import VirtualOptics
 from railfab.topology import PortKey
@@ -24,7 +24,8 @@ def lanes(rate_gbps: float) -> int:
 def port_optics(state: ForwardingState, key: PortKey) -> VirtualOptics:
     """Launch power 0.3 to 1.7 dBm, from which the receiver loses 0.8 to 1.6 dB, as links of some metres to 500 m do."""
     far = state.links.far_key(state.links.egress[key])
-    lit = state.own_ports[far[0]][far[1]].admin_up and key not in state.cut and far not in state.cut
+    broken = {key, far} & state.cut or state.fibres.get(key) is Fibre.DARK
+    lit = state.own_ports[far[0]][far[1]].admin_up and not broken
     loss_db = state.dirt.get(key, 0.0)
     received = transmit_dbm(far) - 0.8 - 0.8 * _draw(key, "loss") - loss_db
     return VirtualOptics(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from railfab.forwarding import ForwardingState, Place
 from railfab.sim import QUEUES, Counters
 from railfab.sim.fast_forward import FastForward
 from railfab.twin.attempts import Attempts, Values
+from railfab.twin.unreceived import ALL_LOST, Unreceived
 from railfab.units import NS_PER_S
 
 MEAN_WINDOW_NS = NS_PER_S
@@ -21,6 +22,8 @@ PEAK_WINDOWS = 5
 Arrays = Mapping[str, Values]
 """Values by source: axis (link,) or (link * QUEUES + number,)."""
 
+
+Places = np.ndarray[tuple[int], np.dtype[np.int64]]
 
 RECEIVED = frozenset(
     {
@@ -90,8 +93,8 @@ class BitErrors:
 
     def add(self, counters: Counters) -> None:
         """Count what is new; what a link has lost while it was down is no error."""
-        network = self._engine.network
-        self.count += np.where((network.loss_per_byte > 0) & network.up, counters.lost_packets - self._seen, 0)
+        network, loss = self._engine.network, self._engine.network.loss_per_byte
+        self.count += np.where((loss > 0) & (loss < ALL_LOST) & network.up, counters.lost_packets - self._seen, 0)
         self._seen = counters.lost_packets
 
 
@@ -104,6 +107,7 @@ class Readings:
     def __init__(self, engine: FastForward, attempts: Attempts, before: Arrays | None = None) -> None:
         self._engine, self._attempts, self._before = engine, attempts, before
         self._control, self._storms, self._errors = ControlTraffic(engine), Storms(engine), BitErrors(engine)
+        self._unreceived = Unreceived(engine.network.links)
         counters = engine.counters()
         self._waiting = counters.waiting_byte_ns
         self._depth = np.zeros_like(self._waiting)
@@ -129,8 +133,19 @@ class Readings:
 
     def before_reroute(self) -> None:
         """The network of the engine is about to change."""
-        counters = self._engine.counters()
-        self._count(counters)
+        self._sent(self._engine.counters())
+
+    def begin_at_zero(self, links: Sequence[int]) -> None:
+        """The ports that these links leave count from 0 on: their switch has booted."""
+        now = self.arrays()
+        before = {
+            name: (np.zeros_like(held) if self._before is None else self._before[name].copy())
+            for name, held in now.items()
+        }
+        for name in now.keys() - set(GAUGES):
+            places = places_of(name, links, len(now[name]) // self._engine.network.links)
+            before[name][places] -= now[name][places]
+        self._before = before
 
     def _count(self, counters: Counters) -> None:
         self._control.count(counters)
@@ -141,15 +156,12 @@ class Readings:
     def arrays(self) -> Arrays:
         """The counters of the engine now, in arrays that do not change any more."""
         counters = self._engine.counters()
-        self._count(counters)
-        found = {**self._queues(counters), **_pauses(counters)}
+        found = self._sent(counters)
         found["storms"], found["corrupted"] = self._storms.count.copy(), self._errors.count.copy()
         found["queue_depth"] = np.rint(self._depth.ravel())
         found["queue_peak"] = np.maximum(counters.peak_bytes, self._old_peak).ravel().astype(float)
         found["headroom_peak"] = np.maximum(counters.headroom_peak_bytes, self._old_headroom).ravel().astype(float)
-        for name in ("octets", "packets", "dropped"):
-            found[name] = _by_link(found[f"queue_{name}"])
-        found["in_octets"], found["in_packets"] = found["octets"], found["packets"]
+        found |= self._unreceived.without(found)
         blocked = self._attempts.blocked
         found["in_errors"] = found["corrupted"] + blocked[Place.INGRESS_ERROR]
         found["in_discards"] = found["refused"] + blocked[Place.INGRESS]
@@ -157,6 +169,14 @@ class Readings:
         if self._before is None:
             return found
         return {name: held if name in GAUGES else held + self._before[name] for name, held in found.items()}
+
+    def _sent(self, counters: Counters) -> dict[str, Values]:
+        """What ports have sent and been sent by now, whether it arrived or not."""
+        self._count(counters)
+        found = {**self._queues(counters), **_pauses(counters)}
+        found |= {name: _by_link(found[f"queue_{name}"]) for name in ("octets", "packets", "dropped")}
+        self._unreceived.add(self._engine.network, found)
+        return found
 
     def _queues(self, counters: Counters) -> dict[str, Values]:
         """Axis (link * QUEUES + queue,)."""
@@ -204,3 +224,9 @@ def port_arrays(state: ForwardingState, before: ForwardingState | None = None, h
 def _by_link(values: Values) -> Values:
     """(link * QUEUES + number,) summed to (link,)."""
     return np.asarray(values.reshape(-1, QUEUES).sum(axis=1))
+
+
+def places_of(source: str, links: Sequence[int], width: int) -> Places:
+    """The places of the ports that these links leave, in an array with `width` values for each link."""
+    ends = np.array(links, np.int64) ^ (source in RECEIVED)
+    return np.asarray((ends[:, None] * width + np.arange(width)).ravel())

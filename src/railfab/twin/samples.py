@@ -115,12 +115,16 @@ class ObservedSwitch(NamedTuple):
 
 
 class SampleSource(NamedTuple):
-    """What samples are made from that changes with convergence only, or rarely. started_s: see `LiveFabric`."""
+    """What samples are made from that changes with convergence only, or rarely. started_s: see `LiveFabric`.
+
+    booted_s: Unix time of the last boot, of switches that have booted since then.
+    """
 
     state: ForwardingState
     transitions: TransitionCounters
     neighbors: Neighbors
     started_s: float
+    booted_s: Mapping[str, float]
 
     def parts(self, name: str) -> tuple[object, ...]:
         """The parts that a switch's samples depend on; each is another object when it has changed."""
@@ -134,6 +138,8 @@ class SampleSource(NamedTuple):
             state.dirt,
             self.transitions.sessions.get(name),
             self.neighbors.ports.get(name),
+            self.booted_s.get(name),
+            state.fibres,
         )
 
 
@@ -181,7 +187,7 @@ def switch_samples(source: SampleSource, name: str, held: SwitchSamples | None) 
     )
     if held is not None and series == held.series:
         series = held.series
-    chassis = virtual_chassis(state, name, source.started_s)
+    chassis = virtual_chassis(state, name, source.booted_s.get(name, source.started_s))
     return SwitchSamples(effect, counted, made_from, sessions, ports, chassis, states, series)
 
 

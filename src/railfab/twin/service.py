@@ -13,7 +13,7 @@ from typing import Self
 
 from railfab.device import DeviceModel
 from railfab.endpoints import STATE_DIR, Credentials, Endpoint, Endpoints, save_endpoints, write_private
-from railfab.errors import EndpointError, LabError, UnsupportedFeature
+from railfab.errors import LabError, UnsupportedFeature
 from railfab.fabric.design import Design
 from railfab.forwarding import Marking, refuse
 from railfab.gnmi.server import GnmiServer, ServerLoop
@@ -26,7 +26,9 @@ from railfab.twin.control_server import ControlServer
 from railfab.twin.faults import faults
 from railfab.twin.files import TwinFiles, claimed
 from railfab.twin.job_metrics import ConfigurationMetrics, JobMetrics, TwinMetrics, registry
+from railfab.twin.link_parts import Direction, LinkPart
 from railfab.twin.live import LiveFabric
+from railfab.twin.operations import Operation, SwitchOperations
 from railfab.twin.samples import ObservedSwitch
 from railfab.twin.secrets import twin_secrets
 from railfab.twin.ssh_server import SwitchSsh
@@ -86,6 +88,7 @@ class Twin:
         self._switches: dict[str, VirtualSwitch] = {}
         self._servers: dict[str, GnmiServer] = {}
         self._ssh: dict[str, SwitchSsh] = {}
+        self._operations = SwitchOperations(self._live, self._switches, self._servers, self._ssh)
         self._job_metrics = JobMetrics(tuple(node.name for node in design.topology.hosts()))
         self._stack = ExitStack()
 
@@ -142,7 +145,8 @@ class Twin:
         return SwitchStatus(
             name=name,
             port=server.port,
-            running=server.running,
+            running=server.answering,
+            fault=self._operations.fault(name),
             configured=switch.model is not None,
             unmodelled=switch.unmodelled,
         )
@@ -170,9 +174,21 @@ class Twin:
             problem = f"the simulation failed and cannot run a job ({self._clock.failure})"
             raise LabError(self.fabric, problem, "Stop the twin and start it again")
 
-    def set_link(self, node: str, interface: str, *, up: bool) -> None:
-        """Cut or restore the link at this port. Raises TopologyError when there is no such port."""
-        self._live.set_link(node, interface, up)
+    def set_link(
+        self,
+        node: str,
+        interface: str,
+        *,
+        up: bool,
+        direction: Direction = Direction.BOTH,
+        detected: bool = True,
+    ) -> None:
+        """Cut or restore the link at this port, or its fibre of one direction.
+
+        detected: whether a receiver that gets nothing notices, so that both ports go down; else both stay up.
+        Raises TopologyError when there is no such port.
+        """
+        self._live.set_link(node, interface, up, LinkPart(direction, detected))
         self._touch_all()
 
     def set_host_rate(self, host: str, rx_gbps: float | None, *, interface: str | None = None) -> None:
@@ -195,22 +211,21 @@ class Twin:
 
     def stop_switch(self, name: str) -> None:
         """Stop a switch's servers; the switch continues to forward. Raises EndpointError for an unknown name."""
-        self._server(name).stop()
-        if name in self._ssh:
-            self._ssh[name].stop()
+        self.operate(name, Operation.STOP)
 
     def start_switch(self, name: str) -> None:
         """Start a switch's servers again, on the ports that they had."""
-        server = self._server(name)
-        if not server.running:
-            server.start()
-            if name in self._ssh:
-                self._ssh[name].start()
+        self.operate(name, Operation.START)
 
-    def _server(self, name: str) -> GnmiServer:
-        if name not in self._servers:
-            raise EndpointError(name, "is not a switch of this twin", f"Use one of {', '.join(self._servers)}")
-        return self._servers[name]
+    def operate(self, name: str, operation: Operation) -> None:
+        """Stop or start the servers of a switch, have its control plane hang or resume, or switch its power.
+
+        A switch that hangs forwards as it did, and does nothing else; its peers notice by BFD or the hold time. One
+        without power boots its startup configuration when it is switched on, with all counters at 0.
+        Raises EndpointError for an unknown name, LabError for a switch that has no power.
+        """
+        self._operations.operate(name, operation)
+        self._touch_all()
 
     def _advance(self, dt_ns: int) -> None:
         self._live.advance(dt_ns)

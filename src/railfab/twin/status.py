@@ -9,14 +9,18 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SwitchStatus:
-    """One virtual switch. running: whether its gNMI server runs. configured: whether it has more than its factory
-    configuration. unmodelled: lines of its configuration that have no effect on the twin."""
+    """One virtual switch. running: whether its gNMI server answers. fault: `hung`, `off`, or empty.
+
+    configured: whether it has more than its factory configuration. unmodelled: lines of its configuration that have no
+    effect on the twin.
+    """
 
     name: str
     port: int
     running: bool
     configured: bool
     unmodelled: tuple[str, ...] = ()
+    fault: str = ""
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> SwitchStatus:
@@ -30,7 +34,8 @@ class TwinStatus:
     job: None when none runs. steps: finished ones of the job. last_step_s, last_communication_s: duration of the last
     and of the part of it in which hosts communicated, in simulated time.
     stalled: why flows of the job have no path, each reason once. slow_hosts: NICs whose host takes packets slowly.
-    faults: ports that miss light, broken cables, and those that lead elsewhere than planned.
+    faults: switches that hang or have no power, ports that miss light or receive nothing, broken cables, and those
+    that lead elsewhere than planned.
     sessions_up, sessions: BGP sessions established and configured, both ends counted. simulated_s: that of the counters
     which the switches show; never behind it. slipped_s: wall time that the
     simulation fell behind by. failure: the error that stopped the simulation's job; empty when there is none.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from railfab.forwarding import ForwardingState
 from railfab.forwarding.optics import codewords_per_s, lost_codewords
 from railfab.twin.attempts import Values
-from railfab.twin.readings import Arrays
+from railfab.twin.readings import Arrays, places_of
 from railfab.twin.recabling import Recabling
 from railfab.units import NS_PER_S
 
@@ -37,6 +37,13 @@ class SteadyCounters:
             now_ns, {name: base.get(name, np.zeros_like(rate)) for name, rate in rates.items()}, rates
         )
 
+    def begun_at_zero(self, links: Sequence[int], now_ns: int) -> SteadyCounters:
+        """The same counts, but those of the ports that these links leave from 0 on."""
+        base = {name: held.copy() for name, held in self._exact(now_ns).items()}
+        for name, held in base.items():
+            held[places_of(name, links, 1)] = 0.0
+        return SteadyCounters(now_ns, base, self.rates)
+
     def recabled(self, places: Recabling, now_ns: int) -> SteadyCounters:
         """The same counts of the ports after an exchange of cables; they do not grow before `with_rates`."""
         base = places.of(self._exact(now_ns))
@@ -48,14 +55,15 @@ class SteadyCounters:
 
 
 def changed_nodes(before: ForwardingState | None, state: ForwardingState) -> tuple[str, ...]:
-    """Nodes whose ports or configuration are others than before; all of them on other links."""
+    """Nodes whose ports, configuration or silent faults are others than before; all of them on other links."""
     if before is None or before.links is not state.links:
         return tuple(state.ports)
-    ports, configs = before.ports, before.configs
+    ports, configs, now, then = before.ports, before.configs, state.silent, before.silent
+    faulty = {*(now.hung ^ then.hung), *(name for name, _ in now.losing ^ then.losing)}
     return tuple(
         name
         for name, held in state.ports.items()
-        if held is not ports.get(name) or state.configs.get(name) is not configs.get(name)
+        if name in faulty or held is not ports.get(name) or state.configs.get(name) is not configs.get(name)
     )
 
 
@@ -74,12 +82,14 @@ def steady_rates(
         for interface in state.ports[name]:
             multicast[state.links.egress[name, interface]] = _multicast_rate(state, name, interface)
     sent = {"multicast": multicast, "broadcast": none, "out_errors": none}
-    return {**sent, "in_multicast": multicast, "in_broadcast": none, "fec_uncorrected": _uncorrected_rates(state)}
+    heard = multicast.copy()
+    heard[[state.links.egress[key] ^ 1 for key in state.silent.losing]] = 0.0
+    return {**sent, "in_multicast": heard, "in_broadcast": none, "fec_uncorrected": _uncorrected_rates(state)}
 
 
 def _multicast_rate(state: ForwardingState, name: str, interface: str) -> float:
     config = state.configs.get(name)
-    if config is None or not state.ports[name][interface].oper_up:
+    if config is None or not state.ports[name][interface].oper_up or name in state.silent.hung:
         return 0.0
     lldp, held = config.model.lldp, config.interfaces.get(interface)
     advertises = held is not None and held.unnumbered and held.network_instance is not None

@@ -156,6 +156,7 @@ class VirtualSwitch:
         self._layout = SwitchLayout(None, Layout(()))
         self._encoded: tuple[Leaf, ...] = ()
         self._answers = True
+        self._startup = self._store.running
         self.model: DeviceModel | None = None
 
     def models(self) -> Sequence[Model]:
@@ -172,13 +173,21 @@ class VirtualSwitch:
         return self._answers
 
     def load(self, rendered: Tree) -> DeviceModel | None:
-        """Merge a rendered configuration into the factory's; its model, for the caller to apply.
+        """Merge a rendered configuration into the factory's and save it; its model, for the caller to apply.
 
         Raises RailfabError when it is not valid.
         """
         merged = self._store.merged(rendered)
         self._take(merged, self._model_of(merged))
+        self._startup = merged
         return self.model
+
+    def lose_power(self) -> None:
+        """Lose what is not in the startup configuration: a commit that is not confirmed, and what was not saved."""
+        former = self._commits.forget()
+        if former is not None and self._startup is self._store.running:
+            self._startup = former.stored
+        self._take(self._startup, self._store.model(self._startup))
 
     def set(self, edits: Sequence[Edit]) -> None:
         self._commits.plain(partial(self._change_to, partial(self._store.edited, edits)))
@@ -242,6 +251,8 @@ class VirtualSwitch:
     def _take(self, configuration: Any, model: DeviceModel | None) -> None:
         self._store.commit(configuration)
         self._answers = self._face.serves_gnmi(configuration)
+        if self._face.saves(configuration):
+            self._startup = configuration
         self.model = model
         self.touch()
 

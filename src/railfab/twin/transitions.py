@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -45,6 +45,12 @@ class TransitionCounters:
     def recabled(self, places: Recabling) -> TransitionCounters:
         """The same counts of the ports after an exchange of cables."""
         return replace(self, ports=self.ports[places.sent], last_change_s=self.last_change_s[places.sent])
+
+    def begun_at_zero(self, device: str, links: Sequence[int]) -> TransitionCounters:
+        """The same counts, but those of a switch, whose ports these links leave, from 0 on."""
+        ports = self.ports.copy()
+        ports[list(links)] = 0
+        return replace(self, ports=ports, sessions={**self.sessions, device: {}})
 
     def counted(self, before: ForwardingState, after: ForwardingState, now_s: float) -> TransitionCounters:
         """The counts after a change of state at this time."""

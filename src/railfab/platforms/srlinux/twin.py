@@ -236,6 +236,17 @@ def serves_gnmi(tree: Json) -> bool:
     )
 
 
+def saves(tree: Json) -> bool:
+    """Whether each commit over gNMI is saved as the startup configuration.
+
+    srl_nokia-gnmi: commit-save; srl_nokia-configuration: auto-save; both are off unless they are configured.
+    """
+    system = stripped(tree).get("system", {})
+    server: Json = next((entry for entry in system.get("grpc-server", []) if entry.get("name") == GRPC_SERVER), {})
+    settings = (server.get("gnmi", {}).get("commit-save"), system.get("configuration", {}).get("auto-save"))
+    return any(value in (True, "true") for value in settings)
+
+
 @cache
 def twin() -> TwinFace:
     """The face of a virtual SR Linux switch."""
@@ -251,5 +262,6 @@ def twin() -> TwinFace:
         port_leaves=port_leaves,
         device_leaves=device_leaves,
         origins=ORIGINS,
+        saves=saves,
         foreign_ports=foreign_ports,
     )

@@ -1,0 +1,103 @@
+"""What can be done to a switch of the twin as a whole: its servers, its control plane, its power."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from railfab.errors import EndpointError, LabError
+from railfab.forwarding import SwitchFault
+from railfab.gnmi.server import GnmiServer
+from railfab.twin.live import LiveFabric
+from railfab.twin.ssh_server import SwitchSsh
+from railfab.twin.switch import VirtualSwitch
+
+logger = logging.getLogger(__name__)
+
+
+class Operation(StrEnum):
+    """Pairs of which each undoes the other. STOP, START: the servers of the management. HANG, RESUME: the control
+    plane. OFF, ON: the power."""
+
+    STOP = "stop"
+    START = "start"
+    HANG = "hang"
+    RESUME = "resume"
+    OFF = "off"
+    ON = "on"
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchOperations:
+    """The switches of a twin, by name. ssh: of those that have a CLI."""
+
+    live: LiveFabric
+    switches: Mapping[str, VirtualSwitch]
+    servers: Mapping[str, GnmiServer]
+    ssh: Mapping[str, SwitchSsh]
+
+    def fault(self, name: str) -> SwitchFault:
+        return self.live.state().switch_faults.get(name, SwitchFault.NONE)
+
+    def operate(self, name: str, operation: Operation) -> None:
+        """Do one thing to a switch; nothing where it is so already.
+
+        Raises EndpointError for an unknown name, LabError for a switch without power.
+        """
+        if name not in self.servers:
+            raise EndpointError(name, "is not a switch of this twin", f"Use one of {', '.join(self.servers)}")
+        off = self.fault(name) is SwitchFault.OFF
+        if off and operation not in (Operation.ON, Operation.OFF):
+            raise LabError(name, f"has no power and cannot {operation}", "Switch it on first")
+        if off is (operation is Operation.OFF) and operation in (Operation.ON, Operation.OFF):
+            return
+        actions: dict[Operation, Callable[[str], None]] = {
+            Operation.STOP: self._stop,
+            Operation.START: self._start,
+            Operation.HANG: self._hang,
+            Operation.RESUME: self._resume,
+            Operation.OFF: self._off,
+            Operation.ON: self._on,
+        }
+        actions[operation](name)
+        logger.info("%s: %s", name, operation)
+
+    def _stop(self, name: str) -> None:
+        self.servers[name].stop()
+        self._stop_ssh(name)
+
+    def _start(self, name: str) -> None:
+        if not self.servers[name].running:
+            self.servers[name].start()
+            self._start_ssh(name)
+
+    def _hang(self, name: str) -> None:
+        self.servers[name].hang()
+        self._stop_ssh(name)
+        self.live.hang(name)
+
+    def _resume(self, name: str) -> None:
+        if self.fault(name) is SwitchFault.HUNG:
+            self.live.resume(name)
+            self.servers[name].resume()
+            self._start_ssh(name)
+
+    def _off(self, name: str) -> None:
+        self._stop(name)
+        self.servers[name].resume()
+        self.live.power_off(name)
+        self.switches[name].lose_power()
+
+    def _on(self, name: str) -> None:
+        self.live.power_on(name, self.switches[name].model)
+        self._start(name)
+
+    def _stop_ssh(self, name: str) -> None:
+        if name in self.ssh:
+            self.ssh[name].stop()
+
+    def _start_ssh(self, name: str) -> None:
+        if name in self.ssh and self.servers[name].running:
+            self.ssh[name].start()
