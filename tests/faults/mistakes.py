@@ -27,7 +27,7 @@ class Mistake:
     are cut. flaps: how often each of them goes down and up again instead. slow_hosts: Gb/s that a host takes from its
     NIC. optics: (switch, port, dB) of receivers that miss light. dark: (switch, port) of receivers without light.
     losing: (switch, port) that receive nothing and stay up. silent: switches whose gNMI server stops. hung: whose
-    control plane hangs. off: without power.
+    control plane hangs. unpowered: those without power.
     job: what the hosts run, from jobs.yml. symptom: PromQL expression that holds some time after it. alert: what fires
     within 2 minutes. also: consequences that may fire too. unmet: why the alert does not fire, where it does not.
     """
@@ -44,7 +44,7 @@ class Mistake:
     losing: tuple[tuple[str, str], ...] = ()
     silent: tuple[str, ...] = ()
     hung: tuple[str, ...] = ()
-    off: tuple[str, ...] = ()
+    unpowered: tuple[str, ...] = ()
     job: str = "light"
     symptom: str = ""
     alert: str
@@ -68,7 +68,7 @@ def jobs() -> Mapping[str, Job]:
 def _mistake(document: dict[str, Any]) -> Mistake:
     fields = {"slow_hosts": {}, **document}
     fields["edits"] = {SWITCHES[letter]: edits for letter, edits in document.get("edits", {}).items()}
-    for name in ("silent", "hung", "off"):
+    for name in ("silent", "hung", "unpowered"):
         fields[name] = tuple(SWITCHES[letter] for letter in document.get(name, ()))
     for name in ("links", "optics", "dark", "losing"):
         fields[name] = tuple((SWITCHES[letter], *rest) for letter, *rest in document.get(name, ()))

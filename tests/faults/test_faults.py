@@ -28,7 +28,7 @@ def test_a_mistake_names_a_job_and_alerts_that_exist(mistake: Mistake) -> None:
     assert {mistake.alert, *mistake.also} <= NAMES
     assert mistake.alert not in mistake.also
     made = (mistake.edits, mistake.links, mistake.slow_hosts, mistake.optics, mistake.dark, mistake.losing)
-    assert any((*made, mistake.silent, mistake.hung, mistake.off))
+    assert any((*made, mistake.silent, mistake.hung, mistake.unpowered))
     if mistake.symptom:
         labels_of(mistake.symptom)
 

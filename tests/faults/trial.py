@@ -250,7 +250,7 @@ def _operations(mistake: Mistake) -> Iterator[tuple[str, Operation, Operation]]:
     """Switches, what is done to each, and what undoes it."""
     yield from ((name, Operation.STOP, Operation.START) for name in mistake.silent)
     yield from ((name, Operation.HANG, Operation.RESUME) for name in mistake.hung)
-    yield from ((name, Operation.OFF, Operation.ON) for name in mistake.off)
+    yield from ((name, Operation.OFF, Operation.ON) for name in mistake.unpowered)
 
 
 def _json(value: Any) -> Any:

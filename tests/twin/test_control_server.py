@@ -12,6 +12,8 @@ from railfab.errors import DeviceError, EndpointError, TopologyError
 from railfab.intent import Job
 from railfab.twin.control import Control
 from railfab.twin.control_server import ControlServer
+from railfab.twin.link_parts import Direction
+from railfab.twin.operations import Operation
 from railfab.twin.status import TwinStatus
 
 
@@ -24,14 +26,20 @@ class Broken:
     def switch_job(self, job: Job | None) -> None:
         raise KeyError("a defect")
 
-    def set_link(self, node: str, interface: str, *, up: bool) -> None:
+    def set_link(
+        self,
+        node: str,
+        interface: str,
+        *,
+        up: bool,
+        direction: Direction = Direction.BOTH,
+        detected: bool = True,
+    ) -> None:
         raise TopologyError(f"link {node} {interface}", "there is no cable", "Use a port of the cabling plan")
 
     def set_host_rate(self, host: str, rx_gbps: float | None, *, interface: str | None = None) -> None: ...
 
-    def stop_switch(self, name: str) -> None: ...
-
-    def start_switch(self, name: str) -> None: ...
+    def operate(self, name: str, operation: Operation) -> None: ...
 
 
 def test_a_defect_is_reported_as_one_and_a_refusal_as_its_text() -> None:
