@@ -13,9 +13,10 @@ from typing import Any
 
 from railfab.platforms.contract import Refusal
 from railfab.platforms.shared.json_tree import Json, leaf_text
+from railfab.platforms.srlinux.place import Place
 from railfab.platforms.srlinux.schema import MARK, schema
 from railfab.platforms.srlinux.tree import key_words
-from railfab.platforms.srlinux.xpath import Place, holds_at, places_at
+from railfab.platforms.srlinux.xpath import holds_at, places_at
 
 
 def violations(tree: Json) -> tuple[Refusal, ...]:
