@@ -103,9 +103,8 @@ def test_deviations_are_exact(model: DeviceModel, other: DeviceModel) -> None:
     assert (deviations(first, second) == []) == (first == second)
 
 
-def test_a_factory_configuration_lacks_the_state_of_lldp_alone_and_has_its_management_access() -> None:
+def test_of_a_factory_configuration_its_management_access_alone_is_unmodelled() -> None:
     assert parse_tree(factory("leaf1"), like=tree()).unmodelled == (
-        "delete / system lldp",
         "set / interface mgmt0 admin-state enable",
         "set / interface mgmt0 subinterface 0 admin-state enable",
         "set / network-instance mgmt interface mgmt0.0",

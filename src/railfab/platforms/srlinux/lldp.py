@@ -24,6 +24,13 @@ def render_lldp(lldp: Lldp) -> Json:
     return tree
 
 
+def with_state(tree: Json) -> Json:
+    """A configuration without module prefixes that states whether LLDP runs: without its container it does not."""
+    if "system" not in tree or "lldp" in tree["system"]:
+        return tree
+    return tree | {"system": tree["system"] | {"lldp": render_lldp(Lldp(enabled=False))}}
+
+
 def parse_lldp(system: ConfigNode) -> Lldp:
     """LLDP as it is in effect. The container has presence: without it LLDP does not run (srl_nokia-lldp 25.3.1)."""
     node = system.child("lldp")

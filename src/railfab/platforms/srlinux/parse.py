@@ -17,7 +17,7 @@ from railfab.platforms.srlinux.balancing import parse_balancing
 from railfab.platforms.srlinux.bgp_parse import with_bfd
 from railfab.platforms.srlinux.drain import DRAIN, is_drained
 from railfab.platforms.srlinux.interfaces_parse import parse_interfaces
-from railfab.platforms.srlinux.lldp import parse_lldp
+from railfab.platforms.srlinux.lldp import parse_lldp, with_state
 from railfab.platforms.srlinux.management import parse_management
 from railfab.platforms.srlinux.overlay import parse_segments, parse_vlans, parse_vnis, parse_vtep
 from railfab.platforms.srlinux.policy_parse import PolicyReader
@@ -46,7 +46,7 @@ def parse_tree(tree: Json, like: Json | None = None) -> DeviceModel:
     model = _model(ConfigNode(own, "", problems))
     raise_all(list({str(problem): problem for problem in problems}.values()))
     rendering = render(model)
-    left = [] if rendering == configuration else deviations(own, stripped(rendering))
+    left = [] if rendering == configuration else deviations(with_state(own), stripped(rendering))
     if configuration != tree and (unmanaged := beyond(stripped(without_empty_parts(tree)), own)):
         left += lines(unmanaged)
     return replace(model, unmodelled=tuple(sorted(left))) if left else model
