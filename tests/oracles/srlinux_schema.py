@@ -56,8 +56,9 @@ class Compact:
     `rules` has pairs of an XPath expression without prefixes and the device's message. By path: `must` has the numbers
     of the rules that a node is subject to, `mandatory` the leaves that it needs (`|` between those of which one will
     do), `entries` the least and the largest number of values of a list or leaf-list, `unique` the leaves whose values
-    no two entries of a list have together, `choices` the nodes of each case of each choice below a node, and `modules`
-    the module of each node, state included, whose namespace is not that of its parent.
+    no two entries of a list have together, `choices` the nodes of each case of each choice below a node, `modules`
+    the module of each node, state included, whose namespace is not that of its parent, and `identity` the number in
+    `identities` of the identities that a leaf, state included, may have, each with its module.
     """
 
     def __init__(self, modules: Modules, features: Collection[str]) -> None:
@@ -70,6 +71,7 @@ class Compact:
         self._entries: dict[str, list[int | None]] = {}
         self._unique: dict[str, list[list[str]]] = {}
         self._choices: dict[str, list[list[list[str]]]] = {}
+        self._identities: dict[str, int] = {}
 
     def document(self) -> dict[str, Any]:
         nodes = {
@@ -77,14 +79,17 @@ class Compact:
             for name, node in sorted(self._modules.tree.children.items())
             if not node.state
         }
+        identity = dict(self._identity_leaves(self._modules.tree, ""))
         return {
             "types": [json.loads(text) for text in self._types],
             "rules": list(self._rules),
+            "identities": [json.loads(text) for text in self._identities],
             "must": self._must,
             "mandatory": self._mandatory,
             "entries": self._entries,
             "unique": self._unique,
             "choices": self._choices,
+            "identity": identity,
             "modules": dict(_modules(self._modules.tree, "")),
             "nodes": nodes,
         }
@@ -147,6 +152,23 @@ class Compact:
             members = [self._type(member, node, path) for member in found.members]
             described["members"] = [member for index, member in enumerate(members) if member not in members[:index]]
         return described
+
+    def _identity_leaves(self, node: SchemaNode, path: str) -> Iterator[tuple[str, int]]:
+        """The leaves whose values are identities, each with the number of these."""
+        for name, child in sorted(node.children.items()):
+            place = f"{path}/{name}"
+            if child.kind not in ("leaf", "leaf-list"):
+                if place.split("/")[1] in WHOLE and not NAMES_ONLY.fullmatch(place):
+                    yield from self._identity_leaves(child, place)
+            elif found := dict(self._identities_of(child, place)):
+                yield place, self._identities.setdefault(json.dumps(found, sort_keys=True), len(self._identities))
+
+    def _identities_of(self, node: SchemaNode, path: str) -> Iterator[tuple[str, str]]:
+        """The identities that a leaf, or the leaf to which it refers, may have."""
+        found = self._modules.type_of(node)
+        for one in (found, *found.members):
+            target, at = self._target(one.path, path) if one.name == "leafref" else (None, "")
+            yield from self._identities_of(target, at) if target is not None else one.identities
 
     def _target(self, reference: str, path: str) -> tuple[SchemaNode | None, str]:
         """The leaf to which a leafref refers, and its path."""
@@ -244,10 +266,11 @@ def _texts(archive: Path) -> Iterator[tuple[str, str]]:
 
 def text(document: dict[str, Any]) -> str:
     """The document as text: one line for each type, rule, constrained path, and child of a container at the top."""
-    types, rules = (_lines(document[name]) for name in ("types", "rules"))
+    types, rules, identities = (_lines(document[name]) for name in ("types", "rules", "identities"))
     tops = ",\n".join(f"{json.dumps(name)}:{_top(node)}" for name, node in document["nodes"].items())
     tables = "".join(f'"{name}":{_top(document[name])},\n' for name in TABLES)
-    return f'{{"types":[\n{types}\n],\n"rules":[\n{rules}\n],\n{tables}"nodes":{{\n{tops}\n}}}}\n'
+    lists = f'"types":[\n{types}\n],\n"rules":[\n{rules}\n],\n"identities":[\n{identities}\n],\n'
+    return f'{{{lists}{tables}"nodes":{{\n{tops}\n}}}}\n'
 
 
 def _lines(entries: Iterable[Any]) -> str:
@@ -261,7 +284,7 @@ def _top(node: Any) -> str:
     return f"{{\n{rows}}}"
 
 
-TABLES = ("must", "mandatory", "entries", "unique", "choices", "modules")
+TABLES = ("must", "mandatory", "entries", "unique", "choices", "identity", "modules")
 """Parts of the document that are by path."""
 
 

@@ -134,13 +134,13 @@ class Modules:
                     found.setdefault(self._named(base.argument, name), []).append((name, identity.argument))
         return found
 
-    def derived(self, base: str, module: str) -> list[str]:
-        """Names of all identities that are derived from a base, sorted."""
-        names: set[str] = set()
+    def derived(self, base: str, module: str) -> list[tuple[str, str]]:
+        """Names of all identities that are derived from a base, sorted, each with its module."""
+        names: set[tuple[str, str]] = set()
         open_bases = [self._named(base, module)]
         while open_bases:
             for identity in self._identities.get(open_bases.pop(), ()):
-                names.add(identity[1])
+                names.add((identity[1], identity[0]))
                 open_bases.append(identity)
         return sorted(names)
 
@@ -294,7 +294,8 @@ class Modules:
             return Type("enumeration", names=tuple(enums))
         if name == "identityref":
             bases = [self.derived(base.argument, base.module) for base in statement.all("base")]
-            return Type("identityref", names=tuple(bases[0] if bases else ()))
+            found = bases[0] if bases else []
+            return Type("identityref", names=tuple(name for name, _ in found), identities=tuple(found))
         if name == "leafref":
             loose = statement.first("require-instance") == "false"
             return Type("leafref", path=statement.first("path") or "", loose=loose)
@@ -330,7 +331,7 @@ class Type:
     """A type with what restricts its values. default: of a typedef.
 
     patterns: of a text, each with whether it has to match. loose: a leafref whose target need not exist. alias: the
-    typedef by which a leaf has it.
+    typedef by which a leaf has it. identities: the names of an identityref, each with its module.
     """
 
     name: str
@@ -343,6 +344,7 @@ class Type:
     lengths: tuple[tuple[int, int], ...] = ()
     loose: bool = False
     alias: str = ""
+    identities: tuple[tuple[str, str], ...] = ()
 
 
 def _ranges(argument: str | None, low: int, high: int) -> tuple[tuple[int, int], ...]:

@@ -71,6 +71,20 @@ def test_a_container_sent_as_json_is_taken_apart(decoder: Decoder) -> None:
     assert dict(decoded.unmapped) == {"/interface/statistics": 1}
 
 
+def test_an_identity_in_a_key_may_have_the_prefix_of_its_module(decoder: Decoder) -> None:
+    """As a path and as a leaf of a container; RFC 7951, section 6.8, wants it in JSON_IETF."""
+    neighbor = "/network-instance[name=default]/protocols/bgp/neighbor[peer-address=10.0.0.1]"
+    paths = [f"{neighbor}/afi-safi[afi-safi-name={name}]" for name in ("ipv4-unicast", "srl_nokia-common:ipv4-unicast")]
+    found = [decoder.decode(said(update=updates((f"{path}/received-routes", uint(5))))).samples for path in paths]
+    entry = {"afi-safi-name": "srl_nokia-common:ipv4-unicast", "received-routes": 5}
+    value = messages.TypedValue(json_ietf_val=json.dumps({"afi-safi": [entry]}).encode())
+    found.append(decoder.decode(said(update=[messages.Update(path=to_proto(neighbor), val=value)])).samples)
+    assert [[(series.metric.name, number) for series, number in samples] for samples in found] == [
+        [("fabric_bgp_prefixes", 5.0)]
+    ] * 3
+    assert found[0] == found[1] == found[2]
+
+
 @pytest.mark.parametrize(
     "broken",
     [

@@ -385,3 +385,25 @@ def test_names_have_their_module_where_the_namespace_changes(switch: BlockingGnm
         ((_, system),) = switch.get(("/system",), DataType.CONFIG)
         assert system["srl_nokia-system-banner:banner"] == {"motd-banner": "one"}
         switch.set(SetChanges(replace=(("/", before),)))
+
+
+def test_identities_have_the_prefix_of_their_module(switch: BlockingGnmiClient) -> None:
+    """RFC 7951, section 6.8; in configuration and state, and whether a client writes it or not."""
+    before = whole(switch)
+    for kind in DataType:
+        for sent in ("ipv4-unicast", "srl_nokia-common:ipv4-unicast"):
+            path = f"{BGP}/neighbor[peer-address=*]/afi-safi[afi-safi-name={sent}]"
+            place = IPV4.replace("ipv4-unicast", sent) if kind is DataType.CONFIG else path
+            answers = switch.get((place,), kind)
+            assert {family["afi-safi-name"] for _, family in answers} == {"srl_nokia-common:ipv4-unicast"}
+    for sent in ("mac-vrf", "srl_nokia-network-instance:mac-vrf"):
+        switch.set(SetChanges(replace=(("/network-instance[name=own]", {"type": sent}),)))
+        ((_, found),) = switch.get(("/network-instance[name=own]/type",), DataType.CONFIG)
+        assert found == "srl_nokia-network-instance:mac-vrf"
+        family = "srl_nokia-common:evpn" if ":" in sent else "evpn"
+        switch.set(SetChanges(update=((f"{BGP}/afi-safi[afi-safi-name={family}]", {"admin-state": "enable"}),)))
+    ((_, speaker),) = switch.get((BGP,), DataType.CONFIG)
+    names = [one["afi-safi-name"] for one in speaker["afi-safi"]]
+    assert names.count("srl_nokia-common:evpn") == 1
+    assert all(name.startswith("srl_nokia-common:") for name in names)
+    switch.set(SetChanges(replace=(("/", before),)))

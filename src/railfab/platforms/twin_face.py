@@ -60,6 +60,10 @@ class Datastore(Protocol):
         """State with the names that a Get has in a container: with module prefixes where they belong."""
         ...
 
+    def plain_path(self, path: tuple[Element, ...], /) -> tuple[Element, ...]:
+        """A path of a request as the paths of answers are written: identities in keys without their modules."""
+        ...
+
     def selected(
         self, configuration: Any, pattern: tuple[Element, ...], /
     ) -> Iterator[tuple[tuple[Element, ...], Any]]:

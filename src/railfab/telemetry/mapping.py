@@ -133,7 +133,7 @@ def compiled(rule: TelemetryRule) -> Rule:
     """A rule ready for matching. Raises KeyError for a metric or a label that is not in the catalogue."""
     steps = elements(rule.path)
     patterns = {index: _pattern(step.name) for index, step in enumerate(steps) if _PLACEHOLDER.search(step.name)}
-    keys = tuple((index, name, _pattern(text)) for index, step in enumerate(steps) for name, text in step.keys)
+    keys = tuple((index, name, _key_pattern(text)) for index, step in enumerate(steps) for name, text in step.keys)
     siblings = {leaf: _pattern(text) for leaf, text in (rule.from_leaf or {}).items()}
     entry = metric(rule.metric)
     given = {*rule.labels, *carried_labels(rule)}
@@ -176,6 +176,12 @@ def _pattern(text: str) -> re.Pattern[str]:
         out += f"(?P<{found[1]}>.+)" if found[1] else ".*"
         at = found.end()
     return re.compile(out + re.escape(text[at:]))
+
+
+def _key_pattern(text: str) -> re.Pattern[str]:
+    """Likewise of a key's value; an identity may have the prefix of its module (RFC 7951, section 6.8)."""
+    prefix = "" if _PLACEHOLDER.search(text) or not text[:1].isalpha() else r"(?:[A-Za-z_][\w.-]*:)?"
+    return re.compile(prefix + _pattern(text).pattern)
 
 
 def _number(value: Any) -> float:

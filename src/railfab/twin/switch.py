@@ -82,6 +82,7 @@ class SwitchView:
 
     def select(self, pattern: tuple[Element, ...], data_type: DataType = DataType.ALL) -> list[Selected]:
         chosen: dict[tuple[Element, ...], Selected] = {}
+        pattern = self.store.plain_path(pattern)
         if data_type is not DataType.STATE:
             for path, value in self.store.selected(self.layout.configuration, pattern):
                 chosen[path] = Selected(Leaf(path, config=True, on_change=True), None, value)
@@ -93,6 +94,7 @@ class SwitchView:
 
     def get(self, path: tuple[Element, ...], data_type: DataType) -> list[Found]:
         state: list[Found] = []
+        path = self.store.plain_path(path)
         if data_type is not DataType.CONFIG:
             leaves = self.layout.state.leaves
             state = [Found(leaves[place].path, self.values[place]) for place in self.layout.state.places(path)]

@@ -20,8 +20,8 @@ class JsonDatastore:
 
     factory: the configuration of a new switch. rendered: one from which the module prefixes of names are learnt.
     configured: whether a tree has more than the factory configuration. parse: tree to model. check: raises RailfabError
-    for a tree that the switch would not accept; it is called before `configured` and `parse`. modules, rivals: see
-    `Names`.
+    for a tree that the switch would not accept; it is called before `configured` and `parse`. modules, rivals,
+    identities: see `Names`.
     """
 
     def __init__(
@@ -36,10 +36,11 @@ class JsonDatastore:
         check: Callable[[Json], None] = lambda _tree: None,
         modules: Mapping[Schema, str] | None = None,
         rivals: Mapping[Schema, Collection[str]] | None = None,
+        identities: Mapping[Schema, Mapping[str, str]] | None = None,
     ) -> None:
-        self.running = factory
         self._device = device
-        self._names = Names(keys_of, modules, rivals)
+        self._names = Names(keys_of, modules, rivals, identities)
+        self.running: Json = self._names.adopted(factory, ())
         self._configured = configured
         self._parse = parse
         self._check = check
@@ -82,6 +83,9 @@ class JsonDatastore:
             Found(answer.path, self._names.adopted(answer.value, tuple([step.name for step in answer.path])))
             for answer in state
         ]
+
+    def plain_path(self, path: tuple[Element, ...]) -> tuple[Element, ...]:
+        return self._names.plain_path(path)
 
     def selected(self, configuration: Json, pattern: tuple[Element, ...]) -> Iterator[tuple[tuple[Element, ...], Any]]:
         return selected(configuration, pattern, self._names)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+from railfab.gnmi.paths import Element
 from railfab.platforms.shared.json_tree import Json, bare, leaf_text
 
 KeysOf = Callable[[str, Json], tuple[str, ...]]
@@ -23,7 +24,8 @@ class Names:
 
     modules: the module of each node whose namespace is not that of its parent, where they are known. No prefix is
     learnt then, and a name has one where RFC 7951 (section 4) wants it. rivals: the nodes that a node in a case of a
-    choice excludes.
+    choice excludes. identities: of leaves of identities, each with its module, which it has as a prefix (RFC 7951,
+    section 6.8), also where a client leaves it out.
     """
 
     def __init__(
@@ -31,8 +33,10 @@ class Names:
         keys_of: KeysOf,
         modules: Mapping[Schema, str] | None = None,
         rivals: Mapping[Schema, Collection[str]] | None = None,
+        identities: Mapping[Schema, Mapping[str, str]] | None = None,
     ) -> None:
         self._keys_of = keys_of
+        self._identities = identities or {}
         self._modules = modules or {}
         self._rivals = rivals or {}
         self._choices = {path[:depth] for path in self._rivals for depth in range(len(path))}
@@ -69,11 +73,34 @@ class Names:
         """A client's value with the names below `at` as they are stored."""
         if isinstance(value, dict):
             return {self.written(at, name): self.adopted(child, (*at, bare(name))) for name, child in value.items()}
-        return [self.adopted(child, at) for child in value] if isinstance(value, list) else value
+        if isinstance(value, list):
+            return [self.adopted(child, at) for child in value]
+        return self._prefixed(value, at) if isinstance(value, str) and at in self._identities else value
+
+    def _prefixed(self, value: str, at: Schema) -> str:
+        """An identity with the prefix of its module; another text as it is."""
+        plain = identity(value)
+        module = self._identities[at].get(plain)
+        return f"{module}:{plain}" if module and value in (plain, f"{module}:{plain}") else value
 
     def key(self, at: Schema, name: str, value: str) -> Any:
         """A key's value as a JSON value."""
-        return int(value) if (*at, name) in self._numeric and value.isdigit() else value
+        place = (*at, name)
+        if place in self._identities:
+            return self._prefixed(value, place)
+        return int(value) if place in self._numeric and value.isdigit() else value
+
+    def plain_path(self, path: tuple[Element, ...]) -> tuple[Element, ...]:
+        """A path whose keys have identities without their modules, as all paths of answers have."""
+        at: Schema = ()
+        found = []
+        for step in path:
+            at = (*at, step.name)
+            keys = step.keys
+            if any((*at, key) in self._identities for key, _ in keys):
+                keys = tuple((key, identity(text) if (*at, key) in self._identities else text) for key, text in keys)
+            found.append(Element(step.name, keys))
+        return tuple(found)
 
     def keys_of(self, name: str, entry: Json) -> dict[str, str]:
         """The keys of a list entry, as in a path."""

@@ -50,5 +50,8 @@ class LineDatastore:
     def named(self, state: list[Found]) -> list[Found]:
         return state
 
+    def plain_path(self, path: tuple[Element, ...]) -> tuple[Element, ...]:
+        return path
+
     def selected(self, _configuration: str, _pattern: tuple[Element, ...]) -> Iterator[tuple[tuple[Element, ...], Any]]:
         return iter(())

@@ -39,7 +39,8 @@ class Schema:
 
     rules: constraints and their messages. By path without keys, must: numbers of rules; mandatory: the leaves that a
     container needs; entries: least and largest number; unique: leaves whose values no two entries have together;
-    choices: the names of the nodes of each case; modules: of nodes in another namespace than the node above.
+    choices: the names of the nodes of each case; identity: the number of the identities of a leaf; modules: of nodes in
+    another namespace than the node above. identities: names, each with its module.
     """
 
     types: tuple[Mapping[str, Any], ...]
@@ -50,12 +51,19 @@ class Schema:
     entries: Mapping[str, tuple[int | None, int | None]]
     unique: Mapping[str, Sequence[Sequence[str]]]
     choices: Mapping[str, Sequence[Sequence[Sequence[str]]]]
+    identity: Mapping[str, int]
     modules: Mapping[str, str]
+    identities: tuple[Mapping[str, str], ...]
 
     @cached_property
     def namespaces(self) -> Mapping[tuple[str, ...], str]:
         """`modules` by the names of the steps."""
         return {tuple(path.strip("/").split("/")): module for path, module in self.modules.items()}
+
+    @cached_property
+    def identity_modules(self) -> Mapping[tuple[str, ...], Mapping[str, str]]:
+        """The identities of a leaf by the names of the steps to it, each with its module."""
+        return {tuple(path.strip("/").split("/")): self.identities[number] for path, number in self.identity.items()}
 
     @cached_property
     def rivals(self) -> Mapping[tuple[str, ...], frozenset[str]]:
@@ -135,6 +143,8 @@ def schema() -> Schema:
         entries={path: (least, most) for path, (least, most) in document["entries"].items()},
         unique=document["unique"],
         choices=document["choices"],
+        identity=document["identity"],
+        identities=tuple(document["identities"]),
         modules=document["modules"],
     )
 

@@ -81,7 +81,7 @@ KEYS: dict[str, tuple[tuple[str, ...], ...]] = {
 _USUAL_KEYS = ("name", "id", "index", "value", "sequence-id")
 """Keys by which an entry of any other list is shown."""
 
-_IDENTITY = re.compile(r"^srl_nokia-[\w-]+:(?=[A-Za-z_])")
+_IDENTITY = re.compile(r"^(?:srl_nokia|openconfig)-[\w-]+:(?=[A-Za-z_])")
 _PLAIN = re.compile(r"[\w./:%+-]+")
 
 

@@ -185,6 +185,7 @@ def _datastore(name: str, rendered: Json) -> JsonDatastore:
         check=checked,
         modules=schema().namespaces,
         rivals=schema().rivals,
+        identities=schema().identity_modules,
         parse=partial(_model, rendered=rendered, own=frozenset(lines(start))),
     )
     return datastore
