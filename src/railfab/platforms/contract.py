@@ -113,13 +113,14 @@ class Refusal:
     """A leaf or line that the schema of a switch does not take.
 
     is_unknown: one that the release we know lacks. is_foreign: one in a part of the configuration that railfab leaves
-    to others, where a newer release may have it.
+    to others, where a newer release may have it. said: the text of the switch itself, where one is published.
     """
 
     where: str
     problem: str
     is_unknown: bool = False
     is_foreign: bool = False
+    said: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,8 +20,8 @@ class JsonDatastore:
 
     factory: the configuration of a new switch. rendered: one from which the module prefixes of names are learnt.
     configured: whether a tree has more than the factory configuration. parse: tree to model. check: raises RailfabError
-    for a tree that the switch would not accept; it is called before `configured` and `parse`. modules, rivals,
-    identities: see `Names`.
+    for a tree that the switch would not accept; it is called before `configured` and `parse`. check_path: raises
+    RequestRefused for a path of a Set that the switch does not know. modules, rivals, identities: see `Names`.
     """
 
     def __init__(
@@ -34,6 +34,7 @@ class JsonDatastore:
         configured: Callable[[Json], bool],
         parse: Callable[[Json], DeviceModel],
         check: Callable[[Json], None] = lambda _tree: None,
+        check_path: Callable[[tuple[Element, ...]], None] = lambda _path: None,
         modules: Mapping[Schema, str] | None = None,
         rivals: Mapping[Schema, Collection[str]] | None = None,
         identities: Mapping[Schema, Mapping[str, str]] | None = None,
@@ -44,6 +45,7 @@ class JsonDatastore:
         self._configured = configured
         self._parse = parse
         self._check = check
+        self._check_path = check_path
         for tree in (factory, rendered):
             self._names.learn(tree)
 
@@ -53,6 +55,8 @@ class JsonDatastore:
         return merged
 
     def edited(self, edits: Sequence[Edit]) -> Json:
+        for edit in edits:
+            self._check_path(edit.path)
         return edited(self.running, edits, self._names, self._device)
 
     def replaced(self, text: str) -> Json:

@@ -12,7 +12,8 @@ from typing import Any
 from railfab.device import DeviceModel
 from railfab.errors import ConfigError, raise_all
 from railfab.gnmi.confirmed import CommitRecord
-from railfab.gnmi.target import Model
+from railfab.gnmi.paths import ANY, ANY_DEPTH, Element
+from railfab.gnmi.target import Model, RequestRefused
 from railfab.platforms.shared.json_datastore import JsonDatastore
 from railfab.platforms.shared.json_tree import Json, bare
 from railfab.platforms.srlinux.bgp import US_PER_MS
@@ -21,7 +22,8 @@ from railfab.platforms.srlinux.drain import frozen_instances
 from railfab.platforms.srlinux.management import GRPC_SERVER
 from railfab.platforms.srlinux.names import cage_of
 from railfab.platforms.srlinux.parse import parse_tree
-from railfab.platforms.srlinux.schema import plain_refusals, schema
+from railfab.platforms.srlinux.refusal_texts import unknown_element
+from railfab.platforms.srlinux.schema import options, plain_refusals, schema
 from railfab.platforms.srlinux.tree import keys_of, lines, stripped
 from railfab.platforms.srlinux.twin_leaves import VERSION, date, device_leaves, mac_address, port_leaves
 from railfab.platforms.twin_face import TwinFace, VirtualSession
@@ -152,7 +154,19 @@ def check(tree: Json) -> None:
     """Raise ConfigError, or Problems, for what Nokia's models refuse of a configuration."""
     plain = stripped(tree)
     refused = plain_refusals(plain) or violations(plain)
-    raise_all([ConfigError(one.where, one.problem, "Correct it") for one in refused])
+    raise_all([ConfigError(one.where, one.said or one.problem, "Correct it") for one in refused])
+
+
+def check_path(device: str, path: tuple[Element, ...]) -> None:
+    """Raise RequestRefused for a path of a Set with an element that the configuration does not have."""
+    node: Any = schema().nodes
+    for step in path:
+        if node == "" or step.name in (ANY, ANY_DEPTH):
+            return
+        known = options(node) if isinstance(node, dict) else []
+        if step.name not in known:
+            raise RequestRefused(device, unknown_element(step.name, known), "Correct the path")
+        node = node[step.name]
 
 
 def _with_profile(tree: Json, rendered: Json) -> Json:
@@ -183,6 +197,7 @@ def _datastore(name: str, rendered: Json) -> JsonDatastore:
         rendered=rendered,
         configured=configured,
         check=checked,
+        check_path=partial(check_path, name),
         modules=schema().namespaces,
         rivals=schema().rivals,
         identities=schema().identity_modules,
