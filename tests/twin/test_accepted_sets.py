@@ -99,7 +99,7 @@ REFUSED = [
         'Invalid value "-5": Must be an integer in range 0..',
     ),
     # texts and enumerations
-    ("/system/name/host-name", "bad name!", "is bad name!, which is not a text of 1 to 63 characters"),
+    ("/system/name/host-name", "bad name!", 'Invalid value "bad name!": Must match the pattern'),
     (f"{UPLINK}/admin-state", "up", "is up, which is not one of enable, disable"),
     (f"{UPLINK}/ethernet/port-speed", "3T", "is 3T, which is not one of"),
     ("/qos/interfaces/interface[interface-id=ethernet-1/32]/pfc/pfc-enable", "maybe", "is maybe, which is not true"),
@@ -136,6 +136,7 @@ REFUSED = [
         "scheduler with sequence 0 must be strict priority and scheduler with sequence 1 must be weighted RR",
     ),
     # kinds and keys
+    ("/qos/queues/queue[queue-name=roce]", {}, "/ qos queues queue"),
     ("/interface", [{"admin-state": "enable"}], "lacks its key name"),
     (
         "/qos/queues/queue",
@@ -205,12 +206,21 @@ ACCEPTED = [
         "9000000",
     ),
     (f"{UPLINK}/mtu", 1514),
-    # no reference in the models; their rules hold for a subinterface that does not exist
-    (f"{INSTANCE}/interface[name=ethernet-1/20.0]", {}),
+    # a name of 1 to 255 characters, no reference (srl_nokia-network-instance, network-instance-subintf-name); its rules
+    # hold for a subinterface that does not exist
+    (f"{INSTANCE}/interface[name=ethernet-1/99.0]", {}),
+    # no `unique` in srl_nokia-qos, unlike that of a PFC priority
+    ("/qos/queues/queue[name=own]", {"queue-index": 3}),
+    ("/qos/queues/queue[name=another]", {"queue-index": 3}),
+    (
+        "/qos/forwarding-classes/forwarding-class[name=own]",
+        {"forwarding-class-index": 3, "output": {"unicast-queue": "roce"}},
+    ),
     # in the models and not simulated
     (f"{UPLINK}/transceiver/ddm-events", True),
     (f"{UPLINK}/ethernet/hold-time/up", 150),
     ("/system/banner/motd-banner", "hello"),
+    ("/interface[name=ethernet-1/31]/vlan-tagging", True),
     ("/acl/acl-filter[name=own][type=ipv4]", {"description": "of the operator"}),
     ("/routing-policy/community-set[name=own]", {"member": ["65000:1"]}),
     ("/system/logging/buffer[buffer-name=own]", {"rotate": 3}),
