@@ -91,6 +91,17 @@ def _interface() -> Iterator[Metric]:
     )
 
 
+def _drops() -> Iterator[Metric]:
+    yield Metric(
+        "fabric_device_dropped_packets_total",
+        Kind.COUNTER,
+        "packets",
+        "Packets that the switch dropped by reason, without those of full buffers: packet_processing (errors, too long,"
+        " no route, filters), no_route (part of it), congestion (inside the chip), adverse (defects).",
+        ("device", "reason"),
+    )
+
+
 def _optics() -> Iterator[Metric]:
     yield Metric(
         "fabric_interface_fec_uncorrected_codewords_total",
@@ -388,6 +399,7 @@ def _twin() -> Iterator[Metric]:
 def _catalogue() -> Iterator[Metric]:
     for section in (
         _interface,
+        _drops,
         _optics,
         _queues,
         _pfc,

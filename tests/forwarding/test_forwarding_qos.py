@@ -175,7 +175,7 @@ def test_two_lossless_classes_have_priorities_and_buffers_of_their_own() -> None
     up, network = link(state, LEAF, UPLINK), state.network
     assert network.pfc_sent[up ^ 1].nonzero()[0].tolist() == [1, ROCE]
     assert (network.pause_queue[up, 1], network.pause_queue[up, ROCE]) == (DEFAULT, ROCE)
-    assert network.xoff_bytes[up ^ 1, 1] == BUFFER_BYTES / 100 != network.xoff_bytes[up ^ 1, ROCE]
+    assert network.xoff_bytes[up ^ 1, 1] == 51_200 != network.xoff_bytes[up ^ 1, ROCE]
     assert np.isinf(network.limit_bytes[up, DEFAULT])
     labels = {sample.labels["priority"] for sample in fabric_with(both).samples(LEAF) if sample.metric == PAUSES}
     assert labels == {str(priority) for priority in range(8)}
@@ -300,7 +300,11 @@ def test_without_a_profile_nothing_is_marked_and_pfc_has_the_defaults(profile: s
     up, network = link(state, LEAF, UPLINK), state.network
     assert np.isinf(network.kmin_bytes[up]).all()
     assert network.pfc_sent[up ^ 1, ROCE]
-    assert network.xoff_bytes[up ^ 1, ROCE] == BUFFER_BYTES / 100
+    assert network.xoff_bytes[up ^ 1, ROCE] == 51_200
+    qos = model(LEAF).qos
+    assert qos is not None
+    pool_bytes = BUFFER_BYTES * qos.headroom_pool_percent / 100
+    assert network.headroom_bytes[up ^ 1, ROCE] == pytest.approx(pool_bytes / 10)
     qos = model(LEAF).qos
     assert qos is not None
     pool = BUFFER_BYTES * qos.headroom_pool_percent / 100

@@ -285,7 +285,7 @@ def test_equal_router_ids_end_only_sessions_inside_an_as() -> None:
     towards = with_neighbors(model(SPINE), lambda held: replace(held, remote_as=Remote.INTERNAL))
     fabric.configure(SPINE, towards)
     found = session(fabric, LEAF, UPLINK)
-    assert (found.state, found.peer_router_id) == ("idle", None)
+    assert (found.state, found.refused, found.peer_router_id) == ("active", True, None)
     assert found.reason == f"{LEAF} and {SPINE} are of one AS and both have the router ID {bgp.router_id}"
 
 

@@ -171,6 +171,35 @@ def test_a_session_returns_when_the_first_end_tries_again_and_at_once_after_a_co
     assert noticed_ns(begin(gone, FabricChange({SPINE: patient}), 0), port, up=True) < NS_PER_S
 
 
+def bfd_ns(state: ForwardingState, port: PortKey) -> int:
+    """When BFD comes up at this end of a session."""
+    assert not state.sessions[port[0]][port[1]].bfd_up
+    return next(now_ns for now_ns, later in moments(state) if later.sessions[port[0]][port[1]].bfd_up)
+
+
+def test_bfd_starts_when_its_session_is_up_with_a_handshake_of_a_packet_a_second() -> None:
+    state = running()
+    port = uplinks(state)[0]
+    down = converge(state, FabricChange({}, cut=frozenset({port})))
+    back = begin(down, FabricChange({}, restored=frozenset({port})), 0)
+    up_ns = noticed_ns(back, port, up=True)
+    shown = settle(back, up_ns).sessions[port[0]][port[1]]
+    assert (shown.bfd_up, shown.bfd) == (False, (1000, None, None, None))
+    assert bfd_ns(back, port) == bfd_ns(back, state.links.far_key(state.links.egress[port])) == up_ns + 2 * NS_PER_S
+    assert established(settle(back, up_ns + NS_PER_S), port)
+
+
+def test_bfd_that_is_configured_under_an_established_session_takes_its_handshake() -> None:
+    """Slower than a packet a second where an end has a longer interval."""
+    models = fabric("pod64")[2]
+    slow = with_timers(models[LEAF], bfd=BfdTimers(interval_ms=1500, multiplier=3))
+    state = running(**{LEAF: with_timers(models[LEAF], bfd=None)})
+    port = uplinks(state)[0]
+    begun = begin(state, FabricChange({LEAF: slow}), NS_PER_S)
+    assert established(begun, port)
+    assert bfd_ns(begun, port) == NS_PER_S + 3 * NS_PER_S
+
+
 def test_a_spine_without_a_leaf_is_used_by_others_until_they_have_its_withdrawal() -> None:
     """Between its own repair and theirs their packets arrive where no route leads on."""
     state = running()

@@ -26,6 +26,7 @@ NOT_7220 = re.compile(
 
 MODULES = (
     *("features", "common", "interfaces", "interfaces-vlans", "if-ip", "interfaces-router-adv", "qos", "platform-qos"),
+    *("platform", "platform-lc"),
     *("network-instance", "bgp", "routing-policy", "bfd", "grpc", "lldp", "system", "system-name"),
     *("interfaces-lag", "lacp", "tunnel-interfaces", "bgp-evpn", "bgp-vpn", "aggregate-routes", "load-balancing"),
     *("system-network-instance", "system-network-instance-bgp-vpn"),

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from operator import le
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -135,6 +136,23 @@ def test_a_mistake_shows_at_both_ends_and_is_healed(ends: Ends, name: str) -> No
     until(lambda: seen(ends.spine, DOWNLINK) == ("up", before[1][1] + 2 * flips, "established", "UP"))
 
 
+RETRY = (f"{BGP}/group[group-name=fabric]/timers/connect-retry", 1)
+"""A try each second."""
+
+
+def test_a_session_with_a_wrong_as_is_opened_again_and_again(ends: Ends) -> None:
+    wrong = (f"{BGP}/dynamic-neighbors/interface[interface-name={UPLINK}.0]/allowed-peer-as", '["65099"]')
+
+    def shows(target: Switch, port: str, state: str) -> bool:
+        return session(target, port)["session-state"] == state
+
+    with mistake(ends.leaf, update=[wrong, RETRY]):
+        for target, port in ((ends.leaf, UPLINK), (ends.spine, DOWNLINK)):
+            until(partial(shows, target, port, "opensent"), within_s=120)
+            until(partial(shows, target, port, "active"))
+    until(lambda: seen(ends.spine, DOWNLINK)[2:] == ("established", "UP"))
+
+
 def test_a_port_says_why_it_is_down(ends: Ends) -> None:
     reason, far = f"{PORT}/oper-down-reason", f"/interface[name={DOWNLINK}]/oper-down-reason"
     with mistake(ends.leaf, update=[(f"{PORT}/ethernet/forward-error-correction/fec-option", '"rs-528"')]):
@@ -171,24 +189,39 @@ def running(twin: Twin) -> Iterator[None]:
     twin.switch_job(None)
 
 
+def dropped(ends: Ends) -> dict[str, int]:
+    """What LEAF has dropped, by reason."""
+    found = ends.leaf.values("/platform/linecard[slot=1]/forwarding-complex[name=0]/drop-counters/*")
+    return {path.rpartition("/")[2]: int(value) for path, value in found.items()}
+
+
+def reasons(ends: Ends, before: dict[str, int]) -> set[str]:
+    """The reasons for which LEAF has dropped packets since then."""
+    return {reason for reason, value in dropped(ends).items() if value > before[reason]}
+
+
 def both_mtus(mtu_bytes: int) -> list[tuple[str, int]]:
     return [(f"/interface[name={port}]/subinterface[index=0]/ip-mtu", mtu_bytes) for port in (UPLINK, OTHER_UPLINK)]
 
 
 def test_packets_that_are_too_long_for_a_port_are_counted_there(ends: Ends) -> None:
+    before = dropped(ends)
     with running(ends.twin), mistake(ends.leaf, update=both_mtus(1500)):
         until(lambda: ends.twin.status().stalled)
         grown = [growth(ends, port) for port in (UPLINK, OTHER_UPLINK)]
         assert sum(found["out-discarded-packets"] for found in grown) > 0
         assert sum(found["in-error-packets"] for found in grown) > 0
+        assert reasons(ends, before) == {"packet-processing-aggregate"}
         assert session(ends.leaf, UPLINK)["session-state"] == "established"
 
 
 def test_packets_without_a_route_are_counted_where_they_come_in(ends: Ends) -> None:
+    before = dropped(ends)
     with running(ends.twin), mistake(ends.leaf, update=[(f"{BGP}/admin-state", '"disable"')]):
         until(lambda: ends.twin.status().stalled)
         hosts = [port for port in ("ethernet-1/1/3", "ethernet-1/1/4") if growth(ends, port)["in-discarded-packets"]]
         assert hosts, "the ring crosses the spines from the second host"
+        assert reasons(ends, before) == {"no-route", "packet-processing-aggregate"}
     assert growth(ends, "ethernet-1/1/3")["in-discarded-packets"] == 0
 
 
@@ -331,24 +364,28 @@ def octets(target: Switch, port: str) -> tuple[int, int]:
 
 
 def test_exchanged_cables_change_neighbours_and_traffic_and_are_undone_by_the_same_command(ends: Ends) -> None:
-    exchange = ("cable", LEAF, UPLINK, LEAF, OTHER_UPLINK)
-    with running(ends.twin):
-        before = {port: octets(ends.leaf, port) for port in (UPLINK, OTHER_UPLINK)}
-        far = octets(ends.spine, DOWNLINK)
-        flips = statistics(ends.spine, DOWNLINK)["carrier-transitions"]
-        command(ends, *exchange)
-        until(lambda: (names(ends.leaf, UPLINK), names(ends.leaf, OTHER_UPLINK)) == ([OTHER_SPINE], [SPINE]))
-        assert seen(ends.leaf, UPLINK)[::2] == ("up", "established"), "all spines are of one AS"
-        assert statistics(ends.spine, DOWNLINK)["carrier-transitions"] == flips + 2
-        assert len(ends.twin.status().faults) == 2
+    exchange, exchanged = ("cable", LEAF, UPLINK, LEAF, OTHER_UPLINK), ([OTHER_SPINE], [SPINE])
+    with mistake(ends.leaf, update=[RETRY]):
+        with running(ends.twin):
+            before = {port: octets(ends.leaf, port) for port in (UPLINK, OTHER_UPLINK)}
+            far = octets(ends.spine, DOWNLINK)
+            flips = statistics(ends.spine, DOWNLINK)["carrier-transitions"]
+            began_s = ends.twin.status().simulated_s
+            command(ends, *exchange)
+            until(lambda: (names(ends.leaf, UPLINK), names(ends.leaf, OTHER_UPLINK)) == exchanged)
+            assert statistics(ends.spine, DOWNLINK)["carrier-transitions"] == flips + 2
+            assert len(ends.twin.status().faults) == 2
+        until(lambda: seen(ends.leaf, UPLINK)[::2] == ("up", "established"))
+        assert ends.twin.status().simulated_s > began_s + 1, "the sessions over the cables wait to try again"
         for port, counted in before.items():
             assert all(map(le, counted, octets(ends.leaf, port))), "a port keeps its counters"
         assert all(map(le, far, octets(ends.spine, DOWNLINK)))
-        until(lambda: octets(ends.leaf, OTHER_UPLINK)[1] > before[OTHER_UPLINK][1])
-        ends.twin.switch_job(None)
-        pass_time(ends.twin, 0.1)
+        quiet = octets(ends.leaf, OTHER_UPLINK)[1]
+        with running(ends.twin):
+            until(lambda: octets(ends.leaf, OTHER_UPLINK)[1] > quiet + 1_000_000)
         command(ends, *exchange)
-    until(lambda: (names(ends.leaf, UPLINK), names(ends.leaf, OTHER_UPLINK)) == ([SPINE], [OTHER_SPINE]))
+        until(lambda: (names(ends.leaf, UPLINK), names(ends.leaf, OTHER_UPLINK)) == ([SPINE], [OTHER_SPINE]))
+        until(lambda: seen(ends.leaf, UPLINK)[2:] == seen(ends.leaf, OTHER_UPLINK)[2:] == ("established", "UP"))
     assert ends.twin.status().faults == ()
 
 

@@ -88,10 +88,11 @@ def _closed(state: ForwardingState, link: int) -> str:
 
 class Place(StrEnum):
     """Where a switch drops a packet, and what it counts it as: a discard before the egress, a discard behind the
-    ingress, or a frame that is too long for the ingress."""
+    ingress (the port does not route, or the switch has no route), or a frame that is too long for the ingress."""
 
     EGRESS = "egress"
     INGRESS = "ingress"
+    NO_ROUTE = "no-route"
     INGRESS_ERROR = "ingress-error"
 
 
@@ -121,7 +122,7 @@ def blocked(
         return None
     links = state.routes.egress(node, end.ip)
     if not links:
-        return Blocked(Place.INGRESS, way[-1]), way
+        return Blocked(Place.NO_ROUTE, way[-1]), way
     found = next(filter(None, (_drop_at(state, link) for link in links)), None)
     if found is None:
         return None

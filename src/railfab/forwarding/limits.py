@@ -20,6 +20,7 @@ from railfab.device import (
     PolicyRule,
     Port,
     Qos,
+    Scheduling,
     Svi,
     interfaces_of_peers,
 )
@@ -118,5 +119,7 @@ def _qos(qos: Qos) -> Iterator[Uncomputed]:
         where = f"class {found.name}"
         if found.queue not in range(QUEUES):
             yield Uncomputed(where, f"queue {found.queue}", f"Use queues 0 to {QUEUES - 1}")
+        if found.rate_percent is not None and found.scheduling is Scheduling.WEIGHTED:
+            yield Uncomputed(where, f"a rate of {found.rate_percent} % of the port", "Leave the rate out")
         for priority in {found.pfc_priority, found.obeyed_priority} - {None, *range(QUEUES)}:
             yield Uncomputed(where, f"priority {priority}", f"Use priorities 0 to {QUEUES - 1}")

@@ -14,10 +14,16 @@ SessionKey = tuple[str, str]
 
 
 class NextSession(NamedTuple):
-    """An end of a session that will have noticed by then how it is."""
+    """An end of a session that will have noticed by then how it is. then: what follows for it, if anything does."""
 
     due_ns: int
     session: BgpSession
+    then: NextSession | None = None
+
+    @property
+    def last(self) -> BgpSession:
+        """The session in the end."""
+        return self.then.last if self.then else self.session
 
 
 class Update(NamedTuple):
@@ -54,10 +60,15 @@ class Pending:
 
     def sessions_in_the_end(self, shown: Sessions) -> Sessions:
         """The sessions as their ends will have noticed them. shown: as they have."""
-        found: dict[str, Mapping[str, BgpSession]] = dict(shown)
-        for (device, key), follows in self.sessions.items():
-            found[device] = {**found[device], key: follows.session}
-        return found
+        return laid_over(shown, {key: follows.last for key, follows in self.sessions.items()})
+
+
+def laid_over(shown: Sessions, others: Mapping[SessionKey, BgpSession]) -> Sessions:
+    """The sessions with some of them replaced."""
+    found: dict[str, Mapping[str, BgpSession]] = dict(shown)
+    for (device, key), session in others.items():
+        found[device] = {**found[device], key: session}
+    return found
 
 
 NOTHING_PENDING = Pending()

@@ -29,8 +29,9 @@ D3, D5, H2 and H3 (srl_nokia-qos 25.3.1, maximum-burst-size)."""
 DEFAULT_CLASS = TrafficClass(name="default", queue=0, scheduling=Scheduling.WEIGHTED, weight=100)
 """The class of every packet on a switch without QoS."""
 
-DEFAULT_XOFF_SHARE = 1 / 100
-"""XOFF threshold of a lossless class that has none, as a share of the buffer."""
+DEFAULT_XOFF_BYTES, DEFAULT_HEADROOM_PERCENT = 51_200, 10
+"""XOFF threshold of a lossless class that has none, and its share of the headroom pool: those of SR Linux's PFC queues
+on Broadcom XGS (srl_nokia-qos 25.3.1, pfc-queue: maximum-burst-size, maximum-pfc-reserved-share-percentage)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,12 +189,13 @@ class _Chip:
 
     def _pause(self, found: TrafficClass, profile: PortProfile | None) -> PauseEffect:
         assert found.pfc_priority is not None
-        thresholds = profile.of(found.name) if profile else None
-        dynamic = thresholds.alpha if thresholds and thresholds.xoff_bytes is None else None
+        held = (profile.of(found.name) if profile else None) or ClassThresholds(traffic_class=found.name)
+        dynamic = held.alpha if held.xoff_bytes is None else None
+        headroom_percent = DEFAULT_HEADROOM_PERCENT if held.headroom_percent is None else held.headroom_percent
         return PauseEffect(
             priority=found.pfc_priority,
-            xoff_bytes=self._xoff_bytes(thresholds),
-            headroom_bytes=self._headroom_bytes(thresholds),
+            xoff_bytes=DEFAULT_XOFF_BYTES if held.xoff_bytes is None else held.xoff_bytes,
+            headroom_bytes=self.pool_bytes * headroom_percent / 100,
             xoff_share=dynamic or 0.0,
         )
 
@@ -223,14 +225,3 @@ class _Chip:
         if thresholds and thresholds.alpha is not None:
             return np.inf, thresholds.alpha
         return LOSSY_SHARE * self.buffer_bytes, 0.0
-
-    def _xoff_bytes(self, thresholds: ClassThresholds | None) -> float:
-        if thresholds is None or thresholds.xoff_bytes is None:
-            return DEFAULT_XOFF_SHARE * self.buffer_bytes
-        return thresholds.xoff_bytes
-
-    def _headroom_bytes(self, thresholds: ClassThresholds | None) -> float:
-        """Of the pool, what the thresholds say, or an equal share for each port."""
-        if thresholds is None or thresholds.headroom_percent is None:
-            return self.pool_bytes / max(1, len(self.qos.ports))
-        return self.pool_bytes * thresholds.headroom_percent / 100

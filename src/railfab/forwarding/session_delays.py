@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from railfab.device import BgpNeighbor
+from railfab.forwarding.bfd import bfd_timing
 from railfab.forwarding.faults import NO_SILENT_FAULTS, SilentFaults
 from railfab.forwarding.ports import Configs, PortStates
 from railfab.forwarding.sessions import BgpSession
@@ -51,11 +52,38 @@ def delay_ns(shown: BgpSession | None, follows: BgpSession, change: Change) -> i
     return hold_s * NS_PER_S if hold_s else None
 
 
-def connecting(session: BgpSession) -> BgpSession:
+def starts_bfd(shown: BgpSession | None, follows: BgpSession) -> bool:
+    """Whether BFD comes up."""
+    return bool(follows.bfd_up) and not (shown is not None and shown.bfd_up)
+
+
+def bfd_start_ns(session: BgpSession, configs: Configs) -> int:
+    """Time until BFD is up at both ends: each sends Down, then Init, an interval apart.
+
+    An end that is not up sends at most once a second, whatever its interval (RFC 5880, 6.2 and 6.8.3).
+    """
+    timers = [end.bfd for end in _ends(session, configs) if end.bfd is not None]
+    return 2 * max(bfd_timing(found, None).transmit_ms for found in timers) * NS_PER_MS
+
+
+def without_bfd(session: BgpSession, configs: Configs) -> BgpSession:
+    """A session as long as its BFD is not up."""
+    neighbor = _neighbors(configs, session.device).get(session.key)
+    if neighbor is None or neighbor.bfd is None:
+        return session
+    return replace(session, bfd_up=False, bfd=bfd_timing(neighbor.bfd, None))
+
+
+def connecting(session: BgpSession, configs: Configs) -> BgpSession:
     """A session that will be established, as long as it is not."""
     reason = f"{session.device} connects to {session.peer_device} {session.peer_interface}"
-    bfd_up = None if session.bfd_up is None else False
-    return replace(session, state="connect", reason=reason, received=(), sent=(), bfd_up=bfd_up, peer_router_id=None)
+    return replace(without_bfd(session, configs), state="connect", reason=reason, received=(), sent=(), peer_router_id=None)
+
+
+def retry_ns(session: BgpSession, configs: Configs) -> int:
+    """Time between two tries to connect: that of the end that tries more often."""
+    tries = (end.timers.connect_retry_s or CONNECT_RETRY_S for end in _ends(session, configs))
+    return min(tries, default=CONNECT_RETRY_S) * NS_PER_S
 
 
 def _is_known(session: BgpSession, configs: Configs) -> bool:
@@ -80,8 +108,7 @@ def _delay_up_ns(session: BgpSession, change: Change) -> int:
     """An end that is configured connects at once; otherwise the first of both that tries again does."""
     if session.device in change.changed or session.peer_device in change.changed:
         return HANDSHAKE_NS
-    tries = (end.timers.connect_retry_s or CONNECT_RETRY_S for end in _ends(session, change.configs))
-    return min(tries) * NS_PER_S + HANDSHAKE_NS
+    return retry_ns(session, change.configs) + HANDSHAKE_NS
 
 
 def _detection_ms(session: BgpSession, change: Change) -> int | None:

@@ -35,7 +35,8 @@ class BgpSession:
     AS. families: configured here; received, sent: those whose routes come and go, none while it is down.
     peer_router_id: the BGP identifier of the other end, as its OPEN message has it; None while it is down.
     keeps_next_hop: whether the peer announces the next hop that it uses itself. to_client: whether it reflects to this
-    end. reason: why it is not established, empty when it is. bfd_up, bfd: None without BFD.
+    end. reason: why it is not established, empty when it is. refused: whether one end refuses the OPEN message of the
+    other, so that both try again and again. bfd_up, bfd: None without BFD.
     prefixes: numbers of prefixes by family; none while it is down.
     """
 
@@ -55,6 +56,7 @@ class BgpSession:
     to_client: bool = False
     state: str
     reason: str
+    refused: bool = False
     bfd_up: bool | None
     bfd: BfdTiming | None = None
     peer_router_id: IPv4Address | None = None
@@ -173,6 +175,7 @@ def _session(now: SessionInputs, device: str, key: str) -> BgpSession:
         to_client=far is not None and far.neighbor.reflector_client,
         state=state,
         reason=reason,
+        refused=far is not None and any(reason == text for _, text in _refusals(near, far)),
         bfd_up=bfd_up,
         bfd=bfd_timing(neighbor.bfd, far.neighbor.bfd if far and bfd_up else None) if neighbor.bfd else None,
         peer_router_id=established.config.router_id if established else None,
@@ -253,6 +256,11 @@ def _session_faults(near: _End, far: _End) -> Iterator[tuple[str, str]]:
     if (near.neighbor.password is None) != (far.neighbor.password is None):
         with_one, without = (near, far) if near.neighbor.password else (far, near)
         yield "active", f"{with_one.device} has a password for the session, {without.device} has none"
+    yield from _refusals(near, far)
+
+
+def _refusals(near: _End, far: _End) -> Iterator[tuple[str, str]]:
+    """Reasons to refuse the OPEN message of the other end (RFC 4271, 6.2)."""
     yield from _as_numbers(near, far)
     yield from _as_numbers(far, near)
     yield from _router_ids(near, far)
@@ -286,7 +294,7 @@ def _router_ids(near: _End, far: _End) -> Iterator[tuple[str, str]]:
     """Two speakers of one AS need different identifiers (RFC 6286, 2.2); those of different ASes do not."""
     found = near.config.router_id
     if near.config.asn == far.config.asn and found is not None and found == far.config.router_id:
-        yield "idle", f"{near.device} and {far.device} are of one AS and both have the router ID {found}"
+        yield "active", f"{near.device} and {far.device} are of one AS and both have the router ID {found}"
 
 
 def _passed(sender: _End, receiver: _End) -> tuple[Family, ...]:

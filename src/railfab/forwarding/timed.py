@@ -10,11 +10,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from railfab.forwarding.converge import FabricChange, converge, resumed, with_sessions
-from railfab.forwarding.pending import NextSession, Pending, SessionKey, Update
+from railfab.forwarding.pending import NextSession, SessionKey, Update, laid_over
 from railfab.forwarding.ports import Configs
 from railfab.forwarding.route_steps import step
 from railfab.forwarding.routes import RoutingInputs
-from railfab.forwarding.session_delays import Change, connecting, delay_ns
+from railfab.forwarding.session_delays import Change, bfd_start_ns, connecting, delay_ns, starts_bfd, without_bfd
 from railfab.forwarding.sessions import BgpSession
 from railfab.forwarding.state import ForwardingState
 
@@ -22,7 +22,7 @@ from railfab.forwarding.state import ForwardingState
 def begin(state: ForwardingState, change: FabricChange, now_ns: int) -> ForwardingState:
     """The state right after a change at this simulated time, with what follows from it.
 
-    After an exchange of far ends everything is computed anew, and at once.
+    At an exchange of far ends everything is computed anew, and at once.
     """
     if change.exchanged is not None:
         return converge(state, change)
@@ -40,12 +40,12 @@ def begin(state: ForwardingState, change: FabricChange, now_ns: int) -> Forwardi
 def settle(state: ForwardingState, now_ns: int) -> ForwardingState:
     """The state at this simulated time; the same object when nothing has followed by then."""
     while (next_ns := state.pending.next_ns) is not None and next_ns <= now_ns:
-        due = {key for key, held in state.pending.sessions.items() if held.due_ns <= next_ns}
-        noticed = Pending(sessions={key: state.pending.sessions[key] for key in due})
+        due = {key: held for key, held in state.pending.sessions.items() if held.due_ns <= next_ns}
         left = {key: held for key, held in state.pending.sessions.items() if key not in due}
+        left |= {key: held.then for key, held in due.items() if held.then}
         state = replace(
             state,
-            sessions=noticed.sessions_in_the_end(state.sessions),
+            sessions=laid_over(state.sessions, {key: held.session for key, held in due.items()}),
             pending=replace(state.pending, sessions=left),
         )
         state = _with_routes(state, {device for device, _ in due}, state.configs, next_ns)
@@ -83,21 +83,34 @@ class _Noticing:
         if shown is not None and device in self._resumed and self._has_ended(shown):
             if not follows.established:
                 return follows
-            shown = connecting(follows)
+            shown = connecting(follows, self._change.configs)
         if shown == follows:
             return follows
         held = self._before.pending.sessions.get((device, key))
-        if held is not None and held.session == follows:
+        if held is not None and held.last == follows:
             self.pending[device, key] = held
             return shown or follows
+        at_first = without_bfd(follows, self._change.configs) if starts_bfd(shown, follows) else follows
         if shown is None and follows.established:
-            shown = connecting(follows)
+            shown = connecting(follows, self._change.configs)
         delay = delay_ns(shown, follows, self._change)
-        if delay == 0 or shown is None:
-            return follows
-        if delay is not None:
-            self.pending[device, key] = NextSession(self._now_ns + delay, follows)
-        return shown
+        if delay is None and shown is not None:
+            return shown
+        steps = self._steps(delay or 0, at_first, follows)
+        if delay and shown is not None:
+            self.pending[device, key] = steps
+            return shown
+        if steps.then is not None:
+            self.pending[device, key] = steps.then
+        return at_first
+
+    def _steps(self, delay: int, at_first: BgpSession, follows: BgpSession) -> NextSession:
+        """A session that comes after this delay, and its BFD, which starts then."""
+        due_ns = self._now_ns + delay
+        if at_first is follows:
+            return NextSession(due_ns, follows)
+        start_ns = bfd_start_ns(follows, self._change.configs)
+        return NextSession(due_ns, at_first, NextSession(due_ns + start_ns, follows))
 
     def _has_ended(self, session: BgpSession) -> bool:
         """Whether the far end has ended a session that a switch kept while it hung."""

@@ -45,6 +45,7 @@ from railfab.twin.recabling import recabling
 from railfab.twin.samples import ObservedSwitch, Sample, SampleSource, SwitchSamples, switch_samples
 from railfab.twin.steady import SteadyCounters, steady_rates
 from railfab.twin.transitions import TransitionCounters, no_transitions
+from railfab.twin.tries import Tries, Trying
 from railfab.units import NS_PER_MS, NS_PER_S
 from railfab.workload import JobRun, JobStatus, Transfer, background, stages
 
@@ -73,6 +74,7 @@ class Published:
     simulated_ns: int
     steady: Arrays
     neighbors: Neighbors
+    trying: Trying
     job: JobStatus
 
     def arrays(self) -> Arrays:
@@ -114,6 +116,8 @@ class LiveFabric:
         self._neighbors = Neighbors()
         self._steady = SteadyCounters(0, {}).with_rates(steady_rates(self._state), 0)
         self._flaps = Flaps(self._state)
+        self._tries = Tries(self._state)
+        self._trying: Trying = {}
         self._changes = ChangeQueue(topology.fabric, self._converge)
         self._simulation = FairLock()
         self._flows = JobFlows(self._links)
@@ -187,7 +191,8 @@ class LiveFabric:
     def exchange_cables(self, one: PortKey, other: PortKey) -> None:
         """Let two ports exchange their far ends: their cables are pulled and plugged, and work again.
 
-        The stage of a job that runs begins again. The same call undoes it.
+        What follows from the pull is computed at once, what follows from the plug comes with time. The stage of a job
+        that runs begins again. The same call undoes it.
         """
         for key in (one, other):
             self._known_cable(*key)
@@ -196,7 +201,8 @@ class LiveFabric:
             raise TopologyError(f"links {' '.join(one)} and {' '.join(other)}", problem, "Use ports of two cables")
         ports = frozenset({one, other})
         self._changes.apply(FabricChange({}, cut=ports))
-        self._changes.apply(FabricChange({}, restored=ports, exchanged=(one, other)))
+        self._changes.apply(FabricChange({}, exchanged=(one, other)))
+        self._changes.apply(FabricChange({}, restored=ports))
 
     def _known_cable(self, node: str, interface: str) -> None:
         if (node, interface) not in self._links.egress:
@@ -263,14 +269,14 @@ class LiveFabric:
             self._pass_events()
 
     def _pass_events(self) -> None:
-        """Apply what comes with time: neighbours expire, and links with too little light go up and down."""
-        neighbors = self._neighbors.at(self._clock_ns)
+        """Apply what comes with time: neighbours expire, dim links go up and down, refused sessions try again."""
+        neighbors, trying = self._neighbors.at(self._clock_ns), self._tries.at(self._clock_ns)
         flapped = self._flaps.at(self._clock_ns)
         if flapped != self._state.flapped:
             self._changes.apply(FabricChange({}, flapped=flapped))
-        elif neighbors is not self._neighbors:
+        elif neighbors is not self._neighbors or trying != self._trying:
             with self._simulation.held():
-                self._neighbors = self._neighbors.at(self._clock_ns)
+                self._neighbors, self._trying = self._neighbors.at(self._clock_ns), self._tries.at(self._clock_ns)
                 self._replace_published(self._published.counters, self._published.simulated_ns)
         else:
             return
@@ -291,7 +297,12 @@ class LiveFabric:
     def _samples_of(self, name: str, published: Published) -> SwitchSamples:
         self._known_switch(name)
         source = SampleSource(
-            published.state, published.transitions, published.neighbors, self._started_s, self._booted_s
+            published.state,
+            published.transitions,
+            published.neighbors,
+            published.trying,
+            self._started_s,
+            self._booted_s,
         )
         held = switch_samples(source, name, self._switches.get(name))
         self._switches[name] = held
@@ -375,9 +386,11 @@ class LiveFabric:
             return
         transitions = self._transitions.counted(before, after, now_s)
         ports, flaps = port_arrays(after, before, self._ports), Flaps(after)
+        tries = self._tries if after.sessions is before.sessions else Tries(after)
         rates = steady_rates(after, before, self._steady.rates)
         with self._simulation.held():
             self._state, self._ports, self._transitions, self._flaps = after, ports, transitions, flaps
+            self._tries, self._trying = tries, tries.at(self._clock_ns)
             self._neighbors = self._neighbors.after(before, after, self._clock_ns)
             self._steady = self._steady.with_rates(rates, self._clock_ns)
             self._keep_error(self._reroute)
@@ -390,7 +403,7 @@ class LiveFabric:
         with self._simulation.held():
             counters = places.of(self._published.counters if self._engine_error else self._readings.arrays())
             beside = tuple(self._flows.background.values())
-            self._links, self._state, self._flaps = after.links, after, Flaps(after)
+            self._links, self._state, self._flaps, self._tries = after.links, after, Flaps(after), Tries(after)
             self._ports, self._neighbors = port_arrays(after), self._neighbors.after(None, after, self._clock_ns)
             self._transitions = self._transitions.recabled(places).counted(before, after, now_s)
             self._steady = self._steady.recabled(places, self._clock_ns).with_rates(steady_rates(after), self._clock_ns)
@@ -498,7 +511,15 @@ class LiveFabric:
         job = self._job_status() if self._engine_error is None else self._published.job
         steady = self._steady.at(self._clock_ns)
         self._published = Published(
-            self._state, self._transitions, self._ports, counters, counted_ns, steady, self._neighbors, job
+            self._state,
+            self._transitions,
+            self._ports,
+            counters,
+            counted_ns,
+            steady,
+            self._neighbors,
+            self._trying,
+            job,
         )
         return self._published
 

@@ -162,10 +162,7 @@ class Readings:
         found["queue_peak"] = np.maximum(counters.peak_bytes, self._old_peak).ravel().astype(float)
         found["headroom_peak"] = np.maximum(counters.headroom_peak_bytes, self._old_headroom).ravel().astype(float)
         found |= self._unreceived.without(found)
-        blocked = self._attempts.blocked
-        found["in_errors"] = found["corrupted"] + blocked[Place.INGRESS_ERROR]
-        found["in_discards"] = found["refused"] + blocked[Place.INGRESS]
-        found["out_discards"] = found["dropped"] + blocked[Place.EGRESS]
+        found |= self._drops(found)
         if self._before is None:
             return found
         return {name: held if name in GAUGES else held + self._before[name] for name, held in found.items()}
@@ -177,6 +174,23 @@ class Readings:
         found |= {name: _by_link(found[f"queue_{name}"]) for name in ("octets", "packets", "dropped")}
         self._unreceived.add(self._engine.network, found)
         return found
+
+    def _drops(self, found: Arrays) -> dict[str, Values]:
+        """Errors and discards by port, axis (link,); no_route and not_forwarded by the link that leaves the port.
+
+        not_forwarded: what srl_nokia-platform-lc counts as dropped by legitimate decisions: without a route, with
+        errors, or too long.
+        """
+        blocked = self._attempts.blocked
+        in_errors = found["corrupted"] + blocked[Place.INGRESS_ERROR]
+        unforwarded = blocked[Place.INGRESS] + blocked[Place.NO_ROUTE]
+        return {
+            "in_errors": in_errors,
+            "in_discards": found["refused"] + unforwarded,
+            "out_discards": found["dropped"] + blocked[Place.EGRESS],
+            "no_route": _far(blocked[Place.NO_ROUTE]),
+            "not_forwarded": _far(in_errors + unforwarded) + blocked[Place.EGRESS],
+        }
 
     def _queues(self, counters: Counters) -> dict[str, Values]:
         """Axis (link * QUEUES + queue,)."""
@@ -219,6 +233,11 @@ def port_arrays(state: ForwardingState, before: ForwardingState | None = None, h
             arrays["oper_up"][link], arrays["admin_up"][link] = port.oper_up, port.admin_up
             arrays["speed"][link] = port.rate_gbps * NS_PER_S / 8
     return {**arrays, "headroom_size": np.rint(state.rows.ingress_field("headroom_bytes")).ravel()}
+
+
+def _far(values: Values) -> Values:
+    """(link,) of each link those of the link in the other direction."""
+    return np.asarray(values.reshape(-1, 2)[:, ::-1].ravel())
 
 
 def _by_link(values: Values) -> Values:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import repeat
 from operator import is_
 from typing import NamedTuple
@@ -22,6 +22,7 @@ from railfab.twin.attempts import Values
 from railfab.twin.lldp import Neighbors
 from railfab.twin.readings import Arrays
 from railfab.twin.transitions import TransitionCounters
+from railfab.twin.tries import OPENING, Trying
 from railfab.twin.virtual_ports import virtual_chassis, virtual_ports
 
 Labels = Mapping[str, str]
@@ -44,15 +45,23 @@ class Sample(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Samples of one metric: for each set of labels the place of its value in the array `source`."""
+    """Samples of one metric: for each set of labels the place of its value in the array `source`.
+
+    summed: one set of labels, whose value is the sum over all places.
+    """
 
     metric: str
     source: str
     labels: tuple[Labels, ...]
     places: np.ndarray[tuple[int], np.dtype[np.int64]]
+    summed: bool = False
+
+    def values(self, arrays: Arrays) -> Values:
+        found = arrays[self.source][self.places]
+        return found.sum(keepdims=True) if self.summed else found
 
     def read(self, arrays: Arrays) -> Iterator[Sample]:
-        return map(Sample, repeat(self.metric), self.labels, arrays[self.source][self.places].tolist())
+        return map(Sample, repeat(self.metric), self.labels, self.values(arrays).tolist())
 
 
 _EGRESS = {
@@ -93,6 +102,10 @@ _PFC_INGRESS = {
     "fabric_pfc_transmit_frames_total": "frames_sent",
     "fabric_pfc_dropped_packets_total": "priority_refused",
 }
+_DROPS = "fabric_device_dropped_packets_total"
+_DROP_REASONS = {"no_route": "no_route", "packet_processing": "not_forwarded"}
+_OTHER_DROP_REASONS = ("congestion", "adverse")
+"""Limits inside the chip, and its defects, which the simulator does not have."""
 _HEADROOM = {
     "fabric_buffer_headroom_used_bytes": "headroom",
     "fabric_buffer_headroom_peak_bytes": "headroom_peak",
@@ -123,6 +136,7 @@ class SampleSource(NamedTuple):
     state: ForwardingState
     transitions: TransitionCounters
     neighbors: Neighbors
+    trying: Trying
     started_s: float
     booted_s: Mapping[str, float]
 
@@ -140,6 +154,7 @@ class SampleSource(NamedTuple):
             self.neighbors.ports.get(name),
             self.booted_s.get(name),
             state.fibres,
+            self.trying.get(name),
         )
 
 
@@ -163,7 +178,7 @@ class SwitchSamples:
         return [*(sample for family in self.families for sample in family.read(arrays)), *self.states]
 
     def observed(self, arrays: Arrays, simulated_ns: int) -> ObservedSwitch:
-        counted = [arrays[family.source][family.places] for family in self.families]
+        counted = [family.values(arrays) for family in self.families]
         stated = np.array([sample.value for sample in self.states])
         values = np.concatenate([*counted, stated])
         return ObservedSwitch(self.series, values, self.sessions, simulated_ns, self.ports, self.chassis)
@@ -178,7 +193,9 @@ def switch_samples(source: SampleSource, name: str, held: SwitchSamples | None) 
         return held
     counted = held.families if held is not None and same_effect else families(state.links, effect, name)
     # The metrics of a session have no label for a VRF, in which a session carries nothing.
-    sessions = tuple(found for found in state.sessions_of(name) if found.network_instance == DEFAULT_INSTANCE)
+    sessions = tuple(
+        _shown(source, found) for found in state.sessions_of(name) if found.network_instance == DEFAULT_INSTANCE
+    )
     ports = tuple(virtual_ports(state, source.neighbors, name, source.started_s))
     states = tuple(state_samples(state, source.transitions, name, sessions, ports))
     series = (
@@ -189,6 +206,12 @@ def switch_samples(source: SampleSource, name: str, held: SwitchSamples | None) 
         series = held.series
     chassis = virtual_chassis(state, name, source.booted_s.get(name, source.started_s))
     return SwitchSamples(effect, counted, made_from, sessions, ports, chassis, states, series)
+
+
+def _shown(source: SampleSource, session: BgpSession) -> BgpSession:
+    """A session in the state that it shows at the moment."""
+    trying = session.key in source.trying.get(session.device, ())
+    return replace(session, state=OPENING) if trying else session
 
 
 def families(table: LinkTable, effect: SwitchEffect, name: str) -> tuple[Family, ...]:
@@ -202,6 +225,10 @@ def families(table: LinkTable, effect: SwitchEffect, name: str) -> tuple[Family,
         *_queue_families(effect, ports, links),
         *_pfc_families(ports, links),
         *_headroom_families(effect, ports, links),
+        *(
+            Family(_DROPS, source, ({"reason": reason},), links, summed=True)
+            for reason, source in _DROP_REASONS.items()
+        ),
     )
 
 
@@ -260,6 +287,8 @@ def state_samples(
     """Sessions, neighbours, optics and the switch itself; they change with convergence, or rarely."""
     links = state.links
     yield Sample("fabric_device_info", _device_labels(links.topology.fabric, links.nodes[name]), 1.0)
+    for reason in _OTHER_DROP_REASONS:
+        yield Sample(_DROPS, {"reason": reason}, 0.0)
     for port in ports:
         yield from _port_samples(port, state.dirt.get((name, port.name), 0.0))
     for session in sessions:

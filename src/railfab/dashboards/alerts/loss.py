@@ -11,6 +11,21 @@ LOST_SHARE = 0.001
 TRANSMITTED = 'sum by (device, interface) (rate(fabric_queue_transmit_bytes_total{{queue{}"{}"}}[1m]))'
 LOSSLESS, LOSSY = (TRANSMITTED.format(operator, LOSSLESS_CLASS) for operator in ("=", "!="))
 
+UNCOUNTED = """\
+increase({discards}[1m]) > 10
+unless on (device, interface) (
+  10 + sum by (device, interface) (increase({counted}[1m]))
+  > on (device, interface) increase({discards}[1m]))"""
+"""Discards of a port that another counter does not explain."""
+
+DROP_REASONS = (
+    '{{ with printf `increase(fabric_device_dropped_packets_total{device="%s"}[1m]) > 0` $labels.device | query }}'
+    "; reasons on {{ $labels.device }}:"
+    '{{ range . | sortByLabel "reason" }} {{ .Labels.reason }} {{ .Value | humanize }}{{ end }}'
+    "{{ end }}"
+)
+"""The reasons that a switch counts, in the text of an alert on one of its ports."""
+
 LOSS = (
     Alert(
         alert="FabricLosslessDrops",
@@ -60,20 +75,21 @@ LOSS = (
     ),
     Alert(
         alert="FabricInterfaceDiscards",
-        condition=(
-            "increase(fabric_interface_receive_discards_total[1m]) > 10\n"
-            "unless on (device, interface) (\n"
-            "  10 + sum by (device, interface) (increase(fabric_pfc_dropped_packets_total[1m]))\n"
-            "  > on (device, interface) increase(fabric_interface_receive_discards_total[1m]))"
+        condition="\nor\n".join(
+            f"({UNCOUNTED.format(discards=discards, counted=counted)})"
+            for discards, counted in (
+                ("fabric_interface_receive_discards_total", "fabric_pfc_dropped_packets_total"),
+                ("fabric_interface_transmit_discards_total", "fabric_queue_dropped_packets_total"),
+            )
         ),
         silence=Silence.PORT,
         lasting="30s",
         severity=AlertSeverity.WARNING,
-        summary=f"{PORT} discarded {NUMBER} received packets within a minute",
+        summary=f"{PORT} discarded {NUMBER} packets within a minute{DROP_REASONS}",
         description=(
-            f"The port discards packets without errors ({NUMBER} a minute) that no queue counts: they have no route,"
-            " or are larger than the MTU of where they go. Look for missing prefixes and compare MTUs with"
-            " `railfab verify`."
+            f"The port discards packets without errors ({NUMBER} a minute) that no queue counts. Reason `no_route`:"
+            " look for missing prefixes. `packet_processing` without it: they are too long for where they go, or a"
+            " filter drops them; compare MTUs with `railfab verify`."
         ),
     ),
     Alert(

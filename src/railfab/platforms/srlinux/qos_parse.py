@@ -30,6 +30,7 @@ from railfab.platforms.srlinux.qos import (
 
 DEFAULT_RESERVATION_PERCENT = 1
 DEFAULT_DEADLOCK_MS = 750
+DEFAULT_RATE_PERCENT = 100
 """SR Linux's defaults (srl_nokia-qos 25.3.1)."""
 
 
@@ -130,7 +131,8 @@ class _Reader:
             strict = scheduler.number("sequence") == STRICT
             for entry in scheduler.entries("input", "id"):
                 weight = None if strict else entry.number("weight") or 1
-                found[entry.text("queue-name") or ""] = weight, entry.number("peak-rate-percent")
+                rate = entry.number("peak-rate-percent")
+                found[entry.text("queue-name") or ""] = weight, None if rate == DEFAULT_RATE_PERCENT else rate
         return found
 
     def _common(self, at: tuple[str, ...], leaf: str, known: Iterable[str]) -> str | None:
