@@ -305,10 +305,6 @@ def test_without_a_profile_nothing_is_marked_and_pfc_has_the_defaults(profile: s
     assert qos is not None
     pool_bytes = BUFFER_BYTES * qos.headroom_pool_percent / 100
     assert network.headroom_bytes[up ^ 1, ROCE] == pytest.approx(pool_bytes / 10)
-    qos = model(LEAF).qos
-    assert qos is not None
-    pool = BUFFER_BYTES * qos.headroom_pool_percent / 100
-    assert network.headroom_bytes[up ^ 1, ROCE] == pytest.approx(pool / len(qos.ports))
 
 
 def test_a_port_that_qos_does_not_name_has_no_pfc_and_no_marks() -> None:
