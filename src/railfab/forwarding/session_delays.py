@@ -77,7 +77,8 @@ def without_bfd(session: BgpSession, configs: Configs) -> BgpSession:
 def connecting(session: BgpSession, configs: Configs) -> BgpSession:
     """A session that will be established, as long as it is not."""
     reason = f"{session.device} connects to {session.peer_device} {session.peer_interface}"
-    return replace(without_bfd(session, configs), state="connect", reason=reason, received=(), sent=(), peer_router_id=None)
+    session = without_bfd(session, configs)
+    return replace(session, state="connect", reason=reason, received=(), sent=(), peer_router_id=None)
 
 
 def retry_ns(session: BgpSession, configs: Configs) -> int:
