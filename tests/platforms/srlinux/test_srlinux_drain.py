@@ -14,9 +14,11 @@ from tests.platforms.srlinux.switches import spine
 from tests.platforms.srlinux.test_srlinux_totality import reading
 
 from railfab.device import DeviceModel
+from railfab.errors import ConfigError
 from railfab.platforms.shared.json_tree import Json
-from railfab.platforms.srlinux.set_request import set_request
+from railfab.platforms.srlinux.set_request import scoped, set_request
 from railfab.platforms.srlinux.tree import difference, tree_of
+from railfab.platforms.srlinux.twin import twin
 
 
 def drained() -> DeviceModel:
@@ -111,6 +113,8 @@ def test_the_empty_container_that_a_drain_leaves_has_no_meaning() -> None:
     configuration = tree(spine())
     configuration["srl_nokia-system:system"]["srl_nokia-maintenance-mode:maintenance"] = {}
     assert parsed(configuration) == spine()
+    assert scoped(configuration, tree(spine())) == tree(spine())
+    assert SRLINUX.differences(json.dumps(configuration), json.dumps(tree(spine()))) == ()
 
 
 def test_a_drain_touches_no_setting_of_a_session() -> None:
@@ -118,3 +122,15 @@ def test_a_drain_touches_no_setting_of_a_session() -> None:
     changes = set_request(tree(spine()), tree_of(SRLINUX.text(SRLINUX.render(drained()))))
     assert [path for path, _ in changes.replace] == ["/routing-policy"]
     assert all(path.startswith("/system/maintenance/") for path, _ in changes.update)
+
+
+def test_the_bgp_of_a_drained_switch_is_not_changed_until_its_drain_ends() -> None:
+    store = twin().datastore("spine", tree(spine()))
+    store.commit(store.merged(tree(drained())))
+    bgp = spine().bgp
+    assert bgp is not None
+    changed_bgp = store.merged(tree(replace(drained(), bgp=replace(bgp, max_paths=1))))
+    with pytest.raises(ConfigError, match=r"/ network-instance default protocols bgp: is in maintenance mode"):
+        store.model(changed_bgp)
+    disabled(changed_bgp)
+    assert store.model(changed_bgp) is not None

@@ -14,6 +14,8 @@ from railfab.platforms.srlinux.tree import cli_value, key_words, keys_of, plain_
 
 SECTION_DEPTH = {"/system": 2}
 """Containers whose children are the sections of a configuration; elsewhere those at the top are."""
+LEFT_BY_DRAIN = "/system/maintenance"
+"""Container that is a setting only when it is empty: it stays when a drain ends, and has no meaning."""
 MANAGEMENT = "management"
 """Value of `filter.bound` for a filter of the management port or the control plane alone."""
 
@@ -66,6 +68,7 @@ def differences(text: str, rendered: str) -> tuple[Difference, ...]:
     entries = {one.entry.place for one in found.values()} & {one.entry.place for one in wanted.values()}
     bound = _bound_filters(plain_tree(text))
     places = {**found, **wanted}
+    places = {place: setting for place, setting in places.items() if setting.path != LEFT_BY_DRAIN}
     different = (_difference(found.get(place), wanted.get(place), entries, bound) for place in places)
     return tuple(sorted((one for one in different if one is not None), key=lambda difference: difference.text))
 

@@ -70,8 +70,12 @@ def restorable(tree: Json, like: Json) -> Json:
 
 
 def scoped(tree: Json, like: Json) -> Json:
-    """A tree without the parts of the management access that another one does not state: they are the operator's."""
-    return _without(tree, PARTS.keys() - parts_of(_system_of(like)))
+    """A tree without the parts of the management access that another one does not state: they are the operator's.
+
+    Nor has it an empty container of maintenance groups, which stays when a drain ends.
+    """
+    left = {"maintenance"} if _is_left(tree) else set()
+    return _without(tree, left | (PARTS.keys() - parts_of(_system_of(like))))
 
 
 def scoped_text(configuration: str, intended: str) -> str:
@@ -80,16 +84,19 @@ def scoped_text(configuration: str, intended: str) -> str:
 
 
 def without_empty_parts(tree: Json) -> Json:
-    """A tree without the parts of the management access that only state that a switch shall not have them.
-
-    The container of maintenance groups has no meaning by itself either; it stays when a drain ends.
-    """
+    """A tree without the parts of the management access that only state that a switch shall not have them."""
     system = _system_of(tree)
     if not isinstance(system, dict):
         return tree
-    meaningless = {*PARTS, "maintenance"}
-    empty = [bare(name) for name, child in system.items() if bare(name) in meaningless and child in ({}, [])]
+    empty = [bare(name) for name, child in system.items() if bare(name) in PARTS and child in ({}, [])]
+    empty += ["maintenance"] * _is_left(tree)
     return _without(tree, empty) if empty else tree
+
+
+def _is_left(tree: Json) -> bool:
+    """Whether there is an empty container of maintenance groups."""
+    system = _system_of(tree)
+    return isinstance(system, dict) and {} in (child for name, child in system.items() if bare(name) == "maintenance")
 
 
 def _without(tree: Json, parts: Collection[str]) -> Json:
