@@ -25,8 +25,9 @@ from railfab.gnmi.blocking import BlockingGnmiClient
 from railfab.gnmi.client import Refused, SetChanges
 from railfab.gnmi.target import DataType
 from railfab.platforms.shared.json_tree import leaf_text
-from railfab.platforms.srlinux.schema import MARK, fits, schema
+from railfab.platforms.srlinux.schema import MARK, schema
 from railfab.platforms.srlinux.tree import stripped
+from railfab.platforms.srlinux.value_types import fits
 from railfab.twin import Twin, connect
 
 LEAF = "pod1-seg1-leaf1"

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from railfab.platforms.contract import Refusal
-from railfab.platforms.srlinux.schema import fits, meaning, plain_refusals, refusals, schema
+from railfab.platforms.srlinux.schema import plain_refusals, refusals, schema
+from railfab.platforms.srlinux.value_types import fits, meaning
 from railfab.platforms.srlinux.xpath import compiled
 
 
