@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from railfab.dashboards.alerts.terms import NUMBER
+from railfab.dashboards.alerts.terms import DEVICE, NUMBER
 from railfab.dashboards.rules import Alert, AlertSeverity
 
 CONFIGURATION = (
@@ -10,7 +10,7 @@ CONFIGURATION = (
         alert="FabricConfigurationDrift",
         condition='fabric_configuration_findings{code!="hazard"} > 0',
         severity=AlertSeverity.WARNING,
-        summary=f"{{{{ $labels.device }}}}: {NUMBER} differences to the intent ({{{{ $labels.code }}}})",
+        summary=f"{DEVICE}: {NUMBER} differences to the intent ({{{{ $labels.code }}}})",
         description=(
             f"The running configuration differs from the intent: {NUMBER} findings of this code. `railfab verify` lists"
             " them and `railfab deploy --plan` shows the lines; deploy the intent, or change it."
@@ -20,7 +20,7 @@ CONFIGURATION = (
         alert="FabricConfigurationHazard",
         condition='fabric_configuration_findings{code="hazard"} > 0',
         severity=AlertSeverity.WARNING,
-        summary=f"{{{{ $labels.device }}}}: {NUMBER} hazards to RoCE in the running configuration",
+        summary=f"{DEVICE}: {NUMBER} hazards to RoCE in the running configuration",
         description=(
             f"The running configuration has {NUMBER} settings that the switch accepts and that break or slow RoCE."
             " `railfab verify` names them and their consequences; deploy the intent."
@@ -30,7 +30,7 @@ CONFIGURATION = (
         alert="FabricConfigurationUnchecked",
         condition="time() - fabric_configuration_checked_timestamp_seconds > 900",
         severity=AlertSeverity.WARNING,
-        summary="{{ $labels.device }}: configuration not compared with the intent for {{ $value | humanizeDuration }}",
+        summary=f"{DEVICE}: configuration not compared with the intent for {{{{ $value | humanizeDuration }}}}",
         description=(
             "The running configuration could not be read for {{ $value | humanizeDuration }}, so that drift is not"
             " noticed. Read the log of the collector for the reason."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from railfab.dashboards.alerts.terms import PERCENT, PORT, RAIL_BYTES, UPLINK_BYTES
+from railfab.dashboards.alerts.terms import DEVICE, PERCENT, PORT, RAIL_BYTES, UPLINK_BYTES
 from railfab.dashboards.promql import simulated_rate
 from railfab.dashboards.recording import HOST_PORTS
 from railfab.dashboards.rules import Alert, AlertSeverity, Silence
@@ -52,7 +52,7 @@ LOAD = (
         silence=Silence.NEIGHBOR,
         lasting="1m",
         severity=AlertSeverity.WARNING,
-        summary='{{ $labels.device }}: uplink load has a coefficient of variation of {{ printf "%.2f" $value }}',
+        summary=f'{DEVICE}: uplink load has a coefficient of variation of {{{{ printf "%.2f" $value }}}}',
         description=(
             "One uplink is more than half full while others have capacity (coefficient of variation"
             ' {{ printf "%.2f" $value }}): few large flows, or a hash over too few header fields. Check the number of'
@@ -70,7 +70,7 @@ LOAD = (
         silence=Silence.NEIGHBOR,
         lasting="1m",
         severity=AlertSeverity.WARNING,
-        summary="{{ $labels.device }}: " + f"{PERCENT} of its uplinks are nearly idle while others are loaded",
+        summary=f"{DEVICE}: {PERCENT} of its uplinks are nearly idle while others are loaded",
         description=(
             f"{PERCENT} of the uplinks carry next to nothing: two tiers hash flows in the same way, or multipath is off"
             " or limited. Check the maximum number of paths, then configure different hash seeds on neighbouring tiers."
@@ -88,7 +88,7 @@ LOAD = (
         silence=Silence.NEIGHBOR,
         lasting="1m",
         severity=AlertSeverity.WARNING,
-        summary="{{ $labels.device }}: its hosts send " + f"{PERCENT} of the capacity of its working uplinks",
+        summary=f"{DEVICE}: its hosts send {PERCENT} of the capacity of its working uplinks",
         description=(
             f"The hosts send {PERCENT} of what the working uplinks can carry. Usually uplinks are down, and the others"
             " are too few for the hosts. Check the links of this device before the job."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from railfab.dashboards.alerts.terms import PERCENT
+from railfab.dashboards.alerts.terms import DEVICE, PERCENT
 from railfab.dashboards.promql import pace
 from railfab.dashboards.rules import Alert, AlertSeverity, Silence
 
@@ -14,7 +14,7 @@ OBSERVATION = (
         alert="FabricTelemetryStale",
         condition="time() - (fabric_collector_last_update_timestamp_seconds > 0) > 60",
         severity=AlertSeverity.WARNING,
-        summary="{{ $labels.device }}: no update of {{ $labels.subscription }} for {{ $value | humanizeDuration }}",
+        summary=f"{DEVICE}: no update of {{{{ $labels.subscription }}}} for {{{{ $value | humanizeDuration }}}}",
         description=(
             "The telemetry of this device is stale for {{ $value | humanizeDuration }}. Check"
             " fabric_collector_errors_total for the reason, then whether the gNMI server of the device answers."
@@ -25,7 +25,7 @@ OBSERVATION = (
         condition="max_over_time(fabric_collector_session_up[30s]) == 0",
         lasting="30s",
         severity=AlertSeverity.CRITICAL,
-        summary="{{ $labels.device }} has no telemetry session",
+        summary=f"{DEVICE} has no telemetry session",
         description=(
             "The collector receives no data from this device, so its other alerts cannot fire. The reason is in"
             " fabric_collector_errors_total: unreachable, login refused, TLS, and so on."
@@ -49,7 +49,7 @@ OBSERVATION = (
         alert="FabricTwinUnmodelled",
         condition="max by (device) (fabric_twin_unmodelled_leaves) > 0",
         severity=AlertSeverity.WARNING,
-        summary="{{ $labels.device }}: {{ $value }} lines of its configuration have no effect on the twin",
+        summary=f"{DEVICE}: {{{{ $value }}}} lines of its configuration have no effect on the twin",
         description=(
             "The twin keeps {{ $value }} lines of this switch's configuration without simulating them, so that a"
             " mistake in them has no symptom here. `railfab twin status` lists them."

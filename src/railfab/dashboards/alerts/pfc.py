@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from railfab.dashboards.alerts.terms import NUMBER, PERCENT, PORT
+from railfab.dashboards.alerts.terms import DEVICE, NUMBER, PERCENT, PORT
 from railfab.dashboards.promql import simulated_rate
 from railfab.dashboards.rules import Alert, AlertSeverity, Silence
 
@@ -40,7 +40,7 @@ PFC = (
         ),
         lasting="1m",
         severity=AlertSeverity.WARNING,
-        summary=f"{{{{ $labels.device }}}} sends {NUMBER} pause frames/s and receives few",
+        summary=f"{DEVICE} sends {NUMBER} pause frames/s and receives few",
         description=(
             f"The congestion starts at this device, which sends {NUMBER} pause frames/s: many senders share one of its"
             " ports, or one of its peers is slow. Look for its deepest egress queue."
@@ -54,7 +54,7 @@ PFC = (
         ),
         lasting="1m",
         severity=AlertSeverity.WARNING,
-        summary="{{ $labels.device }} sends pause frames but marks no packets",
+        summary=f"{DEVICE} sends pause frames but marks no packets",
         description=(
             f"PFC acts before ECN or without it ({NUMBER} pause frames/s, no marks), so senders do not slow down."
             " Compare kmin and kmax with xoff, and the DSCP map with the class of RoCE; `railfab verify` checks both."

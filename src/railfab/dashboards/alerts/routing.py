@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from railfab.dashboards.alerts.terms import NUMBER, held
+from railfab.dashboards.alerts.terms import DEVICE, NUMBER, held
 from railfab.dashboards.rules import Alert, AlertSeverity, Silence
 
 PREFIXES = "device:fabric_bgp_prefixes_installed:max"
@@ -13,7 +13,7 @@ ROUTING = (
         condition=f"{held('fabric_daemon_up')} == 0",
         lasting="30s",
         severity=AlertSeverity.CRITICAL,
-        summary="{{ $labels.device }}: {{ $labels.daemon }} does not run or does not answer",
+        summary=f"{DEVICE}: {{{{ $labels.daemon }}}} does not run or does not answer",
         description=(
             "A routing daemon of this switch has ended or is stuck, and its sessions have no series any more. Read its"
             " log, then restart it; in a lab with `railfab lab restart`."
@@ -25,7 +25,7 @@ ROUTING = (
         silence=Silence.PEER,
         lasting="30s",
         severity=AlertSeverity.CRITICAL,
-        summary="{{ $labels.device }}: the BGP session with {{ $labels.peer }} is down",
+        summary=f"{DEVICE}: the BGP session with {{{{ $labels.peer }}}} is down",
         description=(
             "Paths over this neighbour are lost, and others carry its traffic. If the link is up, compare AS number,"
             " address family and BFD of both ends with `railfab verify`."
@@ -36,8 +36,7 @@ ROUTING = (
         condition="increase(fabric_bgp_established_transitions_total[15m]) > 3",
         silence=Silence.PEER,
         severity=AlertSeverity.WARNING,
-        summary="{{ $labels.device }}: the BGP session with {{ $labels.peer }} came up "
-        + f"{NUMBER} times in 15 minutes",
+        summary=f"{DEVICE}: the BGP session with {{{{ $labels.peer }}}} came up {NUMBER} times in 15 minutes",
         description=(
             f"The session is unstable: it came up {NUMBER} times in 15 minutes. First check for link flaps and BFD"
             " failures on the same port, then for a busy control plane or a policy that resets the session."
@@ -49,7 +48,7 @@ ROUTING = (
         silence=Silence.PEER,
         lasting="30s",
         severity=AlertSeverity.WARNING,
-        summary="{{ $labels.device }}: BFD with {{ $labels.peer }} is down while BGP is up",
+        summary=f"{DEVICE}: BFD with {{{{ $labels.peer }}}} is down while BGP is up",
         description=(
             "BGP notices a failure of this link only after its hold time instead of some hundred milliseconds, and"
             " traffic is lost until then. Compare BFD of both ends with `railfab verify`."
@@ -61,7 +60,7 @@ ROUTING = (
         silence=Silence.FABRIC,
         lasting="30s",
         severity=AlertSeverity.WARNING,
-        summary=f"{{{{ $labels.device }}}} lost {NUMBER} prefixes that it had, with its BGP sessions up",
+        summary=f"{DEVICE} lost {NUMBER} prefixes that it had, with its BGP sessions up",
         description=(
             f"{NUMBER} prefixes that this switch had within the last hour are gone though sessions are up, and their"
             " hosts cannot be reached. Look for the switch that announces them: a host port that is down or has another"

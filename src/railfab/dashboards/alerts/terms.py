@@ -9,7 +9,8 @@ HELD = "2m"
 
 UPLINK_BYTES = "device_interface:fabric_uplink_transmit_bytes:rate1m"
 RAIL_BYTES = "rail:fabric_transmit_bytes:rate1m"
-PORT = "{{ $labels.device }} {{ $labels.interface }}"
+DEVICE = "{{ $labels.device }}"
+PORT = DEVICE + " {{ $labels.interface }}"
 PERCENT = "{{ $value | humanizePercentage }}"
 NUMBER = "{{ $value | humanize }}"
 LOSSLESS_CLASS = ROCE
