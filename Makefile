@@ -34,9 +34,10 @@ laws: $(VENV)/dev.stamp ## the laws of every platform on many more models than `
 kills: $(READY) lab-deps-here ## deploys killed at each of many moments, of which `make test` tries a few; needs what labs need
 	@RAILFAB_MOMENTS=all $(BIN)/python -m pytest -n auto tests/integration/test_killed_deploy.py tests/integration/frr/test_frr_killed.py $(ARGS)
 
-soak: $(READY) ## a running twin under random Sets, faults and jobs (300 s), then 50 gNMI subscribers (1800 s); FOR=600 s, SEED=1
+soak: $(READY) lab-deps-here ## a running twin under random Sets, faults and jobs (300 s), then 50 gNMI subscribers (1800 s), then 30 healthy minutes
 	@RAILFAB_SOAK_S=$(or $(FOR),300) RAILFAB_SUBSCRIBED_S=$(or $(FOR),1800) RAILFAB_SOAK_SEED=$(or $(SEED),1) \
 		$(BIN)/python -m pytest --timeout=0 tests/twin/test_twin_soak.py tests/twin/test_many_subscribers.py $(ARGS)
+	@$(BIN)/python -m tests.faults.healthy
 
 faults: $(READY) lab-deps-here ## every mistake of tests/faults on a twin, judged by Prometheus; writes docs/faults.md
 	@$(BIN)/python -m tests.faults $(ARGS)

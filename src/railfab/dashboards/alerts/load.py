@@ -47,14 +47,14 @@ LOAD = (
     Alert(
         alert="FabricEcmpImbalance",
         condition=(
-            f"device:fabric_uplink_transmit:cov_rate1m > 0.3\nand on (device) max by (device) ({UPLINK_SHARE}) > 0.5"
+            f"device:fabric_uplink_transmit:cov_rate1m > 0.3\nand on (device) max by (device) ({UPLINK_SHARE}) > 0.8"
         ),
         silence=Silence.NEIGHBOR,
         lasting="1m",
         severity=AlertSeverity.WARNING,
         summary=f'{DEVICE}: uplink load has a coefficient of variation of {{{{ printf "%.2f" $value }}}}',
         description=(
-            "One uplink is more than half full while others have capacity (coefficient of variation"
+            "One uplink is more than four fifths full while others have capacity (coefficient of variation"
             ' {{ printf "%.2f" $value }}): few large flows, or a hash over too few header fields. Check the number of'
             " queue pairs per connection, the hash fields, and whether an uplink is down or drained."
         ),
