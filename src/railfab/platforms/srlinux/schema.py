@@ -167,13 +167,14 @@ def _container(place: str, at: str, tree: Json, node: Node) -> Iterator[Refusal]
     """What is refused in a container. place: in words of the CLI. at: its path without keys."""
     for name, child in tree.items():
         known = name in node and name != MARK
-        said = unknown_leaf(at, name, options(node)) if _is_leaf(child) else ""
         if known and node[name] is not None:
             yield from _member(f"{place} {name}", f"{at}/{name}", child, node)
-        elif known:
-            yield Refusal(where=f"{place} {name}", problem="is state, which cannot be configured", said=said)
+            continue
+        where = f"{place} {name}"
+        said = unknown_leaf(at, name, options(node)) if _is_leaf(child) else ""
+        if known:
+            yield Refusal(where=where, problem="is state, which cannot be configured", said=said)
         else:
-            where = f"{place} {name}"
             foreign = not where.startswith(MANAGED)
             problem = f"is unknown to SR Linux {RELEASE}"
             yield Refusal(where=where, problem=problem, is_unknown=True, is_foreign=foreign, said=said)
