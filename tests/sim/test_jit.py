@@ -42,7 +42,7 @@ sys.argv[1:] = ["sim", "replay", {str(SCENARIOS / "incast2_pfconly")!r}]
 from railfab.cli import main
 main()
 """
-SAY = "from railfab.sim.jit import slowness; print(slowness())"
+SAY = "from railfab.sim.readiness import slowness; print(slowness())"
 WITHOUT_NUMBA = "import sys; sys.modules['numba'] = None\n"
 """An entry that is None makes the import fail as that of a package which is not installed."""
 
@@ -94,7 +94,7 @@ def test_an_interpreted_kernel_says_how_much_slower_it_is(
     if not prologue:
         pytest.importorskip("numba")
     said = output(prologue + SAY, **environment)
-    assert said == f"The simulator runs about 170 times slower than compiled: {reason}"
+    assert said == f"The simulator runs about 200 times slower than compiled: {reason}"
 
 
 def test_a_kernel_that_is_not_compiled_yet_says_so(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_a_replay_says_on_stderr_that_it_is_interpreted() -> None:
     assert (done.returncode, done.stderr.splitlines()) == (
         0,
         [
-            "railfab: The simulator runs about 170 times slower than compiled: RAILFAB_INTERPRETED is set. Unset it.",
+            "railfab: The simulator runs about 200 times slower than compiled: RAILFAB_INTERPRETED is set. Unset it.",
         ],
     )
 

@@ -10,16 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from railfab.sim.compile_cache import cache_base, cache_directory, digest_of, is_filled
+from railfab.sim.compile_cache import cache_base, cache_directory, digest_of
 from railfab.sim.interpreted import on_python_objects
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
-
-INTERPRETED_FACTOR = 170
-"""How many times slower the interpreted kernel is; measured in benchmarks/simulator.md."""
-
-COMPILE_S = 30
-"""Seconds that compiling the kernel takes; measured in benchmarks/simulator.md."""
 
 _OPTIONS = {"nogil": True, "error_model": "numpy", "_nrt": False}
 _INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
@@ -88,7 +82,7 @@ def called(function: _Function) -> _Function:
 
 
 def _intrinsic(function: _Function, otherwise: _Function) -> _Function:
-    """A function of which numba is told the type and the code; the other one where nothing is compiled."""
+    """A function whose type and code numba is given; the other one where nothing is compiled."""
     if WHY_INTERPRETED:
         return otherwise
     from numba.extending import intrinsic
@@ -115,25 +109,3 @@ prefetch = _intrinsic(_prefetch, lambda _array, _index: None)
 
 from_start = _intrinsic(_from_start, lambda arrays: arrays)
 """from_start(arrays): these arrays, without negative indices, which would cost three instructions at each access."""
-
-
-def is_ready() -> bool:
-    """Whether the kernel starts at once: compiled code is there from earlier, or nothing is compiled."""
-    if WHY_INTERPRETED:
-        return True
-    return DIRECTORY is not None and is_filled(DIRECTORY)
-
-
-def slowness() -> str | None:
-    """Why the simulator starts or runs slower than it can, as a sentence; None where it does not."""
-    if WHY_INTERPRETED:
-        return f"The simulator runs about {INTERPRETED_FACTOR} times slower than compiled: {WHY_INTERPRETED}."
-    if is_ready():
-        return None
-    if DIRECTORY:
-        return f"The simulator is compiled once, which takes about {COMPILE_S} s."
-    where = cache_base() or "a home directory"
-    return (
-        f"The simulator is compiled at every start, which takes about {COMPILE_S} s: {where} cannot be written. "
-        "Set XDG_CACHE_HOME to a directory that can."
-    )

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 
 from railfab.sim.engine import Engine
-from railfab.sim.jit import slowness
 from railfab.sim.network import Routing, plain_network
+from railfab.sim.readiness import slowness
 
 
 def compile_kernel() -> None:
