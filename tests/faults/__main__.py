@@ -8,20 +8,27 @@ from __future__ import annotations
 import logging
 import os
 import pickle
+import platform
+import re
 import subprocess
 import sys
 import tempfile
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from tests.faults.judge import Judge, verdicts, wanted_metrics
-from tests.faults.matrix import PAGE, faulty, matrix, page
-from tests.faults.mistakes import jobs, mistakes
-from tests.faults.trial import Rack, Trial
+from tests.faults.matrix import PAGE, Origin, faulty, matrix, page
+from tests.faults.mistakes import jobs, mistakes, nothing
+from tests.faults.trial import Rack, Refused, Trial
 
 TRIALS = "RAILFAB_FAULT_TRIALS"
 """Folder that keeps trials, so that an interrupted run continues."""
 WORKERS = 2
+ATTEMPTS = 2
+"""A mistake whose trial fails as often is left out."""
 HEALTHY_S = 600.0
 """Simulated time of each healthy job; three of them are half an hour."""
 HEALTHY = ("ring", "incast", "stream")
@@ -30,14 +37,18 @@ HEALTHY = ("ring", "incast", "stream")
 def _try(folder: Path, names: list[str]) -> None:
     """Make these mistakes on a twin of our own; a twin that does not become healthy again is replaced."""
     waiting = [name for name in names if not (folder / name).exists()]
+    failures: Counter[str] = Counter()
     while waiting:
         with tempfile.TemporaryDirectory() as state, Rack(Path(state), wanted_metrics(_symptoms())) as rack:
             try:
                 while waiting:
                     (folder / waiting[0]).write_bytes(pickle.dumps(_trial(rack, waiting[0])))
                     print(waiting.pop(0), flush=True)
-            except (TimeoutError, ConnectionError, RuntimeError) as error:
+            except (TimeoutError, ConnectionError, RuntimeError, Refused) as error:
                 print(f"{waiting[0]}: {error}", flush=True)
+                failures[waiting[0]] += 1
+                if failures[waiting[0]] == ATTEMPTS:
+                    waiting.pop(0)
 
 
 def _trial(rack: Rack, name: str) -> Trial:
@@ -46,14 +57,32 @@ def _trial(rack: Rack, name: str) -> Trial:
 
 
 def _kept(path: Path) -> Trial:
-    """A trial of a file, judged by what the list says of its mistake now."""
-    trial: Trial = pickle.loads(path.read_bytes())
+    """A trial of a file, judged by what the list says of its mistake now; one that says so where there is none."""
     now = {mistake.id: mistake for mistake in mistakes()}
-    return replace(trial, mistake=now[path.name]) if path.name in now else trial
+    mistake = now.get(path.name) or nothing(path.name.removeprefix("healthy-"))
+    if not path.exists():
+        return Trial(mistake, refused="the trial failed")
+    trial: Trial = pickle.loads(path.read_bytes())
+    return replace(trial, mistake=mistake)
 
 
 def _symptoms() -> list[str]:
     return [mistake.symptom for mistake in mistakes() if mistake.symptom]
+
+
+def _origin(made_s: Sequence[float]) -> Origin:
+    """Where and when trials were made that ended at these times; Unix time."""
+    first, last = (datetime.fromtimestamp(at_s, UTC).date() for at_s in (min(made_s), max(made_s)))
+    commit = _said("git", "rev-parse", "--short", "HEAD")
+    processor = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
+    machine = f"{os.cpu_count()} cores ({processor[1] if processor else platform.machine()})"
+    prometheus = re.search(r"version (\S+)", _said("prometheus", "--version"))
+    versions = f"Python {platform.python_version()}, Prometheus {prometheus[1] if prometheus else 'unknown'}"
+    return Origin(first, last, commit, f"{machine}, {versions}")
+
+
+def _said(*command: str) -> str:
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def main(arguments: list[str]) -> int:
@@ -74,9 +103,10 @@ def main(arguments: list[str]) -> int:
         (data := Path(temporary) / "prometheus").mkdir()
         with Judge(data, [trial.scrapes for trial in trials]) as judge:
             found = verdicts(judge, trials)
+        made_s = [(folder / name).stat().st_mtime for name in names if (folder / name).exists()]
     print(matrix(trials, found))
     if not arguments:
-        PAGE.write_text(page(trials, found))
+        PAGE.write_text(page(trials, found, _origin(made_s)))
     return int(bool(faulty(trials, found)))
 
 

@@ -1,7 +1,7 @@
 """What a real Prometheus makes of trials: their scrapes as blocks, the recording rules over them, and every alert.
 
-Each trial has a slot of its own in the past, at the simulated times at which it was scraped; nothing is scaled. Alerts
-are evaluated at the interval of prometheus.yml; one fires once its expression has held for its `for`.
+Each trial has a slot of its own in the past, at the simulated times at which it was scraped; nothing is scaled. Rules
+are evaluated at the interval of prometheus.yml; an alert fires once its expression has held for its `for`.
 """
 
 from __future__ import annotations
@@ -20,22 +20,23 @@ from pathlib import Path
 from typing import Any
 
 from tests.dashboards.promql_labels import metrics_of
-from tests.faults.trial import Scrape, Trial
+from tests.faults.trial import Scrape, Series, Trial
 
-from railfab.dashboards import ALERTS, RECORDING, Alert, prometheus_files, write
-from railfab.dashboards import Scrape as Target
+from railfab.dashboards import ALERTS, RECORDING, Alert, RecordingRule
 from railfab.metrics import CATALOGUE
 
 STEP_S = 15
 """Evaluation interval [s]."""
-SLOT_S = 4500
-"""From one trial to the next: longer than every window of a rule [s]."""
+SLOT_S = 7200
+"""From one trial to the next: longer than every window of a rule, and the time of one block of Prometheus [s]."""
 LOOKBACK = "25s"
 """A series that is not in a scrape is gone: the next one is at most this much later."""
 SYMPTOM = "symptom"
 """Stands in a verdict for the symptom that was seen."""
-LONGEST_PASSES = 3
-"""Recording rules may use others, over several levels."""
+NAME = re.compile(r"[a-z_:][\w:]*")
+"""A name in an expression."""
+Sample = tuple[float, Series, float]
+"""Time in a trial [s], series, and its value."""
 
 
 def wanted_metrics(extra: Iterable[str] = ()) -> frozenset[str]:
@@ -49,13 +50,17 @@ class Judge:
 
     def __init__(self, folder: Path, trials: Sequence[Sequence[Scrape]]) -> None:
         self._folder = folder
-        end_s = int(time.time()) // STEP_S * STEP_S - 7200
+        end_s = int(time.time()) // SLOT_S * SLOT_S
         self._begins_s = [end_s - SLOT_S * (len(trials) - place) for place in range(len(trials))]
-        write(prometheus_files(Target(interval_s=STEP_S)), folder)
-        self._write_blocks(trials)
-        for _ in range(LONGEST_PASSES):
+        self._lasts_s = [max((at_s for at_s, _ in scrapes), default=0.0) for scrapes in trials]
+        for place, scrapes in enumerate(trials):
+            self._write_blocks(place, samples(scrapes))
+        for rules in levels(RECORDING):
             with self._running():
-                self._record(end_s)
+                recorded = [list(self._recorded(place, rules)) for place in range(len(trials))]
+            for place, found in enumerate(recorded):
+                if found:
+                    self._write_blocks(place, found)
         self._context = self._running()
 
     def __enter__(self) -> Judge:
@@ -65,9 +70,9 @@ class Judge:
     def __exit__(self, *_: object) -> None:
         self._context.__exit__(None, None, None)
 
-    def holds(self, place: int, expr: str, since_s: float, until_s: float) -> list[float]:
-        """The times in a trial at which an expression has a result."""
-        return sorted({at_s for times in self._evaluated(place, expr, until_s) for at_s in times if at_s >= since_s})
+    def holds(self, place: int, expr: str, until_s: float) -> float | None:
+        """When an expression first has a result in a trial; None when it never has."""
+        return min((at_s for times in self._evaluated(place, expr, until_s) for at_s in times), default=None)
 
     def fires(self, place: int, alert: Alert, until_s: float) -> float | None:
         """When an alert first fires in a trial, in simulated time since its beginning; None when it does not."""
@@ -76,23 +81,29 @@ class Judge:
         return min(found, default=None)
 
     def _evaluated(self, place: int, expr: str, until_s: float) -> Iterator[list[float]]:
+        for series in self._range(place, expr, until_s):
+            yield [at_s - self._begins_s[place] for at_s, _ in series["values"]]
+
+    def _recorded(self, place: int, rules: Sequence[RecordingRule]) -> Iterator[Sample]:
+        """What recording rules make of a trial."""
+        for rule in rules:
+            for found in self._range(place, rule.expr, self._lasts_s[place]):
+                labels = {name: text for name, text in found["metric"].items() if name != "__name__"}
+                series = rule.record, tuple(sorted(labels.items()))
+                yield from ((at_s - self._begins_s[place], series, float(value)) for at_s, value in found["values"])
+
+    def _range(self, place: int, expr: str, until_s: float) -> Any:
         begin_s = self._begins_s[place]
         end_s = begin_s + int(until_s) // STEP_S * STEP_S
-        for series in self._ask("query_range", query=expr, start=begin_s, end=end_s, step=STEP_S)["result"]:
-            yield [at_s - begin_s for at_s, _ in series["values"]]
+        return self._ask("query_range", query=expr, start=begin_s, end=end_s, step=STEP_S)["result"]
 
-    def _write_blocks(self, trials: Sequence[Sequence[Scrape]]) -> None:
-        text = self._folder / "scrapes.txt"
+    def _write_blocks(self, place: int, found: Iterable[Sample]) -> None:
+        """Add samples of a trial. One call for each: promtool reads all of its input again for every two hours."""
+        text = self._folder / "samples.txt"
         with text.open("w") as file:
-            file.writelines(openmetrics(trials, self._begins_s))
+            file.writelines(openmetrics(found, self._begins_s[place]))
         self._promtool("tsdb", "create-blocks-from", "openmetrics", str(text), str(self._folder / "data"))
         text.unlink()
-
-    def _record(self, end_s: int) -> None:
-        rules = str(self._folder / "rules" / "recording.yml")
-        times = ("--start", str(self._begins_s[0]), "--end", str(end_s), "--eval-interval", f"{STEP_S}s")
-        place = ("--url", f"http://{self._address}", "--output-dir", str(self._folder / "data"))
-        self._promtool("tsdb", "create-blocks-from", "rules", *times, *place, rules)
 
     def _promtool(self, *arguments: str) -> None:
         done = subprocess.run(["promtool", *arguments], capture_output=True, text=True, check=False)
@@ -152,23 +163,32 @@ def seconds(duration: str) -> float:
     return float(sum(int(number) * units[unit] for number, unit in re.findall(r"(\d+)([smh])", duration)))
 
 
-def openmetrics(trials: Sequence[Sequence[Scrape]], begins_s: Sequence[float]) -> Iterator[str]:
-    """Scrapes in the text format, by metric, each at its time."""
-    names = sorted({name for scrapes in trials for _, values in scrapes for name, _ in values})
-    for name in names:
+def levels(rules: Sequence[RecordingRule]) -> Iterator[list[RecordingRule]]:
+    """The recording rules, those first that use no other, then those that use only these, and so on."""
+    left = list(rules)
+    while left:
+        missing = {rule.record for rule in left}
+        ready = [rule for rule in left if not missing.intersection(NAME.findall(rule.expr))]
+        yield ready
+        left = [rule for rule in left if rule not in ready]
+
+
+def samples(scrapes: Sequence[Scrape]) -> Iterator[Sample]:
+    """Every value of the scrapes."""
+    return ((at_s, series, value) for at_s, values in scrapes for series, value in values.items())
+
+
+def openmetrics(found: Iterable[Sample], begin_s: float) -> Iterator[str]:
+    """Samples in the text format, by metric, from this time on."""
+    lines: dict[str, list[str]] = {}
+    for at_s, (name, labels), value in found:
+        text = ",".join(f'{key}="{_escaped(word)}"' for key, word in labels)
+        moved = begin_s if name.endswith("_timestamp_seconds") else 0.0
+        lines.setdefault(name, []).append(f"{name}{{{text}}} {value + moved!r} {begin_s + at_s:.3f}\n")
+    for name, own in sorted(lines.items()):
         yield f"# TYPE {name} unknown\n"
-        for begin_s, scrapes in zip(begins_s, trials, strict=True):
-            yield from _lines(name, begin_s, scrapes)
+        yield from own
     yield "# EOF\n"
-
-
-def _lines(name: str, begin_s: float, scrapes: Sequence[Scrape]) -> Iterator[str]:
-    moved = begin_s if name.endswith("_timestamp_seconds") else 0.0
-    for at_s, values in scrapes:
-        for (metric, labels), value in values.items():
-            if metric == name:
-                text = ",".join(f'{key}="{_escaped(word)}"' for key, word in labels)
-                yield f"{name}{{{text}}} {value + moved!r} {begin_s + at_s:.3f}\n"
 
 
 def _escaped(text: str) -> str:
@@ -180,7 +200,7 @@ def verdicts(judge: Judge, trials: Sequence[Trial]) -> Mapping[str, Mapping[str,
     found: dict[str, dict[str, float]] = {}
     for place, trial in enumerate(trials):
         fired = {alert.alert: judge.fires(place, alert, trial.ended_s) for alert in ALERTS}
-        if (symptom := trial.mistake.symptom) and judge.holds(place, symptom, trial.made_s, trial.ended_s):
-            fired[SYMPTOM] = trial.made_s
+        if trial.mistake.symptom:
+            fired[SYMPTOM] = judge.holds(place, trial.mistake.symptom, trial.ended_s)
         found[trial.mistake.id] = {name: at_s - trial.made_s for name, at_s in fired.items() if at_s is not None}
     return found

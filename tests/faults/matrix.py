@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 
 from tests.faults.judge import SYMPTOM
@@ -11,7 +13,7 @@ from tests.faults.trial import Trial
 
 PAGE = Path(__file__).parents[2] / "docs" / "faults.md"
 Verdicts = Mapping[str, Mapping[str, float]]
-CONFIGURED = ("FabricConfigurationDrift", "FabricConfigurationHazard", "FabricTwinUnmodelled")
+CONFIGURED = ("FabricConfigurationDrift", "FabricConfigurationHazard")
 """Alerts that every changed configuration may raise."""
 NEEDED_SHARE = 0.95
 
@@ -71,26 +73,37 @@ def _short(alert: str) -> str:
     return alert.removeprefix("Fabric")
 
 
-def page(trials: Sequence[Trial], found: Verdicts) -> str:
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a result is from. first, last: of the days on which the trials were made. commit: of the clone.
+
+    machine: its processors and the versions that matter.
+    """
+
+    first: date
+    last: date
+    commit: str
+    machine: str
+
+    def __str__(self) -> str:
+        days = f"on {self.first}" if self.first == self.last else f"from {self.first} to {self.last}"
+        return f"The trials were made {days}, at commit {self.commit}, on {self.machine}."
+
+
+def page(trials: Sequence[Trial], found: Verdicts, origin: Origin) -> str:
     """docs/faults.md."""
-    return "\n".join(_page(trials, found)) + "\n"
+    return "\n".join(_page(trials, found, origin)) + "\n"
 
 
-def _page(trials: Sequence[Trial], found: Verdicts) -> Iterator[str]:
-    yield from HEAD.splitlines()
-    yield f"{_sum(trials, found)}."
-    yield ""
-    yield "| mistake or fault | source | alert | after | also fired |"
-    yield "|---|---|---|---|---|"
+def _page(trials: Sequence[Trial], found: Verdicts, origin: Origin) -> Iterator[str]:
     mistakes = [trial for trial in trials if trial.mistake.alert]
+    yield from (*HEAD.splitlines(), str(origin), "", f"{_sum(trials, found)}.", "")
+    yield "| mistake or fault | source | symptom seen | alert | after | other alerts |"
+    yield "|---|---|---|---|---|---|"
     for trial in mistakes:
         yield _row(trial.mistake, found[trial.mistake.id])
     yield from ("", "## Not as wanted", "")
-    wrong = [(trial, text) for trial in mistakes if (text := problem(trial, found[trial.mistake.id]))]
-    for trial, text in wrong:
-        yield f"- {trial.mistake.title}: {text}. {trial.mistake.unmet}".rstrip()
-    if not wrong:
-        yield "Nothing."
+    yield from _wrong(mistakes, found)
     yield from ("", "## Healthy", "")
     for trial in trials:
         if not trial.mistake.alert:
@@ -98,25 +111,40 @@ def _page(trials: Sequence[Trial], found: Verdicts) -> Iterator[str]:
             yield f"- {trial.ended_s / 60:.0f} simulated minutes of {trial.mistake.title}: {fired}"
 
 
+def _wrong(mistakes: Sequence[Trial], found: Verdicts) -> Iterator[str]:
+    wrong = [(trial.mistake, text) for trial in mistakes if (text := problem(trial, found[trial.mistake.id]))]
+    for mistake, text in wrong:
+        yield f"- {mistake.title}: {text}. {mistake.unmet}".rstrip()
+    if not wrong:
+        yield "Nothing."
+
+
 def _row(mistake: Mistake, fired: Mapping[str, float]) -> str:
-    after_s = fired.get(mistake.alert)
     others = sorted(set(fired) - {mistake.alert, SYMPTOM})
     links = ", ".join(f"[{_short(name)}](alerts/{name}.md)" for name in others)
-    after = "" if after_s is None else f"{after_s:.0f} s"
     alert = f"[{_short(mistake.alert)}](alerts/{mistake.alert}.md)"
-    return f"| {mistake.title} | {mistake.source} | {alert} | {after} | {links} |"
+    after = "not" if mistake.alert not in fired else f"{fired[mistake.alert]:.0f} s"
+    return f"| {mistake.title} | {mistake.source} | {_symptom(mistake, fired)} | {alert} | {after} | {links} |"
+
+
+def _symptom(mistake: Mistake, fired: Mapping[str, float]) -> str:
+    if not mistake.symptom:
+        return mistake.silence
+    seen = f"{fired[SYMPTOM]:.0f} s" if SYMPTOM in fired else "not seen"
+    return f"`{mistake.symptom}`: {seen}"
 
 
 HEAD = """# Mistakes, faults and their alerts
 
 This page shows which alert says what is wrong with a fabric, for each mistake and fault of `tests/faults/mistakes.yml`.
-It is written by `make faults`; do not edit it.
+`make faults` writes it; do not edit it.
 
 Each mistake is made over gNMI, or as a fault of a link, an optic or a host, on a twin of 16 GPUs
 ([tests/faults/rack.yml](../tests/faults/rack.yml)) that runs a job and has been healthy for 75 s. The collector's
 metrics are scraped every 5 s of simulated time and given to a real Prometheus as blocks with their simulated times;
-rules and their `for` are those of [dashboards/rules](../dashboards/rules), unscaled. *After* is the simulated
-time until the alert fires, at most 120 s. *Also fired* are consequences, and the comparison of the configuration with
-the intent. A number as source is a row of a list of mistakes that were pushed to a twin before, I and a number an
-incident of the published record.
+rules and their `for` are those of [dashboards/rules](../dashboards/rules), unscaled. Times are simulated seconds from
+the mistake until the symptom, an expression over the metrics, first holds, and until the alert fires, at most 120 s.
+Other alerts are consequences, and the comparison of the configuration with the intent. A number as source is a row of
+a list of mistakes that were pushed to a twin before, I and a number an incident of the published record.
+
 """

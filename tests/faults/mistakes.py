@@ -28,8 +28,10 @@ class Mistake:
     NIC. optics: (switch, port, dB) of receivers that miss light. dark: (switch, port) of receivers without light.
     losing: (switch, port) that receive nothing and stay up. silent: switches whose gNMI server stops. hung: whose
     control plane hangs. unpowered: those without power.
+    exchanged: two (switch, port) whose cables are exchanged.
     job: what the hosts run, from jobs.yml. symptom: PromQL expression that holds some time after it. alert: what fires
     within 2 minutes. also: consequences that may fire too. unmet: why the alert does not fire, where it does not.
+    silence: why no counter shows the mistake, where it has no symptom.
     """
 
     id: str
@@ -50,6 +52,8 @@ class Mistake:
     alert: str
     also: tuple[str, ...] = ()
     unmet: str = ""
+    silence: str = ""
+    exchanged: tuple[tuple[str, str], ...] = ()
 
 
 @cache
@@ -65,11 +69,16 @@ def jobs() -> Mapping[str, Job]:
     return {job.job: job for job in map(Job.model_validate, documents)}
 
 
+def nothing(job: str) -> Mistake:
+    """No mistake, under a job."""
+    return Mistake(id=f"healthy-{job}", title=f"nothing, under the job {job}", edits={}, slow_hosts={}, alert="")
+
+
 def _mistake(document: dict[str, Any]) -> Mistake:
     fields = {"slow_hosts": {}, **document}
     fields["edits"] = {SWITCHES[letter]: edits for letter, edits in document.get("edits", {}).items()}
     for name in ("silent", "hung", "unpowered"):
         fields[name] = tuple(SWITCHES[letter] for letter in document.get(name, ()))
-    for name in ("links", "optics", "dark", "losing"):
+    for name in ("links", "optics", "dark", "losing", "exchanged"):
         fields[name] = tuple((SWITCHES[letter], *rest) for letter, *rest in document.get(name, ()))
     return Mistake(**{**fields, "also": tuple(document.get("also", ()))})

@@ -1,18 +1,51 @@
-"""The list of mistakes is complete and well-formed.
+"""Ten mistakes of the list raise the right alert and no other; the list is complete and well-formed.
 
-`make faults` tries all of them.
+`make faults` tries all of them, under their jobs; docs/faults.md is its result. The ten need no job, and share a twin
+and a Prometheus.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from tests.dashboards.promql_labels import labels_of
-from tests.faults.judge import held
+from tests.faults.judge import Judge, held, verdicts, wanted_metrics
+from tests.faults.matrix import problem
 from tests.faults.mistakes import Mistake, jobs, mistakes
+from tests.faults.trial import Rack
 
 from railfab.dashboards import ALERTS
 
 NAMES = {alert.alert for alert in ALERTS}
+TEN = (
+    "uplink-disabled",
+    "cable-cut",
+    "flap",
+    "host-name",
+    "peer-as",
+    "bfd-one-end",
+    "loopback-removed",
+    "ecn-low",
+    "second-address",
+    "unmodelled",
+)
+BEFORE_S, AFTER_S = 20.0, 90.0
+"""Simulated time; the slowest of their alerts fires 75 s after the mistake."""
+
+
+@pytest.mark.prometheus
+@pytest.mark.timeout(600)
+def test_ten_mistakes_raise_the_right_alert_and_no_other(tmp_path: Path) -> None:
+    chosen = [mistake for mistake in mistakes() if mistake.id in TEN]
+    assert len({mistake.alert for mistake in chosen}) == len(TEN)
+    (tmp_path / "state").mkdir()
+    (tmp_path / "prometheus").mkdir()
+    with Rack(tmp_path / "state", wanted_metrics(mistake.symptom for mistake in chosen if mistake.symptom)) as rack:
+        trials = [rack.tried(mistake, BEFORE_S, AFTER_S, idle=True) for mistake in chosen]
+    with Judge(tmp_path / "prometheus", [trial.scrapes for trial in trials]) as judge:
+        found = verdicts(judge, trials)
+    assert {trial.mistake.id: text for trial in trials if (text := problem(trial, found[trial.mistake.id]))} == {}
 
 
 def test_there_are_eighty_and_each_has_a_name_of_its_own() -> None:
@@ -28,7 +61,7 @@ def test_a_mistake_names_a_job_and_alerts_that_exist(mistake: Mistake) -> None:
     assert {mistake.alert, *mistake.also} <= NAMES
     assert mistake.alert not in mistake.also
     made = (mistake.edits, mistake.links, mistake.slow_hosts, mistake.optics, mistake.dark, mistake.losing)
-    assert any((*made, mistake.silent, mistake.hung, mistake.unpowered))
+    assert any((*made, mistake.silent, mistake.hung, mistake.unpowered, mistake.exchanged))
     if mistake.symptom:
         labels_of(mistake.symptom)
 

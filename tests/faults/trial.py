@@ -15,7 +15,7 @@ from typing import Any
 from prometheus_client import CollectorRegistry
 from prometheus_client.metrics_core import Metric
 from prometheus_client.parser import text_string_to_metric_families
-from tests.faults.mistakes import FOLDER, Mistake, jobs
+from tests.faults.mistakes import FOLDER, Mistake, jobs, nothing
 from tests.twin.twins import switch
 
 from railfab.app.configuration_check import ConfigurationCheck
@@ -26,7 +26,7 @@ from railfab.twin import Direction, Operation, Twin
 
 SPEED = 20.0
 """Simulated seconds that are due in a second."""
-INTERVAL_S = 1.0
+INTERVAL_S = 0.5
 """Sample interval of the collector, on the wall."""
 SCRAPE_S = 5.0
 """Simulated time between two scrapes."""
@@ -95,23 +95,22 @@ class Rack:
         """The fabric without a mistake."""
         self._heal()
         self.twin.switch_job(job)
-        healthy = Mistake(
-            id=f"healthy-{job.job}", title=f"nothing, under the job {job.job}", edits={}, slow_hosts={}, alert=""
-        )
-        return Trial(healthy, ended_s=seconds, scrapes=self._watch(self._now_s(), seconds))
+        return Trial(nothing(job.job), ended_s=seconds, scrapes=self._watch(self._now_s(), seconds))
 
-    def tried(self, mistake: Mistake) -> Trial:
-        """Make a mistake after a healthy time, and watch; then undo it."""
+    def tried(
+        self, mistake: Mistake, before_s: float = BEFORE_S, after_s: float = AFTER_S, *, idle: bool = False
+    ) -> Trial:
+        """Make a mistake after a healthy time, and watch; then undo it. idle: without its job."""
         trial = Trial(mistake)
         self._heal()
-        self.twin.switch_job(jobs()[mistake.job])
+        self.twin.switch_job(None if idle else jobs()[mistake.job])
         began_s = self._now_s()
-        trial.scrapes += self._watch(began_s, BEFORE_S)
+        trial.scrapes += self._watch(began_s, before_s)
         try:
             trial.made_s = self._now_s() - began_s
-            trial.ended_s = trial.made_s + AFTER_S
+            trial.ended_s = trial.made_s + after_s
             self._make(mistake)
-            trial.scrapes += self._watch(began_s, trial.made_s + AFTER_S)
+            trial.scrapes += self._watch(began_s, trial.made_s + after_s)
         except Refused as refused:
             trial.refused = str(refused)
         finally:
@@ -129,6 +128,8 @@ class Rack:
                 self._pass(FLAP_S)
             if not mistake.flaps:
                 self.twin.set_link(node, interface, up=False)
+        if mistake.exchanged:
+            self.twin.exchange_cables(*mistake.exchanged)
         for node, interface, loss_db in mistake.optics:
             self.twin.set_optic_loss(node, interface, loss_db=loss_db)
         for host, rate_gbps in mistake.slow_hosts.items():
@@ -145,6 +146,8 @@ class Rack:
             self.twin.set_link(node, interface, up=True)
         for node, interface in mistake.links:
             self.twin.set_link(node, interface, up=True)
+        if mistake.exchanged:
+            self.twin.exchange_cables(*mistake.exchanged)
         for node, interface, _ in mistake.optics:
             self.twin.set_optic_loss(node, interface, loss_db=0.0)
         for host in mistake.slow_hosts:

@@ -375,6 +375,18 @@ def test_what_is_not_simulated_is_counted_and_listed(switch: BlockingGnmiClient,
     assert unmodelled_by_metric(twin) == counted
 
 
+def test_what_the_twin_knows_is_not_listed_though_a_port_does_not_use_it(
+    switch: BlockingGnmiClient, twin: Twin
+) -> None:
+    before = whole(switch)
+    port = "/qos/interfaces/interface[interface-id=ethernet-1/32]"
+    switch.set(SetChanges(update=((f"{port}/pfc/pfc-enable", False),)))
+    unit = "/interface[name=ethernet-1/31]/subinterface[index=0]"
+    switch.set(SetChanges(update=((f"{unit}/admin-state", "disable"), (f"{unit}/ip-mtu", 1500))))
+    assert [one.unmodelled for one in twin.status().switches if one.name == LEAF] == [()]
+    switch.set(SetChanges(replace=(("/", before),)))
+
+
 def test_what_is_modelled_and_not_computed_is_listed_too(switch: BlockingGnmiClient, twin: Twin) -> None:
     before = whole(switch)
     family = "/network-instance[name=default]/protocols/bgp/afi-safi[afi-safi-name=evpn]"

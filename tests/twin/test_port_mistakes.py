@@ -200,17 +200,19 @@ def reasons(ends: Ends, before: dict[str, int]) -> set[str]:
     return {reason for reason, value in dropped(ends).items() if value > before[reason]}
 
 
-def both_mtus(mtu_bytes: int) -> list[tuple[str, int]]:
-    return [(f"/interface[name={port}]/subinterface[index=0]/ip-mtu", mtu_bytes) for port in (UPLINK, OTHER_UPLINK)]
-
-
-def test_packets_that_are_too_long_for_a_port_are_counted_there(ends: Ends) -> None:
+@pytest.mark.parametrize(
+    ("leaf", "mtu_bytes", "refuses"), [("subinterface[index=0]/ip-mtu", 1500, False), ("mtu", 1514, True)]
+)
+def test_a_port_sends_no_packet_above_its_ip_mtu_and_receives_none_above_its_own(
+    ends: Ends, leaf: str, mtu_bytes: int, *, refuses: bool
+) -> None:
     before = dropped(ends)
-    with running(ends.twin), mistake(ends.leaf, update=both_mtus(1500)):
+    update = [(f"/interface[name={port}]/{leaf}", mtu_bytes) for port in (UPLINK, OTHER_UPLINK)]
+    with running(ends.twin), mistake(ends.leaf, update=update):
         until(lambda: ends.twin.status().stalled)
         grown = [growth(ends, port) for port in (UPLINK, OTHER_UPLINK)]
         assert sum(found["out-discarded-packets"] for found in grown) > 0
-        assert sum(found["in-error-packets"] for found in grown) > 0
+        assert (sum(found["in-error-packets"] for found in grown) > 0) is refuses
         assert reasons(ends, before) == {"packet-processing-aggregate"}
         assert session(ends.leaf, UPLINK)["session-state"] == "established"
 

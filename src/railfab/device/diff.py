@@ -137,6 +137,7 @@ WORDS = {
     "remote_as": "remote AS",
     "router_id": "router ID",
     "mtu_bytes": "MTU",
+    "received_mtu_bytes": "MTU of received packets",
     "rate_gbps": "speed [Gb/s]",
     "fec": "FEC",
     "bfd": "BFD",

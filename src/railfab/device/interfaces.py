@@ -102,13 +102,15 @@ class Port(Interface):
 
     rate_gbps: configured speed; None for a port of a breakout and where the platform does not configure it.
     fec: None is the platform's default for the speed. vlans: None unless the port is bridged.
-    hold_up_ms: how long a link must stay up before the port is used [ms].
+    hold_up_ms: how long a link must stay up before the port is used [ms]. received_mtu_bytes: largest IP packet that
+    the port receives, where that is more than mtu_bytes, the largest that it sends; None for the same.
     """
 
     rate_gbps: int | None = None
     hold_up_ms: int = 0
     fec: Fec | None = None
     vlans: VlanMembership | None = None
+    received_mtu_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

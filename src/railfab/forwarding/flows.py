@@ -81,8 +81,8 @@ def obstacle(state: ForwardingState, source: PortKey, target: PortKey, path: Seq
 
 def _closed(state: ForwardingState, link: int) -> str:
     """Why a full packet does not pass a link; empty when it does."""
-    key, far = state.links.keys[link], state.links.far_key(link)
-    narrow = state.narrow.get(key[0], {}).get(link) or state.narrow.get(far[0], {}).get(link ^ 1)
+    key = state.links.keys[link]
+    narrow = state.narrow.get(key[0], {}).get(link) or state.refused(link ^ 1)
     return narrow or state.port(key).reason
 
 
@@ -134,7 +134,7 @@ def _drop_at(state: ForwardingState, link: int) -> Blocked | None:
     near, far = state.links.keys[link], state.links.far_key(link)
     if link in state.narrow.get(near[0], {}):
         return Blocked(Place.EGRESS, link)
-    if (link ^ 1) not in state.narrow.get(far[0], {}):
+    if not state.refused(link ^ 1):
         return None
     routes = state.configs[far[0]].interfaces[far[1]].network_instance == DEFAULT_INSTANCE
     return Blocked(Place.INGRESS_ERROR if routes else Place.INGRESS, link)

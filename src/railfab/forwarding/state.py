@@ -10,7 +10,7 @@ from operator import is_
 import numpy as np
 from numpy.typing import NDArray
 
-from railfab.device import LoadBalancing
+from railfab.device import DEFAULT_INSTANCE, LoadBalancing, Port
 from railfab.forwarding.faults import Fibres, SilentFaults, SwitchFaults, silent_faults
 from railfab.forwarding.links import LinkTable
 from railfab.forwarding.optics import loss_per_byte
@@ -104,7 +104,18 @@ class ForwardingState:
     @property
     def closed(self) -> tuple[int, ...]:
         """Links that no full packet passes."""
-        return tuple(end for found in self.narrow.values() for link in found for end in (link, link ^ 1))
+        narrow = [link for found in self.narrow.values() for link in found]
+        return (*narrow, *(link ^ 1 for link in narrow if self.refused(link)))
+
+    def refused(self, link: int) -> str:
+        """Why the port that sends on a link receives no full packet from its peer; empty when it does."""
+        switch, port = self.links.keys[link]
+        if not (reason := self.narrow.get(switch, {}).get(link, "")):
+            return ""
+        own = self.configs[switch].interfaces[port]
+        routes = own.network_instance == DEFAULT_INSTANCE
+        larger = own.received_mtu_bytes if routes and isinstance(own, Port) else None
+        return "" if larger is not None and larger >= self.packet_bytes else reason
 
     @cached_property
     def routing(self) -> Routing:

@@ -164,6 +164,9 @@ FEATURES: Mapping[str, Feature] = {
         removals.mtu,
         key="profile.mtu",
     ),
+    "received_mtu": Feature(
+        "MTU of received packets", _any_of(Port, lambda found: found.received_mtu_bytes is not None)
+    ),
     "port_speed": Feature(
         "speed of a port", _any_of(Port, lambda port: port.rate_gbps is not None), removals.port_speed
     ),

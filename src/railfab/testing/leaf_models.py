@@ -212,6 +212,7 @@ ADDED: Mapping[str, Change] = {
     "bfd_per_session": _with_another_session_of_the_loopback,
     "breakout": _breakout,
     "mtu": _port(mtu_bytes=9216),
+    "received_mtu": _port(mtu_bytes=1500, received_mtu_bytes=9216),
     "port_speed": _port(rate_gbps=400),
     "hold_up": _port(hold_up_ms=2000),
     "fec": _port(fec=Fec.RS_528),

@@ -68,7 +68,7 @@ LOAD = (
             f"and on (device) max by (device) ({UPLINK_SHARE}) > 0.05"
         ),
         silence=Silence.NEIGHBOR,
-        lasting="1m",
+        lasting="30s",
         severity=AlertSeverity.WARNING,
         summary=f"{DEVICE}: {PERCENT} of its uplinks are nearly idle while others are loaded",
         description=(

@@ -52,7 +52,7 @@ PFC = (
             "(device:fabric_pfc_transmit_frames:rate1m > 10)"
             " unless on (device) (sum by (device) (rate(fabric_queue_ecn_marked_packets_total[1m])) > 0)"
         ),
-        lasting="1m",
+        lasting="30s",
         severity=AlertSeverity.WARNING,
         summary=f"{DEVICE} sends pause frames but marks no packets",
         description=(

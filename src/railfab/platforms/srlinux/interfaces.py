@@ -87,6 +87,8 @@ def _common(interface: Interface, native: str) -> Json:
         entry["description"] = interface.description
     if interface.mtu_bytes is not None:
         entry["mtu"] = max(MIN_PORT_MTU_BYTES, interface.mtu_bytes + ETHERNET_HEADER_BYTES)
+    if isinstance(interface, Port) and interface.received_mtu_bytes is not None:
+        entry["mtu"] = interface.received_mtu_bytes + ETHERNET_HEADER_BYTES
     return entry
 
 

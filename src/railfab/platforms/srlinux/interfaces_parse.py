@@ -21,7 +21,7 @@ from railfab.device import (
     svi_name,
 )
 from railfab.platforms.shared.config_node import ConfigNode
-from railfab.platforms.srlinux.interfaces import ETHERNET_HEADER_BYTES, FEC_OPTIONS
+from railfab.platforms.srlinux.interfaces import ETHERNET_HEADER_BYTES, FEC_OPTIONS, MIN_PORT_MTU_BYTES
 from railfab.platforms.srlinux.names import IRB, cage_of, front_panel, is_port, model_lag, model_loopback, subinterface
 
 _FEC = {option: fec for fec, option in FEC_OPTIONS.items()}
@@ -69,12 +69,14 @@ def _breakout(name: str, port: ConfigNode) -> BreakoutPort | None:
 def _port(port: ConfigNode, name: str, attached: Attached, members: Mapping[str, str]) -> Port:
     ethernet = port.child("ethernet")
     vlans, unit = _subinterfaces(port)
+    bridged = vlans is not None or name in members
     return Port(
         name=name,
         description=port.text("description") or "",
         enabled=port.enabled(default=True),
-        mtu_bytes=_mtu(port, unit, whole=vlans is not None or name in members),
-        network_instance=_instance(unit, name, attached) if vlans is None and name not in members else None,
+        mtu_bytes=_mtu(port, unit, whole=bridged),
+        received_mtu_bytes=None if bridged else _received_mtu(port, unit),
+        network_instance=None if bridged else _instance(unit, name, attached),
         addresses=_addresses(unit),
         unnumbered=_unnumbered(unit.child("ipv6")),
         rate_gbps=_speed(ethernet, "port-speed"),
@@ -99,6 +101,15 @@ def _mtu(port: ConfigNode, unit: ConfigNode, *, whole: bool) -> int | None:
         allowed = port_mtu - ETHERNET_HEADER_BYTES
         return allowed if ip_mtu is None else min(ip_mtu, allowed)
     return ip_mtu
+
+
+def _received_mtu(port: ConfigNode, unit: ConfigNode) -> int | None:
+    """The IP packet that the port's MTU lets in, where it is larger than the ip-mtu, which only limits what is sent
+    (srl_nokia-interfaces, ip-mtu: "the maximum sized IPv4 or IPv6 packet that can be transmitted")."""
+    ip_mtu, port_mtu = unit.number("ip-mtu"), port.number("mtu")
+    if port_mtu is None or ip_mtu is None or port_mtu <= max(MIN_PORT_MTU_BYTES, ip_mtu + ETHERNET_HEADER_BYTES):
+        return None
+    return port_mtu - ETHERNET_HEADER_BYTES
 
 
 def _addresses(unit: ConfigNode, *, anycast: bool = False) -> tuple[IpInterface, ...]:

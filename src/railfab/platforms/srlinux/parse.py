@@ -22,6 +22,7 @@ from railfab.platforms.srlinux.management import parse_management
 from railfab.platforms.srlinux.overlay import parse_segments, parse_vlans, parse_vnis, parse_vtep
 from railfab.platforms.srlinux.policy_parse import PolicyReader
 from railfab.platforms.srlinux.qos_parse import parse_qos
+from railfab.platforms.srlinux.reading import read_lines, read_paths
 from railfab.platforms.srlinux.render import render
 from railfab.platforms.srlinux.routing import attached_subinterfaces, parse_bgp, parse_vrfs
 from railfab.platforms.srlinux.set_request import managed, without_empty_parts
@@ -50,6 +51,20 @@ def parse_tree(tree: Json, like: Json | None = None) -> DeviceModel:
     if configuration != tree and (unmanaged := beyond(stripped(without_empty_parts(tree)), own)):
         left += lines(unmanaged)
     return replace(model, unmodelled=tuple(sorted(left))) if left else model
+
+
+def known_lines(tree: Json, like: Json) -> frozenset[str]:
+    """The lines of a valid configuration for which the parser has a word.
+
+    It asks for them in this configuration, or for such a line in the rendered one, `like`, or they are in that. A line
+    that is in effect in other words, or that has no effect on a switch either, is one of them.
+    """
+    own, rendered = (stripped(managed(one, like)) for one in (tree, like))
+    return read_lines(own, read_paths(own, _parsed) | read_paths(rendered, _parsed)).union(lines(rendered))
+
+
+def _parsed(own: Json) -> DeviceModel:
+    return _model(ConfigNode(own, "", []))
 
 
 def _model(root: ConfigNode) -> DeviceModel:

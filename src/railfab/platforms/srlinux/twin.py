@@ -10,6 +10,7 @@ from ipaddress import IPv6Address, ip_address
 from typing import Any
 
 from railfab.device import DeviceModel
+from railfab.device.diff import ABSENT
 from railfab.errors import ConfigError, raise_all
 from railfab.gnmi.confirmed import CommitRecord
 from railfab.gnmi.paths import ANY, ANY_DEPTH, Element
@@ -21,7 +22,7 @@ from railfab.platforms.srlinux.constraints import violations
 from railfab.platforms.srlinux.drain import frozen_instances
 from railfab.platforms.srlinux.management import GRPC_SERVER
 from railfab.platforms.srlinux.names import cage_of
-from railfab.platforms.srlinux.parse import parse_tree
+from railfab.platforms.srlinux.parse import known_lines, parse_tree
 from railfab.platforms.srlinux.refusal_texts import unknown_element
 from railfab.platforms.srlinux.schema import options, plain_refusals, schema
 from railfab.platforms.srlinux.tree import keys_of, lines, stripped
@@ -142,12 +143,14 @@ def _is_address(text: str) -> bool:
 def _model(tree: Json, rendered: Json, own: Collection[str]) -> DeviceModel:
     """The model of a configuration, with the parts of the management access that a rendered one states.
 
+    Unmodelled are the lines that the parser does not know, and not those that it puts in other words.
     own: lines of the factory configuration, which no model has.
     Raises ConfigError, or Problems.
     """
     model = parse_tree(tree, rendered)
-    left = tuple(line for line in model.unmodelled if line not in own)
-    return model if left == model.unmodelled else replace(model, unmodelled=left)
+    left = [line for line in model.unmodelled if line not in own and not line.startswith(ABSENT)]
+    known = known_lines(tree, rendered) if left else frozenset()
+    return replace(model, unmodelled=tuple(line for line in left if line not in known))
 
 
 def check(tree: Json) -> None:

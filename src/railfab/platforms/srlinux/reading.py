@@ -1,0 +1,69 @@
+"""Which lines of a configuration the parser reads; of the others no device model says anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from typing import Any
+
+from railfab.platforms.shared.json_tree import Json, is_list
+from railfab.platforms.srlinux.tree import keys_of, lines
+
+
+def read_paths(tree: Json, parse: Callable[[Json], object]) -> frozenset[str]:
+    """The paths, without keys, that a parser asks for in a tree without module prefixes."""
+    read: set[str] = set()
+    parse(_Recorded(tree, "", read))
+    return frozenset(read)
+
+
+def read_lines(tree: Json, read: Collection[str]) -> frozenset[str]:
+    """The lines of a tree at these paths, as `set / ...`."""
+    return frozenset(lines(dict(_read_members(tree, "", read))))
+
+
+class _Recorded(dict[str, Any]):
+    """A tree that notes the path of each member that is asked for."""
+
+    def __init__(self, tree: Json, path: str, read: set[str]) -> None:
+        super().__init__((name, _recorded(child, f"{path}/{name}", read)) for name, child in tree.items())
+        self._path, self._read = path, read
+
+    def get(self, name: str, default: Any = None) -> Any:
+        self._read.add(f"{self._path}/{name}")
+        return super().get(name, default)
+
+    def __getitem__(self, name: str) -> Any:
+        self._read.add(f"{self._path}/{name}")
+        return super().__getitem__(name)
+
+    def __contains__(self, name: object) -> bool:
+        self._read.add(f"{self._path}/{name}")
+        return super().__contains__(name)
+
+
+def _recorded(child: Any, path: str, read: set[str]) -> Any:
+    if isinstance(child, dict):
+        return _Recorded(child, path, read)
+    return [_recorded(entry, path, read) for entry in child] if is_list(child) else child
+
+
+def _read_members(tree: Json, path: str, read: Collection[str]) -> Iterator[tuple[str, Any]]:
+    """The members of a container that are read, with what is read of them."""
+    for name, child in tree.items():
+        at = f"{path}/{name}"
+        if isinstance(child, dict) and child:
+            if own := dict(_read_members(child, at, read)):
+                yield name, own
+        elif is_list(child):
+            if entries := [entry for one in child if (entry := _read_entry(name, one, at, read))]:
+                yield name, entries
+        elif at in read:
+            yield name, child
+
+
+def _read_entry(name: str, entry: Json, path: str, read: Collection[str]) -> Json:
+    """What is read of an entry, with its keys; empty when it has more and none of that is read."""
+    keys = keys_of(name, entry)
+    rest = {leaf: child for leaf, child in entry.items() if leaf not in keys}
+    own = dict(_read_members(rest, path, read))
+    return {key: entry[key] for key in keys} | own if own or (not rest and path in read) else {}
