@@ -44,6 +44,7 @@ class Ends(NamedTuple):
 
     def healed(self) -> None:
         until(lambda: self.sessions() == ("established", "established"))
+        until(lambda: (bfd(self.leaf, UPLINK), bfd(self.spine, DOWNLINK)) == ("UP", "UP"))
         assert self.twin.status().faults == ()
 
 
