@@ -15,26 +15,31 @@ from tests.twin.twins import made_job
 from railfab.dashboards import ALERTS
 from railfab.deploy import Journal, apply_all, nornir_of, preview_all
 from railfab.fabric.design import Design, design
+from railfab.intent import Job
 
 pytestmark = pytest.mark.timeout(600)
 
 SPINE = "pod1-spine1"
 ELSEWHERE = ("pod1-seg2-leaf1", "ethernet-1/30")
 """A port of a leaf to the other spine."""
-JOB = made_job(
-    hosts=[f"pod1-seg{segment}-host{host}" for host in range(1, 5) for segment in (1, 2)],
-    phases=[
-        {"compute": {"ms": 4000}},
-        {"collective": {"op": "allreduce", "algorithm": "ring", "bytes": "10MB", "group": "rail"}},
-    ],
-)
-"""Every step crosses the spines."""
 LOST = (
     "fabric_queue_dropped_packets_total",
     "fabric_pfc_dropped_packets_total",
     "fabric_interface_receive_discards_total",
     "fabric_interface_transmit_discards_total",
 )
+
+
+def job(name: str) -> Job:
+    """A job every step of which crosses the spines. One that ran before would count as stalled until its next step."""
+    return made_job(
+        job=name,
+        hosts=[f"pod1-seg{segment}-host{host}" for host in range(1, 5) for segment in (1, 2)],
+        phases=[
+            {"compute": {"ms": 4000}},
+            {"collective": {"op": "allreduce", "algorithm": "ring", "bytes": "10MB", "group": "rail"}},
+        ],
+    )
 
 
 @dataclass(slots=True)
@@ -58,7 +63,7 @@ class Workshop(Rack):
             work.times_s[name] = self._now_s() - began_s
             work.scrapes += self._watch(began_s, work.times_s[name] + seconds)
 
-        self.twin.switch_job(JOB)
+        self.twin.switch_job(job("before"))
         watch("healthy", 45)
         self.deploy(drained)
         watch("drained", 75)
@@ -73,7 +78,7 @@ class Workshop(Rack):
             self.twin.set_link(node, port, up=True)
         self._until(self._is_healthy)
         self.deploy(self.fabric)
-        self.twin.switch_job(JOB)
+        self.twin.switch_job(job("after"))
         watch("returned", 60)
         work.times_s["end"] = self._now_s() - began_s
         return work
