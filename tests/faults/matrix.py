@@ -87,7 +87,10 @@ class Origin:
 
     def __str__(self) -> str:
         days = f"on {self.first}" if self.first == self.last else f"from {self.first} to {self.last}"
-        return f"The trials were made {days}, at commit {self.commit}, on {self.machine}."
+        return (
+            f"The trials were made {days} and judged at commit {self.commit}, on {self.machine}.\n"
+            "Those that an interrupted run had kept are of commits before it."
+        )
 
 
 def page(trials: Sequence[Trial], found: Verdicts, origin: Origin) -> str:
