@@ -164,18 +164,6 @@ def test_secrets_of_aaa_servers_are_kept_and_never_read() -> None:
     assert "$aes$1$secret" in text(pushed(running, more))
 
 
-@pytest.mark.parametrize(
-    ("container", "runs"),
-    [(None, False), ({}, True), ({"admin-state": "disable"}, False), ({"management-address": [{"x": 1}]}, True)],
-)
-def test_lldp_runs_where_its_container_is_there_even_empty(container: Json | None, runs: bool) -> None:
-    running = tree()
-    del running[SYSTEM]["srl_nokia-lldp:lldp"]
-    if container is not None:
-        running[SYSTEM]["srl_nokia-lldp:lldp"] = container
-    assert parse_tree(running).lldp.enabled is runs
-
-
 def test_lldp_is_enabled_on_every_port_of_the_fabric() -> None:
     running = tree()
     running[SYSTEM]["srl_nokia-lldp:lldp"]["interface"] = [

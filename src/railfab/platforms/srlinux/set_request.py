@@ -33,9 +33,6 @@ WHOLE_OF_SYSTEM = ("load-balancing", "network-instance")
 BY_LEAF = ("name", "lldp", "maintenance", *PARTS)
 """Containers of `/system` that railfab manages in part, and changes leaf by leaf."""
 
-WITH_PRESENCE = ("lldp",)
-"""Containers of `/system` that have an effect when they are empty."""
-
 PATHS = ("/interface", "/network-instance", *(f"/{name}" for name in WHOLE), "/system")
 """Paths to read for the managed part."""
 
@@ -143,7 +140,7 @@ def _system(system: Any, parts: Collection[str]) -> Any:
     if "maintenance" in found:
         found["maintenance"] = own_entries(found["maintenance"])
     found |= {name: managed_part(name, own[name]) for name in PARTS if name in parts and name in own}
-    return {SYSTEM[name]: part for name, part in found.items() if part or (part == {} and name in WITH_PRESENCE)}
+    return {SYSTEM[name]: part for name, part in found.items() if part}
 
 
 def _lldp(lldp: Json) -> Json:
