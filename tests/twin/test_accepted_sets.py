@@ -446,3 +446,14 @@ def test_identities_have_the_prefix_of_their_module(switch: BlockingGnmiClient) 
     assert names.count("srl_nokia-common:evpn") == 1
     assert all(name.startswith("srl_nokia-common:") for name in names)
     switch.set(SetChanges(replace=(("/", before),)))
+
+
+def test_a_name_with_a_colon_is_no_identity(switch: BlockingGnmiClient) -> None:
+    """Nokia's names of policies may contain colons; two of them that end alike are two."""
+    before = whole(switch)
+    names = {"in:rail", "out:rail"}
+    policies = [f"/routing-policy/policy[name={name}]" for name in names]
+    switch.set(SetChanges(update=tuple((path, {"default-action": {"policy-result": "accept"}}) for path in policies)))
+    answers = switch.get(("/routing-policy/policy[name=*]",), DataType.CONFIG)
+    assert names <= {dict(path[-1].keys)["name"] for path, _ in answers}
+    switch.set(SetChanges(replace=(("/", before),)))

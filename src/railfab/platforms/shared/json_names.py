@@ -37,6 +37,9 @@ class Names:
     ) -> None:
         self._keys_of = keys_of
         self._identities = identities or {}
+        self._prefixed_identities = {
+            f"{module}:{name}" for values in self._identities.values() for name, module in values.items()
+        }
         self._modules = modules or {}
         self._rivals = rivals or {}
         self._choices = {path[:depth] for path in self._rivals for depth in range(len(path))}
@@ -105,7 +108,12 @@ class Names:
     def keys_of(self, name: str, entry: Json) -> dict[str, str]:
         """The keys of a list entry, as in a path."""
         plain = {bare(key): child for key, child in entry.items()}
-        return {key: identity(leaf_text(plain[key])) for key in self._keys_of(name, plain)}
+        return {key: self._key_text(leaf_text(plain[key])) for key in self._keys_of(name, plain)}
+
+    def _key_text(self, value: str) -> str:
+        """An identity without its module. Where identities are known, another text stays, such as a name `a:b`."""
+        known = not self._identities or value in self._prefixed_identities
+        return identity(value) if known else value
 
 
 def identity(value: str) -> str:
