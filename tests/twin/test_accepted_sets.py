@@ -115,6 +115,12 @@ REFUSED = [
         {"admin-state": "enable"},
         "/ interface ethernet-1/77: is no port of the switch",
     ),
+    # row 48: ports 3 and 4 are configured
+    (
+        "/interface[name=ethernet-1/1]/breakout-mode",
+        {"num-breakout-ports": "2", "breakout-port-speed": "200G"},
+        "/interface[name=ethernet-1/1/3]: ethernet-1/1 has 2 ports",
+    ),
     # references
     (
         "/qos/classifiers/dscp-policy[name=fabric]/dscp[value=26]/forwarding-class",
@@ -179,6 +185,8 @@ REMOVED = [
     (f"{BGP}/router-id", "lacks router-id"),
     (f"{BGP}/autonomous-system", "lacks autonomous-system"),
     (UPLINK, "is ethernet-1/32, and there is no interface name of this name"),
+    # row 47 of the mistakes: the ports of a breakout are configured
+    ("/interface[name=ethernet-1/1]/breakout-mode", "/interface[name=ethernet-1/1/1]: ethernet-1/1 is not broken out"),
 ]
 
 

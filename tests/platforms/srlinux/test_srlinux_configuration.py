@@ -361,8 +361,8 @@ def test_every_port_of_a_cage_without_breakout_is_named() -> None:
     with pytest.raises(Problems) as refused:
         parsed(configuration)
     assert str(refused.value).splitlines() == [
-        f"/interface[name=ethernet-1/1/{lane}]: ethernet-1/1 is not broken out into {lane} ports. "
-        "Set breakout-mode on ethernet-1/1."
+        f"/interface[name=ethernet-1/1/{lane}]: ethernet-1/1 is not broken out. "
+        "Set breakout-mode on ethernet-1/1, or remove this port."
         for lane in (1, 2)
     ]
 

@@ -244,6 +244,7 @@ def _below_cage(
     breakout = breakouts.get(cage)
     if breakout is None or lane > breakout.lanes:
         node = ConfigNode({}, f"{root.path}/interface[name={port.name}]", root.problems)
-        node.problem(f"{cage} is not broken out into {lane} ports", f"Set breakout-mode on {cage}")
+        lanes = f"has {breakout.lanes} ports" if breakout else "is not broken out"
+        node.problem(f"{cage} {lanes}", f"Set breakout-mode on {cage}, or remove this port")
         return port
     return port if cages[cage].enabled(default=True) else replace(port, enabled=False)
