@@ -12,11 +12,21 @@ TRANSMITTED = 'sum by (device, interface) (rate(fabric_queue_transmit_bytes_tota
 LOSSLESS, LOSSY = (TRANSMITTED.format(operator, LOSSLESS_CLASS) for operator in ("=", "!="))
 
 UNCOUNTED = """\
-increase({discards}[1m]) > 10
+(increase({discards}[1m]) > 10 and {discards} offset 1m
 unless on (device, interface) (
-  10 + sum by (device, interface) (increase({counted}[1m]))
-  > on (device, interface) increase({discards}[1m]))"""
-"""Discards of a port that another counter does not explain."""
+  10 + sum by (device, interface) ({counted} - {counted} offset 1m)
+  > on (device, interface) {discards} - {discards} offset 1m))"""
+"""Discards of a port that another counter does not explain.
+
+Two increases cannot be compared: `increase` extrapolates a counter that began at zero less than any other.
+"""
+
+DISCARDED = (
+    UNCOUNTED.format(discards="fabric_interface_receive_discards_total", counted="fabric_pfc_dropped_packets_total"),
+    UNCOUNTED.format(discards="fabric_interface_transmit_discards_total", counted="fabric_queue_dropped_packets_total"),
+    "increase(fabric_interface_transmit_errors_total[1m]) > 10",
+)
+"""Packets that a port drops for other reasons than load. Some chips count those beyond an MTU as transmit errors."""
 
 DROP_REASONS = (
     '{{ with printf `increase(fabric_device_dropped_packets_total{device="%s"}[1m]) > 0` $labels.device | query }}'
@@ -75,21 +85,15 @@ LOSS = (
     ),
     Alert(
         alert="FabricInterfaceDiscards",
-        condition="\nor\n".join(
-            f"({UNCOUNTED.format(discards=discards, counted=counted)})"
-            for discards, counted in (
-                ("fabric_interface_receive_discards_total", "fabric_pfc_dropped_packets_total"),
-                ("fabric_interface_transmit_discards_total", "fabric_queue_dropped_packets_total"),
-            )
-        ),
+        condition="\nor\n".join(DISCARDED),
         silence=Silence.PORT,
         lasting="30s",
         severity=AlertSeverity.WARNING,
         summary=f"{PORT} discarded {NUMBER} packets within a minute{DROP_REASONS}",
         description=(
-            f"The port discards packets without errors ({NUMBER} a minute) that no queue counts. Reason `no_route`:"
-            " look for missing prefixes. `packet_processing` without it: they are too long for where they go, or a"
-            " filter drops them; compare MTUs with `railfab verify`."
+            f"The port discards packets that are not damaged ({NUMBER} a minute) and that no queue counts. Reason"
+            " `no_route`: look for missing prefixes. `packet_processing` without it: they are too long for where they"
+            " go, or a filter drops them; compare MTUs with `railfab verify`."
         ),
     ),
     Alert(
