@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator
 from concurrent import futures
@@ -28,7 +29,10 @@ OPER_UP = "fabric_interface_oper_up"
 
 @dataclass
 class Odd(gnmi_pb2_grpc.gNMIServicer):  # type: ignore[misc]
-    """A target that takes some subscriptions and refuses others; all others of gNMI it does not know."""
+    """A target that takes some subscriptions and refuses others; all others of gNMI it does not know.
+
+    lacks: an element that its chassis does not have.
+    """
 
     encodings: tuple[str, ...] = ("PROTO", "JSON_IETF")
     on_change: bool = True
@@ -36,6 +40,7 @@ class Odd(gnmi_pb2_grpc.gNMIServicer):  # type: ignore[misc]
     refusal: grpc.StatusCode = grpc.StatusCode.INVALID_ARGUMENT
     stamp: Callable[[], int] = time.time_ns
     ends_after: int | None = None
+    lacks: str = ""
 
     def Subscribe(self, requests: Any, context: Any) -> Iterator[Any]:
         wish = next(requests).subscribe
@@ -44,6 +49,8 @@ class Odd(gnmi_pb2_grpc.gNMIServicer):  # type: ignore[misc]
         changing = wish.subscription[0].mode == gnmi_pb2.ON_CHANGE
         if changing and not self.on_change:
             context.abort(self.refusal, "ON_CHANGE is not supported")
+        if self.lacks in [step.name for subscription in wish.subscription for step in subscription.path.elem]:
+            context.abort(self.refusal, f"Path not valid - unknown element '{self.lacks}'")
         asked = [subscription.path.elem[-1].name for subscription in wish.subscription]
         leaves = {"/interface[name=e1]/statistics/in-octets": 5} if "statistics" in asked else {}
         if "oper-state" in asked:
@@ -115,6 +122,19 @@ def test_a_way_is_found_to_ask(topology: Topology, tmp_path: Path, target: Odd) 
         now = eventually(collector, lambda now: now.select(OPER_UP) and now.select(OCTETS))
         assert (now.value(OCTETS, interface="e1"), now.value(OPER_UP, interface="e1")) == (5, 1)
         assert now.value("fabric_collector_errors_total") == 0
+
+
+@pytest.mark.parametrize("encodings", [("PROTO", "JSON_IETF"), ("JSON_IETF",)])
+@pytest.mark.parametrize("lacks", ["drop-counters", "host-if-fec-router"])
+def test_a_chassis_without_a_feature_is_collected_without_its_counters(
+    topology: Topology, tmp_path: Path, caplog: pytest.LogCaptureFixture, lacks: str, encodings: tuple[str, ...]
+) -> None:
+    caplog.set_level("INFO")
+    with collected(topology, tmp_path, Odd(lacks=lacks, encodings=encodings)) as collector:
+        assert collector.wait_until_up(10)
+        now = eventually(collector, lambda now: now.select(OPER_UP) and now.select(OCTETS))
+        assert now.value("fabric_collector_errors_total") == 0
+    assert re.search(rf"unknown element '{lacks}'.*Its other paths are collected without /\S*{lacks}", caplog.text)
 
 
 def test_a_target_that_refuses_every_way_is_told_apart(

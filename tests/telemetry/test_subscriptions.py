@@ -24,8 +24,9 @@ def entry(path: str, mode: SubscriptionMode = SAMPLE, **fields: object) -> Telem
     return TelemetrySubscription(path=path, mode=mode, **fields)  # type: ignore[arg-type]
 
 
-def test_sr_linux_has_one_rpc_of_samples_one_of_changes_and_one_of_optics() -> None:
-    sample, change, optics = subscribe_rpcs(platform("srlinux").telemetry, 2.0, PROTO)
+def test_sr_linux_has_one_rpc_of_samples_one_of_changes_one_of_optics_and_those_that_it_may_refuse() -> None:
+    found = subscribe_rpcs(platform("srlinux").telemetry, 2.0, PROTO)
+    sample, change, optics = (rpc for rpc in found if not rpc.optional)
     assert (sample.stream, sample.subscription.interval_s) == (Stream.SAMPLE, 2.0)
     assert (change.stream, change.subscription.interval_s) == (Stream.ON_CHANGE, None)
     assert (optics.stream, optics.subscription.interval_s) == (Stream.SAMPLE, 10)
@@ -43,6 +44,12 @@ def test_a_path_with_its_own_interval_is_sampled_at_that_one() -> None:
     usual, slow = rpcs(entry("/a"), entry("/optics", interval_s=30.0))
     assert (usual.subscription.interval_s, slow.subscription.interval_s) == (2.0, 30.0)
     assert slow.lasts_s == 30.0 * SILENT_INTERVALS
+
+
+def test_a_path_that_a_target_may_lack_has_an_rpc_of_its_own() -> None:
+    found = rpcs(entry("/a"), entry("/drops", optional=True), entry("/fec", optional=True), entry("/b"))
+    assert [rpc.subscription.paths for rpc in found] == [("/a", "/b"), ("/drops",), ("/fec",)]
+    assert [rpc.optional for rpc in found] == [False, True, True]
 
 
 def test_encodings_origins_and_targets_do_not_share_an_rpc() -> None:

@@ -53,7 +53,7 @@ class TelemetrySubscription:
 
     interval_s: of samples [s]; None is the collector's. origin: of the path, such as `eos_native`. encoding: in lower
     case, such as `json_ietf`; None is the first one that the target supports. target: in the prefix of the request,
-    such as SONiC's `COUNTERS_DB`.
+    such as SONiC's `COUNTERS_DB`. optional: whether some models of the platform lack the path, and refuse it.
     """
 
     path: str
@@ -62,6 +62,7 @@ class TelemetrySubscription:
     origin: str = ""
     encoding: str | None = None
     target: str = ""
+    optional: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -127,7 +127,8 @@ class TargetSession:
             tasks = await stack.enter_async_context(asyncio.TaskGroup())
             self._begin()
             for rpc in self._rpcs:
-                tasks.create_task(self._follow(client, rpc), name=f"{self.name} {rpc.stream}")
+                follow = self._follow_optional if rpc.optional else self._follow
+                tasks.create_task(follow(client, rpc), name=f"{self.name} {rpc.stream}")
             tasks.create_task(self._watch(), name=f"{self.name} watch")
 
     def _begin(self) -> None:
@@ -137,6 +138,15 @@ class TargetSession:
         self._rpcs = subscribe_rpcs(self._telemetry, self._interval_s, SUBSCRIBE_MODES[self._mode])
         self._pending = set(self._rpcs)
         self._began_s = self._last_sample_s = self._clock.now_s()
+
+    async def _follow_optional(self, client: GnmiClient, rpc: SubscribeRpc) -> None:
+        """Follow an RPC that the target may refuse: then the others go on without it."""
+        try:
+            await self._follow(client, rpc)
+        except Refused as error:
+            logger.info("%s Its other paths are collected without %s.", error, ", ".join(rpc.subscription.paths))
+            self._pending.discard(rpc)
+            self._sync_when_complete()
 
     async def _follow(self, client: GnmiClient, rpc: SubscribeRpc) -> None:
         async for response in client.subscribe(rpc.subscription):

@@ -1,4 +1,7 @@
-"""The Subscribe RPCs of a target: one for the paths of each mode, interval, encoding, origin and prefix target."""
+"""The Subscribe RPCs of a target: one for the paths of each mode, interval, encoding, origin and prefix target.
+
+A target refuses an RPC as a whole, so a path that some targets lack has one of its own.
+"""
 
 from __future__ import annotations
 
@@ -37,11 +40,12 @@ SUBSCRIBE_MODES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubscribeRpc:
-    """One RPC. lasts_s: how long a sample of it is true without another one [s]."""
+    """One RPC. lasts_s: how long a sample of it is true without another one [s]. optional: the target may refuse it."""
 
     stream: Stream
     subscription: Subscription
     lasts_s: float
+    optional: bool = False
 
 
 def subscribe_rpcs(telemetry: TelemetryMap, interval_s: float, mode: SubscribeMode) -> tuple[SubscribeRpc, ...]:
@@ -49,10 +53,11 @@ def subscribe_rpcs(telemetry: TelemetryMap, interval_s: float, mode: SubscribeMo
 
     A SubscribeRequest has one encoding and one prefix; a target answers the paths of one origin.
     """
-    paths: dict[tuple[float | None, int, str, str], list[str]] = {}
+    paths: dict[tuple[float | None, int, str, str, str], list[str]] = {}
     for entry, every_s in _timed(telemetry, interval_s, mode):
         encoding = mode.encoding if entry.encoding is None else messages.Encoding.Value(entry.encoding.upper())
-        paths.setdefault((every_s, encoding, entry.origin, entry.target), []).append(entry.path)
+        alone = entry.path if entry.optional else ""
+        paths.setdefault((every_s, encoding, entry.origin, entry.target, alone), []).append(entry.path)
     return tuple(
         SubscribeRpc(
             stream=Stream.ON_CHANGE if every_s is None else Stream.SAMPLE,
@@ -63,8 +68,9 @@ def subscribe_rpcs(telemetry: TelemetryMap, interval_s: float, mode: SubscribeMo
                 target=target,
             ),
             lasts_s=math.inf if every_s is None else SILENT_INTERVALS * every_s,
+            optional=bool(alone),
         )
-        for (every_s, encoding, origin, target), found in paths.items()
+        for (every_s, encoding, origin, target, alone), found in paths.items()
     )
 
 
