@@ -164,6 +164,45 @@ def test_secrets_of_aaa_servers_are_kept_and_never_read() -> None:
     assert "$aes$1$secret" in text(pushed(running, more))
 
 
+OF_LLDP: list[tuple[Json | None, bool]] = [
+    (None, False),
+    ({}, True),
+    ({"admin-state": "disable"}, False),
+    ({"management-address": [{"subinterface": "mgmt0.0"}]}, True),
+    ({"hello-timer": "10"}, True),
+]
+"""Containers of LLDP, and whether it runs with them: they have presence, and admin-state is enabled by default."""
+
+
+def with_lldp(container: Json | None) -> Json:
+    """A switch that runs this container of LLDP, or none."""
+    running = tree()
+    del running[SYSTEM]["srl_nokia-lldp:lldp"]
+    if container is not None:
+        running[SYSTEM]["srl_nokia-lldp:lldp"] = container
+    return running
+
+
+@pytest.mark.parametrize(("container", "runs"), OF_LLDP)
+def test_lldp_runs_where_its_container_is_there_even_empty(container: Json | None, runs: bool) -> None:
+    assert parse_tree(with_lldp(container)).lldp.enabled is runs
+
+
+@pytest.mark.parametrize(("container", "runs"), OF_LLDP)
+def test_a_rollback_restores_whether_lldp_runs_and_keeps_what_the_operator_has(
+    container: Json | None, runs: bool
+) -> None:
+    running = with_lldp(container)
+    former = restorable(managed(running), tree())
+    found = pushed(running, rail_switch())
+    assert parse_tree(found).lldp.enabled
+    restored = after(found, set_request(managed(found), former))
+    assert managed(restored) == managed(running)
+    assert parse_tree(restored).lldp.enabled is runs
+    addresses = stripped(restored)["system"].get("lldp", {}).get("management-address")
+    assert addresses == (container or {}).get("management-address")
+
+
 def test_lldp_is_enabled_on_every_port_of_the_fabric() -> None:
     running = tree()
     running[SYSTEM]["srl_nokia-lldp:lldp"]["interface"] = [

@@ -33,6 +33,9 @@ WHOLE_OF_SYSTEM = ("load-balancing", "network-instance")
 BY_LEAF = ("name", "lldp", "maintenance", *PARTS)
 """Containers of `/system` that railfab manages in part, and changes leaf by leaf."""
 
+REMOVED_WHOLE = ("lldp", "ntp")
+"""Those of them that are deleted as a whole where a candidate has none of them. An empty container of LLDP runs it."""
+
 PATHS = ("/interface", "/network-instance", *(f"/{name}" for name in WHOLE), "/system")
 """Paths to read for the managed part."""
 
@@ -144,8 +147,11 @@ def _system(system: Any, parts: Collection[str]) -> Any:
 
 
 def _lldp(lldp: Json) -> Json:
-    """Whether LLDP runs, its intervals, and the managed ports on which it does not."""
-    found = {leaf: value for leaf, value in lldp.items() if leaf in LEAVES}
+    """Whether LLDP runs, its intervals, and the managed ports on which it does not.
+
+    Its container has presence: LLDP runs without a leaf in it (srl_nokia-lldp), which the managed part says.
+    """
+    found = {"admin-state": "enable"} | {leaf: value for leaf, value in lldp.items() if leaf in LEAVES}
     ports = _entries(lldp.get("interface", []), is_managed)
     if not is_list(ports):
         return found
@@ -182,7 +188,7 @@ def _system_changes(old: Json, new: Json) -> SetChanges:
     if "host-name" not in new.get("name", {}):
         old = {name: child for name, child in old.items() if name != "name"}
     found = [changes_of(f"/system/{name}", old.get(name), new.get(name)) for name in BY_LEAF]
-    gone = ("/system/ntp",) if "ntp" in old and "ntp" not in new else ()
+    gone = tuple(f"/system/{name}" for name in REMOVED_WHOLE if name in old and name not in new)
     return SetChanges(
         delete=tuple(path for one in found for path in one.delete if not path.startswith(gone)) + gone,
         replace=tuple(change for one in found for change in one.replace),
