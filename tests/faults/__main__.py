@@ -19,6 +19,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from tests.faults.healthy import JOBS, SECONDS
 from tests.faults.judge import Judge, verdicts, wanted_metrics
 from tests.faults.matrix import PAGE, Origin, faulty, matrix, page
 from tests.faults.mistakes import jobs, mistakes, nothing
@@ -29,9 +30,6 @@ TRIALS = "RAILFAB_FAULT_TRIALS"
 WORKERS = 2
 ATTEMPTS = 2
 """A mistake whose trial fails as often is left out."""
-HEALTHY_S = 600.0
-"""Simulated time of each healthy job; three of them are half an hour."""
-HEALTHY = ("ring", "incast", "stream")
 
 
 def _try(folder: Path, names: list[str]) -> None:
@@ -53,7 +51,7 @@ def _try(folder: Path, names: list[str]) -> None:
 
 def _trial(rack: Rack, name: str) -> Trial:
     found = {mistake.id: mistake for mistake in mistakes()}
-    return rack.tried(found[name]) if name in found else rack.healthy(jobs()[name.removeprefix("healthy-")], HEALTHY_S)
+    return rack.tried(found[name]) if name in found else rack.healthy(jobs()[name.removeprefix("healthy-")], SECONDS)
 
 
 def _kept(path: Path) -> Trial:
@@ -90,7 +88,7 @@ def main(arguments: list[str]) -> int:
     if arguments[:1] == ["--try"]:
         _try(Path(arguments[1]), arguments[2:])
         return 0
-    names = arguments or [mistake.id for mistake in mistakes()] + [f"healthy-{job}" for job in HEALTHY]
+    names = arguments or [mistake.id for mistake in mistakes()] + [f"healthy-{job}" for job in JOBS]
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(os.environ.get(TRIALS) or temporary)
         folder.mkdir(exist_ok=True)
