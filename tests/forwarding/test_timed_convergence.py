@@ -317,3 +317,20 @@ def test_a_switch_that_hangs_ends_in_the_same_state_when_the_fabric_converges_at
     assert not established(hangs, uplinks(state)[0])
     again = converge(hangs, FabricChange({}, switch_faults={SPINE: SwitchFault.NONE}))
     assert seen(again) == seen(converge(state, change))
+
+
+@pytest.mark.parametrize("ports", [0, 2], ids=["", "after an exchange of cables"])
+def test_a_switch_without_power_has_no_configuration_whatever_it_is_given(ports: int) -> None:
+    """A Set that is in progress when the power goes ends after that."""
+    state = running()
+    off = begin(state, FabricChange({}, switch_faults={SPINE: SwitchFault.OFF}), 0)
+    assert SPINE not in off.sessions
+    if ports:
+        one, other = [state.links.keys[link] for link in state.links.links_of[FAR_LEAF][:ports]]
+        off = begin(off, FabricChange({}, exchanged=(one, other)), 0)
+    late = begin(off, FabricChange({SPINE: state.configs[SPINE].model}), NS_PER_S)
+    assert SPINE not in late.configs
+    assert SPINE not in late.sessions
+    assert {held.reason for held in late.ports[SPINE].values()} == {f"{SPINE} has no power"}
+    on = begin(late, FabricChange({SPINE: state.configs[SPINE].model}, switch_faults={SPINE: SwitchFault.NONE}), 0)
+    assert SPINE in on.sessions

@@ -35,7 +35,7 @@ class FabricChange:
     dirt: light that ports miss from now on [dB], 0 for a clean one. flapped: ports that have no lock on their signal
     from now on, if that changes. exchanged: two ports whose far ends change places.
     fibres: those to these ports, from now on. switch_faults: of these switches, from now on; a switch that is off has
-    no configuration either, and one that gets power has one again (`models`).
+    no configuration, whatever `models` gives it, and one that gets power has the one of `models`.
     """
 
     models: Mapping[str, DeviceModel | None]
@@ -100,13 +100,15 @@ def resumed(before: ForwardingState, after: ForwardingState) -> frozenset[str]:
 
 def with_sessions(state: ForwardingState, change: FabricChange) -> tuple[ForwardingState, set[str]]:
     """The state that follows but for its routes, and the switches with another configuration, port or session."""
-    links, changed = state.links, change.models.keys()
-    configs = _configs(state.configs, change.models, state.routes.tables.policies)
+    fibres, faults = _fibres(state, change), _switch_faults(state, change)
+    silent, off = silent_faults(fibres, faults), switches_that_are_off(faults)
+    without_power = dict.fromkeys(off & (change.models.keys() | change.switch_faults.keys()))
+    links, models = state.links, {**change.models, **without_power}
+    changed = models.keys()
+    configs = _configs(state.configs, models, state.routes.tables.policies)
     cut = _cut(state, change)
     dirt = _dirt(state, change)
     flapped = state.flapped if change.flapped is None else change.flapped
-    fibres, faults = _fibres(state, change), _switch_faults(state, change)
-    silent, off = silent_faults(fibres, faults), switches_that_are_off(faults)
     dark = cut | _dark(fibres, dirt, flapped)
     flipped = (state.cut | _dark(state.fibres, state.dirt, state.flapped)) ^ dark
     flipped |= state.silent.losing ^ silent.losing

@@ -180,7 +180,7 @@ class LiveFabric:
     def power_off(self, name: str) -> None:
         """Take the power from a switch: its ports are dark, and its counters and its configuration are gone."""
         self._known_switch(name)
-        self._changes.apply(FabricChange({name: None}, switch_faults={name: SwitchFault.OFF}))
+        self._changes.apply(FabricChange({}, switch_faults={name: SwitchFault.OFF}))
 
     def power_on(self, name: str, model: DeviceModel | None) -> None:
         """Boot a switch with this configuration, with all counters at 0; None is the factory's."""
