@@ -319,6 +319,16 @@ def test_a_switch_that_hangs_ends_in_the_same_state_when_the_fabric_converges_at
     assert seen(again) == seen(converge(state, change))
 
 
+def test_a_switch_that_hangs_keeps_its_routes_when_cables_are_exchanged_elsewhere() -> None:
+    state = running()
+    prefix = next(prefix for prefix, link in state.routes.connected[LEAF].items() if link is not None)
+    ports = [state.links.keys[link] for link in state.links.links_of[FAR_LEAF][:2]]
+    exchanged = begin(hung(state), FabricChange({}, exchanged=(ports[0], ports[1])), NS_PER_S)
+    assert spines(exchanged, SPINE, prefix) == {LEAF}
+    assert established(exchanged, state.links.far_key(state.links.egress[uplinks(state)[0]])), "it notices nothing"
+    assert not established(exchanged, uplinks(state)[0])
+
+
 @pytest.mark.parametrize("ports", [0, 2], ids=["", "after an exchange of cables"])
 def test_a_switch_without_power_has_no_configuration_whatever_it_is_given(ports: int) -> None:
     """A Set that is in progress when the power goes ends after that."""

@@ -144,11 +144,14 @@ def with_sessions(state: ForwardingState, change: FabricChange) -> tuple[Forward
 def _recabled(
     state: ForwardingState, change: FabricChange, ports: tuple[PortKey, PortKey]
 ) -> tuple[ForwardingState, FabricChange]:
-    """A fabric without configurations on the links after an exchange, and the change to everything that is now."""
+    """A fabric on the links after an exchange, and the change to what is now: everything, but with a switch that hangs
+    only that it does, as otherwise it would have no routes to keep."""
     links = state.links.exchanged(*ports)
     models = {name: config.model for name, config in state.configs.items()}
     fresh = _unconfigured(links, state.marking, state.packet_bytes)
     plugged = _both_ends(links, change.restored)
+    faults = {**state.switch_faults, **change.switch_faults}
+    hung = {name: fault for name, fault in faults.items() if fault is SwitchFault.HUNG}
     everything = FabricChange(
         models={**models, **change.models},
         cut=state.cut | change.cut,
@@ -157,9 +160,9 @@ def _recabled(
         dirt={**state.dirt, **change.dirt},
         flapped=state.flapped if change.flapped is None else change.flapped,
         fibres={**{key: fibre for key, fibre in state.fibres.items() if key not in plugged}, **change.fibres},
-        switch_faults={**state.switch_faults, **change.switch_faults},
+        switch_faults={name: fault for name, fault in faults.items() if name not in hung},
     )
-    return fresh, everything
+    return (converge(fresh, everything), FabricChange({}, switch_faults=hung)) if hung else (fresh, everything)
 
 
 def _slow(before: Mapping[PortKey, float], change: Mapping[PortKey, float]) -> Mapping[PortKey, float]:
