@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +18,8 @@ from railfab.cli.twin_faults import Fibres, SwitchVerb
 from railfab.endpoints import read_credentials
 from railfab.errors import DeviceError
 from railfab.gnmi.blocking import BlockingGnmiClient
+from railfab.gnmi.client import SetChanges
+from railfab.gnmi.target import Commit, CommitAction
 from railfab.twin import Direction, Operation, Twin
 
 SPEED = 10.0
@@ -167,6 +169,27 @@ def test_a_switch_without_power_is_dark_and_boots_its_startup_configuration_with
     with switch(ends.twin, OTHER_SPINE) as other:
         assert other.value(described, "config") == "saved"
     ends.healed()
+
+
+@contextmanager
+def ours(twin: Twin, name: str) -> Iterator[BlockingGnmiClient]:
+    """A client that can ask for a confirmation, which pygnmi cannot."""
+    node = endpoint(twin, name)
+    with BlockingGnmiClient(node, read_credentials(node)) as client:
+        yield client
+
+
+def test_a_switch_does_not_boot_a_configuration_that_was_undone(ends: Ends) -> None:
+    described = f"/interface[name={DOWNLINK}]/description"
+    saved = SetChanges(update=(("/system/grpc-server[name=mgmt]/gnmi/commit-save", True), (described, "undone")))
+    with ours(ends.twin, SPINE) as client:
+        client.set(saved, Commit(CommitAction.COMMIT, "undone", 60))
+        client.set(SetChanges(), Commit(CommitAction.CANCEL, "undone"))
+    ends.command("switch", SPINE, "off")
+    ends.command("switch", SPINE, "on")
+    with switch(ends.twin, SPINE) as spine:
+        assert spine.value(described, "config") != "undone"
+    until(lambda: session(ends.leaf, UPLINK)["session-state"] == "established")
 
 
 def octets(target: Switch) -> tuple[int, int]:

@@ -109,10 +109,11 @@ class SwitchView:
 
 
 class Configuration(NamedTuple):
-    """A configuration in the datastore's own type, and its device model; None for the factory's."""
+    """A configuration in the datastore's own type, its device model, None for the factory's, and what boots with it."""
 
     stored: Any
     model: DeviceModel | None
+    startup: Any
 
 
 class VirtualSwitch:
@@ -180,16 +181,14 @@ class VirtualSwitch:
         Raises RailfabError when it is not valid.
         """
         merged = self._store.merged(rendered)
-        self._take(merged, self._model_of(merged))
-        self._startup = merged
+        self._take(Configuration(merged, self._model_of(merged), merged))
         return self.model
 
     def lose_power(self) -> None:
         """Lose what is not in the startup configuration: a commit that is not confirmed, and what was not saved."""
         former = self._commits.forget()
-        if former is not None and self._startup is self._store.running:
-            self._startup = former.stored
-        self._take(self._startup, self._store.model(self._startup))
+        startup = self._startup if former is None else former.startup
+        self._take(Configuration(startup, self._store.model(startup), startup))
 
     def set(self, edits: Sequence[Edit]) -> None:
         self._commits.plain(partial(self._change_to, partial(self._store.edited, edits)))
@@ -231,11 +230,11 @@ class VirtualSwitch:
 
     def _change_to(self, candidate_of: Callable[[], Any]) -> Configuration:
         """Parse a candidate and run it; the configuration before it."""
-        before = Configuration(self._store.running, self.model)
+        before = Configuration(self._store.running, self.model, self._startup)
         with _PARSING:
             candidate = candidate_of()
             model = self._model_of(candidate)
-        self._run(Configuration(candidate, model))
+        self._run(Configuration(candidate, model, candidate if self._face.saves(candidate) else self._startup))
         return before
 
     def _model_of(self, candidate: Any) -> DeviceModel | None:
@@ -247,15 +246,13 @@ class VirtualSwitch:
     def _run(self, configuration: Configuration) -> None:
         """Have the fabric apply a configuration's model, and make it the running one."""
         self._apply(self.name, configuration.model)
-        self._take(configuration.stored, configuration.model)
+        self._take(configuration)
         logger.info("%s: configuration changed", self.name)
 
-    def _take(self, configuration: Any, model: DeviceModel | None) -> None:
-        self._store.commit(configuration)
-        self._answers = self._face.serves_gnmi(configuration)
-        if self._face.saves(configuration):
-            self._startup = configuration
-        self.model = model
+    def _take(self, configuration: Configuration) -> None:
+        self._store.commit(configuration.stored)
+        self._answers = self._face.serves_gnmi(configuration.stored)
+        self.model, self._startup = configuration.model, configuration.startup
         self.touch()
 
     def touch(self) -> None:
