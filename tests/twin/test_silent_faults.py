@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -25,6 +26,8 @@ from railfab.twin import Direction, Operation, Twin
 SPEED = 10.0
 DETECTION_S, CONNECT_RETRY_S = 0.9, 10.0
 """Three intervals of 300 ms, as in the intent; and what railfab configures on SR Linux."""
+ROLLBACK_S = 3.0
+"""In which the test has to have the switch hang [s]."""
 LIGHT = "transceiver/channel[index=1]/input-power"
 
 
@@ -177,6 +180,18 @@ def ours(twin: Twin, name: str) -> Iterator[BlockingGnmiClient]:
     node = endpoint(twin, name)
     with BlockingGnmiClient(node, read_credentials(node)) as client:
         yield client
+
+
+def test_a_commit_that_was_not_confirmed_while_its_switch_hung_is_undone_when_it_resumes(ends: Ends) -> None:
+    disabled = SetChanges(update=((f"/interface[name={DOWNLINK}]/admin-state", "disable"),))
+    with ours(ends.twin, SPINE) as client:
+        client.set(disabled, Commit(CommitAction.COMMIT, "late", ROLLBACK_S))
+    ends.command("switch", SPINE, "hang")
+    time.sleep(ROLLBACK_S + 0.5)
+    assert port_state(ends.leaf, UPLINK)[0] == "down", "it does nothing while it hangs"
+    ends.command("switch", SPINE, "resume")
+    assert ends.spine.value(f"/interface[name={DOWNLINK}]/admin-state", "config") == "enable"
+    ends.healed()
 
 
 def test_a_switch_does_not_boot_a_configuration_that_was_undone(ends: Ends) -> None:

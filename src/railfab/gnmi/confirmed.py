@@ -68,6 +68,8 @@ class ConfirmedCommits(Generic[T]):
         self._changed = changed
         self._lock = threading.Lock()
         self._active: _Active[T] | None = None
+        self._hangs = False
+        self._overdue: _Active[T] | None = None
         self._records: deque[CommitRecord] = deque(maxlen=MOST_RECORDS)
 
     def records(self) -> tuple[CommitRecord, ...]:
@@ -84,10 +86,22 @@ class ConfirmedCommits(Generic[T]):
     def forget(self) -> T | None:
         """The target restarts: a commit that is not confirmed is lost. What ran before it; None without one."""
         with self._lock:
-            active = self._active
+            active, self._hangs = self._active, False
             if active is not None:
                 self._end(active, CommitStatus.FAILED)
             return active.former if active is not None else None
+
+    def hang(self) -> None:
+        """The target does nothing until `resume`: a commit whose time is over is not reverted yet."""
+        with self._lock:
+            self._hangs = True
+
+    def resume(self) -> None:
+        """The target continues: a commit whose time is over by now is reverted."""
+        with self._lock:
+            self._hangs, overdue, self._overdue = False, self._overdue, None
+        if overdue is not None:
+            self._expire(overdue.id, overdue.timer)
 
     def plain(self, change: Callable[[], T]) -> None:
         """Make a change that needs no confirmation. Raises WrongState while a commit is unconfirmed."""
@@ -163,6 +177,9 @@ class ConfirmedCommits(Generic[T]):
         with self._lock:
             active = self._active
             if active is None or active.timer is not timer:
+                return
+            if self._hangs:
+                self._overdue = active
                 return
             try:
                 self._restore(active.former)

@@ -75,12 +75,14 @@ class SwitchOperations:
 
     def _hang(self, name: str) -> None:
         self.servers[name].hang()
+        self.switches[name].hang()
         self._stop_ssh(name)
         self.live.hang(name)
 
     def _resume(self, name: str) -> None:
         if self.fault(name) is SwitchFault.HUNG:
             self.live.resume(name)
+            self.switches[name].resume()
             self.servers[name].resume()
             self._start_ssh(name)
 

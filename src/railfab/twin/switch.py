@@ -184,6 +184,14 @@ class VirtualSwitch:
         self._take(Configuration(merged, self._model_of(merged), merged))
         return self.model
 
+    def hang(self) -> None:
+        """Let a commit that is not confirmed in time stay until `resume`."""
+        self._commits.hang()
+
+    def resume(self) -> None:
+        """Undo a commit whose time is over by now."""
+        self._commits.resume()
+
     def lose_power(self) -> None:
         """Lose what is not in the startup configuration: a commit that is not confirmed, and what was not saved."""
         former = self._commits.forget()
