@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+from threading import Lock
 
 from railfab.errors import EndpointError, LabError
 from railfab.forwarding import SwitchFault
@@ -31,12 +32,13 @@ class Operation(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SwitchOperations:
-    """The switches of a twin, by name. ssh: of those that have a CLI."""
+    """The switches of a twin, by name. ssh: of those that have a CLI. Thread-safe: one operation at a time."""
 
     live: LiveFabric
     switches: Mapping[str, VirtualSwitch]
     servers: Mapping[str, GnmiServer]
     ssh: Mapping[str, SwitchSsh]
+    _operating: Lock = field(default_factory=Lock, repr=False)
 
     def fault(self, name: str) -> SwitchFault:
         return self.live.state().switch_faults.get(name, SwitchFault.NONE)
@@ -48,6 +50,10 @@ class SwitchOperations:
         """
         if name not in self.servers:
             raise EndpointError(name, "is not a switch of this twin", f"Use one of {', '.join(self.servers)}")
+        with self._operating:
+            self._operate(name, operation)
+
+    def _operate(self, name: str, operation: Operation) -> None:
         off = self.fault(name) is SwitchFault.OFF
         if off and operation not in (Operation.ON, Operation.OFF):
             raise LabError(name, f"has no power and cannot {operation}", "Switch it on first")
@@ -101,5 +107,5 @@ class SwitchOperations:
             self.ssh[name].stop()
 
     def _start_ssh(self, name: str) -> None:
-        if name in self.ssh and self.servers[name].running:
+        if name in self.ssh and self.servers[name].answering:
             self.ssh[name].start()
