@@ -15,7 +15,7 @@ from tests.twin.twins import Switch, endpoint, pass_time, switch, until
 from typer.testing import CliRunner
 
 from railfab.cli import app
-from railfab.cli.twin_faults import Fibres, SwitchVerb
+from railfab.cli.twin_faults import FibreSide, SwitchVerb
 from railfab.endpoints import read_credentials
 from railfab.errors import DeviceError
 from railfab.gnmi.blocking import BlockingGnmiClient
@@ -227,4 +227,4 @@ def test_a_wrong_name_is_refused_in_one_line(ends: Ends) -> None:
 
 def test_the_words_of_the_commands_are_those_of_the_library() -> None:
     assert [word.value for word in SwitchVerb] == [operation.value for operation in Operation]
-    assert [word.value for word in Fibres] == [direction.value for direction in Direction]
+    assert [word.value for word in FibreSide] == [direction.value for direction in Direction]

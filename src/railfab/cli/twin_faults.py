@@ -20,7 +20,7 @@ class LinkState(StrEnum):
     DOWN = "down"
 
 
-class Fibres(StrEnum):
+class FibreSide(StrEnum):
     """The words of `railfab.twin.Direction`, which takes long to import."""
 
     BOTH = "both"
@@ -39,18 +39,18 @@ class SwitchVerb(StrEnum):
     ON = "on"
 
 
-DONE = {
-    SwitchVerb.STOP: "has no gNMI and SSH server any more",
-    SwitchVerb.START: "has its servers again",
+NOW = {
+    SwitchVerb.STOP: "has no gNMI and no SSH server",
+    SwitchVerb.START: "has its servers",
     SwitchVerb.HANG: "hangs",
-    SwitchVerb.RESUME: "answers again",
+    SwitchVerb.RESUME: "does not hang",
     SwitchVerb.OFF: "has no power",
-    SwitchVerb.ON: "has booted",
+    SwitchVerb.ON: "has power",
 }
 
 StateArgument = Annotated[LinkState, typer.Argument(help="What becomes of it.")]
 DirectionOption = Annotated[
-    Fibres, typer.Option("--direction", help="The fibre by which the port receives, or by which it transmits.")
+    FibreSide, typer.Option("--direction", help="The fibre by which the port receives, or by which it transmits.")
 ]
 UndetectedOption = Annotated[
     bool, typer.Option("--undetected", metavar="", help="Everything is lost, but both ports stay up.")
@@ -98,7 +98,7 @@ def set_link(
     node: NodeArgument,
     port: PortArgument,
     wanted: StateArgument,
-    direction: DirectionOption = Fibres.BOTH,
+    direction: DirectionOption = FibreSide.BOTH,
     undetected: UndetectedOption = False,
     file: TwinOption = None,
     state: StateOption = STATE_DEFAULT,
@@ -112,12 +112,15 @@ def set_link(
 
     fabric, up = only_twin(file, state).fabric, wanted is LinkState.UP
     connect(state, fabric).set_link(node, port, up=up, direction=Direction(direction), detected=not undetected)
-    where = "" if direction is Fibres.BOTH else f", what it {direction}s"
-    typer.echo(f"{fabric}: the link of {node} {port}{where}: {_said(up, undetected)}", err=True)
+    end = f"{node} {port}"
+    what = f"the cable of {end}" if direction is FibreSide.BOTH else f"the fibre by which {end} {direction}s"
+    typer.echo(f"{fabric}: {what} {_said(up, undetected)}", err=True)
 
 
 def _said(up: bool, undetected: bool) -> str:
-    return "works" if up else "is lost, and both ports stay up" if undetected else "is broken"
+    if up:
+        return "works"
+    return "loses everything, and both ports stay up" if undetected else "is broken"
 
 
 def operate(
@@ -138,4 +141,4 @@ def operate(
 
     fabric = only_twin(file, state).fabric
     connect(state, fabric).operate(name, Operation(operation))
-    typer.echo(f"{fabric}: {name} {DONE[operation]}", err=True)
+    typer.echo(f"{fabric}: {name} {NOW[operation]}", err=True)
