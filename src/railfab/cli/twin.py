@@ -112,7 +112,7 @@ def twin(
     """Serve every switch of a fabric as a gNMI target, with a simulation of its traffic behind them, until Ctrl-C.
 
     With --detach it keeps running without a terminal: `railfab twin status` shows it, `railfab twin stop` ends it.
-    An intent whose file is called status, stop or host is ./status, ./stop or ./host.
+    An intent whose file has the name of another command of twin (status, stop, link, ...) needs ./ before it.
     """
     from railfab.fabric import design
     from railfab.intent import load_job
