@@ -64,7 +64,7 @@ def step(
     for update in (_moved(update, draft) for update in due):
         best_paths.mark_columns(update.switch, update.columns)
     differing = best_paths.compute_marked()
-    every = np.ones(len(draft.routes.groups.keys), bool)
+    every = draft.routes.every
     differing.update(dict.fromkeys(draft.announcers, every))
     announcing = _Announcing(now.configs, draft.routes, dict(pending.announced_ns), now_ns)
     later += [update for name, columns in differing.items() for update in announcing.updates(name, columns)]

@@ -32,7 +32,7 @@ _STUCK_GBPS = 1e-6
 """Rate of a host that takes nothing: a packet in half a minute."""
 
 ALL_LOST = 1.0
-"""`loss_per_byte` of a link on which everything is lost: no frame is shorter than a byte."""
+"""`loss_per_byte` of a link on which everything is lost, as no frame is shorter than a byte; bit errors lose less."""
 
 FLOWLET_GAP_NS = 50_000.0
 """Pause after which a flow may take another link, where none is configured; of the order of a round trip."""

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from railfab.forwarding import ForwardingState, Place
+from railfab.forwarding.sim_network import ALL_LOST
 from railfab.sim import QUEUES, Counters
 from railfab.sim.fast_forward import FastForward
 from railfab.twin.attempts import Attempts, Values
-from railfab.twin.unreceived import ALL_LOST, Unreceived
+from railfab.twin.unreceived import Unreceived
 from railfab.units import NS_PER_S
 
 MEAN_WINDOW_NS = NS_PER_S
@@ -21,7 +22,6 @@ PEAK_WINDOWS = 5
 
 Arrays = Mapping[str, Values]
 """Values by source: axis (link,) or (link * QUEUES + number,)."""
-
 
 Places = np.ndarray[tuple[int], np.dtype[np.int64]]
 

@@ -9,9 +9,7 @@ from numpy.typing import NDArray
 
 from railfab.forwarding import LinkTable
 from railfab.sim import QUEUES
-from railfab.twin.readings import RECEIVED, Arrays
-
-Places = NDArray[np.int64]
+from railfab.twin.readings import RECEIVED, Arrays, Places
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from railfab.forwarding.sim_network import ALL_LOST
 from railfab.sim import QUEUES, Network
 from railfab.twin.attempts import Values
-
-ALL_LOST = 1.0
-"""`loss_per_byte` of such a link; bit errors lose a small part of it."""
 
 
 class Unreceived:
