@@ -8,11 +8,13 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
@@ -44,6 +46,7 @@ from railfab.gnmi.certificates import Authority
 from railfab.listeners import in_use
 from railfab.metrics import CATALOGUE
 from railfab.platforms import ChangeName, platform, platform_names
+from railfab.sim.fast_forward import FastForward
 from railfab.topology import Port
 from railfab.twin import Control, Twin, connect, running
 
@@ -395,13 +398,18 @@ def metrics_of(control: Control) -> list[str]:
 def test_a_failure_of_the_simulation_stops_its_job_and_not_the_switches(
     twin: Twin, control: Control, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def fail(*_: object, **_options: object) -> None:
-        raise FloatingPointError("a queue is negative")
+    works, failed = FastForward.run, threading.Event()
+
+    def fail_once(engine: FastForward, *arguments: Any, **options: Any) -> bool:
+        if not failed.is_set():
+            failed.set()
+            raise FloatingPointError("a queue is negative")
+        return works(engine, *arguments, **options)
 
     said = "FloatingPointError: a queue is negative"
     control.switch_job(ring())
     until(lambda: control.status().steps >= 1)
-    monkeypatch.setattr(twin._live._engine, "run", fail)
+    monkeypatch.setattr(FastForward, "run", fail_once)
     until(lambda: control.status().failure != "")
     until(lambda: control.status().job is None)
     assert control.status().failure == said
