@@ -22,7 +22,7 @@ from railfab.app.configuration_check import ConfigurationCheck
 from railfab.fabric.design import Design, design
 from railfab.intent import Job
 from railfab.telemetry import Collector, Policy
-from railfab.twin import Direction, Operation, Twin
+from railfab.twin import Direction, SwitchOperation, Twin
 
 SPEED = 20.0
 """Simulated seconds that are due in a second."""
@@ -249,11 +249,11 @@ def _fibres(mistake: Mistake) -> Iterator[tuple[str, str, bool]]:
     yield from ((*port, False) for port in mistake.losing)
 
 
-def _operations(mistake: Mistake) -> Iterator[tuple[str, Operation, Operation]]:
+def _operations(mistake: Mistake) -> Iterator[tuple[str, SwitchOperation, SwitchOperation]]:
     """Switches, what is done to each, and what undoes it."""
-    yield from ((name, Operation.STOP, Operation.START) for name in mistake.silent)
-    yield from ((name, Operation.HANG, Operation.RESUME) for name in mistake.hung)
-    yield from ((name, Operation.OFF, Operation.ON) for name in mistake.unpowered)
+    yield from ((name, SwitchOperation.STOP, SwitchOperation.START) for name in mistake.silent)
+    yield from ((name, SwitchOperation.HANG, SwitchOperation.RESUME) for name in mistake.hung)
+    yield from ((name, SwitchOperation.OFF, SwitchOperation.ON) for name in mistake.unpowered)
 
 
 def _json(value: Any) -> Any:

@@ -13,7 +13,7 @@ from railfab.intent import Job
 from railfab.twin.control import Control
 from railfab.twin.control_server import ControlServer
 from railfab.twin.link_parts import Direction
-from railfab.twin.operations import Operation
+from railfab.twin.operations import SwitchOperation
 from railfab.twin.status import TwinStatus
 
 
@@ -39,7 +39,7 @@ class Broken:
 
     def set_host_rate(self, host: str, rx_gbps: float | None, *, interface: str | None = None) -> None: ...
 
-    def operate(self, name: str, operation: Operation) -> None: ...
+    def operate(self, name: str, operation: SwitchOperation) -> None: ...
 
 
 def test_a_defect_is_reported_as_one_and_a_refusal_as_its_text() -> None:

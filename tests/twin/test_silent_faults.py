@@ -21,7 +21,7 @@ from railfab.errors import DeviceError
 from railfab.gnmi.blocking import BlockingGnmiClient
 from railfab.gnmi.client import SetChanges
 from railfab.gnmi.target import Commit, CommitAction
-from railfab.twin import Direction, Operation, Twin
+from railfab.twin import Direction, SwitchOperation, Twin
 
 SPEED = 10.0
 DETECTION_S, CONNECT_RETRY_S = 0.9, 10.0
@@ -156,7 +156,7 @@ def test_a_switch_without_power_is_dark_and_boots_its_startup_configuration_with
     unanswered(ends.twin, OTHER_SPINE)
     assert ends.twin.status().faults == (f"{OTHER_SPINE} has no power",)
     with pytest.raises(DeviceError, match=f"{OTHER_SPINE}: has no power and cannot hang. Switch it on first"):
-        ends.twin.control.operate(OTHER_SPINE, Operation.HANG)
+        ends.twin.control.operate(OTHER_SPINE, SwitchOperation.HANG)
     ends.twin.switch_job(None)
     pass_time(ends.twin, 0.2)
     ends.command("switch", OTHER_SPINE, "on")
@@ -215,7 +215,7 @@ def octets(target: Switch) -> tuple[int, int]:
 def test_a_wrong_name_is_refused_in_one_line(ends: Ends) -> None:
     control = ends.twin.control
     with pytest.raises(DeviceError, match=r"nobody: is not a switch of this twin\. Use one of pod1-seg1-leaf1, "):
-        control.operate("nobody", Operation.OFF)
+        control.operate("nobody", SwitchOperation.OFF)
     with pytest.raises(DeviceError, match=r"there is no cable\. Use a port of the cabling plan"):
         control.set_link(LEAF, "ethernet-1/9", up=False, direction=Direction.RECEIVE)
     control.set_link(LEAF, UPLINK, up=False)
@@ -226,5 +226,5 @@ def test_a_wrong_name_is_refused_in_one_line(ends: Ends) -> None:
 
 
 def test_the_words_of_the_commands_are_those_of_the_library() -> None:
-    assert [word.value for word in SwitchVerb] == [operation.value for operation in Operation]
+    assert [word.value for word in SwitchVerb] == [operation.value for operation in SwitchOperation]
     assert [word.value for word in FibreSide] == [direction.value for direction in Direction]

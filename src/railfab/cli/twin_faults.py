@@ -29,7 +29,7 @@ class FibreSide(StrEnum):
 
 
 class SwitchVerb(StrEnum):
-    """The words of `railfab.twin.Operation`."""
+    """The words of `railfab.twin.SwitchOperation`."""
 
     STOP = "stop"
     START = "start"
@@ -137,8 +137,8 @@ def operate(
     A switch that hangs forwards as before and does nothing else. One without power boots its startup configuration
     when it is switched on.
     """
-    from railfab.twin import Operation, connect
+    from railfab.twin import SwitchOperation, connect
 
     fabric = only_twin(file, state).fabric
-    connect(state, fabric).operate(name, Operation(operation))
+    connect(state, fabric).operate(name, SwitchOperation(operation))
     typer.echo(f"{fabric}: {name} {NOW[operation]}", err=True)

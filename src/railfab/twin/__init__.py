@@ -3,7 +3,7 @@
 from railfab.twin.control import Control, connect, running
 from railfab.twin.detached import FoundTwin, found_twins, start_detached, stop, twin_command
 from railfab.twin.link_parts import Direction
-from railfab.twin.operations import Operation
+from railfab.twin.operations import SwitchOperation
 from railfab.twin.serve import serve
 from railfab.twin.service import BASE_PORT, Twin
 from railfab.twin.status import SwitchStatus, TwinStatus
@@ -13,7 +13,7 @@ __all__ = [
     "Control",
     "Direction",
     "FoundTwin",
-    "Operation",
+    "SwitchOperation",
     "SwitchStatus",
     "Twin",
     "TwinStatus",

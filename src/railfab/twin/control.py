@@ -15,7 +15,7 @@ from railfab.intent import Job
 from railfab.topology import PortKey
 from railfab.twin.files import twin_files
 from railfab.twin.link_parts import Direction
-from railfab.twin.operations import Operation
+from railfab.twin.operations import SwitchOperation
 from railfab.twin.status import TwinStatus
 
 TIMEOUT_S = 30
@@ -72,13 +72,13 @@ class Control:
 
     def stop_switch(self, name: str) -> None:
         """Stop a switch's gNMI server; the switch continues to forward."""
-        self.operate(name, Operation.STOP)
+        self.operate(name, SwitchOperation.STOP)
 
     def start_switch(self, name: str) -> None:
         """Start a switch's gNMI server again, on the port that it had."""
-        self.operate(name, Operation.START)
+        self.operate(name, SwitchOperation.START)
 
-    def operate(self, name: str, operation: Operation) -> None:
+    def operate(self, name: str, operation: SwitchOperation) -> None:
         """Stop or start the servers of a switch, have its control plane hang or resume, or switch its power."""
         self._call("POST", "/switch", {"name": name, "operation": operation})
 

@@ -21,7 +21,7 @@ from railfab.errors import LabError, RailfabError
 from railfab.intent import Job
 from railfab.topology import PortKey
 from railfab.twin.link_parts import Direction
-from railfab.twin.operations import Operation
+from railfab.twin.operations import SwitchOperation
 from railfab.twin.status import TwinStatus
 
 logger = logging.getLogger(__name__)
@@ -55,7 +55,7 @@ class Controlled(Protocol):
 
     def set_optic_loss(self, node: str, interface: str, *, loss_db: float) -> None: ...
 
-    def operate(self, name: str, operation: Operation) -> None: ...
+    def operate(self, name: str, operation: SwitchOperation) -> None: ...
 
 
 class ControlServer(BackgroundServer):
@@ -124,7 +124,7 @@ class _Handler(BaseHTTPRequestHandler):
         return lambda: self.twin.set_optic_loss(node, interface, loss_db=loss_db)
 
     def _switch(self, body: Any) -> Action:
-        name, operation = str(body["name"]), Operation(body["operation"])
+        name, operation = str(body["name"]), SwitchOperation(body["operation"])
         return lambda: self.twin.operate(name, operation)
 
     def _answer(self, requests: dict[str, Callable[[Any], Action]]) -> None:

@@ -18,7 +18,7 @@ from railfab.twin.switch import VirtualSwitch
 logger = logging.getLogger(__name__)
 
 
-class Operation(StrEnum):
+class SwitchOperation(StrEnum):
     """Pairs of which each undoes the other. STOP, START: the servers of the management. HANG, RESUME: the control
     plane. OFF, ON: the power."""
 
@@ -43,7 +43,7 @@ class SwitchOperations:
     def fault(self, name: str) -> SwitchFault:
         return self.live.state().switch_faults.get(name, SwitchFault.NONE)
 
-    def operate(self, name: str, operation: Operation) -> None:
+    def operate(self, name: str, operation: SwitchOperation) -> None:
         """Do one thing to a switch; nothing where it is so already.
 
         Raises EndpointError for an unknown name, LabError for a switch without power.
@@ -53,19 +53,19 @@ class SwitchOperations:
         with self._operating:
             self._operate(name, operation)
 
-    def _operate(self, name: str, operation: Operation) -> None:
+    def _operate(self, name: str, operation: SwitchOperation) -> None:
         off = self.fault(name) is SwitchFault.OFF
-        if off and operation not in (Operation.ON, Operation.OFF):
+        if off and operation not in (SwitchOperation.ON, SwitchOperation.OFF):
             raise LabError(name, f"has no power and cannot {operation}", "Switch it on first")
-        if off is (operation is Operation.OFF) and operation in (Operation.ON, Operation.OFF):
+        if off is (operation is SwitchOperation.OFF) and operation in (SwitchOperation.ON, SwitchOperation.OFF):
             return
-        actions: dict[Operation, Callable[[str], None]] = {
-            Operation.STOP: self._stop,
-            Operation.START: self._start,
-            Operation.HANG: self._hang,
-            Operation.RESUME: self._resume,
-            Operation.OFF: self._off,
-            Operation.ON: self._on,
+        actions: dict[SwitchOperation, Callable[[str], None]] = {
+            SwitchOperation.STOP: self._stop,
+            SwitchOperation.START: self._start,
+            SwitchOperation.HANG: self._hang,
+            SwitchOperation.RESUME: self._resume,
+            SwitchOperation.OFF: self._off,
+            SwitchOperation.ON: self._on,
         }
         actions[operation](name)
         logger.info("%s: %s", name, operation)

@@ -28,7 +28,7 @@ from railfab.twin.files import TwinFiles, claimed
 from railfab.twin.job_metrics import ConfigurationMetrics, JobMetrics, TwinMetrics, registry
 from railfab.twin.link_parts import Direction, LinkPart
 from railfab.twin.live import LiveFabric
-from railfab.twin.operations import Operation, SwitchOperations
+from railfab.twin.operations import SwitchOperation, SwitchOperations
 from railfab.twin.samples import ObservedSwitch
 from railfab.twin.secrets import twin_secrets
 from railfab.twin.ssh_server import SwitchSsh
@@ -211,13 +211,13 @@ class Twin:
 
     def stop_switch(self, name: str) -> None:
         """Stop a switch's servers; the switch continues to forward. Raises EndpointError for an unknown name."""
-        self.operate(name, Operation.STOP)
+        self.operate(name, SwitchOperation.STOP)
 
     def start_switch(self, name: str) -> None:
         """Start a switch's servers again, on the ports that they had."""
-        self.operate(name, Operation.START)
+        self.operate(name, SwitchOperation.START)
 
-    def operate(self, name: str, operation: Operation) -> None:
+    def operate(self, name: str, operation: SwitchOperation) -> None:
         """Stop or start the servers of a switch, have its control plane hang or resume, or switch its power.
 
         A switch that hangs forwards as it did, and does nothing else; its peers notice by BFD or the hold time. One
