@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -138,13 +139,29 @@ def test_merged_changes_are_the_changes_one_after_the_other(data: st.DataObject)
     configurations = st.dictionaries(
         st.sampled_from(sorted(models)[:3]), st.sampled_from([None, *list(models.values())[:1]]), max_size=2
     ).map(lambda held: {name: found and models[name] for name, found in held.items()})
-    one_end = ends.map(lambda keys: frozenset(max(key, links.far_key(links.egress[key])) for key in keys))
-    changes = data.draw(st.lists(st.builds(FabricChange, configurations, cut=one_end, restored=one_end), max_size=5))
+    cables = ends.map(lambda keys: keys | {links.far_key(links.egress[key]) for key in keys})
+    changes = data.draw(st.lists(st.builds(FabricChange, configurations, cut=cables, restored=cables), max_size=5))
     changes = [replace(change, cut=change.cut - change.restored) for change in changes]
     state = one_by_one = at_once(links, models, frozenset())
     for change in changes:
         one_by_one = converge(one_by_one, change)
     assert seen(converge(state, merged(changes))) == seen(one_by_one)
+
+
+def test_a_cable_that_is_restored_at_one_end_and_then_cut_at_the_other_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    running = deployed()
+    link = running.state().links.links_of[LEAF][-1]
+    near, far = running.state().links.keys[link], running.state().links.far_key(link)
+    with held_up(monkeypatch) as (begun, may_go_on, _), ThreadPoolExecutor(3) as pool:
+        calls = [pool.submit(running.configure, SPINE, model(SPINE))]
+        assert begun.wait(SOON_S)
+        for end, up in ((near, True), (far, False)):
+            calls.append(pool.submit(running.set_link, *end, up))
+            time.sleep(0.2)  # until it waits
+        may_go_on.set()
+        for call in calls:
+            call.result(SOON_S)
+    assert not running.state().port(near).oper_up
 
 
 def test_a_configuration_of_no_switch_leaves_those_that_came_with_it() -> None:

@@ -70,7 +70,10 @@ class ChangeQueue:
 
 
 def merged(changes: Sequence[FabricChange]) -> FabricChange:
-    """Several changes, in their order, as one: what comes later counts. One that exchanges cables is alone."""
+    """Several changes, in their order, as one: what comes later counts. One that exchanges cables is alone.
+
+    Of a cable that is cut or restored each of them names both ends.
+    """
     if len(changes) == 1:
         return changes[0]
     models: dict[str, DeviceModel | None] = {}

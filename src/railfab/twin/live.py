@@ -156,11 +156,9 @@ class LiveFabric:
         key = (node, interface)
         far = self._links.far_key(self._links.egress[key])
         if part.direction is Direction.BOTH and (up or part.detected):
-            working = dict.fromkeys((key, far), Fibre.WORKING)
-            ends = frozenset({key})
-            self._changes.apply(
-                FabricChange({}, frozenset() if up else ends, ends if up else frozenset(), fibres=working)
-            )
+            ends, none = frozenset({key, far}), frozenset[PortKey]()
+            cut, restored = (none, ends) if up else (ends, none)
+            self._changes.apply(FabricChange({}, cut, restored, fibres=dict.fromkeys(ends, Fibre.WORKING)))
             return
         if key in self._state.cut:
             raise TopologyError(f"link {node} {interface}", "the cable is cut in both directions", "Restore it first")
@@ -199,10 +197,11 @@ class LiveFabric:
         if one == other or self._links.far_key(self._links.egress[one]) == other:
             problem = "there is nothing to exchange between the ends of one cable"
             raise TopologyError(f"links {' '.join(one)} and {' '.join(other)}", problem, "Use ports of two cables")
-        ports = frozenset({one, other})
-        self._changes.apply(FabricChange({}, cut=ports))
+        far = (self._links.far_key(self._links.egress[key]) for key in (one, other))
+        ends = frozenset({one, other, *far})
+        self._changes.apply(FabricChange({}, cut=ends))
         self._changes.apply(FabricChange({}, exchanged=(one, other)))
-        self._changes.apply(FabricChange({}, restored=ports))
+        self._changes.apply(FabricChange({}, restored=ends, fibres=dict.fromkeys(ends, Fibre.WORKING)))
 
     def _known_cable(self, node: str, interface: str) -> None:
         if (node, interface) not in self._links.egress:
