@@ -329,6 +329,14 @@ def test_a_switch_that_hangs_keeps_its_routes_when_cables_are_exchanged_elsewher
     assert not established(exchanged, uplinks(state)[0])
 
 
+def test_a_switch_that_hangs_keeps_its_session_with_one_that_has_lost_its_configuration() -> None:
+    state = running()
+    port = uplinks(state)[0]
+    alone = begin(hung(state), FabricChange({LEAF: None}), NS_PER_S)
+    assert {found.key for found in alone.sessions_of(SPINE)} == {found.key for found in state.sessions_of(SPINE)}
+    assert established(alone, state.links.far_key(state.links.egress[port]))
+
+
 @pytest.mark.parametrize("ports", [0, 2], ids=["", "after an exchange of cables"])
 def test_a_switch_without_power_has_no_configuration_whatever_it_is_given(ports: int) -> None:
     """A Set that is in progress when the power goes ends after that."""

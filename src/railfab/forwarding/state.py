@@ -92,9 +92,11 @@ class ForwardingState:
         return self.ports[key[0]][key[1]]
 
     def sessions_of(self, switch: str) -> tuple[BgpSession, ...]:
-        """The configured BGP sessions of a switch, with their numbers of prefixes."""
+        """The configured BGP sessions of a switch, with their numbers of prefixes; of one that hangs, without them, as
+        its peers may have no configuration any more."""
         held = self.sessions.get(switch, {})
-        counts = session_counts(self.routes, self.configs, switch) if held else {}
+        answers = switch not in self.silent.hung
+        counts = session_counts(self.routes, self.configs, switch) if held and answers else {}
         return tuple(_with_counts(session, counts.get(key, {})) for key, session in held.items())
 
     def session(self, switch: str, key: str) -> BgpSession:
