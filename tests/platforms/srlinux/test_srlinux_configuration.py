@@ -72,7 +72,7 @@ def test_the_default_class_has_index_0_whatever_its_queue() -> None:
 def test_a_configuration_without_a_host_name_does_not_delete_the_switchs() -> None:
     named = tree()
     request = set_request(named, {key: value for key, value in named.items() if "system" not in key})
-    assert [path for path in request.delete if "/system" in path] == ["/system/lldp/admin-state"]
+    assert [path for path in request.delete if "/system" in path] == ["/system/lldp"]
 
 
 @pytest.mark.parametrize(
