@@ -57,7 +57,7 @@ def _oracle() -> str | None:
 NEEDS: dict[str, Callable[[], str | None]] = {"lab": _lab, "prometheus": _prometheus, "oracle": _oracle}
 
 
-LONGEST = ("integration", "docs", "lab", "app", "twin")
+LONGEST = ("faults", "integration", "docs", "lab", "app", "twin")
 """Folders whose tests take longest: they are started first, so that no worker is left with one at the end."""
 
 ON_ONE_LAB = tuple(f"tests/integration/test_{name}.py" for name in ("embedded_lab", "deploy_on_frr", "killed_deploy"))
@@ -89,8 +89,8 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """One process more than there are cores: tests of labs wait for timers and sessions half of their time."""
-    return (os.cpu_count() or 1) + 1
+    """Two processes more than there are cores: tests of labs wait for timers and sessions half of their time."""
+    return (os.cpu_count() or 1) + 2
 
 
 def pytest_xdist_setupnodes(config: pytest.Config, specs: list[XSpec]) -> None:
