@@ -206,15 +206,18 @@ def reasons(ends: Ends, before: dict[str, int]) -> set[str]:
 def test_a_port_sends_no_packet_above_its_ip_mtu_and_receives_none_above_its_own(
     ends: Ends, leaf: str, mtu_bytes: int, *, refuses: bool
 ) -> None:
-    before = dropped(ends)
     update = [(f"/interface[name={port}]/{leaf}", mtu_bytes) for port in (UPLINK, OTHER_UPLINK)]
-    with running(ends.twin), mistake(ends.leaf, update=update):
-        until(lambda: ends.twin.status().stalled)
-        grown = [growth(ends, port) for port in (UPLINK, OTHER_UPLINK)]
-        assert sum(found["out-discarded-packets"] for found in grown) > 0
-        assert (sum(found["in-error-packets"] for found in grown) > 0) is refuses
-        assert reasons(ends, before) == {"packet-processing-aggregate"}
-        assert session(ends.leaf, UPLINK)["session-state"] == "established"
+    with running(ends.twin):
+        until(lambda: not ends.twin.status().stalled)
+        ends.leaf.wait_for_news()
+        before = dropped(ends)
+        with mistake(ends.leaf, update=update):
+            until(lambda: bool(ends.twin.status().stalled))
+            grown = [growth(ends, port) for port in (UPLINK, OTHER_UPLINK)]
+            assert sum(found["out-discarded-packets"] for found in grown) > 0
+            assert (sum(found["in-error-packets"] for found in grown) > 0) is refuses
+            assert reasons(ends, before) == {"packet-processing-aggregate"}
+            assert session(ends.leaf, UPLINK)["session-state"] == "established"
 
 
 def test_packets_without_a_route_are_counted_where_they_come_in(ends: Ends) -> None:
