@@ -447,4 +447,4 @@ def test_a_mistake_that_a_switch_accepts_shows_its_symptom_until_the_next_deploy
     assert mistake.named in fabric.differences(mistake.on)
     fabric.deploy(mistake.on)
     until(lambda: mistake.symptom(fabric) == healthy)
-    assert fabric.differences(mistake.on) == ""
+    until(lambda: fabric.differences(mistake.on) == "")
