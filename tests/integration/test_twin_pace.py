@@ -20,7 +20,8 @@ from railfab.twin import Twin
 PORT_GBPS = 100
 CPU = 0.1
 SAMPLES = 40
-EVALUATIONS = 8
+EVALUATIONS = 25
+"""A scrape between two notifications of a sample sees the counters of one and the simulated time of another."""
 UTILIZATION = (
     f'device_interface:fabric_transmit_utilization:ratio_rate1m{{device="{LEAF}",interface="{RECEIVER_PORT}"}}'
 )

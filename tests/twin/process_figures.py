@@ -76,12 +76,14 @@ def after_warm_up(run: Sequence[Figures]) -> list[Figures]:
 
 
 def grown(run: Sequence[Figures]) -> list[str]:
-    """What of a process grew during a run though it should not."""
+    """What of a process grew during a run though it should not; nothing of a run that is too short to tell."""
     found = growth(run)
+    if found is None:
+        return []
     problems = []
-    if found is not None and not found.is_none:
+    if not found.is_none:
         problems.append(f"memory grows by {found.mb_per_min:.2f} MB a minute, +-{found.plus_minus:.2f}")
-    warm = [one for one in run if one.at_s < WARM_UP * run[-1].at_s] or run
+    warm = [one for one in run if one.at_s < WARM_UP * run[-1].at_s]
     for name in ("fds", "threads"):
         most, last = max(getattr(one, name) for one in warm), getattr(run[-1], name)
         if last > most + MOST_MORE:

@@ -1,7 +1,7 @@
 """Fifty gNMI subscribers of a twin of pod64 receive what the intent says, and its memory stays as it is.
 
 For RAILFAB_SUBSCRIBED_S seconds, half an hour in `make soak`; else until each has received everything once. Missing
-samples count from a minute on, memory from 15 minutes on.
+samples count from a minute on, memory, file descriptors and threads from 15 minutes on.
 """
 
 from __future__ import annotations

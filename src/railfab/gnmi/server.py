@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import hmac
+import logging
 import socket
 import threading
 from collections.abc import AsyncGenerator, Awaitable, Coroutine
@@ -54,6 +55,14 @@ _OPTIONS = (
 )
 
 T = TypeVar("T")
+
+
+def _is_failure(record: logging.LogRecord) -> bool:
+    """Whether a record of gRPC is about more than a client that left before its response or status was sent."""
+    return not (record.exc_info and isinstance(record.exc_info[1], grpc.aio.InternalError))
+
+
+logging.getLogger("grpc._cython.cygrpc").addFilter(_is_failure)
 
 
 class ServerLoop:
@@ -232,7 +241,7 @@ class _Service:
     async def Subscribe(self, requests: Any, context: Any) -> None:  # noqa: N802
         async with aclosing(self._responses(requests, context)) as responses:
             async for response in responses:
-                await _write(context, response)
+                await context.write(response)
 
     async def _responses(self, requests: Any, context: Any) -> AsyncGenerator[bytes]:
         """The responses of a Subscribe; aborts the call when it is not valid."""
@@ -310,14 +319,6 @@ class _Service:
         right = [hmac.compare_digest(str(given.get(name, "")).encode(), value.encode()) for name, value in pairs]
         if not all(right):
             await context.abort(grpc.StatusCode.UNAUTHENTICATED, f"{self._target.name}: wrong user or password")
-
-
-async def _write(context: Any, response: bytes) -> None:
-    """Send a response. That the client has gone ends the call: gRPC logs it as an error where it notices too late."""
-    try:
-        await context.write(response)
-    except grpc.aio.InternalError:
-        raise asyncio.CancelledError from None
 
 
 async def _message(requests: Any) -> None:
