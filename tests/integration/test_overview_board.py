@@ -159,7 +159,8 @@ def test_a_cut_link_is_seen_at_both_ends(cut: None, prometheus: Prometheus) -> N
     assert _within(60, lambda: prometheus.value('count(ALERTS{alertname="FabricLinkDown"})') == 2)
 
 
-def test_a_mended_link_brings_its_sessions_back(prometheus: Prometheus) -> None:
+def test_a_mended_link_brings_its_sessions_back(twin: Twin, prometheus: Prometheus) -> None:
+    twin.switch_job(None)
     assert _within(60, lambda: prometheus.value(DOWN) == 0)
     assert _within(60, lambda: prometheus.value("sum(fabric_bgp_session_up) - count(fabric_bgp_session_up)") == 0)
 
