@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from itertools import pairwise
 
+import pytest
+
 from railfab.twin.clock import STEP_NS, Clock
 from railfab.twin.time_stamps import MOST_BEHIND_NS, OLDEST_NS, TimeStamps
 
@@ -23,9 +25,9 @@ class Simulation:
         self.steps.append(dt_ns)
 
 
-def ran(simulation: Simulation, wall_s: float) -> tuple[Clock, float]:
+def ran(simulation: Simulation, wall_s: float, *, speed: float = 1.0) -> tuple[Clock, float]:
     """A clock that drove the simulation for this long, and how long it really was."""
-    clock = Clock(simulation.advance)
+    clock = Clock(simulation.advance, speed=speed)
     start = time.monotonic()
     clock.start()
     time.sleep(wall_s)
@@ -40,6 +42,15 @@ def test_a_fast_simulation_keeps_up_with_the_wall() -> None:
     assert clock.simulated_ns == simulation.now_ns
     assert clock.slipped_ns == 0
     assert (clock.stopped, clock.failure) == (False, "")
+
+
+@pytest.mark.parametrize(("speed", "step_ms"), [(0.5, 5), (4.0, 20), (20.0, 100), (200.0, 100)])
+def test_a_faster_clock_takes_longer_steps_and_keeps_up(speed: float, step_ms: int) -> None:
+    simulation = Simulation()
+    clock, wall_s = ran(simulation, 1.0, speed=speed)
+    assert set(simulation.steps) == {step_ms * 1_000_000}
+    assert clock.simulated_ns + clock.slipped_ns == pytest.approx(speed * wall_s * 1e9, rel=0.3)
+    assert clock.simulated_ns > 0.3 * speed * wall_s * 1e9
 
 
 def test_a_slow_simulation_slips_and_is_never_asked_for_more_than_a_step() -> None:

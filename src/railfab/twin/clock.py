@@ -15,7 +15,9 @@ logger = logging.getLogger(__name__)
 TICK_NS = 50 * NS_PER_MS
 """Interval in which simulated time catches up with the wall clock [ns]."""
 STEP_NS = 5 * NS_PER_MS
-"""Length of one step of simulated time [ns]."""
+"""Length of one step at the speed of wall time and below [simulated ns]; at higher speeds steps are longer."""
+LONGEST_STEP_NS = 100 * NS_PER_MS
+"""Length of one step at any speed: less than the delay that is caught up [simulated ns]."""
 LEAST_REST_NS = NS_PER_MS
 """Shorter rests are put off until they add up [ns]."""
 
@@ -44,6 +46,7 @@ class Clock:
         self._advance, self._recover = advance, recover
         self._cpu = cpu
         self._tick_s = TICK_NS / NS_PER_S / speed
+        self._step_ns = min(round(STEP_NS * max(1.0, speed)), LONGEST_STEP_NS)
         self._stop_requested = threading.Event()
         self._thread = threading.Thread(target=self._run, name="railfab-clock", daemon=True)
         self._recovered = self._stopped = False
@@ -76,7 +79,7 @@ class Clock:
     def _run(self) -> None:
         self.stamps.start()
         while not self._stop_requested.wait(self._tick_s):
-            while self.stamps.behind_ns() >= STEP_NS and not self._stop_requested.is_set():
+            while self.stamps.behind_ns() >= self._step_ns and not self._stop_requested.is_set():
                 if not self._step():
                     return
 
@@ -84,13 +87,13 @@ class Clock:
         """Pass one step, and rest for the share of a core; false when simulated time has stopped for good."""
         began_ns, cpu_ns = time.monotonic_ns(), time.thread_time_ns()
         try:
-            self._advance(STEP_NS)
+            self._advance(self._step_ns)
         except Exception as error:  # noqa: BLE001 - any defect: it ends the job, not the thread; logged there
             if not self._take_failure(error):
                 return False
         else:
             self._recovered = False
-        self.stamps.pass_time(STEP_NS)
+        self.stamps.pass_time(self._step_ns)
         self._rest(began_ns, time.thread_time_ns() - cpu_ns)
         return True
 
