@@ -28,8 +28,8 @@ setup: $(READY) ## the virtual environment with everything a developer needs
 test: $(READY) lab-deps-here ## all tests; those that need root, FRR or Prometheus say what to install when they are skipped
 	@$(BIN)/python -m pytest -n auto $(ARGS)
 
-laws: $(VENV)/dev.stamp ## the laws of every platform on many more models than `make test` draws; EXAMPLES=2000 says how many
-	@RAILFAB_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n auto tests/platforms/test_platform_laws.py $(ARGS)
+laws: $(VENV)/dev.stamp ## the laws of platforms and of convergence in full, of which `make test` tries a part; EXAMPLES=2000 says how many models
+	@RAILFAB_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n auto tests/platforms/test_platform_laws.py tests/forwarding/test_incremental_convergence.py $(ARGS)
 
 kills: $(READY) lab-deps-here ## deploys killed at each of many moments, of which `make test` tries a few; needs what labs need
 	@RAILFAB_MOMENTS=all $(BIN)/python -m pytest -n auto tests/integration/test_killed_deploy.py tests/integration/frr/test_frr_killed.py $(ARGS)

@@ -17,7 +17,7 @@ from tests.twin.twins import made_job, pass_time
 from railfab.errors import DeviceError
 from railfab.intent import Job
 
-SECONDS = float(os.environ.get("RAILFAB_SOAK_S", "10"))
+SECONDS = float(os.environ.get("RAILFAB_SOAK_S", "5"))
 SEED = int(os.environ.get("RAILFAB_SOAK_SEED", "1"))
 MAPPING = "/qos/pfc-mapping-profile[name=fabric]"
 DEADLOCK = f"{MAPPING}/received-pfc-pause-frames/deadlock"
