@@ -66,6 +66,13 @@ def nornir(twin: Twin, fabric: Design, state: Path) -> Iterator[Nornir]:
     apply_all(chosen, fabric.configurations(), new_change(), lambda _name: None)
 
 
+@pytest.fixture
+def settled(nornir: Nornir, fabric: Design) -> None:
+    """What the tests before have disturbed works again: BGP and BFD take their time."""
+    found = verify_all(nornir, fabric, wait_s=60, on_done=lambda _name: None)
+    assert {one.severity for one in found} == {Severity.NOTE}
+
+
 def revert_pending(nornir: Nornir, fabric: Design) -> list[ChangeName]:
     """Revert what is pending on the switches; the names of these changes."""
     previews = preview_all(nornir, fabric.texts, lambda _name: None, is_own=lambda _change: True)
@@ -258,6 +265,7 @@ def test_verify_finds_a_manual_change(twin: Twin, fabric: Design, nornir: Nornir
     assert running(twin) == before
 
 
+@pytest.mark.usefixtures("settled")
 def test_a_setting_that_differs_from_the_intent_and_the_far_end_is_named_with_both(
     twin: Twin, fabric: Design, nornir: Nornir
 ) -> None:
@@ -271,6 +279,7 @@ def test_a_setting_that_differs_from_the_intent_and_the_far_end_is_named_with_bo
     ]
 
 
+@pytest.mark.usefixtures("settled")
 def test_an_unmodelled_difference_is_reported_with_its_line(twin: Twin, fabric: Design, nornir: Nornir) -> None:
     path = f"/interface[name={UPLINK}]/subinterface[index=0]/ipv6/router-advertisement/router-role"
     set_by_hand(twin, f"{path}/min-advertisement-interval", 5)
@@ -280,6 +289,7 @@ def test_an_unmodelled_difference_is_reported_with_its_line(twin: Twin, fabric: 
     ]
 
 
+@pytest.mark.usefixtures("settled")
 def test_live_findings_are_those_of_the_same_text_in_a_file(twin: Twin, fabric: Design, nornir: Nornir) -> None:
     """Also where a deploy changes nothing: verify reads the whole configuration."""
     entry = "/acl/acl-filter[name=drops][type=ipv4]/entry[sequence-id=10]"

@@ -33,8 +33,11 @@ WHOLE_OF_SYSTEM = ("load-balancing", "network-instance")
 BY_LEAF = ("name", "lldp", "maintenance", *PARTS)
 """Containers of `/system` that railfab manages in part, and changes leaf by leaf."""
 
+WITH_PRESENCE = ("lldp",)
+"""Those of them that have an effect when they are empty: LLDP runs (srl_nokia-lldp)."""
+
 REMOVED_WHOLE = ("lldp", "ntp")
-"""Those of them that are deleted as a whole where a candidate has none of them. An empty container of LLDP runs it."""
+"""Those of them that are deleted as a whole where a candidate has none of them."""
 
 PATHS = ("/interface", "/network-instance", *(f"/{name}" for name in WHOLE), "/system")
 """Paths to read for the managed part."""
@@ -143,15 +146,12 @@ def _system(system: Any, parts: Collection[str]) -> Any:
     if "maintenance" in found:
         found["maintenance"] = own_entries(found["maintenance"])
     found |= {name: managed_part(name, own[name]) for name in PARTS if name in parts and name in own}
-    return {SYSTEM[name]: part for name, part in found.items() if part}
+    return {SYSTEM[name]: part for name, part in found.items() if part or (part == {} and name in WITH_PRESENCE)}
 
 
 def _lldp(lldp: Json) -> Json:
-    """Whether LLDP runs, its intervals, and the managed ports on which it does not.
-
-    Its container has presence: LLDP runs without a leaf in it (srl_nokia-lldp), which the managed part says.
-    """
-    found = {"admin-state": "enable"} | {leaf: value for leaf, value in lldp.items() if leaf in LEAVES}
+    """Whether LLDP runs, its intervals, and the managed ports on which it does not."""
+    found = {leaf: value for leaf, value in lldp.items() if leaf in LEAVES}
     ports = _entries(lldp.get("interface", []), is_managed)
     if not is_list(ports):
         return found
