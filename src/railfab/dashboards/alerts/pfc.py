@@ -50,7 +50,7 @@ PFC = (
         alert="FabricPfcWithoutEcn",
         condition=(
             "(device:fabric_pfc_transmit_frames:rate1m > 10)"
-            " unless on (device) (sum by (device) (rate(fabric_queue_ecn_marked_packets_total[1m])) > 0)"
+            " and on (device) sum by (device) (rate(fabric_queue_ecn_marked_packets_total[1m])) == 0"
         ),
         lasting="30s",
         severity=AlertSeverity.WARNING,
