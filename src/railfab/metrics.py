@@ -353,8 +353,15 @@ def _configuration() -> Iterator[Metric]:
         "fabric_configuration_checked_timestamp_seconds",
         Kind.GAUGE,
         "seconds",
-        "Unix time of the last comparison of the running configuration with the intent.",
+        "Unix time of the last comparison of the running configuration with the intent; before it, of its start.",
         ("device",),
+    )
+    yield Metric(
+        "fabric_configuration_check_interval_seconds",
+        Kind.GAUGE,
+        "seconds",
+        "Time between two comparisons of the running configurations with the intent; absent without any.",
+        (),
     )
     yield Metric(
         "fabric_maintenance_info",

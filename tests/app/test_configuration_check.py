@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -12,10 +14,13 @@ from prometheus_client import CollectorRegistry
 from tests.twin.twins import switch
 
 from railfab.app.configuration_check import ConfigurationCheck
+from railfab.app.deploys import switches_in_deploys
 from railfab.deploy import Journal
+from railfab.deploy.journal import DeployRecord
 from railfab.fabric.audit import switch_audit
 from railfab.fabric.design import Design, design
 from railfab.twin import Twin
+from railfab.twin.operations import SwitchOperation
 
 ROOT = Path(__file__).parents[2]
 LEAF = "pod1-seg1-leaf1"
@@ -83,9 +88,9 @@ def test_a_configuration_is_audited_again_only_when_it_has_changed(
     def audited() -> list[str]:
         caplog.clear()
         check.check()
-        return [name for record in caplog.records for name in record.getMessage().partition(": ")[2].split(", ")]
+        return [record.getMessage().partition(": ")[0] for record in caplog.records]
 
-    assert audited() == [endpoint.name for endpoint in twin.endpoints.nodes]
+    assert sorted(audited()) == sorted(endpoint.name for endpoint in twin.endpoints.nodes)
     assert audited() == []
     with switch(twin, LEAF) as leaf:
         before = leaf.value(KMIN, "config")
@@ -111,6 +116,100 @@ def test_a_switch_that_does_not_answer_keeps_its_findings_and_an_old_time(
     after = exposed(check, "fabric_configuration_checked_timestamp_seconds")
     assert [name for name in before if after[name] == before[name]] == [(LEAF,)]
     assert sum("not compared with the intent" in record.message for record in caplog.records) == 1
+
+
+def test_a_switch_that_hangs_delays_neither_the_others_nor_the_end_of_the_process(
+    check: ConfigurationCheck, twin: Twin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("railfab.app.configuration_check.READ_WITHIN_S", 4.0)
+    began_s, others = time.time(), {(one.name,) for one in twin.endpoints.nodes} - {(LEAF,)}
+    twin.operate(LEAF, SwitchOperation.HANG)
+    thread = threading.Thread(target=check.check, daemon=True)
+    try:
+        thread.start()
+        name = "fabric_configuration_checked_timestamp_seconds"
+        while {key for key, at_s in exposed(check, name).items() if at_s > began_s} != others:
+            assert thread.is_alive()
+            time.sleep(0.05)
+        assert all(one.daemon for one in threading.enumerate() if one is not threading.main_thread())
+        thread.join(20)
+        assert not thread.is_alive()
+    finally:
+        twin.operate(LEAF, SwitchOperation.RESUME)
+
+
+def test_a_switch_that_was_never_read_has_the_time_at_which_the_check_began(
+    fabric: Design, twin: Twin, tmp_path: Path
+) -> None:
+    twin.stop_switch(LEAF)
+    try:
+        began_s = time.time()
+        check = ConfigurationCheck(fabric, twin.endpoints, state=tmp_path, interval_s=60)
+        begun_s = time.time()
+        check.check()
+    finally:
+        twin.start_switch(LEAF)
+    times_s = exposed(check, "fabric_configuration_checked_timestamp_seconds")
+    assert times_s.keys() == {(endpoint.name,) for endpoint in twin.endpoints.nodes}
+    assert [key for key, at_s in times_s.items() if began_s <= at_s <= begun_s] == [(LEAF,)]
+    assert exposed(check, "fabric_configuration_check_interval_seconds") == {(): 60.0}
+
+
+@pytest.mark.parametrize("defect", ["switch_audit", "read_credentials"])
+def test_a_defect_at_one_switch_leaves_the_others_compared(
+    check: ConfigurationCheck, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, defect: str
+) -> None:
+    """The name of a function that raises for one switch."""
+    module = "railfab.app.configuration_check"
+    working: Callable[..., object] = getattr(import_module(module), defect)
+
+    def defective(*arguments: object) -> object:
+        if LEAF in (getattr(one, "name", one) for one in arguments):
+            raise ZeroDivisionError
+        return working(*arguments)
+
+    monkeypatch.setattr(f"{module}.{defect}", defective)
+    before = exposed(check, "fabric_configuration_checked_timestamp_seconds")
+    check.check()
+    after = exposed(check, "fabric_configuration_checked_timestamp_seconds")
+    assert [name for name in before if after[name] == before[name]] == [(LEAF,)]
+    assert [record.message.partition(":")[0] for record in caplog.records if record.exc_info] == [LEAF]
+
+
+def test_without_comparison_the_maintenance_is_exposed_with_the_drains_of_the_intent(
+    twin: Twin, tmp_path: Path
+) -> None:
+    intent = tmp_path / "drained.yml"
+    intent.write_text((ROOT / "tests" / "faults" / "rack.yml").read_text() + "drain: [pod1-spine1]\n")
+    fabric = design(intent)
+    journal = Journal(tmp_path, fabric.intent.fabric)
+    with ConfigurationCheck(fabric, twin.endpoints, state=tmp_path, interval_s=0) as check:
+        with journal.open("deploy") as entry:
+            entry.keep(LEAF, "former")
+            drained = {("pod1-spine1", "drain"): 1.0}
+            assert exposed(check, "fabric_maintenance") == {**drained, (LEAF, "deploy"): 1.0}
+        registry = CollectorRegistry()
+        registry.register(check)
+        assert [family.name for family in registry.collect()] == ["fabric_maintenance"]
+
+
+def test_records_that_a_deploy_removes_meanwhile_are_read_again(
+    fabric: Design, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = Journal(tmp_path, fabric.intent.fabric)
+    read, removed = Journal.deploys, [FileNotFoundError("before")]
+
+    def deploys(self: Journal) -> tuple[DeployRecord, ...]:
+        if removed:
+            raise removed.pop()
+        return read(self)
+
+    monkeypatch.setattr(Journal, "deploys", deploys)
+    with journal.open("deploy") as entry:
+        entry.keep(LEAF, "former")
+        assert switches_in_deploys(tmp_path, fabric.intent.fabric) == {LEAF}
+    removed += [FileNotFoundError("before")] * 9
+    assert switches_in_deploys(tmp_path, fabric.intent.fabric) == frozenset()
 
 
 def test_switches_are_in_maintenance_while_a_deploy_changes_them_and_two_minutes_longer(

@@ -7,9 +7,10 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from types import TracebackType
 from typing import Self
 
@@ -31,6 +32,8 @@ logger = logging.getLogger(__name__)
 CHECK_INTERVAL_S = 60.0
 READERS = 8
 """Switches that are read in parallel."""
+READ_WITHIN_S = 10.0
+"""Time that a switch has for each call; one that hangs delays only those for which no other reader is free [s]."""
 
 
 class ConfigurationCheck(Collector):
@@ -38,8 +41,10 @@ class ConfigurationCheck(Collector):
 
     Exposes the findings by switch and code (notes are none), the time of each comparison, and the switches in
     maintenance: those that a deploy from this state folder changes or has just changed, and those that are drained.
-    A switch that cannot be read keeps its last findings; its time says how old they are. One whose configuration has
-    not changed since is not audited again, which takes far longer than to read it.
+    A switch that cannot be read keeps its last findings; its time says how old they are, and of one that has never
+    been read, when this began. One whose configuration has not changed since is not audited again, which takes far
+    longer than to read it.
+    interval_s: 0 is never; then only the maintenance is exposed, with the drains of the intent.
     """
 
     def __init__(self, fabric: Design, endpoints: Endpoints, *, state: Path, interval_s: float) -> None:
@@ -50,12 +55,14 @@ class ConfigurationCheck(Collector):
         self._digests: dict[str, bytes] = {}
         self._audits: dict[str, SwitchAudit] = {}
         self._findings: Counter[tuple[str, str]] = Counter()
-        self._checked_s: dict[str, float] = {}
-        self._drained: frozenset[str] = frozenset()
+        self._read_s = dict.fromkeys(self._names(), time.time())
+        self._checked_s = self._read_s
+        self._drained = frozenset() if interval_s else frozenset(fabric.intent.drain)
         self._problems: dict[str, str] = {}
 
     def __enter__(self) -> Self:
-        self._thread.start()
+        if self._interval_s:
+            self._thread.start()
         return self
 
     def __exit__(
@@ -68,27 +75,45 @@ class ConfigurationCheck(Collector):
         return []
 
     def collect(self) -> Iterator[Family]:
+        maintenance = [({"device": name, "reason": reason}, 1.0) for name, reason in self._maintenance()]
+        yield family(metric("fabric_maintenance_info"), maintenance)
+        if self._interval_s:
+            yield from self._comparison()
+
+    def _comparison(self) -> Iterator[Family]:
         counts = sorted(self._findings.items())
         findings = [({"device": device, "code": code}, float(count)) for (device, code), count in counts]
         checked = [({"device": name}, at_s) for name, at_s in sorted(self._checked_s.items())]
-        maintenance = [({"device": name, "reason": reason}, 1.0) for name, reason in self._maintenance()]
         yield family(metric("fabric_configuration_findings"), findings)
         yield family(metric("fabric_configuration_checked_timestamp_seconds"), checked)
-        yield family(metric("fabric_maintenance_info"), maintenance)
+        yield family(metric("fabric_configuration_check_interval_seconds"), [({}, self._interval_s)])
 
     def check(self) -> None:
-        """Read every switch once and compare."""
-        with ThreadPoolExecutor(READERS) as readers:
-            texts = dict(zip(self._names(), readers.map(self._read, self._endpoints.nodes), strict=True))
-        read = {name: text for name, text in texts.items() if text is not None}
-        digests = {name: sha256(text.encode()).digest() for name, text in read.items()}
-        changed = [name for name, digest in digests.items() if digest != self._digests.get(name)]
-        if changed:
-            logger.debug("configurations that are new or have changed: %s", ", ".join(changed))
-            self._audits |= {name: switch_audit(self._fabric, name, read[name]) for name in changed}
-            self._count()
-        self._digests |= digests
-        self._checked_s |= dict.fromkeys(read, time.time())
+        """Read every switch once, and compare each as soon as it has answered."""
+        answers = self._answers()
+        counted = self._digests
+        for _ in self._endpoints.nodes:
+            name, text = answers.get()
+            if text is not None:
+                self._compare(name, text)
+            if answers.empty():  # the findings between switches are not counted for each of many that answer at once
+                if self._digests != counted:
+                    self._count()
+                    counted = self._digests
+                self._checked_s = self._read_s
+
+    def _compare(self, name: str, text: str) -> None:
+        """Audit a configuration that is new or has changed. A defect of the audit leaves only this one unchecked."""
+        digest = sha256(text.encode()).digest()
+        try:
+            if digest != self._digests.get(name):
+                logger.debug("%s: configuration is new or has changed", name)
+                self._audits[name] = switch_audit(self._fabric, name, text)
+        except Exception:  # any defect: its old time says that it is not compared
+            logger.exception("%s: configuration could not be compared with the intent", name)
+            return
+        self._digests = {**self._digests, name: digest}
+        self._read_s = {**self._read_s, name: time.time()}
 
     def _count(self) -> None:
         """Count the findings of the audits, and between the ends of links."""
@@ -107,10 +132,36 @@ class ConfigurationCheck(Collector):
     def _names(self) -> tuple[str, ...]:
         return tuple(endpoint.name for endpoint in self._endpoints.nodes)
 
+    def _answers(self) -> SimpleQueue[tuple[str, str | None]]:
+        """The name and the configuration of every endpoint, as they answer.
+
+        The threads are daemons: the end of the process does not wait for a switch that hangs.
+        """
+        waiting: SimpleQueue[Endpoint] = SimpleQueue()
+        answers: SimpleQueue[tuple[str, str | None]] = SimpleQueue()
+        for endpoint in self._endpoints.nodes:
+            waiting.put(endpoint)
+        for _ in range(min(READERS, len(self._endpoints.nodes))):
+            threading.Thread(target=self._read_all, args=(waiting, answers), daemon=True).start()
+        return answers
+
+    def _read_all(self, waiting: SimpleQueue[Endpoint], answers: SimpleQueue[tuple[str, str | None]]) -> None:
+        """Read the switches that wait."""
+        with suppress(Empty):
+            while True:
+                endpoint = waiting.get_nowait()
+                text = None
+                try:
+                    text = self._read(endpoint)
+                except Exception:  # any defect of a session: the others are read
+                    logger.exception("%s: configuration could not be read", endpoint.name)
+                answers.put((endpoint.name, text))
+
     def _read(self, endpoint: Endpoint) -> str | None:
         """The running configuration of a switch; None, and one line in the log, when it cannot be read."""
+        factory = platform(endpoint.platform).session
         try:
-            with platform(endpoint.platform).session(endpoint, read_credentials(endpoint)) as session:
+            with factory(endpoint, read_credentials(endpoint), read_within_s=READ_WITHIN_S) as session:
                 text = session.running().text
         except RailfabError as error:
             if self._problems.get(endpoint.name) != str(error):

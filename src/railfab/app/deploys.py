@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from railfab.errors import RailfabError
 
 SETTLES_WITHIN_S = 120.0
 """Time after a deploy in which sessions come up and rates of a minute forget what it interrupted [s]."""
+ATTEMPTS = 2
+"""A deploy that begins may remove the oldest records while they are read."""
 
 
 def switches_in_deploys(state: Path, fabric: str) -> frozenset[str]:
@@ -17,10 +20,10 @@ def switches_in_deploys(state: Path, fabric: str) -> frozenset[str]:
 
     Without the extra `deploy` there are none: nothing is deployed from here.
     """
-    try:
-        return frozenset(_switches(state, fabric))
-    except (ImportError, RailfabError):
-        return frozenset()
+    for _ in range(ATTEMPTS):
+        with suppress(ImportError, RailfabError, OSError):
+            return frozenset(_switches(state, fabric))
+    return frozenset()
 
 
 def _switches(state: Path, fabric: str) -> Iterator[str]:

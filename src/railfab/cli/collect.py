@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import sys
-from contextlib import ExitStack
 from typing import Annotated
 
 import typer
@@ -37,7 +36,8 @@ CheckOption = Annotated[
         metavar="SECONDS",
         min=0.0,
         callback=finite,
-        help="How often the running configurations are compared with the intent; 0 is never.",
+        help="How often the running configurations are compared with the intent; 0 is never, and then only a switch"
+        " that the intent drains counts as drained.",
     ),
 ]
 
@@ -62,10 +62,9 @@ def collect(
     logging.getLogger("railfab").setLevel(logging.INFO)  # a service logs what happens to its switches
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     server = MetricsServer(collector.registry, collector.healthy, host=listen, port=port)
-    with stop_on_signal() as ended, server, collector, ExitStack() as stack:
-        if check:
-            comparing = ConfigurationCheck(fabric, endpoints, state=state, interval_s=check)
-            collector.registry.register(stack.enter_context(comparing))
+    comparison = ConfigurationCheck(fabric, endpoints, state=state, interval_s=check)
+    collector.registry.register(comparison)
+    with stop_on_signal() as ended, server, collector, comparison:
         of = f"{len(endpoints.nodes)} of {counted(len(fabric.topology.switches()), 'switch')}"
         stderr().print(f"{of} of {endpoints.fabric}: {server.url}/metrics", soft_wrap=True)
         ended.wait()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from railfab.device import DeviceModel
 from railfab.endpoints import Credentials, Endpoint
@@ -123,6 +123,14 @@ class Refusal:
     said: str = field(default="", compare=False)
 
 
+class SessionFactory(Protocol):
+    """Makes a session. read_within_s: limit of each call that only reads; None is that of the platform [s]."""
+
+    def __call__(
+        self, endpoint: Endpoint, credentials: Credentials, /, *, read_within_s: float | None = None
+    ) -> Session: ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Platform:
     """The parts of one platform; `railfab.testing.platforms` holds the laws that every platform passes.
@@ -148,7 +156,7 @@ class Platform:
     render: Callable[[DeviceModel], Tree]
     text: Callable[[Tree], str]
     parse: Callable[[str], DeviceModel]
-    session: Callable[[Endpoint, Credentials], Session]
+    session: SessionFactory
     telemetry: TelemetryMap
     capabilities: Capabilities
     dialect: Dialect

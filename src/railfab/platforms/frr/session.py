@@ -26,6 +26,7 @@ CONTEXT_LINES = 3
 WITHIN_S = {"commit": 400.0, "revert": 300.0, "stage": 100.0, "reload": 150.0}
 """Limits of the verbs that take long; the program's own limits of commands are shorter and give better messages [s]."""
 OTHERS_WITHIN_S = 60.0
+READING = ("running", "observe")
 NO_PYTHON = 127
 _HOSTNAME = re.compile(r"^hostname (\S+)", re.MULTILINE)
 _VERSION = re.compile(r"^frr version (\S+)\n", re.MULTILINE)
@@ -36,9 +37,10 @@ _DOWN = re.compile(r"^ip link set dev (?P<interface>\S+) mtu \d+ down$")
 
 
 class FrrSession:
-    """A platforms.Session for FRR."""
+    """A platforms.Session for FRR. read_within_s: limit of verbs that only read; None is OTHERS_WITHIN_S [s]."""
 
-    def __init__(self, endpoint: Endpoint, credentials: Credentials) -> None:
+    def __init__(self, endpoint: Endpoint, credentials: Credentials, *, read_within_s: float | None = None) -> None:
+        self._read_within_s = read_within_s or OTHERS_WITHIN_S
         self._name = endpoint.name
         self._owns_system = endpoint.owns_system
         self._shell = RootShell(endpoint, credentials)
@@ -110,7 +112,8 @@ class FrrSession:
         """Run the program on the switch; raise its refusals."""
         request = json.dumps({"verb": verb, "commands": self._commands, **arguments})
         command = shlex.join(["python3", "-c", program()])
-        answer = self._shell.run(command, stdin=request, within_s=WITHIN_S.get(verb, OTHERS_WITHIN_S))
+        within_s = self._read_within_s if verb in READING else WITHIN_S.get(verb, OTHERS_WITHIN_S)
+        answer = self._shell.run(command, stdin=request, within_s=within_s)
         if answer.status == NO_PYTHON:
             raise DeviceError(self._name, "has no python3", "Install frr-pythontools on the switch")
         try:

@@ -10,7 +10,7 @@ from typing import Any
 def on_use(module: str, name: str) -> Callable[..., Any]:
     """The function of a module, which is imported at the first call: `plan` needs no parser of any platform."""
 
-    def call(*arguments: Any) -> Any:
-        return getattr(import_module(module), name)(*arguments)
+    def call(*arguments: Any, **options: Any) -> Any:
+        return getattr(import_module(module), name)(*arguments, **options)
 
     return call

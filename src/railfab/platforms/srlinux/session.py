@@ -15,7 +15,7 @@ from railfab.device import Observed
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import CommitRefused, UnsupportedFeature
 from railfab.gnmi.blocking import BlockingGnmiClient
-from railfab.gnmi.client import Absent, CallFailed, NotNow, Refused, SetChanges, Unimplemented
+from railfab.gnmi.client import CALL_TIMEOUT_S, Absent, CallFailed, NotNow, Refused, SetChanges, Unimplemented
 from railfab.gnmi.target import Commit, CommitAction, DataType, Found
 from railfab.platforms.session import ChangeName, Identity, Pending, Running, Staged, Verb
 from railfab.platforms.shared.json_tree import Json, text
@@ -51,12 +51,14 @@ class GnmiSession:
     config subscription extensions"). What waits for a confirmation is read from the switch's list of commits, whose
     `persist-id` we take for that ID; if a release does not show it there, a change is still confirmed and reverted by
     its name, but `running` names it as one that railfab did not make.
+    read_within_s: limit of every call, a Set too; None is that of the client [s].
     """
 
-    def __init__(self, endpoint: Endpoint, credentials: Credentials) -> None:
+    def __init__(self, endpoint: Endpoint, credentials: Credentials, *, read_within_s: float | None = None) -> None:
         self._name = endpoint.name
         self._endpoint, self._credentials = endpoint, credentials
-        self._client = BlockingGnmiClient(endpoint, credentials)
+        self._call_timeout_s = read_within_s or CALL_TIMEOUT_S
+        self._client = self._new_client()
         self._paths: tuple[str, ...] = PATHS
         self._stack = ExitStack()
 
@@ -163,8 +165,11 @@ class GnmiSession:
     def _reconnect(self) -> None:
         """Connect anew, as any later client has to. Raises DeviceError where it fails; then nothing is confirmed."""
         self._stack.close()
-        self._client = BlockingGnmiClient(self._endpoint, self._credentials)
+        self._client = self._new_client()
         self.__enter__()
+
+    def _new_client(self) -> BlockingGnmiClient:
+        return BlockingGnmiClient(self._endpoint, self._credentials, call_timeout_s=self._call_timeout_s)
 
     def _begin(self, changes: SetChanges, commit: Commit) -> None:
         """Set, to be confirmed. Raises CommitRefused."""
