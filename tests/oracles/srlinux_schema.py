@@ -2,7 +2,7 @@
 
 `schema.json` of the platform has facts alone: names, types, ranges, patterns, enumerations, keys, defaults, leafrefs,
 constraints (`must`, `unique`, `choice`, `mandatory`, numbers of entries), namespaces, and what is state. It covers the
-configuration of a 7220 below the containers that railfab configures or reads; of the others it has the names.
+whole configuration of a 7220.
 """
 
 from __future__ import annotations
@@ -20,27 +20,6 @@ from tests.oracles.yang import Case, Modules, SchemaNode, Statement, Type, holds
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "src" / "railfab" / "platforms" / "srlinux" / "schema.json"
-WHOLE = (
-    "interface",
-    "network-instance",
-    "routing-policy",
-    "bfd",
-    "qos",
-    "tunnel-interface",
-    "system",
-    "acl",
-    "platform",
-)
-"""Containers at the top whose configuration the schema has."""
-
-NAMES_ONLY = re.compile(
-    r"/network-instance/protocols/(?!bgp($|/)|bgp-evpn|bgp-vpn|directly-connected|linux).*"
-    r"|/network-instance/(traffic-engineering-policies|segment-routing|mpls|mpls-forwarding|igmp|pim|multicast.*|srv6)"
-    r"|/interface/(transceiver|ethernet/(dot1x|synce|ethcfm))"
-    r"|/interface/subinterface/(ethcfm|ipv[46]/(dhcp-.*|dhcpv6-.*|vrrp|address/vrrp)|fhs)"
-    r"|/system/(sync|ipfix|dhcp-server|mpls|app-management|event-handler|lawful-intercept|bridge-table)"
-    r"|/system/network-instance/protocols/mgmt-stp"
-)
 PREFIX = re.compile(r"(?<=/)[\w.-]+:")
 GATE = ":if-feature"
 QUOTED = re.compile(r"""('[^']*'|"[^"]*")""")
@@ -52,7 +31,6 @@ class Compact:
     """A schema as JSON: a container is an object, a leaf the number of its type, a leaf-list that in an array.
 
     A list has its keys, and a container that means something when empty `true`, under the empty name. State is null.
-    A container of which only the name is known is an empty text.
     `rules` has pairs of an XPath expression without prefixes and the device's message. By path: `must` has the numbers
     of the rules that a node is subject to, `mandatory` the leaves that it needs (`|` between those of which one will
     do), `entries` the least and the largest number of values of a list or leaf-list, `unique` the leaves whose values
@@ -75,7 +53,7 @@ class Compact:
 
     def document(self) -> dict[str, Any]:
         nodes = {
-            name: self._node(node, f"/{name}") if name in WHOLE else ""
+            name: self._node(node, f"/{name}")
             for name, node in sorted(self._modules.tree.children.items())
             if not node.state
         }
@@ -101,8 +79,6 @@ class Compact:
         if node.kind in ("leaf", "leaf-list"):
             number = self._number(node, path)
             return number if node.kind == "leaf" else [number]
-        if NAMES_ONLY.fullmatch(path):
-            return ""
         own = {name: self._node(child, f"{path}/{name}") for name, child in sorted(node.children.items())}
         mark = list(node.keys) or node.presence
         return {"": mark, **own} if mark else own
@@ -158,8 +134,7 @@ class Compact:
         for name, child in sorted(node.children.items()):
             place = f"{path}/{name}"
             if child.kind not in ("leaf", "leaf-list"):
-                if place.split("/")[1] in WHOLE and not NAMES_ONLY.fullmatch(place):
-                    yield from self._identity_leaves(child, place)
+                yield from self._identity_leaves(child, place)
             elif found := dict(self._identities_of(child, place)):
                 yield place, self._identities.setdefault(json.dumps(found, sort_keys=True), len(self._identities))
 

@@ -37,6 +37,16 @@ INSTANCE = "/network-instance[name=default]"
 BGP = f"{INSTANCE}/protocols/bgp"
 IPV4 = f"{BGP}/afi-safi[afi-safi-name=ipv4-unicast]"
 FILTER = "/acl/acl-filter[name=own][type=ipv4]"
+OSPF = f"{INSTANCE}/protocols/ospf/instance[name=own]"
+
+
+def ospf(dead_interval: int) -> dict[str, Any]:
+    port = {"interface-name": "ethernet-1/32.0", "hello-interval": 10, "dead-interval": dead_interval}
+    return {
+        "version": "srl_nokia-ospf-types:ospf-v2",
+        "router-id": "10.0.0.1",
+        "area": [{"area-id": "0.0.0.0", "interface": [port]}],
+    }
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +80,25 @@ REFUSED = [
     (f"{UPLINK}/oper-state", "up", "Path not valid - unknown element 'oper-state'. Options are [admin-state, "),
     (f"{UPLINK}/statistics/in-octets", "5", "Path not valid - unknown element 'statistics'. Options are ["),
     (f"{UPLINK}/mtu/bytes", 9000, "Path not valid - unknown element 'bytes'. "),
+    (f"{UPLINK}/transceiver/frob", 1, "Path not valid - unknown element 'frob'. Options are [ddm-events, "),
+    (f"{UPLINK}/transceiver", {"frob": 1}, "Schema '/interface/transceiver' has no local leaf with the name 'frob'. "),
+    # a 7220 has FEC below `ethernet`: our reading of the features
+    (f"{UPLINK}/transceiver/forward-error-correction", "rs-528", "unknown element 'forward-error-correction'. "),
+    *(
+        (f"{above}/frob", 1, "Path not valid - unknown element 'frob'. Options are [")
+        for above in (
+            "/oam",
+            "/tunnel",
+            f"{INSTANCE}/protocols/isis",
+            f"{INSTANCE}/protocols/ospf",
+            f"{INSTANCE}/protocols/ldp",
+            f"{INSTANCE}/segment-routing",
+            f"{UPLINK}/ethernet/dot1x",
+            f"{UPLINK}/subinterface[index=0]/ipv4/dhcp-relay",
+            "/system/sync",
+            "/system/event-handler",
+        )
+    ),
     ("/system/information", {"wrong": "x"}, "Schema '/system/information' has no local leaf with the name 'wrong'. "),
     (UPLINK, {"oper-state": "up"}, "Schema '/interface' has no local leaf with the name 'oper-state'. Options are ["),
     ("/qos", {"frobnicate": {"a": 1}}, "/ qos frobnicate: is unknown to SR Linux 25.3.1"),
@@ -87,6 +116,7 @@ REFUSED = [
         ["abc"],
         'Invalid value "abc": Must match',
     ),
+    (f"{UPLINK}/transceiver/ddm-events", "frob", "ddm-events: is frob, which is not true or false"),
     (f"{UPLINK}/ethernet/hold-time/up", 1, "is 1, which is not 0 or 100 to 86400000"),
     (f"{UPLINK}/ethernet/hold-time/up", 120, "hold-time up must be a multiple of 50"),
     (
@@ -136,6 +166,7 @@ REFUSED = [
     ("/bfd/subinterface[id=ethernet-1/20.0]", {"admin-state": "enable"}, "Must be an existing subinterface name"),
     # what the models say between leaves
     ("/interface[name=ethernet-1/1]/mtu", 9232, "mtu not configurable when breakout-mode is enabled"),
+    (OSPF, ospf(19), "The dead-interval must be at least twice the hello-interval"),
     (f"{UPLINK}/ethernet/flow-control/receive", True, "pfc and ethernet flow-control are mutually exclusive"),
     (
         "/qos/scheduler-policies/scheduler-policy[name=fabric]/scheduler[sequence=1]/priority",
@@ -227,6 +258,8 @@ ACCEPTED = [
     ),
     # in the models and not simulated
     (f"{UPLINK}/transceiver/ddm-events", True),
+    (f"{UPLINK}/ethernet/forward-error-correction/fec-option", "rs-528"),
+    (OSPF, ospf(20)),
     (f"{UPLINK}/ethernet/hold-time/up", 150),
     ("/system/banner/motd-banner", "hello"),
     ("/interface[name=ethernet-1/31]/vlan-tagging", True),
@@ -309,7 +342,7 @@ def values_of(kind: Mapping[str, Any]) -> list[Any]:
 def leaves_of(node: Any, path: str) -> Iterator[tuple[str, Any]]:
     """Every configurable leaf and leaf-list with values, by a gNMI path with keys."""
     for name, child in node.items():
-        if name == MARK or child is None or child == "":
+        if name == MARK or child is None:
             continue
         if not isinstance(child, dict):
             yield f"{path}/{name}", child

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from railfab.platforms.contract import Refusal
+from railfab.platforms.srlinux.place import Place
 from railfab.platforms.srlinux.schema import plain_refusals, refusals, schema
 from railfab.platforms.srlinux.value_types import fits, meaning
-from railfab.platforms.srlinux.xpath import compiled
+from railfab.platforms.srlinux.xpath import compiled, holds_at
 
 
 def test_it_has_keys_types_defaults_references_and_state() -> None:
@@ -26,7 +29,6 @@ def test_it_has_keys_types_defaults_references_and_state() -> None:
     assert mapping is not None
     assert (mapping["type"], mapping["reference"]) == ("string", "/qos/pfc-mapping-profile/name")
     assert found.at("/interface/oper-state") is None
-    assert found.at("/oam") == ""
     assert found.is_plain_container("/qos/queues")
     assert not found.is_plain_container("/qos/explicit-congestion-notification")
 
@@ -66,8 +68,27 @@ def test_a_refusal_names_its_place_in_cli_words() -> None:
     )
 
 
-def test_what_has_a_name_alone_is_accepted_with_anything_in_it() -> None:
-    assert plain_refusals({"oam": {"anything": [1]}}) == ()
+def test_below_every_container_a_name_that_the_models_do_not_have_is_refused() -> None:
+    for path, node in containers("", schema().nodes):
+        tree: Any = {"frob": 1}
+        for step in reversed(path.strip("/").split("/")):
+            tree = {step: [tree] if schema().keys(path) is not None else tree}
+            path = path.rpartition("/")[0]
+        assert [one.is_unknown for one in plain_refusals(tree)] == [True], node
+
+
+def containers(path: str, node: Any) -> Iterator[tuple[str, Any]]:
+    """Every container and list of the schema by its path without keys."""
+    for name, child in node.items():
+        if isinstance(child, dict):
+            yield f"{path}/{name}", child
+            yield from containers(f"{path}/{name}", child)
+
+
+def test_a_rule_may_calculate() -> None:
+    """Products and remainders bind stronger than sums and differences, and all go from the left (XPath 1.0, 3.5)."""
+    for expression in ("2 + 3 * 4 = 14", "9 - 4 - 3 = 2", "7 - 2 * 3 = 1", "9 mod 4 * 2 = 2", "(2 + 3) * 4 = 20"):
+        assert holds_at(expression, Place({}, schema().nodes, None)), expression
 
 
 def test_no_rendered_configuration_is_refused(repository: Path) -> None:

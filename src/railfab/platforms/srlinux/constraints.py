@@ -38,8 +38,8 @@ class _Check:
         for cases in schema().choices.get(path, ()):
             yield from _excluded(where, place.value, cases)
         for name, child in place.value.items():
-            node = place.node.get(name, "")
-            if node is None or node == "":
+            node = place.node.get(name)
+            if node is None:
                 continue
             at, said = f"{path}/{name}", f"{where} {name}"
             keys = node.get(MARK) if isinstance(node, dict) else None

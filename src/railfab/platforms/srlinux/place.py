@@ -34,8 +34,8 @@ class Place:
 
     def below(self, name: str) -> Iterator[Place]:
         """The children of this name. Raises UnknownNode."""
-        node = self.node.get(name, "") if isinstance(self.node, dict) else ""
-        if node is None or node == "" or name == MARK:
+        node = self.node.get(name) if isinstance(self.node, dict) else None
+        if node is None or name == MARK:
             raise UnknownNode(name)
         value = self.value.get(name, ABSENT) if isinstance(self.value, dict) else ABSENT
         if value is ABSENT:

@@ -26,7 +26,7 @@ MANAGED = tuple(f"/ {name} " for name in CONFIG if name != "system")
 """Beginnings of places in containers that railfab configures as a whole, or nearly."""
 
 Node = Any
-"""A node of `schema.json`: container or list, leaf, leaf-list, state (None), or one whose name alone is known."""
+"""A node of `schema.json`: container or list, leaf, leaf-list, or state (None)."""
 
 
 @dataclass(frozen=True)
@@ -188,7 +188,7 @@ def _member(place: str, at: str, child: Any, above: Node) -> Iterator[Refusal]:
     elif isinstance(node, list):
         for value in child if isinstance(child, list) else [child]:
             yield from _leaf(place, at, value, above)
-    elif node != "":
+    else:
         yield from _leaf(place, at, child, above)
 
 

@@ -164,7 +164,7 @@ def check_path(device: str, path: tuple[Element, ...]) -> None:
     """Raise RequestRefused for a path of a Set with an element that the configuration does not have."""
     node: Any = schema().nodes
     for step in path:
-        if node == "" or step.name in (ANY, ANY_DEPTH):
+        if step.name in (ANY, ANY_DEPTH):
             return
         known = options(node) if isinstance(node, dict) else []
         if step.name not in known:

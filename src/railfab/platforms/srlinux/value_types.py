@@ -12,6 +12,9 @@ from railfab.platforms.shared.json_tree import leaf_text
 NAMED = 8
 """Values that a message lists before it cuts the list."""
 
+CATEGORIES = {r"\p{L}": "a-zA-Z", r"\p{N}": "0-9", r"\P{C}": r"[^\x00-\x1f\x7f-\x9f]"}
+"""Letters and digits, which stand in brackets in Nokia's patterns, and all but control characters, which do not."""
+
 SHOWN = 60
 """Characters of a pattern that a message shows."""
 
@@ -47,8 +50,10 @@ def _fits_text(text: str, kind: Mapping[str, Any]) -> bool:
 
 @cache
 def _pattern(text: str) -> re.Pattern[str]:
-    """A pattern of XML Schema, whose categories of characters stand in brackets: letters, and digits."""
-    return re.compile(text.replace(r"\p{L}", "a-zA-Z").replace(r"\p{N}", "0-9"))
+    """A pattern of XML Schema, with its categories of characters in Python's words."""
+    for category, characters in CATEGORIES.items():
+        text = text.replace(category, characters)
+    return re.compile(text)
 
 
 def meaning(kind: Mapping[str, Any]) -> str:

@@ -14,7 +14,7 @@ from railfab.platforms.srlinux import xpath_terms as terms
 from railfab.platforms.srlinux.place import Place, UnknownNode
 from railfab.platforms.srlinux.xpath_terms import Context, Expression, Term, truth
 
-TOKEN = re.compile(r"""\s*(\.\.|!=|<=|>=|"[^"]*"|'[^']*'|\d+(?:\.\d+)?|[A-Za-z_][\w.-]*|[-./\[\](),=<>|+])""")
+TOKEN = re.compile(r"""\s*(\.\.|!=|<=|>=|"[^"]*"|'[^']*'|\d+(?:\.\d+)?|[A-Za-z_][\w.-]*|[-./\[\](),=<>|+*])""")
 IDENTITY = re.compile(r"^srl[\w-]*:(?=[A-Za-z])")
 
 
@@ -95,7 +95,10 @@ class _Parser:
         return self._chain(self._calculation, terms.ordered, "<", "<=", ">", ">=")
 
     def _calculation(self) -> Expression:
-        return self._chain(self._path, terms.calculated, "mod", "+")
+        return self._chain(self._product, terms.calculated, "+", "-")
+
+    def _product(self) -> Expression:
+        return self._chain(self._path, terms.calculated, "*", "mod")
 
     def _path(self) -> Expression:
         token = self._next()

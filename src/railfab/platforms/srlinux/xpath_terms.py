@@ -184,7 +184,12 @@ ORDERS: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
 }
 
-CALCULATIONS: dict[str, Callable[[float, float], float]] = {"mod": operator.mod, "+": operator.add}
+CALCULATIONS: dict[str, Callable[[float, float], float]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "mod": operator.mod,
+}
 
 FUNCTIONS: dict[str, Callable[..., Value]] = {
     "not": lambda _, value: not truth(value),
