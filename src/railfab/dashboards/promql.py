@@ -31,6 +31,12 @@ def simulated_rate(name: str, window: str, **equal: str) -> str:
     return f"({rate} / on (device) group_left () ({pace(window)} > 0) or {rate})"
 
 
+def wall_seconds(simulated: str) -> str:
+    """Real time that a duration takes: on a twin, which simulates at most a second in a second, by its mean pace."""
+    mean_pace = f"clamp_max(avg({pace('1m')}), 1)"
+    return f"({simulated} / on () group_left () {mean_pace}\n  or {simulated})"
+
+
 def signal(name: str, **equal: str) -> str:
     """Expression for a graph: the rate of a counter, the value of any other metric."""
     if metric(name).kind is Kind.COUNTER:

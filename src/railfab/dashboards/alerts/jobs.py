@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from railfab.dashboards.alerts.terms import NUMBER
+from railfab.dashboards.promql import wall_seconds
 from railfab.dashboards.rules import Alert, AlertSeverity, Silence
 
 STEP_S = "job_id:training_step_duration_seconds:mean1m"
 STEPS = "max by (job_id) (increase(training_step_duration_seconds_count[{}]))"
 SECONDS = "max by (job_id) (increase(training_step_duration_seconds_sum[{}]))"
+USUAL_S = f"{SECONDS.format('30m')} / on (job_id) ({STEPS.format('30m')} > 0)"
 
 JOBS = (
-    Alert(  # long steps are not judged: six of the usual length have to fit into the window
+    Alert(  # long steps are not judged: six of the usual length fit into the window, of real time
         alert="FabricJobStalled",
         condition=(
-            f"{SECONDS.format('30m')} / on (job_id) ({STEPS.format('30m')} > 0) < 10\n"
+            f"{wall_seconds(USUAL_S)} < 10\n"
             f"and on (job_id) {STEPS.format('1m')} == 0\n"
             "unless on (job_id) training_job_running == 0"
         ),
