@@ -52,7 +52,7 @@ LOSS = (
         summary=f"{PORT} dropped {NUMBER} packets of a lossless class",
         description=(
             f"A lossless class dropped {NUMBER} packets within a minute: the headroom is too small for speed, cable"
-            " length or MTU, PFC is off at one end, or the watchdog acted. Compare the settings of both ends with"
+            " length or MTU, PFC is off at one end, or a watchdog acted. Compare the settings of both ends with"
             " `railfab verify`."
         ),
     ),
@@ -108,11 +108,12 @@ LOSS = (
         condition="increase(fabric_interface_receive_errors_total[1m]) > 5",
         silence=Silence.PORT,
         severity=AlertSeverity.WARNING,
-        summary=f"{PORT} received {NUMBER} damaged packets within a minute",
+        summary=f"{PORT} received {NUMBER} packets with errors within a minute",
         description=(
             f"Packets arrive damaged ({NUMBER} a minute) and are discarded. The cable, the optics of either end or a"
             " dirty connector damage them; a switch that forwards before it has read the whole packet passes damage on,"
-            " so begin at the port whose peer receives no errors."
+            " so begin at the port whose peer receives no errors. Frames above the port's MTU count as well: compare"
+            " MTUs with `railfab verify`."
         ),
     ),
 )

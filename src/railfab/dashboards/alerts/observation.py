@@ -39,7 +39,7 @@ OBSERVATION = (
         severity=AlertSeverity.WARNING,
         summary=f"the twin simulates {PERCENT} of real time",
         description=(
-            f"The machine is too slow for this fabric and job: the twin simulates {PERCENT} of real time. Rates are"
+            f"Fabric and job need more CPU than the twin gets: it simulates {PERCENT} of real time. Rates are"
             " those of a simulated second and remain right, but what happens in the twin takes longer, and alerts that"
             " wait count real time. Use a smaller fabric or job, raise --cpu of `railfab twin` or `railfab up`, or end"
             " other programs on this machine."
