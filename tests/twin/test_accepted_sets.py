@@ -37,6 +37,11 @@ INSTANCE = "/network-instance[name=default]"
 BGP = f"{INSTANCE}/protocols/bgp"
 IPV4 = f"{BGP}/afi-safi[afi-safi-name=ipv4-unicast]"
 FILTER = "/acl/acl-filter[name=own][type=ipv4]"
+OWN = "/network-instance[name=own]"
+WITHOUT_FAMILY = {
+    "type": "ip-vrf",
+    "protocols": {"bgp": {"autonomous-system": 1, "router-id": "10.0.0.1", "admin-state": "enable"}},
+}
 OSPF = f"{INSTANCE}/protocols/ospf/instance[name=own]"
 
 
@@ -166,6 +171,8 @@ REFUSED = [
     ("/bfd/subinterface[id=ethernet-1/20.0]", {"admin-state": "enable"}, "Must be an existing subinterface name"),
     # what the models say between leaves
     ("/interface[name=ethernet-1/1]/mtu", 9232, "mtu not configurable when breakout-mode is enabled"),
+    # a text of the models that ends with a full stop
+    (OWN, WITHOUT_FAMILY, "bgp admin-state: One of the address families must be enabled. Correct it)"),
     (OSPF, ospf(19), "The dead-interval must be at least twice the hello-interval"),
     (f"{UPLINK}/ethernet/flow-control/receive", True, "pfc and ethernet flow-control are mutually exclusive"),
     (

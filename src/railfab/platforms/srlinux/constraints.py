@@ -84,7 +84,8 @@ class _Check:
     def _broken_rules(self, path: str, where: str, place: Place) -> Iterator[Refusal]:
         for expression, message in schema().rules_at(path):
             if not holds_at(expression, place):
-                yield Refusal(where=where, problem=message or f"does not satisfy {expression}")
+                problem = message.rstrip(".") or f"does not satisfy {expression}"
+                yield Refusal(where=where, problem=problem)
 
     def _is_there(self, kind: Any, place: Place) -> bool:
         """Whether what a leaf refers to exists; of a union, any type will do that is no reference or has its target."""
