@@ -89,7 +89,9 @@ class Capabilities(NamedTuple):
 class SetChanges:
     """The operations of one Set: paths to delete, and paths with values, as JSON, to replace and to update.
 
-    union_replace: the whole configuration of the paths' origins; a target takes it alone, if at all.
+    union_replace: values whose union replaces the subtrees of their paths in the running configuration; with values of
+    a CLI, which have no paths, it replaces the whole (OpenConfig, union_replace gNMI method, sections 5.2.2 and 5.3.2).
+    A target takes it alone, if at all.
     """
 
     delete: tuple[str, ...] = ()
