@@ -435,6 +435,15 @@ def test_what_the_twin_knows_is_not_listed_though_a_port_does_not_use_it(
     switch.set(SetChanges(replace=(("/", before),)))
 
 
+def test_what_the_twin_saves_for_the_next_boot_is_in_effect(switch: BlockingGnmiClient, twin: Twin) -> None:
+    before, counted = whole(switch), unmodelled_by_metric(twin)
+    switch.set(SetChanges(update=(("/system/grpc-server[name=mgmt]/gnmi/commit-save", True),)))
+    switch.set(SetChanges(update=(("/system/configuration/auto-save", False),)))
+    assert [one.unmodelled for one in twin.status().switches if one.name == LEAF] == [()]
+    assert unmodelled_by_metric(twin) == counted
+    switch.set(SetChanges(replace=(("/", before),)))
+
+
 def test_what_is_modelled_and_not_computed_is_listed_too(switch: BlockingGnmiClient, twin: Twin) -> None:
     before = whole(switch)
     family = "/network-instance[name=default]/protocols/bgp/afi-safi[afi-safi-name=evpn]"

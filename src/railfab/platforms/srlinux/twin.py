@@ -143,12 +143,13 @@ def _is_address(text: str) -> bool:
 def _model(tree: Json, rendered: Json, own: Collection[str]) -> DeviceModel:
     """The model of a configuration, with the parts of the management access that a rendered one states.
 
-    Unmodelled are the lines that the parser does not know, and not those that it puts in other words.
+    Unmodelled are the lines that the parser does not know, and not those that it puts in other words, or that the twin
+    itself obeys.
     own: lines of the factory configuration, which no model has.
     Raises ConfigError, or Problems.
     """
     model = parse_tree(tree, rendered)
-    left = [line for line in model.unmodelled if line not in own and not line.startswith(ABSENT)]
+    left = [line for line in model.unmodelled if line not in own and not line.startswith((ABSENT, *OBEYED))]
     known = known_lines(tree, rendered) if left else frozenset()
     return replace(model, unmodelled=tuple(line for line in left if line not in known))
 
@@ -236,6 +237,14 @@ def foreign_ports(tree: Json, cages: Sequence[str]) -> tuple[ConfigError, ...]:
 def _cage(name: str) -> set[str]:
     """The cage of a port, whose name may be that of a lane."""
     return {name, cage_of(name)}
+
+
+OBEYED = (
+    *(f"set / system grpc-server {GRPC_SERVER} {leaf} " for leaf in ("admin-state", "network-instance", "tls-profile")),
+    f"set / system grpc-server {GRPC_SERVER} gnmi commit-save ",
+    "set / system configuration auto-save ",
+)
+"""Beginnings of the lines that `serves_gnmi` and `saves` read: no model has them, and they have an effect."""
 
 
 def serves_gnmi(tree: Json) -> bool:
