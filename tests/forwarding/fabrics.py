@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from ipaddress import ip_network
+from operator import add
 from pathlib import Path
 
 from railfab.device import (
@@ -34,6 +35,7 @@ from railfab.twin.live import LiveFabric
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 MS = 1_000_000
+STARTED_NS = 1_700_000_000_000_000_000
 LEAF, SPINE = "pod1-seg1-leaf1", "pod1-spine1"
 
 
@@ -47,7 +49,7 @@ def planned(intent: str = "inventory/fabrics/pod64.yml") -> tuple[Topology, dict
 def deployed(intent: str = "inventory/fabrics/pod64.yml", **options: Marking) -> LiveFabric:
     """The fabric with every switch configured as planned; it converges at once."""
     topology, models = planned(intent)
-    fabric = LiveFabric(topology, started_s=1_700_000_000.0, at_once=True, **options)  # type: ignore[arg-type]
+    fabric = LiveFabric(topology, stamp=partial(add, STARTED_NS), at_once=True, **options)  # type: ignore[arg-type]
     for name, model in models.items():
         fabric.configure(name, model)
     return fabric

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import logging
 import math
+import operator
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from railfab.device import DeviceModel
 from railfab.errors import IntentError, TopologyError
@@ -90,7 +92,8 @@ class LiveFabric:
     fabric converges at once; then in simulated time: sessions, routes and next-hop groups follow when switches notice.
     at_once: it always does, for tests of what comes of it. changed: called after a change that came with time, by the
     thread that calls `advance`.
-    started_s: Unix time at simulated time 0. marking: DSCPs of the hosts; its seed is that of all random draws.
+    stamp: the Unix time of what happens at a simulated time, both in ns; None: as much after the start.
+    marking: DSCPs of the hosts; its seed is that of all random draws.
     """
 
     def __init__(
@@ -100,7 +103,7 @@ class LiveFabric:
         marking: Marking | None = None,
         dcqcn: Dcqcn | None = None,
         framing: Framing | None = None,
-        started_s: float | None = None,
+        stamp: Callable[[int], int] | None = None,
         changed: Callable[[], None] = lambda: None,
         at_once: bool = False,
     ) -> None:
@@ -109,7 +112,9 @@ class LiveFabric:
         self._deployed = False
         self._framing = framing or Framing()
         self._transport = Transport(dcqcn=dcqcn or Dcqcn())
-        self._started_s = time.time() if started_s is None else started_s
+        self._stamp = stamp or partial(operator.add, time.time_ns())
+        self._clock_ns = 0
+        self._started_s = self._now_s()
         self._state = unconfigured(self._links, framing=self._framing, marking=marking or Marking())
         self._ports = port_arrays(self._state)
         self._transitions = no_transitions(len(self._links.near), self._started_s)
@@ -121,7 +126,6 @@ class LiveFabric:
         self._changes = ChangeQueue(topology.fabric, self._converge)
         self._simulation = FairLock()
         self._flows = JobFlows(self._links)
-        self._clock_ns = 0
         self._booted_s: Mapping[str, float] = {}
         self._run: JobRun | None = None
         self._simulated = self._state
@@ -356,12 +360,16 @@ class LiveFabric:
         """A switch boots: what it counts begins at 0."""
         links = self._links.links_of[name]
         with self._simulation.held():
-            self._booted_s = {**self._booted_s, name: self._started_s + self._clock_ns / NS_PER_S}
+            self._booted_s = {**self._booted_s, name: self._now_s()}
             self._transitions = self._transitions.begun_at_zero(name, links)
             self._steady = self._steady.begun_at_zero(links, self._clock_ns)
             if self._engine_error is None:
                 self._readings.begin_at_zero(links)
                 self._publish()
+
+    def _now_s(self) -> float:
+        """The Unix time of what happens now [s]."""
+        return self._stamp(self._clock_ns) / NS_PER_S
 
     def _is_due(self) -> bool:
         next_ns = self._state.pending.next_ns
@@ -379,7 +387,7 @@ class LiveFabric:
     def _take(self, after: ForwardingState) -> None:
         """Make a state the present one."""
         before = self._state
-        now_s = self._started_s + self._clock_ns / NS_PER_S
+        now_s = self._now_s()
         if after.links is not before.links:
             self._recable(before, after, now_s)
             return
@@ -390,7 +398,7 @@ class LiveFabric:
         with self._simulation.held():
             self._state, self._ports, self._transitions, self._flaps = after, ports, transitions, flaps
             self._tries, self._trying = tries, tries.at(self._clock_ns)
-            self._neighbors = self._neighbors.after(before, after, self._clock_ns)
+            self._neighbors = self._neighbors.after(before, after, self._clock_ns, now_s)
             self._steady = self._steady.with_rates(rates, self._clock_ns)
             self._keep_error(self._reroute)
             self._replace_published(self._published.counters, self._published.simulated_ns)
@@ -403,7 +411,8 @@ class LiveFabric:
             counters = places.of(self._published.counters if self._engine_error else self._readings.arrays())
             beside = tuple(self._flows.background.values())
             self._links, self._state, self._flaps, self._tries = after.links, after, Flaps(after), Tries(after)
-            self._ports, self._neighbors = port_arrays(after), self._neighbors.after(None, after, self._clock_ns)
+            self._ports = port_arrays(after)
+            self._neighbors = self._neighbors.after(None, after, self._clock_ns, now_s)
             self._transitions = self._transitions.recabled(places).counted(before, after, now_s)
             self._steady = self._steady.recabled(places, self._clock_ns).with_rates(steady_rates(after), self._clock_ns)
             self._flows.clear()

@@ -30,13 +30,11 @@ class Announcement(NamedTuple):
 
 
 class Neighbor(NamedTuple):
-    """A neighbour of a port. since_ns: when it was heard first. until_ns: when it expires; None while it sends.
-
-    Times in simulated nanoseconds.
-    """
+    """A neighbour of a port. since_s: when it was heard first [s, Unix time]. until_ns: when it expires [simulated ns];
+    None while it sends."""
 
     announcement: Announcement
-    since_ns: int
+    since_s: float
     until_ns: int | None = None
 
 
@@ -54,13 +52,14 @@ class Neighbors:
     def of(self, device: str) -> Mapping[str, tuple[Neighbor, ...]]:
         return self.ports.get(device, {})
 
-    def after(self, before: ForwardingState | None, state: ForwardingState, now_ns: int) -> Neighbors:
-        """The neighbours in another state of the fabric."""
+    def after(self, before: ForwardingState | None, state: ForwardingState, now_ns: int, now_s: float) -> Neighbors:
+        """The neighbours in another state of the fabric, at this simulated and this Unix time."""
         fresh = {}
         for device in _concerned(before, state):
             held = self.of(device)
             heard = {
-                name: tuple(_heard(state, (device, name), held.get(name, ()), now_ns)) for name in state.ports[device]
+                name: tuple(_heard(state, (device, name), held.get(name, ()), now_ns, now_s))
+                for name in state.ports[device]
             }
             fresh[device] = {name: neighbors for name, neighbors in heard.items() if neighbors}
         return self._with(fresh)
@@ -106,7 +105,9 @@ def _concerned(before: ForwardingState | None, state: ForwardingState) -> Iterat
     return (name for name in dict.fromkeys((*changed, *peers)) if name in links.switches)
 
 
-def _heard(state: ForwardingState, port: PortKey, held: tuple[Neighbor, ...], now_ns: int) -> Iterator[Neighbor]:
+def _heard(
+    state: ForwardingState, port: PortKey, held: tuple[Neighbor, ...], now_ns: int, now_s: float
+) -> Iterator[Neighbor]:
     """The neighbours of a port: the one that speaks, and those that have fallen silent."""
     settings = _settings(state, port[0])
     if settings is None or not settings.runs_on(port[1]) or not state.port(port).oper_up:
@@ -116,14 +117,14 @@ def _heard(state: ForwardingState, port: PortKey, held: tuple[Neighbor, ...], no
     for neighbor in held:
         same = speaking is not None and neighbor.announcement[:1] == speaking[:1]
         if same and speaking is not None and neighbor.announcement.port == speaking.port:
-            yield Neighbor(speaking, neighbor.since_ns)
+            yield Neighbor(speaking, neighbor.since_s)
             speaking = None
         elif neighbor.until_ns is None:
             yield neighbor._replace(until_ns=now_ns + neighbor.announcement.hold_s * NS_PER_S)
         elif not _is_over(neighbor, now_ns):
             yield neighbor
     if speaking is not None:
-        yield Neighbor(speaking, now_ns)
+        yield Neighbor(speaking, now_s)
 
 
 def _announcement(state: ForwardingState, port: PortKey) -> Announcement | None:

@@ -128,9 +128,9 @@ class ObservedSwitch(NamedTuple):
 
 
 class SampleSource(NamedTuple):
-    """What samples are made from that changes with convergence only, or rarely. started_s: see `LiveFabric`.
+    """What samples are made from that changes with convergence only, or rarely.
 
-    booted_s: Unix time of the last boot, of switches that have booted since then.
+    started_s: Unix time of the start. booted_s: of the last boot, of switches that have booted since then.
     """
 
     state: ForwardingState
@@ -196,7 +196,7 @@ def switch_samples(source: SampleSource, name: str, held: SwitchSamples | None) 
     sessions = tuple(
         _shown(source, found) for found in state.sessions_of(name) if found.network_instance == DEFAULT_INSTANCE
     )
-    ports = tuple(virtual_ports(state, source.neighbors, name, source.started_s))
+    ports = tuple(virtual_ports(state, source.neighbors, name))
     states = tuple(state_samples(state, source.transitions, name, sessions, ports))
     series = (
         *((family.metric, labels) for family in counted for labels in family.labels),

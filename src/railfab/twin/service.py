@@ -83,8 +83,13 @@ class Twin:
         self._configured = configured
         self._new_credentials = new_credentials
         self._first_job = job
-        self._live = LiveFabric(design.topology, marking=_marking(design, seed), changed=self._touch_all)
-        self._clock = Clock(self._advance, self._live.recover, cpu=cpu, speed=speed)
+        self._clock = Clock(self._advance, self._recover, cpu=cpu, speed=speed)
+        self._live = LiveFabric(
+            design.topology,
+            marking=_marking(design, seed),
+            stamp=self._clock.stamps.stamp_ns,
+            changed=self._touch_all,
+        )
         self._switches: dict[str, VirtualSwitch] = {}
         self._servers: dict[str, GnmiServer] = {}
         self._ssh: dict[str, SwitchSsh] = {}
@@ -230,6 +235,9 @@ class Twin:
     def _advance(self, dt_ns: int) -> None:
         self._live.advance(dt_ns)
         self._job_metrics.take(self._live.counted_job())
+
+    def _recover(self) -> None:
+        self._live.recover()
 
     def _apply(self, name: str, model: DeviceModel | None) -> None:
         self._live.configure(name, model)

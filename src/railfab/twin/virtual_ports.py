@@ -13,10 +13,9 @@ from railfab.forwarding.peers import FAMILIES
 from railfab.platforms import RouteCounts, VirtualChassis, VirtualNeighbor, VirtualPort
 from railfab.twin.lldp import Neighbor, Neighbors
 from railfab.twin.optics import lanes, port_optics
-from railfab.units import NS_PER_S
 
 
-def virtual_ports(state: ForwardingState, neighbors: Neighbors, name: str, started_s: float) -> Iterator[VirtualPort]:
+def virtual_ports(state: ForwardingState, neighbors: Neighbors, name: str) -> Iterator[VirtualPort]:
     """The cabled ports of a switch, in front-panel order."""
     config, heard = state.configs.get(name), neighbors.of(name)
     for interface, port in state.ports[name].items():
@@ -31,14 +30,13 @@ def virtual_ports(state: ForwardingState, neighbors: Neighbors, name: str, start
             optics=port_optics(state, (name, interface)),
             lanes=lanes(port.rate_gbps),
             lldp=config is not None and config.model.lldp.runs_on(interface),
-            neighbors=tuple(_neighbor(neighbor, started_s) for neighbor in heard.get(interface, ())),
+            neighbors=tuple(map(_neighbor, heard.get(interface, ()))),
         )
 
 
-def _neighbor(neighbor: Neighbor, started_s: float) -> VirtualNeighbor:
+def _neighbor(neighbor: Neighbor) -> VirtualNeighbor:
     said = neighbor.announcement
-    since_s = started_s + neighbor.since_ns / NS_PER_S
-    return VirtualNeighbor(said.name, said.port, said.description, since_s)
+    return VirtualNeighbor(said.name, said.port, said.description, neighbor.since_s)
 
 
 def virtual_chassis(state: ForwardingState, name: str, started_s: float) -> VirtualChassis:
