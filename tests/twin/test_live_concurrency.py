@@ -257,6 +257,25 @@ def test_a_job_that_is_started_before_a_failure_is_recovered_from_goes_on() -> N
     assert running.job_status().active_flows == 4
 
 
+def test_a_switch_that_boots_after_the_engine_failed_counts_from_zero() -> None:
+    running = deployed()
+    running.start(made(phases=[{"traffic": {"pattern": "incast", "senders": 31, "receivers": 1, "bytes": "100MB"}}]))
+    running.advance(10 * MS)
+    others = [name for name in planned()[1] if name != LEAF]
+    before = totals(running, *others)[TRANSMITTED]
+    assert min(before, totals(running, LEAF)[TRANSMITTED]) > 0
+    running._engine.run = broken_engine  # type: ignore[method-assign, assignment]
+    with pytest.raises(FloatingPointError):
+        running.advance(MS)
+    running.power_off(LEAF)
+    running.power_on(LEAF, model(LEAF))
+    for _ in range(2):  # before and after another engine has begun
+        counted = {name: value for name, value in totals(running, LEAF).items() if name.endswith("_bytes_total")}
+        assert counted == dict.fromkeys(counted, 0.0)
+        assert totals(running, *others)[TRANSMITTED] == before
+        running.recover()
+
+
 def test_simulated_time_stops_when_the_simulation_cannot_recover() -> None:
     def broken(*_: object) -> None:
         raise FloatingPointError("overflow")

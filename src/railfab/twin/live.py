@@ -42,7 +42,7 @@ from railfab.twin.flaps import Flaps
 from railfab.twin.job_flows import JobFlows
 from railfab.twin.link_parts import WHOLE_LINK, Direction, LinkPart
 from railfab.twin.lldp import Neighbors
-from railfab.twin.readings import Arrays, Readings, port_arrays
+from railfab.twin.readings import Arrays, Readings, begun_at_zero, port_arrays
 from railfab.twin.recabling import recabling
 from railfab.twin.samples import ObservedSwitch, Sample, SampleSource, SwitchSamples, switch_samples
 from railfab.twin.steady import SteadyCounters, steady_rates
@@ -336,12 +336,12 @@ class LiveFabric:
     def _newest(self, max_age_s: float = 0.0) -> Published:
         """The last publication; if it is older than this, first publish the newer counters.
 
-        Never waits: while the simulation counts, the last publication serves.
+        Never waits: while the simulation counts, the last publication serves, and so it does after the engine failed.
         """
         if self._behind and time.monotonic() - self._published_s >= max_age_s:
             self._read = True
             with self._simulation.held_if_free() as free:
-                if free:
+                if free and self._engine_error is None:
                     self._keep_error(self._publish)
         return self._published
 
@@ -366,6 +366,9 @@ class LiveFabric:
             if self._engine_error is None:
                 self._readings.begin_at_zero(links)
                 self._publish()
+            else:  # the next engine counts on from what is published
+                counters = begun_at_zero(self._published.counters, links, len(self._links.near))
+                self._replace_published(counters, self._published.simulated_ns)
 
     def _now_s(self) -> float:
         """The Unix time of what happens now [s]."""

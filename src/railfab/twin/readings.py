@@ -245,6 +245,14 @@ def _by_link(values: Values) -> Values:
     return np.asarray(values.reshape(-1, QUEUES).sum(axis=1))
 
 
+def begun_at_zero(counters: Arrays, links: Sequence[int], number_of_links: int) -> Arrays:
+    """The same counters and gauges, but 0 for the ports that these links leave."""
+    found = {name: held.copy() for name, held in counters.items()}
+    for name, held in found.items():
+        held[places_of(name, links, len(held) // number_of_links)] = 0.0
+    return found
+
+
 def places_of(source: str, links: Sequence[int], width: int) -> Places:
     """The places of the ports that these links leave, in an array with `width` values for each link."""
     ends = np.array(links, np.int64) ^ (source in RECEIVED)
