@@ -109,6 +109,24 @@ def test_the_groups_of_the_operator_stay() -> None:
     ]
 
 
+@pytest.mark.parametrize("intended", [spine(), drained()], ids=["spine", "drained"])
+def test_lines_of_other_policies_are_unmodelled_although_those_of_the_drain_are_read(intended: DeviceModel) -> None:
+    store = twin().datastore("spine", tree(intended))
+    running = store.merged(tree(drained()))
+    found: Json = next(child for name, child in running.items() if name.endswith(":routing-policy"))
+    prepend = {"as-path": {"prepend": {"as-number": "auto", "repeat-n": 7}}}
+    own = {"name": "own", "default-action": {"policy-result": "accept", "bgp": prepend}}
+    found["policy"] = [*found["policy"], own]
+    next(entry for entry in found["policy"] if entry["name"] == "fabric-drain")["default-action"]["bgp"] |= prepend
+    model = store.model(running)
+    assert model is not None
+    assert model.drain
+    assert [line for line in model.unmodelled if "routing-policy" in line] == [
+        "set / routing-policy policy own default-action bgp as-path prepend as-number auto",
+        "set / routing-policy policy own default-action bgp as-path prepend repeat-n 7",
+    ]
+
+
 def test_the_empty_container_that_a_drain_leaves_has_no_meaning() -> None:
     configuration = tree(spine())
     configuration["srl_nokia-system:system"]["srl_nokia-maintenance-mode:maintenance"] = {}

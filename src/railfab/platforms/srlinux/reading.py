@@ -6,11 +6,15 @@ from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 from railfab.platforms.shared.json_tree import Json, is_list
+from railfab.platforms.srlinux.drain import DRAIN
 from railfab.platforms.srlinux.tree import keys_of, lines
 
 
 def read_paths(tree: Json, parse: Callable[[Json], object]) -> frozenset[str]:
-    """The paths, without keys, that a parser asks for in a tree without module prefixes."""
+    """The paths that a parser asks for in a tree without module prefixes: without keys, those of a drain apart.
+
+    The parser asks for more of the policy of a drain than of any other one, whose lines are not known by that.
+    """
     read: set[str] = set()
     parse(_Recorded(tree, "", read))
     return frozenset(read)
@@ -44,7 +48,12 @@ class _Recorded(dict[str, Any]):
 def _recorded(child: Any, path: str, read: set[str]) -> Any:
     if isinstance(child, dict):
         return _Recorded(child, path, read)
-    return [_recorded(entry, path, read) for entry in child] if is_list(child) else child
+    return [_recorded(entry, _entry_at(path, entry), read) for entry in child] if is_list(child) else child
+
+
+def _entry_at(path: str, entry: Json) -> str:
+    """The path of what an entry of the list at a path has."""
+    return f"{path}[{DRAIN}]" if entry.get("name") == DRAIN else path
 
 
 def _read_members(tree: Json, path: str, read: Collection[str]) -> Iterator[tuple[str, Any]]:
@@ -65,5 +74,5 @@ def _read_entry(name: str, entry: Json, path: str, read: Collection[str]) -> Jso
     """What is read of an entry, with its keys; empty when it has more and none of that is read."""
     keys = keys_of(name, entry)
     rest = {leaf: child for leaf, child in entry.items() if leaf not in keys}
-    own = dict(_read_members(rest, path, read))
+    own = dict(_read_members(rest, _entry_at(path, entry), read))
     return {key: entry[key] for key in keys} | own if own or (not rest and path in read) else {}
