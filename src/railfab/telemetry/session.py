@@ -144,7 +144,11 @@ class TargetSession:
         try:
             await self._follow(client, rpc)
         except Refused as error:
-            logger.info("%s Its other paths are collected without %s.", error, ", ".join(rpc.subscription.paths))
+            logger.info(
+                "%s The target does not serve %s; all other subscriptions continue.",
+                error,
+                ", ".join(rpc.subscription.paths),
+            )
             self._pending.discard(rpc)
             self._sync_when_complete()
 

@@ -15,7 +15,9 @@ from tests.platforms.srlinux.test_srlinux_totality import reading
 
 from railfab.device import DeviceModel
 from railfab.errors import ConfigError
+from railfab.platforms.shared.json_edits import copied
 from railfab.platforms.shared.json_tree import Json
+from railfab.platforms.srlinux.drain import frozen_instances
 from railfab.platforms.srlinux.set_request import scoped, set_request
 from railfab.platforms.srlinux.tree import difference, tree_of
 from railfab.platforms.srlinux.twin import twin
@@ -148,7 +150,45 @@ def test_the_bgp_of_a_drained_switch_is_not_changed_until_its_drain_ends() -> No
     bgp = spine().bgp
     assert bgp is not None
     changed_bgp = store.merged(tree(replace(drained(), bgp=replace(bgp, max_paths=1))))
-    with pytest.raises(ConfigError, match=r"/ network-instance default protocols bgp: is in maintenance mode"):
+    with pytest.raises(ConfigError) as refused:
         store.model(changed_bgp)
+    assert str(refused.value) == (
+        "/ network-instance default protocols bgp: is in maintenance mode, and cannot be modified."
+        " End maintenance mode in a commit of its own first."
+    )
     disabled(changed_bgp)
     assert store.model(changed_bgp) is not None
+
+
+def holding(*instances: str) -> Json:
+    """Network instances with two neighbours each; those of the names are in maintenance mode."""
+    neighbors = [{"peer-address": f"10.1.0.{number}", "peer-as": 65000} for number in (1, 2)]
+    speakers = [
+        {"name": name, "protocols": {"bgp": {"autonomous-system": 1, "neighbor": neighbors}}}
+        for name in ("default", "tenant")
+    ]
+    members = {"bgp": {"network-instance": [{"name": name} for name in instances]}}
+    group = {"name": "own", "maintenance-mode": {"admin-state": "enable"}, "members": members}
+    return copied({"network-instance": speakers, "system": {"maintenance": {"group": [group]}}})
+
+
+def speaker(configuration: Json, instance: int) -> Any:
+    return configuration["network-instance"][instance]["protocols"]["bgp"]
+
+
+def test_sessions_stay_frozen_when_a_commit_takes_others_out_of_maintenance_mode() -> None:
+    running, candidate = holding("default", "tenant"), holding("default")
+    for instance in (0, 1):
+        speaker(candidate, instance)["autonomous-system"] = 2
+    assert list(frozen_instances(running, candidate)) == ["default"]
+    assert list(frozen_instances(holding("default"), holding("default", "tenant"))) == []
+
+
+def test_another_order_of_neighbors_is_no_change_of_frozen_sessions() -> None:
+    running, candidate = holding("default"), holding("default")
+    speaker(candidate, 0)["neighbor"].reverse()
+    assert list(frozen_instances(running, candidate)) == []
+    speaker(candidate, 0)["neighbor"][0]["peer-as"] = 65001
+    assert list(frozen_instances(running, candidate)) == ["default"]
+    del candidate["network-instance"][0]["protocols"]["bgp"]
+    assert list(frozen_instances(running, candidate)) == ["default"]

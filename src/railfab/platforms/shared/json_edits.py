@@ -127,7 +127,7 @@ class _Editor:
             del node[other]
 
     def _note(self, value: Any, at: Schema) -> None:
-        """Remember the nodes in cases that a value brought along."""
+        """Remember the nodes in cases that a value contains."""
         if not self._names.has_choices(at):
             return
         for node in value if isinstance(value, list) else [value]:

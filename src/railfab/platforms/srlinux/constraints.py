@@ -118,7 +118,7 @@ def _excluded(where: str, tree: Json, cases: Sequence[Sequence[str]]) -> Iterato
     """Nodes of two cases of a choice (RFC 7950, section 7.9)."""
     found = [name for case in cases for name in case if name in tree]
     if sum(any(name in tree for name in case) for case in cases) > 1:
-        yield Refusal(where=where, problem=f"has {' and '.join(found)}, of which one excludes the other")
+        yield Refusal(where=where, problem=f"has {' and '.join(found)}, which are alternatives")
 
 
 def _shared(where: str, entries: list[Json], words: list[str], leaves: Sequence[str]) -> Iterator[Refusal]:

@@ -14,6 +14,7 @@ from railfab.device import DEFAULT_INSTANCE, Action, DeviceModel, Policy
 from railfab.platforms.shared.config_node import ConfigNode
 from railfab.platforms.shared.json_tree import Json, is_list
 from railfab.platforms.srlinux.policy import GRACEFUL_SHUTDOWN, RESULTS
+from railfab.platforms.srlinux.tree import deviations
 
 DRAIN = "fabric-drain"
 """Name of the maintenance group, its profile, its policy and the community set."""
@@ -74,13 +75,13 @@ def own_entries(maintenance: Any) -> Any:
 def frozen_instances(running: Json, candidate: Json) -> Iterator[str]:
     """The network instances whose BGP a candidate changes while a maintenance group holds their sessions.
 
-    SR Linux does not let it be modified meanwhile (srl_nokia-maintenance-mode, admin-state). Both trees are without
+    SR Linux does not let it be modified meanwhile (srl_nokia-maintenance-mode, admin-state). Sessions that the
+    candidate takes out of maintenance mode are free, and another order of a list is no change. Both trees are without
     module prefixes.
     """
-    held = set(_held(running))
-    if held and held == set(_held(candidate)):
+    if held := set(_held(running)) & set(_held(candidate)):
         before, after = (_speakers_by_name(tree) for tree in (running, candidate))
-        yield from sorted(name for name in held if before.get(name) != after.get(name))
+        yield from sorted(name for name in held if deviations(before.get(name, {}), after.get(name, {})))
 
 
 def _held(tree: Json) -> Iterator[str]:
@@ -91,8 +92,10 @@ def _held(tree: Json) -> Iterator[str]:
             yield from (str(entry["name"]) for entry in members.get("network-instance", ()))
 
 
-def _speakers_by_name(tree: Json) -> dict[str, Any]:
-    return {str(entry["name"]): entry.get("protocols", {}).get("bgp") for entry in tree.get("network-instance", ())}
+def _speakers_by_name(tree: Json) -> dict[str, Json]:
+    """The container with the BGP speaker of each network instance that has one, in a tree."""
+    protocols = {str(entry["name"]): entry.get("protocols", {}) for entry in tree.get("network-instance", ())}
+    return {name: {"bgp": found["bgp"]} for name, found in protocols.items() if "bgp" in found}
 
 
 def _own(entries: Any) -> Any:
@@ -100,7 +103,8 @@ def _own(entries: Any) -> Any:
 
 
 def is_drained(root: ConfigNode, policies: tuple[Policy, ...], instances: list[ConfigNode]) -> bool:
-    """Whether all BGP sessions are in maintenance mode with a policy that lets routes pass and makes them the last."""
+    """Whether all BGP sessions are in maintenance mode with a policy that lets routes pass and makes them the least
+    preferred."""
     maintenance = root.at("system", "maintenance")
     group = maintenance.entry("group", "name", DRAIN)
     if not group.child("maintenance-mode").enabled(default=False):

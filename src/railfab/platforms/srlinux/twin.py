@@ -215,9 +215,10 @@ def _frozen(running: Json, tree: Json) -> Iterator[ConfigError]:
     system: Json = next((child for name, child in running.items() if bare(name) == "system"), {})
     if "maintenance" not in map(bare, system):
         return
+    remedy = "End maintenance mode in a commit of its own first"
     for name in frozen_instances(stripped(running), stripped(tree)):
         where = f"/ network-instance {name} protocols bgp"
-        yield ConfigError(where, "is in maintenance mode, and cannot be modified", "End it")
+        yield ConfigError(where, "is in maintenance mode, and cannot be modified", remedy)
 
 
 def foreign_ports(tree: Json, cages: Sequence[str]) -> tuple[ConfigError, ...]:
