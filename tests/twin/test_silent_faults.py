@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from railfab.cli import app
 from railfab.cli.twin_faults import FibreSide, SwitchVerb
 from railfab.endpoints import read_credentials
-from railfab.errors import DeviceError
+from railfab.errors import DeviceError, LabError
 from railfab.gnmi.blocking import BlockingGnmiClient
 from railfab.gnmi.client import SetChanges
 from railfab.gnmi.target import Commit, CommitAction
@@ -46,6 +46,12 @@ class Ends(NamedTuple):
     def sessions(self) -> tuple[str, str]:
         """The session over UPLINK, at both ends."""
         return session(self.leaf, UPLINK)["session-state"], session(self.spine, DOWNLINK)["session-state"]
+
+    def switches_up(self) -> str:
+        """What `railfab twin status` shows, `3/4`."""
+        result = CliRunner().invoke(app, ["twin", "status", "--state", str(self.state)], env={"COLUMNS": "200"})
+        (row,) = (line.split() for line in result.stdout.splitlines() if line.startswith(self.twin.fabric))
+        return row[2]
 
     def healed(self) -> None:
         until(lambda: self.sessions() == ("established", "established"))
@@ -205,6 +211,40 @@ def test_a_switch_does_not_boot_a_configuration_that_was_undone(ends: Ends) -> N
     with switch(ends.twin, SPINE) as spine:
         assert spine.value(described, "config") != "undone"
     until(lambda: session(ends.leaf, UPLINK)["session-state"] == "established")
+
+
+def test_a_switch_whose_configuration_lost_its_server_is_down_until_it_boots_its_startup_configuration(
+    ends: Ends,
+) -> None:
+    lacks = f"{OTHER_SPINE}: its configuration lacks a gNMI server that is enabled. "
+    remedy = "Switch it off and on: it boots its startup configuration, which has one."
+    with ours(ends.twin, OTHER_SPINE) as client:
+        client.set(SetChanges(replace=(("/", {}),)))
+    unanswered(ends.twin, OTHER_SPINE)
+    assert [one.name for one in ends.twin.status().switches if not one.running] == [OTHER_SPINE]
+    assert ends.switches_up() == "3/4"
+    for _ in range(2):
+        started = CliRunner().invoke(app, ["twin", "switch", OTHER_SPINE, "start", "--state", str(ends.state)])
+        assert isinstance(started.exception, DeviceError)
+        assert (str(started.exception), started.output) == (lacks + remedy, "")
+    ends.command("switch", OTHER_SPINE, "off")
+    ends.command("switch", OTHER_SPINE, "on")
+    ends.command("switch", OTHER_SPINE, "start")
+    assert ends.switches_up() == "4/4"
+    with switch(ends.twin, OTHER_SPINE) as other:
+        assert other.value("/system/name/host-name", "config") == OTHER_SPINE
+
+
+def test_a_switch_that_saved_a_configuration_without_server_does_not_boot_with_one(tmp_path: Path) -> None:
+    server = "/system/grpc-server[name=mgmt]"
+    saved = SetChanges(update=((f"{server}/gnmi/commit-save", True), (f"{server}/admin-state", "disable")))
+    with Twin(small(), state=tmp_path, base_port=0) as twin:
+        with ours(twin, SPINE) as client:
+            client.set(saved)
+        for operation in (SwitchOperation.OFF, SwitchOperation.ON):
+            twin.operate(SPINE, operation)
+        with pytest.raises(LabError, match=r"Start the twin again: its startup configuration lacks it too\."):
+            twin.start_switch(SPINE)
 
 
 def octets(target: Switch) -> tuple[int, int]:

@@ -46,7 +46,8 @@ class SwitchOperations:
     def operate(self, name: str, operation: SwitchOperation) -> None:
         """Do one thing to a switch; nothing where it is so already.
 
-        Raises EndpointError for an unknown name, LabError for a switch without power.
+        Raises EndpointError for an unknown name, LabError for a switch without power, and for one whose configuration
+        has no gNMI server to start.
         """
         if name not in self.servers:
             raise EndpointError(name, "is not a switch of this twin", f"Use one of {', '.join(self.servers)}")
@@ -61,7 +62,7 @@ class SwitchOperations:
             return
         actions: dict[SwitchOperation, Callable[[str], None]] = {
             SwitchOperation.STOP: self._stop,
-            SwitchOperation.START: self._start,
+            SwitchOperation.START: self._serve,
             SwitchOperation.HANG: self._hang,
             SwitchOperation.RESUME: self._resume,
             SwitchOperation.OFF: self._off,
@@ -73,6 +74,15 @@ class SwitchOperations:
     def _stop(self, name: str) -> None:
         self.servers[name].stop()
         self._stop_ssh(name)
+
+    def _serve(self, name: str) -> None:
+        """Start the servers, of which the configuration says which ones run."""
+        self._start(name)
+        switch = self.switches[name]
+        if not switch.answers:
+            boots = "Switch it off and on: it boots its startup configuration, which has one"
+            remedy = boots if switch.boots_answering else "Start the twin again: its startup configuration lacks it too"
+            raise LabError(name, "its configuration lacks a gNMI server that is enabled", remedy)
 
     def _start(self, name: str) -> None:
         if not self.servers[name].running:

@@ -150,7 +150,7 @@ class Twin:
         return SwitchStatus(
             name=name,
             port=server.port,
-            running=server.answering,
+            running=server.answering and switch.answers,
             fault=self._operations.fault(name),
             configured=switch.model is not None,
             unmodelled=switch.unmodelled,
@@ -227,7 +227,8 @@ class Twin:
 
         A switch that hangs forwards as it did, and does nothing else; its peers notice by BFD or the hold time. One
         without power boots its startup configuration when it is switched on, with all counters at 0.
-        Raises EndpointError for an unknown name, LabError for a switch that has no power.
+        Raises EndpointError for an unknown name, LabError for a switch that has no power, or whose configuration has no
+        gNMI server to start.
         """
         self._operations.operate(name, operation)
         self._touch_all()

@@ -175,6 +175,11 @@ class VirtualSwitch:
         """Whether the running configuration has a gNMI server."""
         return self._answers
 
+    @property
+    def boots_answering(self) -> bool:
+        """Whether the startup configuration has one."""
+        return self._face.serves_gnmi(self._startup)
+
     def load(self, rendered: Tree) -> DeviceModel | None:
         """Merge a rendered configuration into the factory's and save it; its model, for the caller to apply.
 
