@@ -134,7 +134,7 @@ def test_a_chassis_without_a_feature_is_collected_without_its_counters(
         assert collector.wait_until_up(10)
         now = eventually(collector, lambda now: now.select(OPER_UP) and now.select(OCTETS))
         assert now.value("fabric_collector_errors_total") == 0
-    assert re.search(rf"unknown element '{lacks}'.*Its other paths are collected without /\S*{lacks}", caplog.text)
+    assert re.search(rf"unknown element '{lacks}'.*The target does not serve /\S*{lacks}", caplog.text)
 
 
 def test_a_target_that_refuses_every_way_is_told_apart(

@@ -31,7 +31,7 @@ def maintenance(configuration: Json) -> Any:
     return configuration["srl_nokia-system:system"]["srl_nokia-maintenance-mode:maintenance"]
 
 
-def test_a_drain_is_a_maintenance_group_of_all_sessions_whose_routes_are_the_last() -> None:
+def test_a_drain_is_a_maintenance_group_of_all_sessions_whose_routes_are_the_least_preferred() -> None:
     before, after = (json.dumps(tree(model)) for model in (spine(), drained()))
     assert [line for line in difference(before, after).splitlines() if line.startswith("+set")] == [
         "+set / routing-policy community-set fabric-drain member [ 65535:0 ]",
