@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
@@ -13,12 +14,12 @@ from tests.platforms.srlinux.mutations import Place, at, changed, leaves, withou
 from tests.platforms.srlinux.switches import spine
 from tests.platforms.srlinux.test_srlinux_totality import reading
 
-from railfab.device import DeviceModel
+from railfab.device import Action, DeviceModel, Policy
 from railfab.errors import ConfigError
 from railfab.platforms.shared.json_edits import copied
 from railfab.platforms.shared.json_tree import Json
 from railfab.platforms.srlinux.drain import frozen_instances
-from railfab.platforms.srlinux.set_request import scoped, set_request
+from railfab.platforms.srlinux.set_request import restorable, scoped, set_request
 from railfab.platforms.srlinux.tree import difference, tree_of
 from railfab.platforms.srlinux.twin import twin
 
@@ -129,6 +130,69 @@ def test_lines_of_other_policies_are_unmodelled_although_those_of_the_drain_are_
     ]
 
 
+OPERATORS = (
+    {"name": "op", "statement": [{"name": "10", "match": {"call-policy": "called"}, "action": {}}]},
+    {
+        "name": "called",
+        "statement": [{"name": "10", "match": {"prefix": {"prefix-set": "op"}, "bgp": {"community-set": "op"}}}],
+        "default-action": {"policy-result": "reject", "internal-tags": {"set-tag-set": ["op"]}},
+    },
+)
+"""A policy of the operator and one that it calls, with three sets."""
+SETS = ("prefix-set", "community-set", "tag-set")
+
+
+def with_profile(configuration: Json, policy: str = "op") -> Json:
+    """A configuration in which a profile of the operator names a policy, and which has another policy without use."""
+    of_system = configuration["srl_nokia-system:system"]
+    of_system.setdefault("srl_nokia-maintenance-mode:maintenance", {}).setdefault("profile", []).append(
+        {"name": "op", "bgp": {"export-policy": policy}}
+    )
+    section = policies(configuration)
+    section["policy"] += [*deepcopy(OPERATORS), {"name": "unused"}]
+    for kind in SETS:
+        section.setdefault(kind, []).append({"name": "op"})
+    return configuration
+
+
+def test_the_policies_of_the_profiles_of_the_operator_stay_with_their_sets() -> None:
+    running = with_profile(tree(spine()))
+    assert set_request(running, tree(spine())).delete == ("/routing-policy/policy[name=unused]",)
+    assert restorable(running, tree(spine())).keys() == tree(spine()).keys()
+    kept = policies(restorable(running, tree(spine())))
+    assert [policy["name"] for policy in kept["policy"]] == ["fabric-import", "fabric-export", "unused"]
+    assert not any(one["name"] == "op" for kind in SETS for one in kept.get(kind, ()))
+
+
+def test_the_policies_of_the_profiles_of_the_operator_are_unmodelled_and_no_line_is_lost() -> None:
+    found = parsed(with_profile(tree(spine())))
+    assert [policy.name for policy in found.policies] == ["fabric-export", "fabric-import", "unused"]
+    plain = parsed(tree(spine()))
+    before, after = (json.dumps(one) for one in (tree(spine()), with_profile(tree(spine()))))
+    added = [line[1:] for line in difference(before, after).splitlines() if line.startswith("+set")]
+    assert plain.unmodelled == ()
+    assert {*found.unmodelled} == {line for line in added if line != "set / routing-policy policy unused"}
+
+
+def test_a_policy_of_the_intent_is_deployed_also_where_a_profile_of_the_operator_names_it() -> None:
+    wanted = tree(spine())
+    running = with_profile(tree(spine()), "fabric-export")
+    policies(running)["policy"][1]["default-action"] = {"policy-result": "accept"}
+    assert parsed(running).policy("fabric-export") != spine().policy("fabric-export")
+    changes = set_request(running, wanted)
+    assert [path for path, _ in changes.replace] == ["/routing-policy/policy[name=fabric-export]"]
+    assert "/routing-policy/policy[name=op]" in changes.delete
+
+
+def test_a_policy_of_a_profile_of_the_operator_that_a_session_uses_has_an_effect_and_is_not_deleted() -> None:
+    running = with_profile(tree(spine()))
+    policies(running)["policy"][2] = {"name": "op", "default-action": {"policy-result": "accept"}}
+    bgp = running["srl_nokia-network-instance:network-instance"][0]["protocols"]["srl_nokia-bgp:bgp"]
+    bgp["group"][0]["export-policy"] = ["op"]
+    assert parsed(running).policy("op") == Policy(name="op", rules=(), default=Action.PERMIT)
+    assert "/routing-policy/policy[name=op]" not in set_request(running, tree(spine())).delete
+
+
 def test_the_empty_container_that_a_drain_leaves_has_no_meaning() -> None:
     configuration = tree(spine())
     configuration["srl_nokia-system:system"]["srl_nokia-maintenance-mode:maintenance"] = {}
@@ -140,7 +204,10 @@ def test_the_empty_container_that_a_drain_leaves_has_no_meaning() -> None:
 def test_a_drain_touches_no_setting_of_a_session() -> None:
     """SR Linux does not let BGP be modified in maintenance mode."""
     changes = set_request(tree(spine()), tree_of(SRLINUX.text(SRLINUX.render(drained()))))
-    assert [path for path, _ in changes.replace] == ["/routing-policy"]
+    assert [path for path, _ in changes.replace] == [
+        "/routing-policy/community-set[name=fabric-drain]",
+        "/routing-policy/policy[name=fabric-drain]",
+    ]
     assert all(path.startswith("/system/maintenance/") for path, _ in changes.update)
 
 

@@ -25,7 +25,7 @@ from railfab.platforms.srlinux.qos_parse import parse_qos
 from railfab.platforms.srlinux.reading import read_lines, read_paths
 from railfab.platforms.srlinux.render import render
 from railfab.platforms.srlinux.routing import attached_subinterfaces, parse_bgp, parse_vrfs
-from railfab.platforms.srlinux.set_request import managed, without_empty_parts
+from railfab.platforms.srlinux.set_request import effective, without_empty_parts
 from railfab.platforms.srlinux.tree import beyond, deviations, lines, stripped, tree_of
 
 PLATFORM_NAME = "srlinux"
@@ -41,7 +41,7 @@ def parse_tree(tree: Json, like: Json | None = None) -> DeviceModel:
 
     like: a rendered configuration; what of the management access it does not state is unmodelled. None for all of it.
     """
-    configuration = managed(tree, like)
+    configuration = effective(tree, like)
     own = stripped(configuration)
     problems: list[RailfabError] = []
     model = _model(ConfigNode(own, "", problems))
@@ -59,7 +59,7 @@ def known_lines(tree: Json, like: Json) -> frozenset[str]:
     It asks for them in this configuration, or for such a line in the rendered one, `like`, or they are in that. A line
     that is in effect in other words, or that has no effect on a switch either, is one of them.
     """
-    own, rendered = (stripped(managed(one, like)) for one in (tree, like))
+    own, rendered = (stripped(effective(one, like)) for one in (tree, like))
     return read_lines(own, read_paths(own, _parsed) | read_paths(rendered, _parsed)).union(lines(rendered))
 
 

@@ -80,12 +80,11 @@ class GnmiSession:
         The secrets of AAA servers are left out. The revision is that of the managed part.
         """
         whole = without_secrets(_tree(self._client.get(("/",), DataType.CONFIG)))
-        configuration = managed(whole)
         state = _tree(self._client.once((COMMITS, VERSION, CHASSIS)))
         return Running(
             text=text(whole),
-            revision=_revision(configuration),
-            identity=_identity(configuration, state),
+            revision=_revision(whole),
+            identity=_identity(whole, state),
             pending=_pending(_commits(state)),
         )
 
@@ -151,7 +150,7 @@ class GnmiSession:
 
     def _refuse_lost_access(self, running: Json, candidate: Json) -> None:
         """Raise CommitRefused where gNMI would be served elsewhere, so that the change could not be confirmed."""
-        if leaf := lost_access(system_of(running), system_of(managed(candidate, candidate))):
+        if leaf := lost_access(system_of(managed(running)), system_of(managed(candidate, candidate))):
             problem = f"would lose railfab's own access: its gNMI server has another {leaf}"
             remedy = "Change it in the CLI of the switch, and the port in the inventory, then deploy"
             raise CommitRefused(self._name, problem, remedy)
@@ -159,7 +158,7 @@ class GnmiSession:
     def _secrets(self, running: Json, candidate: Json) -> tuple[tuple[str, str], ...]:
         """Updates with the secret of each AAA server that is new; none without a secret in the credentials."""
         secret = self._credentials.aaa_secret
-        servers = new_servers(system_of(running), system_of(managed(candidate, candidate)))
+        servers = new_servers(system_of(managed(running)), system_of(managed(candidate, candidate)))
         return () if secret is None else tuple((path, secret) for path in servers)
 
     def _reconnect(self) -> None:
@@ -187,7 +186,7 @@ class GnmiSession:
             raise CommitRefused(self._name, problem, "Correct the configuration that it names") from None
 
     def _configuration(self) -> Json:
-        """The managed part of the configuration, in one request.
+        """The configuration of which a part is managed, in one request.
 
         A Get is refused as a whole when one path does not exist, as on a new switch: then all of it is read instead.
         """
@@ -196,7 +195,7 @@ class GnmiSession:
         except Absent:
             self._paths = ("/",)
             found = self._client.get(self._paths, DataType.CONFIG)
-        return managed(_tree(found))
+        return _tree(found)
 
     def _status(self, change: ChangeName) -> str:
         """The status of the last commit with this name; empty when the switch lists none."""
@@ -243,8 +242,8 @@ def _staged(candidate: str, running: Json) -> Staged:
 
 
 def _revision(configuration: Json) -> str:
-    """A digest of the managed configuration; other changes on the switch do not count."""
-    return sha256(json.dumps(configuration, sort_keys=True).encode()).hexdigest()[:16]
+    """A digest of the managed part of a configuration; other changes on the switch do not count."""
+    return sha256(json.dumps(managed(configuration), sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _difference(running: Json, candidate: str) -> str:

@@ -3,7 +3,7 @@
 Managed are front-panel ports, loopbacks, LAGs and SVIs, every network instance but that of the management port, routing
 policies, BFD, QoS, tunnel interfaces, load balancing, Ethernet segments, the host name, LLDP's admin-state, intervals
 and ports, the maintenance group of a drain; and the parts of `stated` that a candidate has. Management ports, users,
-TLS and all other system settings are not.
+TLS, all other system settings, and the routing policies of the operator's maintenance profiles are not.
 """
 
 from __future__ import annotations
@@ -15,6 +15,13 @@ from railfab.platforms.shared.json_tree import Json, bare, is_list, text
 from railfab.platforms.srlinux.drain import own_entries
 from railfab.platforms.srlinux.lldp import LEAVES
 from railfab.platforms.srlinux.names import is_managed
+from railfab.platforms.srlinux.operator_policies import (
+    Entry,
+    entries_in_use,
+    entries_of,
+    operator_entries,
+    without_entries,
+)
 from railfab.platforms.srlinux.stated import PARTS, changes_of, empty_part, managed_part, parts_of, without_names
 from railfab.platforms.srlinux.tree import CONFIG, SYSTEM, lines, stripped, tree_of
 
@@ -24,7 +31,10 @@ if TYPE_CHECKING:
 MANAGEMENT_INSTANCE = "mgmt"
 """Network instance of the management port in the factory configuration."""
 
-WHOLE = ("routing-policy", "bfd", "qos", "tunnel-interface")
+POLICIES = "routing-policy"
+"""Top-level section of which railfab manages all entries but the operator's, and replaces one by one."""
+
+WHOLE = ("bfd", "qos", "tunnel-interface")
 """Top-level sections that railfab manages as a whole."""
 
 WHOLE_OF_SYSTEM = ("load-balancing", "network-instance")
@@ -39,20 +49,37 @@ WITH_PRESENCE = ("lldp",)
 REMOVED_WHOLE = ("lldp", "ntp")
 """Those of them that are deleted as a whole where a candidate has none of them."""
 
-PATHS = ("/interface", "/network-instance", *(f"/{name}" for name in WHOLE), "/system")
+PATHS = ("/interface", "/network-instance", f"/{POLICIES}", *(f"/{name}" for name in WHOLE), "/system")
 """Paths to read for the managed part."""
 
 
 def managed(tree: Json, like: Json | None = None) -> Json:
-    """The managed part of a tree, the input of `parse` and `set_request`.
+    """The managed part of a tree, which a Set turns into that of a candidate.
 
-    like: a candidate; of the management access, only the parts that it states are managed. None for all of them.
+    like: the candidate. Of the management access, only the parts that it states are managed; of the policies of the
+    operator's maintenance profiles, those that it has. None for all of them.
     """
+    return _managed(tree, like, frozenset() if like is None else operator_entries(tree) - entries_of(like))
+
+
+def effective(tree: Json, like: Json | None = None) -> Json:
+    """The input of `parse`: the managed part of a tree by itself.
+
+    Of the policies of the operator's maintenance profiles, it has those that something else uses. like: see `managed`.
+    """
+    if operators := operator_entries(tree):
+        operators -= entries_in_use(tree) | entries_of(like or {})
+    return _managed(tree, like, operators)
+
+
+def _managed(tree: Json, like: Json | None, left: Collection[Entry]) -> Json:
+    """left: the policies and sets that are the operator's."""
     found = {bare(name): child for name, child in tree.items()}
     parts = PARTS.keys() if like is None else parts_of(_system_of(like))
     sections = {
         "interface": _entries(found.get("interface"), is_managed),
         "network-instance": _entries(found.get("network-instance"), is_managed_instance),
+        POLICIES: without_entries(found.get(POLICIES), left),
         **{name: found.get(name) for name in WHOLE},
         "system": _system(found.get("system", {}), parts),
     }
@@ -209,6 +236,11 @@ def _subtrees(tree: Json) -> dict[str, Any]:
         for section in ("interface", "network-instance")
         for entry in plain.get(section, [])
         if "name" in entry
+    }
+    found |= {
+        f"/{POLICIES}/{bare(kind)}[name={entry['name']}]": entry
+        for kind, entries in plain.get(POLICIES, {}).items()
+        for entry in entries
     }
     found |= {f"/{name}": plain[name] for name in WHOLE if name in plain}
     system = system_of(tree)
