@@ -15,7 +15,7 @@ RECORDED = {rule.record: frozenset(rule.labels) for rule in RECORDING}
 EXPOSED = {name: metric for metric in CATALOGUE.values() for name in metric.exposed_names()}
 ALERT_LABELS = frozenset({"alertname", "alertstate", "severity", "device", "interface", "peer"})
 
-OF_COUNTERS = {"rate", "increase"}
+OF_COUNTERS = {"rate", "increase", "last_over_time"}
 OF_GAUGES = {"max_over_time", "avg_over_time", "min_over_time", "last_over_time"}
 SETS = {"and", "or", "unless"}
 KEEP_SERIES = {"topk", "bottomk"}

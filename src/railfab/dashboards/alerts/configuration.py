@@ -28,7 +28,11 @@ CONFIGURATION = (
     ),
     Alert(
         alert="FabricConfigurationUnchecked",
-        condition="time() - fabric_configuration_checked_timestamp_seconds > 900",
+        condition=(
+            "time() - fabric_configuration_checked_timestamp_seconds\n"
+            "> on () group_left () "
+            "(clamp_min(3 * max(fabric_configuration_check_interval_seconds), 900) or vector(900))"
+        ),
         severity=AlertSeverity.WARNING,
         summary=f"{DEVICE}: configuration not compared with the intent for {{{{ $value | humanizeDuration }}}}",
         description=(
