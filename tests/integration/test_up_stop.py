@@ -86,6 +86,15 @@ def test_a_stop_before_all_of_it_runs_is_an_interrupt(
     assert_nothing_is_left(tmp_path)
 
 
+def test_the_twin_of_up_gets_the_share_of_a_core_that_up_was_given(repository: Path, tmp_path: Path) -> None:
+    running = started(repository, tmp_path, "--prometheus-port", "0", "--cpu", "0.25")
+    wait_for_line(running, "deployed")
+    twins = [command for command in processes_of(tmp_path / "state") if " twin " in command]
+    stop_seconds(running)
+    assert len(twins) == 1
+    assert "--cpu=0.25" in twins[0].split()
+
+
 @pytest.mark.prometheus
 def test_a_stop_while_prometheus_starts(repository: Path, tmp_path: Path) -> None:
     running = started(repository, tmp_path, "--prometheus-port", "19393")
