@@ -2,7 +2,8 @@
 
 Every alert uses metrics that a platform, the collector, a job or the twin provides; others could never fire.
 States are looked up in a window (`last_over_time`), and counters as rates over one, so that a target that is silent for
-some seconds restarts no `for`; an alert that fires keeps firing for `KEPT_FIRING`.
+some seconds restarts no `for`; a minute of silence restarts that of a pending alert on a rate. An alert that fires
+keeps firing for `KEPT_FIRING`.
 """
 
 from railfab.dashboards.alerts.configuration import CONFIGURATION
