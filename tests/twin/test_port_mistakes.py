@@ -200,24 +200,48 @@ def reasons(ends: Ends, before: dict[str, int]) -> set[str]:
     return {reason for reason, value in dropped(ends).items() if value > before[reason]}
 
 
+IP_MTU = "subinterface[index=0]/ip-mtu"
+
+
 @pytest.mark.parametrize(
-    ("leaf", "mtu_bytes", "refuses"), [("subinterface[index=0]/ip-mtu", 1500, False), ("mtu", 1514, True)]
+    ("leaf", "mtu_bytes", "refuses"),
+    [
+        pytest.param(IP_MTU, 1500, False, id="IP MTU of 1500"),
+        pytest.param(IP_MTU, None, False, id="no IP MTU"),
+        pytest.param("mtu", 1514, True, id="port MTU of 1514"),
+    ],
 )
 def test_a_port_sends_no_packet_above_its_ip_mtu_and_receives_none_above_its_own(
-    ends: Ends, leaf: str, mtu_bytes: int, *, refuses: bool
+    ends: Ends, leaf: str, mtu_bytes: int | None, *, refuses: bool
 ) -> None:
-    update = [(f"/interface[name={port}]/{leaf}", mtu_bytes) for port in (UPLINK, OTHER_UPLINK)]
+    paths = [f"/interface[name={port}]/{leaf}" for port in (UPLINK, OTHER_UPLINK)]
+    edits = {"update": [(path, mtu_bytes) for path in paths]} if mtu_bytes else {"delete": paths}
     with running(ends.twin):
         until(lambda: not ends.twin.status().stalled)
         ends.leaf.wait_for_news()
         before = dropped(ends)
-        with mistake(ends.leaf, update=update):
+        with mistake(ends.leaf, **edits):
             until(lambda: bool(ends.twin.status().stalled))
             grown = [growth(ends, port) for port in (UPLINK, OTHER_UPLINK)]
-            assert sum(found["out-discarded-packets"] for found in grown) > 0
+            assert sum(found["out-error-packets"] for found in grown) > 0
+            assert sum(found["out-discarded-packets"] for found in grown) == 0
             assert (sum(found["in-error-packets"] for found in grown) > 0) is refuses
             assert reasons(ends, before) == {"packet-processing-aggregate"}
             assert session(ends.leaf, UPLINK)["session-state"] == "established"
+        until(lambda: not ends.twin.status().stalled)
+
+
+def test_a_subinterface_without_ip_mtu_has_the_default_of_the_system(ends: Ends) -> None:
+    paths = [f"/interface[name={port}]/{IP_MTU}" for port in (UPLINK, OTHER_UPLINK)]
+    with running(ends.twin):
+        until(lambda: not ends.twin.status().stalled)
+        with mistake(ends.leaf, delete=paths, update=[("/system/mtu/default-ip-mtu", 9000)]):
+            found = {held.name: held for held in ends.twin.status().switches}
+            assert found[LEAF].unmodelled == (), "the twin computes the default"
+            assert sum(growth(ends, port)["out-octets"] for port in (UPLINK, OTHER_UPLINK)) > 0
+            assert not ends.twin.status().stalled
+            ends.leaf.set(update=[("/system/mtu/default-ip-mtu", 4139)])
+            until(lambda: any("has MTU 4139" in reason for reason in ends.twin.status().stalled))
 
 
 def test_packets_without_a_route_are_counted_where_they_come_in(ends: Ends) -> None:

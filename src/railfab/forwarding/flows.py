@@ -87,13 +87,20 @@ def _closed(state: ForwardingState, link: int) -> str:
 
 
 class Place(StrEnum):
-    """Where a switch drops a packet, and what it counts it as: a discard before the egress, a discard behind the
-    ingress (the port does not route, or the switch has no route), or a frame that is too long for the ingress."""
+    """Where a switch drops a packet, and what it counts it as: before the egress a discard (the port does not route) or
+    an error (the packet is too long), behind the ingress a discard (the port does not route, or the switch has no
+    route) or an error (the frame is too long)."""
 
     EGRESS = "egress"
+    EGRESS_ERROR = "egress-error"
     INGRESS = "ingress"
     NO_ROUTE = "no-route"
     INGRESS_ERROR = "ingress-error"
+
+    @property
+    def is_before_link(self) -> bool:
+        """Whether the packet never gets on the link."""
+        return self in (Place.EGRESS, Place.EGRESS_ERROR)
 
 
 class Blocked(NamedTuple):
@@ -116,7 +123,7 @@ def blocked(
         return None
     for hops, link in enumerate(way):
         if found := _drop_at(state, link):
-            return found, way[: hops + (found.place is not Place.EGRESS)]
+            return found, way[: hops + (not found.place.is_before_link)]
     node = table.far_key(way[-1])[0]
     if table.is_host(node):
         return None
@@ -126,15 +133,19 @@ def blocked(
     found = next(filter(None, (_drop_at(state, link) for link in links)), None)
     if found is None:
         return None
-    return found, way if found.place is Place.EGRESS else (*way, found.link)
+    return found, way if found.place.is_before_link else (*way, found.link)
 
 
 def _drop_at(state: ForwardingState, link: int) -> Blocked | None:
     """Where full packets are dropped that a link is to carry: a port does not route, or its MTU is too small."""
     near, far = state.links.keys[link], state.links.far_key(link)
     if link in state.narrow.get(near[0], {}):
-        return Blocked(Place.EGRESS, link)
+        return Blocked(Place.EGRESS_ERROR if _routes(state, near) else Place.EGRESS, link)
     if not state.refused(link ^ 1):
         return None
-    routes = state.configs[far[0]].interfaces[far[1]].network_instance == DEFAULT_INSTANCE
-    return Blocked(Place.INGRESS_ERROR if routes else Place.INGRESS, link)
+    return Blocked(Place.INGRESS_ERROR if _routes(state, far) else Place.INGRESS, link)
+
+
+def _routes(state: ForwardingState, port: PortKey) -> bool:
+    """Whether a configured port of a switch routes, so that only its MTU is in the way of a packet."""
+    return state.configs[port[0]].interfaces[port[1]].network_instance == DEFAULT_INSTANCE

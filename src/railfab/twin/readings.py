@@ -178,8 +178,9 @@ class Readings:
     def _drops(self, found: Arrays) -> dict[str, Values]:
         """Errors and discards by port, axis (link,); no_route and not_forwarded by the link that leaves the port.
 
-        not_forwarded: what srl_nokia-platform-lc counts as dropped by legitimate decisions: without a route, with
-        errors, or too long.
+        out_errors, not_forwarded: srl_nokia-platform-lc, packet-processing-aggregate, which says that packets beyond an
+        IP MTU are "subinterface-level out-error", those beyond a port MTU "port-level out-error", and adds to them what
+        has no route and what arrives with errors or too long.
         """
         blocked = self._attempts.blocked
         in_errors = found["corrupted"] + blocked[Place.INGRESS_ERROR]
@@ -188,8 +189,9 @@ class Readings:
             "in_errors": in_errors,
             "in_discards": found["refused"] + unforwarded,
             "out_discards": found["dropped"] + blocked[Place.EGRESS],
+            "out_errors": blocked[Place.EGRESS_ERROR],
             "no_route": _far(blocked[Place.NO_ROUTE]),
-            "not_forwarded": _far(in_errors + unforwarded) + blocked[Place.EGRESS],
+            "not_forwarded": _far(in_errors + unforwarded) + blocked[Place.EGRESS] + blocked[Place.EGRESS_ERROR],
         }
 
     def _queues(self, counters: Counters) -> dict[str, Values]:

@@ -71,7 +71,7 @@ def steady_rates(
     state: ForwardingState, before: ForwardingState | None = None, held: Mapping[str, Values] | None = None
 ) -> dict[str, Values]:
     """Per second: `multicast`, frames of LLDP and router advertisements that leave a port by a link, and
-    `fec_uncorrected`, codewords that the far end of a link cannot correct; `broadcast` and `out_errors` stay at 0.
+    `fec_uncorrected`, codewords that the far end of a link cannot correct; `broadcast` stays at 0.
 
     held: the rates of the state `before`, to begin from.
     """
@@ -81,7 +81,7 @@ def steady_rates(
     for name in changed_nodes(before if known else None, state):
         for interface in state.ports[name]:
             multicast[state.links.egress[name, interface]] = _multicast_rate(state, name, interface)
-    sent = {"multicast": multicast, "broadcast": none, "out_errors": none}
+    sent = {"multicast": multicast, "broadcast": none}
     heard = multicast.copy()
     heard[[state.links.egress[key] ^ 1 for key in state.silent.losing]] = 0.0
     return {**sent, "in_multicast": heard, "in_broadcast": none, "fec_uncorrected": _uncorrected_rates(state)}

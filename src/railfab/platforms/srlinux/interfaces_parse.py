@@ -21,7 +21,8 @@ from railfab.device import (
     svi_name,
 )
 from railfab.platforms.shared.config_node import ConfigNode
-from railfab.platforms.srlinux.interfaces import ETHERNET_HEADER_BYTES, FEC_OPTIONS, MIN_PORT_MTU_BYTES
+from railfab.platforms.srlinux.interfaces import FEC_OPTIONS
+from railfab.platforms.srlinux.mtu import received_mtu, sent_mtu
 from railfab.platforms.srlinux.names import IRB, cage_of, front_panel, is_port, model_lag, model_loopback, subinterface
 
 _FEC = {option: fec for fec, option in FEC_OPTIONS.items()}
@@ -74,8 +75,8 @@ def _port(port: ConfigNode, name: str, attached: Attached, members: Mapping[str,
         name=name,
         description=port.text("description") or "",
         enabled=port.enabled(default=True),
-        mtu_bytes=_mtu(port, unit, whole=bridged),
-        received_mtu_bytes=None if bridged else _received_mtu(port, unit),
+        mtu_bytes=sent_mtu(port, unit, whole=bridged),
+        received_mtu_bytes=None if bridged else received_mtu(port, unit),
         network_instance=None if bridged else _instance(unit, name, attached),
         addresses=_addresses(unit),
         unnumbered=_unnumbered(unit.child("ipv6")),
@@ -89,27 +90,6 @@ def _port(port: ConfigNode, name: str, attached: Attached, members: Mapping[str,
 def _instance(unit: ConfigNode, name: str, attached: Attached) -> str | None:
     """The network instance in which an interface routes; a disabled subinterface routes in none."""
     return attached.get(subinterface(name)) if unit.enabled(default=True) else None
-
-
-def _mtu(port: ConfigNode, unit: ConfigNode, *, whole: bool) -> int | None:
-    """Effective IP MTU: the smaller of the subinterface's ip-mtu and what the port's MTU allows.
-
-    whole: a bridged port or a member of a LAG, where the port's MTU alone decides.
-    """
-    ip_mtu, port_mtu = unit.number("ip-mtu"), port.number("mtu")
-    if port_mtu is not None and (whole or ip_mtu is not None):
-        allowed = port_mtu - ETHERNET_HEADER_BYTES
-        return allowed if ip_mtu is None else min(ip_mtu, allowed)
-    return ip_mtu
-
-
-def _received_mtu(port: ConfigNode, unit: ConfigNode) -> int | None:
-    """The IP packet that the port's MTU lets in, where it is larger than the ip-mtu, which only limits what is sent
-    (srl_nokia-interfaces, ip-mtu: "the maximum sized IPv4 or IPv6 packet that can be transmitted")."""
-    ip_mtu, port_mtu = unit.number("ip-mtu"), port.number("mtu")
-    if port_mtu is None or ip_mtu is None or port_mtu <= max(MIN_PORT_MTU_BYTES, ip_mtu + ETHERNET_HEADER_BYTES):
-        return None
-    return port_mtu - ETHERNET_HEADER_BYTES
 
 
 def _addresses(unit: ConfigNode, *, anycast: bool = False) -> tuple[IpInterface, ...]:
@@ -199,7 +179,7 @@ def _lag(node: ConfigNode, name: str, attached: Attached, members: tuple[str, ..
         name=name,
         description=node.text("description") or "",
         enabled=node.enabled(default=True),
-        mtu_bytes=_mtu(node, unit, whole=vlans is not None),
+        mtu_bytes=sent_mtu(node, unit, whole=vlans is not None),
         network_instance=_instance(unit, name, attached) if vlans is None else None,
         addresses=_addresses(unit),
         unnumbered=_unnumbered(unit.child("ipv6")),

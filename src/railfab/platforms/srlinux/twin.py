@@ -21,6 +21,7 @@ from railfab.platforms.srlinux.bgp import US_PER_MS
 from railfab.platforms.srlinux.constraints import violations
 from railfab.platforms.srlinux.drain import frozen_instances
 from railfab.platforms.srlinux.management import GRPC_SERVER
+from railfab.platforms.srlinux.mtu import DEFAULTS, with_default_mtus
 from railfab.platforms.srlinux.names import cage_of
 from railfab.platforms.srlinux.parse import known_lines, parse_tree
 from railfab.platforms.srlinux.refusal_texts import unknown_element
@@ -141,7 +142,8 @@ def _is_address(text: str) -> bool:
 
 
 def _model(tree: Json, rendered: Json, own: Collection[str]) -> DeviceModel:
-    """The model of a configuration, with the parts of the management access that a rendered one states.
+    """The model of a configuration with the MTUs in effect, and with the parts of the management access that a rendered
+    one states.
 
     Unmodelled are the lines that the parser does not know, and not those that it puts in other words, or that the twin
     itself obeys.
@@ -151,7 +153,7 @@ def _model(tree: Json, rendered: Json, own: Collection[str]) -> DeviceModel:
     model = parse_tree(tree, rendered)
     left = [line for line in model.unmodelled if line not in own and not line.startswith((ABSENT, *OBEYED))]
     known = known_lines(tree, rendered) if left else frozenset()
-    return replace(model, unmodelled=tuple(line for line in left if line not in known))
+    return replace(with_default_mtus(model, tree), unmodelled=tuple(line for line in left if line not in known))
 
 
 def check(tree: Json) -> None:
@@ -244,8 +246,10 @@ OBEYED = (
     *(f"set / system grpc-server {GRPC_SERVER} {leaf} " for leaf in ("admin-state", "network-instance", "tls-profile")),
     f"set / system grpc-server {GRPC_SERVER} gnmi commit-save ",
     "set / system configuration auto-save ",
+    *(f"set / system mtu {leaf} " for leaf in DEFAULTS),
 )
-"""Beginnings of the lines that `serves_gnmi` and `saves` read: no model has them, and they have an effect."""
+"""Beginnings of the lines that `serves_gnmi`, `saves` and `with_default_mtus` read: no model has them, and they have an
+effect."""
 
 
 def serves_gnmi(tree: Json) -> bool:
