@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from nornir.core import Nornir
-from tests.twin.small_fabric import SPINE, small
+from tests.twin.small_fabric import INTENT, OTHER_SPINE, SPINE, small
 
 from railfab.deploy import apply_all, new_change, nornir_of, preview_all, verify_all
 from railfab.endpoints import read_credentials
+from railfab.errors import CommitRefused
+from railfab.fabric import design
 from railfab.gnmi.blocking import BlockingGnmiClient
-from railfab.gnmi.client import SetChanges
+from railfab.gnmi.client import CallFailed, SetChanges
 from railfab.gnmi.target import DataType
 from railfab.twin import Twin
 
@@ -59,6 +62,21 @@ def read(twin: Twin, path: str) -> Any:
         return [value for _, value in switch.get((path,), DataType.CONFIG)]
 
 
+def intended(folder: Path, *, drain: str = "", profile: str = "") -> dict[str, str]:
+    """The configurations of the fabric with a drained switch, and with another line in its profile."""
+    file = folder / "changed.yml"
+    text = INTENT.replace("profile:\n", f"profile:\n  {profile}\n") if profile else INTENT
+    file.write_text(f"{text}drain: [{drain}]\n")
+    return design(file).configurations()
+
+
+def group(name: str, **members: Any) -> tuple[tuple[str, Any], ...]:
+    """An enabled maintenance group of the operator; members: of the default network instance."""
+    instance = {"name": "default", **members}
+    body = {"members": {"bgp": {"network-instance": [instance]}}, "maintenance-mode": {"admin-state": "enable"}}
+    return ((f"{GROUPS}[name={name}]", body),)
+
+
 def previewed(nornir: Nornir, texts: dict[str, str]) -> dict[str, str]:
     """The differences of the switches that would change."""
     return {one.name: one.diff for one in preview_all(nornir, texts, lambda _: None) if one.changed}
@@ -97,3 +115,55 @@ def test_verify_does_not_ask_to_deploy_what_a_deploy_leaves_to_the_operator(twin
         "Check that nothing there concerns the fabric. [unmodelled]"
     ]
     assert not any("Deploy the intent" in one.remedy for one in found)
+
+
+OTHER_TIMERS = "bgp: {keepalive_s: 10, hold_s: 30}"
+
+
+def test_a_change_of_the_bgp_of_a_drained_switch_is_refused_before_any_switch_is_changed(
+    twin: Twin, nornir: Nornir, tmp_path: Path
+) -> None:
+    assert deployed(nornir, intended(tmp_path, drain=SPINE)) == {SPINE: "changed"}
+    before = read(twin, "/")
+    with pytest.raises(CommitRefused) as refused:
+        preview_all(nornir, intended(tmp_path, drain=SPINE, profile=OTHER_TIMERS), lambda _: None)
+    assert str(refused.value) == (
+        f"{SPINE}: is in maintenance mode (group fabric-drain), and the BGP of network-instance default cannot be "
+        "changed. Remove the switch from `drain` of the intent and deploy first."
+    )
+    assert read(twin, "/") == before
+    assert deployed(nornir, intended(tmp_path, profile=OTHER_TIMERS)).keys() == small().texts.keys()
+
+
+def test_a_drained_switch_takes_other_changes(nornir: Nornir, tmp_path: Path) -> None:
+    deployed(nornir, intended(tmp_path, drain=SPINE))
+    changed = deployed(nornir, intended(tmp_path, drain=SPINE, profile="mtu: 9000"))
+    assert {changed[name] for name in (SPINE, OTHER_SPINE)} == {"changed"}
+
+
+def test_a_change_of_bgp_that_an_operators_group_freezes_names_the_group(
+    twin: Twin, nornir: Nornir, tmp_path: Path
+) -> None:
+    set_by_hand(twin, *group("upgrade"))
+    assert previewed(nornir, small().configurations()) == {}
+    with pytest.raises(CommitRefused, match=r"group upgrade.* End maintenance group upgrade on the switch"):
+        preview_all(nornir, intended(tmp_path, profile=OTHER_TIMERS), lambda _: None)
+
+
+def test_a_drain_beside_an_operators_group_is_refused_by_the_plan_and_the_switch(
+    twin: Twin, nornir: Nornir, tmp_path: Path
+) -> None:
+    texts = intended(tmp_path, drain=SPINE)
+    set_by_hand(twin, *group("upgrade", **{"peer-group": ["fabric"]}))
+    with pytest.raises(CommitRefused) as refused:
+        preview_all(nornir, texts, lambda _: None)
+    assert str(refused.value) == (
+        f"{SPINE}: cannot be drained while its maintenance group upgrade has its BGP sessions. "
+        "End maintenance group upgrade on the switch."
+    )
+    with pytest.raises(CallFailed, match="of group upgrade, which has a BGP session of it"):
+        set_by_hand(twin, *group("another"))
+    set_by_hand(twin, (f"{GROUPS}[name=upgrade]/maintenance-mode/admin-state", "disable"))
+    assert deployed(nornir, texts) == {SPINE: "changed"}
+    with pytest.raises(CallFailed, match="of group upgrade, which has a BGP session of it"):
+        set_by_hand(twin, (f"{GROUPS}[name=upgrade]/maintenance-mode/admin-state", "enable"))

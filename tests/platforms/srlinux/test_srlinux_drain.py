@@ -18,7 +18,8 @@ from railfab.device import Action, DeviceModel, Policy
 from railfab.errors import ConfigError
 from railfab.platforms.shared.json_edits import copied
 from railfab.platforms.shared.json_tree import Json
-from railfab.platforms.srlinux.drain import frozen_instances
+from railfab.platforms.srlinux.drain import frozen_instances, overlapping_groups
+from railfab.platforms.srlinux.drain_limits import refusals
 from railfab.platforms.srlinux.set_request import restorable, scoped, set_request
 from railfab.platforms.srlinux.tree import difference, tree_of
 from railfab.platforms.srlinux.twin import twin
@@ -259,3 +260,73 @@ def test_another_order_of_neighbors_is_no_change_of_frozen_sessions() -> None:
     assert list(frozen_instances(running, candidate)) == ["default"]
     del candidate["network-instance"][0]["protocols"]["bgp"]
     assert list(frozen_instances(running, candidate)) == ["default"]
+
+
+PEERS = {"10.0.0.1": "up", "10.0.0.3": "down", "10.0.0.5": "down"}
+"""Neighbours, each with its peer group."""
+
+
+def members(instance: str, **listed: list[str]) -> Json:
+    return {"name": instance, **{name.replace("_", "-"): names for name, names in listed.items()}}
+
+
+def two_groups(one: Json, other: Json, state: str = "enable") -> Json:
+    """A configuration of two instances with the same neighbours, one of them with dynamic ones too, and two groups."""
+    bgp = {"neighbor": [{"peer-address": peer, "peer-group": group} for peer, group in PEERS.items()]}
+    dynamic = {"interface": [{"interface-name": "ethernet-1/1.0", "peer-group": "dynamic"}]}
+    groups = [
+        {
+            "name": name,
+            "maintenance-mode": {"admin-state": admin_state},
+            "members": {"bgp": {"network-instance": [entry]}},
+        }
+        for name, entry, admin_state in (("one", one, "enable"), ("other", other, state))
+    ]
+    instances = [
+        {"name": "default", "protocols": {"bgp": bgp | {"dynamic-neighbors": dynamic}}},
+        {"name": "blue", "protocols": {"bgp": bgp}},
+    ]
+    return {"network-instance": instances, "system": {"maintenance": {"group": groups}}}
+
+
+WHOLE = members("default")
+OVERLAPPING = [
+    (WHOLE, WHOLE),
+    (WHOLE, members("default", peer_group=["dynamic"])),
+    (members("default", peer_group=["down"]), members("default", neighbor=["10.0.0.5"])),
+]
+APART = [
+    (WHOLE, members("blue")),
+    (members("default", peer_group=["up"]), members("default", neighbor=["10.0.0.5"])),
+    (members("default", neighbor=["10.0.0.3"]), members("default", neighbor=["10.0.0.5"])),
+    (WHOLE, members("default", peer_group=["empty"])),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), OVERLAPPING)
+def test_groups_with_a_session_in_common_are_not_both_in_maintenance_mode(one: Json, other: Json) -> None:
+    assert list(overlapping_groups(two_groups(one, other))) == [("one", "other")]
+    assert list(overlapping_groups(two_groups(other, one))) == [("one", "other")]
+    assert list(overlapping_groups(two_groups(one, other, "disable"))) == []
+
+
+@pytest.mark.parametrize(("one", "other"), APART)
+def test_groups_of_different_sessions_are_both_in_maintenance_mode(one: Json, other: Json) -> None:
+    assert list(overlapping_groups(two_groups(one, other))) == []
+
+
+def test_a_group_of_the_management_instance_blocks_nothing() -> None:
+    bgp = {"autonomous-system": 65000, "neighbor": [{"peer-address": "192.0.2.1", "peer-group": "out"}]}
+    running = tree(spine())
+    running["srl_nokia-network-instance:network-instance"].append({"name": "mgmt", "protocols": {"bgp": bgp}})
+    group = {
+        "name": "op",
+        "maintenance-mode": {"admin-state": "enable"},
+        "members": {"bgp": {"network-instance": [members("mgmt")]}},
+    }
+    running["srl_nokia-system:system"]["srl_nokia-maintenance-mode:maintenance"] = {"group": [group]}
+    assert list(refusals(running, tree(drained()))) == []
+    group["members"] = {"bgp": {"network-instance": [members("default")]}}
+    assert [problem for problem, _ in refusals(running, tree(drained()))] == [
+        "cannot be drained while its maintenance group op has its BGP sessions"
+    ]

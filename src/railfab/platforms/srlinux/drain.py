@@ -8,11 +8,12 @@ obeys, and adds the community for neighbours that obey it, and the lowest local 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain, combinations
 from typing import Any
 
 from railfab.device import DEFAULT_INSTANCE, Action, DeviceModel, Policy
 from railfab.platforms.shared.config_node import ConfigNode
-from railfab.platforms.shared.json_tree import Json, is_list
+from railfab.platforms.shared.json_tree import Json, bare, is_list
 from railfab.platforms.srlinux.policy import GRACEFUL_SHUTDOWN, RESULTS
 from railfab.platforms.srlinux.tree import deviations
 
@@ -72,6 +73,12 @@ def own_entries(maintenance: Any) -> Any:
     return {name: entries for name, entries in found.items() if entries}
 
 
+def has_groups(tree: Json) -> bool:
+    """Whether a tree, with or without module prefixes, has a container of maintenance groups."""
+    system: Json = next((child for name, child in tree.items() if bare(name) == "system"), {})
+    return "maintenance" in map(bare, system)
+
+
 def frozen_instances(running: Json, candidate: Json) -> Iterator[str]:
     """The network instances whose BGP a candidate changes while a maintenance group holds their sessions.
 
@@ -84,12 +91,57 @@ def frozen_instances(running: Json, candidate: Json) -> Iterator[str]:
         yield from sorted(name for name in held if deviations(before.get(name, {}), after.get(name, {})))
 
 
+def overlapping_groups(tree: Json) -> Iterator[tuple[str, str]]:
+    """Pairs of maintenance groups that have a BGP session in common, and are both in maintenance mode.
+
+    SR Linux does not let the second one be enabled (srl_nokia-maintenance-mode, admin-state). The tree is without
+    module prefixes.
+    """
+    groups = list(_in_maintenance(tree))
+    speakers = _speakers_by_name(tree) if len(groups) > 1 else {}
+    scopes = {str(group["name"]): set(_scope(group, speakers)) for group in groups}
+    yield from (pair for pair in combinations(sorted(scopes), 2) if scopes[pair[0]] & scopes[pair[1]])
+
+
+def holding_groups(tree: Json, instance: str) -> Iterator[str]:
+    """The groups in maintenance mode with sessions of a network instance. The tree is without module prefixes."""
+    return (str(group["name"]) for group in _in_maintenance(tree) if instance in _instances_of(group))
+
+
 def _held(tree: Json) -> Iterator[str]:
     """The network instances of groups in maintenance mode."""
-    for group in tree.get("system", {}).get("maintenance", {}).get("group", ()):
-        if group.get("maintenance-mode", {}).get("admin-state") == "enable":
-            members = group.get("members", {}).get("bgp", {})
-            yield from (str(entry["name"]) for entry in members.get("network-instance", ()))
+    return chain.from_iterable(map(_instances_of, _in_maintenance(tree)))
+
+
+def _in_maintenance(tree: Json) -> Iterator[Json]:
+    """The groups in maintenance mode."""
+    groups = tree.get("system", {}).get("maintenance", {}).get("group", ())
+    return (group for group in groups if group.get("maintenance-mode", {}).get("admin-state") == "enable")
+
+
+def _instances_of(group: Json) -> list[str]:
+    return [str(entry["name"]) for entry in _members_of(group)]
+
+
+def _members_of(group: Json) -> Any:
+    return group.get("members", {}).get("bgp", {}).get("network-instance", ())
+
+
+def _scope(group: Json, speakers: dict[str, Json]) -> Iterator[tuple[str, str]]:
+    """The network instance and the key of each BGP session of a group."""
+    for entry in _members_of(group):
+        name, peer_groups, neighbors = str(entry["name"]), entry.get("peer-group", ()), entry.get("neighbor", ())
+        for session, peer_group in _sessions(speakers.get(name, {}).get("bgp", {})):
+            if not (peer_groups or neighbors) or peer_group in peer_groups or session in neighbors:
+                yield name, session
+
+
+def _sessions(bgp: Json) -> Iterator[tuple[str, str | None]]:
+    """The key of each neighbour and each rule for dynamic sessions, with its peer group."""
+    dynamic = bgp.get("dynamic-neighbors", {})
+    rules = (bgp.get("neighbor", ()), dynamic.get("interface", ()), dynamic.get("accept", {}).get("match", ()))
+    for entries, key in zip(rules, ("peer-address", "interface-name", "prefix"), strict=True):
+        yield from ((str(entry[key]), entry.get("peer-group")) for entry in entries)
 
 
 def _speakers_by_name(tree: Json) -> dict[str, Json]:

@@ -20,6 +20,7 @@ from railfab.gnmi.target import Commit, CommitAction, DataType, Found
 from railfab.platforms.session import ChangeName, Identity, Pending, Running, Staged, Verb
 from railfab.platforms.shared.json_tree import Json, text
 from railfab.platforms.shared.notifications import merge_update
+from railfab.platforms.srlinux.drain_limits import refusals
 from railfab.platforms.srlinux.set_request import PATHS, managed, restorable, set_request, system_of
 from railfab.platforms.srlinux.state import STATE_PATHS, observed_state
 from railfab.platforms.srlinux.stated import lost_access, new_servers, without_secrets
@@ -92,10 +93,13 @@ class GnmiSession:
         """Compare a candidate, as a unified diff of `set / ...` lines.
 
         gNMI has no call that only validates: the switch validates in `commit`. Raises ConfigError for broken JSON, and
-        CommitRefused for a candidate that would end the access over which it is pushed.
+        CommitRefused for a candidate that would end the access over which it is pushed, or that maintenance groups
+        block.
         """
-        running = self._configuration()
-        self._refuse_lost_access(running, tree_of(text))
+        running, candidate = self._configuration(), tree_of(text)
+        self._refuse_lost_access(running, candidate)
+        for problem, remedy in refusals(running, candidate):
+            raise CommitRefused(self._name, problem, remedy)
         return _staged(text, running)
 
     def commit(self, staged: Staged, change: ChangeName, within_s: int) -> None:

@@ -19,7 +19,7 @@ from railfab.platforms.shared.json_datastore import JsonDatastore
 from railfab.platforms.shared.json_tree import Json, bare
 from railfab.platforms.srlinux.bgp import US_PER_MS
 from railfab.platforms.srlinux.constraints import violations
-from railfab.platforms.srlinux.drain import frozen_instances
+from railfab.platforms.srlinux.drain import frozen_instances, has_groups, overlapping_groups
 from railfab.platforms.srlinux.management import GRPC_SERVER
 from railfab.platforms.srlinux.mtu import DEFAULTS, with_default_mtus
 from railfab.platforms.srlinux.names import cage_of
@@ -214,13 +214,17 @@ def _datastore(name: str, rendered: Json) -> JsonDatastore:
 
 def _frozen(running: Json, tree: Json) -> Iterator[ConfigError]:
     """What a switch refuses to change while it is in maintenance mode. Nokia publishes no text of its answer."""
-    system: Json = next((child for name, child in running.items() if bare(name) == "system"), {})
-    if "maintenance" not in map(bare, system):
+    if not has_groups(tree):
         return
+    plain = stripped(tree)
     remedy = "End maintenance mode in a commit of its own first"
-    for name in frozen_instances(stripped(running), stripped(tree)):
+    for name in frozen_instances(stripped(running), plain) if has_groups(running) else ():
         where = f"/ network-instance {name} protocols bgp"
         yield ConfigError(where, "is in maintenance mode, and cannot be modified", remedy)
+    for one, other in overlapping_groups(plain):
+        where = f"/ system maintenance group {one} maintenance-mode admin-state"
+        problem = f"cannot be enable together with that of group {other}, which has a BGP session of it"
+        yield ConfigError(where, problem, "Disable one of them")
 
 
 def foreign_ports(tree: Json, cages: Sequence[str]) -> tuple[ConfigError, ...]:

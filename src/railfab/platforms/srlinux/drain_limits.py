@@ -1,0 +1,63 @@
+"""What a switch refuses of a candidate because of maintenance groups, which gNMI cannot ask before a change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from railfab.platforms.shared.json_tree import Json, is_list
+from railfab.platforms.srlinux.drain import (
+    DRAIN,
+    LISTS,
+    frozen_instances,
+    has_groups,
+    holding_groups,
+    overlapping_groups,
+    own_entries,
+)
+from railfab.platforms.srlinux.set_request import is_managed_instance, managed
+from railfab.platforms.srlinux.tree import stripped
+
+
+def refusals(running: Json, candidate: Json) -> Iterator[tuple[str, str]]:
+    """Each problem with its remedy, of a candidate for a switch with this whole configuration."""
+    if not has_groups(running):
+        return
+    before = stripped(running)
+    after = _after(before, stripped(managed(candidate, candidate)))
+    for pair in overlapping_groups(after):
+        if DRAIN in pair:
+            other = next(name for name in pair if name != DRAIN)
+            yield f"cannot be drained while its maintenance group {other} has its BGP sessions", _remedy(other)
+    for instance in frozen_instances(before, after):
+        group = next(holding_groups(after, instance))
+        problem = (
+            f"is in maintenance mode (group {group}), and the BGP of network-instance {instance} cannot be changed"
+        )
+        yield problem, _remedy(group)
+
+
+def _remedy(group: str) -> str:
+    if group == DRAIN:
+        return "Remove the switch from `drain` of the intent and deploy first"
+    return f"End maintenance group {group} on the switch"
+
+
+def _after(running: Json, candidate: Json) -> Json:
+    """The network instances and maintenance groups that a candidate leaves, with those that it does not manage."""
+    own = own_entries(_maintenance(candidate))
+    others = {name: [one for one in _groups(running, name) if one.get("name") != DRAIN] for name in LISTS}
+    left = [one for one in running.get("network-instance", ()) if not is_managed_instance(str(one["name"]))]
+    return {
+        "network-instance": [*candidate.get("network-instance", ()), *left],
+        "system": {"maintenance": {name: [*own.get(name, ()), *others[name]] for name in LISTS}},
+    }
+
+
+def _groups(tree: Json, name: str) -> list[Json]:
+    found = _maintenance(tree).get(name, [])
+    return found if is_list(found) else []
+
+
+def _maintenance(tree: Json) -> Json:
+    found: Json = tree.get("system", {}).get("maintenance", {})
+    return found
