@@ -195,9 +195,13 @@ REFUSED = [
         {"pfc-pause-frame-priority": 3},
         "queue cnp: has pfc-pause-frame-priority 3, which roce has",
     ),
-    (FILTER, {"entry": [{"sequence-id": 10, "action": {"accept": {}, "drop": {}}}]}, "has accept and drop, of which"),
-    (f"{FILTER}/entry[sequence-id=10]/action", {"accept": {}, "drop": {}}, "has accept and drop, of which one"),
-    (f"{IPV4}/add-paths", {"send-max": 4, "send-multipath": True}, "has send-max and send-multipath, of which"),
+    (FILTER, {"entry": [{"sequence-id": 10, "action": {"accept": {}, "drop": {}}}]}, "has accept and drop, which are"),
+    (
+        f"{FILTER}/entry[sequence-id=10]/action",
+        {"accept": {}, "drop": {}},
+        "has accept and drop, which are alternatives",
+    ),
+    (f"{IPV4}/add-paths", {"send-max": 4, "send-multipath": True}, "has send-max and send-multipath, which are"),
     (UPLINK, "text", "is a list entry"),
 ]
 

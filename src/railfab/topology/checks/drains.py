@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 from railfab.findings import DesignCode, Finding, warning
 from railfab.intent import FabricIntent
 from railfab.topology.checks.deduplicate import deduplicate_by
 from railfab.topology.checks.inventory import unknown
 from railfab.topology.links_by_tier import IndexedTopology
-from railfab.topology.model import TIERS, Node, Role
+from railfab.topology.model import TIERS, Link, Net, Node, Role
+from railfab.units import counted
 
 
 def drained_switches(indexed: IndexedTopology, intent: FabricIntent) -> Iterator[Finding]:
@@ -20,6 +21,7 @@ def drained_switches(indexed: IndexedTopology, intent: FabricIntent) -> Iterator
     missing = [_unknown(name, list(nodes)) for name in names if name not in nodes]
     yield from deduplicate_by(("unknown", finding) for finding in missing)
     yield from _whole_tiers(names.keys(), nodes.values())
+    yield from deduplicate_by(("attached", finding) for finding in _attached(names.keys(), indexed.links.hosts, nodes))
 
 
 def _unknown(name: str, switches: Sequence[str]) -> Finding:
@@ -34,5 +36,28 @@ def _whole_tiers(drained: Set[str], switches: Iterable[Node]) -> Iterator[Findin
             members[node.net, node.plane, node.role, node.pod].add(node.name)
     for group in members.values():
         if group <= drained:
-            problem = f"{min(group)} and all others of its tier are drained, so that their traffic has no other path"
-            yield warning(DesignCode.DRAIN_WITHOUT_EFFECT, "drain", problem, "Drain one part of the tier at a time")
+            yield _whole_tier(sorted(group))
+
+
+def _whole_tier(group: Sequence[str]) -> Finding:
+    if len(group) == 1:
+        problem = f"{group[0]} is drained and the only one of its tier, so that its traffic has no other path"
+        remedy = "End the jobs that use it before you work on it"
+    else:
+        problem = f"{group[0]} and all others of its tier are drained, so that their traffic has no other path"
+        remedy = "Drain one part of the tier at a time"
+    return warning(DesignCode.DRAIN_WITHOUT_EFFECT, "drain", problem, remedy)
+
+
+def _attached(drained: Set[str], links: Iterable[Link], nodes: Mapping[str, Node]) -> Iterator[Finding]:
+    """A warning for each switch with NICs that connect to drained switches only: the traffic of their hosts stays."""
+    switches: dict[tuple[str, Net, int | None], set[str]] = defaultdict(set)
+    for link in links:
+        switches[link.a.node, nodes[link.z.node].net, link.a.rail].add(link.z.node)
+    for name in drained:
+        hosts = list(dict.fromkeys(host for (host, *_), found in switches.items() if name in found <= drained))
+        if hosts:
+            stays = f"the traffic of {counted(len(hosts), 'host')} such as {hosts[0]}"
+            problem = f"{name} is drained, but {stays} has no other path, and no alert on {name} fires meanwhile"
+            remedy = "End the jobs of these hosts before you work on it"
+            yield warning(DesignCode.DRAIN_WITHOUT_EFFECT, "drain", problem, remedy)
