@@ -8,7 +8,7 @@ from datetime import date
 from pathlib import Path
 
 from tests.faults.judge import SYMPTOM
-from tests.faults.mistakes import Mistake
+from tests.faults.mistakes import Mistake, Omitted, mistakes, omitted
 from tests.faults.trial import Trial
 
 PAGE = Path(__file__).parents[2] / "docs" / "faults.md"
@@ -45,8 +45,8 @@ def faulty(trials: Sequence[Trial], found: Verdicts) -> list[str]:
     wrong = {trial.mistake.id: problem(trial, found[trial.mistake.id]) for trial in trials}
     wrong = {name: text for name, text in wrong.items() if text}
     explained = {trial.mistake.id for trial in trials if trial.mistake.unmet}
-    mistakes = [trial for trial in trials if trial.mistake.alert]
-    few = mistakes and len(wrong) > (1 - NEEDED_SHARE) * len(mistakes)
+    tried = [trial for trial in trials if trial.mistake.alert]
+    few = tried and len(wrong) > (1 - NEEDED_SHARE) * len(tried)
     return sorted(wrong if few else wrong.keys() - explained)
 
 
@@ -64,9 +64,9 @@ def _line(trial: Trial, fired: Mapping[str, float]) -> str:
 
 
 def _sum(trials: Sequence[Trial], found: Verdicts) -> str:
-    mistakes = [trial for trial in trials if trial.mistake.alert]
-    right = sum(not problem(trial, found[trial.mistake.id]) for trial in mistakes)
-    return f"{right} of {len(mistakes)} mistakes raise the right alert and no unrelated one"
+    tried = [trial for trial in trials if trial.mistake.alert]
+    right = sum(not problem(trial, found[trial.mistake.id]) for trial in tried)
+    return f"{right} of {len(tried)} mistakes raise the right alert and no unrelated one"
 
 
 def _short(alert: str) -> str:
@@ -99,27 +99,46 @@ def page(trials: Sequence[Trial], found: Verdicts, origin: Origin) -> str:
 
 
 def _page(trials: Sequence[Trial], found: Verdicts, origin: Origin) -> Iterator[str]:
-    mistakes = [trial for trial in trials if trial.mistake.alert]
+    tried = [trial for trial in trials if trial.mistake.alert]
     yield from (*HEAD.splitlines(), str(origin), "", f"{_sum(trials, found)}.", "")
     yield "| mistake or fault | source | symptom seen | alert | after | other alerts |"
     yield "|---|---|---|---|---|---|"
-    for trial in mistakes:
+    for trial in tried:
         yield _row(trial.mistake, found[trial.mistake.id])
     yield from ("", "## Not as wanted", "")
-    yield from _wrong(mistakes, found)
+    yield from _wrong(tried, found)
     yield from ("", "## Healthy", "")
     for trial in trials:
         if not trial.mistake.alert:
             fired = ", ".join(found[trial.mistake.id]) or "no alert"
             yield f"- {trial.ended_s / 60:.0f} simulated minutes of {trial.mistake.title}: {fired}"
+    yield from ("", *_omitted())
 
 
-def _wrong(mistakes: Sequence[Trial], found: Verdicts) -> Iterator[str]:
-    wrong = [(trial.mistake, text) for trial in mistakes if (text := problem(trial, found[trial.mistake.id]))]
+def _wrong(tried: Sequence[Trial], found: Verdicts) -> Iterator[str]:
+    wrong = [(trial.mistake, text) for trial in tried if (text := problem(trial, found[trial.mistake.id]))]
     for mistake, text in wrong:
         yield f"- {mistake.title}: {text}. {mistake.unmet}".rstrip()
     if not wrong:
         yield "Nothing."
+
+
+def _omitted() -> Iterator[str]:
+    titles = {mistake.id: mistake.title for mistake in mistakes()}
+    yield from (
+        "## Incidents that are not in the list, and why",
+        "",
+        "| incident | what it is | why |",
+        "|---|---|---|",
+    )
+    for incident in omitted():
+        yield f"| {incident.id} | {incident.title} | {_why(incident, titles)} |"
+
+
+def _why(incident: Omitted, titles: Mapping[str, str]) -> str:
+    same = f'symptom and alert are those of "{titles[incident.same]}"' if incident.same else ""
+    quoted = {name: f'"{title}"' for name, title in titles.items()}
+    return "; ".join(part for part in (same, incident.reason.format_map(quoted)) if part)
 
 
 def _row(mistake: Mistake, fired: Mapping[str, float]) -> str:
@@ -148,6 +167,7 @@ metrics are scraped every 5 s of simulated time and given to a real Prometheus a
 rules and their `for` are those of [dashboards/rules](../dashboards/rules), unscaled. Times are simulated seconds from
 the mistake until the symptom, an expression over the metrics, first holds, and until the alert fires, at most 120 s.
 Other alerts are consequences, and the comparison of the configuration with the intent. A number as source is a row of
-a list of mistakes that were pushed to a twin before, I and a number an incident of the published record.
+a list of mistakes that were pushed to a twin before, I and a number an incident of the published record. The last table
+has the incidents that are not in the list.
 
 """

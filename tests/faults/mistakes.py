@@ -1,4 +1,7 @@
-"""The list of mistakes and faults, `mistakes.yml`: what is done, its symptom, and the alert that fires."""
+"""The list of mistakes and faults, `mistakes.yml`: what is done, its symptom, and the alert that fires.
+
+`omitted.yml` has the incidents of the published record that are not in it, and why.
+"""
 
 from __future__ import annotations
 
@@ -54,6 +57,25 @@ class Mistake:
     unmet: str = ""
     silence: str = ""
     exchanged: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Omitted:
+    """An incident that is no source of a mistake.
+
+    same: the mistake that has its symptom and alert. reason: why it is not in the list; {ID} is the title of a mistake.
+    """
+
+    id: str
+    title: str
+    same: str = ""
+    reason: str = ""
+
+
+@cache
+def omitted() -> tuple[Omitted, ...]:
+    """Every one, in the order of the file."""
+    return tuple(Omitted(**document) for document in yaml.safe_load((FOLDER / "omitted.yml").read_text()))
 
 
 @cache

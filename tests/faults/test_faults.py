@@ -6,13 +6,14 @@ and a Prometheus.
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 
 import pytest
 from tests.dashboards.promql_labels import labels_of
 from tests.faults.judge import Judge, held, verdicts, wanted_metrics
-from tests.faults.matrix import problem
-from tests.faults.mistakes import Mistake, jobs, mistakes
+from tests.faults.matrix import Origin, page, problem
+from tests.faults.mistakes import Mistake, jobs, mistakes, omitted
 from tests.faults.trial import Rack
 
 from railfab.dashboards import ALERTS
@@ -64,6 +65,25 @@ def test_a_mistake_names_a_job_and_alerts_that_exist(mistake: Mistake) -> None:
     assert any((*made, mistake.silent, mistake.hung, mistake.unpowered, mistake.exchanged))
     if mistake.symptom:
         labels_of(mistake.symptom)
+
+
+def test_an_incident_is_in_the_list_or_omitted_for_a_reason_and_never_both() -> None:
+    names = [incident.id for incident in omitted()]
+    incidents = {mistake.source for mistake in mistakes() if mistake.source.startswith("I")}
+    assert incidents.isdisjoint(names)
+    assert sorted({*incidents, *names}) == [f"I{number:02}" for number in range(1, 85)]
+    assert len(set(names)) == len(names)
+    assert {incident.same for incident in omitted()} - {""} <= {mistake.id for mistake in mistakes()}
+    assert all(incident.same or incident.reason for incident in omitted())
+
+
+def test_the_page_ends_with_the_omitted_incidents() -> None:
+    today = date(2026, 1, 1)
+    written = page([], {}, Origin(today, today, "0", "a machine")).splitlines()
+    assert written[-len(omitted()) - 4] == "## Incidents that are not in the list, and why"
+    same = 'symptom and alert are those of "a host takes nothing from its NIC any more"'
+    assert f"| I35 | host hangs with its NIC alive | {same} |" in written
+    assert all(len(line.split(" | ")) == 3 for line in written[-len(omitted()) :])
 
 
 def test_an_alert_fires_once_its_expression_has_held_for_its_time() -> None:
