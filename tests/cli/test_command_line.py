@@ -194,6 +194,10 @@ def test_missing_credentials_and_a_limit_that_means_nothing_are_said(tmp_path: P
     )
 
 
+def test_the_help_says_what_still_arrives_over_a_link_that_loses_everything(tmp_path: Path) -> None:
+    assert "acknowledgements" in railfab("twin", "link", "--help", cwd=tmp_path).stdout
+
+
 def test_the_version_and_the_help_answer_at_once(tmp_path: Path) -> None:
     assert railfab("--version", cwd=tmp_path).stdout.startswith("railfab 0.")
     helped = railfab("--help", cwd=tmp_path).stdout

@@ -53,7 +53,12 @@ DirectionOption = Annotated[
     FibreSide, typer.Option("--direction", help="The fibre by which the port receives, or by which it transmits.")
 ]
 UndetectedOption = Annotated[
-    bool, typer.Option("--undetected", metavar="", help="Everything is lost, but both ports stay up.")
+    bool,
+    typer.Option(
+        "--undetected",
+        metavar="",
+        help="Both ports stay up; data and pause frames are lost, but acknowledgements arrive.",
+    ),
 ]
 
 
