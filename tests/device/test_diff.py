@@ -160,6 +160,16 @@ def test_lines_that_no_value_stands_for_are_counted_with_the_first_one() -> None
     assert list(deviations(running, LEAF_MODEL)) == []
 
 
+def test_a_line_that_only_gets_a_value_in_the_model_is_neither_added_nor_removed() -> None:
+    kept = ("set / bfd subinterface ethernet-1/32.0 admin-state enable", "delete / system lldp", "router bgp 1: bfd")
+    gone = ("set / system banner login-banner none", "router bgp 1: neighbor a shutdown")
+    running = replace(LEAF_MODEL, unmodelled=(*kept, *gone))
+    diff = "--- running\n+++ candidate\n-set / system banner login-banner none\n-  neighbor a shutdown\n+set / vlan 3"
+    assert change_lines(running, LEAF_MODEL, diff) == (f"switch: 2 other lines removed ({gone[0]})",)
+    assert change_lines(LEAF_MODEL, running, diff) == (f"switch: 2 other lines added ({gone[0]})",)
+    assert change_lines(running, LEAF_MODEL, "--- running\n+++ candidate\n+set / vlan 3") == ()
+
+
 def test_a_deviation_of_a_value_has_its_path_and_both_values() -> None:
     assert [str(found) for found in deviations(with_bgp(LEAF_MODEL, max_paths=8), LEAF_MODEL)] == [
         f"{LEAF}: bgp.max_paths: is 8, the intent says 64. Deploy the intent."

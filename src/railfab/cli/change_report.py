@@ -139,10 +139,7 @@ def changed_settings(
     fabric: Design, previews: Sequence[Preview], texts: Mapping[str, str]
 ) -> dict[str, tuple[str, ...]]:
     """The settings of each switch that change, one line each; none where a text does not parse."""
-    return {
-        found.name: _settings(fabric, found.name, found.text, texts[found.name]) if found.changed else ()
-        for found in previews
-    }
+    return {found.name: _settings(fabric, found, texts[found.name]) if found.changed else () for found in previews}
 
 
 def exit_code(outcomes: Sequence[Outcome]) -> int:
@@ -151,10 +148,10 @@ def exit_code(outcomes: Sequence[Outcome]) -> int:
     return 0 if not failed else CANNOT if failed == len(outcomes) else FOUND
 
 
-def _settings(fabric: Design, name: str, before: str, after: str) -> tuple[str, ...]:
-    parse = platform(fabric.models[name].platform).parse
+def _settings(fabric: Design, preview: Preview, after: str) -> tuple[str, ...]:
+    parse = platform(fabric.models[preview.name].platform).parse
     try:
-        return change_lines(parse(before), parse(after))
+        return change_lines(parse(preview.text), parse(after), preview.diff)
     except (ConfigError, Problems):
         return ()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 from railfab.device.model import DeviceModel
@@ -165,6 +165,9 @@ NAMED = 3
 ABSENT = "delete "
 """Beginning of an unmodelled line that a configuration lacks."""
 
+DIFF_HEADS = ("+++", "---")
+"""Beginnings of the lines of a unified diff that name its sides."""
+
 COUNTED = {
     "bgp": (("neighbors", "neighbor"), ("aggregates", "aggregate")),
     "qos": (("classes", "class"), ("classifiers", "classifier"), ("profiles", "profile"), ("ports", "port")),
@@ -172,12 +175,16 @@ COUNTED = {
 """Parts whose elements are counted when the whole part is added or removed."""
 
 
-def change_lines(before: DeviceModel, after: DeviceModel) -> tuple[str, ...]:
+def change_lines(before: DeviceModel, after: DeviceModel, diff: str | None = None) -> tuple[str, ...]:
     """Lines of a change from one model to the other: one line for all elements with the same change.
 
+    diff: unified diff of their configurations. A line without a value in the model that is not in it stays as it is,
+    though the other model has a value for it.
     `bgp neighbor ethernet-1/32: remote AS 65001 -> 65002`; `interface ethernet-1/1, ethernet-1/2, ethernet-1/3 and 29
     more: added`.
     """
+    if diff is not None:
+        before, after = (replace(model, unmodelled=_changed(model.unmodelled, diff)) for model in (before, after))
     by_element: dict[tuple[str, str | None], list[str]] = {}
     for change in changes(before, after):
         section, key, rest = _placed(change)
@@ -186,6 +193,13 @@ def change_lines(before: DeviceModel, after: DeviceModel) -> tuple[str, ...]:
     for (section, key), texts in by_element.items():
         by_text.setdefault((section, ", ".join(texts)), []).extend([] if key is None else [key])
     return tuple(f"{f'{section} {listed(keys, NAMED)}'.rstrip()}: {text}" for (section, text), keys in by_text.items())
+
+
+def _changed(lines: tuple[str, ...], diff: str) -> tuple[str, ...]:
+    """The lines that a diff has, there alone or here after their sections, or in part."""
+    in_diff = [line[1:].strip() for line in diff.splitlines() if line[:1] in ("+", "-") and line[:3] not in DIFF_HEADS]
+    wanted = [(line, line.removeprefix(ABSENT)) for line in lines]
+    return tuple(line for line, text in wanted if any(text in found or found in text for found in in_diff if found))
 
 
 def _placed(change: Change) -> tuple[str, str | None, tuple[Step, ...]]:
