@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -21,6 +22,7 @@ from railfab.errors import EndpointError, raise_all
 
 VERSION = 1
 STATE_DIR = Path(".railfab")
+"""State directory of labs and twins where no other is named."""
 PART = ".part"
 """Ending of a file that is being written; one that a killed process left is no content."""
 MAX_CHARACTERS = 50_000_000
@@ -89,6 +91,11 @@ class Endpoints:
 def state_file(state: Path, fabric: str, kind: str) -> Path:
     """Path of the endpoints file of a lab (`lab`) or a twin (`twin`) of this fabric."""
     return state / f"{fabric}.{kind}.json"
+
+
+def state_option(state: Path) -> str:
+    """The option `--state` of a command, after a space, where the directory is not the default one."""
+    return "" if state == STATE_DIR else f" --state {shlex.quote(str(state))}"
 
 
 def give_to_caller(path: Path) -> None:

@@ -37,9 +37,11 @@ def test_a_detached_twin_is_ready_when_the_command_returns_and_is_listed_until_i
         f"twin of pod64: 8 switches can be reached (process {status.pid})",
         f"endpoints: {tmp_path}/pod64.twin.json",
         f"log: {tmp_path}/pod64.twin.log",
-        f"next: railfab deploy {POD64} --on twin; to end it: railfab twin stop",
+        f"next: railfab deploy {POD64} --on twin --state {tmp_path}; to end it: railfab twin stop --state {tmp_path}",
     ]
-    with pytest.raises(LabError, match=r"^pod64: a twin is already running .* Stop it: railfab twin stop\.$"):
+    with pytest.raises(
+        LabError, match=r"^pod64: a twin is already running .* Stop it: railfab twin stop --state \S+\.$"
+    ):
         twin(POD64, "--detach", state=tmp_path)
     (found,) = json.loads(twin("status", "--output", "json", state=tmp_path)[1])
     assert (found["fabric"], found["pid"], len(found["status"]["switches"])) == ("pod64", status.pid, 8)
@@ -50,6 +52,12 @@ def test_a_detached_twin_is_ready_when_the_command_returns_and_is_listed_until_i
     assert twin("stop", state=tmp_path) == (0, "")
     assert left(tmp_path) == [*KEPT, "pod64.twin.log"]
     assert twin("status", state=tmp_path) == (1, f"no twin is running in {tmp_path}\n")
+
+
+def test_what_is_next_for_a_configured_twin_is_to_verify_it(tmp_path: Path) -> None:
+    printed = twin(POD64, "--detach", "--configured", "--port", "0", state=tmp_path)[1]
+    twin("stop", state=tmp_path)
+    assert f"next: railfab verify {POD64} --on twin --state {tmp_path}; to end it: " in printed
 
 
 def test_a_twin_that_does_not_start_is_an_error_with_the_reason_of_its_log(tmp_path: Path) -> None:
@@ -77,7 +85,9 @@ def test_a_twin_that_does_not_answer_is_listed_and_one_of_several_is_stopped_by_
         ]
         with pytest.raises(LabError, match=r"the twins of a, b are running\. Name the intent of one of them"):
             twin("stop", state=tmp_path)
-        with pytest.raises(EndpointError, match=r"no twin is running\. Start one with railfab twin FILE"):
+        with pytest.raises(
+            EndpointError, match=rf"no twin is running\. Start one with railfab twin FILE --state {tmp_path}\.$"
+        ):
             twin("stop", POD64, state=tmp_path)
 
 

@@ -35,6 +35,13 @@ def laid_out(cells: Cells, width: int | None) -> list[str]:
     return list(_aligned(cells, widths)) if widths is not None else list(_blocks(cells, width))
 
 
+def paragraph(text: str, width: int | None) -> list[str]:
+    """Lines of a sentence that are not longer than `width`, unless a single word is; further ones are indented."""
+    if width is None:
+        return [text]
+    return wrap(text, width, subsequent_indent=GAP, break_long_words=False, break_on_hyphens=False)
+
+
 def _total(widths: Sequence[int]) -> int:
     return sum(widths) + len(GAP) * (len(widths) - 1)
 

@@ -28,6 +28,8 @@ from railfab.cli.common import (
     stdout,
     stop_at_errors,
 )
+from railfab.cli.tables import columns, paragraph
+from railfab.endpoints import state_option
 from railfab.errors import EndpointError, LabError
 from railfab.units import counted, listed
 
@@ -71,6 +73,7 @@ TwinOption = Annotated[
     Path | None, typer.Option("--twin", metavar="FILE", help="Intent of the twin's fabric; else the only one.")
 ]
 SERVE = "serve"
+STATUS_COLUMNS = ("fabric", "process", "switches up", "BGP ends up", "job", "simulated s", "unmodelled")
 LISTED = 8
 """Lines of a switch's configuration without effect that the table has."""
 
@@ -132,7 +135,7 @@ def twin(
         command += ["--job", str(job)] if job is not None else []
         command += ["--configured"] if configured else []
         command += ["--new-credentials"] if new_credentials else []
-        _detach(fabric, state, command)
+        _detach(fabric, state, command, "verify" if configured else "deploy")
         return
     served = Twin(
         fabric,
@@ -153,20 +156,20 @@ def _announce(served: Twin, job: Job | None) -> None:
     stderr().print(f"{doing}; job metrics at {served.control.metrics_url}; Ctrl-C ends it")
 
 
-def _detach(fabric: Design, state: Path, command: list[str]) -> None:
-    """Run this command in a session of its own, and print its files and the next commands."""
+def _detach(fabric: Design, state: Path, command: list[str], then: str) -> None:
+    """Run this command in a session of its own, and print its files and the next commands. then: the first of these."""
     from railfab.intent.document import input_for
     from railfab.twin import start_detached
     from railfab.twin.files import twin_files
 
     name = fabric.topology.fabric
     status = start_detached(command, state, name, input_for(fabric.path))
-    files = twin_files(state, name)
+    files, there = twin_files(state, name), state_option(state)
     lines = (
         f"twin of {name}: {counted(len(status.switches), 'switch')} can be reached (process {status.pid})",
         f"endpoints: {files.endpoints}",
         f"log: {files.log}",
-        f"next: railfab deploy {fabric.path} --on twin; to end it: railfab twin stop",
+        f"next: railfab {then} {fabric.path} --on twin{there}; to end it: railfab twin stop{there}",
     )
     for line in lines:
         stdout().print(line, soft_wrap=True, markup=False)
@@ -181,10 +184,10 @@ def show_status(
     if output is Output.JSON:
         print_json([asdict(one) for one in found])
     elif found:
-        columns = ("fabric", "process", "switches up", "BGP ends up", "job", "simulated s", "unmodelled")
-        print_table("", columns, [_row(one) for one in found])
-        for text in (text for one in found if one.status for text in (*one.status.slow_hosts, *one.status.faults)):
-            stdout().print(text, soft_wrap=True, markup=False)
+        print_table("", STATUS_COLUMNS, [_row(one) for one in found])
+        for text in (text for one in found for text in _faults(one, state)):
+            for line in paragraph(text, columns()):
+                stdout().out(line, highlight=False)
         if lines := [line for one in found for line in _unmodelled(one)]:
             print_table("Configuration without effect", ("switch", "line"), lines)
     else:
@@ -203,6 +206,13 @@ def _row(found: FoundTwin) -> tuple[object, ...]:
     unmodelled = sum(len(switch.unmodelled) for switch in status.switches)
     switches = f"{up}/{len(status.switches)}"
     return found.fabric, found.pid, switches, ends, job, f"{status.simulated_s:.0f}", unmodelled
+
+
+def _faults(found: FoundTwin, state: Path) -> Iterator[str]:
+    """The slow hosts and the faults, each of these with the command that undoes it."""
+    if found.status is not None:
+        yield from found.status.slow_hosts
+        yield from (fault + state_option(state) for fault in found.status.faults)
 
 
 def _unmodelled(found: FoundTwin) -> Iterator[tuple[str, str]]:
@@ -261,7 +271,7 @@ def only_twin(file: Path | None, state: Path) -> FoundTwin:
     """The running twin of an intent, or the only one of a state directory."""
     found = _found(file, state)
     if not found:
-        raise EndpointError(str(state), "no twin is running", "Start one with railfab twin FILE")
+        raise EndpointError(str(state), "no twin is running", f"Start one with railfab twin FILE{state_option(state)}")
     if len(found) > 1:
         problem = f"the twins of {listed([one.fabric for one in found])} are running"
         raise LabError(str(state), problem, "Name the intent of one of them")

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from railfab.endpoints import Endpoint, Endpoints, load_endpoints, state_file
+from railfab.endpoints import Endpoint, Endpoints, load_endpoints, state_file, state_option
 from railfab.errors import EndpointError
 from railfab.fabric.design import Design
 from railfab.fabric.limit import limited
@@ -69,7 +69,8 @@ def _from_file(fabric: Design, on: str, state: Path) -> tuple[str, Endpoints]:
     path = state_file(state, fabric.intent.fabric, on) if on in {"twin", "lab"} else Path(on)
     if on in {"twin", "lab"} and not path.exists():
         verb = f"railfab twin {fabric.path}" if on == "twin" else f"railfab lab up {fabric.path}"
-        raise EndpointError(str(path), f"no {on} of {fabric.intent.fabric} is running", f"Start it: {verb}")
+        problem = f"no {on} of {fabric.intent.fabric} is running"
+        raise EndpointError(str(path), problem, f"Start it: {verb}{state_option(state)}")
     endpoints = load_endpoints(path)
     if not endpoints.nodes:
         raise EndpointError(str(path), "lists no switch", "Name a file with switches in it")
@@ -78,7 +79,9 @@ def _from_file(fabric: Design, on: str, state: Path) -> tuple[str, Endpoints]:
         raise EndpointError(str(path), problem, "Name the file of this fabric")
     if on == "twin" and not any(map(_accepts_connections, endpoints.nodes)):
         problem = "no switch of the twin answers; its state file is stale"
-        raise EndpointError(str(path), problem, f"Start the twin again: railfab twin {fabric.path}")
+        raise EndpointError(
+            str(path), problem, f"Start the twin again: railfab twin {fabric.path}{state_option(state)}"
+        )
     return str(path), endpoints
 
 

@@ -10,6 +10,7 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
+from railfab.endpoints import STATE_DIR, state_option
 from railfab.errors import DeviceError, EndpointError
 from railfab.intent import Job
 from railfab.topology import PortKey
@@ -106,7 +107,7 @@ def connect(state: Path, fabric: str) -> Control:
         document = json.loads(twin_files(state, fabric).control.read_text())
         control = Control(fabric, document["url"], document["token"])
     except (OSError, ValueError, KeyError):
-        raise not_running(fabric) from None
+        raise not_running(fabric, state) from None
     control.status()
     return control
 
@@ -119,6 +120,6 @@ def running(state: Path, fabric: str) -> Control | None:
         return None
 
 
-def not_running(fabric: str) -> EndpointError:
+def not_running(fabric: str, state: Path = STATE_DIR) -> EndpointError:
     """The error of a fabric without a running twin."""
-    return EndpointError(fabric, "no twin is running", "Start it with railfab twin FILE")
+    return EndpointError(fabric, "no twin is running", f"Start it with railfab twin FILE{state_option(state)}")

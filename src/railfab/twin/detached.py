@@ -13,7 +13,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from railfab.endpoints import make_folder
+from railfab.endpoints import make_folder, state_option
 from railfab.errors import EndpointError, LabError
 from railfab.findings import DesignCode
 from railfab.twin.control import connect, not_running
@@ -59,7 +59,8 @@ def start_detached(command: Sequence[str], state: Path, fabric: str, intent: byt
     """
     files = twin_files(state, fabric)
     if _holder(files) is not None:
-        raise LabError(fabric, f"a twin is already running ({files.endpoints})", "Stop it: railfab twin stop")
+        problem = f"a twin is already running ({files.endpoints})"
+        raise LabError(fabric, problem, f"Stop it: railfab twin stop{state_option(state)}")
     process = spawn(command, files.log, intent, own_session=True)
     with ExitStack() as unless_reached:
         unless_reached.callback(_end, process)
@@ -131,22 +132,22 @@ def stop(state: Path, found: FoundTwin) -> None:
     Raises EndpointError when it is not running any more, LabError when it belongs to another user.
     """
     files = twin_files(state, found.fabric)
-    _signal(found, signal.SIGTERM)
+    _signal(found, state, signal.SIGTERM)
     until_s = time.monotonic() + STOPS_WITHIN_S
     while _holder(files) == found.pid:
         if time.monotonic() > until_s:
-            _signal(found, signal.SIGKILL)
+            _signal(found, state, signal.SIGKILL)
             until_s += STOPS_WITHIN_S
         time.sleep(POLL_S)
     with suppress(LabError), claimed(state, found.fabric):
         pass  # removes the files of one that was killed
 
 
-def _signal(found: FoundTwin, number: signal.Signals) -> None:
+def _signal(found: FoundTwin, state: Path, number: signal.Signals) -> None:
     try:
         os.kill(found.pid, number)
     except ProcessLookupError:
-        raise not_running(found.fabric) from None
+        raise not_running(found.fabric, state) from None
     except PermissionError:
         problem = f"process {found.pid} of its twin belongs to another user"
         raise LabError(found.fabric, problem, "Stop it as that user") from None
