@@ -11,6 +11,9 @@ import typer
 from railfab.cli.common import STATE_DEFAULT, StateOption
 from railfab.cli.twin import TwinOption, only_twin
 
+MOST_LOSS_DB = 60.0
+"""Greatest loss of light that a receiver can be given [dB]."""
+
 NodeArgument = Annotated[str, typer.Argument(metavar="NODE", help="A switch or host of the cabling plan.")]
 PortArgument = Annotated[str, typer.Argument(metavar="PORT", help="Its port.")]
 
@@ -62,6 +65,13 @@ UndetectedOption = Annotated[
 ]
 
 
+def _is_loss(value: float) -> float:
+    """Refuse what is no loss of light, `nan` included."""
+    if not 0 <= value <= MOST_LOSS_DB:
+        raise typer.BadParameter(f"{value:g} is not a number of dB from 0 to {MOST_LOSS_DB:g}.")
+    return value
+
+
 def exchange_cables(
     node: NodeArgument,
     port: PortArgument,
@@ -72,7 +82,8 @@ def exchange_cables(
 ) -> None:
     """Let two ports exchange their far ends, as cables plugged the wrong way; the same command undoes it.
 
-    A job that runs begins its present stage again.
+    Both cables have to work: `railfab twin link NODE PORT up` restores a broken one. A job that runs begins its present
+    stage again.
     """
     from railfab.twin import connect
 
@@ -86,12 +97,17 @@ def set_optic_loss(
     port: PortArgument,
     loss_db: Annotated[
         float,
-        typer.Option("--optic-loss", metavar="DB", min=0.0, max=60.0, help="Light that the port misses [dB]; 0: none."),
+        typer.Option(
+            "--optic-loss", metavar="DB", callback=_is_loss, help="Light that the port misses, in dB; 0: none."
+        ),
     ],
     file: TwinOption = None,
     state: StateOption = STATE_DEFAULT,
 ) -> None:
-    """Make the optic of a port dirty: bit errors, beyond 2.5 dB lost frames, beyond 3 dB flaps, at 10 dB no signal."""
+    """Make the optic of a port dirty: bit errors, then lost frames, then flaps; from 10 dB on it has no signal.
+
+    With RS-544 frames are lost from 2.4 dB on, and the link flaps from 2.9 dB on.
+    """
     from railfab.twin import connect
 
     fabric = only_twin(file, state).fabric

@@ -191,7 +191,7 @@ class LiveFabric:
         self._changes.apply(FabricChange({name: named}, switch_faults={name: SwitchFault.NONE}))
 
     def exchange_cables(self, one: PortKey, other: PortKey) -> None:
-        """Let two ports exchange their far ends: their cables are pulled and plugged, and work again.
+        """Let two ports exchange their far ends: their cables, which have to work, are pulled and plugged.
 
         What follows from the pull is computed at once, what follows from the plug comes with time. The stage of a job
         that runs begins again. The same call undoes it.
@@ -201,11 +201,22 @@ class LiveFabric:
         if one == other or self._links.far_key(self._links.egress[one]) == other:
             problem = "there is nothing to exchange between the ends of one cable"
             raise TopologyError(f"links {' '.join(one)} and {' '.join(other)}", problem, "Use ports of two cables")
+        for key in (one, other):
+            self._check_works(*key)
         far = (self._links.far_key(self._links.egress[key]) for key in (one, other))
         ends = frozenset({one, other, *far})
         self._changes.apply(FabricChange({}, cut=ends))
         self._changes.apply(FabricChange({}, exchanged=(one, other)))
-        self._changes.apply(FabricChange({}, restored=ends, fibres=dict.fromkeys(ends, Fibre.WORKING)))
+        self._changes.apply(FabricChange({}, restored=ends))
+
+    def _check_works(self, node: str, interface: str) -> None:
+        """Raise TopologyError for a cable that is broken, or has a fibre that does not work."""
+        near, far = (node, interface), self._links.far_key(self._links.egress[node, interface])
+        broken, faulty = near in self._state.cut, {near, far} & self._state.fibres.keys()
+        if broken or faulty:
+            problem = f"the cable to {' '.join(far)} {'is broken' if broken else 'has a fibre that does not work'}"
+            remedy = f"Restore it first: railfab twin link {node} {interface} up"
+            raise TopologyError(f"link {node} {interface}", problem, remedy)
 
     def _known_cable(self, node: str, interface: str) -> None:
         if (node, interface) not in self._links.egress:
