@@ -438,6 +438,8 @@ def test_the_ends_of_one_cable_cannot_be_exchanged(ends: Ends) -> None:
 
 def test_the_command_makes_an_optic_dirty(ends: Ends) -> None:
     command(ends, "fault", LEAF, UPLINK, "--optic-loss", "1.5")
-    assert ends.twin.status().faults == (f"{LEAF} {UPLINK} misses 1.5 dB of light",)
+    assert ends.twin.status().faults == (
+        f"{LEAF} {UPLINK} misses 1.5 dB of light. Undo it with railfab twin fault {LEAF} {UPLINK} --optic-loss 0",
+    )
     command(ends, "fault", LEAF, UPLINK, "--optic-loss", "0")
     assert ends.twin.status().faults == ()

@@ -28,6 +28,7 @@ DETECTION_S, CONNECT_RETRY_S = 0.9, 10.0
 """Three intervals of 300 ms, as in the intent; and what railfab configures on SR Linux."""
 ROLLBACK_S = 3.0
 """In which the test has to have the switch hang [s]."""
+RESTORE = f"Undo it with railfab twin link {LEAF} {UPLINK} up"
 LIGHT = "transceiver/channel[index=1]/input-power"
 
 
@@ -80,7 +81,7 @@ def test_a_dark_fibre_takes_both_ports_down_and_one_of_them_has_light(ends: Ends
     for target, port in ((ends.leaf, UPLINK), (ends.spine, DOWNLINK)):
         assert target.value(f"/interface[name={port}]/oper-down-reason") == "lower-layer-down"
     assert float(ends.leaf.value(f"/interface[name={UPLINK}]/{LIGHT}/latest-value")) == -40
-    assert ends.twin.status().faults == (f"{LEAF} {UPLINK} receives no light",)
+    assert ends.twin.status().faults == (f"{LEAF} {UPLINK} receives no light. {RESTORE}",)
     ends.command("link", SPINE, DOWNLINK, "up", "--direction", "transmit")
     ends.healed()
 
@@ -105,7 +106,9 @@ def test_a_fibre_that_loses_everything_leaves_ports_up_and_bfd_ends_the_session_
             assert after[counter] == before[counter], counter
         assert after["carrier-transitions"] == before["carrier-transitions"]
         assert port_state(ends.leaf, UPLINK) == port_state(ends.spine, DOWNLINK) == ("up", False)
-        assert ends.twin.status().faults == (f"{LEAF} {UPLINK} loses all that it is sent, and its link stays up",)
+        assert ends.twin.status().faults == (
+            f"{LEAF} {UPLINK} loses all that it is sent, and its link stays up. {RESTORE}",
+        )
         ends.twin.switch_job(None)
         ends.command("link", LEAF, UPLINK, "up")
     ends.healed()
@@ -160,7 +163,9 @@ def test_a_switch_without_power_is_dark_and_boots_its_startup_configuration_with
     until(lambda: port_state(ends.leaf, OTHER_UPLINK) == ("down", True))
     assert session(ends.leaf, OTHER_UPLINK)["session-state"] == "idle"
     unanswered(ends.twin, OTHER_SPINE)
-    assert ends.twin.status().faults == (f"{OTHER_SPINE} has no power",)
+    assert ends.twin.status().faults == (
+        f"{OTHER_SPINE} has no power. Undo it with railfab twin switch {OTHER_SPINE} on",
+    )
     with pytest.raises(DeviceError, match=f"{OTHER_SPINE}: has no power and cannot hang. Switch it on first"):
         ends.twin.control.operate(OTHER_SPINE, SwitchOperation.HANG)
     ends.twin.switch_job(None)

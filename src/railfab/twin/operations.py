@@ -43,6 +43,11 @@ class SwitchOperations:
     def fault(self, name: str) -> SwitchFault:
         return self.live.state().switch_faults.get(name, SwitchFault.NONE)
 
+    def stopped(self) -> tuple[str, ...]:
+        """The switches with power whose servers were stopped."""
+        names = (name for name, server in self.servers.items() if not server.running)
+        return tuple(name for name in names if self.fault(name) is not SwitchFault.OFF)
+
     def operate(self, name: str, operation: SwitchOperation) -> None:
         """Do one thing to a switch; nothing where it is so already.
 

@@ -4,7 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
+
+
+class FaultKind(StrEnum):
+    """Of a switch: HUNG, OFF, STOPPED (its servers). Of a port: DARK (no light), LOSING (what it is sent is lost),
+    DIRTY (it misses light). Of a cable: MISCABLED, BROKEN."""
+
+    HUNG = "hung"
+    OFF = "off"
+    STOPPED = "stopped"
+    DARK = "dark"
+    LOSING = "losing"
+    DIRTY = "dirty"
+    MISCABLED = "miscabled"
+    BROKEN = "broken"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A fault that was made. node, port: where; of a cable one end. port: empty for a switch.
+
+    undo: arguments of `railfab twin` that undo it.
+    """
+
+    kind: FaultKind
+    node: str
+    port: str
+    problem: str
+    undo: str
+
+    def __str__(self) -> str:
+        return f"{self.problem}. Undo it with railfab twin {self.undo}"
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Fault:
+        return cls(**{**document, "kind": FaultKind(document["kind"])})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,8 +70,8 @@ class TwinStatus:
     job: None when none runs. steps: finished ones of the job. last_step_s, last_communication_s: duration of the last
     and of the part of it in which hosts communicated, in simulated time.
     stalled: why flows of the job have no path, each reason once. slow_hosts: NICs whose host takes packets slowly.
-    faults: switches that hang or have no power, ports that miss light or receive nothing, broken cables, and those
-    that lead elsewhere than planned.
+    faults: switches that hang, have no power or no servers, ports that miss light or receive nothing, broken cables,
+    and those that lead elsewhere than planned; each with the command that undoes it. fault_details: the same in parts.
     sessions_up, sessions: BGP sessions established and configured, both ends counted. simulated_s: that of the counters
     which the switches show; never behind it. slipped_s: wall time that the
     simulation fell behind by. failure: the error that stopped the simulation's job; empty when there is none.
@@ -56,9 +92,11 @@ class TwinStatus:
     slipped_s: float
     failure: str
     switches: tuple[SwitchStatus, ...]
+    fault_details: tuple[Fault, ...] = ()
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> TwinStatus:
         switches = tuple(map(SwitchStatus.from_json, document["switches"]))
         texts = {name: tuple(document[name]) for name in ("stalled", "slow_hosts", "faults")}
-        return cls(**{**document, "switches": switches, **texts})
+        details = tuple(map(Fault.from_json, document["fault_details"]))
+        return cls(**{**document, "switches": switches, "fault_details": details, **texts})
