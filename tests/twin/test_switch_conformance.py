@@ -14,7 +14,10 @@ from tests.twin.twins import endpoint, srl_pod
 from railfab.endpoints import read_credentials
 from railfab.gnmi import messages, paths, values
 from railfab.gnmi.blocking import BlockingGnmiClient
+from railfab.gnmi.client import Absent, Refused
 from railfab.gnmi.target import DataType
+from railfab.platforms import SIMULATED_TIME
+from railfab.platforms.srlinux.twin import check_asked
 from railfab.twin import Twin
 
 LEAF = "pod1-seg1-leaf1"
@@ -91,9 +94,68 @@ def test_a_set_of_a_path_that_is_not_its_own_changes_nothing(
     assert switch.get(("/",), DataType.CONFIG) == before
 
 
-def subscription(**fields: Any) -> messages.SubscribeRequest:
-    entry = messages.Subscription(path=paths.to_proto("/system/name"), mode=messages.SubscriptionMode.ON_CHANGE)
+def subscription(path: str = "/system/name", **fields: Any) -> messages.SubscribeRequest:
+    entry = messages.Subscription(path=paths.to_proto(path), mode=messages.SubscriptionMode.ON_CHANGE)
     return messages.SubscribeRequest(subscribe=messages.SubscriptionList(subscription=[entry], encoding=4, **fields))
+
+
+ONCE = messages.SubscriptionList.ONCE
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("/frob", "unknown element 'frob'. Options are [acl, bfd, "),
+        ("/interface[name=*]/frob", "unknown element 'frob'. Options are [adapter, "),
+        (f"{UPLINK}/transceiver/frob", "unknown element 'frob'. Options are [channel, "),
+        (f"{UPLINK}/mtu/bytes", "unknown element 'bytes'"),
+        ("/network-instance[name=default]/protocols/isis/frob", "unknown element 'frob'. Options are ["),
+        ("/system/frob/...", "unknown element 'frob'. Options are ["),
+    ],
+)
+def test_what_the_models_do_not_have_is_refused_to_a_get_and_to_a_subscribe(
+    switch: BlockingGnmiClient, raw: Raw, path: str, text: str
+) -> None:
+    for read in (switch.get, switch.once):
+        with pytest.raises(Refused) as caught:
+            read((path,))
+        assert caught.type is Refused  # INVALID_ARGUMENT; other statuses have classes of their own
+        assert f"Path not valid - {text}" in str(caught.value)
+    assert raw.code("Subscribe", iter((subscription(path),))) is INVALID
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        f"{UPLINK}/linecard",
+        "/interface[name=ethernet-1/99]",
+        "/network-instance[name=default]/protocols/isis",
+        # below a node of the state, of which the models that railfab has know no names
+        f"{UPLINK}/statistics/frob",
+    ],
+)
+def test_what_is_not_there_is_not_found_by_a_get_and_nothing_to_a_subscribe(
+    switch: BlockingGnmiClient, raw: Raw, path: str
+) -> None:
+    with pytest.raises(Absent):
+        switch.get((path,))
+    assert raw.code("Subscribe", iter((subscription(path, mode=ONCE),))) is grpc.StatusCode.OK
+
+
+@pytest.mark.parametrize("path", ["/*/name", "/.../in-octets", "/interface[name=*]/*/frob"])
+def test_names_after_a_wildcard_are_not_checked(raw: Raw, path: str) -> None:
+    assert raw.code("Subscribe", iter((subscription(path, mode=ONCE),))) is grpc.StatusCode.OK
+
+
+def test_all_that_a_switch_has_may_be_asked_for(switch: BlockingGnmiClient, twin: Twin) -> None:
+    """The answers to a Get of everything, of configuration and state, and the twin's own leaf."""
+    found = {path for path, _ in switch.get(("/",), encoding=values.PROTO)}
+    assert len(found) > 1000
+    for path in found:
+        if path[0].name != "railfab-twin":
+            check_asked(LEAF, path)
+    ((_, simulated_s),) = switch.get((SIMULATED_TIME,))
+    assert int(simulated_s) > 0
 
 
 @pytest.mark.parametrize("further", [subscription(), messages.SubscribeRequest(poll=messages.Poll())])

@@ -11,7 +11,7 @@ from railfab.gnmi import messages
 from railfab.gnmi.bundles import proto_path
 from railfab.gnmi.extensions import ExtensionUnsupported, commit_of, refuse_extensions
 from railfab.gnmi.paths import Element, to_text_elements
-from railfab.gnmi.requests import Unimplemented, steps_of, union_steps
+from railfab.gnmi.requests import Unimplemented, asked_steps, steps_of, union_steps
 from railfab.gnmi.target import (
     CommitTarget,
     DataType,
@@ -66,7 +66,7 @@ def get_response(target: Target, view: View, request: messages.GetRequest) -> me
     data_type = _data_type(request.type)
     notifications = []
     for path in request.path or [messages.Path()]:
-        steps = steps_of(target, request.prefix, path)
+        steps = asked_steps(target, request.prefix, path)
         proto = request.encoding == PROTO
         answers = _leaves(target.name, view, steps, data_type) if proto else view.get(steps, data_type)
         notification = messages.Notification(timestamp=view.timestamp_ns)

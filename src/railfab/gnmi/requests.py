@@ -10,7 +10,7 @@ from google.protobuf.unknown_fields import UnknownFieldSet
 from railfab.errors import RailfabError
 from railfab.gnmi import messages
 from railfab.gnmi.paths import Element, proto_elements
-from railfab.gnmi.target import OriginTarget, RequestRefused, Target
+from railfab.gnmi.target import ModelTarget, OriginTarget, RequestRefused, Target
 
 OPENCONFIG = "openconfig"
 USE_ALIASES = 3
@@ -33,6 +33,17 @@ def steps_of(target: Target, prefix: messages.Path, path: messages.Path) -> tupl
     steps = (*proto_elements(prefix), *proto_elements(path))
     if any(not step.name for step in steps):
         raise RequestRefused(target.name, "a path has a step without a name", "Name every step")
+    return steps
+
+
+def asked_steps(target: Target, prefix: messages.Path, path: messages.Path) -> tuple[Element, ...]:
+    """The steps of a path of a Get or Subscribe.
+
+    Raises what `steps_of` raises, and RequestRefused for an element that the target's models do not have.
+    """
+    steps = steps_of(target, prefix, path)
+    if isinstance(target, ModelTarget):
+        target.check_asked(steps)
     return steps
 
 

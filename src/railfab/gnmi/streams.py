@@ -12,7 +12,7 @@ from railfab.gnmi import messages
 from railfab.gnmi.bundles import SYNC, Bundle, bundles, deletion
 from railfab.gnmi.paths import Element
 from railfab.gnmi.reader import Reader
-from railfab.gnmi.requests import has_aliases, steps_of
+from railfab.gnmi.requests import asked_steps, has_aliases
 from railfab.gnmi.target import Leaf, Selected, Target, View
 from railfab.gnmi.values import ENCODINGS
 from railfab.units import NS_PER_S
@@ -64,7 +64,7 @@ class Subscriptions:
 
 
 def subscriptions(target: Target, requested: messages.SubscriptionList) -> Subscriptions:
-    """Read a SubscriptionList. Raises SubscriptionError, or what `steps_of` raises."""
+    """Read a SubscriptionList. Raises SubscriptionError, or what `asked_steps` raises."""
     if requested.encoding not in ENCODINGS:
         name = messages.Encoding.Name(requested.encoding)
         raise SubscriptionError(f"encoding {name} is not supported, use JSON_IETF, JSON or PROTO", unimplemented=True)
@@ -75,7 +75,7 @@ def subscriptions(target: Target, requested: messages.SubscriptionList) -> Subsc
     if has_aliases(requested):
         raise SubscriptionError("use_aliases is not supported, leave it out", unimplemented=True)
     wanted = tuple(
-        (steps_of(target, requested.prefix, entry.path), _schedule(entry)) for entry in requested.subscription
+        (asked_steps(target, requested.prefix, entry.path), _schedule(entry)) for entry in requested.subscription
     )
     return Subscriptions(wanted, requested.encoding, requested.prefix.target, requested.updates_only)
 

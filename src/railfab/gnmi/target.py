@@ -167,6 +167,15 @@ class OriginTarget(Protocol):
 
 
 @runtime_checkable
+class ModelTarget(Protocol):
+    """A target that knows the names in its models; of any other, what is asked for and unknown is not there."""
+
+    def check_asked(self, path: tuple[Element, ...]) -> None:
+        """Raise RequestRefused for a path of a Get or Subscribe with an element that its models do not have."""
+        ...
+
+
+@runtime_checkable
 class SwitchableTarget(Protocol):
     """A target whose configuration decides whether its gNMI server runs."""
 

@@ -197,6 +197,8 @@ class TwinFace:
     commits: leaves of the last confirmed commits, by path; None without gNMI's commit-confirmed extension.
     port_leaves: leaves of a port that no metric carries, by path, from the device and the port.
     device_leaves: leaves of the switch itself, likewise.
+    check_asked: raises RequestRefused for a path of a Get or Subscribe, of a device, with an element that the models do
+        not have.
     serves_gnmi: whether its gNMI server answers with a configuration of the datastore.
     saves: whether a configuration has each commit saved as the startup configuration; always, where a platform has no
         other way.
@@ -212,6 +214,7 @@ class TwinFace:
     origins: tuple[str, ...] = ()
     port_leaves: Callable[[str, VirtualPort], Mapping[str, Any]] = lambda _device, _port: {}
     device_leaves: Callable[[VirtualChassis], Mapping[str, Any]] = lambda _chassis: {}
+    check_asked: Callable[[str, tuple[Element, ...]], None] = lambda _device, _path: None
     serves_gnmi: Callable[[Any], bool] = lambda _configuration: True
     saves: Callable[[Any], bool] = lambda _configuration: True
     foreign_ports: Callable[[Any, Sequence[str]], Sequence[RailfabError]] = lambda _configuration, _cages: ()

@@ -175,6 +175,10 @@ class VirtualSwitch:
         """Whether the running configuration has a gNMI server."""
         return self._answers
 
+    def check_asked(self, path: tuple[Element, ...]) -> None:
+        if path[:1] != _TIME.path[:1]:
+            self._face.check_asked(self.name, path)
+
     @property
     def boots_answering(self) -> bool:
         """Whether the startup configuration has one."""

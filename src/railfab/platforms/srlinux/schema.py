@@ -163,6 +163,11 @@ def options(node: Node) -> list[str]:
     return [name for name, child in node.items() if name != MARK and child is not None]
 
 
+def names(node: Node) -> list[str]:
+    """The names below a container, of configuration and state."""
+    return [name for name in node if name != MARK]
+
+
 def _container(place: str, at: str, tree: Json, node: Node) -> Iterator[Refusal]:
     """What is refused in a container. place: in words of the CLI. at: its path without keys."""
     for name, child in tree.items():

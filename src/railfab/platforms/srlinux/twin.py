@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache, partial
 from hashlib import sha256
@@ -25,7 +25,7 @@ from railfab.platforms.srlinux.mtu import DEFAULTS, with_default_mtus
 from railfab.platforms.srlinux.names import cage_of
 from railfab.platforms.srlinux.parse import known_lines, parse_tree
 from railfab.platforms.srlinux.refusal_texts import unknown_element
-from railfab.platforms.srlinux.schema import options, plain_refusals, schema
+from railfab.platforms.srlinux.schema import names, options, plain_refusals, schema
 from railfab.platforms.srlinux.tree import keys_of, lines, stripped
 from railfab.platforms.srlinux.twin_leaves import VERSION, date, device_leaves, mac_address, port_leaves
 from railfab.platforms.twin_face import TwinFace, VirtualSession
@@ -165,11 +165,23 @@ def check(tree: Json) -> None:
 
 def check_path(device: str, path: tuple[Element, ...]) -> None:
     """Raise RequestRefused for a path of a Set with an element that the configuration does not have."""
+    _check_elements(device, path, options)
+
+
+def check_asked(device: str, path: tuple[Element, ...]) -> None:
+    """Raise RequestRefused for a path of a Get or Subscribe with an element that neither configuration nor state has.
+
+    Of what is below a node of the state, the schema knows nothing.
+    """
+    _check_elements(device, path, names)
+
+
+def _check_elements(device: str, path: tuple[Element, ...], names_of: Callable[[Any], list[str]]) -> None:
     node: Any = schema().nodes
     for step in path:
-        if step.name in (ANY, ANY_DEPTH):
+        if node is None or step.name in (ANY, ANY_DEPTH):
             return
-        known = options(node) if isinstance(node, dict) else []
+        known = names_of(node) if isinstance(node, dict) else []
         if step.name not in known:
             raise RequestRefused(device, unknown_element(step.name, known), "Correct the path")
         node = node[step.name]
@@ -295,6 +307,7 @@ def twin() -> TwinFace:
         # Nokia's models name the extension: feature gnmi-extensions of srl_nokia-features.yang, "gNMI commit confirmed,
         # depth and config subscription extensions", from 24.7.1 on and in 25.3.1.
         commits=commit_leaves,
+        check_asked=check_asked,
         serves_gnmi=serves_gnmi,
         port_leaves=port_leaves,
         device_leaves=device_leaves,
