@@ -78,6 +78,9 @@ def test_a_status_is_as_wide_as_the_terminal(twin: Twin, state: Path) -> None:
     railfab("twin", "link", LEAF, UPLINK, "down", "--state", str(state))
     lines = railfab("twin", "status", "--state", str(state), width=80).splitlines()
     assert max(len(line) for line in lines if str(state) not in line) <= 80
+    text = "\n".join(lines).replace(" \\\n", "").split()
+    words = f"Undo it with railfab twin link {LEAF} {UPLINK} up --state {state}".split()
+    assert " ".join(words) in " ".join(text), "a command of several lines is one for a shell"
     twin.start_switch(SPINE)
     twin.set_link(LEAF, UPLINK, up=True)
 
@@ -123,6 +126,6 @@ def test_a_loss_of_light_is_a_number_of_db(state: Path) -> None:
 def test_a_state_directory_is_named_in_commands_unless_it_is_the_default_one(tmp_path: Path) -> None:
     assert state_option(STATE_DIR) == ""
     assert state_option(Path("a b")) == " --state 'a b'"
-    assert str(not_running("pod64")).endswith("Start it with railfab twin FILE.")
+    assert str(not_running("pod64", STATE_DIR)).endswith("Start it with railfab twin FILE.")
     with pytest.raises(EndpointError, match=f"Start it with railfab twin FILE --state {tmp_path}"):
         connect(tmp_path, "pod64")

@@ -367,7 +367,7 @@ def test_no_twin_is_said_in_one_line_whatever_a_dead_one_left(tmp_path: Path) ->
     (tmp_path / "pod64.twin.control.json").write_text('{"url": "http://127.0.0.1:9", "token": "x"}')
     with pytest.raises(EndpointError) as caught:
         connect(tmp_path, "pod64")
-    assert str(caught.value) == "pod64: no twin is running. Start it with railfab twin FILE."
+    assert str(caught.value) == f"pod64: no twin is running. Start it with railfab twin FILE --state {tmp_path}."
     assert running(tmp_path, "pod64") is None
 
 

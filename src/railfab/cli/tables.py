@@ -35,11 +35,20 @@ def laid_out(cells: Cells, width: int | None) -> list[str]:
     return list(_aligned(cells, widths)) if widths is not None else list(_blocks(cells, width))
 
 
-def paragraph(text: str, width: int | None) -> list[str]:
-    """Lines of a sentence that are not longer than `width`, unless a single word is; further ones are indented."""
-    if width is None:
-        return [text]
-    return wrap(text, width, subsequent_indent=GAP, break_long_words=False, break_on_hyphens=False)
+CONTINUED = " \\"
+"""End of a line of a command that has another one, for a shell."""
+
+
+def with_command(sentence: str, command: str, width: int | None) -> list[str]:
+    """Lines of a sentence that ends with a command, not longer than `width` unless a word is.
+
+    Where it takes more than one, the command has lines of its own, which a shell reads as one.
+    """
+    whole = f"{sentence} {command}"
+    if width is None or cell_len(whole) <= width:
+        return [whole]
+    *parts, last = _wrapped(command, width - len(GAP + CONTINUED))
+    return [*_wrapped(sentence, width), *(GAP + part + CONTINUED for part in parts), GAP + last]
 
 
 def _total(widths: Sequence[int]) -> int:

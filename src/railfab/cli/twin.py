@@ -28,7 +28,7 @@ from railfab.cli.common import (
     stdout,
     stop_at_errors,
 )
-from railfab.cli.tables import columns, paragraph
+from railfab.cli.tables import columns, with_command
 from railfab.endpoints import state_option
 from railfab.errors import EndpointError, LabError
 from railfab.units import counted, listed
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from railfab.fabric import Design
     from railfab.intent import Job
-    from railfab.twin import FoundTwin, Twin
+    from railfab.twin import FoundTwin, Twin, TwinStatus
 
 JobOption = Annotated[
     Path | None,
@@ -185,9 +185,8 @@ def show_status(
         print_json([asdict(one) for one in found])
     elif found:
         print_table("", STATUS_COLUMNS, [_row(one) for one in found])
-        for text in (text for one in found for text in _faults(one, state)):
-            for line in paragraph(text, columns()):
-                stdout().out(line, highlight=False)
+        for line in (line for one in found if one.status for line in _faults(one.status, state)):
+            stdout().out(line, highlight=False)
         if lines := [line for one in found for line in _unmodelled(one)]:
             print_table("Configuration without effect", ("switch", "line"), lines)
     else:
@@ -208,11 +207,12 @@ def _row(found: FoundTwin) -> tuple[object, ...]:
     return found.fabric, found.pid, switches, ends, job, f"{status.simulated_s:.0f}", unmodelled
 
 
-def _faults(found: FoundTwin, state: Path) -> Iterator[str]:
+def _faults(status: TwinStatus, state: Path) -> Iterator[str]:
     """The slow hosts and the faults, each of these with the command that undoes it."""
-    if found.status is not None:
-        yield from found.status.slow_hosts
-        yield from (fault + state_option(state) for fault in found.status.faults)
+    yield from status.slow_hosts
+    for fault in status.fault_details:
+        command = f"railfab twin {fault.undo}{state_option(state)}"
+        yield from with_command(f"{fault.problem}. Undo it with", command, columns())
 
 
 def _unmodelled(found: FoundTwin) -> Iterator[tuple[str, str]]:

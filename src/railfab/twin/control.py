@@ -24,11 +24,12 @@ TIMEOUT_S = 30
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """A client of a running twin. url: without a slash at its end."""
+    """A client of a running twin. url: without a slash at its end. state: the directory with the twin's files."""
 
     fabric: str
     url: str
     token: str = field(repr=False)
+    state: Path = STATE_DIR
 
     @property
     def metrics_url(self) -> str:
@@ -98,14 +99,14 @@ class Control:
             said = json.load(error)
             raise DeviceError(said["where"], said["problem"], said["remedy"]) from None
         except (urllib.error.URLError, HTTPException, OSError):
-            raise not_running(self.fabric) from None
+            raise not_running(self.fabric, self.state) from None
 
 
 def connect(state: Path, fabric: str) -> Control:
     """The control of the twin of this fabric. Raises EndpointError when none is running."""
     try:
         document = json.loads(twin_files(state, fabric).control.read_text())
-        control = Control(fabric, document["url"], document["token"])
+        control = Control(fabric, document["url"], document["token"], state)
     except (OSError, ValueError, KeyError):
         raise not_running(fabric, state) from None
     control.status()
@@ -120,6 +121,6 @@ def running(state: Path, fabric: str) -> Control | None:
         return None
 
 
-def not_running(fabric: str, state: Path = STATE_DIR) -> EndpointError:
+def not_running(fabric: str, state: Path) -> EndpointError:
     """The error of a fabric without a running twin."""
     return EndpointError(fabric, "no twin is running", f"Start it with railfab twin FILE{state_option(state)}")

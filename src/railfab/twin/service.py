@@ -316,7 +316,7 @@ class Twin:
             self._job_metrics, TwinMetrics(self._clock, self.fabric, self._live.counted_ns), configurations
         )
         server = stack.enter_context(ControlServer(self, metrics))
-        self.control = Control(self.fabric, server.url, server.token)
+        self.control = Control(self.fabric, server.url, server.token, self._state)
         write_private(files.control, json.dumps({"url": server.url, "token": server.token}) + "\n")
 
     def _endpoints(self, files: TwinFiles) -> Endpoints:
