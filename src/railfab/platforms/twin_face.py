@@ -202,6 +202,7 @@ class TwinFace:
     serves_gnmi: whether its gNMI server answers with a configuration of the datastore.
     saves: whether a configuration has each commit saved as the startup configuration; always, where a platform has no
         other way.
+    in_effect: the model of a configuration with the defaults by which the switch acts where it states nothing.
     foreign_ports: what the switch refuses of a configuration because its hardware, with these cages, lacks the port.
     """
 
@@ -217,4 +218,5 @@ class TwinFace:
     check_asked: Callable[[str, tuple[Element, ...]], None] = lambda _device, _path: None
     serves_gnmi: Callable[[Any], bool] = lambda _configuration: True
     saves: Callable[[Any], bool] = lambda _configuration: True
+    in_effect: Callable[[DeviceModel, Any], DeviceModel] = lambda model, _configuration: model
     foreign_ports: Callable[[Any, Sequence[str]], Sequence[RailfabError]] = lambda _configuration, _cages: ()

@@ -205,7 +205,7 @@ class VirtualSwitch:
         """Lose what is not in the startup configuration: a commit that is not confirmed, and what was not saved."""
         former = self._commits.forget()
         startup = self._startup if former is None else former.startup
-        self._take(Configuration(startup, self._store.model(startup), startup))
+        self._take(Configuration(startup, self._in_effect(startup), startup))
 
     def set(self, edits: Sequence[Edit]) -> None:
         self._commits.plain(partial(self._change_to, partial(self._store.edited, edits)))
@@ -256,9 +256,14 @@ class VirtualSwitch:
 
     def _model_of(self, candidate: Any) -> DeviceModel | None:
         """The model of a candidate. Raises RailfabError when the switch would not accept it."""
-        model = self._store.model(candidate)
+        model = self._in_effect(candidate)
         raise_all(self._face.foreign_ports(candidate, self._cages))
         return model
+
+    def _in_effect(self, configuration: Any) -> DeviceModel | None:
+        """The model by which the switch acts; None for the factory's configuration."""
+        model = self._store.model(configuration)
+        return None if model is None else self._face.in_effect(model, configuration)
 
     def _run(self, configuration: Configuration) -> None:
         """Have the fabric apply a configuration's model, and make it the running one."""

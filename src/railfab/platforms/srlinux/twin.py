@@ -142,8 +142,7 @@ def _is_address(text: str) -> bool:
 
 
 def _model(tree: Json, rendered: Json, own: Collection[str]) -> DeviceModel:
-    """The model of a configuration with the MTUs in effect, and with the parts of the management access that a rendered
-    one states.
+    """The model of a configuration with the parts of the management access that a rendered one states.
 
     Unmodelled are the lines that the parser does not know, and not those that it puts in other words, or that the twin
     itself obeys.
@@ -153,7 +152,7 @@ def _model(tree: Json, rendered: Json, own: Collection[str]) -> DeviceModel:
     model = parse_tree(tree, rendered)
     left = [line for line in model.unmodelled if line not in own and not line.startswith((ABSENT, *OBEYED))]
     known = known_lines(tree, rendered) if left else frozenset()
-    return replace(with_default_mtus(model, tree), unmodelled=tuple(line for line in left if line not in known))
+    return replace(model, unmodelled=tuple(line for line in left if line not in known))
 
 
 def check(tree: Json) -> None:
@@ -313,5 +312,6 @@ def twin() -> TwinFace:
         device_leaves=device_leaves,
         origins=ORIGINS,
         saves=saves,
+        in_effect=with_default_mtus,
         foreign_ports=foreign_ports,
     )
