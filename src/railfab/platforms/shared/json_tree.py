@@ -47,6 +47,12 @@ def bare(name: str) -> str:
     return _bare(name) if ":" in name else name
 
 
+def member_of(tree: Any, name: str, default: Any) -> Any:
+    """The member of a container by its name without the module; the default without one."""
+    members = tree.items() if isinstance(tree, dict) else ()
+    return next((member for full, member in members if bare(full) == name), default)
+
+
 def stripped(value: Any, identity: re.Pattern[str]) -> Any:
     """The tree without module prefixes in names and identities: `bgp`, not `srl_nokia-bgp:bgp`.
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from railfab.device import DEFAULT_INSTANCE, Action, DeviceModel, Policy
 from railfab.platforms.shared.config_node import ConfigNode
-from railfab.platforms.shared.json_tree import Json, bare, is_list
+from railfab.platforms.shared.json_tree import Json, is_list, member_of
 from railfab.platforms.srlinux.policy import GRACEFUL_SHUTDOWN, RESULTS
 from railfab.platforms.srlinux.tree import deviations
 
@@ -75,8 +75,7 @@ def own_entries(maintenance: Any) -> Any:
 
 def has_groups(tree: Json) -> bool:
     """Whether a tree, with or without module prefixes, has a container of maintenance groups."""
-    system: Json = next((child for name, child in tree.items() if bare(name) == "system"), {})
-    return "maintenance" in map(bare, system)
+    return member_of(member_of(tree, "system", {}), "maintenance", None) is not None
 
 
 def frozen_instances(running: Json, candidate: Json) -> Iterator[str]:

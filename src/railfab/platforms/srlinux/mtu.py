@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from railfab.device import DeviceModel, Interface, Port
 from railfab.platforms.shared.config_node import ConfigNode
-from railfab.platforms.shared.json_tree import Json, bare
+from railfab.platforms.shared.json_tree import Json, member_of
 from railfab.platforms.srlinux.interfaces import ETHERNET_HEADER_BYTES, MIN_PORT_MTU_BYTES
 from railfab.platforms.srlinux.tree import stripped
 
@@ -42,15 +41,10 @@ def with_default_mtus(model: DeviceModel, tree: Json) -> DeviceModel:
     They are "taken from" /system/mtu (srl_nokia-interfaces, mtu and ip-mtu). A parsed model has no MTU there, so that
     it renders to the same configuration; a switch forwards by the default.
     """
-    nodes = {str(entry.get("name")): entry for entry in _part(tree, "interface") or []}
-    defaults = {**DEFAULTS, **(_part(_part(tree, "system") or {}, "mtu") or {})}
+    nodes = {str(entry.get("name")): entry for entry in stripped(member_of(tree, "interface", []))}
+    defaults = {**DEFAULTS, **stripped(member_of(member_of(tree, "system", {}), "mtu", {}))}
     interfaces = tuple(_in_effect(interface, nodes, defaults) for interface in model.interfaces)
     return model if interfaces == model.interfaces else replace(model, interfaces=interfaces)
-
-
-def _part(tree: Json, name: str) -> Any:
-    """A member of a tree by its name without module prefix; None without it."""
-    return next((stripped(child) for full, child in tree.items() if bare(full) == name), None)
 
 
 def _in_effect(interface: Interface, nodes: Json, defaults: Json) -> Interface:

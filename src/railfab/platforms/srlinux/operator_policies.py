@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from railfab.platforms.shared.json_tree import Json, bare, is_list
+from railfab.platforms.shared.json_tree import Json, bare, is_list, member_of
 from railfab.platforms.srlinux.drain import DRAIN
 
 Entry = tuple[str, str]
@@ -27,7 +27,7 @@ REFERENCES = {
 
 def entries_of(tree: Json) -> frozenset[Entry]:
     """Every entry of `/routing-policy`."""
-    return frozenset(_entries(_section(tree, "routing-policy")))
+    return frozenset(_entries(member_of(tree, "routing-policy", {})))
 
 
 def operator_entries(tree: Json) -> frozenset[Entry]:
@@ -38,7 +38,7 @@ def operator_entries(tree: Json) -> frozenset[Entry]:
 def entries_in_use(tree: Json) -> frozenset[Entry]:
     """The entries that network instances and the profile of a drain need."""
     own = [profile for profile in _profiles(tree) if profile.get("name") == DRAIN]
-    return _needed(tree, [*own, _section(tree, "network-instance")])
+    return _needed(tree, [*own, member_of(tree, "network-instance", {})])
 
 
 def without_entries(policies: Any, left: Collection[Entry]) -> Any:
@@ -57,7 +57,7 @@ def _without(name: str, entries: Any, left: Collection[Entry]) -> Any:
 
 def _needed(tree: Json, users: list[Any]) -> frozenset[Entry]:
     """The entries that these parts of a tree name, and those that the policies among them name."""
-    entries = _entries(_section(tree, "routing-policy"))
+    entries = _entries(member_of(tree, "routing-policy", {}))
     found: set[Entry] = set()
     new = set(_references(users))
     while new := (new & entries.keys()) - found:
@@ -90,11 +90,5 @@ def _entries(policies: Any) -> dict[Entry, Json]:
 
 
 def _profiles(tree: Json) -> list[Json]:
-    profiles = _section(_section(_section(tree, "system"), "maintenance"), "profile")
+    profiles = member_of(member_of(member_of(tree, "system", {}), "maintenance", {}), "profile", [])
     return profiles if is_list(profiles) else []
-
-
-def _section(tree: Any, wanted: str) -> Any:
-    """The child of a container by its name without the module; empty without one."""
-    children = tree.items() if isinstance(tree, dict) else ()
-    return next((child for name, child in children if bare(name) == wanted), {})

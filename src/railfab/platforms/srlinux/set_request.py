@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
-from railfab.platforms.shared.json_tree import Json, bare, is_list, text
+from railfab.platforms.shared.json_tree import Json, bare, is_list, member_of, text
 from railfab.platforms.srlinux.drain import own_entries
 from railfab.platforms.srlinux.lldp import LEAVES
 from railfab.platforms.srlinux.names import is_managed
@@ -138,7 +138,7 @@ def _without(tree: Json, parts: Collection[str]) -> Json:
 
 
 def _system_of(tree: Json) -> Any:
-    return next((child for name, child in tree.items() if bare(name) == "system"), {})
+    return member_of(tree, "system", {})
 
 
 def system_of(tree: Json) -> Json:
