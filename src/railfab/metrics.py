@@ -428,13 +428,3 @@ CATALOGUE: Mapping[str, Metric] = MappingProxyType({metric.name: metric for metr
 def metric(name: str) -> Metric:
     """The catalogue entry of this name. Raises KeyError: an unknown name is a bug."""
     return CATALOGUE[name]
-
-
-def reference() -> str:
-    """The catalogue as a page of Markdown: docs/metrics.md."""
-    rows = [
-        f"| `{entry.name}` | {entry.kind.value} | {entry.unit} | {', '.join(entry.labels)} | {entry.help} |"
-        for entry in CATALOGUE.values()
-    ]
-    head = ("# Metrics", "", "| name | kind | unit | labels | meaning |", "|---|---|---|---|---|")
-    return "\n".join((*head, *rows)) + "\n"

@@ -111,3 +111,10 @@ def test_a_deleted_interface_takes_its_series_along() -> None:
     decoder.decode(notification)
     (gone,) = decoder.forget(elements("/COUNTERS/Ethernet4"))
     assert dict(gone.labels) == {"interface": "Ethernet4"}
+
+
+def test_a_priority_in_a_name_is_a_number() -> None:
+    """Frames that ended a pause are another counter, not frames of a priority `3_ON2OFF`."""
+    found = decoded({"/COUNTERS/Ethernet4/SAI_PORT_STAT_PFC_3_ON2OFF_RX_PKTS": "7"})
+    assert samples(found) == {}
+    assert found.unmapped

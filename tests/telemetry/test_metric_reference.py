@@ -1,16 +1,8 @@
-"""The page of metrics says what the catalogue says."""
+"""Names in the catalogue of metrics."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from railfab.metrics import CATALOGUE, Kind, reference
-
-WRITE = "python -c \"from railfab.metrics import reference; print(reference(), end='')\" > docs/metrics.md"
-
-
-def test_the_reference_page_is_the_catalogue(repository: Path) -> None:
-    assert (repository / "docs" / "metrics.md").read_text() == reference(), f"write it anew: {WRITE}"
+from railfab.metrics import CATALOGUE, Kind
 
 
 def test_names_follow_the_conventions() -> None:

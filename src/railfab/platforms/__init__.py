@@ -17,6 +17,7 @@ from railfab.platforms.telemetry_map import (
 )
 from railfab.platforms.twin_face import (
     Datastore,
+    QueueNames,
     RouteCounts,
     Tree,
     TwinFace,
@@ -41,6 +42,7 @@ __all__ = [
     "LabFacts",
     "Pending",
     "Platform",
+    "QueueNames",
     "Refusal",
     "RouteCounts",
     "Running",

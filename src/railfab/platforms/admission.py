@@ -7,10 +7,11 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
-from railfab.device import BgpTimers, DeviceModel, Lag, Port, number_of
+from railfab.device import BgpTimers, DeviceModel, HashField, Lag, Port, Qos, number_of
 from railfab.errors import NotRenderedYet, RailfabError, UnsupportedFeature, raise_all
-from railfab.platforms.contract import BgpSettings, Support
+from railfab.platforms.contract import BgpSettings, Capabilities, Support
 from railfab.platforms.features import FEATURES
+from railfab.platforms.rounding import rounded
 
 if TYPE_CHECKING:
     from railfab.platforms.contract import Platform
@@ -30,16 +31,41 @@ def measures_of(model: DeviceModel) -> dict[str, int]:
         "max_paths": max(bgp.max_paths, bgp.max_paths_internal) if bgp else 0,
         "advertisement_interval_s": max(_advertisement_intervals(model), default=0),
         "hold_up_ms": max((found.hold_up_ms for found in interfaces if isinstance(found, Port)), default=0),
+        "queue_weights": sum(found.weight or 0 for found in qos.classes) if qos else 0,
         "queue_weight": max((found.weight or 0 for found in qos.classes), default=0) if qos else 0,
+        "bfd_interval_ms": max(_bfd_intervals(model), default=0),
         "aaa_servers": len(model.management.aaa) if model.management else 0,
+        "cable_m": max(_lossless_cables(qos), default=0) if qos else 0,
         "watchdog_ms": max(watchdog.detect_ms, watchdog.recover_ms) if watchdog else 0,
+        "flowlet_gap_us": (model.load_balancing.flowlet_gap_us or 0) if model.load_balancing else 0,
     }
 
 
 def minima_of(model: DeviceModel) -> dict[str, int]:
     """Values of a model for which a platform may have a minimum, by its name; without those that it does not state."""
-    intervals = _advertisement_intervals(model)
-    return {"advertisement_interval_s": min(intervals)} if intervals else {}
+    intervals, balancing = _advertisement_intervals(model), model.load_balancing
+    found = {"advertisement_interval_s": min(intervals)} if intervals else {}
+    if model.qos is not None and model.qos.watchdog is not None:
+        found["watchdog_ms"] = min(model.qos.watchdog.detect_ms, model.qos.watchdog.recover_ms)
+    if holds := [port.hold_up_ms for port in model.interfaces if isinstance(port, Port) and port.hold_up_ms]:
+        found["hold_up_ms"] = min(holds)
+    if model.qos is not None and model.qos.trimming is not None:
+        found["trimmed_bytes"] = model.qos.trimming.size_bytes
+    return found if balancing is None or balancing.seed is None else {**found, "hash_seed": balancing.seed}
+
+
+def _lossless_cables(qos: Qos) -> Iterator[int]:
+    """Lengths of the cables of ports with PFC."""
+    for name in {port.profile for port in qos.ports if port.pfc and port.profile}:
+        profile = qos.profile(name)
+        if profile is not None and profile.cable_m is not None:
+            yield profile.cable_m
+
+
+def _bfd_intervals(model: DeviceModel) -> Iterator[int]:
+    for neighbor in model.neighbors:
+        if neighbor.bfd is not None:
+            yield max(neighbor.bfd.interval_ms, neighbor.bfd.receive_ms or 0)
 
 
 def _advertisement_intervals(model: DeviceModel) -> set[int]:
@@ -48,25 +74,32 @@ def _advertisement_intervals(model: DeviceModel) -> set[int]:
 
 
 def admit(model: DeviceModel, platform: Platform, changes: Mapping[str, str] = NO_CHANGES) -> DeviceModel:
-    """The model as this platform configures it, without settings that the operating system below makes.
+    """The model as this platform configures it, without settings that it omits or the operating system below makes.
 
-    BGP settings that the model leaves open are those of `Capabilities.bgp`.
+    BGP settings that the model leaves open are those of `Capabilities.bgp`; values are rounded to `Capabilities.steps`.
     changes: of the intent that avoid a feature, by the feature's key, where another key asks for it.
     Raises UnsupportedFeature or Problems for every feature and limit that the platform does not support.
     """
     capabilities, used = platform.capabilities, [name for name, feature in FEATURES.items() if feature.used(model)]
     refused: list[RailfabError] = [
-        _refusal(model.name, platform.name, feature, capabilities.support(feature), changes)
+        _refusal(model.name, platform.name, feature, support_of(capabilities, feature), changes)
         for feature in used
-        if capabilities.support(feature) in (Support.NO, Support.LATER)
+        if support_of(capabilities, feature) in (Support.NO, Support.LATER)
     ]
     refused += _out_of_range(model, platform)
     raise_all(refused)
     for feature in used:
         without = FEATURES[feature].without
-        if without is not None and capabilities.support(feature) is Support.EXTERNAL:
+        if without is not None and support_of(capabilities, feature) in (Support.EXTERNAL, Support.OMITTED):
             model = without(model)
-    return _with_bgp_settings(model, capabilities.bgp)
+    model = _with_hash_fields(_with_bgp_settings(model, capabilities.bgp), capabilities.hash_fields)
+    return rounded(model, capabilities.steps)
+
+
+def support_of(capabilities: Capabilities, feature: str) -> Support:
+    """Whether a platform with these capabilities supports a feature, by its name."""
+    otherwise = Support.OMITTED if FEATURES[feature].optional else Support.NO
+    return capabilities.features.get(feature, otherwise)
 
 
 def _out_of_range(model: DeviceModel, platform: Platform) -> Iterator[RailfabError]:
@@ -99,6 +132,14 @@ def _with_bgp_settings(model: DeviceModel, settings: BgpSettings) -> DeviceModel
     neighbors = tuple(replace(found, timers=filled(found.timers)) for found in bgp.neighbors)
     rapid = _stated(bgp.rapid_withdrawal, settings.rapid_withdrawal)
     return replace(model, bgp=replace(bgp, neighbors=neighbors, rapid_withdrawal=rapid))
+
+
+def _with_hash_fields(model: DeviceModel, fields: tuple[str, ...]) -> DeviceModel:
+    """The model with the platform's fields of the ECMP hash where it states only a seed."""
+    found = model.load_balancing
+    if not fields or found is None or found.seed is None or found.fields:
+        return model
+    return replace(model, load_balancing=replace(found, fields=tuple(map(HashField, fields))))
 
 
 def _stated(value: T | None, otherwise: T | None) -> T | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from railfab.device import DeviceModel
 from railfab.endpoints import Credentials, Endpoint
+from railfab.errors import UnsupportedFeature
 from railfab.platforms.differences import Difference
 from railfab.platforms.interface_templates import InterfaceTemplates
 from railfab.platforms.session import Session
@@ -23,12 +24,14 @@ class Support(StrEnum):
     """Whether a platform supports a feature of the device model.
 
     YES: rendered and enforced. EXTERNAL: not in its configuration; the operating system or the lab sets it, so the
-    model leaves it out. LATER: the platform has it, but railfab does not render it yet; refused before rendering, but
-    not before planning. NO: refused.
+    model leaves it out. OMITTED: the platform has no such setting and works without it, so the model leaves it out.
+    LATER: the platform has it, but railfab does not render it yet; refused before rendering, but not before planning.
+    NO: refused.
     """
 
     YES = "yes"
     EXTERNAL = "external"
+    OMITTED = "omitted"
     LATER = "later"
     NO = "no"
 
@@ -47,11 +50,16 @@ class BgpSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities:
-    """features: support by name of `railfab.platforms.features`; the platform lacks those that it does not name.
+    """features: support by name of `railfab.platforms.features`. Of those that it does not name the platform omits the
+        optional ones and lacks the others; `railfab.platforms.admission.support_of` decides.
 
     external: by feature that is EXTERNAL, and `enabled`, how to set it on the system, for a message; `{interface}` and
         `{value}` stand for the port and the value of the intent.
     limits, least: largest and smallest values by name. bgp: settings of sessions where the intent states none.
+    hash_fields: those of the ECMP hash by default, on a platform that states them with the seed; empty on others.
+    steps: units in which the platform states a value, by the name of the value (see `railfab.platforms.rounding`); a
+        model is rounded to them. cell_bytes: the largest unit in which its chips allocate buffer; a threshold that the
+        switch shows less than this away from the configured one has been rounded by it, and is no drift.
     quirks: known peculiarities, one sentence each. virtual: settings that a virtual image accepts without enforcing
     them.
     """
@@ -63,9 +71,9 @@ class Capabilities:
     external: Mapping[str, str] = field(default_factory=dict)
     least: Mapping[str, int] = field(default_factory=dict)
     bgp: BgpSettings = field(default_factory=BgpSettings)
-
-    def support(self, feature: str) -> Support:
-        return self.features.get(feature, Support.NO)
+    hash_fields: tuple[str, ...] = ()
+    steps: Mapping[str, int] = field(default_factory=dict)
+    cell_bytes: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,12 +81,15 @@ class LabFacts:
     """Settings with which containerlab boots the platform.
 
     aliases: other names of the kind. interfaces: names of front-panel ports in a topology file, from their canonical
-    names. kernel: their names in Linux, where a topology file may have these too.
+    names. kernel: their names in Linux, where a topology file may have these too. ports: how many the image has; None
+    where that does not matter.
     startup: file name of the startup configuration. mount: path in the container to which it is bound read-only, where
         the kind has no startup configuration; `files` or the image copy it from there.
+    preface: text before the rendered configuration in the startup file, such as the user with whom a lab logs in.
     empty: startup file of an unconfigured switch, `{name}` for its name; None when the kind needs no file.
     files: further files bound into the container read-only, path in it to content.
-    password: default password documented by the image's publisher; None where the lab sets it.
+    env: environment of the container. password: default password documented by the image's publisher; None where the
+    lab sets it.
     """
 
     kind: str
@@ -87,13 +98,16 @@ class LabFacts:
     interfaces: InterfaceTemplates
     startup: str
     mount: str | None = None
+    preface: str = ""
     empty: str | None = None
     files: Mapping[str, str] = field(default_factory=dict)
     exec: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
     cap_add: tuple[str, ...] = ()
     privileged: bool | None = None
     aliases: tuple[str, ...] = ()
     kernel: InterfaceTemplates = field(default_factory=lambda: InterfaceTemplates({}))
+    ports: int | None = None
     username: str = "admin"
     password: str | None = None
 
@@ -142,7 +156,8 @@ class Platform:
     refusals: what the switch's own schema refuses in a text, or does not know; none where railfab has no schema.
     aligned: a text with the names of objects that the switch may choose freely (a peer group, a profile) as the other
         text has them, and a line for each object that has another name; the text as it is where None.
-    session: imports its transport on use. suffix: of the name of a configuration file.
+    session: imports its transport on use; None, as `dialect`, for a platform to which railfab cannot deploy yet.
+    suffix: of the name of a configuration file.
     startup: tree to containerlab's startup file; None where that is `text`.
     external: what EXTERNAL features of a planned model mean for the system below, as comments that begin its
         configuration text; a session applies them where `Endpoint.owns_system` is true, and ignores them elsewhere.
@@ -156,17 +171,24 @@ class Platform:
     render: Callable[[DeviceModel], Tree]
     text: Callable[[Tree], str]
     parse: Callable[[str], DeviceModel]
-    session: SessionFactory
     telemetry: TelemetryMap
     capabilities: Capabilities
-    dialect: Dialect
     lab: LabFacts
     suffix: str
     differences: Callable[[str, str], tuple[Difference, ...]]
     hazards: Callable[[], tuple[Hazard, ...]]
+    session: SessionFactory | None = None
+    dialect: Dialect | None = None
     refusals: Callable[[str], tuple[Refusal, ...]] | None = None
     aligned: Callable[[str, str], tuple[str, tuple[str, ...]]] | None = None
     startup: Callable[[Tree], str] | None = None
     external: Callable[[DeviceModel], str] | None = None
     scoped: Callable[[str, str], str] | None = None
     twin: Callable[[], TwinFace] | None = None
+
+    def session_factory(self, where: str) -> SessionFactory:
+        """The function that makes sessions. where: the switches, for a message. Raises UnsupportedFeature."""
+        if self.session is None:
+            remedy = "Write their files with `railfab render INTENT -o DIR`, and load them with the tools of the vendor"
+            raise UnsupportedFeature(where, f"railfab cannot connect to switches of platform {self.name} yet", remedy)
+        return self.session

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from railfab.device import DeviceModel, Fec, Observed
+from railfab.device import DeviceModel, Fec, Observed, TrafficClass
 from railfab.errors import RailfabError
 
 if TYPE_CHECKING:
@@ -160,6 +160,20 @@ class VirtualChassis(NamedTuple):
     routes: tuple[RouteCounts, ...]
 
 
+def _class_name(traffic_class: TrafficClass) -> str:
+    return traffic_class.name
+
+
+class QueueNames(NamedTuple):
+    """What the counters of a platform call the egress queue of a class, and the priority group of a lossless class.
+
+    A priority group is the buffer of a class at ingress. Both have the name of the class where a platform says nothing.
+    """
+
+    queue: Callable[[TrafficClass], str] = _class_name
+    priority_group: Callable[[TrafficClass], str] = _class_name
+
+
 class VirtualDevice(Protocol):
     """A switch of the twin, as its CLI uses it; from any thread."""
 
@@ -204,6 +218,7 @@ class TwinFace:
         other way.
     in_effect: the model of a configuration with the defaults by which the switch acts where it states nothing.
     foreign_ports: what the switch refuses of a configuration because its hardware, with these cages, lacks the port.
+    queue_names: of the queues and priority groups in its counters.
     """
 
     datastore: Callable[[str, Tree], Datastore]
@@ -220,3 +235,4 @@ class TwinFace:
     saves: Callable[[Any], bool] = lambda _configuration: True
     in_effect: Callable[[DeviceModel, Any], DeviceModel] = lambda model, _configuration: model
     foreign_ports: Callable[[Any, Sequence[str]], Sequence[RailfabError]] = lambda _configuration, _cages: ()
+    queue_names: QueueNames = field(default_factory=QueueNames)

@@ -18,6 +18,10 @@ from railfab.units import NS_PER_S
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}|(\*)")
 
+_IN_NAMES = {"priority": r"\d+"}
+"""What a label may be inside an element's name, where it is not any text: `PFC_3_ON2OFF_RX_PKTS` of SONiC is no counter
+`PFC_{priority}_RX_PKTS`."""
+
 Steps = tuple[Element, ...]
 Names = tuple[str, ...]
 
@@ -132,7 +136,9 @@ def names(steps: Steps) -> Names:
 def compiled(rule: TelemetryRule) -> Rule:
     """A rule ready for matching. Raises KeyError for a metric or a label that is not in the catalogue."""
     steps = elements(rule.path)
-    patterns = {index: _pattern(step.name) for index, step in enumerate(steps) if _PLACEHOLDER.search(step.name)}
+    patterns = {
+        index: _pattern(step.name, _IN_NAMES) for index, step in enumerate(steps) if _PLACEHOLDER.search(step.name)
+    }
     keys = tuple((index, name, _key_pattern(text)) for index, step in enumerate(steps) for name, text in step.keys)
     siblings = {leaf: _pattern(text) for leaf, text in (rule.from_leaf or {}).items()}
     entry = metric(rule.metric)
@@ -168,12 +174,12 @@ def _reader(rule: TelemetryRule, entry: Metric) -> Callable[[Any], float]:
     return _number if scale == 1.0 else lambda value: _number(value) * scale
 
 
-def _pattern(text: str) -> re.Pattern[str]:
-    """A key's text as a pattern: `{label}` is a group, `*` anything, the rest itself."""
+def _pattern(text: str, labels: Mapping[str, str] | None = None) -> re.Pattern[str]:
+    """A key's text as a pattern: `{label}` is a group, `*` anything, the rest itself. labels: patterns of some."""
     out, at = "", 0
     for found in _PLACEHOLDER.finditer(text):
         out += re.escape(text[at : found.start()])
-        out += f"(?P<{found[1]}>.+)" if found[1] else ".*"
+        out += f"(?P<{found[1]}>{(labels or {}).get(found[1], '.+')})" if found[1] else ".*"
         at = found.end()
     return re.compile(out + re.escape(text[at:]))
 

@@ -21,20 +21,23 @@ from railfab.device import (
     in_order,
 )
 from railfab.platforms import Support, platform
-from railfab.platforms.features import FEATURES
+from railfab.platforms.admission import support_of
+from railfab.platforms.features import FEATURES, HASH_FIELD_SETS, QUEUE_PAIR_FIELDS
+from railfab.testing.able import Able, least, most
 from railfab.testing.interface_models import Scope, cages, loopbacks, ports_and_lags, split, svis
 from railfab.testing.management_models import managements
 from railfab.testing.qos_models import qos_models
 from railfab.testing.routing_models import Peer, bgp_speakers, policy_lists
 from railfab.testing.words import ipv4_addresses, words
 
-SUPPORTED = (Support.YES, Support.EXTERNAL)
+SUPPORTED = (Support.YES, Support.EXTERNAL, Support.OMITTED)
 
 
-def features(name: str) -> frozenset[str]:
-    """The features that a platform supports, or leaves to the operating system."""
-    capabilities = platform(name).capabilities
-    return frozenset(feature for feature in FEATURES if capabilities.support(feature) in SUPPORTED)
+def features(name: str) -> Able:
+    """The features that a platform supports, omits, or leaves to the operating system."""
+    own = platform(name).capabilities
+    able = (feature for feature in FEATURES if support_of(own, feature) in SUPPORTED)
+    return Able(able, limits=own.limits, least=own.least)
 
 
 @st.composite
@@ -48,13 +51,13 @@ def device_models(draw: st.DrawFn, name: str) -> DeviceModel:
     breakouts, slots = split(name, draw(st.lists(cages(able), min_size=1, max_size=3)))
     drawn = [*draw(ports_and_lags(slots, scope)), *draw(loopbacks(able)), *draw(svis(scope))]
     peers = [peer for _, peer in drawn if peer is not None]
-    peers += draw(_far_peers(able))
+    loopback = next(found for found, _ in drawn if found.name == LOOPBACK)
+    own = next((address.ip for address in loopback.addresses if address.version == 4), None)
+    peers += draw(_far_peers(able)) if own is not None or "update_source_without_address" in able else []
     runs_bgp = bool(peers) or draw(st.booleans())
     policies = draw(policy_lists(able)) if runs_bgp else ()
     bgp = draw(bgp_speakers(peers, LOOPBACK, policies, able)) if runs_bgp else None
     ports = _qos_ports([interface for interface, _ in drawn], able)
-    loopback = next(found for found, _ in drawn if found.name == LOOPBACK)
-    own = next((address.ip for address in loopback.addresses if address.version == 4), None)
     return in_order(
         DeviceModel(
             name=draw(words),
@@ -136,13 +139,23 @@ def _balancing(draw: st.DrawFn, able: Collection[str]) -> LoadBalancing | None:
     """Load balancing; None where everything is the platform's default."""
     modes = [mode for mode in BalancingMode if mode is BalancingMode.FLOW or f"load_balancing_{mode}" in able]
     mode = draw(st.sampled_from(modes))
-    special = {HashField.QUEUE_PAIR: "hash_queue_pair", HashField.INGRESS_PORT: "hash_ingress_port"}
+    special = {
+        HashField.QUEUE_PAIR: "hash_queue_pair",
+        HashField.INGRESS_PORT: "hash_ingress_port",
+        HashField.VLAN: "hash_vlan",
+    }
     known = [field for field in HashField if special.get(field, "hash_fields") in able]
-    fields = draw(st.lists(st.sampled_from(known), max_size=4, unique=True)) if "hash_fields" in able else []
+    chosen = st.lists(st.sampled_from(known), max_size=4, unique=True) if known else st.just([])
+    if "hash_any_fields" not in able:
+        chosen = st.sampled_from([[], *(map(list, HASH_FIELD_SETS) if "hash_fields" in able else ())])
+    if "hash_queue_pair" in able:
+        chosen |= st.just(list(QUEUE_PAIR_FIELDS))
+    fields = draw(chosen)
+    gaps = st.none() | st.integers(10, most(able, "flowlet_gap_us", 10_000))
     found = LoadBalancing(
         mode=mode,
         fields=tuple(sorted(fields, key=list(HashField).index)),
-        seed=draw(st.none() | st.integers(0, 65535)) if "hash_seed" in able else None,
-        flowlet_gap_us=draw(st.none() | st.integers(10, 10_000)) if mode is BalancingMode.FLOWLET else None,
+        seed=draw(st.none() | st.integers(least(able, "hash_seed", 0), 65535)) if "hash_seed" in able else None,
+        flowlet_gap_us=draw(gaps) if mode is BalancingMode.FLOWLET else None,
     )
     return None if found == LoadBalancing() else found

@@ -27,6 +27,7 @@ from railfab.device import (
     svi_name,
 )
 from railfab.platforms import platform
+from railfab.testing.able import least, most
 from railfab.testing.routing_models import Peer
 from railfab.testing.words import descriptions, ipv4_addresses, ipv6_addresses
 
@@ -81,7 +82,8 @@ def split(name: str, drawn: list[tuple[int, int]]) -> tuple[tuple[BreakoutPort, 
             slots.append(Slot(port_of(name, cage), rate))
             continue
         breakouts.append(BreakoutPort(cage=port_of(name, cage), lanes=lanes, rate_gbps=rate))
-        slots += [Slot(port_of(name, cage, lane), None) for lane in range(1, lanes + 1)]
+        ports = platform(name).lab.interfaces.lanes(cage, lanes)
+        slots += [Slot(port or port_of(name, cage), None) for port in ports]
     return tuple(breakouts), tuple(slots)
 
 
@@ -95,7 +97,9 @@ def ports_and_lags(draw: st.DrawFn, slots: Sequence[Slot], scope: Scope) -> list
             name=slot.name,
             enabled=draw(st.booleans()),
             rate_gbps=slot.rate_gbps,
-            hold_up_ms=50 * draw(st.integers(2, 100)) if "hold_up" in scope.able and draw(st.booleans()) else 0,
+            hold_up_ms=50 * draw(st.integers(least(scope.able, "hold_up_ms", 100) // 50, 100))
+            if "hold_up" in scope.able and draw(st.booleans())
+            else 0,
             fec=draw(st.none() | st.sampled_from(_fecs(scope.able))) if "fec" in scope.able else None,
         )
         if "lag" in scope.able and draw(st.integers(0, 3)) == 0:
@@ -104,7 +108,8 @@ def ports_and_lags(draw: st.DrawFn, slots: Sequence[Slot], scope: Scope) -> list
         else:
             drawn.append(draw(_purposes(port, index, scope)))
     for number, members in lags.items():
-        lag = Lag(name=lag_name(number), members=tuple(members), lacp=draw(st.booleans()))
+        lacp = draw(st.booleans()) if "static_lag" in scope.able else True
+        lag = Lag(name=lag_name(number), members=tuple(members), lacp=lacp)
         if "esi" in scope.able and draw(st.booleans()):
             lag = replace(
                 lag, esi=f"00:00:00:01:00:01:00:01:{number:02x}:01", system_mac=f"02:00:00:00:00:{number:02x}"
@@ -125,10 +130,11 @@ def _purposes(draw: st.DrawFn, interface: Port | Lag, index: int, scope: Scope) 
     purposes += ["bridged"] * ("bridged_port" in scope.able and bool(scope.vlans))
     purpose = draw(st.sampled_from(purposes))
     described = purpose in ("described", "bridged")
+    mtus = st.none() | st.integers(1280, most(scope.able, "ip_mtu_bytes", 9398))
     interface = replace(
         interface,
         description=draw(descriptions if described else st.just("") | descriptions),
-        mtu_bytes=draw(st.none() | st.integers(1280, 9398)) if "mtu" in scope.able else None,
+        mtu_bytes=draw(mtus) if "mtu" in scope.able else None,
     )
     if purpose == "described":
         return interface, None

@@ -36,8 +36,10 @@ from railfab.device import (
     Loopback,
     Management,
     Mlag,
+    MlagKeepalive,
     NetworkInstance,
     NextHop,
+    PacketTrimming,
     PfcWatchdog,
     Policy,
     PolicyRule,
@@ -58,6 +60,7 @@ from railfab.device import (
     lag_name,
     svi_name,
 )
+from railfab.platforms.features import QUEUE_PAIR_FIELDS
 from railfab.testing.interface_models import port_of
 
 SPINE = IPv4Address("10.32.0.0")
@@ -137,7 +140,7 @@ def _model(**fields: Any) -> Change:
 
 
 DEFAULT = TrafficClass(name="default", queue=0, scheduling=Scheduling.WEIGHTED, weight=10)
-ROCE = TrafficClass(name="roce", queue=3, scheduling=Scheduling.WEIGHTED, weight=90, pfc_priority=3, obeyed_priority=3)
+ROCE = TrafficClass(name="roce", queue=3, scheduling=Scheduling.WEIGHTED, weight=50, pfc_priority=3, obeyed_priority=3)
 RAMP = EcnRamp(kmin_bytes=150_000, kmax_bytes=450_000, pmax_percent=10)
 THRESHOLDS = ClassThresholds(traffic_class="roce", ecn=RAMP, xoff_bytes=600_000, headroom_percent=5)
 TRUST = Classifier(name="fabric", dscp=((26, "roce"),))
@@ -181,12 +184,24 @@ def _lag(**fields: Any) -> Change:
     return changed
 
 
+def _with_another_connect_retry(model: DeviceModel) -> DeviceModel:
+    first = model.neighbors[0]
+    other = replace(first, peer=first.peer + 2, timers=replace(first.timers, connect_retry_s=7))  # type: ignore[operator]
+    return _bgp(neighbors=(first, other))(model)
+
+
 def _with_another_session_of_the_loopback(model: DeviceModel) -> DeviceModel:
     """With BFD on two sessions from the loopback, and other timers on each."""
     far = replace(model.neighbors[0], peer=IPv4Address("10.255.9.1"), update_source=LOOPBACK)
-    fast, slow = BfdTimers(interval_ms=300, multiplier=3), BfdTimers(interval_ms=1000, multiplier=3)
+    fast, slow = BfdTimers(interval_ms=300, multiplier=3), BfdTimers(interval_ms=900, multiplier=3)
     other = replace(far, peer=IPv4Address("10.255.9.2"), bfd=slow)
     return _bgp(neighbors=(*model.neighbors, replace(far, bfd=fast), other))(model)
+
+
+def _with_source_without_address(model: DeviceModel) -> DeviceModel:
+    host, spine, loopback = model.interfaces
+    bare = replace(model, interfaces=(host, spine, replace(loopback, addresses=())))
+    return _neighbor(update_source=LOOPBACK)(bare)
 
 
 def _unnumbered_with_description(model: DeviceModel) -> DeviceModel:
@@ -199,11 +214,20 @@ def _with_member_qos(model: DeviceModel) -> DeviceModel:
     return _lag()(_qos()(model))
 
 
+KEEPALIVE = IPv4Address("10.255.1.2")
+
+
+def _mlag(**fields: Any) -> Change:
+    """With an MLAG pair that has a keepalive, unless `fields` say otherwise."""
+    stated = {"keepalive": MlagKeepalive(peer=KEEPALIVE), **fields}
+    return lambda model: replace(model, mlag=Mlag(domain="pair1", peer_link=lag_name(1000), **stated))
+
+
 VLAN = Vlan(vlan_id=101, name="rail1")
 GATEWAY = IPv4Interface("10.96.0.1/24")
 REFERENCE = SecretReference(variable="BGP_PASSWORD")
 LOSSLESS_TOO = TrafficClass(
-    name="storage", queue=4, scheduling=Scheduling.WEIGHTED, weight=50, pfc_priority=4, obeyed_priority=4
+    name="storage", queue=4, scheduling=Scheduling.WEIGHTED, weight=40, pfc_priority=4, obeyed_priority=4
 )
 
 ADDED: Mapping[str, Change] = {
@@ -222,26 +246,42 @@ ADDED: Mapping[str, Change] = {
     "ipv6": _port(addresses=(IPv6Interface("fd00:10::/127"),)),
     "several_loopbacks": _interface(Loopback(name=VTEP_LOOPBACK, addresses=(IPv4Interface("10.255.2.1/32"),))),
     "lag": _lag(),
+    "static_lag": _lag(lacp=False),
     "vlan": _model(vlans=(VLAN,)),
+    "vlan_names": _model(vlans=(VLAN,)),
     "bridged_port": _port(addresses=(), network_instance=None, vlans=VlanMembership(untagged=101)),
     "svi": _interface(Svi(name=svi_name(101), vlan=101, addresses=(GATEWAY,))),
     "anycast_gateway": _interface(Svi(name=svi_name(101), vlan=101, gateways=(GATEWAY,))),
-    "mlag": _model(mlag=Mlag(domain="pair1", peer_link=lag_name(1000))),
+    "mlag": _mlag(),
+    "mlag_without_keepalive": _mlag(keepalive=None),
+    "mlag_peer_addresses": _mlag(address=IPv4Interface("169.254.255.0/31"), peer=IPv4Address("169.254.255.1")),
+    "mlag_keepalive_source": _mlag(keepalive=MlagKeepalive(peer=KEEPALIVE, source=IPv4Address("10.255.1.1"))),
+    "peer_link_number": _model(mlag=Mlag(domain="1", peer_link=lag_name(200), keepalive=MlagKeepalive(peer=KEEPALIVE))),
+    "mlag_system_mac": _mlag(system_mac="02:00:01:01:00:01"),
     "esi": _lag(esi="00:00:00:01:00:01:00:01:00:01"),
+    "mlag_vtep": _model(
+        mlag=Mlag(domain="1", peer_link=lag_name(1000), keepalive=MlagKeepalive(peer=KEEPALIVE)),
+        vtep=Vtep(source=LOOPBACK, address=IPv4Address("10.255.1.1")),
+    ),
+    "mlag_domain_name": _mlag(),
     "vrf": _model(network_instances=(NetworkInstance(name="tenant1"),)),
+    "vrf_without_bgp": _model(bgp=None, network_instances=(NetworkInstance(name="tenant1", rd="65000:1"),)),
     "vxlan": _model(vtep=Vtep(source=LOOPBACK, address=IPv4Address("10.255.1.1"))),
     "vtep_loopback": _model(vtep=Vtep(source=VTEP_LOOPBACK, address=IPv4Address("10.255.2.1"))),
     "several_route_targets": _model(
         network_instances=(NetworkInstance(name="tenant1", import_targets=("65000:1", "65000:2")),)
     ),
     "evpn": _neighbor(families=(Family.EVPN,)),
+    "connect_retry_per_session": _with_another_connect_retry,
     "ibgp": _neighbor(remote_as=Remote.INTERNAL),
     "remote_as_external": _neighbor(remote_as=Remote.EXTERNAL),
     "route_reflector": _neighbor(reflector_client=True),
     "update_source": _neighbor(update_source=LOOPBACK),
+    "update_source_without_address": _with_source_without_address,
     "multihop": _neighbor(multihop_ttl=3),
     "next_hop": _neighbor(next_hop=NextHop.SELF),
-    "next_hop_unchanged": _neighbor(next_hop=NextHop.UNCHANGED),
+    "next_hop_unchanged": _neighbor(next_hop=NextHop.UNCHANGED, families=(Family.EVPN,)),
+    "next_hop_unchanged_per_session": _neighbor(next_hop=NextHop.UNCHANGED),
     "unnumbered_description": _unnumbered_with_description,
     "bgp_password": _neighbor(password=REFERENCE),
     "no_ipv6_next_hops": _bgp(receive_ipv6_next_hops=False),
@@ -250,6 +290,10 @@ ADDED: Mapping[str, Change] = {
     "evpn_prefix_limit": _neighbor(prefix_limit=1000, families=(Family.EVPN,)),
     "several_policies": _neighbor(import_policies=("fabric", "fabric-too")),
     "policy_without_default": _model(policies=(replace(FABRIC, default=None),)),
+    "keepalive": _neighbor(timers=BgpTimers(keepalive_s=2, hold_s=9)),
+    "connect_retry": _neighbor(timers=BgpTimers(keepalive_s=3, hold_s=9, connect_retry_s=10)),
+    "advertisement_interval": _neighbor(timers=BgpTimers(keepalive_s=3, hold_s=9, advertisement_interval_s=1)),
+    "max_paths_internal": _bgp(max_paths_internal=8),
     "aggregate": _bgp(aggregates=(Aggregate(prefix=IPv4Network("10.16.0.0/16")),)),
     "aggregate_contributors": _bgp(
         aggregates=(Aggregate(prefix=IPv4Network("10.16.0.0/16"), contributors=(IPv4Network("10.16.0.0/24"),)),)
@@ -264,10 +308,14 @@ ADDED: Mapping[str, Change] = {
     "drain": _model(drain=True),
     "pfc": _qos(port={"pfc": (3,)}),
     "ecn": _qos(port={"ecn": ("roce",)}),
+    "watchdog_recovery": _qos(watchdog=PfcWatchdog(detect_ms=200, recover_ms=400)),
     "pfc_watchdog": _qos(watchdog=PfcWatchdog(detect_ms=200, recover_ms=400)),
     "several_lossless_classes": _qos(classes=(DEFAULT, ROCE, LOSSLESS_TOO)),
     "shared_priority": _qos(classes=(DEFAULT, ROCE, replace(LOSSLESS_TOO, obeyed_priority=3))),
+    "priority_beside_queue": _qos(classes=(DEFAULT, replace(ROCE, queue=4))),
     "pfc_without_class": _qos(port={"pfc": (5,)}),
+    "pfc_of_some_priorities": _qos(port={"pfc": (3,)}, classes=(DEFAULT, ROCE, LOSSLESS_TOO)),
+    "obeyed_priority": _qos(classes=(DEFAULT, replace(ROCE, obeyed_priority=None))),
     "pfc_per_port": _qos(
         port={
             "pfc": (3, 4),
@@ -276,20 +324,51 @@ ADDED: Mapping[str, Change] = {
     ),
     "several_classifiers": _qos(classifiers=(TRUST, replace(TRUST, name="hosts"))),
     "lag_member_qos": _with_member_qos,
+    "class_names": _qos(),
+    "classifier_names": _qos(port={"classifier": "trust"}, classifiers=(replace(TRUST, name="trust"),)),
+    "xoff": _qos(),
+    "xon_offset": _qos(replace(THRESHOLDS, xon_offset_bytes=18_432)),
+    "separate_pause_thresholds": _qos(),
+    "thresholds_per_profile": _qos(
+        profiles=(
+            PortProfile(name="fast", thresholds=(replace(THRESHOLDS, headroom_bytes=400_000),)),
+            PortProfile(name="slow", thresholds=(replace(THRESHOLDS, headroom_bytes=200_000),)),
+        )
+    ),
+    "alpha_beside_limit": _qos(replace(THRESHOLDS, alpha=0.5, limit_bytes=2_000_000)),
+    "cable_length": _qos(profiles=(PortProfile(name="fast", thresholds=(THRESHOLDS,), cable_m=5),)),
+    "headroom_bytes": _qos(replace(THRESHOLDS, headroom_bytes=400_000)),
+    "headroom_percent": _qos(),
+    "headroom_pool_bytes": _qos(headroom_pool_bytes=20_000_000),
+    "headroom_pool_percent": _qos(),
+    "shared_pool_bytes": _qos(shared_pool_bytes=60_000_000),
+    "packet_trimming": _qos(trimming=PacketTrimming(size_bytes=256, dscp=20, traffic_class="default")),
+    "link_level_retry": _port(link_level_retry=True),
     "queue_rate": _qos(classes=(DEFAULT, replace(ROCE, rate_percent=50))),
     "dynamic_threshold": _qos(replace(THRESHOLDS, alpha=0.5)),
     "queue_limit": _qos(replace(THRESHOLDS, limit_bytes=2_000_000)),
     "load_balancing_flowlet": _balancing(mode=BalancingMode.FLOWLET),
+    "flowlet_gap": _balancing(mode=BalancingMode.FLOWLET, flowlet_gap_us=100),
     "load_balancing_packet": _balancing(mode=BalancingMode.PACKET),
     "load_balancing_adaptive": _balancing(mode=BalancingMode.ADAPTIVE),
-    "hash_fields": _balancing(fields=(HashField.SOURCE_PORT,)),
-    "hash_queue_pair": _balancing(fields=(HashField.QUEUE_PAIR,)),
+    "load_balancing_collective": _balancing(mode=BalancingMode.COLLECTIVE),
+    "hash_fields": _balancing(fields=(HashField.SOURCE_ADDRESS, HashField.DESTINATION_ADDRESS)),
+    "hash_any_fields": _balancing(fields=(HashField.SOURCE_PORT,)),
+    "hash_queue_pair": _balancing(fields=tuple(field for field in HashField if field in QUEUE_PAIR_FIELDS)),
+    "hash_vlan": _balancing(fields=(HashField.VLAN,)),
     "hash_ingress_port": _balancing(fields=(HashField.INGRESS_PORT,)),
     "hash_seed": _balancing(seed=7),
     "management_vrf": _model(management=Management(network_instance="oob", ntp=("10.0.0.1",))),
     "lldp_settings": _model(lldp=Lldp(silent=("loopback9",), hello_s=10)),
     "ntp": _model(management=Management(ntp=("10.0.0.1",))),
     "syslog": _model(management=Management(syslog=(SyslogServer(address="10.0.0.1"),))),
+    "syslog_alerts": _model(management=Management(syslog=(SyslogServer(address="10.0.0.1", level="alert"),))),
+    "syslog_levels": _model(
+        management=Management(
+            syslog=(SyslogServer(address="10.0.0.1"), SyslogServer(address="10.0.0.2", level="warning"))
+        )
+    ),
+    "syslog_tcp": _model(management=Management(syslog=(SyslogServer(address="10.0.0.1", protocol="tcp"),))),
     "aaa": _model(management=Management(aaa=(AaaServer(address="10.0.0.1"),))),
     "gnmi_server": _model(management=Management(gnmi=GnmiService(port=57400, tls_profile="fabric"))),
     "banner": _model(management=Management(banner="authorised users only")),

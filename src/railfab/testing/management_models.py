@@ -6,10 +6,9 @@ from collections.abc import Collection
 
 from hypothesis import strategies as st
 
-from railfab.device import DEFAULT_INSTANCE, AaaServer, GnmiService, Management, SyslogServer
+from railfab.device import DEFAULT_INSTANCE, SEVERITIES, AaaServer, GnmiService, Management, SyslogServer
 from railfab.testing.words import ipv4_addresses, words
 
-SEVERITIES = ("emergency", "alert", "critical", "error", "warning", "notice", "informational", "debug")
 _servers = st.lists(ipv4_addresses.map(str), max_size=2, unique=True)
 
 
@@ -22,19 +21,19 @@ def managements(draw: st.DrawFn, able: Collection[str]) -> Management | None:
     return Management(
         network_instance=draw(st.sampled_from((DEFAULT_INSTANCE, "mgmt"))),
         ntp=tuple(ntp),
-        syslog=tuple(map(draw, map(_collector, syslog))),
+        syslog=tuple(draw(_collector(address, able)) for address in syslog),
         aaa=tuple(AaaServer(address=address, protocol=draw(st.sampled_from(("tacacs", "radius")))) for address in aaa),
         gnmi=draw(st.none() | _services()) if "gnmi_server" in able else None,
         banner=draw(st.none() | words) if "banner" in able else None,
     ).stated()
 
 
-def _collector(address: str) -> st.SearchStrategy[SyslogServer]:
+def _collector(address: str, able: Collection[str]) -> st.SearchStrategy[SyslogServer]:
     return st.builds(
         SyslogServer,
         address=st.just(address),
         port=st.integers(1, 65535),
-        protocol=st.sampled_from(("udp", "tcp")),
+        protocol=st.sampled_from(("udp", "tcp") if "syslog_tcp" in able else ("udp",)),
         level=st.sampled_from(SEVERITIES),
     )
 

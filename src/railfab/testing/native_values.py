@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import string
 from collections.abc import Iterable
 
@@ -12,18 +13,23 @@ from railfab.platforms import Platform, TelemetryRule
 from railfab.telemetry.mapping import compiled
 
 PLAIN = string.ascii_letters + string.digits + "-_."
+NUMBERED = re.compile(r":\{(\w+)\}")
 PUNCTUATION = "/[]=\\ "
 """Characters that a path has to escape."""
 
 
-def label_texts(platform: Platform, labels: Iterable[str]) -> st.SearchStrategy[dict[str, str]]:
-    """Texts of these labels: ports and addresses as the platform has them, anything else for the others."""
+def label_texts(platform: Platform, labels: Iterable[str], path: str) -> st.SearchStrategy[dict[str, str]]:
+    """Texts of these labels of a path: ports and addresses as the platform has them, anything else for the others.
+
+    One after a colon is a number, as of a queue in `Ethernet0:3`; before a letter, a colon ends the name of a module.
+    """
     ports = st.integers(1, 32).map(platform.lab.interfaces.port).filter(bool).map(str)
     known = {
         "peer": ports | st.ip_addresses(v=4).map(str),
         "interface": ports,
         "priority": st.integers(0, 7).map(str),
     }
+    known |= {label: st.integers(0, 15).map(str) for label in NUMBERED.findall(path)}
     anything = st.text(PLAIN + PUNCTUATION, min_size=1, max_size=12)
     return st.fixed_dictionaries({label: known.get(label, anything) for label in sorted(labels)})
 

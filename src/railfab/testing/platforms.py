@@ -40,7 +40,7 @@ from railfab.platforms import (
     platform,
     platform_names,
 )
-from railfab.platforms.admission import measures_of
+from railfab.platforms.admission import measures_of, support_of
 from railfab.platforms.features import FEATURES
 from railfab.telemetry.decode import Decoder
 from railfab.telemetry.mapping import PathMap, carried_labels, compiled
@@ -156,7 +156,7 @@ class PlatformLaws:
             admit(model, own)
         assert {str(one).partition(". ")[0] for one in each(refused.value)} == {
             f"pod1-seg1-leaf1: {one} cannot be rendered for platform {self.name} yet"
-            if own.capabilities.support(one) is Support.LATER
+            if support_of(own.capabilities, one) is Support.LATER
             else f"pod1-seg1-leaf1: platform {self.name} does not support {one}"
             for one in lacking
         }
@@ -179,7 +179,8 @@ class PlatformLaws:
         assert set(stated) <= set(FEATURES)
         assert Support.NO not in stated.values()
         external = {feature for feature, support in stated.items() if support is Support.EXTERNAL}
-        assert all(FEATURES[feature].without for feature in external)
+        omitted = {feature for feature, support in stated.items() if support is Support.OMITTED}
+        assert all(FEATURES[feature].without for feature in external | omitted)
         assert external <= self.platform.capabilities.external.keys(), "each with how to set it on the system"
 
     def test_the_platform_is_found_by_its_name(self) -> None:
@@ -210,7 +211,7 @@ class PlatformLaws:
     @brief
     def test_decoding_undoes_encoding(self, rule: TelemetryRule, drawn: st.DataObject, encoding: int) -> None:
         """The collector decodes a message of the twin to the sample that it was encoded from."""
-        labels = {**rule.labels, **drawn.draw(label_texts(self.platform, carried_labels(rule)))}
+        labels = {**rule.labels, **drawn.draw(label_texts(self.platform, carried_labels(rule), rule.path))}
         value = drawn.draw(native_values(rule))
         read = self._sent_and_read(rule.metric, labels, value, encoding)
         ordered = tuple((label, labels[label]) for label in compiled(rule).metric.labels if label in labels)

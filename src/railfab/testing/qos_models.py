@@ -12,6 +12,7 @@ from railfab.device import (
     Classifier,
     ClassThresholds,
     EcnRamp,
+    PacketTrimming,
     PfcWatchdog,
     PortProfile,
     PortQos,
@@ -19,9 +20,11 @@ from railfab.device import (
     Scheduling,
     TrafficClass,
 )
+from railfab.testing.able import least, most
 from railfab.testing.words import words
 
 T = TypeVar("T")
+MOST_CLASSES = 4
 
 
 @st.composite
@@ -38,22 +41,28 @@ def qos_models(draw: st.DrawFn, ports: Sequence[str], able: Collection[str]) -> 
         classifiers=tuple(classifiers),
         profiles=tuple(profiles),
         ports=tuple(draw(_ports(port, classes, classifiers, profiles, able)) for port in ports),
-        watchdog=draw(st.none() | _watchdogs()) if "pfc_watchdog" in able else None,
+        watchdog=draw(st.none() | _watchdogs(able)) if "pfc_watchdog" in able else None,
         headroom_pool_percent=draw(st.integers(1, 50)),
+        headroom_pool_bytes=draw(st.none() | st.integers(1_000, 100_000_000)),
+        shared_pool_bytes=draw(st.none() | st.integers(1_000, 200_000_000)),
+        trimming=draw(st.none() | _trimmings(names, able)) if "packet_trimming" in able else None,
     )
 
 
 @st.composite
 def _classes(draw: st.DrawFn, able: Collection[str]) -> tuple[TrafficClass, ...]:
-    names = draw(st.lists(words, min_size=2, max_size=4, unique=True))
+    names = draw(st.lists(words, min_size=2, max_size=MOST_CLASSES, unique=True))
     others = len(names) - 1
     queues = sorted(draw(st.lists(st.integers(1, 7), min_size=others, max_size=others, unique=True)))
-    most = others if "several_lossless_classes" in able else 1
-    lossless = draw(st.sets(st.integers(1, others), max_size=most))
+    paused = others if "several_lossless_classes" in able else 1
+    lossless = draw(st.sets(st.integers(1, others), max_size=paused))
     priorities = draw(st.lists(st.integers(0, 7), min_size=others, max_size=others, unique=True))
-    default = TrafficClass(name=names[0], queue=0, scheduling=Scheduling.WEIGHTED, weight=draw(st.integers(1, 100)))
+    if "priority_beside_queue" not in able:
+        priorities = queues
+    weights = st.integers(1, most(able, "queue_weights", 100 * MOST_CLASSES) // MOST_CLASSES)
+    default = TrafficClass(name=names[0], queue=0, scheduling=Scheduling.WEIGHTED, weight=draw(weights))
     found = [
-        draw(_class(names[place], queues[place - 1], priorities[place - 1] if place in lossless else None))
+        draw(_class(names[place], queues[place - 1], priorities[place - 1] if place in lossless else None, weights))
         for place in range(1, len(names))
     ]
     if "queue_rate" in able:
@@ -71,7 +80,9 @@ def _obeying_apart(classes: Sequence[TrafficClass]) -> Iterator[TrafficClass]:
 
 
 @st.composite
-def _class(draw: st.DrawFn, name: str, queue: int, priority: int | None) -> TrafficClass:
+def _class(
+    draw: st.DrawFn, name: str, queue: int, priority: int | None, weights: st.SearchStrategy[int]
+) -> TrafficClass:
     """A class; one that is lossless may by mistake obey no pause frames, or those of another priority."""
     strict = priority is None and draw(st.booleans())
     obeyed = priority if priority is None or draw(st.integers(0, 3)) else draw(st.none() | st.integers(0, 7))
@@ -79,7 +90,7 @@ def _class(draw: st.DrawFn, name: str, queue: int, priority: int | None) -> Traf
         name=name,
         queue=queue,
         scheduling=Scheduling.STRICT if strict else Scheduling.WEIGHTED,
-        weight=None if strict else draw(st.integers(1, 100)),
+        weight=None if strict else draw(weights),
         pfc_priority=priority,
         obeyed_priority=obeyed,
     )
@@ -94,7 +105,9 @@ def _classifiers(draw: st.DrawFn, names: Sequence[str]) -> Classifier:
 @st.composite
 def _profiles(draw: st.DrawFn, classes: Sequence[TrafficClass], able: Collection[str]) -> PortProfile:
     thresholds = [found for cls in classes if (found := draw(_thresholds(cls, able))) is not None]
-    return PortProfile(name=draw(words.filter(lambda word: word != "default")), thresholds=tuple(thresholds))
+    name = draw(words.filter(lambda word: word != "default"))
+    cables = st.none() | st.integers(1, most(able, "cable_m", 1000))
+    return PortProfile(name=name, thresholds=tuple(thresholds), cable_m=draw(cables))
 
 
 @st.composite
@@ -105,6 +118,8 @@ def _thresholds(draw: st.DrawFn, found: TrafficClass, able: Collection[str]) -> 
         traffic_class=found.name,
         ecn=draw(st.none() | _ramps()) if "ecn" in able else None,
         xoff_bytes=draw(st.none() | st.integers(1_000, 20_000_000)) if lossless else None,
+        xon_offset_bytes=draw(st.none() | st.integers(1_000, 100_000)) if lossless else None,
+        headroom_bytes=draw(st.none() | st.integers(1_000, 2_000_000)) if lossless else None,
         headroom_percent=draw(st.none() | st.integers(1, 100)) if lossless else None,
         alpha=draw(st.none() | st.sampled_from((0.125, 0.25, 0.5, 1.0, 2.0))) if "dynamic_threshold" in able else None,
         limit_bytes=draw(st.none() | st.integers(1_000, 20_000_000)) if "queue_limit" in able else None,
@@ -117,6 +132,15 @@ def _ramps(draw: st.DrawFn) -> EcnRamp:
     kmin = draw(st.integers(1_000, 2_000_000))
     kmax = kmin + draw(st.integers(0, 8_000_000))
     return EcnRamp(kmin_bytes=kmin, kmax_bytes=kmax, pmax_percent=draw(st.integers(1, 100)))
+
+
+@st.composite
+def _trimmings(draw: st.DrawFn, names: Sequence[str], able: Collection[str]) -> PacketTrimming:
+    return PacketTrimming(
+        size_bytes=draw(st.integers(least(able, "trimmed_bytes", 128), 1024)),
+        dscp=draw(st.integers(0, 63)),
+        traffic_class=draw(st.sampled_from(names)),
+    )
 
 
 @st.composite
@@ -137,9 +161,16 @@ def _ports(
         interface=name,
         profile=profile.name if profile else None,
         classifier=classifier.name if classifier else None,
-        pfc=draw(_subset(priorities)) if "pfc" in able else (),
+        pfc=draw(_priorities(priorities, able)) if "pfc" in able else (),
         ecn=draw(_subset(marked)) if "ecn" in able else (),
     )
+
+
+def _priorities(priorities: Sequence[int], able: Collection[str]) -> st.SearchStrategy[tuple[int, ...]]:
+    """Priorities with PFC on a port."""
+    if "pfc_of_some_priorities" in able or len(priorities) < 2:
+        return _subset(priorities)
+    return st.sampled_from([(), tuple(priorities)])
 
 
 def _subset(elements: Sequence[T]) -> st.SearchStrategy[tuple[T, ...]]:
@@ -149,5 +180,8 @@ def _subset(elements: Sequence[T]) -> st.SearchStrategy[tuple[T, ...]]:
 
 
 @st.composite
-def _watchdogs(draw: st.DrawFn) -> PfcWatchdog:
-    return PfcWatchdog(detect_ms=draw(st.integers(10, 1500)), recover_ms=draw(st.integers(100, 1500)))
+def _watchdogs(draw: st.DrawFn, able: Collection[str]) -> PfcWatchdog:
+    shortest, longest = least(able, "watchdog_ms", 10), most(able, "watchdog_ms", 1500)
+    return PfcWatchdog(
+        detect_ms=draw(st.integers(shortest, longest)), recover_ms=draw(st.integers(max(shortest, 100), longest))
+    )

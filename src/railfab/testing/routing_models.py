@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from ipaddress import IPv4Network, IPv6Network
 from typing import TypeVar
 
@@ -28,9 +28,12 @@ from railfab.device import (
     Remote,
     SecretReference,
 )
+from railfab.testing.able import most
 from railfab.testing.words import asns, descriptions, ipv4_addresses, ipv6_addresses, words
 
 T = TypeVar("T")
+ANY = -1
+_RETRIES = st.none() | st.integers(1, 60)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,12 +122,18 @@ def bgp_speakers(
     aggregates = st.lists(_aggregates(versions), max_size=2, unique_by=lambda found: found.prefix)
     reflects = "route_reflector" in able and draw(st.booleans())
     next_hops = st.booleans() if "no_ipv6_next_hops" in able else st.just(True)
+    retries = {instance: draw(_RETRIES) for instance in dict.fromkeys(peer.network_instance for peer in peers)}
+    if "connect_retry_per_session" in able:
+        retries = {}
+    neighbors = [draw(_neighbors(peer, asn, loopback, policies, able, retries)) for peer in peers]
+    if "next_hop_unchanged" in able and "next_hop_unchanged_per_session" not in able and draw(st.booleans()):
+        neighbors = [_keeping_next_hops(found) for found in neighbors]
     return Bgp(
         asn=asn,
         router_id=draw(ipv4_addresses),
         max_paths=draw(st.integers(1, 64)),
         max_paths_internal=draw(st.integers(1, 64)) if "ibgp" in able else 1,
-        neighbors=tuple(draw(_neighbors(peer, asn, loopback, policies, able)) for peer in peers),
+        neighbors=tuple(neighbors),
         advertise_ipv6_next_hops=draw(next_hops),
         receive_ipv6_next_hops=draw(next_hops),
         rapid_withdrawal=draw(st.none() | st.booleans()) if "rapid_withdrawal" in able else None,
@@ -140,9 +149,18 @@ def _aggregates(draw: st.DrawFn, versions: Sequence[int]) -> Aggregate:
 
 @st.composite
 def _neighbors(
-    draw: st.DrawFn, peer: Peer, asn: int, loopback: str, policies: Sequence[Policy], able: Collection[str]
+    draw: st.DrawFn,
+    peer: Peer,
+    asn: int,
+    loopback: str,
+    policies: Sequence[Policy],
+    able: Collection[str],
+    retries: Mapping[str, int | None],
 ) -> BgpNeighbor:
-    """A session; a peer that is not at the far end of a link is reached from the loopback, over several hops."""
+    """A session; a peer that is not at the far end of a link is reached from the loopback, over several hops.
+
+    retries: the connect retry time of each network instance whose sessions share one.
+    """
     remote_as = draw(_remotes(asn, able))
     internal = remote_as is Remote.INTERNAL
     unnumbered = isinstance(peer.peer, str)
@@ -154,7 +172,7 @@ def _neighbors(
     return BgpNeighbor(
         peer=peer.peer,
         remote_as=remote_as,
-        timers=draw(_timers()),
+        timers=draw(_timers(retries.get(peer.network_instance, ANY))),
         network_instance=peer.network_instance,
         description="" if unnumbered and "unnumbered_description" not in able else draw(st.just("") | descriptions),
         enabled=draw(st.booleans()),
@@ -172,7 +190,12 @@ def _neighbors(
 
 
 def _next_hops(able: Collection[str]) -> list[NextHop]:
-    return [found for found in NextHop if found is not NextHop.UNCHANGED or "next_hop_unchanged" in able]
+    return [found for found in NextHop if found is not NextHop.UNCHANGED or "next_hop_unchanged_per_session" in able]
+
+
+def _keeping_next_hops(neighbor: BgpNeighbor) -> BgpNeighbor:
+    """An EVPN session that keeps next hops, where all of a switch do; other sessions as they are."""
+    return replace(neighbor, next_hop=NextHop.UNCHANGED) if neighbor.families == (Family.EVPN,) else neighbor
 
 
 @st.composite
@@ -184,12 +207,13 @@ def _remotes(draw: st.DrawFn, asn: int, able: Collection[str]) -> int | Remote:
 
 
 @st.composite
-def _timers(draw: st.DrawFn) -> BgpTimers:
+def _timers(draw: st.DrawFn, connect_retry_s: int | None) -> BgpTimers:
+    """connect_retry_s: of the session; ANY to draw it."""
     keepalive = draw(st.integers(1, 60))
     return BgpTimers(
         keepalive_s=keepalive,
         hold_s=3 * keepalive,
-        connect_retry_s=draw(st.none() | st.integers(1, 60)),
+        connect_retry_s=draw(_RETRIES) if connect_retry_s == ANY else connect_retry_s,
         advertisement_interval_s=draw(st.none() | st.integers(1, 60)),
     )
 
@@ -211,8 +235,9 @@ def _policies(policies: Sequence[Policy], able: Collection[str]) -> st.SearchStr
 
 @st.composite
 def bfd_timers(draw: st.DrawFn, able: Collection[str]) -> BfdTimers:
-    interval_ms = draw(st.integers(50, 5000))
-    other = st.none() | st.integers(50, 5000).filter(lambda receive_ms: receive_ms != interval_ms)
+    longest = most(able, "bfd_interval_ms", 5000)
+    interval_ms = draw(st.integers(50, longest))
+    other = st.none() | st.integers(50, longest).filter(lambda receive_ms: receive_ms != interval_ms)
     return BfdTimers(
         interval_ms=interval_ms,
         multiplier=draw(st.integers(3, 20)),

@@ -78,7 +78,7 @@ class SessionLaws:
     @contextmanager
     def opened(self, endpoint: Endpoint) -> Iterator[Session]:
         """A new session, as a new process would have it."""
-        with self.platform.session(endpoint, read_credentials(endpoint)) as session:
+        with self.platform.session_factory(endpoint.name)(endpoint, read_credentials(endpoint)) as session:
             yield session
 
     def running(self, switch: Endpoint) -> tuple[str, ChangeName | None]:

@@ -31,7 +31,7 @@ def _document(package: str, name: str) -> dict[str, Any]:
 
 
 def capabilities(package: str) -> Capabilities:
-    """`capabilities.yml`: `features` {name: yes|external}, and the other fields of Capabilities."""
+    """`capabilities.yml`: `features` {name: support}, and the other fields of Capabilities."""
     document = _document(package, "capabilities.yml")
     return Capabilities(
         features={name: Support(support) for name, support in document["features"].items()},
@@ -41,6 +41,9 @@ def capabilities(package: str) -> Capabilities:
         external=document.get("external", {}),
         least=document.get("least", {}),
         bgp=BgpSettings(**document.get("bgp", {})),
+        hash_fields=tuple(document.get("hash_fields", ())),
+        steps=document.get("steps", {}),
+        cell_bytes=document.get("cell_bytes", 1),
     )
 
 

@@ -1,0 +1,65 @@
+"""Rounding of a device model to the units in which a platform states its values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from railfab.device import ClassThresholds, DeviceModel, EcnRamp, PortProfile, Qos
+
+STEPPED = ("ecn_bytes", "xoff_bytes", "xon_offset_bytes", "headroom_bytes", "limit_bytes")
+"""Values of a class that may have a unit."""
+POOLS = ("headroom_pool_bytes", "shared_pool_bytes")
+WATCHDOG, TRIMMED = "watchdog_ms", "trimmed_bytes"
+
+Rounded = Callable[[int], int]
+
+
+def rounded(model: DeviceModel, steps: Mapping[str, int]) -> DeviceModel:
+    """The model with each value that has a step rounded up to a multiple of it, a pool of shared buffer down.
+
+    steps: by name: `ecn_bytes` (both thresholds of a ramp), `xoff_bytes`, `xon_offset_bytes`, `headroom_bytes`,
+    `limit_bytes`, `headroom_pool_bytes`, `shared_pool_bytes`, `trimmed_bytes` [bytes], `watchdog_ms` (both times) [ms].
+    """
+    if model.qos is None or not steps:
+        return model
+    qos: Qos = model.qos
+    profiles = tuple(_profile(found, steps) for found in qos.profiles)
+    pools: dict[str, Any] = {
+        name: _stepped(getattr(qos, name), steps.get(name, 1), up=name != "shared_pool_bytes") for name in POOLS
+    }
+    watchdog, step = qos.watchdog, steps.get(WATCHDOG, 1)
+    if watchdog is not None:
+        watchdog = replace(watchdog, detect_ms=_up(watchdog.detect_ms, step), recover_ms=_up(watchdog.recover_ms, step))
+    trimming = qos.trimming
+    if trimming is not None:
+        trimming = replace(trimming, size_bytes=_up(trimming.size_bytes, steps.get(TRIMMED, 1)))
+    return replace(model, qos=replace(qos, profiles=profiles, watchdog=watchdog, trimming=trimming, **pools))
+
+
+def _profile(profile: PortProfile, steps: Mapping[str, int]) -> PortProfile:
+    return replace(profile, thresholds=tuple(_thresholds(found, steps) for found in profile.thresholds))
+
+
+def _thresholds(found: ClassThresholds, steps: Mapping[str, int]) -> ClassThresholds:
+    fields: dict[str, Any] = {
+        name: _stepped(getattr(found, name), steps[name]) for name in STEPPED[1:] if name in steps
+    }
+    if found.ecn is not None and "ecn_bytes" in steps:
+        fields["ecn"] = _ramp(found.ecn, steps["ecn_bytes"])
+    return replace(found, **fields)
+
+
+def _ramp(ramp: EcnRamp, step: int) -> EcnRamp:
+    return replace(ramp, kmin_bytes=_up(ramp.kmin_bytes, step), kmax_bytes=_up(ramp.kmax_bytes, step))
+
+
+def _stepped(value: int | None, step: int, *, up: bool = True) -> int | None:
+    if value is None:
+        return None
+    return _up(value, step) if up else value // step * step
+
+
+def _up(value: int, step: int) -> int:
+    return -(-value // step) * step
