@@ -192,10 +192,9 @@ def test_the_deploy_playbook_stops_at_an_error_and_the_audit_playbook_reports_it
 
 
 def test_collect_works_for_a_design_that_cannot_be_rendered(tmp_path: Path) -> None:
-    fabric = tmp_path / "dual-esi.yml"
-    text = (ROOT / "inventory" / "fabrics" / "dual-esi.yml").read_text()
-    without = "profile:\n  transport: uet\n"
-    fabric.write_text(text.replace("model: 7060dx5-64s", "model: 7220-ixr-d5").replace("profile:\n", without))
+    fabric = tmp_path / "pod64.yml"
+    text = (ROOT / "inventory" / "fabrics" / "pod64.yml").read_text()
+    fabric.write_text(text.replace("control_plane: ebgp", "control_plane: ibgp"))
     plan = json.loads(railfab(tmp_path, "plan", str(fabric), "--output", "json").stdout)
     switches = [node["name"] for node in plan["nodes"] if node["platform"]]
     host = "{hostname: 127.0.0.1, platform: srlinux, data: {gnmi_port: 1}}"
@@ -209,4 +208,4 @@ def test_collect_works_for_a_design_that_cannot_be_rendered(tmp_path: Path) -> N
             started = next((line for line in process.stderr if "/metrics" in line), "")
         finally:
             process.terminate()
-    assert f"{len(switches)} of {len(switches)} switches of dual-esi: http://127.0.0.1:" in started
+    assert f"{len(switches)} of {len(switches)} switches of pod64: http://127.0.0.1:" in started

@@ -163,6 +163,21 @@ def test_a_hash_without_the_source_port_is_found_with_how_to_set_it(linux: Desig
     assert all(one.code != "hash-without-port" for seen in reported for one in _live(linux, name, seen))
 
 
+def test_a_vlan_without_its_vni_is_found_with_how_to_make_it(repository: Path) -> None:
+    overlay = design(repository / "labs" / "frr-evpn" / "intent.yml")
+
+    def lines(vnis: frozenset[int] | None) -> list[str]:
+        seen = Observed(interfaces=(), sessions=(), lldp=False, vnis=vnis)
+        return [found.line for found in _live(overlay, "front-leaf1", seen) if found.code == "vni-missing"]
+
+    (line,) = lines(frozenset({10200}))
+    assert line.startswith(
+        "error front-leaf1 vlan100: has no VNI 10100, its hosts do not reach those of other switches. "
+        "Make a device for each VNI with `ip link add vniN type vxlan id N "
+    )
+    assert lines(None) == lines(frozenset({10100, 10200})) == []
+
+
 def test_state_that_a_platform_does_not_report_is_no_finding(fabric: Design) -> None:
     silent = on_port(mtu_bytes=None, neighbor_device=None, neighbor_interface=None)(
         on_session(neighbor_device=None)(healthy(fabric))

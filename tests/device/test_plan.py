@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ipaddress import IPv4Address, ip_network
+from ipaddress import IPv4Address, ip_address, ip_interface, ip_network
+from pathlib import Path
 from typing import TypeVar
 
 import pytest
@@ -14,7 +15,9 @@ from railfab.device import (
     AaaServer,
     Aggregate,
     BalancingMode,
+    Bgp,
     BgpNeighbor,
+    BgpTimers,
     Classifier,
     DeviceModel,
     Family,
@@ -39,8 +42,9 @@ from railfab.device import (
 )
 from railfab.intent import load_intent
 from railfab.qos import chip_of, port_headroom, profile_name
-from railfab.topology import Topology, switch_model
+from railfab.topology import Topology, switch_model, wire
 
+TIMERS = BgpTimers(keepalive_s=3, hold_s=9)
 EVPN = {"profile__control_plane": "evpn", "profile__data_plane": "vxlan"}
 NETWORK = {
     "leaves": {"count": 2, "model": "7220-ixr-d5"},
@@ -81,6 +85,16 @@ def test_a_numbered_underlay_has_sessions_to_the_far_ends_address() -> None:
             assert own is not None
             assert peer.address is not None
             assert (own.addresses, own.unnumbered, neighbor.peer) == ((port.address,), False, peer.address.ip)
+
+
+def test_a_peer_is_connected_over_the_interface_with_the_longest_subnet_that_has_it() -> None:
+    addresses = {"a": "10.0.0.0/8", "b": "10.1.0.0/31", "c": "2001:db8::/64", "d": "10.1.0.0/24"}
+    ports = tuple(Port(name=name, addresses=(ip_interface(text),)) for name, text in addresses.items())
+    peers = {"10.1.0.1": "b", "10.1.0.9": "d", "10.2.0.1": "a", "2001:db8::1": "c"}
+    neighbors = tuple(BgpNeighbor(peer=ip_address(peer), remote_as=1, timers=TIMERS) for peer in (*peers, "192.0.2.1"))
+    speaker = Bgp(asn=2, router_id=None, max_paths=1, neighbors=neighbors)
+    model = DeviceModel(name="leaf", platform="frr", breakouts=(), interfaces=ports, bgp=speaker, qos=None)
+    assert interfaces_of_peers(model) == peers
 
 
 def test_only_loopbacks_and_host_links_are_accepted_and_announced() -> None:
@@ -278,6 +292,19 @@ def test_a_host_has_one_lag_to_both_switches_of_its_pair(attach: str) -> None:
         assert (svi.addresses, svi.gateways) == ((), (gateway.address,))
 
 
+def test_an_mlag_pair_without_spines_has_addresses_on_its_peer_link_and_no_keepalive() -> None:
+    """The loopbacks of two switches that nothing else connects do not reach each other."""
+    intent = load_intent(Path(__file__).parents[2] / "inventory" / "fabrics" / "dual-mlag.yml")
+    first, second = (found.mlag for found in plan(wire(intent), intent).values())
+    assert first is not None
+    assert second is not None
+    assert (first.keepalive, second.keepalive) == (None, None)
+    assert first.address is not None
+    assert second.address is not None
+    assert (first.peer, second.peer) == (second.address.ip, first.address.ip)
+    assert first.address.network == second.address.network
+
+
 def test_the_switches_of_an_mlag_pair_have_a_peer_link_without_a_session_and_each_other_as_keepalive() -> None:
     _, models = planned_with(hosts__attach="mlag")
     pair = models[LEAF], models["pod1-seg1-leaf2"]
@@ -320,7 +347,7 @@ def test_two_switches_without_spines_exchange_evpn_routes_with_each_other() -> N
     pair = models[LEAF], models["pod1-seg1-leaf2"]
     for own, peer in (pair, pair[::-1]):
         assert [neighbor.peer for neighbor in overlay(own)] == [peer.loopback]
-        assert [neighbor.peer for neighbor in own.neighbors if neighbor.unnumbered] == ["lag1000"]
+        assert [neighbor.peer for neighbor in own.neighbors if neighbor.unnumbered] == ["lag200"]
 
 
 def cluster() -> tuple[Topology, Models]:
@@ -365,6 +392,7 @@ def test_the_management_network_is_one_vrf() -> None:
         assert {neighbor.network_instance for neighbor in model.neighbors} == {"management"}
         routed = {found.network_instance for found in model.interfaces if found.addresses or found.unnumbered}
         assert routed == {"management"}
+        assert [found.name for found in interfaces(model, Loopback)] == ["loopback1"], "the first is never in a VRF"
 
 
 SERVICES = {"ntp": ["10.0.0.10", "10.0.0.9"], "aaa": ["10.0.0.2"], "syslog": ["10.0.0.3"]}

@@ -10,14 +10,16 @@ from railfab.errors import NotRenderedYet
 from railfab.topology import wire
 
 
-def test_a_transport_that_cannot_be_rendered_is_refused_by_name() -> None:
-    intent = fabric(profile__transport="uet")
-    with pytest.raises(NotRenderedYet) as caught:
+def test_what_cannot_be_rendered_is_not_planned() -> None:
+    intent = fabric(profile__control_plane="ibgp", backend__spines__count=4)
+    with pytest.raises(NotRenderedYet, match="2 of 4 spines reflect routes"):
         plan(wire(intent), intent)
-    assert str(caught.value) == (
-        "profile.transport: configurations cannot be rendered with uet yet. "
-        "`railfab plan` documents it; to render, use rocev2."
-    )
+
+
+def test_ultra_ethernet_has_the_classes_of_roce() -> None:
+    """Data and control packets of both are told apart by their DSCP, and nothing else of a switch depends on them."""
+    uet, roce = (fabric(profile__transport=transport) for transport in ("uet", "rocev2"))
+    assert plan(wire(uet), uet) == plan(wire(roce), roce)
 
 
 @pytest.mark.parametrize(("spines", "remedy"), [(4, "Use 4"), (20, "Use control_plane: ebgp")])

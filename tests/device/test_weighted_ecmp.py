@@ -53,6 +53,8 @@ def test_frr_sets_the_community_and_reads_it_back() -> None:
 def test_srlinux_refuses_it_by_name() -> None:
     intent = fabric(profile__bgp={"weighted_ecmp": True})
     model = plan(wire(intent), intent)["pod1-seg1-leaf1"]
-    with pytest.raises(UnsupportedFeature, match="policy_set_link_bandwidth cannot be rendered") as raised:
+    with pytest.raises(
+        UnsupportedFeature, match="platform srlinux does not support policy_set_link_bandwidth"
+    ) as raised:
         admit(model, platform("srlinux"))
     assert "profile.bgp.weighted_ecmp" in str(raised.value)

@@ -197,7 +197,7 @@ def test_dual_esi_is_said_with_its_lags_and_segments() -> None:
     )
     assert text["Attachment of hosts"][-3:] == (
         "32 LAGs, one per NIC: bond1 of pod1-seg1-host1 is rail1-p0 and rail1-p1, on pod1-seg1-leaf1 and "
-        "pod1-seg1-leaf2 port channel 1001, with address 10.0.1.2/27.",
+        "pod1-seg1-leaf2 port channel 201, with address 10.0.1.2/27.",
         "Its Ethernet segment is 00:00:00:01:00:01:00:01:00:01, of type 0 (RFC 7432): pod 1, segment 1, host 1, "
         "rail 1.",
         "In VXLAN each subnet has a VNI, 10,000 + 100 x the number of its switch or pair + the number of its "
@@ -565,3 +565,25 @@ def test_every_kind_of_failure_has_a_sentence_with_its_figures(found: tuple[Fabr
         if domain.affected:
             assert re.search(rf": {domain.affected:,} GPUs? loses? {domain.lost_percent:.4g} % of the band", statement)
         assert ("cut off" in statement and "none is" not in statement) == (domain.cut_off > 0)
+
+
+def test_the_class_of_storage_is_said_with_its_share_and_headroom() -> None:
+    shares = {"profile__lossless": {"weight": 60}}
+    two, tcp = (
+        said(plan_of(intent, wire(intent)))
+        for intent in (
+            fabric(**shares, profile__storage_class={"weight": 30}),
+            fabric(**shares, profile__storage_class={"weight": 30, "protocol": "nvme-tcp"}),
+        )
+    )
+    assert two["Thresholds of the lossless class"][1] == (
+        "Storage has DSCP 34 and queue 4, pause frames of its own priority, the thresholds of RoCE, and headroom of "
+        "its own. Under congestion it has 30 % of the bandwidth, and RoCE of the GPUs 60 %."
+    )
+    assert " with 2 classes each is " in two["Buffers"][0]
+    assert tcp["Thresholds of the lossless class"][1] == (
+        "Storage has DSCP 34 and queue 4, a lossy one without headroom: ECN marks every packet above Kmin, as DCTCP "
+        "expects, and TCP repairs what is dropped. Under congestion it has 30 % of the bandwidth, and RoCE of the GPUs "
+        "60 %."
+    )
+    assert "2 classes" not in tcp["Buffers"][0]

@@ -30,6 +30,7 @@ from railfab.device import (
 )
 from railfab.forwarding import BgpSession, Marking
 from railfab.intent import Job, load_intent, load_job
+from railfab.platforms import admit, platform
 from railfab.topology import Topology, wire
 from railfab.twin.live import LiveFabric
 
@@ -43,7 +44,7 @@ LEAF, SPINE = "pod1-seg1-leaf1", "pod1-spine1"
 def planned(intent: str = "inventory/fabrics/pod64.yml") -> tuple[Topology, dict[str, DeviceModel]]:
     found = load_intent(REPOSITORY / intent)
     topology = wire(found)
-    return topology, plan(topology, found)
+    return topology, {name: admit(made, platform(made.platform)) for name, made in plan(topology, found).items()}
 
 
 def deployed(intent: str = "inventory/fabrics/pod64.yml", **options: Marking) -> LiveFabric:

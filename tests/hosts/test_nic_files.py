@@ -19,9 +19,9 @@ import pytest
 from tests.hosts.rig import fabric, host
 
 from railfab.hosts import nic_models
-from railfab.hosts.catalogue import Family
+from railfab.hosts.catalogue import Family, nic_findings
 from railfab.hosts.files import nic_files, nic_settings
-from railfab.intent import FabricIntent, Lossless, load_intent
+from railfab.intent import FabricIntent, Lossless, StorageClass, load_intent
 from railfab.topology import wire
 
 FABRICS = Path(__file__).parents[2] / "inventory" / "fabrics"
@@ -94,6 +94,34 @@ def test_without_ecn_no_nic_reacts_to_marks(family: Family) -> None:
     assert "cc-ecn-enable" in with_ecn or any(name.startswith("dcqcn") for name in with_ecn)
     assert not [name for name in names if name.startswith("dcqcn")]
     assert names.get("cc-ecn-enable", "0") == "0"
+
+
+STORAGE = StorageClass(weight=5)
+
+
+def test_a_connectx_has_the_lossless_class_of_storage_too() -> None:
+    before, after = ({one.name: one.wanted for one in nic_settings("mlx5", Lossless(), own)} for own in (None, STORAGE))
+    assert {name: after[name] for name in after if after[name] != before.get(name)} == {
+        "storage-dscp": "34",
+        "pfc": "0 0 0 1 1 0 0 0",
+        "receive-buffer": "0 0 0 1 2 0 0 0",
+        "ets-default": "ets 5",
+        "ets-storage": "ets 5",
+    }
+    assert nic_settings("mlx5", Lossless(), STORAGE.model_copy(update={"protocol": "nvme-tcp"})) == nic_settings(
+        "mlx5", Lossless()
+    )
+
+
+def test_a_nic_that_is_set_to_one_lossless_class_is_refused_for_two() -> None:
+    intent = edited(named("pod64"), storage_class=STORAGE)
+    assert {family for family in FAMILIES if family in settings(intent)} == {"mlx5"}
+    assert not list(nic_findings(intent))
+    thor = intent.model_copy(update={"hosts": intent.hosts.model_copy(update={"nic": "bcm57608"})})
+    (found,) = nic_findings(thor)
+    assert found.code == "nic-classes"
+    assert "sets one lossless class on a" in found.problem
+    assert not {family for family in FAMILIES if family in settings(thor)}
 
 
 def test_all_hosts_have_the_same_files_with_the_ports_of_one() -> None:

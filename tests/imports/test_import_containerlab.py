@@ -217,7 +217,7 @@ KERNEL_NAMES = [
     ("nokia_srlinux", "e1-3-2", (3, 2)),
     ("srl", "ethernet-1/3/2", (3, 2)),
     ("arista_ceos", "eth7", (7, None)),
-    ("arista_ceos", "eth7_1", (7, 1)),
+    ("arista_ceos", "eth7_1", (7, None)),
     ("arista_ceos", "et7", (7, None)),
     ("arista_ceos", "Ethernet7/1", (7, 1)),
     ("sonic-vs", "eth1", (1, None)),

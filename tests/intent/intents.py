@@ -53,6 +53,8 @@ profile:
     cnp_rate_percent: 20
     watchdog: {detect_ms: 100, recover_ms: 200}
     traffic: {packet_bytes: 4096, message_bytes: 64kB, senders: 8}
+  storage_class: {protocol: nvme-tcp, dscp: 34, priority: 4, weight: 15}
+  ultra_ethernet: {packet_trimming: {size_bytes: 128, dscp: 51}, link_level_retry: true}
 hosts:
   gpus: 8
   nic_per: 4

@@ -72,7 +72,7 @@ def test_all_faults_are_reported_together_in_file_order(tmp_path: Path) -> None:
         ),
         (
             ("backend:", "profile: {ecmp: spray}\nbackend:"),
-            "profile.ecmp: 'spray' is not a choice. Use 'flow', 'flowlet' or 'packet'.",
+            "profile.ecmp: 'spray' is not a choice. Use 'flow', 'flowlet', 'packet', 'adaptive' or 'collective'.",
         ),
         (("backend:", "? [a]\n: 1\nbackend:"), "a key is not a plain value. Use a word or a number."),
         (("backend:", "a: &x [*x]\nbackend:"), "an alias of a list or mapping is not supported. Write its content."),

@@ -114,13 +114,13 @@ def test_switches_have_as_numbers_and_loopbacks_of_their_network(cluster: Topolo
 def test_the_frontend_joins_a_hosts_ports_over_a_pair_in_the_first_tenant(cluster: Topology) -> None:
     second = cluster.bonds[1]
     assert (second.host, second.name, second.ports) == ("pod1-seg1-host2", "front-bond", ("front-p0", "front-p1"))
-    assert (second.switches, second.bundle, second.vlan) == (("front-leaf1", "front-leaf2"), 1002, 100)
+    assert (second.switches, second.bundle, second.vlan) == (("front-leaf1", "front-leaf2"), 202, 100)
     assert (second.address, second.rail) == (IPv4Interface("172.20.0.3/24"), None)
     assert second.esi == "00:01:00:01:00:01:00:02:00:00"
     assert len({bond.esi for bond in cluster.bonds}) == len(cluster.bonds) == 6
     own, peer = port(cluster, "pod1-seg1-host2", "front-p1")
     assert (own.bundle, own.address) == (100, None)
-    assert (peer.node, peer.name, peer.bundle, peer.vlan) == ("front-leaf2", "ethernet-1/2", 1002, 100)
+    assert (peer.node, peer.name, peer.bundle, peer.vlan) == ("front-leaf2", "ethernet-1/2", 202, 100)
 
 
 def test_every_tenant_has_the_same_gateway_on_every_frontend_leaf(cluster: Topology) -> None:

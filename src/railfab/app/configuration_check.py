@@ -159,9 +159,9 @@ class ConfigurationCheck(Collector):
 
     def _read(self, endpoint: Endpoint) -> str | None:
         """The running configuration of a switch; None, and one line in the log, when it cannot be read."""
-        factory = platform(endpoint.platform).session
         try:
-            with factory(endpoint, read_credentials(endpoint), read_within_s=READ_WITHIN_S) as session:
+            connect = platform(endpoint.platform).session_factory(endpoint.name)
+            with connect(endpoint, read_credentials(endpoint), read_within_s=READ_WITHIN_S) as session:
                 text = session.running().text
         except RailfabError as error:
             if self._problems.get(endpoint.name) != str(error):

@@ -29,23 +29,25 @@ def render(
 ) -> None:
     """Write a containerlab topology and its startup configurations, for `containerlab deploy`."""
     from railfab.errors import raise_all
-    from railfab.lab import LabPlace, LabPlan
+    from railfab.lab import LabPlace, LabPlan, unenforced
     from railfab.lab.containerlab import check, lab_files, load_settings
 
     fabric, folder = design(intent), out or intent.parent
     stop_at_errors(fabric, accept, output)
-    files = lab_files(
-        LabPlan(
-            place=LabPlace(fabric=fabric.intent.fabric, folder=intent.parent, state=folder),
-            topology=fabric.topology,
-            models=fabric.planned_models,
-            configurations={} if empty else fabric.texts,
-        ),
-        load_settings(intent.parent),
+    plan = LabPlan(
+        place=LabPlace(fabric=fabric.intent.fabric, folder=intent.parent, state=folder),
+        topology=fabric.topology,
+        models=fabric.planned_models,
+        configurations={} if empty else fabric.texts,
     )
+    files = lab_files(plan, load_settings(intent.parent))
     raise_all(list(check(files.topology.document(), files.name, exists=files.files.__contains__)))
     path = files.write(folder)
     if output is Output.JSON:
-        print_json({"topology": str(path), "files": sorted(str(folder / name) for name in files.all())})
+        written = sorted(str(folder / name) for name in files.all())
+        print_json({"topology": str(path), "files": written, "not_enforced": unenforced(plan)})
     else:
+        for name, lines in unenforced(plan).items():
+            for line in lines:
+                stderr().print(f"{name} in a lab: {line}.")
         stderr().print(f"wrote {counted(len(files.all()), 'file')}; next: sudo containerlab deploy -t {path}")

@@ -166,10 +166,13 @@ def doctor(
 ) -> None:
     """Check the requirements of this machine, one line each; exit code 2 when a lab cannot run."""
     from railfab.lab import backend as lab_backend
+    from railfab.lab import unenforced_requirements
 
     wanted = _plan(design(intent), state, configured=False) if intent is not None else None
     name = backend or BackendName.NETNS
     found = lab_backend(name if wanted is None else _backend_name(backend, wanted.place)).doctor(wanted)
+    if wanted is not None:
+        found += unenforced_requirements(wanted)
     if output is Output.JSON:
         print_json([{**asdict(requirement), "ok": requirement.ok} for requirement in found])
     else:

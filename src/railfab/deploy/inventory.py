@@ -79,4 +79,5 @@ def _netmiko(endpoint: Endpoint) -> ConnectionOptions:
     extras: dict[str, Any] = {"ssh_strict": not endpoint.skip_verify}
     if endpoint.known_hosts:
         extras |= {"alt_host_keys": True, "alt_key_file": endpoint.known_hosts}
-    return ConnectionOptions(platform=platform(endpoint.platform).dialect.netmiko, extras=extras)
+    dialect = platform(endpoint.platform).dialect
+    return ConnectionOptions(platform=dialect.netmiko if dialect else None, extras=extras)

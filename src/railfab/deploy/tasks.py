@@ -27,7 +27,8 @@ IsOwn = Callable[[ChangeName], bool]
 def open_session(task: Task) -> Session:
     """The session of a task's host."""
     endpoint: Endpoint = task.host["endpoint"]
-    return platform(endpoint.platform).session(endpoint, read_credentials(endpoint))
+    connect = platform(endpoint.platform).session_factory(endpoint.name)
+    return connect(endpoint, read_credentials(endpoint))
 
 
 def preview(task: Task, configurations: Mapping[str, str], is_own: IsOwn | None = None) -> Result:

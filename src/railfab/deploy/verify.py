@@ -16,6 +16,7 @@ from railfab.device import (
     ObservedBgpSession,
     ObservedInterface,
     interfaces_of_peers,
+    svi_name,
 )
 from railfab.fabric import Design
 from railfab.fabric.audit import configuration_findings
@@ -72,6 +73,7 @@ def _live(fabric: Design, name: str, observed: Observed, *, owns_system: bool = 
     external = {} if owns_system else platform(fabric.models[name].platform).capabilities.external
     if observed.hashes_source_port is False:
         yield _without_port(fabric, name)
+    yield from _missing_vnis(fabric, name, observed)
     interfaces = {interface.name: interface for interface in observed.interfaces}
     for port, peer, _ in fabric.topology.ports_of(name):
         if port.cage:
@@ -81,6 +83,18 @@ def _live(fabric: Design, name: str, observed: Observed, *, owns_system: bool = 
             if observed.lldp and peer.node in fabric.models and found is not None and found.oper_up:
                 yield from _silent(where, found, peer)
     yield from _sessions(fabric, name, observed)
+
+
+def _missing_vnis(fabric: Design, name: str, observed: Observed) -> Iterator[Finding]:
+    """VLANs of an overlay whose VNI a switch does not have, so that its hosts do not reach those of other switches.
+
+    No deploy makes the devices of an operating system.
+    """
+    remedy = platform(fabric.models[name].platform).capabilities.external.get("vxlan", DEPLOY)
+    for vlan in fabric.planned_models[name].vlans:
+        if vlan.vni is not None and observed.vnis is not None and vlan.vni not in observed.vnis:
+            problem = f"has no VNI {vlan.vni}, its hosts do not reach those of other switches"
+            yield error(DifferenceCode.VNI_MISSING, f"{name} {svi_name(vlan.vlan_id)}", problem, remedy)
 
 
 def _without_port(fabric: Design, name: str) -> Finding:

@@ -28,15 +28,17 @@ from railfab.device.interfaces import (
     number_of,
     svi_name,
 )
+from railfab.device.link_ends import PlatformTraits
 from railfab.device.model import DeviceModel, interfaces_of_peers
 from railfab.device.observed import Observed, ObservedBgpSession, ObservedFamily, ObservedInterface
-from railfab.device.order import in_order
+from railfab.device.order import in_order, natural
 from railfab.device.plan import plan
 from railfab.device.qos import (
     Classifier,
     ClassPriority,
     ClassThresholds,
     EcnRamp,
+    PacketTrimming,
     PfcWatchdog,
     PortProfile,
     PortQos,
@@ -64,6 +66,7 @@ from railfab.device.supported import unsupported
 from railfab.device.switch_buffers import PortThresholds, SwitchBuffers, fabric_path, switch_buffers
 from railfab.device.system import (
     MANAGEMENT_VRF,
+    SEVERITIES,
     AaaServer,
     BalancingMode,
     GnmiService,
@@ -78,6 +81,7 @@ __all__ = [
     "DEFAULT_INSTANCE",
     "LOOPBACK",
     "MANAGEMENT_VRF",
+    "SEVERITIES",
     "VTEP_LOOPBACK",
     "AaaServer",
     "Action",
@@ -116,7 +120,9 @@ __all__ = [
     "ObservedBgpSession",
     "ObservedFamily",
     "ObservedInterface",
+    "PacketTrimming",
     "PfcWatchdog",
+    "PlatformTraits",
     "Policy",
     "PolicyRule",
     "Port",
@@ -144,6 +150,7 @@ __all__ = [
     "interfaces_of_peers",
     "lag_name",
     "loopback_name",
+    "natural",
     "number_of",
     "plan",
     "svi_name",

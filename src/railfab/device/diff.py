@@ -157,6 +157,8 @@ WORDS = {
     "pmax_percent": "Pmax [%]",
     "interval_ms": "interval [ms]",
     "xoff_bytes": "XOFF [bytes]",
+    "xon_offset_bytes": "XON offset [bytes]",
+    "headroom_bytes": "headroom [bytes]",
 }
 """Names of fields in a line; of others the words of the name."""
 

@@ -104,6 +104,7 @@ class Port(Interface):
     fec: None is the platform's default for the speed. vlans: None unless the port is bridged.
     hold_up_ms: how long a link must stay up before the port is used [ms]. received_mtu_bytes: largest IP packet that
     the port receives, where that is more than mtu_bytes, the largest that it sends; None for the same.
+    link_level_retry: frames lost on the cable are sent again by the port (Ultra Ethernet 1.0, LLR).
     """
 
     rate_gbps: int | None = None
@@ -111,6 +112,7 @@ class Port(Interface):
     fec: Fec | None = None
     vlans: VlanMembership | None = None
     received_mtu_bytes: int | None = None
+    link_level_retry: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,6 @@ from railfab.device.interfaces import (
     BreakoutPort,
     Interface,
     IpAddress,
-    IpNetwork,
     Loopback,
     Mlag,
     NetworkInstance,
@@ -78,26 +77,23 @@ class DeviceModel:
 def interfaces_of_peers(model: DeviceModel) -> Mapping[str, str]:
     """The interface over which each neighbour is directly connected, by the key of the neighbour.
 
-    Of an unnumbered session its interface, else the first one in the network instance whose subnet has the address of
-    the peer; a peer in no subnet has none.
+    Of an unnumbered session its interface, else the first one in the network instance with the longest subnet that has
+    the address of the peer; a peer in no subnet has none.
     """
-    subnets: dict[tuple[str | None, IpNetwork], str] = {}
+    names: dict[tuple[str | None, int, int, int], str] = {}
     for interface in model.interfaces:
-        if not isinstance(interface, Loopback):
-            for subnet in interface.subnets:
-                subnets.setdefault((interface.network_instance, subnet), interface.name)
-    lengths = {(subnet.version, type(subnet), subnet.prefixlen) for _, subnet in subnets}
+        for subnet in () if isinstance(interface, Loopback) else interface.subnets:
+            host_bits = subnet.max_prefixlen - subnet.prefixlen
+            prefix = int(subnet.network_address) >> host_bits
+            names.setdefault((interface.network_instance, subnet.version, host_bits, prefix), interface.name)
+    sizes = sorted({host_bits for _, _, host_bits, _ in names})
     found: dict[str, str] = {}
     for neighbor in model.neighbors:
-        if isinstance(neighbor.peer, str):
-            found[neighbor.key] = neighbor.peer
+        peer, instance = neighbor.peer, neighbor.network_instance
+        if isinstance(peer, str):
+            found[neighbor.key] = peer
             continue
-        around = (
-            family((int(neighbor.peer), length), strict=False)
-            for version, family, length in lengths
-            if version == neighbor.peer.version
-        )
-        names = (subnets.get((neighbor.network_instance, subnet)) for subnet in around)
-        if name := next(filter(None, names), None):
+        around = (names.get((instance, peer.version, size, int(peer) >> size)) for size in sizes)
+        if name := next(filter(None, around), None):
             found[neighbor.key] = name
     return found

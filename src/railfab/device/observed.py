@@ -58,10 +58,12 @@ class ObservedBgpSession:
 class Observed:
     """The live state of one switch. lldp: whether it reports the neighbours that it hears.
 
-    hashes_source_port: whether ECMP chooses a path by the UDP source port too; None where not reported.
+    hashes_source_port: whether ECMP chooses a path by the UDP source port too; None where not reported. vnis: of the
+    VLANs that it has in VXLAN; None where not reported.
     """
 
     interfaces: tuple[ObservedInterface, ...]
     sessions: tuple[ObservedBgpSession, ...]
     lldp: bool = True
     hashes_source_port: bool | None = None
+    vnis: frozenset[int] | None = None

@@ -21,10 +21,14 @@ from railfab.device.interfaces import (
     VlanMembership,
     Vtep,
     lag_name,
+    loopback_name,
     svi_name,
 )
 from railfab.device.plan_switch import Connection, PlannedSwitch
 from railfab.topology import Gateway, Net, Node
+
+PEER_LINK_ENDS = ip_interface("169.254.255.0/31"), ip_interface("169.254.255.1/31")
+"""Addresses of the two switches of an MLAG pair on their peer link, where nothing else connects them."""
 
 
 def planned_interfaces(switch: PlannedSwitch) -> tuple[Interface, ...]:
@@ -59,7 +63,13 @@ def _port(connection: Connection, switch: PlannedSwitch) -> Port:
         addresses=attached.addresses,
         unnumbered=attached.unnumbered,
         vlans=attached.vlans,
+        link_level_retry=_has_link_level_retry(connection, switch),
     )
+
+
+def _has_link_level_retry(connection: Connection, switch: PlannedSwitch) -> bool:
+    wanted = switch.profile.ultra_ethernet.link_level_retry
+    return wanted and connection.to_switch and switch.node.net is Net.BACKEND
 
 
 def _lag(number: int, members: tuple[Connection, ...], switch: PlannedSwitch) -> Lag:
@@ -119,10 +129,15 @@ def _host_vlans(vlan: int, switch: PlannedSwitch) -> VlanMembership:
 
 
 def _loopback(switch: PlannedSwitch) -> Loopback:
-    """The loopback with the router ID, a /32 or /128."""
+    """The loopback with the router ID, a /32 or /128.
+
+    In a VRF it is the second one, because the first of some systems is always in the default network instance
+    (`system0` of SR Linux, `lo` of Linux).
+    """
     address = switch.node.loopback
     assert address is not None
-    return Loopback(name=LOOPBACK, network_instance=switch.network_instance, addresses=(ip_interface(address),))
+    name = LOOPBACK if switch.network_instance == DEFAULT_INSTANCE else loopback_name(1)
+    return Loopback(name=name, network_instance=switch.network_instance, addresses=(ip_interface(address),))
 
 
 def _svi(gateway: Gateway, switch: PlannedSwitch) -> Svi:
@@ -182,19 +197,27 @@ def planned_vtep(switch: PlannedSwitch) -> Vtep | None:
 
 
 def planned_mlag(switch: PlannedSwitch) -> Mlag | None:
-    """The MLAG pair of a switch. The keepalive runs between the loopbacks, over the fabric and not the peer link."""
+    """The MLAG pair of a switch.
+
+    The keepalive runs between the loopbacks, over the spines and not the peer link. Without spines there is no other
+    path: the ends have link-local addresses (RFC 3927) on the peer link, and no keepalive.
+    """
     if not (links := switch.peer_link):
         return None
     node, peer = switch.node, links[0].peer_node
     assert links[0].port.bundle is not None
     assert peer.loopback is not None
     first, second = sorted((node, peer), key=_number)
-    return Mlag(
+    pair = Mlag(
         domain=f"{first.name}-{second.index}",
         peer_link=lag_name(links[0].port.bundle),
-        keepalive=MlagKeepalive(peer=peer.loopback, source=node.loopback, network_instance=switch.network_instance),
         system_mac=_pair_mac(switch, (first.name,)),
     )
+    if switch.fabric.intent.backend.spines is None:
+        own, other = PEER_LINK_ENDS if node is first else PEER_LINK_ENDS[::-1]
+        return replace(pair, address=own, peer=other.ip)
+    keepalive = MlagKeepalive(peer=peer.loopback, source=node.loopback, network_instance=switch.network_instance)
+    return replace(pair, keepalive=keepalive)
 
 
 def _number(node: Node) -> int:

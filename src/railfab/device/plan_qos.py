@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 
 from railfab.device.interfaces import lag_name
 from railfab.device.plan_switch import Connection, PlannedSwitch
@@ -10,6 +12,7 @@ from railfab.device.qos import (
     Classifier,
     ClassThresholds,
     EcnRamp,
+    PacketTrimming,
     PfcWatchdog,
     PortProfile,
     PortQos,
@@ -18,28 +21,79 @@ from railfab.device.qos import (
     TrafficClass,
 )
 from railfab.device.switch_buffers import PortThresholds
-from railfab.intent import Lossless
-from railfab.qos import profile_name
+from railfab.intent import Lossless, StorageClass, Trimming
+from railfab.qos import ALPHA, ETHERNET_HEADER_BYTES, profile_name
 
 CLASSIFIER = "fabric"
-DEFAULT, ROCE, CNP = "default", "roce", "cnp"
+DEFAULT, ROCE, STORAGE, CNP = "default", "roce", "storage", "cnp"
+
+DCTCP_PMAX_PERCENT = 100
+"""DCTCP marks every packet above one queue length (RFC 8257, section 3.1: a single threshold K), so the ramp of a TCP
+class is one frame long. K is at least a seventh of the bandwidth-delay product (Alizadeh et al., SIGCOMM 2010, equation
+13); Kmin of the lossless class is more than that."""
+
+
+@dataclass(frozen=True)
+class Classes:
+    """The traffic classes of an intent. storage, trimming: None without.
+
+    Without PFC the classes of RoCE are lossy: nothing is paused, and a queue drops at its dynamic threshold.
+    """
+
+    lossless: Lossless
+    storage: StorageClass | None
+    trimming: Trimming | None
+    mtu_bytes: int
+
+    @cached_property
+    def of_roce(self) -> tuple[tuple[str, int], ...]:
+        """The classes of RoCE, lossless with PFC, and their priorities."""
+        storage = self.storage
+        more = ((STORAGE, storage.priority),) if storage is not None and storage.lossless else ()
+        return ((ROCE, self.lossless.priority), *more)
+
+    @cached_property
+    def paused(self) -> tuple[int, ...]:
+        """The priorities with PFC."""
+        return tuple(sorted(priority for _, priority in self.of_roce)) if self.lossless.pfc else ()
+
+    @cached_property
+    def marked(self) -> tuple[str, ...]:
+        """The classes with ECN; that of TCP always has it."""
+        tcp = (STORAGE,) if self.storage is not None and not self.storage.lossless else ()
+        return (*(name for name, _ in self.of_roce if self.lossless.ecn), *tcp)
 
 
 def planned_qos(switch: PlannedSwitch) -> Qos | None:
     """The QoS of a switch, with a profile for each speed and cable; None without a lossless class on its network."""
-    lossless = switch.profile.lossless
-    if lossless is None or switch.node.name not in switch.fabric.buffers:
+    profile = switch.profile
+    if profile.lossless is None or switch.node.name not in switch.fabric.buffers:
         return None
     buffers = switch.fabric.buffers[switch.node.name]
-    return Qos(
-        classes=_classes(lossless),
-        default_class=DEFAULT,
-        classifiers=(_classifier(lossless),),
-        profiles=tuple(map(_port_profile, sorted(buffers.thresholds, key=lambda found: found.name))),
-        ports=tuple(_port(name, found, lossless) for name, found in _ports(switch)),
-        watchdog=_watchdog(lossless),
-        headroom_pool_percent=buffers.headroom_pool_percent,
+    own = Classes(
+        lossless=profile.lossless,
+        storage=profile.storage_class,
+        trimming=profile.ultra_ethernet.packet_trimming,
+        mtu_bytes=profile.mtu,
     )
+    by_name = sorted(buffers.thresholds, key=lambda found: found.name)
+    return Qos(
+        classes=tuple(_classes(own)),
+        default_class=DEFAULT,
+        classifiers=(_classifier(own),),
+        profiles=tuple(_port_profile(found, own) for found in by_name),
+        ports=tuple(_port(name, found, own) for name, found in _ports(switch)),
+        watchdog=_watchdog(own.lossless),
+        headroom_pool_percent=buffers.headroom_pool_percent,
+        headroom_pool_bytes=buffers.plan.uncut.headroom_bytes,
+        shared_pool_bytes=buffers.plan.uncut.lossless_bytes,
+        trimming=_trimming(own.trimming),
+    )
+
+
+def _trimming(found: Trimming | None) -> PacketTrimming | None:
+    """Trimmed packets have the queue of CNPs: the sooner they arrive, the sooner the loss is repaired."""
+    return PacketTrimming(size_bytes=found.size_bytes, dscp=found.dscp, traffic_class=CNP) if found else None
 
 
 def _profile_of(connection: Connection) -> str:
@@ -55,43 +109,66 @@ def _ports(switch: PlannedSwitch) -> Iterator[tuple[str, Connection]]:
         yield lag_name(number), members[0]
 
 
-def _port(name: str, connection: Connection, lossless: Lossless) -> PortQos:
+def _port(name: str, connection: Connection, own: Classes) -> PortQos:
     return PortQos(
         interface=name,
         profile=_profile_of(connection),
         classifier=CLASSIFIER,
-        pfc=(lossless.priority,) if lossless.pfc else (),
-        ecn=(ROCE,) if lossless.ecn else (),
+        pfc=own.paused,
+        ecn=own.marked,
     )
 
 
-def _port_profile(thresholds: PortThresholds) -> PortProfile:
+def _port_profile(thresholds: PortThresholds, own: Classes) -> PortProfile:
     ramp = EcnRamp(
         kmin_bytes=thresholds.kmin_bytes, kmax_bytes=thresholds.kmax_bytes, pmax_percent=thresholds.pmax_percent
     )
-    roce = ClassThresholds(
-        traffic_class=ROCE,
-        ecn=ramp,
-        xoff_bytes=thresholds.xoff_bytes,
-        headroom_percent=thresholds.headroom_percent,
+    found = [
+        ClassThresholds(
+            traffic_class=name,
+            ecn=ramp,
+            alpha=ALPHA,
+            **(_pause_thresholds(thresholds) if own.lossless.pfc else {}),
+        )
+        for name, _ in own.of_roce
+    ]
+    if own.storage is not None and not own.storage.lossless:
+        above = thresholds.kmin_bytes + own.mtu_bytes + ETHERNET_HEADER_BYTES
+        step = EcnRamp(kmin_bytes=thresholds.kmin_bytes, kmax_bytes=above, pmax_percent=DCTCP_PMAX_PERCENT)
+        found.append(ClassThresholds(traffic_class=STORAGE, ecn=step))
+    return PortProfile(name=thresholds.name, thresholds=tuple(found), cable_m=thresholds.cable_m)
+
+
+def _pause_thresholds(thresholds: PortThresholds) -> dict[str, int]:
+    return {
+        "xoff_bytes": thresholds.xoff_bytes,
+        "xon_offset_bytes": thresholds.xon_offset_bytes,
+        "headroom_bytes": thresholds.headroom_bytes,
+        "headroom_percent": thresholds.headroom_percent,
+    }
+
+
+def _classes(own: Classes) -> Iterator[TrafficClass]:
+    lossless, storage = own.lossless, own.storage
+    rest = 100 - lossless.weight - (storage.weight if storage else 0)
+    yield TrafficClass(name=DEFAULT, queue=0, scheduling=Scheduling.WEIGHTED, weight=rest)
+    yield _weighted(ROCE, lossless.priority, lossless.weight, lossless=lossless.pfc)
+    if storage is not None:
+        yield _weighted(STORAGE, storage.priority, storage.weight, lossless=storage.lossless and lossless.pfc)
+    yield TrafficClass(
+        name=CNP, queue=lossless.cnp_queue, scheduling=Scheduling.STRICT, rate_percent=_cnp_rate(lossless)
     )
-    return PortProfile(name=thresholds.name, thresholds=(roce,))
 
 
-def _classes(lossless: Lossless) -> tuple[TrafficClass, ...]:
-    return (
-        TrafficClass(name=DEFAULT, queue=0, scheduling=Scheduling.WEIGHTED, weight=100 - lossless.weight),
-        TrafficClass(
-            name=ROCE,
-            queue=lossless.priority,
-            scheduling=Scheduling.WEIGHTED,
-            weight=lossless.weight,
-            pfc_priority=lossless.priority,
-            obeyed_priority=lossless.priority,
-        ),
-        TrafficClass(
-            name=CNP, queue=lossless.cnp_queue, scheduling=Scheduling.STRICT, rate_percent=_cnp_rate(lossless)
-        ),
+def _weighted(name: str, priority: int, weight: int, *, lossless: bool) -> TrafficClass:
+    paused = priority if lossless else None
+    return TrafficClass(
+        name=name,
+        queue=priority,
+        scheduling=Scheduling.WEIGHTED,
+        weight=weight,
+        pfc_priority=paused,
+        obeyed_priority=paused,
     )
 
 
@@ -99,11 +176,15 @@ def _cnp_rate(lossless: Lossless) -> int | None:
     return lossless.cnp_rate_percent if lossless.cnp_rate_percent < 100 else None
 
 
-def _classifier(lossless: Lossless) -> Classifier:
-    points = ((lossless.dscp, ROCE), (lossless.cnp_dscp, CNP))
+def _classifier(own: Classes) -> Classifier:
+    points = [(own.lossless.dscp, ROCE), (own.lossless.cnp_dscp, CNP)]
+    if own.storage is not None:
+        points.append((own.storage.dscp, STORAGE))
+    if own.trimming is not None:
+        points.append((own.trimming.dscp, CNP))
     return Classifier(name=CLASSIFIER, dscp=tuple(sorted(points)))
 
 
 def _watchdog(lossless: Lossless) -> PfcWatchdog | None:
-    found = lossless.watchdog
+    found = lossless.watchdog if lossless.pfc else None
     return PfcWatchdog(detect_ms=found.detect_ms, recover_ms=found.recover_ms) if found else None

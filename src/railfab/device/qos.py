@@ -59,13 +59,17 @@ class ClassThresholds:
     """Thresholds of one class; None is the platform's default.
 
     ecn: None without a ramp. xoff_bytes: ingress occupancy at which a pause frame is sent.
-    headroom_percent: the most one queue may take of the chip's headroom pool. alpha: dynamic threshold, as a share of
-    the free shared buffer. limit_bytes: fixed limit of the egress queue; 0: the chip's own, a share of the free buffer.
+    xon_offset_bytes: how far below that it must fall before sending may resume. headroom_bytes: ingress buffer of one
+    port for packets that arrive after a pause frame was sent; headroom_percent: the most that one queue may take of the
+    chip's headroom pool, on platforms that state shares. alpha: dynamic threshold, a share of the free shared buffer.
+    limit_bytes: fixed limit of the egress queue; 0: the chip's own, a share of the free buffer.
     """
 
     traffic_class: str
     ecn: EcnRamp | None = None
     xoff_bytes: int | None = None
+    xon_offset_bytes: int | None = None
+    headroom_bytes: int | None = None
     headroom_percent: int | None = None
     alpha: float | None = None
     limit_bytes: int | None = None
@@ -73,10 +77,14 @@ class ClassThresholds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PortProfile:
-    """Thresholds shared by ports of one speed and cable length. thresholds: in the order of the classes."""
+    """Thresholds shared by ports of one speed and cable length. thresholds: in the order of the classes.
+
+    cable_m: length of the cables, rounded up, from which a platform may compute headroom and pause thresholds itself.
+    """
 
     name: str
     thresholds: tuple[ClassThresholds, ...]
+    cable_m: int | None = None
 
     def of(self, traffic_class: str) -> ClassThresholds | None:
         """The thresholds of a class; None when the profile has none."""
@@ -119,11 +127,26 @@ class PfcWatchdog:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PacketTrimming:
+    """A packet that does not fit into its queue is cut to `size_bytes` and sent on, so that its receiver learns of the
+    loss at once (Ultra Ethernet 1.0, section 4.1; NDP, SIGCOMM 2017).
+
+    dscp: of trimmed packets. traffic_class: in which they are sent.
+    """
+
+    size_bytes: int
+    dscp: int
+    traffic_class: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Qos:
     """QoS of one switch.
 
     default_class: the class of code points that a classifier does not name, and of packets on a port without one.
-    headroom_pool_percent: share of the chip's buffer reserved for packets that arrive after a pause frame was sent.
+    headroom_pool_percent, headroom_pool_bytes: buffer reserved for packets that arrive after a pause frame was sent, as
+    a share of the chip's buffer and as a size; platforms state one of them. shared_pool_bytes: buffer that the lossless
+    queues share beyond their headroom. None of these is the platform's default. trimming: None without.
     """
 
     classes: tuple[TrafficClass, ...]
@@ -132,7 +155,10 @@ class Qos:
     profiles: tuple[PortProfile, ...]
     ports: tuple[PortQos, ...]
     watchdog: PfcWatchdog | None
-    headroom_pool_percent: int
+    headroom_pool_percent: int | None = None
+    headroom_pool_bytes: int | None = None
+    shared_pool_bytes: int | None = None
+    trimming: PacketTrimming | None = None
 
     def traffic_class(self, name: str) -> TrafficClass:
         """The class of that name. Raises StopIteration."""

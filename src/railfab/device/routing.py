@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from ipaddress import IPv4Address, IPv4Network, IPv6Network
 
@@ -211,3 +211,8 @@ class Bgp:
     rapid_withdrawal: bool | None = None
     cluster_id: IPv4Address | None = None
     aggregates: tuple[Aggregate, ...] = ()
+
+    def with_one_number_of_paths(self) -> Bgp:
+        """The speaker of a switch with one number for eBGP and iBGP: `max_paths` with internal sessions, else 1."""
+        internal = any(found.is_internal(self.asn) for found in self.neighbors)
+        return replace(self, max_paths_internal=self.max_paths if internal else 1)

@@ -18,9 +18,6 @@ def refuse(intent: FabricIntent) -> None:
 
 def unsupported(intent: FabricIntent) -> Iterator[RailfabError]:
     """One error for each feature of an intent that a device model cannot express."""
-    if intent.profile.transport != "rocev2":
-        problem = f"configurations cannot be rendered with {intent.profile.transport} yet"
-        yield NotRenderedYet("profile.transport", problem, "`railfab plan` documents it; to render, use rocev2")
     if intent.profile.control_plane == "ibgp":
         yield from _idle_switches(intent)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from math import ceil
 
 from railfab.intent import FabricIntent, Lossless
 from railfab.qos import (
@@ -20,17 +21,22 @@ from railfab.qos import (
 from railfab.topology import Net, Node, SwitchModel, Topology
 from railfab.topology.grouping import grouped
 
+RESUME_FRAMES = 2
+"""Largest frames by which a queue falls below its pause threshold before sending may resume: SONiC's 18,432 bytes
+(sonic-net/sonic-buildimage, device/*/*/*/pg_profile_lookup.ini, column xon)."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PortThresholds:
-    """Of the lossless queue of equal ports. headroom_percent: share of the switch's headroom, for platforms that
-    configure shares."""
+    """Of the lossless queue of equal ports, as `railfab.device.ClassThresholds` has them."""
 
     name: str
+    cable_m: int
     kmin_bytes: int
     kmax_bytes: int
     pmax_percent: int
     xoff_bytes: int
+    xon_offset_bytes: int
     headroom_percent: int
     headroom_bytes: int
 
@@ -61,10 +67,12 @@ class SwitchBuffers:
         return tuple(
             PortThresholds(
                 name=profile_name(port.load.rate_gbps, port.load.cable_m),
+                cable_m=max(1, ceil(port.load.cable_m)),
                 kmin_bytes=port.thresholds.kmin_bytes,
                 kmax_bytes=port.thresholds.kmax_bytes,
                 pmax_percent=port.thresholds.pmax_percent,
                 xoff_bytes=port.thresholds.xoff_bytes,
+                xon_offset_bytes=RESUME_FRAMES * self.plan.traits.mtu_bytes,
                 headroom_percent=min(100, percent_of(port.headroom.worst_bytes, pool_bytes)),
                 headroom_bytes=port.headroom.worst_bytes,
             )
@@ -102,7 +110,7 @@ def fabric_path(topology: Topology, net: Net) -> FabricPath:
 def _planned(
     topology: Topology, intent: FabricIntent, lossless: Lossless, nodes: list[Node], path: FabricPath
 ) -> SwitchBuffers:
-    model = topology.model_of(nodes[0])
+    model, storage = topology.model_of(nodes[0]), intent.profile.storage_class
     traits = SwitchTraits(
         chip=chip_of(model.silicon),
         buffer_bytes=model.buffer_bytes,
@@ -110,6 +118,7 @@ def _planned(
         mtu_bytes=intent.profile.mtu,
         default_headroom_bytes=model.default_headroom_bytes,
         vxlan=intent.profile.data_plane == "vxlan",
+        classes=2 if storage is not None and storage.lossless else 1,
     )
     plan = buffer_plan(_loads(topology, nodes[0]), traits, lossless)
     return SwitchBuffers(model=model, switches=tuple(nodes), plan=plan)

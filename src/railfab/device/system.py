@@ -11,13 +11,22 @@ MANAGEMENT_VRF = "mgmt"
 """Usual name of the VRF of the management port."""
 
 
+SEVERITIES = ("emergency", "alert", "critical", "error", "warning", "notice", "informational", "debug")
+"""Severities of syslog by their names in RFC 5424, from the highest."""
+
+
 class BalancingMode(StrEnum):
-    """Unit that is kept on one path: a flow, a burst of it, or nothing."""
+    """Unit that is kept on one path: a flow, a burst of it, or nothing.
+
+    ADAPTIVE: packets take the path with the least load. COLLECTIVE: flows of a collective are spread over the paths by
+    their number, so that no two of one host share an uplink while another is free (Arista cluster load balancing).
+    """
 
     FLOW = "flow"
     FLOWLET = "flowlet"
     PACKET = "packet"
     ADAPTIVE = "adaptive"
+    COLLECTIVE = "collective"
 
 
 class HashField(StrEnum):

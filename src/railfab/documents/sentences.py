@@ -47,10 +47,16 @@ def headline(plan: Plan) -> str:
     return ", ".join((f"{gpus} on {hosts}", *others))
 
 
+SPREAD = {"adaptive": "by packet and load", "collective": "by collective"}
+"""How ECMP balances, where the word of the intent alone does not say it."""
+
+STORAGE = {"roce": "RoCE, lossless", "nvme-tcp": "NVMe/TCP, lossy with ECN"}
+
+
 def description(intent: FabricIntent) -> str:
     """Description of the backend, in two or three sentences."""
     profile = intent.profile
-    spray = {"flow": "by flow", "flowlet": "by flowlet", "packet": "by packet"}[profile.ecmp]
+    spray = SPREAD.get(profile.ecmp, f"by {profile.ecmp}")
     family = {"ipv4": "IPv4", "ipv6": "IPv6"}[profile.family]
     return (
         f"{_shape(intent)}; {_attached(intent)}. "
@@ -63,7 +69,11 @@ def _transport(profile: Profile) -> str:
     if lossless is None:
         return f"{name} without a lossless class"
     mechanisms = " and ".join(name for name, on in (("PFC", lossless.pfc), ("ECN", lossless.ecn)) if on)
-    return f"{name} in queue {lossless.priority}, with {mechanisms or 'neither PFC nor ECN'}"
+    found = f"{name} in queue {lossless.priority}, with {mechanisms or 'neither PFC nor ECN'}"
+    storage = profile.storage_class
+    return (
+        found if storage is None else f"{found}, and storage ({STORAGE[storage.protocol]}) in queue {storage.priority}"
+    )
 
 
 def _shape(intent: FabricIntent) -> str:

@@ -6,11 +6,13 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from railfab.device import DeviceModel, deviations, disagreements
+from railfab.device import DeviceModel, PlatformTraits, deviations, disagreements
 from railfab.errors import ConfigError, Problems, each
 from railfab.fabric.design import Design, render_text
 from railfab.findings import DifferenceCode, Finding, Severity, by_severity, error, note, warning
-from railfab.platforms import Difference, Platform, Side, platform
+from railfab.platforms import Difference, Platform, Side, Support, platform
+from railfab.platforms.admission import support_of
+from railfab.platforms.features import FEATURES
 from railfab.platforms.hazards import harms
 from railfab.units import counted
 
@@ -38,7 +40,21 @@ def findings_of_audits(fabric: Design, audits: Mapping[str, SwitchAudit]) -> tup
     """The findings of audited switches and those between them, likewise."""
     found = [finding for audit in audits.values() for finding in audit.findings]
     models = {name: audit.model for name, audit in audits.items() if audit.model is not None}
-    return by_severity((*found, *disagreements(fabric.topology, models)))
+    traits = {name: platform_traits(name) for name in {model.platform for model in models.values()}}
+    return by_severity((*found, *disagreements(fabric.topology, models, traits)))
+
+
+def platform_traits(name: str) -> PlatformTraits:
+    """What the configurations of a platform cannot state, and what they round."""
+    capabilities = platform(name).capabilities
+    per_profile = support_of(capabilities, "thresholds_per_profile") is Support.YES
+    shared = set() if per_profile else {"alpha", "xon_offset_bytes", "headroom_bytes"}
+    return PlatformTraits(
+        shared=frozenset(shared),
+        steps=capabilities.steps,
+        cell_bytes=capabilities.cell_bytes,
+        unstated=frozenset(feature for feature in FEATURES if support_of(capabilities, feature) is not Support.YES),
+    )
 
 
 def switch_audit(fabric: Design, name: str, text: str) -> SwitchAudit:

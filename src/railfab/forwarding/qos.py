@@ -165,8 +165,10 @@ class _Chip:
 
     @property
     def pool_bytes(self) -> float:
-        """The headroom pool."""
-        return self.buffer_bytes * self.qos.headroom_pool_percent / 100
+        """The headroom pool: its size, or its share of the buffer; 0 where the switch states neither."""
+        if self.qos.headroom_pool_bytes is not None:
+            return self.qos.headroom_pool_bytes
+        return self.buffer_bytes * (self.qos.headroom_pool_percent or 0) / 100
 
     def _class(self, name: str) -> TrafficClass | None:
         return next((found for found in self.qos.classes if found.name == name), None)
@@ -191,11 +193,12 @@ class _Chip:
         assert found.pfc_priority is not None
         held = (profile.of(found.name) if profile else None) or ClassThresholds(traffic_class=found.name)
         dynamic = held.alpha if held.xoff_bytes is None else None
-        headroom_percent = DEFAULT_HEADROOM_PERCENT if held.headroom_percent is None else held.headroom_percent
+        percent = DEFAULT_HEADROOM_PERCENT if held.headroom_percent is None else held.headroom_percent
+        share_bytes = self.pool_bytes * percent / 100
         return PauseEffect(
             priority=found.pfc_priority,
             xoff_bytes=DEFAULT_XOFF_BYTES if held.xoff_bytes is None else held.xoff_bytes,
-            headroom_bytes=self.pool_bytes * headroom_percent / 100,
+            headroom_bytes=share_bytes if held.headroom_bytes is None else held.headroom_bytes,
             xoff_share=dynamic or 0.0,
         )
 

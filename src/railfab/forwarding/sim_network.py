@@ -42,6 +42,7 @@ _MODES = {
     BalancingMode.FLOWLET: Balancing.FLOWLET,
     BalancingMode.ADAPTIVE: Balancing.ADAPTIVE,
     BalancingMode.PACKET: Balancing.SPRAY,
+    BalancingMode.COLLECTIVE: Balancing.FLOW,  # an upper bound: by hash, flows of one host can meet on an uplink
 }
 _FIELDS = {
     HashField.SOURCE_ADDRESS: HashFields.SOURCE,

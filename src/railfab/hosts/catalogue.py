@@ -13,6 +13,7 @@ import yaml
 from railfab.errors import TopologyError
 from railfab.findings import DesignCode, Finding, error, note
 from railfab.intent import FabricIntent
+from railfab.remedies import Choice, remedy, setting
 from railfab.topology.catalogue import nearest
 
 Family = Literal["mlx5", "bnxt", "ionic"]
@@ -57,8 +58,12 @@ def nic_of(intent: FabricIntent) -> NicModel | None:
     return nic_models()[name]
 
 
+TWO_LOSSLESS_CLASSES: tuple[Family, ...] = ("mlx5",)
+"""Families whose settings include a second lossless class."""
+
+
 def nic_findings(intent: FabricIntent) -> Iterator[Finding]:
-    """An error for ports that are faster than those of the stated NIC model.
+    """Errors for ports faster than those of the stated NIC model, and for a lossless class for which it is not set.
 
     Raises TopologyError for an unknown model.
     """
@@ -66,6 +71,13 @@ def nic_findings(intent: FabricIntent) -> Iterator[Finding]:
     if model is not None and rate_gbps > model.rate_gbps:
         problem = f"a port of a {model.product} has at most {model.rate_gbps} Gb/s, not {rate_gbps}"
         yield error(DesignCode.NIC_SPEED, "hosts.nic", problem, "Use another NIC or another hosts.rate_gbps")
+    storage = intent.profile.storage_class
+    if model is None or storage is None or not storage.lossless or not needs_settings(intent):
+        return
+    if model.family not in TWO_LOSSLESS_CLASSES:
+        problem = f"hosts/nic.py sets one lossless class on a {model.product}, and storage has a second one"
+        change = remedy(setting("profile.storage_class.protocol", "nvme-tcp"), Choice("another NIC", verb="use"))
+        yield error(DesignCode.NIC_CLASSES, "hosts.nic", problem, change)
 
 
 def nic_notes(intent: FabricIntent) -> Iterator[Finding]:

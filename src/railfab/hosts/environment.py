@@ -55,13 +55,13 @@ def environment(
 def _paths(intent: FabricIntent, ports: Sequence[RocePort]) -> Iterator[Variable]:
     """Queue pairs and rails."""
     several = intent.backend.spines is not None or any(port.bond for port in ports)
-    spread = intent.profile.ecmp == "flow" and several
+    spread = intent.profile.ecmp in ("flow", "collective") and several
     why = "each queue pair is a flow, which ECMP and LAGs place on one of several paths"
     reason = why if spread else "one: there are no equal paths, or the fabric spreads the packets of a flow itself"
     yield Variable(name="NCCL_IB_QPS_PER_CONNECTION", value=str(QUEUE_PAIRS if spread else 1), reason=reason)
     reason = "a message uses one queue pair, so that a slow path delays only its own messages"
     yield Variable(name="NCCL_IB_SPLIT_DATA_ON_QPS", value="0", reason=reason)
-    if intent.profile.ecmp == "packet":
+    if intent.profile.ecmp in ("packet", "adaptive"):
         reason = "the fabric sprays packets, and the NICs reorder them"
         yield Variable(name="NCCL_IB_ADAPTIVE_ROUTING", value="1", reason=reason)
     apart = len(_switches_of_rails(ports)) > 1

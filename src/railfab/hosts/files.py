@@ -8,13 +8,13 @@ from importlib.resources import files
 from typing import Any
 
 from railfab.hosts.bnxt import bnxt_settings
-from railfab.hosts.catalogue import Family, NicModel, needs_settings, nic_models, nic_of
+from railfab.hosts.catalogue import TWO_LOSSLESS_CLASSES, Family, NicModel, needs_settings, nic_models, nic_of
 from railfab.hosts.environment import Variable, environment
 from railfab.hosts.ionic import PORT, ionic_settings
 from railfab.hosts.mlx5 import mlx5_settings
 from railfab.hosts.ports import RocePort, frontend_interfaces, roce_ports
 from railfab.hosts.settings import Setting, as_document
-from railfab.intent import FabricIntent, Lossless
+from railfab.intent import FabricIntent, Lossless, StorageClass
 from railfab.topology.model import Net, Topology
 
 SCRIPT, SETTINGS, ENVIRONMENT, UNIT = "nic.py", "nic.json", "nccl.env", "railfab-nic.service"
@@ -52,9 +52,15 @@ WantedBy=multi-user.target
 """
 
 
-def nic_settings(family: Family, lossless: Lossless) -> tuple[Setting, ...]:
-    """The settings of a family of NICs for these traffic classes, in the order of writing."""
-    return tuple(FAMILIES[family](lossless))
+def nic_settings(family: Family, lossless: Lossless, storage: StorageClass | None = None) -> tuple[Setting, ...]:
+    """The settings of a family of NICs for these traffic classes, in the order of writing.
+
+    storage: the class of storage, if any; of a lossy one NICs need no settings, and one that is lossless only the NICs
+    of `TWO_LOSSLESS_CLASSES` have.
+    """
+    if storage is None or not storage.lossless:
+        return tuple(FAMILIES[family](lossless))
+    return tuple(mlx5_settings(lossless, storage)) if family in TWO_LOSSLESS_CLASSES else ()
 
 
 def nic_files(topology: Topology, intent: FabricIntent) -> Iterator[tuple[str, str]]:
@@ -68,7 +74,7 @@ def nic_files(topology: Topology, intent: FabricIntent) -> Iterator[tuple[str, s
         return
     variables = tuple(environment(topology, intent, ports, lossless, nic))
     yield SCRIPT, files(__package__).joinpath(SCRIPT).read_text(encoding="utf-8")
-    yield SETTINGS, _settings(topology, ports, lossless, variables, nic)
+    yield SETTINGS, _settings(topology, ports, lossless, intent.profile.storage_class, variables, nic)
     yield ENVIRONMENT, _environment(topology.fabric, variables)
     yield UNIT, UNIT_TEXT
 
@@ -77,11 +83,14 @@ def _settings(
     topology: Topology,
     ports: tuple[RocePort, ...],
     lossless: Lossless,
+    storage: StorageClass | None,
     variables: tuple[Variable, ...],
     nic: NicModel | None,
 ) -> str:
     """What the script wants: JSON with one setting, port or NIC a line."""
     families = [nic.family] if nic is not None and all(port.net is Net.BACKEND for port in ports) else list(FAMILIES)
+    if storage is not None and storage.lossless:
+        families = [family for family in families if family in TWO_LOSSLESS_CLASSES]
     sections: dict[str, Any] = {
         "nics": {model.name: _model(model) for model in nic_models().values()},
         "ports": [_port(port, nic) for port in ports],
@@ -90,7 +99,7 @@ def _settings(
         "facts": {"ionic": {"port": as_document(PORT)}},
     }
     for family in families:
-        sections[family] = [as_document(setting) for setting in nic_settings(family, lossless)]
+        sections[family] = [as_document(setting) for setting in nic_settings(family, lossless, storage)]
     head = {"railfab": "nic settings", "version": 1, "fabric": topology.fabric}
     lines = [json.dumps(head)[:-1] + ","]
     for name, content in sections.items():

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from railfab.hosts.linux import link_pause, lldpad, mtu, rdma_cm
 from railfab.hosts.settings import Read, Setting, by_priority, tos
-from railfab.intent import Lossless
+from railfab.intent import Lossless, StorageClass
 
 MLNX_QOS = ("mlnx_qos", "-i", "{interface}")
 TOOLS = "Mellanox/mlnx-tools, python/mlnx_qos"
@@ -21,8 +21,11 @@ FIRMWARE = "mlxconfig query of a ConnectX (names and values); NVIDIA Firmware To
 RESET = "in effect after a reboot, or `mlxfwreset -d {pci} reset`"
 
 
-def mlx5_settings(lossless: Lossless) -> Iterator[Setting]:
-    """The settings in the order of writing: DCBX before PFC, trust before the map, 802.3x off before PFC."""
+def mlx5_settings(lossless: Lossless, storage: StorageClass | None = None) -> Iterator[Setting]:
+    """The settings in the order of writing: DCBX before PFC, trust before the map, 802.3x off before PFC.
+
+    storage: the lossless class of storage; None without.
+    """
     yield lldpad()
     yield mtu()
     yield link_pause()
@@ -34,8 +37,10 @@ def mlx5_settings(lossless: Lossless) -> Iterator[Setting]:
         source=TOOLS,
     )
     yield from _classes(lossless)
-    yield from _pfc(lossless)
-    yield from _ets(lossless)
+    if storage is not None:
+        yield _dscps("storage-dscp", storage.dscp, storage.priority)
+    yield from _pfc(lossless, storage)
+    yield from _ets(lossless, storage)
     yield from rdma_cm(lossless)
     yield Setting(
         name="traffic-class",
@@ -61,15 +66,7 @@ def _classes(lossless: Lossless) -> Iterator[Setting]:
         run=((*MLNX_QOS, "--trust", "dscp"),),
         source=TOOLS,
     )
-    yield Setting(
-        name="roce-dscp",
-        wanted=str(lossless.dscp),
-        read=Read(run=MLNX_QOS, find=rf"prio:{priority} dscp:([\d,]+)", every=True),
-        compare="set",
-        undo=(*MLNX_QOS, "--dscp2prio", "set,{extra},0"),
-        run=((*MLNX_QOS, "--dscp2prio", f"set,{lossless.dscp},{priority}"),),
-        source=TOOLS,
-    )
+    yield _dscps("roce-dscp", lossless.dscp, priority)
     yield Setting(
         name="cnp-dscp-map",
         wanted=str(lossless.cnp_dscp),
@@ -80,9 +77,23 @@ def _classes(lossless: Lossless) -> Iterator[Setting]:
     )
 
 
-def _pfc(lossless: Lossless) -> Iterator[Setting]:
+def _dscps(name: str, dscp: int, priority: int) -> Setting:
+    """One code point alone in a lossless priority."""
+    return Setting(
+        name=name,
+        wanted=str(dscp),
+        read=Read(run=MLNX_QOS, find=rf"prio:{priority} dscp:([\d,]+)", every=True),
+        compare="set",
+        undo=(*MLNX_QOS, "--dscp2prio", "set,{extra},0"),
+        run=((*MLNX_QOS, "--dscp2prio", f"set,{dscp},{priority}"),),
+        source=TOOLS,
+    )
+
+
+def _pfc(lossless: Lossless, storage: StorageClass | None) -> Iterator[Setting]:
     """PFC, cable length and receive buffer. One command carries PFC and length: an older mlnx_qos clears the other."""
-    mask = by_priority(lossless, roce=int(lossless.pfc), cnp=0, other=0)
+    own = {storage.priority: int(lossless.pfc)} if storage else {}
+    mask = by_priority(lossless, roce=int(lossless.pfc), cnp=0, other=0, storage=own)
     command = (*MLNX_QOS, "--pfc", ",".join(mask), "--cable_len", "{cable_m}")
     yield Setting(
         name="pfc",
@@ -101,7 +112,8 @@ def _pfc(lossless: Lossless) -> Iterator[Setting]:
         source=f"{TOOLS}; Linux mlx5 port_buffer.c, calculate_xoff",
     )
     if lossless.pfc:
-        buffers = by_priority(lossless, roce=1, cnp=0, other=0)
+        second = {storage.priority: 2} if storage else {}
+        buffers = by_priority(lossless, roce=1, cnp=0, other=0, storage=second)
         yield Setting(
             name="receive-buffer",
             wanted=" ".join(buffers),
@@ -112,17 +124,24 @@ def _pfc(lossless: Lossless) -> Iterator[Setting]:
         )
 
 
-def _ets(lossless: Lossless) -> Iterator[Setting]:
+def _ets(lossless: Lossless, storage: StorageClass | None) -> Iterator[Setting]:
     """Shares as on the switches. Traffic class = priority for RoCE and CNPs, and 0 for all else."""
-    priority, cnp, rest = lossless.priority, lossless.cnp_queue, 100 - lossless.weight
-    classes = by_priority(lossless, roce=priority, cnp=cnp, other=0)
-    algorithms = ("ets", *by_priority(lossless, roce="ets", cnp="strict", other="strict")[1:])
-    shares = (str(rest), *by_priority(lossless, roce=lossless.weight, cnp=0, other=0)[1:])
+    priority, cnp, weights = (
+        lossless.priority,
+        lossless.cnp_queue,
+        {storage.priority: storage.weight} if storage else {},
+    )
+    rest = 100 - lossless.weight - sum(weights.values())
+    classes = by_priority(lossless, roce=priority, cnp=cnp, other=0, storage={number: number for number in weights})
+    shared = dict.fromkeys(weights, "ets")
+    algorithms = ("ets", *by_priority(lossless, roce="ets", cnp="strict", other="strict", storage=shared)[1:])
+    shares = (str(rest), *by_priority(lossless, roce=lossless.weight, cnp=0, other=0, storage=weights)[1:])
     options = ("--prio_tc", classes, "--tsa", algorithms, "--tcbw", shares)
     command = (*MLNX_QOS, *(one if isinstance(one, str) else ",".join(one) for one in options))
     for name, number, wanted in (
         ("ets-default", 0, f"ets {rest}"),
         ("ets-roce", priority, f"ets {lossless.weight}"),
+        *(("ets-storage", number, f"ets {weight}") for number, weight in weights.items()),
         ("ets-cnp", cnp, "strict"),
     ):
         find = rf"tsa: (\w+)(?:, bw: (\d+)%)?\s*\n(?:\s*priority:  \d\s*\n)*?\s*priority:  {number}\b"

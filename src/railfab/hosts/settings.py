@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
+from types import MappingProxyType
 from typing import Any, Literal
 
 from railfab.intent import Lossless
@@ -73,9 +74,19 @@ def tos(lossless: Lossless) -> int:
     return lossless.dscp << 2
 
 
-def by_priority(lossless: Lossless, *, roce: int | str, cnp: int | str, other: int | str) -> tuple[str, ...]:
-    """A value for each of the eight priorities. The priority of CNPs is the number of their queue on the switches."""
-    special = {lossless.priority: roce, lossless.cnp_queue: cnp}
+def by_priority(
+    lossless: Lossless,
+    *,
+    roce: int | str,
+    cnp: int | str,
+    other: int | str,
+    storage: Mapping[int, int | str] = MappingProxyType({}),
+) -> tuple[str, ...]:
+    """A value for each of the eight priorities. The priority of CNPs is the number of their queue on the switches.
+
+    storage: the value of the priority of storage, with RoCE of its own.
+    """
+    special = {lossless.priority: roce, lossless.cnp_queue: cnp, **storage}
     return tuple(str(special.get(priority, other)) for priority in range(8))
 
 

@@ -90,8 +90,10 @@ class _Ports:
         if (node, port.name) in self._names or port.position is None:
             return node, port.name
         cage, lane = port.position
-        whole = (cage, None if lane == 1 else lane)  # some sources name an unsplit cage by its first lane
-        name = self._by_position.get((node, port.position)) or self._by_position.get((node, whole))
+        other = {1: None, None: 1}.get(
+            lane, lane
+        )  # some sources name an unsplit cage by its first lane, or that lane so
+        name = self._by_position.get((node, port.position)) or self._by_position.get((node, (cage, other)))
         return node, name or port.name
 
 

@@ -7,7 +7,20 @@ from railfab.intent.hosts import Hosts, ModelSize, ScaleUp
 from railfab.intent.job import Collective, Compute, Job, Phase, Traffic
 from railfab.intent.load import json_schema, load_intent, load_job
 from railfab.intent.networks import AccessLeaves, AccessSpines, Frontend, Management, Services, Storage, Tenant
-from railfab.intent.profile import Addresses, Bfd, Bgp, Hash, Lossless, Profile, Ramp, RoceTraffic, Watchdog
+from railfab.intent.profile import (
+    Addresses,
+    Bfd,
+    Bgp,
+    Hash,
+    Lossless,
+    Profile,
+    Ramp,
+    RoceTraffic,
+    StorageClass,
+    Trimming,
+    UltraEthernet,
+    Watchdog,
+)
 
 __all__ = [
     "AccessLeaves",
@@ -38,12 +51,15 @@ __all__ = [
     "Services",
     "Spines",
     "Storage",
+    "StorageClass",
     "Subnets",
     "SuperSpines",
     "SwitchEntry",
     "Target",
     "Tenant",
     "Traffic",
+    "Trimming",
+    "UltraEthernet",
     "Watchdog",
     "json_schema",
     "load_intent",

@@ -33,7 +33,9 @@ class Hosts(Model):
         description="routed: a /31 per NIC port; vlan: a VLAN per rail, gateway on the switch; "
         "mlag, esi: a LAG to two switches",
     )
-    reorder: bool = Field(default=False, description="the NICs reorder packets, which `ecmp: packet` needs")
+    reorder: bool = Field(
+        default=False, description="the NICs reorder packets, which `ecmp: packet` and `adaptive` need"
+    )
     nic: Text | None = Field(
         default=None,
         description="NIC model, from the catalogue: `plan -o` writes its settings; by default those of all NICs",

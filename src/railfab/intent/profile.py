@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
@@ -183,6 +183,48 @@ class Lossless(Model):
             yield Fault("cnp_dscp", f"dscp and cnp_dscp are both {self.dscp}", "Use two different code points")
 
 
+class StorageClass(Model):
+    """Storage traffic on the same ports as the traffic of the GPUs, in a traffic class of its own."""
+
+    protocol: Literal["roce", "nvme-tcp"] = Field(
+        default="roce",
+        description="roce: a second lossless class, with PFC and ECN as in `lossless`; nvme-tcp: a lossy class, whose "
+        "ECN marks every packet above one queue length, as DCTCP expects",
+    )
+    dscp: Dscp = Field(default=34, description="DSCP of storage traffic")
+    priority: int = Field(default=4, ge=1, le=5, description="queue of storage traffic, and PFC priority with roce")
+    weight: int = Field(
+        ge=1,
+        le=98,
+        description="share of the bandwidth for storage under congestion [%]; the default class has what is left by "
+        "this and by `lossless.weight`",
+    )
+
+    @property
+    def lossless(self) -> bool:
+        """Whether the class is lossless where that of the GPUs is."""
+        return self.protocol == "roce"
+
+
+class Trimming(Model):
+    """A packet that its queue would drop is cut and sent on, so that its receiver knows of the loss."""
+
+    size_bytes: int = Field(default=256, ge=64, le=1024, description="what is left of a trimmed packet [bytes]")
+    dscp: Dscp = Field(default=51, description="DSCP of trimmed packets, which use the queue of CNPs")
+
+
+class UltraEthernet(Model):
+    """Features of Ultra Ethernet switches."""
+
+    packet_trimming: Trimming | None = Field(
+        default=None, description="cut packets that a queue would drop, and send them on"
+    )
+    link_level_retry: bool = Field(
+        default=False,
+        description="ports between switches send frames again that the cable has corrupted (LLR)",
+    )
+
+
 class Addresses(Model):
     """Address pools; by default large enough for the size of the fabric."""
 
@@ -217,11 +259,15 @@ class Profile(Model):
         default=0,
         description="how long a link must stay up before a switch uses it, against links that go down and up [ms]",
     )
-    ecmp: Literal["flow", "flowlet", "packet"] = Field(
-        default="flow", description="unit that ECMP balances over equal paths; packet needs `hosts.reorder`"
+    ecmp: Literal["flow", "flowlet", "packet", "adaptive", "collective"] = Field(
+        default="flow",
+        description="unit that ECMP balances over equal paths; adaptive: each packet by the load of the paths; "
+        "collective: the flows of a collective by their number; packet and adaptive need `hosts.reorder`",
     )
     transport: Literal["rocev2", "uet"] = Field(
-        default="rocev2", description="transport protocol of the GPU traffic: RoCEv2 or Ultra Ethernet"
+        default="rocev2",
+        description="transport protocol of the GPU traffic: RoCEv2 or Ultra Ethernet, whose data and control have the "
+        "classes of RoCE and CNPs",
     )
     bgp: Bgp = Field(default_factory=Bgp, description="timers and limits of BGP")
     hash: Hash = Field(default_factory=Hash, description="choice of a path among equal ones by ECMP")
@@ -234,6 +280,12 @@ class Profile(Model):
         default_factory=Lossless,
         description="the traffic class of RoCE; `off` for a fabric without PFC and ECN",
         json_schema_extra=or_off,
+    )
+    storage_class: StorageClass | None = Field(
+        default=None, description="a traffic class of storage beside that of the GPUs, on the same ports"
+    )
+    ultra_ethernet: UltraEthernet = Field(
+        default_factory=UltraEthernet, description="features of Ultra Ethernet switches"
     )
 
     @property
@@ -251,6 +303,45 @@ class Profile(Model):
                 f"flowlet_gap_us has no effect with ecmp: {self.ecmp}",
                 "Use ecmp: flowlet, or remove it",
             )
+        yield from self._class_faults()
         if self.data_plane == "vxlan" and self.control_plane != "evpn":
             problem = f"vxlan does not work with control_plane: {self.control_plane}"
             yield Fault("data_plane", problem, "Use control_plane: evpn, or data_plane: ethernet")
+
+    def _class_faults(self) -> Iterator[Fault]:
+        """Classes beside that of the GPUs have other queues and code points, and leave some bandwidth to the others."""
+        storage, trimming, lossless = self.storage_class, self.ultra_ethernet.packet_trimming, self.lossless
+        if lossless is None:
+            for key, found in (("storage_class", storage), ("ultra_ethernet.packet_trimming", trimming)):
+                if found is not None:
+                    yield Fault(key, "there are no traffic classes with lossless: off", f"Remove {key}, or the off")
+            return
+        points = {"lossless.dscp": lossless.dscp, "lossless.cnp_dscp": lossless.cnp_dscp}
+        if storage is not None:
+            yield from _storage_faults(storage, lossless)
+            yield from _shared_point("storage_class.dscp", storage.dscp, points)
+            points["storage_class.dscp"] = storage.dscp
+        if trimming is not None:
+            yield from _shared_point("ultra_ethernet.packet_trimming.dscp", trimming.dscp, points)
+
+
+def _storage_faults(storage: StorageClass, lossless: Lossless) -> Iterator[Fault]:
+    queues = {"lossless.priority": lossless.priority, "lossless.cnp_queue": lossless.cnp_queue}
+    for key, queue in queues.items():
+        if queue == storage.priority:
+            problem = f"storage_class.priority and {key} are both {queue}"
+            yield Fault("storage_class.priority", problem, "Use two different queues")
+    if lossless.weight + storage.weight >= 100:
+        problem = (
+            f"{storage.weight} % and the {lossless.weight} % of lossless.weight leave nothing to the default class"
+        )
+        yield Fault("storage_class.weight", problem, "Use smaller weights, for example 60 and 30")
+    if lossless.traffic is not None and storage.lossless:
+        problem = "lossless.traffic states the messages of the GPUs alone, so buffers cannot be reduced to it"
+        yield Fault("storage_class.protocol", problem, "Remove lossless.traffic, or use protocol: nvme-tcp")
+
+
+def _shared_point(key: str, dscp: int, points: Mapping[str, int]) -> Iterator[Fault]:
+    for other, point in points.items():
+        if point == dscp:
+            yield Fault(key, f"{key} and {other} are both {dscp}", "Use two different code points")

@@ -1,14 +1,17 @@
 """RoCE arithmetic: PFC headroom, ECN thresholds and buffer shares from speed, cable, chip and path, with sources."""
 
-from railfab.qos.buffers import BufferPlan, Division, PortBuffers, PortLoad, SwitchTraits, buffer_plan
+from railfab.qos.buffers import ALPHA, BufferPlan, Division, PortBuffers, PortLoad, SwitchTraits, buffer_plan
 from railfab.qos.checks import buffer_findings
 from railfab.qos.chip import Chip, chip_of, chips
+from railfab.qos.frames import ETHERNET_HEADER_BYTES
 from railfab.qos.headroom import PortHeadroom, headroom_terms, port_headroom
 from railfab.qos.path import FabricPath, PathLink
 from railfab.qos.thresholds import Thresholds, lossless_thresholds, percent_of, profile_name
 from railfab.qos.traffic import QueueBound, queue_bound
 
 __all__ = [
+    "ALPHA",
+    "ETHERNET_HEADER_BYTES",
     "BufferPlan",
     "Chip",
     "Division",

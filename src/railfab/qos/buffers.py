@@ -40,7 +40,7 @@ class SwitchTraits:
     """What the buffer plan of a switch depends on, besides its ports and the lossless class.
 
     buffer_bytes: of the chip. default_headroom_bytes: what the platform gives each port by default. path: the longest
-    of the network. mtu_bytes: largest IP packet. vxlan: RoCE is in VXLAN here.
+    of the network. mtu_bytes: largest IP packet. vxlan: RoCE is in VXLAN here. classes: lossless classes of each port.
     """
 
     chip: Chip
@@ -49,11 +49,12 @@ class SwitchTraits:
     mtu_bytes: int
     default_headroom_bytes: int = 0
     vxlan: bool = False
+    classes: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class PortBuffers:
-    """Equal ports, and the thresholds and headroom of each of them."""
+    """Equal ports, and the thresholds and headroom of each lossless class of each of them."""
 
     load: PortLoad
     thresholds: Thresholds
@@ -102,15 +103,15 @@ class BufferPlan:
 def buffer_plan(ports: Sequence[PortLoad], traits: SwitchTraits, lossless: Lossless) -> BufferPlan:
     """Divide the buffer of one switch among headroom, lossless queues, and the other classes.
 
-    ports: its lossless ports. Without PFC there is no headroom, and a queue drops at XOFF.
+    ports: its lossless ports. Without PFC there is no headroom, and a queue drops at its dynamic threshold.
     """
     sized = tuple(_uncut(load, traits, lossless) for load in ports)
-    uncut = _division(sized, traits.buffer_bytes, None)
+    uncut = _division(sized, traits, None)
     if lossless.traffic is None:
         return BufferPlan(traits=traits, lossless=lossless, uncut=uncut)
     bound = queue_bound(lossless.traffic, traits.chip, mtu_bytes=traits.mtu_bytes, vxlan=traits.vxlan)
     smaller = tuple(_cut(one, bound, traits, lossless) for one in sized)
-    cut = _division(smaller, traits.buffer_bytes, bound)
+    cut = _division(smaller, traits, bound)
     return BufferPlan(traits=traits, lossless=lossless, uncut=uncut, bound=bound, cut=cut)
 
 
@@ -156,14 +157,15 @@ def _shared_need(ports: Sequence[PortBuffers], bound: QueueBound) -> int:
     return stated + max(0, most - bound.queue_bytes) + round(most / ALPHA)
 
 
-def _division(ports: tuple[PortBuffers, ...], buffer_bytes: int, bound: QueueBound | None) -> Division:
+def _division(ports: tuple[PortBuffers, ...], traits: SwitchTraits, bound: QueueBound | None) -> Division:
     """Divide a buffer: headroom first, then the smallest share of the other classes, and the rest for lossless queues.
 
     Headroom is for small packets alone while that is at most HEADROOM_PERCENT; beyond, ports share what is there, but
     never less than half small packets need. The cut leaves to the other classes what the stated traffic cannot use.
     """
-    mixed = sum(port.headroom.mixed_bytes * port.load.count for port in ports)
-    worst = sum(port.headroom.worst_bytes * port.load.count for port in ports)
+    buffer_bytes = traits.buffer_bytes
+    mixed = traits.classes * sum(port.headroom.mixed_bytes * port.load.count for port in ports)
+    worst = traits.classes * sum(port.headroom.worst_bytes * port.load.count for port in ports)
     headroom = min(buffer_bytes, worst, max(mixed, buffer_bytes * HEADROOM_PERCENT // 100))
     shared = max(0, buffer_bytes - headroom - buffer_bytes * LOSSY_PERCENT // 100)
     if bound:
@@ -175,18 +177,21 @@ def _division(ports: tuple[PortBuffers, ...], buffer_bytes: int, bound: QueueBou
         headroom_bytes=headroom,
         lossless_bytes=shared,
         lossy_bytes=buffer_bytes - headroom - shared,
-        granted_xoff_bytes=_granted_xoff_bytes(ports, shared, bound),
+        granted_xoff_bytes=_granted_xoff_bytes(ports, shared, bound, traits.classes),
     )
 
 
-def _granted_xoff_bytes(ports: Sequence[PortBuffers], pool_bytes: int, bound: QueueBound | None) -> int:
-    """The dynamic threshold of a pool when the CONGESTED share of its ports have full queues.
+def _granted_xoff_bytes(ports: Sequence[PortBuffers], pool_bytes: int, bound: QueueBound | None, classes: int) -> int:
+    """The dynamic threshold of a pool when the CONGESTED share of its ports have full queues, one for each class.
 
     The threshold is ALPHA times the free part, which depends on the threshold: threshold / ALPHA + used(threshold) =
     pool, where a port uses the smallest of threshold, XOFF and stated traffic. Ports with the smallest use fill first.
     """
     held = sorted(
-        (min(port.thresholds.xoff_bytes, bound.queue_bytes) if bound else port.thresholds.xoff_bytes, port.load.count)
+        (
+            min(port.thresholds.xoff_bytes, bound.queue_bytes) if bound else port.thresholds.xoff_bytes,
+            port.load.count * classes,
+        )
         for port in ports
     )
     free, filling = float(pool_bytes), CONGESTED * sum(count for _, count in held)

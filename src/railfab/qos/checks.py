@@ -28,7 +28,8 @@ def buffer_findings(where: str, plan: BufferPlan) -> Iterator[Finding]:
 
 def _headroom(where: str, plan: BufferPlan) -> Iterator[Finding]:
     needed, count = plan.uncut.mixed_headroom_bytes, _lossless_ports(plan)
-    headroom = f"headroom of {count} lossless ports is {_mb(needed)}"
+    classes = f"{plan.traits.classes} classes on " if plan.traits.classes > 1 else ""
+    headroom = f"headroom of {classes}{count} lossless ports is {_mb(needed)}"
     advice = "Use shorter cables, fewer lossless ports, or a model with more buffer"
     if needed > plan.buffer_bytes:
         problem = f"{headroom}, more than the {_mb(plan.buffer_bytes)} of the buffer"

@@ -18,9 +18,10 @@ from railfab.topology.dimensions import Dimensions
 from railfab.topology.model import Bond, Gateway, Summary
 from railfab.topology.rails import NicPort
 
-FIRST_HOST_BUNDLE = 1001
-"""First number of the port channels of hosts; those between switches have lower numbers."""
-PEER_BUNDLE = 1000
+FIRST_HOST_BUNDLE = 201
+"""First number of the port channels of hosts; those between switches have lower numbers. None is above 1000, the most
+that SR Linux has."""
+PEER_BUNDLE = 200
 VNI_BASE, VNIS_PER_LEAF = 10_000, 100
 
 

@@ -20,7 +20,7 @@ from railfab.topology.front_panel import (
 from railfab.topology.model import Interface, Link, Port, Role
 from railfab.topology.nodes import leaf_name, numbers, planes, pods, segments, spine_name, super_name
 
-UPPER_BUNDLE = 2000
+UPPER_BUNDLE = 600
 """Port channels of a spine to super-spines are numbered above this; those to leaves by the number of the leaf."""
 
 

@@ -77,8 +77,10 @@ def _pods_are_connected(intent: FabricIntent) -> Errors:
 
 
 def _spraying_needs_reordering(intent: FabricIntent) -> Errors:
-    if intent.profile.ecmp == "packet" and not intent.hosts.reorder:
-        problem = "packet spraying needs NICs that reorder packets, and hosts.reorder is false"
+    names = {"packet": "packet spraying", "adaptive": "adaptive routing of packets"}
+    name = names.get(intent.profile.ecmp)
+    if name is not None and not intent.hosts.reorder:
+        problem = f"{name} needs NICs that reorder packets, and hosts.reorder is false"
         other = (setting("profile.ecmp", ecmp) for ecmp in ("flow", "flowlet"))
         yield TopologyError("profile.ecmp", problem, remedy(setting("hosts.reorder", True), *other))
 

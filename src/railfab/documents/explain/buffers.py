@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from railfab.device import SwitchBuffers
 from railfab.documents.explain.formats import capacity, kilobytes, megabytes
 from railfab.documents.explain.subject import Subject
-from railfab.intent import Lossless
+from railfab.intent import Lossless, StorageClass
 from railfab.qos import PortBuffers, SwitchTraits, headroom_terms
 from railfab.qos.buffers import CONGESTED
 from railfab.qos.frames import PAUSE_FRAME_BYTES
@@ -24,6 +24,8 @@ def thresholds(subject: Subject) -> Iterator[str]:
         yield "No class is lossless: there is no PFC, no ECN and no headroom."
         return
     yield _class(profile.lossless)
+    if profile.storage_class is not None:
+        yield _storage_class(profile.storage_class, profile.lossless)
     said: set[object] = set()
     for kind in subject.plan.buffers:
         for text in _kind(kind):
@@ -47,6 +49,19 @@ def _class(lossless: Lossless) -> str:
         f"RoCE has DSCP {lossless.dscp}, queue and priority {lossless.priority}; congestion notifications DSCP "
         f"{lossless.cnp_dscp}. {mechanisms or 'Neither ECN nor PFC'} limit{'' if ' ' in mechanisms else 's'} "
         "its senders."
+    )
+
+
+def _storage_class(storage: StorageClass, lossless: Lossless) -> str:
+    """The class of storage beside that of the GPUs."""
+    place = f"Storage has DSCP {storage.dscp} and queue {storage.priority}"
+    shares = f"Under congestion it has {storage.weight} % of the bandwidth, and RoCE of the GPUs {lossless.weight} %."
+    if storage.lossless:
+        means = "pause frames of its own priority, " if lossless.pfc else ""
+        return f"{place}, {means}the thresholds of RoCE, and headroom of its own. {shares}"
+    return (
+        f"{place}, a lossy one without headroom: ECN marks every packet above Kmin, as DCTCP expects, and TCP repairs "
+        f"what is dropped. {shares}"
     )
 
 
@@ -113,6 +128,8 @@ def division(subject: Subject) -> Iterator[str]:
 def _divided(kind: SwitchBuffers) -> str:
     uncut, whole = kind.plan.uncut, kind.plan.buffer_bytes
     ports = counted(sum(port.load.count for port in uncut.ports), "lossless port")
+    if kind.plan.traits.classes > 1:
+        ports += f" with {kind.plan.traits.classes} classes each"
     return (
         f"{kind.where}: {megabytes(whole)} of {kind.model.silicon}. "
         + (f"{_headroom_share(kind, ports)}" if kind.plan.lossless.pfc else f"{ports} without PFC: no headroom")

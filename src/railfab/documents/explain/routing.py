@@ -34,6 +34,9 @@ SPREAD = {
     "a few large flows may share one link.",
     "flowlet": "A flow may change its path after a pause that is long enough to keep packets in order.",
     "packet": "Each packet may take any path, so that all paths are used evenly; the NICs reorder the packets.",
+    "adaptive": "Each packet takes the path with the least load; the NICs reorder the packets.",
+    "collective": "The switches tell the flows of a collective apart by their queue pairs, and spread them evenly over "
+    "the paths by their number; each flow stays on its path.",
 }
 
 
