@@ -1,0 +1,161 @@
+"""Text format of EOS: `show running-config`, and its lines in one form.
+
+Three blanks a level, `!` between sections, `end` at the end. Where EOS takes one setting in several forms (an entry of
+a prefix list by itself or below its list, a default that is shown or hidden), `canonical` gives it in the form that
+railfab renders.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from railfab.platforms.eos.names import default_traffic_class
+from railfab.platforms.shared.line_tree import Line, LineFormat, Literal, Section
+
+_SPACED = ("address-family", "vlan", "vrf", "uc-tx-queue", "evpn", "profile", "unit", "port")
+
+FORMAT = LineFormat(
+    indent=3,
+    nested={word: Section(before=True) for word in _SPACED},
+    literals=(Literal(start=re.compile(r"banner (login|motd)$"), end="EOF"),),
+)
+
+_PREFIX_ENTRY = re.compile(r"(ip|ipv6) prefix-list (\S+) (seq \d+ .*)")
+_SECRET = re.compile(r"((?:tacacs|radius)-server host .*?) key .*")
+_HIDDEN = re.compile(r"(.*\b(?:secret|key|password|community)(?: sha512| 0| 5| 7| 8a)?) \S+(.*)")
+SIZES = {"kbytes": 1_000, "mbytes": 1_000_000}
+"""Units in which EOS may show a threshold [bytes]."""
+
+_SIZE = re.compile(r"(\d+) (kbytes|mbytes)")
+_ZEROS = re.compile(r"(?<=\d)\.0+(?= |$)|(?<=\.\d)0+(?= |$)|(?<=\.\d\d)0+(?= |$)")
+_DSCP_MAP = re.compile(r"qos map dscp (\d+(?: \d+)*) to traffic-class (\d)")
+_ETHERNET = re.compile(r"interface Ethernet\d+(?:/\d+)*")
+_DEFAULTS = {
+    "": frozenset(
+        {
+            "no aaa root",
+            "transceiver qsfp default-mode 4x10G",
+            "spanning-tree mode mstp",
+            "no ip routing",
+            "lldp run",
+            "lldp timer 30",
+            "lldp hold-time 120",
+            "logging trap informational",
+        }
+    ),
+    "interface": frozenset(
+        {
+            "no shutdown",
+            "switchport",
+            "switchport mode access",
+            "switchport access vlan 1",
+            "switchport trunk native vlan 1",
+            "lldp transmit",
+            "lldp receive",
+            "no priority-flow-control",
+            "vxlan udp-port 4789",
+            "load-interval 300",
+        }
+    ),
+    "router": frozenset(
+        {
+            "bgp bestpath as-path multipath-relax",
+            "maximum-paths 1",
+            "maximum-paths 1 ecmp 1",
+        }
+    ),
+}
+"""Lines that state a default of EOS, by the first word of their section. EOS shows some of them always, others with
+`show running-config all`."""
+
+
+def canonical(lines: tuple[Line, ...]) -> tuple[Line, ...]:
+    """The lines without defaults, and with every setting in the form of a rendered configuration."""
+    return tuple(_joined(_plain(lines)))
+
+
+def _plain(lines: tuple[Line, ...]) -> Iterator[Line]:
+    for line in lines:
+        if line.kind in ("qos", "priority-flow-control"):
+            yield from _quality(line)
+            continue
+        if line.text in _DEFAULTS[""] and not line.children:
+            continue
+        if entry := _PREFIX_ENTRY.fullmatch(line.text):
+            yield Line(f"{entry[1]} prefix-list {entry[2]}", (Line(entry[3], (), line.number),), line.number)
+            continue
+        if shown := _without_secret(line):
+            yield shown
+            continue
+        children = _vrfs_last(line, _without_defaults(line))
+        if children or not _ETHERNET.fullmatch(line.text):
+            yield line if children is line.children else Line(line.text, children, line.number)
+
+
+def _quality(line: Line) -> Iterator[Line]:
+    """A line of QoS: a map by its values, without EOS's own ones; thresholds in bytes; times without trailing zeros."""
+    if named := _DSCP_MAP.fullmatch(line.text):
+        for point in named[1].split():
+            if default_traffic_class(int(point)) != int(named[2]):
+                yield Line(f"qos map dscp {int(point)} to traffic-class {named[2]}", (), line.number)
+        return
+    yield _in_plain_units(line)
+
+
+def _in_plain_units(line: Line) -> Line:
+    found = line.text
+    if found.startswith("random-detect ecn"):
+        found = _SIZE.sub(lambda match: f"{int(match[1]) * SIZES[match[2]]} bytes", found)
+    elif "watchdog" in found:
+        found = _ZEROS.sub("", found)
+    if found == line.text and not line.children:
+        return line
+    return Line(found, tuple(map(_in_plain_units, line.children)), line.number)
+
+
+def _without_secret(line: Line) -> Line | None:
+    """The line of a server without its key, which no intent states, or another one without its secret; else None."""
+    if secret := _SECRET.fullmatch(line.text):
+        return Line(secret[1], line.children, line.number)
+    if line.kind in ("username", "enable", "tacacs-server", "radius-server", "snmp-server") and (
+        hidden := _HIDDEN.fullmatch(line.text)
+    ):
+        return Line(f"{hidden[1]} ...{hidden[2]}", line.children, line.number)
+    return None
+
+
+def _without_defaults(line: Line) -> tuple[Line, ...]:
+    defaults = _DEFAULTS.get(line.kind)
+    if defaults is None or not any(child.text in defaults for child in line.children):
+        return line.children
+    return tuple(child for child in line.children if child.text not in defaults)
+
+
+def _vrfs_last(line: Line, children: tuple[Line, ...]) -> tuple[Line, ...]:
+    """The lines of a router, those of its VRFs at the end as in a running configuration."""
+    if line.kind != "router" or all(child.kind != "vrf" for child in children):
+        return children
+    return tuple(sorted(children, key=lambda child: child.kind == "vrf"))
+
+
+def _joined(lines: Iterator[Line]) -> Iterator[Line]:
+    """The lines, with those of a prefix list that were single below one line of the list."""
+    pending: Line | None = None
+    for line in lines:
+        is_list = "prefix-list" in line.text and line.kind in ("ip", "ipv6")
+        if pending is not None and line.text == pending.text:
+            pending = Line(pending.text, (*pending.children, *line.children), pending.number)
+            continue
+        if pending is not None:
+            yield pending
+        pending = line if is_list else None
+        if not is_list:
+            yield line
+    if pending is not None:
+        yield pending
+
+
+def text(lines: tuple[Line, ...]) -> str:
+    """The configuration text of rendered lines."""
+    return FORMAT.text(lines)

@@ -1,0 +1,191 @@
+"""EOS's names of what a device model names: interfaces, port speeds, communities, severities, Ethernet segments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from railfab.device import LOOPBACK, Fec, lag_name, loopback_name, svi_name
+
+_CANONICAL = re.compile(r"(loopback|lag|vlan)(\d+)")
+_NATIVE = re.compile(r"(Loopback|Port-Channel|Vlan)(\d+)")
+_NATIVES = {"loopback": "Loopback", "lag": "Port-Channel", "vlan": "Vlan"}
+_KINDS = {"Loopback": loopback_name, "Port-Channel": lag_name, "Vlan": svi_name}
+_CAGE = re.compile(r"(Ethernet\d+)/1")
+
+VXLAN_INTERFACE = "Vxlan1"
+SOURCE = LOOPBACK
+PEER_VLAN = 4094
+"""VLAN of the peer link of an MLAG pair, as in Arista's examples (EOS User Manual, Multi-Chassis Link Aggregation)."""
+
+CAGE_LANES = 8
+"""Lanes of a QSFP-DD or OSFP cage; EOS numbers them Ethernet1/1 to Ethernet1/8 (EOS User Manual, Layer 1 Profiles)."""
+
+GATEWAY_MAC = "00:1c:73:00:00:99"
+"""Virtual MAC address of anycast gateways where a model states none: the one of Arista's examples."""
+
+LANES = {800: 8, 400: 8, 200: 4, 100: 4, 50: 2, 40: 4}
+"""Lanes that a whole cage uses at a speed; speeds of one lane have none in their name."""
+
+SPEEDS = frozenset(
+    {
+        *("10g", "25g", "40g", "40g-4", "50g-1", "50g-2", "100g-1", "100g-2", "100g-4"),
+        *("200g-1", "200g-2", "200g-4", "400g-2", "400g-4", "400g-8", "800g-4", "800g-8"),
+    }
+)
+"""Names of speeds (PyAVD 6.4.0, eos_cli_config_gen, ethernet_interfaces[].speed)."""
+
+FECS = {
+    Fec.OFF: "no error-correction encoding",
+    Fec.BASE_R: "error-correction encoding fire-code",
+    Fec.RS_528: "error-correction encoding reed-solomon",
+}
+"""RS(544,514) has no word of its own: `reed-solomon` is the code that belongs to the speed."""
+
+SEVERITIES = {
+    "emergency": "emergencies",
+    "alert": "alerts",
+    "critical": "critical",
+    "error": "errors",
+    "warning": "warnings",
+    "notice": "notifications",
+    "informational": "informational",
+    "debug": "debugging",
+}
+"""EOS's names of the severities of RFC 5424 (PyAVD 6.4.0, logging.trap)."""
+
+COMMUNITIES = {"graceful-shutdown": "GSHUT", "local-AS": "local-as"}
+"""Well-known communities that EOS names differently (PyAVD 6.4.0, ip_community_lists[].entries[].communities)."""
+
+_COMMUNITY_NAMES = {native: name for name, native in COMMUNITIES.items()}
+
+
+def native_name(name: str) -> str:
+    """EOS's name of an interface of a model: `Loopback0`, `Port-Channel1`, `Vlan10`; a port keeps its name."""
+    found = _CANONICAL.fullmatch(name)
+    return f"{_NATIVES[found[1]]}{found[2]}" if found else name
+
+
+def interface_name(native: str) -> str:
+    """The name in every model of an interface of EOS."""
+    found = _NATIVE.fullmatch(native)
+    return _KINDS[found[1]](int(found[2])) if found else native
+
+
+def speed_name(rate_gbps: int, lanes: int | None = None) -> str:
+    """`400g-8`. lanes: the most that a port of a breakout has; None for a whole cage."""
+    most = LANES.get(rate_gbps, 1) if lanes is None else lanes
+    for count in (8, 4, 2, 1):
+        if count <= most and f"{rate_gbps}g-{count}" in SPEEDS:
+            return f"{rate_gbps}g-{count}"
+    return f"{rate_gbps}g"
+
+
+def cage_ports(cage: str, lanes: int) -> tuple[str, ...]:
+    """The ports of a cage that is split into `lanes` of them: each has the name of its first lane."""
+    found = _CAGE.fullmatch(cage)
+    if found is None or CAGE_LANES % lanes:
+        return (cage,)
+    return tuple(f"{found[1]}/{1 + place * CAGE_LANES // lanes}" for place in range(lanes))
+
+
+def community(name: str) -> str:
+    """A community as EOS writes it."""
+    return COMMUNITIES.get(name, name)
+
+
+def community_name(native: str) -> str:
+    """A community as every model has it."""
+    return _COMMUNITY_NAMES.get(native, native)
+
+
+def segment_identifier(esi: str) -> str:
+    """`0000:0000:0001:0001:0005` of `00:00:00:00:00:01:00:01:00:05`: EOS writes five groups."""
+    octets = esi.split(":")
+    return ":".join(high + low for high, low in zip(octets[::2], octets[1::2], strict=True))
+
+
+def esi_of(identifier: str) -> str:
+    """The identifier in octets. Raises ValueError for text that has not five groups of four digits."""
+    if not re.fullmatch(r"[0-9a-fA-F]{4}(:[0-9a-fA-F]{4}){4}", identifier):
+        raise ValueError(f"{identifier} is not five groups of four hexadecimal digits")
+    return ":".join(f"{group[:2]}:{group[2:]}" for group in identifier.lower().split(":"))
+
+
+def segment_target(esi: str) -> str:
+    """The ES-import route target of a segment: its low six octets, which differ from segment to segment, as in Arista's
+    designs. EOS derives none by itself from an identifier of type 0."""
+    return ":".join(esi.split(":")[4:])
+
+
+def dotted_mac(mac: str) -> str:
+    """`0200.0001.0001` of `02:00:00:01:00:01`."""
+    digits = mac.replace(":", "")
+    return ".".join(digits[place : place + 4] for place in range(0, 12, 4))
+
+
+def plain_mac(dotted: str) -> str:
+    """The address with colons. Raises ValueError for text that has not twelve hexadecimal digits."""
+    digits = re.sub(r"[.:]", "", dotted).lower()
+    if not re.fullmatch(r"[0-9a-f]{12}", digits):
+        raise ValueError(f"{dotted} is not a MAC address")
+    return ":".join(digits[place : place + 2] for place in range(0, 12, 2))
+
+
+def vlan_ranges(vlans: Iterable[int]) -> str:
+    """`10,20-22`, as EOS prints a list of VLANs."""
+    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in _runs(sorted(set(vlans))))
+
+
+def _runs(numbers: list[int]) -> Iterator[tuple[int, int]]:
+    first = last = None
+    for number in numbers:
+        if last is not None and number == last + 1:
+            last = number
+            continue
+        if first is not None and last is not None:
+            yield first, last
+        first = last = number
+    if first is not None and last is not None:
+        yield first, last
+
+
+def vlans_in(ranges: str) -> tuple[int, ...]:
+    """The VLANs of such a list, ascending. Raises ValueError for text that is none."""
+    found: set[int] = set()
+    if ranges == "none":
+        return ()
+    for part in ranges.split(","):
+        first, _, last = part.partition("-")
+        low, high = int(first), int(last or first)
+        if not 1 <= low <= high <= 4094:
+            raise ValueError(f"{part} is not within 1 to 4094")
+        found.update(range(low, high + 1))
+    return tuple(sorted(found))
+
+
+TARGET_AS = 65000
+"""AS of the route targets of VLANs, on switches of every platform, so that they import those of each other."""
+
+
+def vlan_target(vni: int) -> str:
+    """The route target of a VLAN."""
+    return f"{TARGET_AS}:{vni}"
+
+
+DEFAULT_PROFILE = "default"
+"""QoS profile of ports whose thresholds are the switch's own; no port profile of a model has this name."""
+
+
+def queue_class(queue: int) -> str:
+    """The name of the class of a queue: EOS numbers its traffic classes."""
+    return f"queue{queue}"
+
+
+def default_traffic_class(dscp: int) -> int:
+    """The traffic class of a code point that no line names: its class selector, but 1 of 0 to 7 and 0 of 8 to 15.
+
+    Source: EOS User Manual, Quality of Service, default DSCP to traffic class map.
+    """
+    selector = dscp // 8
+    return 1 - selector if selector < 2 else selector
