@@ -1,0 +1,110 @@
+"""Lines of a configuration that NX-OS does not take, by the table of `known_lines.yml`.
+
+Cisco publishes no schema of the CLI, so the table is railfab's: a section of it is complete or has only the lines that
+railfab writes and their variants, and each line names its source.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+import yaml
+
+from railfab.platforms.contract import Refusal
+from railfab.platforms.nxos.lines import FORMAT
+from railfab.platforms.shared.line_tree import Line
+from railfab.platforms.shared.yaml_files import LOADER
+
+TOP = "top"
+_RANGE = re.compile(r"<(\d+)-(\d+)>")
+_WORDS = re.compile(r"[a-z][a-z\d-]*(?: [a-z][a-z\d-]*)*(?= |$)")
+
+
+@dataclass(frozen=True, slots=True)
+class KnownLine:
+    """A line that NX-OS takes. ranges: of its numbers, in their order. words: the keywords that it begins with."""
+
+    text: str
+    pattern: re.Pattern[str]
+    ranges: tuple[tuple[int, int], ...]
+    words: str
+    source: str
+
+    def takes(self, line: str) -> bool | None:
+        """Whether it is the line, with each number in its range; None where it is another line."""
+        if (match := self.pattern.fullmatch(line)) is None:
+            return None
+        found = (match[f"n{place}"] for place in range(len(self.ranges)))
+        return all(
+            low <= int(number) <= high
+            for number, (low, high) in zip(found, self.ranges, strict=True)
+            if number is not None
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """opens: the section below a line, by its pattern. whole: whether its lines are all that NX-OS has there."""
+
+    lines: tuple[KnownLine, ...]
+    opens: tuple[tuple[KnownLine, str], ...]
+    whole: bool
+
+    def judged(self, line: str) -> str | None:
+        """What is wrong with a line; None where it is right, or not in the table."""
+        found = {known.takes(line) for known in self.lines} - {None}
+        if True in found:
+            return None
+        if found:
+            return "has a number that NX-OS does not take"
+        positive = line.removeprefix("no ")
+        same = any(known.words and f"{positive} ".startswith(f"{known.words} ") for known in self.lines)
+        if line.startswith("no ") and same:
+            return None
+        return "is no line of NX-OS here" if self.whole or same else None
+
+    def below(self, line: str) -> str | None:
+        return next((name for known, name in self.opens if known.takes(line) is not None), None)
+
+
+@cache
+def sections() -> Mapping[str, Section]:
+    """The table, by the name of the section."""
+    document = yaml.load(files(__package__).joinpath("known_lines.yml").read_text(), Loader=LOADER)
+    return {name: _section(found) for name, found in document.items()}
+
+
+def _section(found: Mapping[str, Mapping[str, str]]) -> Section:
+    return Section(
+        lines=tuple(_known(text, source) for text, source in found["lines"].items()),
+        opens=tuple((_known(text, ""), below) for text, below in found.get("opens", {}).items()),
+        whole=bool(found.get("whole", False)),
+    )
+
+
+def _known(text: str, source: str) -> KnownLine:
+    ranges = tuple((int(low), int(high)) for low, high in _RANGE.findall(text))
+    places = iter(range(len(ranges)))
+    pattern = re.compile(_RANGE.sub(lambda _: rf"(?P<n{next(places)}>\d+)", text))
+    start = _WORDS.match(text.removeprefix("(?:no )?"))
+    return KnownLine(text, pattern, ranges, start[0] if start else "", source)
+
+
+def refusals(text: str) -> tuple[Refusal, ...]:
+    """The lines of a configuration that NX-OS does not take, each after its sections."""
+    return tuple(_refusals(FORMAT.tree(text), TOP, ()))
+
+
+def _refusals(lines: Sequence[Line], section: str, above: tuple[str, ...]) -> Iterator[Refusal]:
+    known = sections()[section]
+    for line in lines:
+        place = (*above, line.text)
+        problem = known.judged(line.text)
+        if problem is not None:
+            yield Refusal(where=": ".join(place), problem=problem)
+        if (below := known.below(line.text)) is not None:
+            yield from _refusals(line.children, below, place)

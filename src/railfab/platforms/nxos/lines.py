@@ -1,0 +1,132 @@
+"""Text format of NX-OS's configuration, and its form without what a switch adds or leaves out by itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from railfab.platforms.nxos.names import numbers_in, ranges
+from railfab.platforms.shared.line_tree import Line, LineFormat, Literal
+
+
+def _block(line: str) -> str:
+    """The kind of a list (`ip prefix-list`), the first word of all other plain lines."""
+    first, second, *_ = f"{line}  ".split(" ")
+    return f"{first} {second}" if first in ("ip", "ipv6", "interface") else first
+
+
+FORMAT = LineFormat(
+    indent=2,
+    separator="",
+    ends=False,
+    literals=(Literal(start=re.compile(r"banner motd (\S)")),),
+    header=frozenset({"configure terminal"}),
+    block=_block,
+)
+"""`show running-config` indents by two, and has an empty line between sections."""
+
+_ALWAYS_THERE = re.compile(r"interface (?:Ethernet\d+(?:/\d+)+|Vlan1)")
+_ALLOWED = re.compile(r"switchport trunk allowed vlan (?:add )?([\d,-]+)")
+_VLANS = re.compile(r"vlan ([\d,-]+)")
+_KEPT_BLANKS = ("description ", "banner ")
+_BREAKOUT = re.compile(r"interface breakout module (\d+) port ([\d,-]+) map (\S+)")
+
+BRIDGED_DEFAULTS = frozenset({"no shutdown", "switchport", "switchport mode access", "switchport access vlan 1"})
+UP_DEFAULTS = frozenset({"no shutdown"})
+DOWN_DEFAULTS = frozenset({"shutdown"})
+
+
+def effective(lines: tuple[Line, ...]) -> tuple[Line, ...]:
+    """The lines of a configuration without defaults, with one line for what NX-OS may write in several or together."""
+    return tuple(_top(map(_plain, lines)))
+
+
+def _plain(line: Line) -> Line:
+    """A line with single blanks where they have no meaning, and so the lines below it."""
+    kept = line.text.startswith(_KEPT_BLANKS)
+    text = line.text if kept else " ".join(line.text.split())
+    return Line(text, tuple(map(_plain, line.children)), line.number)
+
+
+def _top(lines: Iterator[Line]) -> Iterator[Line]:
+    found = [line for line in lines if not line.text.startswith("version ")]
+    own = {line.text for line in found}
+    for line in found:
+        if vlans := _VLANS.fullmatch(line.text):
+            yield from _vlans(line, vlans[1], own)
+        elif breakout := _BREAKOUT.fullmatch(line.text):
+            for port in numbers_in(breakout[2]):
+                text = f"interface breakout module {breakout[1]} port {port} map {breakout[3]}"
+                yield Line(text, (), line.number)
+        elif line.text.startswith("interface "):
+            yield from _interface(line)
+        elif line.text.startswith("router bgp "):
+            yield Line(line.text, tuple(_both_communities(line.children)), line.number)
+        else:
+            yield _without_default_vrf(line)
+
+
+def _without_default_vrf(line: Line) -> Line:
+    """Servers in the default VRF, which some releases name."""
+    if line.text.startswith(("ntp server ", "logging server ")):
+        return Line(line.text.removesuffix(" use-vrf default"), line.children, line.number)
+    return line
+
+
+def _vlans(line: Line, numbers: str, own: set[str]) -> Iterator[Line]:
+    """VLANs of a list that have no section of their own; VLAN 1 is always there."""
+    if numbers.isdecimal():
+        if numbers != "1" or line.children:
+            yield line
+        return
+    for number in numbers_in(numbers):
+        if number != 1 and f"vlan {number}" not in own:
+            yield Line(f"vlan {number}", line.children, line.number)
+
+
+def _interface(line: Line) -> Iterator[Line]:
+    """An interface without defaults; none for a port and for Vlan1 that have only these."""
+    children = tuple(_one_allowed(line.children))
+    texts = {child.text for child in children}
+    left = tuple(child for child in children if child.text not in _defaults(line.text, texts))
+    if left or not _ALWAYS_THERE.fullmatch(line.text):
+        yield Line(line.text, left, line.number)
+
+
+def _defaults(header: str, texts: set[str]) -> frozenset[str]:
+    """Lines that NX-OS does not show: a routed port is down unless it is enabled, a bridged one is up, as a LAG is
+    (Nexus 9000 Interfaces guide, Default Settings for Layer 2 and Layer 3 interfaces)."""
+    if header.startswith("interface Ethernet"):
+        return DOWN_DEFAULTS if "no switchport" in texts else BRIDGED_DEFAULTS
+    if header.startswith("interface port-channel"):
+        return UP_DEFAULTS if "no switchport" in texts else BRIDGED_DEFAULTS
+    return DOWN_DEFAULTS if header.startswith(("interface Vlan", "interface nve")) else UP_DEFAULTS
+
+
+def _one_allowed(lines: tuple[Line, ...]) -> Iterator[Line]:
+    """The lines with those of the allowed VLANs as one: NX-OS writes a long list in several."""
+    found = [(line, match[1]) for line in lines if (match := _ALLOWED.fullmatch(line.text))]
+    if not found:
+        yield from lines
+        return
+    numbers = [number for _, text in found for number in numbers_in(text)]
+    for line in lines:
+        if line == found[0][0]:
+            yield Line(f"switchport trunk allowed vlan {ranges(numbers)}", (), line.number)
+        elif not _ALLOWED.fullmatch(line.text):
+            yield line
+
+
+def _both_communities(lines: tuple[Line, ...]) -> Iterator[Line]:
+    """`send-community both`, as releases differ, as the two lines that it stands for."""
+    for line in lines:
+        if line.text == "send-community both":
+            yield from (Line("send-community", (), line.number), Line("send-community extended", (), line.number))
+        else:
+            text = "send-community" if line.text == "send-community standard" else line.text
+            yield Line(text, tuple(_both_communities(line.children)), line.number)
+
+
+def text(lines: tuple[Line, ...]) -> str:
+    """The configuration text of rendered lines."""
+    return FORMAT.text(lines)

@@ -1,0 +1,226 @@
+"""Parses NX-OS configuration, from a file or `show running-config`, to a device model.
+
+Parsing is total: a line is an error only when its value is impossible. What the model cannot express is unmodelled,
+and so is a line that differs from the one by which this platform renders the model (the name of a prefix list, say).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from railfab.device import (
+    DEFAULT_INSTANCE,
+    AaaServer,
+    DeviceModel,
+    GnmiService,
+    Interface,
+    Lag,
+    Lldp,
+    LoadBalancing,
+    Loopback,
+    Management,
+    Mlag,
+    MlagKeepalive,
+    NetworkInstance,
+    Port,
+    Svi,
+    Vlan,
+    VlanMembership,
+    Vtep,
+    in_order,
+    number_of,
+)
+from railfab.errors import raise_all
+from railfab.platforms.differences import Difference
+from railfab.platforms.nxos.draft import Draft, DraftInterface
+from railfab.platforms.nxos.grammar import CONFIGURATION
+from railfab.platforms.nxos.lines import FORMAT, effective
+from railfab.platforms.nxos.names import instance_name, interface_name, kind_of
+from railfab.platforms.nxos.parse_bgp import bfd_of_sessions, speaker
+from railfab.platforms.nxos.parse_policy import is_policy
+from railfab.platforms.nxos.parse_qos import qos_of
+from railfab.platforms.nxos.render import render
+from railfab.platforms.nxos.render_bgp import DRAIN
+from railfab.platforms.nxos.render_overlay import GATEWAY_MAC, default_vlan_name
+from railfab.platforms.shared.line_grammar import line_differences, read, unmodelled
+from railfab.platforms.shared.line_tree import Line
+from railfab.platforms.shared.route_maps import policies_of
+
+NAME = "nxos"
+
+
+def parse(text: str) -> DeviceModel:
+    """The model of a configuration text, with or without a header.
+
+    Raises ConfigError, or Problems with every bad value, each with its line and section.
+    """
+    lines = _lines(text)
+    draft = Draft()
+    read(draft, lines, CONFIGURATION)
+    raise_all(draft.errors)
+    model = in_order(_with_bfd(_model(draft), draft))
+    return replace(model, unmodelled=unmodelled(lines, effective(render(model))))
+
+
+def differences(text: str, rendered: str) -> tuple[Difference, ...]:
+    """The lines in which a configuration differs from a rendered one; defaults and the version of NX-OS are none."""
+    return line_differences(_lines(text), _lines(rendered))
+
+
+def _lines(text: str) -> tuple[Line, ...]:
+    return effective(FORMAT.tree(text))
+
+
+def _model(draft: Draft) -> DeviceModel:
+    router = draft.routers.get(DEFAULT_INSTANCE)
+    return DeviceModel(
+        name=draft.hostname,
+        platform=NAME,
+        breakouts=tuple(draft.breakouts),
+        interfaces=tuple(_interface(draft, name, found) for name, found in draft.interfaces.items()),
+        bgp=speaker(draft),
+        qos=qos_of(draft),
+        policies=policies_of(draft, frozenset(filter(None, (draft.asn,))), is_policy),
+        network_instances=tuple(_network_instances(draft)),
+        vlans=tuple(_vlans(draft)),
+        vtep=_vtep(draft),
+        mlag=_mlag(draft),
+        load_balancing=None if draft.balancing == LoadBalancing() else draft.balancing,
+        management=_management(draft),
+        lldp=_lldp(draft),
+        drain=router is not None and DRAIN in router.flags,
+    )
+
+
+def _with_bfd(model: DeviceModel, draft: Draft) -> DeviceModel:
+    """The model with the BFD timers of the interface on each session."""
+    if model.bgp is None:
+        return model
+    timers = {interface_name(name): found.bfd for name, found in draft.interfaces.items() if found.bfd is not None}
+    own = {neighbor.key: replace(neighbor, bfd=bfd) for neighbor, bfd in bfd_of_sessions(model, timers)}
+    neighbors = tuple(own.get(found.key, found) for found in model.neighbors)
+    return replace(model, bgp=replace(model.bgp, neighbors=neighbors))
+
+
+def _interface(draft: Draft, device: str, found: DraftInterface) -> Interface:
+    kind, name = kind_of(device), interface_name(device)
+    bridged = kind in ("", "port-channel") and found.bridged
+    return replace(
+        _shell(draft, kind, name, found),
+        description=found.description,
+        enabled=found.enabled if found.enabled is not None else _is_up(kind, bridged=bridged),
+        mtu_bytes=None if found.lag is not None else found.mtu_bytes,
+        network_instance=None if bridged or found.lag is not None else instance_name(found.vrf),
+        addresses=() if found.anycast else tuple(found.addresses),
+        unnumbered=found.unnumbered,
+    )
+
+
+def _shell(draft: Draft, kind: str, name: str, found: DraftInterface) -> Interface:
+    """An interface with the settings that only its kind has."""
+    if kind == "loopback":
+        return Loopback(name=name)
+    if kind == "Vlan":
+        mac = draft.gateway_mac if found.anycast and draft.gateway_mac != GATEWAY_MAC else None
+        gateways = tuple(found.addresses) if found.anycast else ()
+        return Svi(name=name, vlan=number_of(name), gateways=gateways, gateway_mac=mac)
+    vlans = _membership(draft, found) if found.bridged and found.lag is None else None
+    if kind:
+        return _lag(draft, name, found, vlans)
+    return Port(name=name, rate_gbps=found.rate_gbps, fec=found.fec, hold_up_ms=found.hold_up_ms, vlans=vlans)
+
+
+def _is_up(kind: str, *, bridged: bool) -> bool:
+    """Whether an interface is up that says nothing of it: all but SVIs and routed ports."""
+    return kind in ("loopback", "port-channel") or bridged
+
+
+def _membership(draft: Draft, found: DraftInterface) -> VlanMembership:
+    if not found.trunk:
+        return VlanMembership(untagged=found.access)
+    allowed = tuple(draft.vlans) if found.allowed is None else found.allowed
+    untagged = found.native if found.native in allowed else None
+    return VlanMembership(untagged=untagged, tagged=tuple(sorted({*allowed} - {untagged})))
+
+
+def _lag(draft: Draft, name: str, found: DraftInterface, vlans: VlanMembership | None) -> Lag:
+    members = [(port, one) for port, one in draft.interfaces.items() if one.lag == number_of(name)]
+    return Lag(
+        name=name,
+        members=tuple(port for port, _ in members),
+        lacp=not members or any(one.lacp for _, one in members),
+        mlag_id=found.vpc,
+        vlans=vlans,
+    )
+
+
+def _network_instances(draft: Draft) -> Iterator[NetworkInstance]:
+    for name, found in draft.vrfs.items():
+        router = draft.routers.get(name)
+        yield NetworkInstance(
+            name=name,
+            rd=found.rd,
+            import_targets=tuple(found.targets["import"]),
+            export_targets=tuple(found.targets["export"]),
+            vni=found.vni,
+            router_id=router.router_id if router else None,
+        )
+
+
+def _vlans(draft: Draft) -> Iterator[Vlan]:
+    """The VLANs; the VNI of one that only carries the VNI of a VRF is the VRF's."""
+    routed = {found.vni for found in draft.vrfs.values()}
+    for number, found in draft.vlans.items():
+        vni = None if found.vni in routed else found.vni
+        yield Vlan(vlan_id=number, name=found.name or default_vlan_name(number), vni=vni)
+
+
+def _vtep(draft: Draft) -> Vtep | None:
+    """The tunnel endpoint, with the address of its loopback; none while the loopback has no IPv4 address."""
+    loopback = draft.interfaces.get(draft.tunnel or "")
+    address = next((found.ip for found in loopback.addresses if found.version == 4), None) if loopback else None
+    if address is None or draft.tunnel is None:
+        return None
+    return Vtep(source=interface_name(draft.tunnel), address=address)
+
+
+def _mlag(draft: Draft) -> Mlag | None:
+    links = [interface_name(name) for name, found in draft.interfaces.items() if found.peer_link]
+    found = draft.vpc
+    if found is None or not links:
+        return None
+    keepalive = None
+    if found.peer is not None:
+        vrf = None if found.vrf == DEFAULT_INSTANCE else found.vrf
+        keepalive = MlagKeepalive(peer=found.peer, source=found.source, network_instance=instance_name(vrf))
+    return Mlag(domain=found.domain, peer_link=links[0], keepalive=keepalive, system_mac=found.system_mac)
+
+
+def _management(draft: Draft) -> Management | None:
+    found = draft.management
+    gnmi = None
+    vrfs = list(found.vrfs)
+    if "grpc" in draft.features and found.grpc_port is not None:
+        gnmi = GnmiService(port=found.grpc_port, tls_profile=found.grpc_certificate)
+        vrfs.append(None if found.grpc_vrf == DEFAULT_INSTANCE else found.grpc_vrf or "management")
+    return Management(
+        network_instance=instance_name(vrfs[0]) if vrfs else DEFAULT_INSTANCE,
+        ntp=tuple(found.ntp),
+        syslog=tuple(found.syslog),
+        aaa=tuple(AaaServer(address=address, protocol=protocol) for protocol, address in found.aaa),
+        gnmi=gnmi,
+        banner=found.banner,
+    ).stated()
+
+
+def _lldp(draft: Draft) -> Lldp:
+    """LLDP; a hold time that is no multiple of the interval is unmodelled."""
+    enabled = "lldp" in draft.features
+    silent = tuple(name for name, found in draft.interfaces.items() if found.quiet) if enabled else ()
+    return Lldp(
+        enabled=enabled,
+        silent=silent,
+        hello_s=draft.lldp_hello_s,
+        hold_multiplier=max(1, draft.lldp_hold_s // draft.lldp_hello_s),
+    )

@@ -1,0 +1,111 @@
+"""Puts the lines of `router bgp` together to a BGP speaker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from ipaddress import ip_address
+
+from railfab.device import (
+    DEFAULT_INSTANCE,
+    Aggregate,
+    BfdTimers,
+    Bgp,
+    BgpNeighbor,
+    BgpTimers,
+    DeviceModel,
+    Family,
+    NextHop,
+    Remote,
+    interfaces_of_peers,
+)
+from railfab.platforms.nxos.draft import Draft, DraftFamily, DraftNeighbor, DraftRouter
+from railfab.platforms.nxos.names import DENY_ALL, KEPT_NEXT_HOP, PERMIT_ALL, interface_name, kind_of
+from railfab.platforms.nxos.parse_policy import policy_name
+from railfab.platforms.nxos.render_bgp import DEFAULT_TIMERS_S, FAMILIES, MULTIPATH_RELAX
+from railfab.platforms.nxos.render_interfaces import DEFAULT_BFD
+
+
+def speaker(draft: Draft) -> Bgp | None:
+    """The speaker of all network instances, with the settings of the default one."""
+    if draft.asn is None:
+        return None
+    router = draft.routers[DEFAULT_INSTANCE]
+    return Bgp(
+        asn=draft.asn,
+        router_id=router.router_id,
+        max_paths=_first(router.max_paths),
+        max_paths_internal=_first(router.max_paths_internal),
+        neighbors=tuple(_neighbors(draft, draft.asn)),
+        multiple_as=MULTIPATH_RELAX in router.flags,
+        requires_policy=not any(_open_sessions(draft)),
+        cluster_id=router.cluster_id,
+        aggregates=tuple(
+            Aggregate(prefix=prefix, summary_only=summary_only, network_instance=name)
+            for name, found in draft.routers.items()
+            for prefix, summary_only in found.aggregates
+        ),
+    )
+
+
+def _first(paths: Mapping[Family, int]) -> int:
+    """The value of the first unicast family."""
+    return next((paths[family] for family in FAMILIES if family in paths and family is not Family.EVPN), 1)
+
+
+def _open_sessions(draft: Draft) -> Iterator[bool]:
+    """Whether an external session has a direction without a route map, which accepts or announces everything."""
+    for router in draft.routers.values():
+        for found in router.neighbors.values():
+            if found.remote_as not in (None, draft.asn):
+                yield from (len(family.policies) < 2 for family in found.families.values())
+
+
+def _neighbors(draft: Draft, asn: int) -> Iterator[BgpNeighbor]:
+    """The neighbours with an AS number; others (of a template, a range of addresses) are unmodelled."""
+    for instance, router in draft.routers.items():
+        for peer, found in router.neighbors.items():
+            if found.remote_as is not None and "/" not in peer.removeprefix("Ethernet").lstrip("0123456789/"):
+                yield _neighbor(instance, router, peer, found, asn)
+
+
+def _neighbor(instance: str, router: DraftRouter, peer: str, found: DraftNeighbor, asn: int) -> BgpNeighbor:
+    families = [family for family in FAMILIES if family in found.families]
+    settings = found.families[families[0]] if families else DraftFamily()
+    exported = settings.policies.get("out", "")
+    keepalive_s, hold_s = found.keepalive_hold_s or router.keepalive_hold_s or DEFAULT_TIMERS_S
+    return BgpNeighbor(
+        peer=interface_name(peer) if kind_of(peer) or peer.startswith("Ethernet") else ip_address(peer),
+        remote_as=Remote.INTERNAL if found.remote_as == asn else found.remote_as or 0,
+        timers=BgpTimers(
+            keepalive_s=keepalive_s,
+            hold_s=hold_s,
+            connect_retry_s=router.reconnect_s,
+            advertisement_interval_s=settings.advertisement_s,
+        ),
+        network_instance=instance,
+        description=found.description,
+        enabled=found.enabled,
+        update_source=interface_name(found.update_source) if found.update_source is not None else None,
+        multihop_ttl=found.multihop_ttl,
+        families=tuple(families),
+        import_policies=_policies(settings.policies.get("in", "")),
+        export_policies=_policies(exported),
+        reflector_client=settings.reflector_client,
+        next_hop=NextHop.UNCHANGED if exported.endswith(KEPT_NEXT_HOP) else settings.next_hop,
+        bfd=DEFAULT_BFD if found.bfd else None,
+        prefix_limit=settings.prefix_limit,
+    )
+
+
+def _policies(route_map: str) -> tuple[str, ...]:
+    """The policy of a route map; none for one that stands for none."""
+    name = policy_name(route_map)
+    return () if name in ("", DENY_ALL, PERMIT_ALL) else (name,)
+
+
+def bfd_of_sessions(model: DeviceModel, timers: Mapping[str, BfdTimers]) -> Iterator[tuple[BgpNeighbor, BfdTimers]]:
+    """The sessions with BFD and their timers: those of the interface. timers: by interface."""
+    connected = interfaces_of_peers(model)
+    for neighbor in model.neighbors:
+        if neighbor.bfd is not None:
+            yield neighbor, timers.get(connected.get(neighbor.key, ""), DEFAULT_BFD)

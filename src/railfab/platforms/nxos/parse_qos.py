@@ -1,0 +1,157 @@
+"""Puts class maps, policy maps and PFC of a parsed configuration together to the QoS of a switch."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from railfab.device import (
+    Classifier,
+    ClassThresholds,
+    PfcWatchdog,
+    PortProfile,
+    PortQos,
+    Qos,
+    Scheduling,
+    TrafficClass,
+)
+from railfab.platforms.nxos.draft import Draft, DraftInterface
+from railfab.platforms.nxos.draft_qos import DraftPause, DraftQueue
+from railfab.platforms.nxos.names import interface_name
+from railfab.platforms.nxos.render_qos import QueuingPolicy, group_of
+
+_POLICY = re.compile(r"(.+?)(?:_(\d+)g)?(?:_no-ecn(\d+))?")
+DEFAULT_QUEUE = 0
+
+
+def qos_of(draft: Draft) -> Qos | None:
+    """The QoS of a switch with an output queuing policy; None without one."""
+    base = draft.qos.system.get("queuing output", "")
+    if base not in draft.qos.outputs:
+        return None
+    classes = tuple(_classes(draft, base))
+    if not any(found.queue == DEFAULT_QUEUE for found in classes):
+        return None
+    queues = {found.queue for found in classes}
+    profiles = tuple(
+        PortProfile(name=profile, thresholds=tuple(_thresholds(draft, policy, classes)))
+        for profile, policy in _profiles(draft, base).items()
+    )
+    found = Qos(
+        classes=classes,
+        default_class=_name(DEFAULT_QUEUE),
+        classifiers=tuple(_classifiers(draft, queues)),
+        profiles=profiles,
+        ports=(),
+        watchdog=_watchdog(draft),
+    )
+    return replace(found, ports=tuple(_ports(draft, found, base)))
+
+
+def _profiles(draft: Draft, base: str) -> dict[str, str]:
+    """The policy of each profile: its own, or the first with a rate that marks all of its classes."""
+    whole = ((_used(name, base), name) for name in draft.qos.outputs)
+    found: dict[str, str] = {}
+    for used, name in whole:
+        if used.profile is not None and not used.unmarked and (used.rate_gbps is None or used.profile not in found):
+            found[used.profile] = name
+    return found
+
+
+def _name(queue: int) -> str:
+    return f"queue{queue}"
+
+
+def _used(name: str, base: str) -> QueuingPolicy:
+    """What the name of an output policy says."""
+    match = _POLICY.fullmatch(name)
+    assert match is not None
+    unmarked = tuple(map(int, match[3] or ""))
+    profile = None if match[1] == base else match[1]
+    return QueuingPolicy(profile=profile, rate_gbps=int(match[2]) if match[2] else None, unmarked=unmarked)
+
+
+def _classes(draft: Draft, base: str) -> Iterator[TrafficClass]:
+    """The queues that have a share or strict priority."""
+    pauses = draft.qos.network.get(draft.qos.system.get("network-qos", ""), {})
+    for group, found in draft.qos.outputs[base].items():
+        if not found.strict and not found.weight:
+            continue
+        priority = pauses.get(group, DraftPause()).priority
+        yield TrafficClass(
+            name=_name(group_of(group)),
+            queue=group_of(group),
+            scheduling=Scheduling.STRICT if found.strict else Scheduling.WEIGHTED,
+            weight=None if found.strict else found.weight,
+            pfc_priority=priority,
+            obeyed_priority=priority,
+            rate_percent=_rate_percent(draft, base, group),
+        )
+
+
+def _rate_percent(draft: Draft, base: str, group: int) -> int | None:
+    """The largest rate of a queue, from the first policy that has the rate of its ports in its name."""
+    for name, queues in draft.qos.outputs.items():
+        rate_gbps, found = _used(name, base).rate_gbps, queues.get(group, DraftQueue())
+        if rate_gbps and found.shape_mbps is not None:
+            return found.shape_mbps // (10 * rate_gbps)
+    return None
+
+
+def _thresholds(draft: Draft, name: str, classes: tuple[TrafficClass, ...]) -> Iterator[ClassThresholds]:
+    """The thresholds of a profile: its own, and those of the switch's pause frames."""
+    pauses = draft.qos.network.get(draft.qos.system.get("network-qos", ""), {})
+    for found in sorted(classes, key=lambda one: one.queue):
+        queue = draft.qos.outputs[name].get(group_of(found.queue), DraftQueue())
+        pause = pauses.get(group_of(found.queue), DraftPause()).thresholds
+        buffer, xoff, xon = pause or (None, None, None)
+        thresholds = ClassThresholds(
+            traffic_class=found.name,
+            ecn=queue.ecn,
+            xoff_bytes=xoff,
+            xon_offset_bytes=None if xoff is None or xon is None else xoff - xon,
+            headroom_bytes=None if buffer is None or xoff is None else buffer - xoff,
+            limit_bytes=queue.limit_bytes,
+        )
+        if thresholds != ClassThresholds(traffic_class=found.name):
+            yield thresholds
+
+
+def _classifiers(draft: Draft, queues: set[int]) -> Iterator[Classifier]:
+    for name, groups in draft.qos.groups.items():
+        points = {
+            point: _name(group_of(group))
+            for class_map, group in groups.items()
+            for point in draft.qos.class_maps.get(class_map, ())
+            if group_of(group) in queues
+        }
+        yield Classifier(name=name, dscp=tuple(sorted(points.items())))
+
+
+def _ports(draft: Draft, qos: Qos, base: str) -> Iterator[PortQos]:
+    for name, found in draft.interfaces.items():
+        if (found.pfc, found.classifier, found.output) != (None, None, None):
+            yield _port(name, found, qos, base)
+
+
+def _port(name: str, found: DraftInterface, qos: Qos, base: str) -> PortQos:
+    used = _used(found.output or base, base)
+    profile = qos.profile(used.profile) if used.profile else None
+    ramps = {one.traffic_class for one in profile.thresholds if one.ecn} if profile else set()
+    unmarked = {_name(queue) for queue in used.unmarked}
+    classifiers = {classifier.name for classifier in qos.classifiers}
+    return PortQos(
+        interface=interface_name(name),
+        profile=profile.name if profile else None,
+        classifier=found.classifier if found.classifier in classifiers else None,
+        pfc=tuple(one.pfc_priority for one in qos.classes if one.pfc_priority is not None) if found.pfc else (),
+        ecn=tuple(one.name for one in qos.classes if one.name in ramps - unmarked),
+    )
+
+
+def _watchdog(draft: Draft) -> PfcWatchdog | None:
+    found = draft.qos
+    if not found.watchdog:
+        return None
+    return PfcWatchdog(detect_ms=found.interval_ms * found.shutdown, recover_ms=found.interval_ms * found.restore)

@@ -1,0 +1,127 @@
+"""Renders the routing policies of a device model: route maps, and one list of each kind for every rule.
+
+A prefix list matches no route of the other family, and NX-OS applies all `match` lines of an entry: a rule with
+prefixes of both families becomes two entries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from railfab.device import Action, Bgp, BgpNeighbor, DeviceModel, NextHop, Policy, PolicyRule, PrefixRange
+from railfab.platforms.nxos.names import (
+    DENY_ALL,
+    DIRECT,
+    KEPT_NEXT_HOP,
+    LIST_STEP,
+    PERMIT_ALL,
+)
+from railfab.platforms.shared.line_tree import Line
+from railfab.platforms.shared.route_maps import DEFAULT_SEQUENCE, RULE_STEP, Entry, entries_of
+
+IP_WORDS = {4: "ip", 6: "ipv6"}
+KEEP = ("set ip next-hop unchanged", "set ipv6 next-hop unchanged")
+
+
+def applied_maps(neighbor: BgpNeighbor, bgp: Bgp) -> dict[str, str]:
+    """The route map of a session by direction: its policy, or the one that stands for none."""
+    closed = bgp.requires_policy and not neighbor.is_internal(bgp.asn)
+    found = {}
+    for direction, policies in (("in", neighbor.import_policies), ("out", neighbor.export_policies)):
+        name = policies[0] if policies else DENY_ALL if closed else ""
+        if direction == "out" and neighbor.next_hop is NextHop.UNCHANGED:
+            name = f"{name or PERMIT_ALL}{KEPT_NEXT_HOP}"
+        if name:
+            found[direction] = name
+    return found
+
+
+def policy_lines(model: DeviceModel) -> Iterator[Line]:
+    """All lists and route maps of a switch."""
+    policies = sorted(model.policies, key=lambda policy: policy.name)
+    entries = [entry for policy in policies for entry in entries_of(policy)]
+    asn = model.bgp.asn if model.bgp else None
+    yield from (line for entry in entries if entry.version == 4 for line in _prefix_list(entry))
+    yield from (line for entry in entries if entry.version == 6 for line in _prefix_list(entry))
+    yield from (line for entry in entries for line in _as_path_list(entry))
+    yield from (line for entry in entries for line in _community_list(entry))
+    yield from (line for policy in policies for line in _route_map(policy, policy.name, asn))
+    yield from _own_maps(model, {policy.name: policy for policy in policies}, asn)
+
+
+def _own_maps(model: DeviceModel, policies: dict[str, Policy], asn: int | None) -> Iterator[Line]:
+    """Route maps that stand for a policy that a model need not state, and those that also keep the next hop."""
+    if model.bgp is None:
+        return
+    used = {name for found in model.neighbors for name in applied_maps(found, model.bgp).values()}
+    used -= policies.keys()
+    yield Line(f"route-map {DIRECT} permit {RULE_STEP}")
+    for name in sorted(used):
+        base = name.removesuffix(KEPT_NEXT_HOP)
+        if base in policies:
+            yield from _route_map(policies[base], name, asn)
+        elif base in (DENY_ALL, PERMIT_ALL):
+            action = Action.DENY if base == DENY_ALL else Action.PERMIT
+            yield Line(f"route-map {name} {action} {RULE_STEP}", tuple(map(Line, _kept(name, action))))
+
+
+def _kept(name: str, action: Action) -> tuple[str, ...]:
+    return KEEP if name.endswith(KEPT_NEXT_HOP) and action is Action.PERMIT else ()
+
+
+def _prefix_list(entry: Entry) -> Iterator[Line]:
+    found = [prefix for prefix in entry.rule.prefixes if prefix.prefix.version == entry.version]
+    for index, one in enumerate(found, start=1):
+        name = f"{IP_WORDS[one.prefix.version]} prefix-list {entry.list_name}"
+        yield Line(f"{name} seq {LIST_STEP * index} permit {_range(one)}")
+
+
+def _range(found: PrefixRange) -> str:
+    """A prefix with its lengths, as NX-OS writes them: none for its own, `eq` for one other."""
+    length, longest = found.prefix.prefixlen, found.prefix.max_prefixlen
+    if found.ge == found.le:
+        return f"{found.prefix}" + (f" eq {found.ge}" if found.ge > length else "")
+    ge = f" ge {found.ge}" if found.ge > length else ""
+    le = f" le {found.le}" if found.le < longest or not ge else ""
+    return f"{found.prefix}{ge}{le}"
+
+
+def _as_path_list(entry: Entry) -> Iterator[Line]:
+    if entry.rule.as_path is not None:
+        yield Line(f'ip as-path access-list {entry.list_name} seq {LIST_STEP} permit "{entry.rule.as_path}"')
+
+
+def _community_list(entry: Entry) -> Iterator[Line]:
+    """A line for each community: one line with several matches routes that have all of them."""
+    for index, community in enumerate(entry.rule.communities, start=1):
+        yield Line(f"ip community-list standard {entry.list_name} seq {LIST_STEP * index} permit {community}")
+
+
+def _route_map(policy: Policy, name: str, asn: int | None) -> Iterator[Line]:
+    """The entries; a last one where all other routes are permitted, or there is no rule (NX-OS denies them itself)."""
+    for entry in entries_of(policy):
+        lines = (*_matches(entry), *_settings(entry.rule, asn), *_kept(name, entry.rule.action))
+        yield Line(f"route-map {name} {entry.rule.action} {entry.sequence}", tuple(map(Line, lines)))
+    if policy.default is Action.PERMIT or not policy.rules:
+        default = policy.default or Action.DENY
+        yield Line(f"route-map {name} {default} {DEFAULT_SEQUENCE}", tuple(map(Line, _kept(name, default))))
+
+
+def _matches(entry: Entry) -> Iterator[str]:
+    if entry.rule.as_path is not None:
+        yield f"match as-path {entry.list_name}"
+    if entry.rule.communities:
+        yield f"match community {entry.list_name}"
+    if entry.version is not None:
+        yield f"match {IP_WORDS[entry.version]} address prefix-list {entry.list_name}"
+
+
+def _settings(rule: PolicyRule, asn: int | None) -> Iterator[str]:
+    if rule.prepend and asn is not None:
+        yield "set as-path prepend" + f" {asn}" * rule.prepend
+    if rule.set_communities:
+        yield f"set community {' '.join(rule.set_communities)}"
+    if rule.set_local_preference is not None:
+        yield f"set local-preference {rule.set_local_preference}"
+    if rule.set_med is not None:
+        yield f"set metric {rule.set_med}"

@@ -1,0 +1,237 @@
+"""Renders the QoS of a device model: the Modular QoS CLI, in its form with eight queues.
+
+A class is the queue with its number, and a profile of ports is an output queuing policy. Network QoS, which has the
+pause thresholds, is one for the switch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from railfab.device import (
+    Classifier,
+    ClassThresholds,
+    DeviceModel,
+    EcnRamp,
+    Lag,
+    PfcWatchdog,
+    Port,
+    PortQos,
+    Qos,
+    Scheduling,
+    TrafficClass,
+)
+from railfab.platforms.shared.line_tree import Line
+
+BASE = "RAILFAB"
+"""The network QoS policy, and the output queuing policy of ports without a profile."""
+QUEUES = (7, 6, 5, 4, 3, 2, 1, 0)
+GROUPS = {6: 7, 7: 6}
+"""QoS groups that are not the queue of the model: strict priority belongs to the highest ones (Nexus 9000 QoS guide,
+Configuring Queuing and Scheduling, Guidelines), and CNPs have queue 6 in every fabric that does not say otherwise."""
+NETWORK_MTU = 9216
+"""Of the classes of network QoS, the largest of an interface: with less, the headroom is for short packets only."""
+WATCHDOG_MS = 100
+"""Polling interval of the watchdog, the shortest one; its times are multiples of it (Nexus 9000 QoS guide, Configuring
+Priority Flow Control, Watchdog)."""
+PFC = {True: "priority-flow-control mode on", False: "priority-flow-control mode off"}
+WATCHED = "priority-flow-control watch-dog-interval on"
+
+
+def group_of(queue: int) -> int:
+    """The QoS group of a queue, and the queue of a QoS group."""
+    return GROUPS.get(queue, queue)
+
+
+def queue_class(prefix: str, queue: int) -> str:
+    """The system-defined class of a queue: `c-out-8q-q3`, `c-8q-nq3`; that of group 0 is the default one."""
+    group = group_of(queue)
+    return f"{prefix}{group}" if group else f"{prefix}-default"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueuingPolicy:
+    """An output queuing policy. profile: None for ports without one. rate_gbps: of its ports, where a class has a rate.
+
+    unmarked: queues that have a ramp in the profile, which these ports do not use.
+    """
+
+    profile: str | None = None
+    rate_gbps: int | None = None
+    unmarked: tuple[int, ...] = ()
+
+    @property
+    def name(self) -> str:
+        rate = "" if self.rate_gbps is None else f"_{self.rate_gbps}g"
+        unmarked = f"_no-ecn{''.join(map(str, self.unmarked))}" if self.unmarked else ""
+        return f"{self.profile or BASE}{rate}{unmarked}"
+
+
+def qos_lines(model: DeviceModel) -> Iterator[Line]:
+    """Class maps and policy maps."""
+    if (qos := model.qos) is None:
+        return
+    for classifier in qos.classifiers:
+        yield from _class_maps(classifier, qos)
+    for classifier in qos.classifiers:
+        yield _qos_policy(classifier, qos)
+    yield Line(f"policy-map type network-qos {BASE}", tuple(_network_classes(qos)))
+    for policy in _policies(qos, model):
+        yield Line(f"policy-map type queuing {policy.name}", tuple(_queues(policy, qos)))
+
+
+def _class_maps(classifier: Classifier, qos: Qos) -> Iterator[Line]:
+    for found in qos.classes:
+        points = [str(point) for point, name in classifier.dscp if name == found.name]
+        if points:
+            name = class_map(classifier, found)
+            yield Line(f"class-map type qos match-any {name}", (Line(f"match dscp {','.join(points)}"),))
+
+
+def class_map(classifier: Classifier, found: TrafficClass) -> str:
+    """The class map of the code points of a class in a classifier."""
+    return f"{classifier.name}_{found.name}"
+
+
+def _qos_policy(classifier: Classifier, qos: Qos) -> Line:
+    """The QoS group of each class map; all other packets are in that of the default class."""
+    named = {name for _, name in classifier.dscp}
+    lines = [
+        Line(f"class {class_map(classifier, found)}", (Line(f"set qos-group {group_of(found.queue)}"),))
+        for found in qos.classes
+        if found.name in named
+    ]
+    default = group_of(qos.traffic_class(qos.default_class).queue)
+    lines.append(Line("class class-default", (Line(f"set qos-group {default}"),)))
+    return Line(f"policy-map type qos {classifier.name}", tuple(lines))
+
+
+def _network_classes(qos: Qos) -> Iterator[Line]:
+    """The lossless classes and the default one, with their MTU and pause thresholds."""
+    mtu = Line(f"mtu {NETWORK_MTU}")
+    for found in reversed(qos.classes):
+        if found.pfc_priority is not None:
+            pause = Line(f"pause {_pause(found, qos)}pfc-cos {found.pfc_priority}")
+            yield Line(f"class type network-qos {queue_class('c-8q-nq', found.queue)}", (mtu, pause))
+    yield Line("class type network-qos c-8q-nq-default", (mtu,))
+
+
+def _pause(found: TrafficClass, qos: Qos) -> str:
+    """The pause thresholds of a class, which all profiles share; buffer-size is the whole buffer of a port."""
+    thresholds = next((one for profile in qos.profiles if (one := profile.of(found.name))), None)
+    if thresholds is None or thresholds.xoff_bytes is None:
+        return ""
+    xoff, offset, headroom = thresholds.xoff_bytes, thresholds.xon_offset_bytes or 0, thresholds.headroom_bytes or 0
+    return f"buffer-size {xoff + headroom} pause-threshold {xoff} resume-threshold {xoff - offset} "
+
+
+def _policies(qos: Qos, model: DeviceModel) -> Iterator[QueuingPolicy]:
+    """What the ports use of the profiles, with their rate and marked classes, and profiles that are in none of it."""
+    used = {policy_of(port, qos, model) for port in qos.ports}
+    whole = {policy.profile for policy in used if policy.rate_gbps is not None and not policy.unmarked}
+    kept = (QueuingPolicy(profile=profile.name) for profile in qos.profiles)
+    own = [QueuingPolicy(), *(policy for policy in kept if policy in used or policy.profile not in whole)]
+    yield from own
+    yield from sorted(used - set(own), key=lambda policy: policy.name)
+
+
+def policy_of(port: PortQos, qos: Qos, model: DeviceModel) -> QueuingPolicy:
+    """The output queuing policy of a port."""
+    profile = qos.profile(port.profile) if port.profile else None
+    ramps = {found.traffic_class for found in profile.thresholds if found.ecn} if profile else set()
+    unmarked = tuple(found.queue for found in qos.classes if found.name in ramps - {*port.ecn})
+    limited = any(found.rate_percent is not None for found in qos.classes)
+    rate = rate_of(model, port.interface) if limited else None
+    return QueuingPolicy(profile=port.profile, rate_gbps=rate, unmarked=unmarked)
+
+
+def rate_of(model: DeviceModel, name: str) -> int | None:
+    """The rate of a port, also of a split cage, and of the members of a LAG [Gb/s]; None where it is not stated."""
+    found = model.interface(name)
+    if isinstance(found, Lag):
+        return rate_of(model, found.members[0]) if found.members else None
+    if isinstance(found, Port) and found.rate_gbps is not None:
+        return found.rate_gbps
+    cage = name.rpartition("/")[0]
+    return next((breakout.rate_gbps for breakout in model.breakouts if breakout.cage == cage), None)
+
+
+def _queues(policy: QueuingPolicy, qos: Qos) -> Iterator[Line]:
+    """All eight queues; those without a class have no share."""
+    by_queue = {found.queue: found for found in qos.classes}
+    strict = [found.queue for found in qos.classes if found.scheduling is Scheduling.STRICT]
+    profile = qos.profile(policy.profile) if policy.profile else None
+    for group in QUEUES:
+        found = by_queue.get(group_of(group))
+        header = f"class type queuing {queue_class('c-out-8q-q', group_of(group))}"
+        if found is None:
+            yield Line(header, (Line("bandwidth remaining percent 0"),))
+            continue
+        thresholds = profile.of(found.name) if profile else None
+        lines = [*_share(found, strict), *_rate(found, policy.rate_gbps)]
+        if thresholds is not None:
+            lines += _thresholds(thresholds, marked=found.queue not in policy.unmarked)
+        yield Line(header, tuple(map(Line, lines)))
+
+
+def _share(found: TrafficClass, strict: Sequence[int]) -> Iterator[str]:
+    """Strict priority, the highest group first, or a share of what strict queues leave."""
+    if found.scheduling is Scheduling.STRICT:
+        groups = sorted(map(group_of, strict), reverse=True)
+        yield f"priority level {groups.index(group_of(found.queue)) + 1}"
+    else:
+        yield f"bandwidth remaining percent {found.weight}"
+
+
+def _rate(found: TrafficClass, rate_gbps: int | None) -> Iterator[str]:
+    """The largest rate of a queue; NX-OS takes no share of the port's rate."""
+    if found.rate_percent is not None and rate_gbps is not None:
+        yield f"shape min 0 mbps max {10 * found.rate_percent * rate_gbps} mbps"
+
+
+def _thresholds(found: ClassThresholds, *, marked: bool) -> Iterator[str]:
+    if found.ecn is not None and marked:
+        yield _ramp(found.ecn)
+    if found.limit_bytes is not None:
+        yield f"queue-limit {found.limit_bytes} bytes"
+
+
+def _ramp(ramp: EcnRamp) -> str:
+    """The marking ramp; weight 0 is the length of the queue itself, without an average."""
+    return (
+        f"random-detect minimum-threshold {ramp.kmin_bytes} bytes maximum-threshold {ramp.kmax_bytes} bytes "
+        f"drop-probability {ramp.pmax_percent} weight 0 ecn"
+    )
+
+
+def system_qos(model: DeviceModel) -> Iterator[Line]:
+    if model.qos is not None:
+        policies = (f"service-policy type network-qos {BASE}", f"service-policy type queuing output {BASE}")
+        yield Line("system qos", tuple(map(Line, policies)))
+
+
+def watchdog(model: DeviceModel) -> Iterator[Line]:
+    """The PFC watchdog of the switch; its ports have it too."""
+    found: PfcWatchdog | None = model.qos.watchdog if model.qos else None
+    if found is not None:
+        yield Line(f"priority-flow-control auto-restore multiplier {found.recover_ms // WATCHDOG_MS}")
+        yield Line(WATCHED)
+        yield Line(f"priority-flow-control watch-dog interval {WATCHDOG_MS}")
+        yield Line(f"priority-flow-control watch-dog shutdown-multiplier {found.detect_ms // WATCHDOG_MS}")
+
+
+def port_lines(port: Port | Lag, model: DeviceModel) -> Iterator[str]:
+    """QoS of a port or LAG."""
+    qos = model.qos
+    found = next((one for one in qos.ports if one.interface == port.name), None) if qos else None
+    if found is None or qos is None:
+        return
+    yield PFC[bool(found.pfc)]
+    if found.pfc and qos.watchdog is not None:
+        yield WATCHED
+    if found.classifier is not None:
+        yield f"service-policy type qos input {found.classifier}"
+    policy = policy_of(found, qos, model)
+    if policy != QueuingPolicy():
+        yield f"service-policy type queuing output {policy.name}"
