@@ -1,0 +1,66 @@
+"""Parses a Junos configuration, in braces or as `display set`, to a device model.
+
+Parsing is total: a statement is an error only when its value is impossible. What the model cannot express is
+unmodelled, and so is a statement that differs from the one by which this platform renders the model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from railfab.device import DeviceModel, in_order
+from railfab.errors import RailfabError, raise_all
+from railfab.platforms.differences import Difference
+from railfab.platforms.junos import statements
+from railfab.platforms.junos.parse_bgp import bgp_of
+from railfab.platforms.junos.parse_instances import instances_of, vlans_of, vtep_of
+from railfab.platforms.junos.parse_interfaces import breakouts_of, interfaces_of
+from railfab.platforms.junos.parse_policy import policies_of
+from railfab.platforms.junos.parse_qos import balancing_of, qos_of
+from railfab.platforms.junos.parse_system import lldp_of, management_of
+from railfab.platforms.junos.render import render
+from railfab.platforms.junos.render_system import MANAGEMENT_STATEMENT
+from railfab.platforms.junos.words import Words, words_of
+
+NAME = "junos"
+MANAGEMENT = ("system", MANAGEMENT_STATEMENT)
+
+
+def parse(text: str) -> DeviceModel:
+    """The model of a configuration text. Raises ConfigError, or Problems with every bad value, each with its path."""
+    found = statements.read(text)
+    problems: list[RailfabError] = []
+    model = _model(words_of(found, problems))
+    raise_all(problems)
+    ordered = in_order(model)
+    rest = statements.differences(found, statements.rendered(render(ordered)))
+    return replace(ordered, unmodelled=tuple(sorted(one.path for one in rest)))
+
+
+def differences(text: str, rendered: str) -> tuple[Difference, ...]:
+    """The statements in which a configuration differs from a rendered one. The instance of the management port is the
+    operator's where the rendered one does not state it."""
+    found, wanted = statements.read(text), statements.read(rendered)
+    own = () if MANAGEMENT in wanted else (MANAGEMENT,)
+    return statements.differences([one for one in found if one not in own], wanted)
+
+
+def _model(root: Words) -> DeviceModel:
+    interfaces = interfaces_of(root)
+    bgp, drain = bgp_of(root, interfaces)
+    return DeviceModel(
+        name=root.text("system", "host-name") or "",
+        platform=NAME,
+        breakouts=breakouts_of(root),
+        interfaces=interfaces,
+        bgp=bgp,
+        qos=qos_of(root),
+        policies=policies_of(root),
+        network_instances=instances_of(root),
+        vlans=vlans_of(root),
+        vtep=vtep_of(root, interfaces),
+        load_balancing=balancing_of(root),
+        management=management_of(root),
+        lldp=lldp_of(root),
+        drain=drain,
+    )

@@ -1,0 +1,98 @@
+"""Reads the routing policies of a configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ipaddress import ip_network
+
+from railfab.device import Action, Policy, PolicyRule, PrefixRange
+from railfab.platforms.junos.names import PREPARED, SUMMARY
+from railfab.platforms.junos.render_policy import ACTIONS, DEFAULT_TERM
+from railfab.platforms.junos.words import Words
+
+MATCHES = frozenset({"route-filter", "community"})
+DECISIONS = {text: action for action, text in ACTIONS.items()}
+
+
+def is_prepared(name: str) -> bool:
+    """Whether railfab adds a policy of this name by itself."""
+    return name in PREPARED or name == SUMMARY or name.startswith(f"{SUMMARY}-")
+
+
+def policies_of(root: Words) -> tuple[Policy, ...]:
+    """Every policy of sessions; a term that the model cannot express is left out, and so unmodelled."""
+    options = root.at("policy-options")
+    communities = {name: words.texts("members") for name, words in options.entries("community")}
+    return tuple(
+        _policy(name, words, communities)
+        for name, words in options.entries("policy-statement")
+        if not is_prepared(name)
+    )
+
+
+def _policy(name: str, words: Words, communities: dict[str, tuple[str, ...]]) -> Policy:
+    default = _decision(words.at("term", DEFAULT_TERM, "then"))
+    last = default if "from" not in words.at("term", DEFAULT_TERM) else None
+    terms = [below for term, below in words.entries("term") if term != DEFAULT_TERM or last is None]
+    rules = (_rule(term, communities) for term in terms)
+    return Policy(name=name, rules=tuple(rule for rule in rules if rule is not None), default=last)
+
+
+def _decision(then: Words) -> Action | None:
+    return next((DECISIONS[text] for text in then.texts() if text in DECISIONS), None)
+
+
+def _rule(term: Words, communities: dict[str, tuple[str, ...]]) -> PolicyRule | None:
+    """The rule of a term; None where the model cannot express its conditions or what it decides."""
+    action, then, where = _decision(term.at("then")), term.at("then"), term.at("from")
+    matched = [communities.get(name, ()) for name in where.texts("community")]
+    if action is None or not set(where.texts()) <= MATCHES or not all(len(found) == 1 for found in matched):
+        return None
+    if any(not text.isdecimal() for name in ("local-preference", "metric") for text in then.texts(name)):
+        return None  # a change of the value, or one of the IGP
+    names = (*then.texts("community", "set"), *then.texts("community", "add"))
+    return PolicyRule(
+        action=action,
+        prefixes=tuple(_ranges(where)),
+        communities=tuple(found[0] for found in matched),
+        set_communities=tuple(one for name in names for one in communities.get(name, ())),
+        set_local_preference=then.number("local-preference"),
+        set_med=then.number("metric"),
+        prepend=_prepend(then),
+    )
+
+
+def _prepend(then: Words) -> int:
+    """How often the AS number is prepended; 0 where these are several numbers."""
+    found = (then.text("as-path-prepend") or "").split()
+    return len(found) if len({*found}) == 1 else 0
+
+
+def _ranges(where: Words) -> Iterator[PrefixRange]:
+    """The ranges of a term; a prefix may have several of one kind."""
+    for prefix, words in where.entries("route-filter"):
+        for kind, lengths in ((kind, text) for kind, below in words.entries() for text in below.texts() or ("",)):
+            try:
+                yield _range(prefix, kind, lengths)
+            except ValueError:
+                words.problem("is not a range of prefixes", "Use `exact`, `orlonger`, `upto` or `prefix-length-range`")
+
+
+def _range(prefix: str, kind: str, lengths: str) -> PrefixRange:
+    """Raises ValueError for a kind or lengths that are none."""
+    network = ip_network(prefix, strict=False)
+    length, longest = network.prefixlen, network.max_prefixlen
+    bounds = [int(part.removeprefix("/")) for part in lengths.split("-")] if lengths else []
+    ends = {
+        ("exact", 0): (length, length),
+        ("orlonger", 0): (length, longest),
+        ("longer", 0): (length + 1, longest),
+        ("upto", 1): (length, *bounds),
+        ("prefix-length-range", 2): tuple(bounds),
+    }
+    if (kind, len(bounds)) not in ends:
+        raise ValueError(kind)
+    ge, le = ends[kind, len(bounds)]
+    if not length <= ge <= le <= longest:
+        raise ValueError(lengths)
+    return PrefixRange(prefix=network, ge=ge, le=le)

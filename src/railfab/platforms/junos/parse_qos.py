@@ -1,0 +1,288 @@
+"""Reads QoS and load balancing of a configuration."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+
+from railfab.device import (
+    BalancingMode,
+    Classifier,
+    ClassThresholds,
+    EcnRamp,
+    HashField,
+    LoadBalancing,
+    PfcWatchdog,
+    PortProfile,
+    PortQos,
+    Qos,
+    Scheduling,
+    TrafficClass,
+)
+from railfab.platforms.hazard_facts import DSCP_NAMES
+from railfab.platforms.junos.fill_levels import Levels, queue_bytes
+from railfab.platforms.junos.names import LAG_DEVICE, LOSSLESS_BY_DEFAULT, PORT, WILDCARD, interface_name
+from railfab.platforms.junos.parse_interfaces import SUB_PORTS
+from railfab.platforms.junos.render_qos import (
+    ADDRESSES,
+    EXACT,
+    EXCLUSIONS,
+    FIVE_TUPLE,
+    FLOW_LABEL,
+    NO_PORT,
+    NO_PROFILE,
+    ONLY,
+    POLL_MS,
+    VLAN,
+)
+from railfab.platforms.junos.words import Words
+
+ECN = "explicit-congestion-notification"
+DEFAULT_POLLS, DEFAULT_RECOVERY_MS = 2, 200
+"""Defaults of the watchdog (Juniper, PFC Watchdog)."""
+_ALIASES = {name.lower(): point for point, name in DSCP_NAMES.items()} | {"be": 0}
+_OWN_PAUSE = re.compile(r"(?:(?P<profile>[^_]+)_)?pfc(?P<priorities>(?:-[0-7])*)(?:_.*)?")
+_LAG = re.compile(rf"{LAG_DEVICE}\d+")
+
+
+def qos_of(root: Words) -> Qos | None:
+    """The QoS of a switch that defines classes; None without."""
+    words = root.at("class-of-service")
+    if not words.texts("forwarding-classes", "class"):
+        return None
+    classes = tuple(_classes(words))
+    classifiers = tuple(_classifiers(words))
+    pool = words.number("shared-buffer", "apply-macro", EXACT, "shared-pool")
+    return Qos(
+        classes=classes,
+        default_class=next((found.name for found in classes if found.queue == 0), ""),
+        classifiers=classifiers,
+        profiles=tuple(_profiles(words, classes, queue_bytes(pool))),
+        ports=tuple(_ports(root, classes, classifiers)),
+        watchdog=_watchdog(words),
+        headroom_pool_percent=words.number(
+            "shared-buffer", "ingress", "buffer-partition", "lossless-headroom", "percent"
+        ),
+        shared_pool_bytes=pool,
+    )
+
+
+def _classes(words: Words) -> Iterator[TrafficClass]:
+    """The classes; how one is scheduled is in the scheduler of its name, else in that of a scheduler map."""
+    obeyed = _obeyed(words)
+    unused = set(_lossy_defaults(words))
+    for name, found in words.entries("forwarding-classes", "class"):
+        queue = None if name in unused else found.number("queue-num")
+        scheduler = words.at("schedulers", _scheduler_of(name, words))
+        if queue is not None:
+            weight = scheduler.number("transmit-rate", "percent")
+            strict = scheduler.text("priority") == "strict-high"
+            yield TrafficClass(
+                name=name,
+                queue=queue,
+                scheduling=Scheduling.STRICT if strict else Scheduling.WEIGHTED,
+                weight=None if strict else weight,
+                pfc_priority=found.number("pfc-priority") if "no-loss" in found else None,
+                obeyed_priority=obeyed.get(queue),
+                rate_percent=scheduler.number("shaping-rate", "percent"),
+            )
+
+
+def _lossy_defaults(words: Words) -> Iterator[str]:
+    """The default classes that are defined only to be lossy: beside a lossy class of their queue, and never used."""
+    lossy: dict[str, set[str]] = {}
+    for name, found in words.entries("forwarding-classes", "class"):
+        if "no-loss" not in found:
+            lossy.setdefault(found.text("queue-num") or "", set()).add(name)
+    maps = (words.at("scheduler-maps", name, "forwarding-class") for name in words.texts("scheduler-maps"))
+    points = (words.at("classifiers", "dscp", name, "forwarding-class") for name in words.texts("classifiers", "dscp"))
+    used = {name for found in (words.at("schedulers"), *maps, *points) for name in found.below}
+    for queue, name in LOSSLESS_BY_DEFAULT.items():
+        others = lossy.get(str(queue), set())
+        if name in others - used and len(others) > 1:
+            yield name
+
+
+def _scheduler_of(name: str, words: Words) -> str:
+    if name in words.at("schedulers"):
+        return name
+    maps = (found.text("forwarding-class", name, "scheduler") for _, found in words.entries("scheduler-maps"))
+    return next((scheduler for scheduler in maps if scheduler), "")
+
+
+def _obeyed(words: Words) -> Mapping[int, int]:
+    """The priority of pause frames that each queue obeys, of all profiles together."""
+    found: dict[int, int] = {}
+    for _, profile in words.entries("congestion-notification-profile"):
+        for point, output in profile.entries("output", "ieee-802.1", "code-point"):
+            for queue in output.texts("flow-control-queue"):
+                if queue.isdecimal() and re.fullmatch("[01]{3}", point):
+                    found.setdefault(int(queue), int(point, 2))
+    return found
+
+
+def _classifiers(words: Words) -> Iterator[Classifier]:
+    for name, found in words.entries("classifiers", "dscp"):
+        points = {
+            point: cls
+            for cls, below in found.entries("forwarding-class")
+            for _, priority in below.entries("loss-priority")
+            for text in priority.texts("code-points")
+            if (point := _point(text)) is not None
+        }
+        yield Classifier(name=name, dscp=tuple(sorted(points.items())))
+
+
+def _point(text: str) -> int | None:
+    """A DSCP code point, as bits or by its name; None for another."""
+    return int(text, 2) if re.fullmatch("[01]{6}", text) else _ALIASES.get(text)
+
+
+def _profiles(words: Words, classes: Sequence[TrafficClass], size: int) -> Iterator[PortProfile]:
+    """The scheduler maps for all classes of a profile, with the ramps of their schedulers."""
+    for name, found in words.entries("scheduler-maps"):
+        if name != NO_PROFILE and ONLY not in name:
+            ramps = {cls.name: _ramp(name, cls.name, found, words, size) for cls in classes}
+            thresholds = (ClassThresholds(traffic_class=cls, ecn=ramp) for cls, ramp in ramps.items() if ramp)
+            yield PortProfile(name=name, thresholds=tuple(thresholds), cable_m=_cable(name, words))
+
+
+def _cable(profile: str, words: Words) -> int | None:
+    """The length of the cables of a port profile: in a congestion notification profile of its name, else in that of a
+    port with it."""
+    pauses = dict(words.entries("congestion-notification-profile"))
+    named = [
+        found for name, found in pauses.items() if (own := _OWN_PAUSE.fullmatch(name)) and own["profile"] == profile
+    ]
+    ports = (found for _, found in words.entries("interfaces") if found.text("scheduler-map") == profile)
+    used = (pauses.get(port.text("congestion-notification-profile") or "") for port in ports)
+    lengths = (found.number("input", "cable-length") for found in (*named, *used) if found is not None)
+    return next((length for length in lengths if length is not None), None)
+
+
+def _ramp(profile: str, name: str, found: Words, words: Words, size: int) -> EcnRamp | None:
+    """The ramp of a class in a profile: of the drop profile of both names, else of the one of its scheduler."""
+    own = f"{profile}_{name}"
+    if own not in words.at("drop-profiles"):
+        scheduler = words.at("schedulers", found.text("forwarding-class", name, "scheduler") or "")
+        drops = scheduler.at("drop-profile-map", "loss-priority", "any", "protocol", "any")
+        own = drops.text("drop-profile") or "" if ECN in scheduler else ""
+    return _read_ramp(words.at("drop-profiles", own), size)
+
+
+def _read_ramp(words: Words, size: int) -> EcnRamp | None:
+    """The ramp of a drop profile with two points, with the bytes of the intent where its levels are those of them."""
+    points = words.at("interpolate")
+    levels, odds = ([int(text) for text in points.texts(name) if text.isdecimal()] for name in LEAVES)
+    if len(levels) != 2 or not odds:
+        return None
+    read = Levels(*levels)
+    kmin, kmax = (words.number("apply-macro", EXACT, name) for name in ("kmin", "kmax"))
+    if kmin is not None and kmax is not None:
+        exact = EcnRamp(kmin_bytes=kmin, kmax_bytes=kmax, pmax_percent=odds[-1])
+        if Levels.of(exact, size) == read:
+            return exact
+    return read.ramp(odds[-1], size)
+
+
+LEAVES = ("fill-level", "drop-probability")
+
+
+def _ports(root: Words, classes: Sequence[TrafficClass], classifiers: Sequence[Classifier]) -> Iterator[PortQos]:
+    """The QoS of each port and LAG, by its name or by a wildcard that stands for it."""
+    words = root.at("class-of-service")
+    for name, found in _interfaces(root).items():
+        used = found.text("scheduler-map") or NO_PROFILE
+        profile = used.partition(ONLY)[0]
+        unit = "0" if "0" in found.at("unit") else "*"
+        yield PortQos(
+            interface=interface_name(name),
+            profile=None if profile == NO_PROFILE else profile,
+            classifier=found.text("unit", unit, "classifiers", "dscp"),
+            pfc=_paused(found.text("congestion-notification-profile"), words, classes, classifiers),
+            ecn=tuple(_marked(used, words, classes)),
+        )
+
+
+def _interfaces(root: Words) -> Mapping[str, Words]:
+    """The statements of each port and LAG with QoS. A wildcard stands for those that have none of their own; a cage
+    that is split is no port."""
+    named = dict(root.entries("class-of-service", "interfaces"))
+    others = [name for name, words in root.entries("interfaces") if name not in named and SUB_PORTS not in words]
+    matched = {
+        name: found
+        for pattern, found in named.items()
+        if WILDCARD.search(pattern)
+        for name in others
+        if fnmatchcase(name, pattern)
+    }
+    return {name: found for name, found in (named | matched).items() if PORT.fullmatch(name) or _LAG.fullmatch(name)}
+
+
+def _marked(name: str, words: Words, classes: Sequence[TrafficClass]) -> Iterator[str]:
+    """The classes whose scheduler in a map marks packets."""
+    found = words.at("scheduler-maps", name)
+    for cls in classes:
+        if ECN in words.at("schedulers", found.text("forwarding-class", cls.name, "scheduler") or ""):
+            yield cls.name
+
+
+def _paused(
+    name: str | None, words: Words, classes: Sequence[TrafficClass], classifiers: Sequence[Classifier]
+) -> tuple[int, ...]:
+    """The priorities that a profile pauses: in its name, else those of the classes of its code points."""
+    if name is None:
+        return ()
+    own = _OWN_PAUSE.fullmatch(name)
+    if own is not None:
+        return tuple(sorted({int(priority) for priority in own["priorities"].split("-") if priority}))
+    points = {
+        _point(text) for text in words.texts("congestion-notification-profile", name, "input", "dscp", "code-point")
+    }
+    named = {cls for classifier in classifiers for point, cls in classifier.dscp if point in points}
+    priorities = {cls.pfc_priority for cls in classes if cls.name in named and cls.pfc_priority is not None}
+    return tuple(sorted(priority for priority in priorities if priority is not None))
+
+
+def _watchdog(words: Words) -> PfcWatchdog | None:
+    """The watchdog of the first profile that has one."""
+    for _, profile in words.entries("congestion-notification-profile"):
+        if "pfc-watchdog" in profile:
+            found = profile.at("pfc-watchdog")
+            polls = found.number("detection")
+            recover = found.number("recovery")
+            return PfcWatchdog(
+                detect_ms=(found.number("poll-interval") or POLL_MS) * (DEFAULT_POLLS if polls is None else polls),
+                recover_ms=DEFAULT_RECOVERY_MS if recover is None else recover,
+            )
+    return None
+
+
+def balancing_of(root: Words) -> LoadBalancing | None:
+    """Load balancing; None where everything is the switch's default."""
+    words = root.at("forwarding-options")
+    dynamic = words.at("enhanced-hash-key", "ecmp-dlb")
+    mode = BalancingMode.FLOW
+    if "flowlet" in dynamic or "per-packet" in dynamic:
+        mode = BalancingMode.FLOWLET if "flowlet" in dynamic else BalancingMode.PACKET
+    found = LoadBalancing(
+        mode=mode,
+        fields=_hash_fields(words),
+        seed=words.number("enhanced-hash-key", "hash-seed", "seed-value"),
+        flowlet_gap_us=dynamic.number("flowlet", "inactivity-interval"),
+    )
+    return None if found == LoadBalancing() else found
+
+
+def _hash_fields(words: Words) -> tuple[HashField, ...]:
+    """Fields of the hash: those of layers, or what enhanced-hash-key leaves of all and adds."""
+    layers = set(words.texts("hash-key", "family", "inet"))
+    if layers:
+        return FIVE_TUPLE if layers == {"layer-3", "layer-4"} else ADDRESSES if layers == {"layer-3"} else ()
+    stated = set(words.texts("enhanced-hash-key", "inet6"))
+    if NO_PORT not in stated:
+        return ()
+    more = ((HashField.FLOW_LABEL, FLOW_LABEL), (HashField.VLAN, VLAN))
+    left = [field for field, word in EXCLUSIONS["inet6"].items() if word not in stated]
+    return (*left, *(field for field, word in more if word in stated))

@@ -1,0 +1,153 @@
+"""Renders the interfaces of a device model: cages that are split, ports, LAGs, SVIs and the loopback."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from railfab.device import (
+    BreakoutPort,
+    DeviceModel,
+    Fec,
+    Interface,
+    IpInterface,
+    Lag,
+    Loopback,
+    Port,
+    Svi,
+    Vlan,
+    VlanMembership,
+    number_of,
+)
+from railfab.platforms.junos.names import ANYCAST_MAC, ETHERNET_HEADER_BYTES, SVI_DEVICE, device_name
+from railfab.platforms.junos.trees import block, entry, flag, leaf, listed, setting
+from railfab.platforms.shared.line_tree import Line
+
+FECS = {Fec.OFF: "none", Fec.BASE_R: "fec74", Fec.RS_528: "fec91", Fec.RS_544: "fec119"}
+"""Names of Junos (junos-qfx-conf-interfaces, fec, for the first three; Junos OS Evolved, fec, for `fec119`)."""
+FAMILIES = {4: "inet", 6: "inet6"}
+VLAN_NAME = re.compile(r"[\w.-]{2,64}")
+
+
+def interface_lines(model: DeviceModel) -> Iterator[Line]:
+    """Ports and cages in front-panel order, then LAGs, SVIs and the loopback."""
+    ports = [found for found in model.interfaces if isinstance(found, Port)]
+    split = {found.cage: found for found in model.breakouts}
+    lag_of = {name: lag.name for lag in model.interfaces if isinstance(lag, Lag) for name in lag.members}
+    yield from map(_cage, model.breakouts)
+    for port in ports:
+        if port.name not in split:
+            yield _port(port, lag_of.get(port.name), model)
+    yield from (_lag(found, model) for found in model.interfaces if isinstance(found, Lag))
+    yield from block(SVI_DEVICE, (_svi(found) for found in model.interfaces if isinstance(found, Svi)))
+    yield from (_loopback(found) for found in model.interfaces if isinstance(found, Loopback))
+
+
+def _cage(found: BreakoutPort) -> Line:
+    return entry(found.cage, (leaf("number-of-sub-ports", found.lanes), leaf("speed", f"{found.rate_gbps}g")))
+
+
+def _port(port: Port, lag: str | None, model: DeviceModel) -> Line:
+    fec = (leaf("fec", FECS[port.fec]),) if port.fec is not None else ()
+    bundle = (leaf("802.3ad", device_name(lag)),) if lag is not None else ()
+    speed = None if port.rate_gbps is None else f"{port.rate_gbps}g"
+    return entry(
+        port.name,
+        _common(port),
+        setting("speed", speed),
+        flag(f"hold-time up {port.hold_up_ms} down 0", bool(port.hold_up_ms)),
+        _native_vlan(port.vlans),
+        block("ether-options", fec, bundle),
+        _unit(port, port.vlans, model.vlans),
+    )
+
+
+def _lag(lag: Lag, model: DeviceModel) -> Line:
+    """A LAG; the statement of its options is there also without any, so that the LAG is."""
+    lacp = block("lacp", flag("active", lag.lacp), setting("system-id", lag.system_mac))
+    options = tuple(block("aggregated-ether-options", lacp)) or (Line("aggregated-ether-options"),)
+    segment = (leaf(lag.esi), Line("all-active")) if lag.esi is not None else ()
+    return entry(
+        device_name(lag.name),
+        _common(lag),
+        _native_vlan(lag.vlans),
+        block("esi", segment),
+        options,
+        _unit(lag, lag.vlans, model.vlans),
+    )
+
+
+def _common(found: Interface) -> Iterator[Line]:
+    """Settings of a physical interface. Its MTU is that of the frame without checksum."""
+    yield from setting("description", found.description)
+    yield from flag("disable", not found.enabled)
+    if found.mtu_bytes is not None:
+        yield leaf("mtu", found.mtu_bytes + ETHERNET_HEADER_BYTES)
+
+
+def _native_vlan(vlans: VlanMembership | None) -> Iterator[Line]:
+    """The VLAN of frames without a tag, on a trunk."""
+    if vlans is not None and vlans.tagged and vlans.untagged is not None:
+        yield leaf("native-vlan-id", vlans.untagged)
+
+
+def _unit(found: Interface, vlans: VlanMembership | None, known: Iterable[Vlan]) -> Iterator[Line]:
+    if vlans is not None:
+        yield from block("unit 0", block("family ethernet-switching", _switching(vlans, known)))
+    else:
+        yield from block("unit 0", family_lines(found.addresses, found.unnumbered))
+
+
+def _switching(vlans: VlanMembership, known: Iterable[Vlan]) -> Iterator[Line]:
+    names = vlan_keys(known)
+    members = [*([vlans.untagged] if vlans.untagged is not None else []), *vlans.tagged]
+    yield leaf("interface-mode", "trunk" if vlans.tagged else "access")
+    yield from block("vlan", listed("members", (names.get(vlan_id, vlan_id) for vlan_id in sorted(members))))
+
+
+def family_lines(addresses: Iterable[IpInterface], unnumbered: bool = False, mtu: int | None = None) -> Iterator[Line]:
+    """The address families; both of an unnumbered interface, which forwards IPv4 to IPv6 next hops (RFC 8950)."""
+    found = tuple(addresses)
+    versions = {address.version for address in found}
+    only_mtu = mtu is not None and not versions
+    for version, family in FAMILIES.items():
+        if version in versions or unnumbered or (only_mtu and version == 4):
+            own = (leaf("address", address) for address in found if address.version == version)
+            yield entry(f"family {family}", setting("mtu", mtu), own)
+
+
+def _svi(svi: Svi) -> Line:
+    """The unit of a VLAN. Anycast gateways have a MAC address that every switch with them has too; one beside an own
+    address of its subnet is a virtual gateway."""
+    virtual = {gateway: own for gateway in svi.gateways for own in svi.addresses if gateway.network == own.network}
+    anycast = [gateway for gateway in svi.gateways if gateway not in virtual]
+    families = family_lines((*svi.addresses, *anycast), mtu=svi.mtu_bytes)
+    return entry(
+        f"unit {number_of(svi.name)}",
+        setting("description", svi.description),
+        flag("disable", not svi.enabled),
+        families,
+        setting("mac", (svi.gateway_mac or ANYCAST_MAC) if anycast else None),
+    )
+
+
+def _loopback(found: Loopback) -> Line:
+    unit = (
+        *setting("description", found.description),
+        *flag("disable", not found.enabled),
+        *family_lines(found.addresses, found.unnumbered, found.mtu_bytes),
+    )
+    return entry(device_name(found.name), block("unit 0", unit))
+
+
+def vlan_keys(vlans: Iterable[Vlan]) -> dict[int, str]:
+    """The name of each VLAN in the configuration: its own, or one of its number where Junos takes that of its own not
+    or another VLAN has it (junos-qfx-conf-vlans, vlan: 2 to 64 characters)."""
+    found = tuple(vlans)
+    names = [vlan.name for vlan in found]
+    return {
+        vlan.vlan_id: vlan.name
+        if names.count(vlan.name) == 1 and VLAN_NAME.fullmatch(vlan.name)
+        else f"vlan{vlan.vlan_id}"
+        for vlan in found
+    }

@@ -1,0 +1,91 @@
+"""The statements of a Junos configuration in one form, whatever the text: braces, `display set`, or oneliners."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from railfab.platforms.differences import Difference, Side
+from railfab.platforms.shared.brace_text import Statement, brace_text, shown, statements
+from railfab.platforms.shared.line_tree import Line
+
+ANY = "*"
+ONELINERS: Mapping[Statement, Mapping[str, int]] = {
+    ("class-of-service", "forwarding-classes", "class", ANY): {
+        "queue-num": 1,
+        "no-loss": 0,
+        "pfc-priority": 1,
+        "priority": 1,
+    },
+    ("interfaces", ANY, "hold-time"): {"up": 1, "down": 1},
+    ("system", "ntp", "server", ANY): {"routing-instance": 1, "prefer": 0, "key": 1, "version": 1},
+}
+"""Objects that Junos writes on one line, with the number of words after each of their leaves."""
+
+ORDERED = "term"
+"""List whose order has a meaning; others with one are leaf-lists, whose order the model has."""
+
+
+def read(text: str) -> tuple[Statement, ...]:
+    """The statements of a text. Raises ConfigError for one that is no configuration."""
+    return _distinct(part for found in statements(text) for part in _split(found) if part[:1] != ("version",))
+
+
+def rendered(tree: tuple[Line, ...]) -> tuple[Statement, ...]:
+    """The statements of a rendered tree."""
+    return read(brace_text(tree))
+
+
+def _split(statement: Statement) -> Iterator[Statement]:
+    """The leaves of an object that is written on one line."""
+    for prefix, leaves in ONELINERS.items():
+        length = len(prefix)
+        if len(statement) > length and all(
+            wanted in (ANY, word) for wanted, word in zip(prefix, statement, strict=False)
+        ):
+            yield from _leaves(statement[:length], statement[length:], leaves)
+            return
+    yield statement
+
+
+def _leaves(prefix: Statement, rest: Statement, leaves: Mapping[str, int]) -> Iterator[Statement]:
+    while rest:
+        length = 1 + leaves[rest[0]] if rest[0] in leaves else len(rest)
+        yield (*prefix, *rest[:length])
+        rest = rest[length:]
+
+
+def _distinct(found: Iterable[Statement]) -> tuple[Statement, ...]:
+    """The statements without those that others imply: `a` beside `a b`. Repeated ones stay, to be reported."""
+    every = tuple(found)
+    implied = {one[:length] for one in every for length in range(1, len(one))}
+    return tuple(one for one in every if one not in implied)
+
+
+def differences(found: Sequence[Statement], wanted: Sequence[Statement]) -> tuple[Difference, ...]:
+    """Every statement that one of two configurations has and the other lacks, sorted; also another order of terms."""
+    lines, expected = Counter((*found, *_order(found))), Counter((*wanted, *_order(wanted)))
+    added = [(Side.ADDED, one) for one in (lines - expected).elements()]
+    missing = [(Side.MISSING, one) for one in (expected - lines).elements() if one[0] != "insert"]
+    return tuple(sorted((_difference(*one) for one in (*added, *missing)), key=lambda one: (one.path, one.side)))
+
+
+def _difference(side: Side, statement: Statement) -> Difference:
+    """A statement as the CLI takes it: `set ...`, and `delete ...` where it is missing."""
+    text = shown(statement)
+    section = next((word for word in statement if not word.endswith(":") and word != "insert"), "")
+    if side is Side.MISSING:
+        return Difference(side=side, path=f"delete {text}", text=f"delete {text}", section=section)
+    return Difference(side=side, path=text, text=text if statement[0] == "insert" else f"set {text}", section=section)
+
+
+def _order(found: Sequence[Statement]) -> Iterator[Statement]:
+    """The order of the terms of each filter and policy, as the commands that make it."""
+    terms: dict[Statement, dict[str, None]] = {}
+    for one in found:
+        if ORDERED in one[:-1]:
+            at = one.index(ORDERED)
+            terms.setdefault(one[: at + 1], {}).setdefault(one[at + 1])
+    for list_of, names in terms.items():
+        for before, after in zip(names, list(names)[1:], strict=False):
+            yield ("insert", *list_of, after, "after", ORDERED, before)

@@ -1,0 +1,397 @@
+"""The forms of a Junos configuration, and what is read of one that railfab has not rendered."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from ipaddress import IPv4Interface
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.platforms.junos.switches import with_junos
+
+from railfab.device import (
+    MANAGEMENT_VRF,
+    Aggregate,
+    BalancingMode,
+    DeviceModel,
+    EcnRamp,
+    GnmiService,
+    HashField,
+    LoadBalancing,
+    Loopback,
+    Management,
+    NextHop,
+    PfcWatchdog,
+    Port,
+    PortQos,
+    Scheduling,
+    Svi,
+    TrafficClass,
+)
+from railfab.errors import ConfigError, RailfabError
+from railfab.fabric import design
+from railfab.platforms import Side, admit, platform
+from railfab.platforms.junos.fill_levels import Levels, queue_bytes
+from railfab.platforms.junos.render_bgp import path_limit
+from railfab.platforms.junos.statements import read, rendered
+from railfab.platforms.shared.brace_text import quoted, shown, statements
+from railfab.testing.device_models import device_models
+from railfab.testing.leaf_models import leaf as small_leaf
+
+JUNOS = platform("junos")
+
+FOREIGN = """
+version 24.4R1-EVO;
+## Last commit: by an operator
+system { host-name leaf1; management-instance; }
+interfaces {
+    et-0/0/0 { description "Breakout et-0/0/0"; number-of-sub-ports 2; speed 400g; }
+    et-0/0/0:0 {
+        mtu 9216;
+        unit 0 { family inet { mtu 9170; address 10.0.0.1/31; } }
+    }
+    inactive: et-0/0/5 { unit 0 { family inet; } }
+    irb { unit 3 { family inet { address 10.1.3.1/24; } mac 00:1c:73:00:00:01; } }
+    lo0 { unit 0 { family inet { address 10.255.0.1/32; } } }
+}
+forwarding-options {
+    /* flowlets
+       of the design */
+    hash-key { family inet { layer-3; layer-4; } }
+    enhanced-hash-key { ecmp-dlb { flowlet { inactivity-interval 128; } sampling-rate 1000000; } }
+}
+class-of-service {
+    classifiers { dscp mydscp { forwarding-class NO-LOSS { loss-priority low code-points 011010; } } }
+    drop-profiles { dp1 { interpolate { fill-level [ 55 90 ]; drop-probability [ 0 100 ]; } } }
+    forwarding-classes { class CNP queue-num 3; class NO-LOSS queue-num 4 no-loss pfc-priority 3; }
+    congestion-notification-profile {
+        cnp {
+            pfc-watchdog;
+            input { dscp { code-point 011010 { pfc; } } }
+            output { ieee-802.1 { code-point 011 { flow-control-queue 4; } } }
+        }
+    }
+    interfaces {
+        et-* { congestion-notification-profile cnp; scheduler-map sm1; unit * { classifiers { dscp mydscp; } } }
+    }
+    scheduler-maps { sm1 { forwarding-class CNP scheduler s2; forwarding-class NO-LOSS scheduler s1; } }
+    schedulers {
+        s1 { drop-profile-map loss-priority any protocol any drop-profile dp1; explicit-congestion-notification; }
+        s2 { transmit-rate percent 5; priority strict-high; }
+    }
+}
+security { certificates { local { grpc { "secret"; ## SECRET-DATA
+} } } }
+routing-options { router-id 10.255.0.1; autonomous-system 65001; }
+protocols {
+    bgp {
+        group spines {
+            type external;
+            multipath multiple-as;
+            hold-time 30;
+            neighbor 10.0.0.0 { export ( OUT && POLICY ); peer-as 65000; }
+        }
+    }
+}
+vlans { vn3 { description Storage; vlan-id 3; l3-interface irb.3; } }
+"""
+"""A configuration as an operator would write it, in the manner of Juniper's validated design."""
+
+
+@pytest.fixture(scope="module")
+def leaf(repository: Path) -> DeviceModel:
+    """A rail switch of `dual-rail`."""
+    return admit(design(repository / "inventory" / "fabrics" / "dual-rail.yml").models["pod1-seg1-leaf1"], JUNOS)
+
+
+def as_set_lines(text: str) -> str:
+    return "\n".join(f"set {shown(found)}" for found in read(text))
+
+
+# Forms
+
+
+@given(drawn=st.data())
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+def test_lines_of_display_set_are_read_as_braces_are(drawn: st.DataObject) -> None:
+    model = admit(drawn.draw(device_models("junos")), JUNOS)
+    text = JUNOS.text(JUNOS.render(model))
+    assert JUNOS.parse(as_set_lines(text)) == model
+    assert JUNOS.differences(as_set_lines(text), text) == ()
+
+
+def test_a_foreign_configuration_is_read_alike_in_both_forms() -> None:
+    assert JUNOS.parse("\n".join(f"set {shown(found)}" for found in read(FOREIGN) if found[0] != "inactive:")) == (
+        JUNOS.parse(FOREIGN.replace("inactive: et-0/0/5 { unit 0 { family inet; } }", ""))
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a { b c; }", [("a", "b", "c")]),
+        ("a b { c; d [ e f ]; }", [("a", "b", "c"), ("a", "b", "d", "e"), ("a", "b", "d", "f")]),
+        ("a; b { }", [("a",), ("b",)]),
+        ("a [ ];", [("a",)]),
+        ('a "b; {c}";', [("a", "b; {c}")]),
+        ('a "say \\"no\\"";', [("a", 'say "no"')]),
+        ("a { /* b; */ c; # d;\n}", [("a", "c")]),
+        ("a { inactive: b { c; } }", [("inactive:", "a", "b", "c")]),
+        ("a { protect: b c; }", [("protect:", "a", "b", "c")]),
+        ("{master:0}\na b;", [("a", "b")]),
+        ("set a b\nset a c d\ndeactivate a c", [("a", "b"), ("inactive:", "a", "c", "d")]),
+        ("{master:0}set a b\n\n{master:0}", [("a", "b")]),
+    ],
+)
+def test_a_text_has_these_statements(text: str, expected: list[tuple[str, ...]]) -> None:
+    assert list(statements(text)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("a { b;", "end of the configuration: a brace or a semicolon is missing. Balance the braces."),
+        ("a;\n}", "line 2: '}' is not expected here. Balance the braces."),
+        ("a [ b [ c ] ];", "line 1: '[' is not expected here. Balance the braces."),
+        ('a "b;', 'line 1: " is not closed. Close it.'),
+    ],
+)
+def test_a_text_that_is_no_configuration_is_refused(text: str, problem: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        JUNOS.parse(text)
+    assert str(refused.value) == problem
+
+
+@given(word=st.text(min_size=1, max_size=12).filter(lambda word: "\0" not in word))
+def test_a_quoted_word_is_read_back(word: str) -> None:
+    assert statements(f"a {quoted(word)};") == (("a", word),)
+
+
+def test_an_impossible_value_is_refused_with_its_path() -> None:
+    with pytest.raises(RailfabError) as refused:
+        JUNOS.parse("interfaces { et-0/0/0 { mtu big; unit 0 { family inet { address 10.0.0/33; } } } }")
+    assert "interfaces et-0/0/0 mtu: 'big' is not a whole number" in str(refused.value)
+    assert "address 10.0.0/33: is not an IP address with prefix length" in str(refused.value)
+
+
+# What is read
+
+
+def test_a_foreign_configuration_is_read_as_what_it_does() -> None:
+    model = JUNOS.parse(FOREIGN)
+    port = model.interface("et-0/0/0:0")
+    assert isinstance(port, Port)
+    assert (port.mtu_bytes, port.addresses) == (9202, (IPv4Interface("10.0.0.1/31"),))
+    assert [(found.cage, found.lanes, found.rate_gbps) for found in model.breakouts] == [("et-0/0/0", 2, 400)]
+    gateway = model.interface("vlan3")
+    assert isinstance(gateway, Svi)
+    assert (gateway.addresses, gateway.gateways) == ((), (IPv4Interface("10.1.3.1/24"),))
+    assert [(vlan.vlan_id, vlan.name) for vlan in model.vlans] == [(3, "vn3")]
+    fields = (HashField.SOURCE_ADDRESS, HashField.DESTINATION_ADDRESS, HashField.PROTOCOL)
+    five = (*fields, HashField.SOURCE_PORT, HashField.DESTINATION_PORT)
+    assert model.load_balancing == LoadBalancing(mode=BalancingMode.FLOWLET, fields=five, flowlet_gap_us=128)
+
+
+def test_the_settings_of_a_group_are_those_of_its_sessions() -> None:
+    (neighbor,) = JUNOS.parse(FOREIGN).neighbors
+    assert (neighbor.remote_as, neighbor.timers.hold_s, neighbor.timers.keepalive_s) == (65000, 30, 10)
+    assert neighbor.export_policies == ()
+
+
+def test_a_wildcard_stands_for_every_port_that_is_not_split() -> None:
+    qos = JUNOS.parse(FOREIGN).qos
+    assert qos is not None
+    expected = PortQos(interface="et-0/0/0:0", profile="sm1", classifier="mydscp", pfc=(3,), ecn=("NO-LOSS",))
+    assert qos.ports == (expected,)
+    assert qos.watchdog == PfcWatchdog(detect_ms=200, recover_ms=200)
+    (thresholds,) = qos.profiles[0].thresholds
+    size = queue_bytes(None)
+    assert thresholds.ecn == EcnRamp(kmin_bytes=55 * size // 100, kmax_bytes=90 * size // 100, pmax_percent=100)
+
+
+def test_nothing_of_a_foreign_configuration_is_lost() -> None:
+    """Each statement is in the model, by which it would be rendered, or unmodelled."""
+    model = JUNOS.parse(FOREIGN)
+    kept = {*map(shown, rendered(JUNOS.render(model))), *model.unmodelled}
+    assert [found for found in map(shown, read(FOREIGN)) if found not in kept] == []
+    assert "inactive: interfaces et-0/0/5 unit 0 family inet" in model.unmodelled
+    assert "security certificates local grpc secret" in model.unmodelled
+    assert model.interface("et-0/0/5") is None
+
+
+@pytest.mark.parametrize("change", ["local-preference add 10", "metric igp", "metric add 5"])
+def test_a_term_that_changes_a_value_is_unmodelled(change: str) -> None:
+    text = f"policy-options {{ policy-statement p {{ term 1 {{ then {{ {change}; accept; }} }} }} }}"
+    model = JUNOS.parse(text)
+    assert model.policies[0].rules == ()
+    assert f"policy-options policy-statement p term 1 then {change}" in model.unmodelled
+
+
+def test_a_prefix_may_have_several_ranges() -> None:
+    filters = [f"route-filter 10.0.0.0/8 prefix-length-range /{length}-/{length};" for length in (16, 24)]
+    text = f"policy-options {{ policy-statement p {{ term 1 {{ from {{ {' '.join(filters)} }} then accept; }} }} }}"
+    (rule,) = JUNOS.parse(text).policies[0].rules
+    assert [(found.ge, found.le) for found in rule.prefixes] == [(16, 16), (24, 24)]
+
+
+def test_another_order_of_terms_is_a_difference(leaf: DeviceModel) -> None:
+    text = JUNOS.text(JUNOS.render(leaf))
+    filters = "firewall { family inet { filter f { term a { then accept; } term b { then discard; } } } }\n"
+    swapped = "firewall { family inet { filter f { term b { then discard; } term a { then accept; } } } }\n"
+    assert JUNOS.parse(text + filters) != JUNOS.parse(text + swapped)
+    path = "insert firewall family inet filter f term a after term b"
+    assert path in JUNOS.parse(text + swapped).unmodelled
+
+
+def test_a_difference_is_the_command_that_makes_it(leaf: DeviceModel) -> None:
+    text = JUNOS.text(JUNOS.render(leaf))
+    found = JUNOS.differences(text.replace("mtu 9230;", "mtu 1514;", 1), text)
+    assert [(one.side, one.text, one.section) for one in found] == [
+        (Side.MISSING, "delete interfaces et-0/0/0 mtu 9230", "interfaces"),
+        (Side.ADDED, "set interfaces et-0/0/0 mtu 1514", "interfaces"),
+    ]
+
+
+# Values in coarser units
+
+
+def test_a_macro_keeps_the_bytes_of_a_ramp_while_its_levels_are_theirs(leaf: DeviceModel) -> None:
+    """A level that an operator changes is what the switch does."""
+    text = JUNOS.text(JUNOS.render(leaf))
+    assert leaf.qos is not None
+    (planned,) = leaf.qos.profiles[0].thresholds
+    assert "kmin 485000;" in text
+    changed = JUNOS.parse(text.replace("fill-level [ 1 2 ];", "fill-level [ 1 50 ];"))
+    assert changed.qos is not None
+    (thresholds,) = changed.qos.profiles[0].thresholds
+    assert planned.ecn is not None
+    assert thresholds.ecn is not None
+    assert thresholds.ecn.kmax_bytes == queue_bytes(leaf.qos.shared_pool_bytes) // 2 > planned.ecn.kmax_bytes
+
+
+@given(kmin=st.integers(0, 200_000_000), more=st.integers(0, 200_000_000), size=st.integers(1, 100_000_000))
+def test_fill_levels_are_the_nearest_percent_and_apart(kmin: int, more: int, size: int) -> None:
+    levels = Levels.of(EcnRamp(kmin_bytes=kmin, kmax_bytes=kmin + more, pmax_percent=10), size)
+    assert 0 <= levels.low < levels.high <= 99
+    assert levels.low in {1, 98} or abs(levels.low * size - 100 * kmin) <= size / 2
+    assert levels.high in {levels.low + 1, 99} or abs(levels.high * size - 100 * (kmin + more)) <= size / 2
+    assert (levels.low == 0) == (kmin == 0)
+
+
+def test_a_number_of_paths_is_that_of_the_intent_while_the_limit_is_its_own() -> None:
+    model = small_leaf("junos")
+    assert model.bgp is not None
+    wanted = admit(replace(model, bgp=replace(model.bgp, max_paths=40)), JUNOS)
+    text = JUNOS.text(JUNOS.render(wanted))
+    assert "maximum-ecmp 64;" in text
+    for limit, expected in ((64, 40), (16, 16)):
+        parsed = JUNOS.parse(text.replace("maximum-ecmp 64;", f"maximum-ecmp {limit};"))
+        assert parsed.bgp is not None
+        assert parsed.bgp.max_paths == expected
+
+
+@pytest.mark.parametrize(("paths", "limit"), [(2, 16), (16, 16), (17, 32), (64, 64), (65, 96), (512, 512), (600, 512)])
+def test_a_limit_of_paths_is_one_that_junos_has(paths: int, limit: int) -> None:
+    assert path_limit(paths) == limit
+
+
+# What is rendered
+
+
+SERVERS = Management(network_instance=MANAGEMENT_VRF, ntp=("10.0.0.1",))
+
+
+@pytest.mark.parametrize(
+    ("management", "stated"),
+    [
+        (None, False),
+        (replace(SERVERS, ntp=(), banner="authorised users only"), False),
+        (SERVERS, True),
+        (replace(SERVERS, network_instance="default"), False),
+        (replace(SERVERS, ntp=(), gnmi=GnmiService(port=57400, tls_profile="fabric")), True),
+    ],
+)
+def test_the_management_port_is_moved_only_where_services_are_stated(
+    leaf: DeviceModel, management: Management | None, stated: bool
+) -> None:
+    text = JUNOS.text(JUNOS.render(replace(leaf, management=management)))
+    assert ("management-instance;" in text) == stated
+    operators = text if stated else text + "system { management-instance; }\n"
+    assert JUNOS.differences(operators, text) == ()
+    if stated:
+        (missing,) = JUNOS.differences(text.replace("management-instance;", ""), text)
+        assert missing.text == "delete system management-instance"
+
+
+def test_every_scheduler_map_has_a_scheduler_for_the_packets_of_the_switch(leaf: DeviceModel) -> None:
+    lines = as_set_lines(JUNOS.text(JUNOS.render(leaf))).splitlines()
+    maps = {line.split()[3] for line in lines if line.startswith("set class-of-service scheduler-maps ")}
+    control = "forwarding-class network-control scheduler network-control"
+    assert [name for name in maps if f"set class-of-service scheduler-maps {name} {control}" not in lines] == []
+    assert "set class-of-service schedulers network-control priority strict-high" in lines
+
+
+def test_every_scheduler_is_in_a_map(leaf: DeviceModel) -> None:
+    lines = as_set_lines(JUNOS.text(JUNOS.render(leaf))).splitlines()
+    schedulers = {line.split()[3] for line in lines if line.startswith("set class-of-service schedulers ")}
+    used = {line.split()[-1] for line in lines if line.startswith("set class-of-service scheduler-maps ")}
+    assert schedulers == used
+
+
+@pytest.mark.parametrize(("queue", "name"), [(3, "fcoe"), (4, "no-loss")])
+def test_a_default_class_in_the_queue_of_a_lossy_class_is_lossy(leaf: DeviceModel, queue: int, name: str) -> None:
+    assert leaf.qos is not None
+    storage = TrafficClass(name="storage", queue=queue, scheduling=Scheduling.WEIGHTED, weight=1)
+    others = tuple(found for found in leaf.qos.classes if found.queue != queue)
+    qos = replace(leaf.qos, classes=(*others, storage), classifiers=(), profiles=(), ports=())
+    changed = admit(replace(leaf, qos=qos), JUNOS)
+    text = JUNOS.text(JUNOS.render(changed))
+    assert f"class {name} queue-num {queue};" in text
+    assert JUNOS.parse(text) == JUNOS.parse(as_set_lines(text))
+    parsed = JUNOS.parse(text)
+    assert parsed.unmodelled == ()
+    assert parsed.qos is not None
+    assert {found.name for found in parsed.qos.classes} == {found.name for found in qos.classes}
+
+
+def test_contributors_of_an_aggregate_are_held_back_before_every_policy(leaf: DeviceModel) -> None:
+    text = JUNOS.text(JUNOS.render(leaf))
+    assert "export [ SUMMARY fabric-export ];" in text
+    assert "from route-filter 10.0.1.0/24 longer;" in text
+    assert leaf.bgp is not None
+    open_aggregate = Aggregate(prefix=leaf.bgp.aggregates[0].prefix, summary_only=False)
+    shown_too = replace(leaf, bgp=replace(leaf.bgp, aggregates=(open_aggregate,)))
+    assert "SUMMARY" not in JUNOS.text(JUNOS.render(shown_too))
+
+
+def test_an_evpn_leaf_has_its_vlans_in_a_mac_vrf_with_one_target_for_each(repository: Path, tmp_path: Path) -> None:
+    models = with_junos(repository, "dual-esi", tmp_path).models
+    text = as_set_lines(JUNOS.text(JUNOS.render(admit(next(iter(models.values())), JUNOS))))
+    assert "set routing-instances MAC-VRF vtep-source-interface lo0.0" in text
+    assert "set routing-instances MAC-VRF protocols evpn vni-options vni 10101 vrf-target target:1:10101" in text
+    assert "esi all-active" in text
+
+
+def test_a_route_server_keeps_the_next_hop_of_a_route() -> None:
+    model = small_leaf("junos", feature="next_hop_unchanged")
+    text = as_set_lines(JUNOS.text(JUNOS.render(model)))
+    assert "multihop no-nexthop-change" in text
+    assert JUNOS.parse(text).neighbors[0].next_hop is NextHop.UNCHANGED
+
+
+def test_a_loopback_without_address_is_read_back() -> None:
+    model = small_leaf("junos")
+    bare = tuple(replace(x, addresses=()) if isinstance(x, Loopback) else x for x in model.interfaces)
+    changed = admit(replace(model, interfaces=bare), JUNOS)
+    assert JUNOS.parse(JUNOS.text(JUNOS.render(changed))) == changed
+
+
+def test_other_fields_of_the_hash_are_what_it_leaves_out_of_all_and_adds() -> None:
+    fields = (HashField.SOURCE_ADDRESS, HashField.DESTINATION_ADDRESS, HashField.SOURCE_PORT, HashField.VLAN)
+    model = admit(replace(small_leaf("junos"), load_balancing=LoadBalancing(fields=fields)), JUNOS)
+    text = JUNOS.text(JUNOS.render(model))
+    words = (found for found in read(text) if found[:3] == ("forwarding-options", "enhanced-hash-key", "inet"))
+    assert [found[3] for found in words] == ["no-incoming-port", "no-protocol", "no-l4-destination-port", "vlan-id"]
+    assert JUNOS.parse(text).load_balancing == LoadBalancing(fields=fields)
