@@ -1,0 +1,70 @@
+"""Renders and parses load balancing: `system forwarding` and adaptive routing.
+
+Adaptive routing works on physical ports of the default VRF only, and on an ECMP group of which every port has it
+(nvue-reference Adaptive-Routing), so every port with a session of that VRF has it.
+"""
+
+from __future__ import annotations
+
+from railfab.device import (
+    DEFAULT_INSTANCE,
+    BalancingMode,
+    DeviceModel,
+    HashField,
+    LoadBalancing,
+    Port,
+    interfaces_of_peers,
+)
+from railfab.platforms.cumulus.names import device_name
+from railfab.platforms.cumulus.nodes import ON, is_on, stated, switch
+from railfab.platforms.shared.config_node import ConfigNode
+from railfab.platforms.shared.json_tree import Json
+
+FIELDS = {
+    HashField.SOURCE_ADDRESS: "source-ip",
+    HashField.DESTINATION_ADDRESS: "destination-ip",
+    HashField.PROTOCOL: "ip-protocol",
+    HashField.SOURCE_PORT: "source-port",
+    HashField.DESTINATION_PORT: "destination-port",
+    HashField.FLOW_LABEL: "ipv6-label",
+    HashField.INGRESS_PORT: "ingress-interface",
+}
+
+
+def render_forwarding(model: DeviceModel) -> Json:
+    """`system forwarding`: every field of the hash where the model states some, as the defaults differ by release."""
+    found = model.load_balancing or LoadBalancing()
+    fields = {word: switch(field in found.fields) for field, word in FIELDS.items()} if found.fields else None
+    return stated(ecmp_hash=fields, hash_seed=found.seed)
+
+
+def render_adaptive(model: DeviceModel, interfaces: Json) -> Json | None:
+    """`router adaptive-routing`; that of the ports is added to the interfaces."""
+    if model.load_balancing is None or model.load_balancing.mode is not BalancingMode.ADAPTIVE:
+        return None
+    for name in adaptive_ports(model):
+        interfaces[device_name(name)]["router"] = {"adaptive-routing": {"state": ON}}
+    return {"state": ON}
+
+
+def adaptive_ports(model: DeviceModel) -> tuple[str, ...]:
+    """The ports of the default VRF with a session."""
+    used = set(interfaces_of_peers(model).values())
+    return tuple(
+        found.name
+        for found in model.interfaces
+        if isinstance(found, Port) and found.name in used and found.network_instance == DEFAULT_INSTANCE
+    )
+
+
+def parse_balancing(root: ConfigNode) -> LoadBalancing | None:
+    """Load balancing; None where everything is the platform's default."""
+    forwarding = root.at("system", "forwarding")
+    hashed = forwarding.child("ecmp-hash")
+    adaptive = is_on(root.at("router", "adaptive-routing"))
+    found = LoadBalancing(
+        mode=BalancingMode.ADAPTIVE if adaptive else BalancingMode.FLOW,
+        fields=tuple(field for field, word in FIELDS.items() if is_on(hashed, word)),
+        seed=forwarding.number("hash-seed"),
+    )
+    return None if found == LoadBalancing() else found

@@ -1,0 +1,94 @@
+"""`nv set` commands as a tree: `nv config show -o commands`, or a listing of commands from a manual or a shell."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+
+from railfab.platforms.cumulus.names import expanded
+from railfab.platforms.cumulus.schema import Place, model
+from railfab.platforms.shared.json_tree import Json
+
+_COMMAND = re.compile(r"(?m)^\s*(?:\S*[#$] ?)?nv (?:set|unset) ")
+_PROMPT = re.compile(r"^\s*\S*[#$] ?(?=nv )")
+_OTHER = re.compile(r"nv (?:config|show|action|list)\b.*|#.*|exit|sudo -?\w*")
+
+
+def is_commands(text: str) -> bool:
+    """Whether a text consists of commands."""
+    return _COMMAND.search(text) is not None
+
+
+def commands_of(text: str) -> tuple[Json, tuple[str, ...]]:
+    """The tree that the commands set, and the other lines, without comments and `nv config`."""
+    tree: Json = {}
+    other: list[str] = []
+    for line in _whole_lines(text):
+        words = _split(line)
+        if words[:2] == ["nv", "set"] and len(words) > 2:
+            _set(tree, words[2:])
+        elif words[:2] == ["nv", "unset"] and len(words) > 2:
+            if not _unset(tree, words[2:]):
+                other.append(line)
+        elif line and _OTHER.fullmatch(line) is None:
+            other.append(line)
+    return tree, tuple(other)
+
+
+def _whole_lines(text: str) -> Iterator[str]:
+    """The commands without prompts; one with an open quote goes on in the next lines."""
+    open_line = ""
+    for line in text.splitlines():
+        whole = f"{open_line}\n{line}" if open_line else _PROMPT.sub("", line).strip()
+        if whole.startswith("nv ") and _is_open(whole):
+            open_line = whole
+            continue
+        open_line = ""
+        yield whole
+    if open_line:
+        yield open_line
+
+
+def _is_open(line: str) -> bool:
+    try:
+        shlex.split(line)
+    except ValueError:
+        return True
+    return False
+
+
+def _split(line: str) -> list[str]:
+    try:
+        return shlex.split(line)
+    except ValueError:
+        return line.split()
+
+
+def _set(tree: Json, words: list[str]) -> None:
+    """Add the words of a command; the last one is a value where the model has a leaf before it."""
+    place: Place | None = model()
+    node = tree
+    for at, word in enumerate(words):
+        place = _step(place, word) if place else None
+        if place is not None and place.value is not None and at == len(words) - 2:
+            node[word] = words[-1]
+            return
+        child = node.get(word)
+        node[word] = node = child if isinstance(child, dict) else {}
+
+
+def _step(place: Place, word: str) -> Place | None:
+    """The node at a word, or at the first one that a range stands for."""
+    return place.step(word) or place.step(expanded(word)[0])
+
+
+def _unset(tree: Json, words: list[str]) -> bool:
+    """Remove what a command unsets; False where nothing is set there."""
+    node = tree
+    for word in words[:-1]:
+        child = node.get(word)
+        if not isinstance(child, dict):
+            return False
+        node = child
+    return node.pop(words[-1], None) is not None

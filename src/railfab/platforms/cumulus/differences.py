@@ -1,0 +1,118 @@
+"""The settings in which two configurations differ, with their keys, their defaults and the container around them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from railfab.platforms.cumulus.defaults import default_of
+from railfab.platforms.cumulus.parse import tree_of
+from railfab.platforms.cumulus.schema import Place, model
+from railfab.platforms.cumulus.tree import word
+from railfab.platforms.differences import Difference, Side
+from railfab.platforms.hazards import ABSENT
+
+CELL_BYTES = 12_288
+"""The largest unit to which a chip rounds an ECN threshold, as `cell_bytes` of capabilities.yml has it."""
+THRESHOLDS = {
+    "/qos/congestion-control/traffic-class/min-threshold",
+    "/qos/congestion-control/traffic-class/max-threshold",
+}
+"""Values that a chip rounds to its cells."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """One leaf or empty container. path: without keys. words: of its command. keys: of the lists around it.
+
+    value: of a leaf, else None. entry: the innermost list entry around it, or the whole tree.
+    """
+
+    path: str
+    words: tuple[str, ...]
+    keys: Mapping[str, str]
+    value: str | None
+    entry: Mapping[str, Any]
+
+    @property
+    def section(self) -> str:
+        steps = self.path.split("/")
+        return "/".join(steps[: 3 if steps[1:2] in (["router"], ["system"]) else 2])
+
+    @property
+    def line(self) -> str:
+        return " ".join(map(word, self.words if self.value is None else (*self.words, self.value)))
+
+
+def differences(text: str, rendered: str) -> tuple[Difference, ...]:
+    """Every setting in which a configuration differs from a rendered one, sorted. Raises ConfigError.
+
+    One that states a default is none, and neither is a threshold that is less than a cell away from its value: the
+    switch shows what its chip was given.
+    """
+    if text == rendered:
+        return ()
+    found, wanted = (dict(_settings(_tree(one))) for one in (text, rendered))
+    different = (_difference(found.get(words), wanted.get(words)) for words in {**found, **wanted})
+    return tuple(sorted((one for one in different if one is not None), key=lambda difference: difference.text))
+
+
+@lru_cache(maxsize=4)
+def _tree(text: str) -> dict[str, Any]:
+    return tree_of(text)
+
+
+def _settings(tree: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Setting]]:
+    for setting in _below(tree, model(), "", (), {}, tree):
+        yield setting.words, setting
+
+
+def _below(
+    tree: Mapping[str, Any],
+    place: Place | None,
+    path: str,
+    words: tuple[str, ...],
+    keys: Mapping[str, str],
+    entry: Mapping[str, Any],
+) -> Iterator[Setting]:
+    """The settings in a container. A word that the model has as a key is not part of a path."""
+    for name, child in tree.items():
+        is_key = place is not None and name not in place.words and place.step(name) is not None
+        below = place.step(name) if place is not None else None
+        at, below_keys = (path, {**keys, path.rpartition("/")[2]: name}) if is_key else (f"{path}/{name}", keys)
+        if isinstance(child, Mapping) and child:
+            around = child if is_key else entry
+            yield from _below(child, below, at, (*words, name), below_keys, around)
+        else:
+            value = None if isinstance(child, Mapping) else str(child)
+            yield Setting(path=at, words=(*words, name), keys=below_keys, value=value, entry=entry)
+
+
+def _difference(found: Setting | None, wanted: Setting | None) -> Difference | None:
+    """The difference of two settings at one place; None where they have the same effect."""
+    one = found or wanted
+    assert one is not None
+    default = default_of(one.path)
+    effect, intended = (default if side is None else side.value or "" for side in (found, wanted))
+    if effect == intended or _is_rounded(one.path, effect, intended):
+        return None
+    return Difference(
+        side=Side.MISSING if found is None else Side.ADDED if wanted is None else Side.CHANGED,
+        path=one.path,
+        text=f"nv unset {' '.join(map(word, one.words))}" if found is None else f"nv set {found.line}",
+        section=one.section,
+        values={
+            **{f"{name}.key": key for name, key in one.keys.items()},
+            "value": ABSENT if effect is None else effect,
+            "intended": ABSENT if intended is None else intended,
+        },
+        entry=one.entry,
+    )
+
+
+def _is_rounded(path: str, effect: str | None, intended: str | None) -> bool:
+    if path not in THRESHOLDS or not (effect or "").isdecimal() or not (intended or "").isdecimal():
+        return False
+    return abs(int(effect or 0) - int(intended or 0)) < CELL_BYTES

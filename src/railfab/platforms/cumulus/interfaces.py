@@ -1,0 +1,149 @@
+"""Renders ports, breakouts, the loopback, bonds and SVIs: `interface`, and the VLANs: `bridge`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from railfab.device import (
+    DEFAULT_INSTANCE,
+    BreakoutPort,
+    DeviceModel,
+    Fec,
+    Interface,
+    IpInterface,
+    Lag,
+    Loopback,
+    Port,
+    Svi,
+    VlanMembership,
+    interfaces_of_peers,
+)
+from railfab.platforms.cumulus.names import BRIDGE, PEER_LINK, PEER_LINK_CONTROL, allowed, device_name, lanes_of
+from railfab.platforms.cumulus.nodes import ON, stated
+from railfab.platforms.shared.json_tree import Json
+
+FEC = {Fec.OFF: "off", Fec.BASE_R: "baser", Fec.RS_528: "rs"}
+"""`rs` is RS(528,514) or RS(544,514), whichever the modulation of the speed wants."""
+
+BOND_MODES = {True: "lacp", False: "static"}
+CONTROL_VLAN = 4094
+"""VLAN of the subinterface of the peer link."""
+
+
+def render_interfaces(model: DeviceModel) -> Json:
+    """Every interface by its name on the switch."""
+    found: Json = {}
+    for breakout in model.breakouts:
+        found |= _breakout(breakout)
+    uplinks = _uplinks(model)
+    for interface in model.interfaces:
+        name = device_name(interface.name)
+        rendered = _interface(interface, uplink=interface.name in uplinks)
+        lane = found.get(name)
+        found[name] = {**rendered, "link": {**lane["link"], **rendered.get("link", {})}} if lane else rendered
+    if model.mlag is not None:
+        control = stated(type="sub", description=model.mlag.domain)
+        found[PEER_LINK_CONTROL] = {**control, "base-interface": PEER_LINK, "vlan": CONTROL_VLAN}
+    return found
+
+
+def _uplinks(model: DeviceModel) -> frozenset[str]:
+    """The ports with a session of a switch with EVPN multihoming: when all are down, its bonds to hosts go down too."""
+    if not any(isinstance(found, Lag) and found.esi is not None for found in model.interfaces):
+        return frozenset()
+    return frozenset(interfaces_of_peers(model).values())
+
+
+def _breakout(breakout: BreakoutPort) -> Json:
+    """The cage, and the speed of each of its ports."""
+    lanes = {
+        lane: {"type": "swp", "link": {"speed": f"{breakout.rate_gbps}G"}}
+        for lane in lanes_of(breakout.cage, breakout.lanes)
+    }
+    return {breakout.cage: {"type": "swp", "link": {"breakout": {f"{breakout.lanes}x": {}}}}, **lanes}
+
+
+def _interface(interface: Interface, *, uplink: bool) -> Json:
+    common = _common(interface)
+    if isinstance(interface, Loopback):
+        return {"type": "loopback", **common}
+    if isinstance(interface, Svi):
+        return _with_gateways(interface, {"type": "svi", "vlan": interface.vlan, **common})
+    if isinstance(interface, Lag):
+        found = {"type": "peerlink" if device_name(interface.name) == PEER_LINK else "bond", **common}
+        found |= {"bond": _bond(interface), **stated(bridge=_bridge(interface.vlans), evpn=_segment(interface))}
+    else:
+        assert isinstance(interface, Port)
+        found = {"type": "swp", **common, **stated(bridge=_bridge(interface.vlans))}
+        link = {**common.get("link", {}), **stated(speed=_speed(interface), fec=interface.fec and FEC[interface.fec])}
+        found |= stated(link=link)
+    if uplink:
+        found["evpn"] = {"multihoming": {**found.get("evpn", {}).get("multihoming", {}), "uplink": ON}}
+    return found
+
+
+def _speed(port: Port) -> str | None:
+    return f"{port.rate_gbps}G" if port.rate_gbps is not None else None
+
+
+def _common(interface: Interface) -> Json:
+    """What every kind of interface has. One of the default VRF states none, and neither does a bridged one."""
+    link = stated(mtu=interface.mtu_bytes, state=None if interface.enabled else {"down": {}})
+    instance = interface.network_instance
+    ipv6: Json = stated(address=_addresses(interface.addresses, 6))
+    if interface.unnumbered:
+        ipv6["neighbor-discovery"] = {"router-advertisement": {"state": ON}}
+    return stated(
+        description=interface.description,
+        link=link,
+        vrf=None if instance in (None, DEFAULT_INSTANCE) else allowed(instance),
+        ipv4=stated(address=_addresses(interface.addresses, 4)),
+        ipv6=ipv6,
+    )
+
+
+def _addresses(addresses: tuple[IpInterface, ...], version: int) -> Json:
+    return {str(address): {} for address in addresses if address.version == version}
+
+
+def _bond(lag: Lag) -> Json:
+    found = stated(mlag=stated(id=lag.mlag_id))
+    return {"member": {name: {} for name in lag.members}, "mode": BOND_MODES[lag.lacp], **found}
+
+
+def _segment(lag: Lag) -> Json | None:
+    """The Ethernet segment of a bond, with the MAC address by which LACP knows both switches."""
+    if lag.esi is None:
+        return None
+    return {"multihoming": {"segment": {"state": ON, "identifier": lag.esi, **stated(mac_address=lag.system_mac)}}}
+
+
+def _bridge(vlans: VlanMembership | None) -> Json | None:
+    """VLANs of a bridged interface: an access port has one, a trunk states also which is untagged."""
+    if vlans is None:
+        return None
+    if vlans.untagged is not None and not vlans.tagged:
+        return {"domain": {BRIDGE: {"access": vlans.untagged}}}
+    untagged: Any = "none" if vlans.untagged is None else vlans.untagged
+    return {"domain": {BRIDGE: {"untagged": untagged, "vlan": {str(vlan): {} for vlan in vlans.tagged}}}}
+
+
+def _with_gateways(svi: Svi, entry: Json) -> Json:
+    """An SVI with its anycast gateways, which NVUE calls VRR."""
+    for version in (4, 6):
+        gateways = tuple(found for found in svi.gateways if found.version == version)
+        if gateways:
+            vrr = {"address": _addresses(gateways, version), "state": ON, "vrr-state": {"up": {}}}
+            family = entry.setdefault(f"ipv{version}", {})
+            family["vrr"] = {**vrr, **stated(mac_address=svi.gateway_mac)}
+    return entry
+
+
+def render_bridge(model: DeviceModel) -> Json | None:
+    """The VLANs of the bridge, with their VNIs."""
+    if not model.vlans:
+        return None
+    vlans: Json = {
+        str(vlan.vlan_id): {"vni": {str(vlan.vni): {}}} if vlan.vni is not None else {} for vlan in model.vlans
+    }
+    return {"domain": {BRIDGE: {"vlan": vlans}}}

@@ -1,0 +1,52 @@
+"""Readers of a parsed tree: the entries of a container by key, and settings that are on or off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from railfab.platforms.cumulus.schema import SWITCH
+from railfab.platforms.shared.config_node import ConfigNode
+from railfab.platforms.shared.json_tree import Json
+
+ON, OFF = SWITCH
+
+
+def entries(node: ConfigNode, name: str) -> Iterator[tuple[str, ConfigNode]]:
+    """The keys of a container with what is below each."""
+    container = node.child(name)
+    for key in container.value:
+        yield key, container.child(key)
+
+
+def keys(node: ConfigNode, name: str) -> tuple[str, ...]:
+    """The keys of a container."""
+    return tuple(node.child(name).value)
+
+
+def only_key(node: ConfigNode, name: str) -> str | None:
+    """The key of a container that has one."""
+    found = keys(node, name)
+    return found[0] if len(found) == 1 else None
+
+
+def is_on(node: ConfigNode, leaf: str = "state", *, default: bool = False) -> bool:
+    """Whether a setting is on."""
+    found = node.text(leaf)
+    return default if found is None else found == ON
+
+
+def numbers(node: ConfigNode, name: str) -> Iterator[tuple[int, ConfigNode]]:
+    """The entries of a container whose keys are numbers, ascending."""
+    for key, below in sorted(entries(node, name), key=lambda entry: (len(entry[0]), entry[0])):
+        if key.isdecimal():
+            yield int(key), below
+
+
+def switch(value: bool) -> str:
+    """The value of a setting that is on or off."""
+    return ON if value else OFF
+
+
+def stated(**members: object) -> Json:
+    """The members that are not None and not empty, with `-` for `_` in their names."""
+    return {name.replace("_", "-"): value for name, value in members.items() if value not in (None, {}, "")}

@@ -1,0 +1,86 @@
+"""Parses NVUE configuration, rendered by railfab or read from a switch, to a device model.
+
+Configuration is read for its effect. Every setting in which it differs from the rendering of the model that it has in
+effect is the unmodelled part, so that no setting is lost: a command that sets it, or `nv unset` with one that it
+lacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from railfab.device import DeviceModel, in_order
+from railfab.errors import RailfabError, raise_all
+from railfab.platforms.cumulus.balancing import parse_balancing
+from railfab.platforms.cumulus.bgp_parse import is_drained, parse_bgp, parse_vrfs
+from railfab.platforms.cumulus.interfaces_parse import parse_breakouts, parse_interfaces, parse_vlans
+from railfab.platforms.cumulus.management import parse_lldp, parse_management
+from railfab.platforms.cumulus.overlay import parse_mlag, parse_vtep
+from railfab.platforms.cumulus.policy_parse import PolicyReader
+from railfab.platforms.cumulus.qos_parse import parse_qos
+from railfab.platforms.cumulus.render import render
+from railfab.platforms.cumulus.spelling import normal
+from railfab.platforms.cumulus.tree import lines_below, read, word
+from railfab.platforms.shared.config_node import ConfigNode
+from railfab.platforms.shared.json_tree import Json
+
+PLATFORM_NAME = "cumulus"
+
+
+def parse(text: str) -> DeviceModel:
+    """The device model of a configuration text. Raises ConfigError, or Problems with every error found."""
+    tree, other = read(text)
+    found = normal(tree)
+    problems: list[RailfabError] = []
+    model = _model(ConfigNode(found, "", problems))
+    raise_all(list({str(problem): problem for problem in problems}.values()))
+    left = sorted({*other, *deviations(found, normal(render(model)))})
+    return replace(model, unmodelled=tuple(left)) if left else model
+
+
+def deviations(found: Mapping[str, Any], wanted: Mapping[str, Any], path: str = "") -> Iterator[str]:
+    """Commands that turn one tree into another: what it sets otherwise or beyond that one, and what it lacks."""
+    for name, child in found.items():
+        at = f"{path} {word(name)}"
+        own = wanted.get(name)
+        if own is None:
+            yield f"nv set{at} {word(child)}" if not isinstance(child, Mapping) else f"nv set{at}"
+            if isinstance(child, Mapping):
+                yield from (f"nv set {line}" for line in lines_below(child, at.lstrip()))
+        elif isinstance(child, Mapping) and isinstance(own, Mapping):
+            yield from deviations(child, own, at)
+        elif child != own:
+            yield from (f"nv set {line}" for line in lines_below({name: child}, path.lstrip()))
+    yield from (f"nv unset{path} {word(name)}" for name in wanted if name not in found)
+
+
+def _model(root: ConfigNode) -> DeviceModel:
+    """The model that a configuration has in effect."""
+    breakouts, bgp = parse_breakouts(root), parse_bgp(root)
+    interfaces = parse_interfaces(root, breakouts)
+    return in_order(
+        DeviceModel(
+            name=root.child("system").text("hostname") or "",
+            platform=PLATFORM_NAME,
+            breakouts=breakouts,
+            interfaces=interfaces,
+            bgp=bgp,
+            qos=parse_qos(root, interfaces),
+            policies=PolicyReader(root, bgp.asn if bgp else None).policies(),
+            network_instances=tuple(parse_vrfs(root)),
+            vlans=tuple(parse_vlans(root)),
+            vtep=parse_vtep(root),
+            mlag=parse_mlag(root),
+            load_balancing=parse_balancing(root),
+            management=parse_management(root),
+            lldp=parse_lldp(root),
+            drain=bgp is not None and is_drained(root),
+        )
+    )
+
+
+def tree_of(text: str) -> Json:
+    """The tree of a configuration text in today's spelling."""
+    return normal(read(text)[0])

@@ -1,0 +1,149 @@
+"""NVUE configuration as a tree: keys are the words of a command, leaves their values.
+
+`nv set interface swp1 link mtu 9216` is `{interface: {swp1: {link: {mtu: 9216}}}}`. The text is the list that `nv
+config show` prints and `nv config replace` and /etc/nvue.d/startup.yaml take: `- header: ...`, which says on which
+switch it was made, and `- set: ...`, the tree.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+import yaml
+
+from railfab.errors import ConfigError
+from railfab.platforms.cumulus.commands import commands_of, is_commands
+from railfab.platforms.cumulus.names import natural
+from railfab.platforms.shared.json_tree import Json
+
+WHAT = "Cumulus Linux configuration"
+DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+BASE: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+HEADER, SET = "header", "set"
+WIDTH = 1 << 20
+"""So wide that no text is folded."""
+LINE = "\n    "
+"""A new line with the indent of the first containers."""
+_PLAIN = re.compile(r"[A-Za-z][\w./-]*(?: [\w./-]+)*|\d+\.\d+\.\d+\.\d+(?:/\d+)?", re.ASCII)
+_WORDS = frozenset({"y", "n", "yes", "no", "true", "false", "on", "off", "null"})
+"""Texts that YAML 1.1 reads as no text."""
+
+
+class _Loader(BASE):  # type: ignore[misc]
+    """Reads every scalar as text, since `on` is no truth value here; refuses a key that is there twice."""
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> Any:  # noqa: ARG002 (as its base has it)
+        found: dict[str, Any] = {}
+        for key, value in node.value:
+            name = self.construct_object(key, deep=True)
+            if not isinstance(name, str) or name in found:
+                raise yaml.constructor.ConstructorError(None, None, f"key {name!r} is there twice", key.start_mark)
+            found[name] = self.construct_object(value, deep=True)
+        return found
+
+
+_Loader.add_constructor("tag:yaml.org,2002:map", lambda loader, node: loader.construct_mapping(node, deep=True))
+
+
+def text(tree: Json) -> str:
+    """The tree as the YAML of NVUE, with the keys of each container in natural order.
+
+    The same as `yaml.dump` writes, in a fifth of its time.
+    """
+    return f"- {SET}:{_written(tree, LINE)}\n"
+
+
+def _written(value: Any, line: str) -> str:
+    """What follows a key: a scalar, or a container. line: a new line with the indent of what the container has."""
+    if not isinstance(value, Mapping):
+        return f" {_scalar(value)}"
+    below = line + "  "
+    members = [f"{line}{_scalar(name)}:{_written(value[name], below)}" for name in sorted(value, key=natural)]
+    return "".join(members) or " {}"
+
+
+def _scalar(value: Any) -> str:
+    if isinstance(value, str) and _PLAIN.fullmatch(value) and value.lower() not in _WORDS:
+        return value
+    return _quoted(value)
+
+
+@lru_cache(maxsize=4096, typed=True)
+def _quoted(value: Any) -> str:
+    """A scalar as PyYAML writes it, in quotes where it would be read as something else."""
+    style = '"' if isinstance(value, str) and "\n" in value else None
+    dumped = yaml.dump(value, Dumper=DUMPER, allow_unicode=True, width=WIDTH, default_style=style)
+    return str(dumped).removesuffix("\n...\n").removesuffix("\n")
+
+
+def read(text: str) -> tuple[Json, tuple[str, ...]]:
+    """The tree of a configuration text, and what of the text is no setting: lines that are no command, other parts.
+
+    Takes the YAML list, the container `set` alone, and lines `nv set ...`. Every leaf is text, or an empty container.
+    Raises ConfigError.
+    """
+    if is_commands(text):
+        return commands_of(text)
+    try:
+        document = yaml.load(text, Loader=_Loader)
+    except (yaml.YAMLError, RecursionError) as error:
+        raise ConfigError(WHAT, f"is not YAML ({_first_line(error)})", "Pass the output of `nv config show`") from None
+    parts = document if isinstance(document, list) else [document]
+    tree: Json = {}
+    other: list[str] = []
+    for part in parts:
+        if part in ("", None):
+            continue
+        if not isinstance(part, dict):
+            raise ConfigError(WHAT, "is not a list of containers", "Pass the output of `nv config show`")
+        for name, content in part.items():
+            if name == SET and isinstance(content, dict):
+                merge(tree, _plain(content))
+            elif name != HEADER and not (name == SET and content == ""):
+                other.extend(f"{name} {line}".rstrip() for line in lines_below({name: content}, ""))
+    return tree, tuple(other)
+
+
+def merge(tree: Json, more: Mapping[str, Any]) -> None:
+    """Lay one tree over another: a container adds to one that is there, a leaf replaces it."""
+    for name, child in more.items():
+        if isinstance(child, dict) and isinstance(tree.get(name), dict):
+            merge(tree[name], child)
+        else:
+            tree[name] = child
+
+
+def _plain(value: Any) -> Any:
+    """The tree with lists as containers of their entries, and empty values as empty containers."""
+    if isinstance(value, dict):
+        return {name: _plain(child) for name, child in value.items()}
+    if isinstance(value, list):
+        return {str(entry): {} for entry in value}
+    return {} if value == "" else value
+
+
+def lines(tree: Json) -> list[str]:
+    """The tree as `nv set ...` commands, one for each leaf and empty container."""
+    return [f"nv set {line}" for line in lines_below(tree, "")]
+
+
+def lines_below(tree: Mapping[str, Any], path: str) -> Iterator[str]:
+    for name, child in tree.items():
+        at = f"{path} {word(name)}".lstrip()
+        if isinstance(child, Mapping) and child:
+            yield from lines_below(child, at)
+        else:
+            yield at if isinstance(child, Mapping) else f"{at} {word(child)}"
+
+
+def word(value: Any) -> str:
+    """A word of a command, quoted where the shell would split it."""
+    return shlex.quote(str(value))
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]

@@ -1,0 +1,185 @@
+"""What is read: YAML and commands, of this and of earlier releases, and what is not a setting."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from railfab.device import BfdTimers, DeviceModel, Remote
+from railfab.errors import ConfigError
+from railfab.fabric import design
+from railfab.platforms import platform
+from railfab.platforms.cumulus.tree import lines
+
+CUMULUS = platform("cumulus")
+
+TODAY = """\
+- header:
+    model: SN5400
+    nvue-api-version: nvue_v1
+    rev-id: 1.0
+    version: Cumulus Linux 5.15.0
+- set:
+    interface:
+      lo:
+        ipv4: {address: {10.0.0.1/32: {}}}
+        type: loopback
+      swp1-2:
+        link: {mtu: 9216, state: {up: {}}}
+        type: swp
+      swp1:
+        ipv4: {address: {10.1.0.0/31: {}}}
+    router:
+      bfd:
+        profile: {fast: {detect-multiplier: 3, min-rx-interval: 100, min-tx-interval: 100}}
+        state: enabled
+      bgp: {autonomous-system: 65001, router-id: 10.0.0.1, state: enabled}
+    system:
+      hostname: leaf1
+      ntp:
+        server: {192.0.2.1: {iburst: enabled}}
+    vrf:
+      default:
+        router:
+          bgp:
+            neighbor:
+              10.1.0.1: {peer-group: spines, type: numbered}
+            peer-group:
+              spines: {remote-as: external, bfd: {profile: fast}}
+            state: enabled
+"""
+BEFORE = """\
+- set:
+    interface:
+      lo:
+        ip: {address: {10.0.0.1/32: {}}}
+        type: loopback
+      swp1,2:
+        link: {mtu: 9216, state: {up: {}}}
+        type: swp
+      swp1:
+        ip: {address: {10.1.0.0/31: {}}}
+    router:
+      bgp: {autonomous-system: 65001, router-id: 10.0.0.1, enable: on}
+    service:
+      ntp:
+        default:
+          server: {192.0.2.1: {iburst: on}}
+    system:
+      hostname: leaf1
+    vrf:
+      default:
+        router:
+          bgp:
+            neighbor:
+              10.1.0.1: {peer-group: spines, type: numbered}
+            peer-group:
+              spines:
+                remote-as: external
+                bfd: {enable: on, detect-multiplier: 3, min-rx-interval: 100, min-tx-interval: 100}
+            enable: on
+"""
+COMMANDS = """\
+cumulus@leaf1:mgmt:~$ nv set interface lo ipv4 address 10.0.0.1/32
+nv set interface lo type loopback
+# both uplinks
+nv set interface swp1-2 link mtu 9216
+nv set interface swp1-2 link state up
+nv set interface swp1-2 type swp
+nv set interface swp1 ipv4 address 10.1.0.0/31
+nv set router bfd state enabled
+nv set router bfd profile fast detect-multiplier 3
+nv set router bfd profile fast min-rx-interval 100
+nv set router bfd profile fast min-tx-interval 100
+nv set router bgp autonomous-system 65001
+nv set router bgp router-id 10.0.0.1
+nv set router bgp state enabled
+nv set system hostname leaf1
+nv set system ntp server 192.0.2.1 iburst enabled
+nv set vrf default router bgp neighbor 10.1.0.1 peer-group spines
+nv set vrf default router bgp neighbor 10.1.0.1 type numbered
+nv set vrf default router bgp peer-group spines remote-as external
+nv set vrf default router bgp peer-group spines bfd profile fast
+nv set vrf default router bgp state enabled
+"""
+
+
+def read(text: str) -> DeviceModel:
+    """The model of a text without what the text has beside it."""
+    return replace(CUMULUS.parse(text), unmodelled=())
+
+
+@pytest.fixture(scope="module")
+def leaf(repository: Path) -> DeviceModel:
+    return design(repository / "inventory" / "fabrics" / "single-switch.yml").models["pod1-seg1-leaf1"]
+
+
+@pytest.mark.parametrize("text", [BEFORE, COMMANDS], ids=["5.14", "commands"])
+def test_a_text_of_another_spelling_has_the_same_model(text: str) -> None:
+    assert read(text) == read(TODAY)
+
+
+def test_a_session_has_what_its_peer_group_states() -> None:
+    (session,) = read(TODAY).neighbors
+    assert (session.remote_as, session.bfd) == (Remote.EXTERNAL, BfdTimers(interval_ms=100, multiplier=3))
+
+
+def test_a_rendered_text_is_read_back_from_its_commands(leaf: DeviceModel) -> None:
+    tree = CUMULUS.render(leaf)
+    commands = "\n".join(lines(tree))
+    assert "nv set system hostname pod1-seg1-leaf1" in commands.splitlines()
+    assert CUMULUS.parse(commands) == leaf
+    assert CUMULUS.differences(commands, CUMULUS.text(tree)) == ()
+
+
+def test_no_setting_is_lost() -> None:
+    """Settings that a model has no place for, and lines that are no command."""
+    more = "nv set service dhcp-relay default server 192.0.2.9\nnv set system wjh state enabled\nauto lo\n"
+    assert {"nv set system wjh state enabled", "auto lo"} <= set(CUMULUS.parse(COMMANDS + more).unmodelled)
+    assert any("dhcp-relay" in line and "192.0.2.9" in line for line in CUMULUS.parse(COMMANDS + more).unmodelled)
+
+
+def test_a_text_of_several_lines_is_one_value() -> None:
+    banner = "nv set system message pre-login '####\n#  Authorised use only\n####'\n"
+    management = CUMULUS.parse(COMMANDS + banner).management
+    assert management is not None
+    assert management.banner == "####\n#  Authorised use only\n####"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- set:\n    system: {hostname: a}\n    system: {hostname: b}\n",
+        "auto lo\niface lo inet loopback\n    address 10.0.0.1/32\n",
+        "- [a, b]\n",
+        "- set:\n    router: {bgp: {autonomous-system: 65001, router-id: loopback}}\n",
+    ],
+    ids=["a key twice", "ifupdown2 of Cumulus Linux 3", "a list for a tree", "a router ID that is no address"],
+)
+def test_another_text_is_refused(text: str) -> None:
+    with pytest.raises(ConfigError):
+        CUMULUS.parse(text)
+
+
+def test_a_threshold_as_the_chip_rounds_it_is_no_difference() -> None:
+    """NVIDIA's guide shows 156 KB, 159,744 bytes, for 150,000."""
+    text = "nv set qos congestion-control default-global traffic-class 3 min-threshold {}\n"
+    intended = text.format(150_000)
+    assert CUMULUS.differences(text.format(159_744), intended) == ()
+    assert len(CUMULUS.differences(text.format(165_000), intended)) == 1
+
+
+def test_a_default_that_is_shown_is_no_difference() -> None:
+    shown = COMMANDS + "nv set interface swp1 link fec auto\nnv set system lldp tx-interval 30\n"
+    assert CUMULUS.differences(shown, COMMANDS) == ()
+    assert len(CUMULUS.differences(COMMANDS + "nv set interface swp1 link fec rs\n", COMMANDS)) == 1
+
+
+def test_a_drained_switch_asks_to_be_avoided(leaf: DeviceModel) -> None:
+    drained = replace(leaf, drain=True)
+    tree = CUMULUS.render(drained)
+    if leaf.bgp is not None:
+        assert tree["router"]["bgp"]["graceful-shutdown"] == "enabled"
+        assert CUMULUS.parse(CUMULUS.text(tree)) == drained
