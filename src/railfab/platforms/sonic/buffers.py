@@ -1,0 +1,128 @@
+"""Renders buffer pools and profiles (sonic-buffer-pool, -buffer-profile, -buffer-pg, -buffer-queue).
+
+Each class has on the ports of each profile of the model one profile at egress, and a lossless one also one at ingress.
+There is no CABLE_LENGTH: from it SONiC makes lossless profiles of its own, and binds them instead of these
+(sonic-swss, buffermgr.cpp).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import log2
+
+from railfab.device import ClassThresholds, DeviceModel, PortProfile, Qos, TrafficClass
+from railfab.platforms.sonic.qos import QosPort, lossy_group, paused_classes, qos_ports, threshold_name, trimming
+from railfab.platforms.sonic.tables import Row, Tables, key, merged, stated
+
+INGRESS_POOL, LOSSLESS_POOL, LOSSY_POOL = "ingress_lossless_pool", "egress_lossless_pool", "egress_lossy_pool"
+INGRESS, EGRESS = "pg_", "egress_"
+"""Beginnings of the names of profiles; the rest is of the port profile and the class."""
+
+LOSSY_ALPHA = 3
+"""Dynamic threshold of lossy traffic, as the exponent of alpha: 8 (the usual one of SONiC)."""
+
+DEFAULTS = {
+    "lossy_ingress": "ingress_lossy_profile",
+    "lossless_ingress": "ingress_lossless_profile",
+    "lossy_egress": "egress_lossy_profile",
+    "lossless_egress": "egress_lossless_profile",
+}
+"""Profiles of ports to which the model gives none, with SONiC's usual names."""
+
+
+def render_buffers(model: DeviceModel) -> Tables:
+    qos = model.qos
+    if qos is None:
+        return {}
+    ports = qos_ports(model)
+    profiles = {**dict(_defaults(qos)), **dict(_profiles(qos))}
+    tables: list[Tables] = [
+        {"BUFFER_POOL": _pools(qos), "BUFFER_PROFILE": profiles, "SWITCH_TRIMMING": dict(trimming(qos))},
+        *(_port(port, qos) for port in ports),
+    ]
+    return merged(tables)
+
+
+def _pools(qos: Qos) -> dict[str, Row]:
+    """The shared buffer at ingress, with the headroom, and the whole of both at egress, where lossless queues may take
+    all of it: their packets have been accepted at ingress."""
+    shared, headroom = qos.shared_pool_bytes, qos.headroom_pool_bytes
+    return {
+        INGRESS_POOL: stated(type="ingress", mode="dynamic", size=shared, xoff=headroom),
+        LOSSLESS_POOL: stated(type="egress", mode="static", size=_whole(qos)),
+        LOSSY_POOL: stated(type="egress", mode="dynamic", size=shared),
+    }
+
+
+def _whole(qos: Qos) -> int | None:
+    """The pools together; None where the shared one is the platform's default."""
+    return None if qos.shared_pool_bytes is None else qos.shared_pool_bytes + (qos.headroom_pool_bytes or 0)
+
+
+def _defaults(qos: Qos) -> Iterator[tuple[str, Row]]:
+    yield DEFAULTS["lossy_ingress"], stated(pool=INGRESS_POOL, size=0, dynamic_th=LOSSY_ALPHA)
+    yield DEFAULTS["lossless_ingress"], stated(pool=INGRESS_POOL, size=0, dynamic_th=0)
+    yield DEFAULTS["lossy_egress"], stated(pool=LOSSY_POOL, size=0, dynamic_th=LOSSY_ALPHA)
+    yield DEFAULTS["lossless_egress"], stated(pool=LOSSLESS_POOL, size=0, static_th=_whole(qos))
+
+
+def _profiles(qos: Qos) -> Iterator[tuple[str, Row]]:
+    for profile in qos.profiles:
+        for found in qos.classes:
+            name = threshold_name(profile.name, found.name)
+            thresholds = profile.of(found.name) or ClassThresholds(traffic_class=found.name)
+            if found.lossless:
+                yield f"{INGRESS}{name}", _ingress(thresholds)
+            yield f"{EGRESS}{name}", _egress(found, thresholds, qos)
+
+
+def _ingress(found: ClassThresholds) -> Row:
+    """The priority group of a lossless class. `xon_offset`: sending may resume that far below the pause threshold."""
+    return stated(
+        pool=INGRESS_POOL,
+        size=0,
+        xon=None if found.xon_offset_bytes is None else 0,
+        xon_offset=found.xon_offset_bytes,
+        xoff=found.headroom_bytes,
+        dynamic_th=None if found.alpha is None else exponent(found.alpha),
+    )
+
+
+def _egress(found: TrafficClass, thresholds: ClassThresholds, qos: Qos) -> Row:
+    """The queue of a class. A lossless one takes what there is, since its packets are held back at ingress; of a lossy
+    one alpha is here, and what does not fit may be trimmed."""
+    if found.name in paused_classes(qos):
+        return stated(pool=LOSSLESS_POOL, size=0, static_th=_whole(qos))
+    alpha = None if found.lossless else thresholds.alpha
+    trims = qos.trimming is not None and qos.trimming.traffic_class != found.name
+    return stated(
+        pool=LOSSY_POOL,
+        size=0,
+        dynamic_th=LOSSY_ALPHA if alpha is None else exponent(alpha),
+        packet_discard_action="trim" if trims else None,
+    )
+
+
+def exponent(alpha: float) -> int:
+    """The exponent of two of an alpha: -3 of 1/8 (sonic-buffer-profile, dynamic_th -8 to 7)."""
+    return round(log2(alpha))
+
+
+def _port(port: QosPort, qos: Qos) -> Tables:
+    """The priority groups and the queues of a port, each with its profile."""
+    profile = qos.profile(port.qos.profile) if port.qos.profile else None
+    groups = {key(port.name, lossy_group(qos)): {"profile": DEFAULTS["lossy_ingress"]}}
+    queues: dict[str, Row] = {}
+    for found in qos.classes:
+        queues[key(port.name, found.queue)] = {"profile": _bound(profile, found, qos, ingress=False)}
+        if found.pfc_priority is not None:
+            groups[key(port.name, found.pfc_priority)] = {"profile": _bound(profile, found, qos, ingress=True)}
+    return {"BUFFER_PG": groups, "BUFFER_QUEUE": queues}
+
+
+def _bound(profile: PortProfile | None, found: TrafficClass, qos: Qos, *, ingress: bool) -> str:
+    if profile is not None:
+        return f"{INGRESS if ingress else EGRESS}{threshold_name(profile.name, found.name)}"
+    if ingress:
+        return DEFAULTS["lossless_ingress"]
+    return DEFAULTS["lossless_egress" if found.name in paused_classes(qos) else "lossy_egress"]

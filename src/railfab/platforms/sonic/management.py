@@ -1,0 +1,146 @@
+"""Management access and LLDP (sonic-mgmt_vrf, -ntp, -syslog, -system-tacacs, -system-radius, -gnmi, -banner, -lldp).
+
+Secrets are in no text: `TACPLUS|global passkey` and the order of `AAA|authentication`, which needs it, stay the
+operator's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from railfab.device import (
+    DEFAULT_INSTANCE,
+    MANAGEMENT_VRF,
+    AaaServer,
+    GnmiService,
+    Lldp,
+    Management,
+    SyslogServer,
+)
+from railfab.errors import RailfabError
+from railfab.platforms.shared.config_node import ConfigNode
+from railfab.platforms.sonic.tables import FALSE, TRUE, Row, Tables, boolean, nodes, row, stated
+
+SERVERS = {"tacacs": "TACPLUS_SERVER", "radius": "RADIUS_SERVER"}
+SEVERITIES = {
+    "critical": "crit",
+    "error": "error",
+    "warning": "warn",
+    "notice": "notice",
+    "informational": "info",
+    "debug": "debug",
+}
+"""sonic-syslog, rsyslog-severity."""
+
+CERTIFICATES = PurePosixPath("/etc/sonic/telemetry")
+"""Folder of the certificates of the gNMI server, in files named like the TLS profile (sonic-gnmi, README)."""
+
+_LEVELS = {text: level for level, text in SEVERITIES.items()}
+
+
+def render_management(management: Management | None) -> Tables:
+    if management is None:
+        return {}
+    vrf = management.network_instance
+    own = None if vrf == DEFAULT_INSTANCE else vrf
+    tables: Tables = {
+        "MGMT_VRF_CONFIG": {"vrf_global": {"mgmtVrfEnabled": TRUE}} if own == MANAGEMENT_VRF else {},
+        "NTP": {"global": {"vrf": own}} if own and management.ntp else {},
+        "NTP_SERVER": {address: {} for address in management.ntp},
+        "SYSLOG_SERVER": {found.address: _collector(found, own) for found in management.syslog},
+        "BANNER_MESSAGE": {"global": _banner(management.banner)} if management.banner is not None else {},
+    }
+    for protocol, table in SERVERS.items():
+        tables[table] = {found.address: stated(vrf=own) for found in management.aaa if found.protocol == protocol}
+    if management.gnmi is not None:
+        tables["GNMI"] = _gnmi(management.gnmi, own)
+    return tables
+
+
+def _collector(server: SyslogServer, vrf: str | None) -> Row:
+    return stated(port=server.port, protocol=server.protocol, severity=SEVERITIES[server.level], vrf=vrf)
+
+
+def _banner(text: str) -> Row:
+    return {"state": "enabled", "login": text}
+
+
+def _gnmi(service: GnmiService, vrf: str | None) -> dict[str, Row]:
+    """The server; with the certificate of a profile it demands one from its clients too."""
+    profile = service.tls_profile
+    rows = {"gnmi": stated(port=service.port, client_auth=TRUE if profile else None, vrf=vrf)}
+    if profile is not None:
+        files = {"server_crt": f"{profile}.cer", "server_key": f"{profile}.key", "ca_crt": f"{profile}-ca.cer"}
+        rows["certs"] = {field: str(CERTIFICATES / name) for field, name in files.items()}
+    return rows
+
+
+def parse_management(tree: Tables, problems: list[RailfabError]) -> Management | None:
+    """What is stated of the management access. Its VRF is that of the management port wherever that is enabled."""
+    enabled = _node(tree, problems, "MGMT_VRF_CONFIG", "vrf_global").flag("mgmtVrfEnabled", default=False)
+    return Management(
+        network_instance=MANAGEMENT_VRF if enabled else DEFAULT_INSTANCE,
+        ntp=tuple(tree.get("NTP_SERVER", {})),
+        syslog=tuple(_collectors(tree, problems)),
+        aaa=tuple(_aaa(tree)),
+        gnmi=_service(tree, problems),
+        banner=_shown(_node(tree, problems, "BANNER_MESSAGE", "global")),
+    ).stated()
+
+
+def _node(tree: Tables, problems: list[RailfabError], table: str, name: str) -> ConfigNode:
+    return ConfigNode(row(tree, table, name), f"{table}|{name}", problems)
+
+
+def _collectors(tree: Tables, problems: list[RailfabError]) -> Iterator[SyslogServer]:
+    for parts, node in nodes(tree, "SYSLOG_SERVER", problems):
+        port = node.number("port")
+        yield SyslogServer(
+            address=parts[0],
+            port=514 if port is None else port,
+            protocol=node.text("protocol") or "udp",
+            level=_LEVELS.get(node.text("severity") or "", "notice"),
+        )
+
+
+def _aaa(tree: Tables) -> Iterator[AaaServer]:
+    for protocol, table in SERVERS.items():
+        yield from (AaaServer(address=address, protocol=protocol) for address in tree.get(table, {}))
+
+
+def _service(tree: Tables, problems: list[RailfabError]) -> GnmiService | None:
+    port = _node(tree, problems, "GNMI", "gnmi").number("port")
+    if port is None:
+        return None
+    certificate = row(tree, "GNMI", "certs").get("server_crt")
+    return GnmiService(port=port, tls_profile=PurePosixPath(str(certificate)).stem if certificate else None)
+
+
+def _shown(node: ConfigNode) -> str | None:
+    return node.text("login") if node.text("state") == "enabled" else None
+
+
+def render_lldp(lldp: Lldp) -> Tables:
+    default = Lldp()
+    fields = stated(
+        enabled=None if lldp.enabled else FALSE,
+        hello_time=lldp.hello_s if lldp.hello_s != default.hello_s else None,
+        multiplier=lldp.hold_multiplier if lldp.hold_multiplier != default.hold_multiplier else None,
+        system_name=lldp.system_name,
+    )
+    silent = {port: {"enabled": boolean(False)} for port in lldp.silent}
+    return {"LLDP": {"GLOBAL": fields} if fields else {}, "LLDP_PORT": silent}
+
+
+def parse_lldp(tree: Tables, problems: list[RailfabError]) -> Lldp:
+    own = _node(tree, problems, "LLDP", "GLOBAL")
+    hello, multiplier = own.number("hello_time"), own.number("multiplier")
+    ports = nodes(tree, "LLDP_PORT", problems)
+    return Lldp(
+        enabled=own.flag("enabled", default=True),
+        silent=tuple(parts[0] for parts, node in ports if not node.flag("enabled", default=True)),
+        hello_s=Lldp().hello_s if hello is None else hello,
+        hold_multiplier=Lldp().hold_multiplier if multiplier is None else multiplier,
+        system_name=own.text("system_name"),
+    )

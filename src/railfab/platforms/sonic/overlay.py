@@ -1,0 +1,149 @@
+"""VRFs, VXLAN and MLAG (sonic-vrf, -vxlan, -mclag): rendered and parsed.
+
+A layer 3 VNI needs a VLAN of its own with an interface in the VRF (SONiC EVPN VXLAN HLD, L3 VNI). Such a transit VLAN
+is none of the model: it is the highest free one, for each VRF in the order of their names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from ipaddress import ip_address
+
+from railfab.device import (
+    DEFAULT_INSTANCE,
+    LOOPBACK,
+    DeviceModel,
+    Family,
+    Interface,
+    Lag,
+    Loopback,
+    Mlag,
+    MlagKeepalive,
+    NetworkInstance,
+    Svi,
+    Vtep,
+)
+from railfab.errors import RailfabError
+from railfab.platforms.shared.config_node import ConfigNode
+from railfab.platforms.sonic.bgp import FAMILIES
+from railfab.platforms.sonic.names import device_name, instance_name, interface_name, number_in, vrf_name
+from railfab.platforms.sonic.tables import Row, Tables, key, merged, nodes, row, stated
+
+VTEP, NVO = "vtep", "nvo"
+LAST_VLAN = 4094
+IF_TYPE = "PortChannel"
+
+
+def render_overlay(model: DeviceModel) -> Tables:
+    vrfs = {vrf_name(found.name): stated(vni=found.vni) for found in model.network_instances}
+    return merged(({"VRF": vrfs}, _vxlan(model), *_transits(model), _mlag(model)))
+
+
+def _vxlan(model: DeviceModel) -> Tables:
+    vnis = {found.vni: found.vlan_id for found in model.vlans if found.vni is not None}
+    used = bool(vnis) or any(found.vni is not None for found in model.network_instances)
+    if model.vtep is None and not used:
+        return {}
+    tables: Tables = {
+        "VXLAN_TUNNEL": {VTEP: stated(src_ip=model.vtep.address if model.vtep else None)},
+        "VXLAN_TUNNEL_MAP": dict(_map(vni, vlan) for vni, vlan in vnis.items()),
+    }
+    if model.vtep is not None:
+        tables["VXLAN_EVPN_NVO"] = {NVO: {"source_vtep": VTEP}}
+    return tables
+
+
+def _map(vni: int, vlan: int) -> tuple[str, Row]:
+    return key(VTEP, f"map_{vni}_Vlan{vlan}"), stated(vni=vni, vlan=f"Vlan{vlan}")
+
+
+def _transits(model: DeviceModel) -> Iterator[Tables]:
+    """The transit VLAN of each layer 3 VNI."""
+    taken = {found.vlan_id for found in model.vlans}
+    free = (vlan for vlan in range(LAST_VLAN, 1, -1) if vlan not in taken)
+    for found in sorted(model.network_instances, key=_name):
+        if found.vni is not None:
+            vlan = next(free)
+            yield {
+                "VLAN": {f"Vlan{vlan}": stated(vlanid=vlan)},
+                "VLAN_INTERFACE": {f"Vlan{vlan}": {"vrf_name": vrf_name(found.name)}},
+                "VXLAN_TUNNEL_MAP": dict([_map(found.vni, vlan)]),
+            }
+
+
+def _name(instance: NetworkInstance) -> str:
+    return instance.name
+
+
+def parse_vnis(tree: Tables, problems: list[RailfabError]) -> tuple[Mapping[int, int], frozenset[int]]:
+    """The VNIs of VLANs, and the transit VLANs."""
+    layer_3 = {node.number("vni") for _, node in nodes(tree, "VRF", problems)} - {None}
+    found = {}
+    for _, node in nodes(tree, "VXLAN_TUNNEL_MAP", problems):
+        vlan, vni = number_in(node.text("vlan") or ""), node.number("vni")
+        if vlan is not None and vni is not None:
+            found[vlan] = vni
+    transits = frozenset(vlan for vlan, vni in found.items() if vni in layer_3)
+    return found, transits
+
+
+def parse_instances(tree: Tables, problems: list[RailfabError]) -> Iterator[NetworkInstance]:
+    for (name, *_), node in nodes(tree, "VRF", problems):
+        speaker = ConfigNode(row(tree, "BGP_GLOBALS", name), f"BGP_GLOBALS|{name}", problems)
+        evpn = row(tree, "BGP_GLOBALS_AF", name, FAMILIES[Family.EVPN])
+        targets = ConfigNode(evpn, f"BGP_GLOBALS_AF|{name}", problems)
+        yield NetworkInstance(
+            name=instance_name(name),
+            rd=targets.text("route-distinguisher"),
+            import_targets=targets.words("import-rts"),
+            export_targets=targets.words("export-rts"),
+            vni=node.number("vni") or None,
+            router_id=speaker.router_id("router_id"),
+        )
+
+
+def parse_vtep(tree: Tables, problems: list[RailfabError], interfaces: tuple[Interface, ...]) -> Vtep | None:
+    """The first tunnel with a source, and the loopback that has its address."""
+    for _, node in nodes(tree, "VXLAN_TUNNEL", problems):
+        address = node.address("src_ip")
+        if address is None:
+            continue
+        loopbacks = (found for found in interfaces if isinstance(found, Loopback))
+        owners = (found.name for found in loopbacks if address in [own.ip for own in found.addresses])
+        return Vtep(source=next(owners, LOOPBACK), address=address)
+    return None
+
+
+def _mlag(model: DeviceModel) -> Tables:
+    """The pair, whose control session (ICCP) runs between the addresses of its keepalive, or those of the peer link. An
+    SVI with an address of its own on each switch says so, since both have the same one otherwise."""
+    pair = model.mlag
+    if pair is None:
+        return {}
+    own = pair.keepalive.source if pair.keepalive else (pair.address.ip if pair.address else None)
+    peer = pair.keepalive.peer if pair.keepalive else pair.peer
+    domain = stated(source_ip=own, peer_ip=peer, peer_link=device_name(pair.peer_link))
+    lags = (found for found in model.interfaces if isinstance(found, Lag) and found.mlag_id is not None)
+    members = {key(pair.domain, device_name(found.name)): {"if_type": IF_TYPE} for found in lags}
+    own_addresses = (found for found in model.interfaces if isinstance(found, Svi) and found.addresses)
+    return {
+        "MCLAG_DOMAIN": {pair.domain: domain},
+        "MCLAG_INTERFACE": members,
+        "MCLAG_UNIQUE_IP": {device_name(found.name): {"unique_ip": "enable"} for found in own_addresses},
+    }
+
+
+def parse_mlag(tree: Tables, problems: list[RailfabError]) -> Mlag | None:
+    for (domain, *_), node in nodes(tree, "MCLAG_DOMAIN", problems):
+        link, peer = node.text("peer_link"), node.address("peer_ip")
+        source = node.text("source_ip")
+        return Mlag(
+            domain=domain,
+            peer_link=interface_name(link or ""),
+            keepalive=MlagKeepalive(
+                peer=peer, source=ip_address(source) if source else None, network_instance=DEFAULT_INSTANCE
+            )
+            if peer is not None
+            else None,
+        )
+    return None

@@ -1,0 +1,213 @@
+"""The schema of CONFIG_DB: tables, keys, fields, types and references between tables.
+
+`schema.json` is generated from sonic-yang-models of August 2026 by `python -m tests.oracles.sonic_schema`, whose
+docstrings give its format. What the models say between fields is in `constraints`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
+from ipaddress import ip_address, ip_interface
+from typing import Any
+
+from railfab.platforms.contract import Refusal
+from railfab.platforms.sonic.constraints import violations
+from railfab.platforms.sonic.tables import FALSE, SEPARATOR, TRUE, Row, Tables, key, tree_of
+
+RELEASE = "SONiC of August 2026"
+BOOLEANS = (TRUE, FALSE, "True", "False")
+"""Values that SonicYang takes for a boolean (sonic_yang_ext.py)."""
+
+MAC = re.compile(r"[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}")
+OF_HARDWARE = {"PORT": ("lanes", "speed")}
+"""Mandatory fields that the switch has from its hardware SKU: a rendered configuration is laid over them."""
+
+Type = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """types: of keys and fields, by their number. tables: see `tests.oracles.sonic_schema.Compact`."""
+
+    types: tuple[Type, ...]
+    tables: Mapping[str, Any]
+
+    def of_row(self, table: str, row: str) -> Any:
+        """What a row of a table may have; None for a key that the table does not take."""
+        known = self.tables[table]
+        if row in known.get("named", {}):
+            return known["named"][row]
+        parts = row.split(SEPARATOR)
+        return next((one for one in known.get("lists", ()) if len(one["keys"]) == len(parts)), None)
+
+    def key_place(self, table: str, name: str) -> list[tuple[int, int]]:
+        """Number of the parts of a key, and the place of the part of that name, for each list of a table."""
+        lists = self.tables.get(table, {}).get("lists", ())
+        return [(len(one["keys"]), list(one["keys"]).index(name)) for one in lists if name in one["keys"]]
+
+
+@cache
+def schema() -> Schema:
+    document = json.loads(files(__package__ or "").joinpath("schema.json").read_text())
+    return Schema(types=tuple(document["types"]), tables=document["tables"])
+
+
+def refusals(text: str) -> tuple[Refusal, ...]:
+    """Rows and fields that the models do not know or take, and what they refuse together. Raises ConfigError."""
+    return tree_refusals(tree_of(text))
+
+
+def tree_refusals(tree: Tables) -> tuple[Refusal, ...]:
+    """Likewise, of CONFIG_DB as a tree."""
+    checked = Checker(tree)
+    return (*checked.refusals(), *(Refusal(where=where, problem=problem) for where, problem in violations(tree)))
+
+
+class Checker:
+    """Checks of one configuration, with the references between its tables."""
+
+    def __init__(self, tree: Tables) -> None:
+        self._tree = tree
+        self._schema = schema()
+        self._targets: dict[tuple[str, str], frozenset[str]] = {}
+
+    def refusals(self) -> Iterator[Refusal]:
+        for table, rows in self._tree.items():
+            if table not in self._schema.tables:
+                yield Refusal(where=table, problem=f"is no table of {RELEASE}", is_unknown=True, is_foreign=True)
+                continue
+            yield from self._too_many(table, rows)
+            for row, fields in rows.items():
+                yield from self._row(table, row, fields)
+
+    def _too_many(self, table: str, rows: Mapping[str, Row]) -> Iterator[Refusal]:
+        for one in self._schema.tables[table].get("lists", ()):
+            found = [row for row in rows if len(row.split(SEPARATOR)) == len(one["keys"])]
+            if len(found) > one.get("rows", len(found)):
+                yield Refusal(where=table, problem=f"has {len(found)} rows, and takes {one['rows']}")
+
+    def _row(self, table: str, row: str, fields: Row) -> Iterator[Refusal]:
+        where, known = key(table, row), self._schema.of_row(table, row)
+        if known is None:
+            yield Refusal(where=where, problem=f"has a key that {table} does not take", is_unknown=True)
+            return
+        for (name, number), part in zip(known.get("keys", {}).items(), row.split(SEPARATOR), strict=False):
+            yield from self._value(where, f"key {name}", part, number)
+        for name, value in fields.items():
+            yield from self._field(where, name, value, known)
+        exempt = OF_HARDWARE.get(table, ())
+        for name in known.get("mandatory", ()):
+            if name not in fields and name not in exempt:
+                yield Refusal(where=where, problem=f"has no {name}, which is mandatory")
+
+    def _field(self, where: str, name: str, value: Any, known: Mapping[str, Any]) -> Iterator[Refusal]:
+        if "map" in known and name not in known.get("fields", {}):
+            of_name, of_value = known["map"]
+            yield from self._value(where, f"name {name}", name, of_name)
+            yield from self._value(where, name, value, of_value)
+            return
+        number = known.get("fields", {}).get(name)
+        if number is None:
+            yield Refusal(where=f"{where} {name}", problem=f"is unknown to {RELEASE}", is_unknown=True)
+        elif isinstance(number, list):
+            for one in value if isinstance(value, list) else [value]:
+                yield from self._value(where, name, one, number[0])
+        else:
+            yield from self._value(where, name, value, number)
+
+    def _value(self, where: str, name: str, value: Any, number: int) -> Iterator[Refusal]:
+        kind = self._schema.types[number]
+        if isinstance(value, list):
+            yield Refusal(where=f"{where} {name}", problem="is a list, and takes one value")
+        elif not self._fits(value, kind):
+            yield Refusal(where=f"{where} {name}", problem=f"is {value!r}, which is not {meaning(kind)}")
+
+    def _fits(self, value: str, kind: Type) -> bool:
+        if kind["type"] == "union":
+            return any(self._fits(value, member) for member in kind["members"])
+        if kind["type"] == "reference":
+            return value in self._target(kind["table"], kind["key"])
+        return fits(value, kind)
+
+    def _target(self, table: str, name: str) -> frozenset[str]:
+        """The values that a reference to a key of a table may have."""
+        place = (table, name)
+        if place not in self._targets:
+            found = {
+                row.split(SEPARATOR)[at]
+                for parts, at in self._schema.key_place(table, name)
+                for row in self._tree.get(table, {})
+                if len(row.split(SEPARATOR)) == parts
+            }
+            self._targets[place] = frozenset(found)
+        return self._targets[place]
+
+
+def fits(value: str, kind: Type) -> bool:
+    """Whether a text is a value of a type that is neither a union nor a reference."""
+    name = kind["type"]
+    if name == "boolean":
+        return value in BOOLEANS
+    if name in CHECKS:
+        return CHECKS[name](value)
+    if "names" in kind:
+        return value in kind["names"]
+    if "int" in name:
+        return _is_whole(value) and any(low <= int(value) <= high for low, high in kind["range"])
+    lengths = kind.get("length", ())
+    within = not lengths or any(low <= len(value) <= high for low, high in lengths)
+    return within and all(_pattern(text).fullmatch(value) for text in kind.get("patterns", ()))
+
+
+def _is_whole(value: str) -> bool:
+    return value.lstrip("-").isdecimal() and value.count("-") <= 1
+
+
+def _address(text: str) -> bool:
+    return _parses(ip_address, text)
+
+
+def _prefix(text: str) -> bool:
+    return _parses(ip_interface, text)
+
+
+def _mac(text: str) -> bool:
+    return MAC.fullmatch(text) is not None
+
+
+def _parses(parse: Callable[[str], object], text: str) -> bool:
+    try:
+        parse(text)
+    except ValueError:
+        return False
+    return True
+
+
+CHECKS: Mapping[str, Callable[[str], bool]] = {"address": _address, "prefix": _prefix, "mac": _mac}
+"""Types of RFC 6991."""
+
+
+@lru_cache(maxsize=1024)
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(text)
+
+
+def meaning(kind: Type) -> str:
+    """A type in words."""
+    if kind["type"] == "reference":
+        return f"a row of {kind['table']}"
+    if kind["type"] == "union":
+        return " or ".join(dict.fromkeys(map(meaning, kind["members"])))
+    if "names" in kind:
+        return f"one of {', '.join(kind['names'])}"
+    if "range" in kind:
+        return " or ".join(f"{low} to {high}" for low, high in kind["range"])
+    if "patterns" in kind:
+        return f"like {kind['patterns'][0]}"
+    words = {"boolean": "true or false", "address": "an IP address", "prefix": "a prefix", "mac": "a MAC address"}
+    return words.get(kind["type"], "a text of a permitted length")

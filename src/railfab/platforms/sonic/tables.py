@@ -1,0 +1,129 @@
+"""CONFIG_DB as a tree: tables of rows of fields, as `config_db.json` has them (SONiC Configuration.md).
+
+The key of a row is one text, with `|` between its parts. Every value is a text, or a list of texts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from railfab.errors import ConfigError
+from railfab.platforms.shared.config_node import ConfigNode
+from railfab.platforms.shared.json_tree import leaf_text
+
+Row = dict[str, Any]
+Table = dict[str, Row]
+Tables = dict[str, Table]
+
+SEPARATOR = "|"
+NOTHING = "NULL"
+"""Field of a row without fields, as Redis has it."""
+WHAT = "config_db.json"
+TRUE, FALSE = "true", "false"
+UP, DOWN = "up", "down"
+
+
+def key(*parts: object) -> str:
+    return SEPARATOR.join(map(str, parts))
+
+
+def boolean(value: bool) -> str:
+    return TRUE if value else FALSE
+
+
+def stated(**fields: Any) -> Row:
+    """A row of the fields that have a value, as texts."""
+    return {name: _value(value) for name, value in fields.items() if value is not None}
+
+
+def _value(value: Any) -> Any:
+    return [str(one) for one in value] if isinstance(value, (list, tuple)) else leaf_text(value)
+
+
+def text(tree: Tables) -> str:
+    """The tree as JSON; equal trees give equal text."""
+    return json.dumps(tree, indent=4, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def tree_of(text: str) -> Tables:
+    """The tree of a configuration text. Raises ConfigError."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(WHAT, f"is not JSON ({error})", "Pass the configuration as JSON") from None
+    return normal(found)
+
+
+def normal(found: Any) -> Tables:
+    """A tree whose values are texts. Raises ConfigError for one that has other levels than table, row and field."""
+    return {name: _table(name, table) for name, table in _members(found, WHAT, "tables").items()}
+
+
+def _table(name: str, found: Any) -> Table:
+    return {row: _row(key(name, row), fields) for row, fields in _members(found, name, "rows").items()}
+
+
+def _row(where: str, found: Any) -> Row:
+    return {
+        name: _field(f"{where} {name}", value)
+        for name, value in _members(found, where, "fields").items()
+        if name != NOTHING
+    }
+
+
+def _field(where: str, found: Any) -> Any:
+    if isinstance(found, list) and not any(isinstance(one, (dict, list)) for one in found):
+        return [leaf_text(one) for one in found]
+    if isinstance(found, (dict, list)) or found is None:
+        raise ConfigError(where, f"{json.dumps(found)} is no value", "Use a text, or a list of texts")
+    return leaf_text(found)
+
+
+def _members(found: Any, where: str, what: str) -> Mapping[str, Any]:
+    if not isinstance(found, dict):
+        raise ConfigError(where, f"{json.dumps(found)} is no object", f"Use a JSON object of {what}")
+    return found
+
+
+def nodes(tree: Tables, table: str, problems: list[Any]) -> Iterator[tuple[tuple[str, ...], ConfigNode]]:
+    """The rows of a table, each with the parts of its key and as a node that notes its problems."""
+    for row, fields in tree.get(table, {}).items():
+        yield tuple(row.split(SEPARATOR)), ConfigNode(fields, key(table, row), problems)
+
+
+def row(tree: Tables, table: str, *parts: object) -> Row:
+    """A row by its key; empty when there is none."""
+    return tree.get(table, {}).get(key(*parts), {})
+
+
+def merged(trees: Iterable[Tables]) -> Tables:
+    """Several trees as one; a table without rows is left out. Rows of one key have all their fields together."""
+    found: Tables = {}
+    for tree in trees:
+        for name, table in tree.items():
+            for row_key, fields in table.items():
+                found.setdefault(name, {}).setdefault(row_key, {}).update(fields)
+    return found
+
+
+def value_text(value: Any) -> str:
+    """A value as one text: a list as `[ a b ]`."""
+    return f"[ {' '.join(value)} ]" if isinstance(value, list) else str(value)
+
+
+def lines(tree: Tables) -> Iterator[str]:
+    """Every field as a line, `TABLE|key field value`, and every row without fields, `TABLE|key`."""
+    for name, table in tree.items():
+        for row_key, fields in table.items():
+            where = key(name, row_key)
+            if not fields:
+                yield where
+            yield from (f"{where} {field} {value_text(value)}" for field, value in fields.items())
+
+
+def deviations(found: Tables, rendered: Tables) -> list[str]:
+    """The lines that only the first tree has, and those that only the second has, after `no`; sorted."""
+    own, wanted = set(lines(found)), set(lines(rendered))
+    return sorted([*(own - wanted), *(f"no {line}" for line in wanted - own)])
