@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,9 @@ from tests.platforms.srlinux.configuration import (
 )
 from tests.platforms.srlinux.switches import rail_switch, spine
 
-from railfab.device import BfdTimers, DeviceModel, PfcWatchdog
+from railfab.device import LOOPBACK, BfdTimers, BgpNeighbor, DeviceModel, Family, Lag, NextHop, PfcWatchdog
 from railfab.errors import ConfigError, Problems, RailfabError, UnsupportedFeature
+from railfab.fabric import design
 from railfab.platforms.admission import admit
 from railfab.platforms.shared.json_tree import Json, text
 from railfab.platforms.srlinux.parse import parse_tree
@@ -430,3 +432,71 @@ def test_every_leaf_is_a_one_line_error() -> None:
     found = lines(tree())
     assert len(set(found)) == len(found)
     assert 0 < len(found) <= count(tree())
+
+
+def overlaid(next_hop: NextHop) -> DeviceModel:
+    """The spine with two EVPN sessions beside those over its links."""
+    model = spine()
+    assert model.bgp is not None
+    sessions = tuple(
+        BgpNeighbor(
+            peer=IPv4Address(f"10.255.1.{number}"),
+            remote_as=4200001000 + number,
+            timers=model.neighbors[0].timers,
+            update_source=LOOPBACK,
+            multihop_ttl=3,
+            families=(Family.EVPN,),
+            next_hop=next_hop,
+        )
+        for number in (1, 2)
+    )
+    return replace(model, bgp=replace(model.bgp, neighbors=(*model.neighbors, *sessions)))
+
+
+def test_a_route_server_of_evpn_passes_routes_on_that_it_does_not_import() -> None:
+    """Without it a spine without VRFs drops them; the next hop is unchanged anyway."""
+    for next_hop, leaves in ((NextHop.UNCHANGED, {"inter-as-vpn": True}), (NextHop.DEFAULT, {})):
+        evpn = next(found for found in bgp(tree(overlaid(next_hop)))["afi-safi"] if "evpn" in found["afi-safi-name"])
+        assert evpn.get("evpn", {}) == leaves
+
+
+def test_a_route_server_that_drops_routes_is_a_change_of_its_evpn_sessions() -> None:
+    configuration = tree(overlaid(NextHop.UNCHANGED))
+    (evpn,) = (found for found in bgp(configuration)["afi-safi"] if "evpn" in found)
+    evpn["evpn"]["inter-as-vpn"] = False
+    assert {found.next_hop for found in parsed(configuration).neighbors} == {NextHop.DEFAULT}
+    assert parsed(tree(overlaid(NextHop.UNCHANGED))) == overlaid(NextHop.UNCHANGED)
+
+
+def test_one_evpn_session_that_keeps_next_hops_beside_another_is_refused() -> None:
+    model = overlaid(NextHop.UNCHANGED)
+    assert model.bgp is not None
+    *others, last = model.bgp.neighbors
+    mixed = replace(model, bgp=replace(model.bgp, neighbors=(*others, replace(last, next_hop=NextHop.DEFAULT))))
+    with pytest.raises(UnsupportedFeature, match="platform srlinux does not support next_hop_unchanged_per_session"):
+        admit(mixed, SRLINUX)
+
+
+def test_a_lag_above_the_last_of_the_models_is_refused() -> None:
+    """srl_nokia-interfaces 25.3.1: lag1 to lag1000."""
+    model = rail_switch()
+    for number, refused in ((1000, False), (1001, True)):
+        lag = replace(model, interfaces=(*model.interfaces, Lag(name=f"lag{number}", members=())))
+        if refused:
+            with pytest.raises(UnsupportedFeature, match="lag_number 1001 is above platform srlinux's limit of 1000"):
+                admit(lag, SRLINUX)
+        else:
+            admit(lag, SRLINUX)
+
+
+def test_leaves_with_one_gateway_tell_each_other_the_neighbours_of_an_overlay(repository: Path) -> None:
+    """A host with a LAG to two leaves answers to either of them; without an overlay nobody else has the gateway."""
+    model = design(repository / "inventory" / "fabrics" / "cluster.yml").models["front-leaf1"]
+    plain = replace(model, vlans=tuple(replace(vlan, vni=None) for vlan in model.vlans))
+    found, without = (unit(tree(one), "irb0")["ipv4"].get("srl_nokia-interfaces-nbr:arp") for one in (model, plain))
+    announced = {"advertise": [{"route-type": "dynamic"}]}
+    assert found == {"learn-unsolicited": True, "srl_nokia-interfaces-nbr-evpn:evpn": announced}
+    assert without is None
+    configuration = tree(model)
+    del unit(configuration, "irb0")["ipv4"]["srl_nokia-interfaces-nbr:arp"]["learn-unsolicited"]
+    assert [line for line in parsed(configuration).unmodelled if "learn-unsolicited" in line]

@@ -92,7 +92,8 @@ def test_a_rule_may_calculate() -> None:
 
 
 def test_no_rendered_configuration_is_refused(repository: Path) -> None:
-    files = sorted((repository / "tests" / "golden" / "configurations").rglob("*.json"))
+    rendered = sorted((repository / "tests" / "golden" / "configurations").rglob("*.json"))
+    files = [file for file in rendered if "srl_nokia-" in file.read_text()]
     assert files
     for file in files:
         assert refusals(file.read_text()) == (), file

@@ -1,10 +1,9 @@
-"""SR Linux's configuration and telemetry paths against Nokia's own models."""
+"""SR Linux's configuration against Nokia's own models."""
 
 from __future__ import annotations
 
 import json
 import random
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,22 +13,21 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from tests.oracles import srlinux_schema
 from tests.oracles.srlinux import ARCHIVE, NokiaModels
+from tests.platforms.srlinux.oracle import laid_over_the_factory
 from tests.platforms.srlinux.switches import rail_switch, spine
 from tests.platforms.srlinux.test_srlinux_management import STATED
 
 from railfab.device import AaaServer, DeviceModel
 from railfab.fabric import design
-from railfab.platforms import Confidence, admit, platform
+from railfab.platforms import admit, platform
 from railfab.platforms.shared.json_tree import Json, text
 from railfab.platforms.srlinux.constraints import violations
 from railfab.platforms.srlinux.schema import plain_refusals, schema
 from railfab.platforms.srlinux.tree import KEYS, stripped
-from railfab.platforms.srlinux.twin import factory
 from railfab.testing.device_models import device_models
 
 pytestmark = pytest.mark.oracle
 SRLINUX = platform("srlinux")
-INTERFACES, INSTANCES = "srl_nokia-interfaces:interface", "srl_nokia-network-instance:network-instance"
 
 
 @pytest.fixture(scope="module")
@@ -46,12 +44,6 @@ def complaints(nokia: NokiaModels, tree: Json, folder: Path) -> list[str]:
     return nokia.complaints(file)
 
 
-def laid_over_the_factory(tree: Json) -> Json:
-    """A rendered configuration with the interface and the network instance of the management port."""
-    own = factory("leaf1")
-    return {**own, **tree, **{name: [*own[name], *tree.get(name, [])] for name in (INTERFACES, INSTANCES)}}
-
-
 @pytest.mark.parametrize("switch", [rail_switch, spine], ids=["rail switch", "spine"])
 def test_nokias_models_accept_a_switch_with_every_feature(
     nokia: NokiaModels, switch: Callable[[], DeviceModel], tmp_path: Path
@@ -59,8 +51,11 @@ def test_nokias_models_accept_a_switch_with_every_feature(
     assert complaints(nokia, SRLINUX.render(switch()), tmp_path) == []
 
 
-def test_nokias_models_accept_every_switch_of_pod64(nokia: NokiaModels, repository: Path, tmp_path: Path) -> None:
-    for model in design(repository / "inventory" / "fabrics" / "pod64.yml").models.values():
+@pytest.mark.parametrize("fabric", ["pod64", "cluster"])
+def test_nokias_models_accept_every_switch_of_a_fabric_and_its_other_networks(
+    nokia: NokiaModels, repository: Path, tmp_path: Path, fabric: str
+) -> None:
+    for model in design(repository / "inventory" / "fabrics" / f"{fabric}.yml").models.values():
         assert complaints(nokia, SRLINUX.render(model), tmp_path) == [], model.name
 
 
@@ -190,49 +185,6 @@ def parts_of(node: Any) -> Iterator[tuple[Any, Any]]:
         yield node, name
         if isinstance(node[name], (dict, list)):
             yield from parts_of(node[name])
-
-
-TYPES = {
-    "uint64": {"zero-based-counter64", "uint64"},
-    "uint32": {"uint32"},
-    "decimal": {"decimal64"},
-    "timestamp": {"date-and-time-delta"},
-    "string": {"enumeration", "admin-state", "bfd-session-state", "string"},
-}
-"""YANG types of each encoding of a telemetry rule."""
-
-
-@pytest.mark.parametrize("rule", SRLINUX.telemetry.rules, ids=lambda rule: f"{rule.metric} {rule.path[-60:]}")
-def test_every_telemetry_path_is_in_the_models(nokia: NokiaModels, rule: Any) -> None:
-    assert rule.confidence is Confidence.VERIFIED
-    path = re.sub(r"\[[^\]]*\]", "", rule.path)
-    leaf = nokia.leaves[path]
-    assert leaf.type.rpartition(":")[2] in TYPES[rule.encoding]
-    for sibling in rule.from_leaf or {}:
-        assert f"{path.rpartition('/')[0]}/{sibling}" in nokia.leaves
-
-
-def test_every_subscription_and_every_key_is_in_the_models(nokia: NokiaModels) -> None:
-    keys = nokia.keys
-    telemetry = SRLINUX.telemetry
-    rules = [rule.path for rule in telemetry.rules]
-    for path in (*(entry.path for entry in telemetry.subscriptions), *rules):
-        place = ""
-        for step in re.findall(r"/(?:[^/\[]|\[[^\]]*\])+", path):
-            place += step.partition("[")[0]
-            assert tuple(re.findall(r"\[([\w-]+)=", step)) == keys.get(place, ()), place
-        assert any(f"{leaf}/".startswith(f"{place}/") for leaf in nokia.leaves), path
-
-
-def test_every_enumeration_is_complete(nokia: NokiaModels) -> None:
-    bodies = re.findall(
-        r"type enumeration \{((?:[^{}]|\{[^{}]*\})*)\}",
-        "".join(file.read_text() for file in nokia.folder.glob("*.yang")),
-    )
-    enumerations = [frozenset(re.findall(r"\benum\s+([\w-]+)", body)) for body in bodies]
-    for rule in SRLINUX.telemetry.rules:
-        if rule.states:
-            assert frozenset(rule.states) in enumerations, rule.path
 
 
 def test_the_list_keys_are_those_of_nokias_models(nokia: NokiaModels) -> None:

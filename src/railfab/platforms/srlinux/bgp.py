@@ -1,6 +1,11 @@
 """Renders BGP and BFD: `/network-instance/protocols/bgp` and `/bfd`.
 
 Neighbours with equal settings share a peer group, because a session over an interface has all its settings from one.
+
+SR Linux never changes the next hop of an EVPN route at an eBGP hop (Nokia, learn.srlinux.dev, blog 2024,
+srlinux-asymmetric-routing, "BGP underlay"). A switch that has no VRF or VLAN that imports a route drops it, and has
+nothing to pass on, unless `inter-as-vpn` is true (same page; srl_nokia-bgp 25.3.1, afi-safi evpn). So a route server
+of EVPN, all of whose EVPN sessions keep the next hop, is a switch with that leaf.
 """
 
 from __future__ import annotations
@@ -99,7 +104,7 @@ def render_bgp(bgp: Bgp, instance: str, router_id: str | None) -> Json:
         "admin-state": "enable",
         "autonomous-system": bgp.asn,
         "ebgp-default-policy": {"import-reject-all": bgp.requires_policy, "export-reject-all": bgp.requires_policy},
-        "afi-safi": [_family(family, bgp) for family in families],
+        "afi-safi": [_family(family, bgp, passes_on=_passes_on(neighbors)) for family in families],
     }
     if bgp.rapid_withdrawal is not None:
         tree["route-advertisement"] = {"rapid-withdrawal": bgp.rapid_withdrawal}
@@ -116,10 +121,15 @@ def render_bgp(bgp: Bgp, instance: str, router_id: str | None) -> Json:
     return tree | ({"neighbor": numbered} if numbered else {})
 
 
-def _family(family: Family, bgp: Bgp) -> Json:
+def _passes_on(neighbors: Sequence[BgpNeighbor]) -> bool:
+    """Whether EVPN routes that the switch does not import are passed on, with their next hops."""
+    return any(found.families == (Family.EVPN,) and found.next_hop is NextHop.UNCHANGED for found in neighbors)
+
+
+def _family(family: Family, bgp: Bgp, *, passes_on: bool) -> Json:
     tree: Json = {"afi-safi-name": FAMILIES[family], "admin-state": "enable"}
     if family is Family.EVPN:
-        return tree
+        return tree | ({"evpn": {"inter-as-vpn": True}} if passes_on else {})
     multipath: Json = {"allow-multiple-as": bgp.multiple_as, "ebgp": {"maximum-paths": bgp.max_paths}}
     if bgp.max_paths_internal > 1:
         multipath["ibgp"] = {"maximum-paths": bgp.max_paths_internal}

@@ -116,10 +116,17 @@ class Speaker:
             import_policies=settings.imports,
             export_policies=settings.exports,
             reflector_client=settings.reflector_client,
-            next_hop=NextHop.SELF if settings.next_hop_self else NextHop.DEFAULT,
+            next_hop=self._next_hop(settings),
             prefix_limit=settings.prefix_limit,
             bfd=_UNKNOWN_BFD if settings.bfd else None,
         )
+
+    def _next_hop(self, settings: PeerGroup) -> NextHop:
+        if settings.next_hop_self:
+            return NextHop.SELF
+        evpn = self._node.entry("afi-safi", "afi-safi-name", "evpn").child("evpn")
+        keeps = settings.families == (Family.EVPN,) and evpn.flag("inter-as-vpn", default=False)
+        return NextHop.UNCHANGED if keeps else NextHop.DEFAULT
 
     def _inherited(self, nodes: tuple[ConfigNode, ...]) -> PeerGroup:
         """Settings of a session: of its nodes, the innermost first, the first that has a leaf decides."""

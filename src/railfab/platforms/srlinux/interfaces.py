@@ -32,6 +32,9 @@ ADVERTISEMENT_S = {"max-advertisement-interval": 10, "min-advertisement-interval
 FEC_OPTIONS = {Fec.OFF: "disabled", Fec.BASE_R: "base-r", Fec.RS_528: "rs-528"}
 """Those that SR Linux configures; ports with PAM4 always use RS(544,514)."""
 
+NEIGHBORS = "srl_nokia-interfaces-nbr"
+"""Nokia's module of ARP and neighbour discovery."""
+
 VIRTUAL_ROUTER_ID = 1
 """Number from which SR Linux derives the MAC address of anycast gateways, the same on every switch."""
 
@@ -43,7 +46,8 @@ def render_interfaces(model: DeviceModel) -> list[Json]:
     ports = [(breakout.cage, _breakout(breakout)) for breakout in model.breakouts]
     ports += [(port.name, _port(port, lag_of.get(port.name))) for port in model.interfaces if isinstance(port, Port)]
     loopbacks = [_loopback(interface) for interface in model.interfaces if isinstance(interface, Loopback)]
-    svis = [_svi(interface) for interface in model.interfaces if isinstance(interface, Svi)]
+    overlaid = {vlan.vlan_id for vlan in model.vlans if vlan.vni is not None}
+    svis = [_svi(found, overlaid=found.vlan in overlaid) for found in model.interfaces if isinstance(found, Svi)]
     irb: list[Json] = [{"name": IRB, "admin-state": "enable", "subinterface": svis}] if svis else []
     by_position = [entry for _, entry in sorted(ports, key=lambda port: front_panel(port[0]))]
     return by_position + [_lag(lag) for lag in lags] + irb + loopbacks
@@ -151,7 +155,8 @@ def _loopback(loopback: Loopback) -> Json:
     return entry | {"subinterface": [{"index": 0} | addresses]}
 
 
-def _svi(svi: Svi) -> Json:
+def _svi(svi: Svi, *, overlaid: bool) -> Json:
+    """An SVI. overlaid: whether its VLAN has a VNI; see `_learning`."""
     entry: Json = {"index": svi.vlan, "admin-state": _state(svi.enabled)}
     if svi.description:
         entry["description"] = svi.description
@@ -160,7 +165,19 @@ def _svi(svi: Svi) -> Json:
     if svi.gateways:
         mac = {"anycast-gw-mac": svi.gateway_mac} if svi.gateway_mac else {"virtual-router-id": VIRTUAL_ROUTER_ID}
         entry["anycast-gw"] = mac
-    return entry | _addresses(svi.addresses, unnumbered=svi.unnumbered, gateways=svi.gateways)
+    families = _addresses(svi.addresses, unnumbered=svi.unnumbered, gateways=svi.gateways)
+    if overlaid and svi.gateways:
+        families |= {name: found | _learning(name) for name, found in families.items()}
+    return entry | families
+
+
+def _learning(family: str) -> Json:
+    """Neighbours of an anycast gateway, which it shares with the other leaves: the answer of a host may reach another
+    leaf than the one that asked (Nokia, learn.srlinux.dev, blog 2024, srlinux-asymmetric-routing, IRB interfaces).
+    """
+    protocol, learns = ("arp", True) if family == "ipv4" else ("neighbor-discovery", "both")
+    announced = {f"{NEIGHBORS}-evpn:evpn": {"advertise": [{"route-type": "dynamic"}]}}
+    return {f"{NEIGHBORS}:{protocol}": {"learn-unsolicited": learns, **announced}}
 
 
 def _state(enabled: bool) -> str:
