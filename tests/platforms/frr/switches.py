@@ -22,6 +22,7 @@ from railfab.device import (
     Family,
     Lag,
     Loopback,
+    NetworkInstance,
     NextHop,
     Policy,
     PolicyRule,
@@ -157,6 +158,17 @@ RICH = in_order(
                     next_hop=NextHop.UNCHANGED,
                     export_policies=("fabric",),
                 ),
+                replace(_REFLECTED, peer=ip_address("10.255.0.4"), families=(Family.EVPN,), bfd=None),
+                BgpNeighbor(
+                    peer=ip_address("10.255.0.5"),
+                    remote_as=65002,
+                    timers=TIMERS,
+                    update_source=LOOPBACK,
+                    multihop_ttl=3,
+                    families=(Family.EVPN,),
+                    import_policies=("fabric",),
+                    export_policies=("fabric",),
+                ),
             ),
             aggregates=(
                 Aggregate(prefix=ip_network("10.16.0.0/16")),
@@ -165,6 +177,17 @@ RICH = in_order(
             ),
         ),
         policies=(_FABRIC, Policy(name="nothing", rules=())),
+        network_instances=(
+            NetworkInstance(name="plain"),
+            NetworkInstance(
+                name="research",
+                rd="10.255.0.1:100",
+                import_targets=("100:10100", "65000:7"),
+                export_targets=("100:10100",),
+                vni=20100,
+                router_id=IPv4Address("10.255.0.1"),
+            ),
+        ),
         drain=True,
         qos=None,
     )

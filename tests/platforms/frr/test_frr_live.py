@@ -113,6 +113,8 @@ LINKS = [
     },
 ]
 PEERS = {
+    "vrfId": 0,
+    "vrfName": "default",
     "swp1": {"bgpState": "Established", "remoteAs": 65001, "hostname": "spine1", "peerBfdInfo": {"status": "Up"}},
     "10.16.9.1": {"bgpState": "Active", "remoteAs": 65002, "peerBfdInfo": {"status": "Down"}},
     "fd00:9::1": {
@@ -126,6 +128,7 @@ PEERS = {
     "10.9.9.9": {"bgpState": "Idle", "remoteAs": 65003},
     "totalPeers": 3,
 }
+VRF_PEERS = {"vrfId": 7, "vrfName": "management", "swp1": {"bgpState": "Established", "remoteAs": 65001}}
 
 
 def test_a_port_that_is_shut_down_is_down_although_its_driver_reports_no_link_state() -> None:
@@ -136,7 +139,8 @@ def test_a_port_that_is_shut_down_is_down_although_its_driver_reports_no_link_st
 
 
 def test_links_and_sessions_are_parsed() -> None:
-    seen = observed_state("leaf1", neighbors=json.dumps(PEERS), addresses=json.dumps(LINKS))
+    peers = {"default": PEERS, "management": VRF_PEERS}
+    seen = observed_state("leaf1", neighbors=json.dumps(peers), addresses=json.dumps(LINKS))
     assert seen.interfaces == (
         ObservedInterface(name="swp1", oper_up=True, enabled=True, mtu_bytes=9000),
         ObservedInterface(name="swp2", oper_up=False, enabled=True, mtu_bytes=1500),
@@ -165,12 +169,15 @@ def test_links_and_sessions_are_parsed() -> None:
             ),
         ),
         ObservedBgpSession(peer=ip_address("10.9.9.9"), state="idle", remote_as=65003),
+        ObservedBgpSession(
+            peer="swp1", network_instance="management", state="established", interface="swp1", remote_as=65001
+        ),
     )
 
 
 def test_virtual_interfaces_have_the_names_of_the_model() -> None:
     links = [LINKS[1] | {"ifname": name} for name in ("lo1", "bond2", "vlan10")]
-    peers = {"bond2": {"bgpState": "Active"}}
+    peers = {"default": {"vrfName": "default", "bond2": {"bgpState": "Active"}}}
     seen = observed_state("leaf1", neighbors=json.dumps(peers), addresses=json.dumps(links))
     assert [port.name for port in seen.interfaces] == ["loopback1", "lag2", "vlan10"]
     assert seen.sessions == (ObservedBgpSession(peer="lag2", state="active", interface="lag2"),)
@@ -192,6 +199,21 @@ def test_virtual_interfaces_have_the_names_of_the_model() -> None:
 def test_the_hash_of_the_kernel_has_the_source_port_or_not(hashing: str, has_port: bool | None) -> None:
     seen = observed_state("leaf1", neighbors="{}", addresses="[]", hashing=hashing)
     assert seen.hashes_source_port is has_port
+
+
+@pytest.mark.parametrize(
+    ("shown", "vnis"),
+    [
+        (
+            '{"10100": {"vni": 10100, "type": "L2", "vxlanIf": "vni10100"}, "5001": {"vni": 5001, "type": "L3"}}',
+            {10100},
+        ),
+        ("{\n}\n", set()),
+        ("", None),
+    ],
+)
+def test_the_vnis_are_those_of_vlans(shown: str, vnis: set[int] | None) -> None:
+    assert observed_state("leaf1", neighbors="{}", addresses="[]", vnis=shown).vnis == vnis
 
 
 def test_a_switch_without_bgp_has_no_sessions() -> None:

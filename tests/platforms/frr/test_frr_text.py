@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from ipaddress import IPv4Address
+from ipaddress import IPv4Address, ip_interface
 from pathlib import Path
 
 import pytest
@@ -18,6 +18,7 @@ from railfab.device import (
     BfdTimers,
     BgpTimers,
     DeviceModel,
+    Lag,
     NetworkInstance,
     Policy,
     PolicyRule,
@@ -43,8 +44,9 @@ def test_the_text_equals_the_output_of_real_frr(model: DeviceModel) -> None:
 
 
 @pytest.mark.lab
-def test_frr_accepts_every_switch_of_the_lab_pod(repository: Path, tmp_path: Path) -> None:
-    for name, configuration in design(repository / "labs" / "frr-pod" / "intent.yml").configurations().items():
+@pytest.mark.parametrize("lab", ["frr-pod", "frr-evpn"])
+def test_frr_accepts_every_switch_of_a_lab(repository: Path, tmp_path: Path, lab: str) -> None:
+    for name, configuration in design(repository / "labs" / lab / "intent.yml").configurations().items():
         (tmp_path / name).write_text(configuration)
         assert grammar(tmp_path / name) == (0, ""), name
 
@@ -311,6 +313,10 @@ router bgp 4200001001 vrf red
   maximum-paths 64
   maximum-paths ibgp 1
  exit-address-family
+ !
+ address-family l2vpn evpn
+  advertise ipv4 unicast
+ exit-address-family
 exit
 !
 ip prefix-list"""
@@ -376,3 +382,48 @@ def test_all_errors_are_reported_together() -> None:
         "line 7, in interface lo",
         "line 52, in address-family ipv4 unicast",
     ]
+
+
+BOND = Lag(
+    name="lag1",
+    members=(),
+    description="to a host",
+    addresses=(ip_interface("10.1.9.0/31"),),
+    esi="00:00:00:01:00:01:00:01:01:01",
+    system_mac="02:00:00:00:00:01",
+)
+
+
+def test_an_ethernet_segment_is_that_of_a_bond(tmp_path: Path) -> None:
+    model = replace(LEAF, interfaces=(*LEAF.interfaces, BOND))
+    lines = text(model).partition("interface bond1\n")[2].partition("exit\n")[0].splitlines()
+    assert lines == [
+        " description to a host",
+        " evpn mh es-id 00:00:00:01:00:01:00:01:01:01",
+        " evpn mh es-sys-mac 02:00:00:00:00:01",
+        " ip address 10.1.9.0/31",
+    ]
+    assert FRR.parse(text(model)).interface("lag1") == BOND
+
+
+@pytest.mark.lab
+def test_frr_accepts_an_ethernet_segment(tmp_path: Path) -> None:
+    path = tmp_path / "frr.conf"
+    path.write_text(text(replace(LEAF, interfaces=(*LEAF.interfaces, BOND))))
+    assert grammar(path) == (0, "")
+    path.write_text(path.read_text().replace("es-sys-mac 02:00:00:00:00:01", "es-sys-mac 02:00"))
+    assert grammar(path)[0] == 2
+
+
+def test_targets_of_a_vni_are_not_those_of_a_vrf() -> None:
+    """Lines below `vni` are of a VLAN, which the model of a switch does not have."""
+    own = text(RICH)
+    vni = "  vni 10100\n   route-target import 1:1\n  exit-vni\n"
+    found = FRR.parse(own.replace("  advertise-all-vni\n", f"  advertise-all-vni\n{vni}"))
+    assert replace(found, unmodelled=()) == RICH
+    assert [line.rpartition(": ")[2] for line in found.unmodelled] == ["vni 10100", "route-target import 1:1"]
+
+
+def test_a_switch_that_announces_no_vni_is_found() -> None:
+    found = FRR.parse(text(RICH).replace("  advertise-all-vni\n", ""))
+    assert found.unmodelled == ("router bgp 4200000001: address-family l2vpn evpn: no advertise-all-vni",)

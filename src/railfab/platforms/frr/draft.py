@@ -7,18 +7,15 @@ from ipaddress import IPv4Address
 
 from railfab.device import (
     DEFAULT_INSTANCE,
-    Action,
     Aggregate,
     BfdTimers,
     Family,
     IpInterface,
-    LinkBandwidth,
     NextHop,
-    PrefixRange,
     Remote,
 )
 from railfab.platforms.frr.render import DEFAULT_BFD_INTERVAL_MS, DEFAULT_BFD_MULTIPLIER
-from railfab.platforms.shared.line_grammar import LineDraft
+from railfab.platforms.shared.route_maps import RouteMapDraft
 
 
 @dataclass(slots=True, kw_only=True)
@@ -27,6 +24,8 @@ class DraftInterface:
     enabled: bool = True
     addresses: list[IpInterface] = field(default_factory=list)
     unnumbered: bool = False
+    esi: str | None = None
+    system_mac: str | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -54,7 +53,8 @@ class DraftNeighbor:
 
 @dataclass(slots=True, kw_only=True)
 class DraftRouter:
-    """One `router bgp`. flags: its lines without a value."""
+    """One `router bgp`. flags: its lines without a value. rd, targets: of a VRF, the targets
+    by direction."""
 
     asn: int
     router_id: IPv4Address | None = None
@@ -65,25 +65,11 @@ class DraftRouter:
     max_paths_internal: dict[Family, int] = field(default_factory=dict)
     aggregates: list[Aggregate] = field(default_factory=list)
     neighbors: dict[str, DraftNeighbor] = field(default_factory=dict)
+    rd: str | None = None
+    targets: dict[str, list[str]] = field(default_factory=lambda: {"import": [], "export": []})
 
     def neighbor(self, peer: str) -> DraftNeighbor:
         return self.neighbors.setdefault(peer, DraftNeighbor())
-
-
-@dataclass(slots=True, kw_only=True)
-class DraftEntry:
-    """One entry of a route map. prefix_lists: by IP version. other: it has a condition, or a jump, of another kind."""
-
-    action: Action
-    prefix_lists: dict[int, str] = field(default_factory=dict)
-    community_list: str | None = None
-    as_path_list: str | None = None
-    set_communities: tuple[str, ...] = ()
-    set_local_preference: int | None = None
-    set_med: int | None = None
-    set_link_bandwidth: LinkBandwidth | None = None
-    prepended: tuple[int, ...] = ()
-    other: bool = False
 
 
 @dataclass(slots=True)
@@ -97,12 +83,10 @@ class DraftProfile:
 
 
 @dataclass(slots=True)
-class Draft(LineDraft):
+class Draft(RouteMapDraft):
     """The whole configuration. interfaces: by Linux's name. routers: by network instance.
 
-    prefix_lists: by IP version and name, then by sequence number; communities, as_paths: by name, then by sequence
-    number. In these lists, DENY ends the list and None is an entry of another kind. route_maps: by name, then by
-    sequence number. instance, family, entry: of the section being read.
+    instance, family: of the section being read.
     """
 
     hostname: str = ""
@@ -110,14 +94,9 @@ class Draft(LineDraft):
     vnis: dict[str, int | None] = field(default_factory=dict)
     interfaces: dict[str, DraftInterface] = field(default_factory=dict)
     routers: dict[str, DraftRouter] = field(default_factory=dict)
-    prefix_lists: dict[tuple[int, str], dict[int, PrefixRange | Action | None]] = field(default_factory=dict)
-    communities: dict[str, dict[int, str | None]] = field(default_factory=dict)
-    as_paths: dict[str, dict[int, str | None]] = field(default_factory=dict)
-    route_maps: dict[str, dict[int, DraftEntry]] = field(default_factory=dict)
     profiles: dict[str, DraftProfile] = field(default_factory=dict)
     instance: str = DEFAULT_INSTANCE
     family: Family = Family.IPV4
-    entry: DraftEntry = field(default_factory=lambda: DraftEntry(action=Action.PERMIT))
 
     @property
     def router(self) -> DraftRouter:

@@ -10,11 +10,13 @@ from railfab.platforms.frr.draft import Draft, DraftInterface, DraftProfile, Dra
 from railfab.platforms.frr.grammar_policy import MAX_ASN, POLICY, VERSIONS
 from railfab.platforms.frr.render import ROUTER_ADVERTISEMENTS
 from railfab.platforms.frr.render_bgp import (
+    ALL_VNIS,
     DEFAULT_MAX_PATHS,
     DRAIN,
     FAMILIES,
     MULTIPATH_RELAX,
     NEXT_HOPS,
+    PREFIXES,
     REQUIRES_POLICY,
 )
 from railfab.platforms.shared.line_grammar import ignored, rule, within
@@ -60,6 +62,14 @@ def _unnumbered(draft: Draft, _match: re.Match[str]) -> None:
 
 def _interface_shutdown(draft: Draft, _match: re.Match[str]) -> None:
     draft.interfaces[draft.owner].enabled = False
+
+
+def _esi(draft: Draft, match: re.Match[str]) -> None:
+    draft.interfaces[draft.owner].esi = match[1]
+
+
+def _system_mac(draft: Draft, match: re.Match[str]) -> None:
+    draft.interfaces[draft.owner].system_mac = match[1]
 
 
 def _router(draft: Draft, match: re.Match[str]) -> None:
@@ -167,6 +177,14 @@ def _applied(draft: Draft, match: re.Match[str]) -> None:
     draft.router.neighbor(match[1]).policies[match[3]] = (match[2],)
 
 
+def _rd(draft: Draft, match: re.Match[str]) -> None:
+    draft.router.rd = match[1]
+
+
+def _target(draft: Draft, match: re.Match[str]) -> None:
+    draft.router.targets[match[1]].append(match[2])
+
+
 def _profile(draft: Draft, match: re.Match[str]) -> None:
     draft.profiles.setdefault(match[1], DraftProfile())
 
@@ -190,6 +208,10 @@ _FAMILY = (
     rule(rf"neighbor (\S+) ({'|'.join(NEXT_HOPS.values())})", _next_hop),
     rule(r"neighbor (\S+) route-map (\S+) (in|out)", _applied),
     rule(r"neighbor (\S+) maximum-prefix (\d+) warning-only", _prefix_limit),
+    rule(ALL_VNIS, ignored),
+    rule(PREFIXES, ignored),
+    rule(r"rd (\S+:\d+)", _rd),
+    rule(r"route-target (import|export) (\S+:\d+)", _target),
 )
 _ROUTER = (
     rule(r"bgp router-id (\S+)", _router_id),
@@ -214,6 +236,8 @@ _INTERFACE = (
     rule(r"description (.+)", _interface_description),
     rule(r"(ip|ipv6) address (\S+)", _address),
     rule(ROUTER_ADVERTISEMENTS, _unnumbered),
+    rule(r"evpn mh es-id ((?:[0-9a-f]{2}:){9}[0-9a-f]{2})", _esi),
+    rule(r"evpn mh es-sys-mac ((?:[0-9a-f]{2}:){5}[0-9a-f]{2})", _system_mac),
     rule(r"shutdown", _interface_shutdown),
 )
 _PROFILE = (

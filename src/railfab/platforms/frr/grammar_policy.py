@@ -6,10 +6,11 @@ import re
 from ipaddress import ip_network
 
 from railfab.device import Action, PrefixRange
-from railfab.platforms.frr.draft import Draft, DraftEntry
+from railfab.platforms.frr.draft import Draft
 from railfab.platforms.frr.names import community_name
 from railfab.platforms.frr.render_policy import IP_WORDS, LINK_BANDWIDTHS
 from railfab.platforms.shared.line_grammar import rule, within
+from railfab.platforms.shared.route_maps import DraftEntry
 
 MAX_ASN = MAX_NUMBER = 2**32 - 1
 BANDWIDTHS = {word: bandwidth for bandwidth, word in LINK_BANDWIDTHS.items()}

@@ -11,13 +11,6 @@ LOOPBACK_DEVICE = "lo"
 
 LAG_DEVICE = "bond"
 SVI_DEVICE = "vlan"
-RULE_STEP = 10
-"""Distance of the sequence numbers of two rules; the IPv6 half of a rule of both families is in the middle."""
-
-IPV6_HALF = RULE_STEP // 2
-DEFAULT_SEQUENCE = 65535
-"""Sequence number of the entry that states what happens to all other routes: the highest one."""
-
 WELL_KNOWN = {
     0x00000000: "internet",
     0xFFFF0000: "graceful-shutdown",
@@ -65,11 +58,6 @@ def kind_of(name: str) -> str:
     """`loopback`, `lag` or `vlan` of an interface of a model; empty for a port."""
     found = _CANONICAL.fullmatch(name)
     return found[1] if found else ""
-
-
-def list_name(policy: str, sequence: int) -> str:
-    """The prefix list, community list or AS path list of one rule; each rule has its own."""
-    return f"{policy}-{sequence}"
 
 
 def bfd_profile_name(timers: BfdTimers) -> str:

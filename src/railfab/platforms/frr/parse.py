@@ -34,7 +34,6 @@ from railfab.platforms.frr.draft import Draft, DraftInterface, DraftNeighbor, Dr
 from railfab.platforms.frr.grammar import CONFIGURATION
 from railfab.platforms.frr.lines import FORMAT, effective
 from railfab.platforms.frr.names import interface_name, kind_of
-from railfab.platforms.frr.parse_policy import policies_of
 from railfab.platforms.frr.render import render
 from railfab.platforms.frr.render_bgp import (
     DEFAULT_MAX_PATHS,
@@ -47,6 +46,7 @@ from railfab.platforms.frr.render_bgp import (
 from railfab.platforms.frr.system import command, settings_in
 from railfab.platforms.shared.line_grammar import line_differences, read, unmodelled
 from railfab.platforms.shared.line_tree import Line
+from railfab.platforms.shared.route_maps import policies_of
 
 NAME = "frr"
 VERSION = "frr version"
@@ -99,7 +99,7 @@ def _model(draft: Draft) -> DeviceModel:
         interfaces=tuple(_interface(interface_name(device), found) for device, found in draft.interfaces.items()),
         bgp=_bgp(draft),
         qos=None,
-        policies=policies_of(draft),
+        policies=policies_of(draft, frozenset(router.asn for router in draft.routers.values())),
         network_instances=tuple(_network_instances(draft)),
         drain=any(DRAIN in router.flags for router in draft.routers.values()),
     )
@@ -111,7 +111,7 @@ def _interface(name: str, found: DraftInterface) -> Interface:
     if kind == "loopback":
         shell = Loopback(name=name)
     elif kind == "lag":
-        shell = Lag(name=name, members=())
+        shell = Lag(name=name, members=(), esi=found.esi, system_mac=found.system_mac)
     elif kind == "vlan":
         shell = Svi(name=name, vlan=number_of(name))
     else:
@@ -128,7 +128,17 @@ def _interface(name: str, found: DraftInterface) -> Interface:
 def _network_instances(draft: Draft) -> Iterator[NetworkInstance]:
     for name in sorted((draft.vnis.keys() | draft.routers.keys()) - {DEFAULT_INSTANCE}):
         router = draft.routers.get(name)
-        yield NetworkInstance(name=name, vni=draft.vnis.get(name), router_id=router.router_id if router else None)
+        instance = NetworkInstance(name=name, vni=draft.vnis.get(name))
+        if router is None:
+            yield instance
+            continue
+        yield replace(
+            instance,
+            rd=router.rd,
+            import_targets=tuple(router.targets["import"]),
+            export_targets=tuple(router.targets["export"]),
+            router_id=router.router_id,
+        )
 
 
 def _bgp(draft: Draft) -> Bgp | None:

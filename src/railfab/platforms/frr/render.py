@@ -7,7 +7,9 @@ own.
 
 from __future__ import annotations
 
-from railfab.device import BfdTimers, DeviceModel, Interface, IpInterface, NetworkInstance
+from collections.abc import Iterator
+
+from railfab.device import BfdTimers, DeviceModel, Interface, IpInterface, Lag, NetworkInstance
 from railfab.platforms.frr.names import bfd_profile_name, device_name, natural_order
 from railfab.platforms.frr.render_bgp import routers
 from railfab.platforms.frr.render_policy import policy_lines
@@ -52,6 +54,8 @@ def _interface_order(interface: Interface) -> tuple[tuple[str, int], ...]:
 def _interface(interface: Interface) -> Line:
     """FRR reduces white space in a description to single blanks, and sorts the lines as text."""
     lines = sorted(_address(address) for address in interface.addresses)
+    if isinstance(interface, Lag):
+        lines = [*_ethernet_segment(interface), *lines]
     if interface.description:
         lines.insert(0, f"description {' '.join(interface.description.split())}")
     if interface.unnumbered:
@@ -59,6 +63,15 @@ def _interface(interface: Interface) -> Line:
     if not interface.enabled:
         lines.append("shutdown")
     return Line(f"interface {device_name(interface.name)}", tuple(map(Line, lines)))
+
+
+def _ethernet_segment(lag: Lag) -> Iterator[str]:
+    """The Ethernet segment of a bond, with the LACP system of its switches (FRR 8.4, doc/user/evpn.rst, EVPN
+    multihoming)."""
+    if lag.esi is not None:
+        yield f"evpn mh es-id {lag.esi}"
+    if lag.system_mac is not None:
+        yield f"evpn mh es-sys-mac {lag.system_mac}"
 
 
 def _address(address: IpInterface) -> str:

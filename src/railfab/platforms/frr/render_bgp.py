@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from ipaddress import IPv4Address, IPv6Address
+from ipaddress import IPv6Address
 
 from railfab.device import (
     DEFAULT_INSTANCE,
@@ -13,6 +13,7 @@ from railfab.device import (
     BgpTimers,
     DeviceModel,
     Family,
+    NetworkInstance,
     NextHop,
 )
 from railfab.platforms.frr.names import bfd_profile_name, device_name, natural_order
@@ -28,7 +29,12 @@ REQUIRES_POLICY = "bgp ebgp-requires-policy"
 DRAIN = "bgp graceful-shutdown"
 MULTIPATH_RELAX = "bgp bestpath as-path multipath-relax"
 REDISTRIBUTE = "redistribute connected"
-FAMILIES = {Family.IPV4: "ipv4 unicast", Family.IPV6: "ipv6 unicast"}
+UNICAST = {Family.IPV4: "ipv4 unicast", Family.IPV6: "ipv6 unicast"}
+FAMILIES = {**UNICAST, Family.EVPN: "l2vpn evpn"}
+ALL_VNIS = "advertise-all-vni"
+PREFIXES = "advertise ipv4 unicast"
+"""Routes of a VRF as EVPN prefix routes (type 5, RFC 9136)."""
+
 VERSIONS = {Family.IPV4: 4, Family.IPV6: 6}
 NEXT_HOPS = {NextHop.SELF: "next-hop-self force", NextHop.UNCHANGED: "attribute-unchanged next-hop"}
 """`force`: routes that a route reflector passes on have the switch as their next hop too."""
@@ -39,16 +45,19 @@ def routers(model: DeviceModel) -> Iterator[Line]:
     bgp = model.bgp
     if bgp is None:
         return
-    router_ids = {instance.name: instance.router_id for instance in model.network_instances}
+    instances = {instance.name: instance for instance in model.network_instances}
     used = {neighbor.network_instance for neighbor in bgp.neighbors}
-    used |= {aggregate.network_instance for aggregate in bgp.aggregates} | set(router_ids)
-    yield _router(f"router bgp {bgp.asn}", bgp, DEFAULT_INSTANCE, bgp.router_id, drain=model.drain)
+    used |= {aggregate.network_instance for aggregate in bgp.aggregates} | set(instances)
+    own = NetworkInstance(name=DEFAULT_INSTANCE, router_id=bgp.router_id)
+    yield _router(f"router bgp {bgp.asn}", bgp, own, drain=model.drain)
     for name in sorted(used - {DEFAULT_INSTANCE}):
-        yield _router(f"router bgp {bgp.asn} vrf {name}", bgp, name, router_ids.get(name), drain=model.drain)
+        found = instances.get(name, NetworkInstance(name=name))
+        yield _router(f"router bgp {bgp.asn} vrf {name}", bgp, found, drain=model.drain)
 
 
-def _router(header: str, bgp: Bgp, instance: str, router_id: IPv4Address | None, *, drain: bool) -> Line:
-    neighbors = sorted((found for found in bgp.neighbors if found.network_instance == instance), key=_neighbor_order)
+def _router(header: str, bgp: Bgp, instance: NetworkInstance, *, drain: bool) -> Line:
+    name, router_id = instance.name, instance.router_id
+    neighbors = sorted((found for found in bgp.neighbors if found.network_instance == name), key=_neighbor_order)
     lines = [
         *([f"bgp router-id {router_id}"] if router_id is not None else []),
         *([REQUIRES_POLICY] if bgp.requires_policy else []),
@@ -57,9 +66,27 @@ def _router(header: str, bgp: Bgp, instance: str, router_id: IPv4Address | None,
         *([MULTIPATH_RELAX] if bgp.multiple_as else []),
         *(line for neighbor in neighbors for line in _neighbor(neighbor, bgp)),
     ]
-    aggregates = [found for found in bgp.aggregates if found.network_instance == instance]
-    families = (_family(family, bgp, neighbors, aggregates) for family in FAMILIES)
+    aggregates = [found for found in bgp.aggregates if found.network_instance == name]
+    families = (*(_family(family, bgp, neighbors, aggregates) for family in UNICAST), _evpn(instance, neighbors))
     return Line(header, (*map(Line, lines), *(family for family in families if family.children)))
+
+
+def _evpn(instance: NetworkInstance, neighbors: Sequence[BgpNeighbor]) -> Line:
+    """EVPN: all VNIs of the system in the default network instance; RD, targets and prefixes of a VRF in its own.
+
+    FRR derives the targets of a VLAN from its VNI, and compares only that part of received ones (FRR 8.4,
+    doc/user/evpn.rst, bgpd/bgp_evpn.c, map_vni_to_rt), so switches with different AS numbers import each other's.
+    """
+    lines = [line for neighbor in neighbors for line in _of_family(neighbor, Family.EVPN)]
+    if lines:
+        lines.append(ALL_VNIS)
+    if instance.vni is not None:
+        lines.append(PREFIXES)
+    if instance.rd is not None:
+        lines.append(f"rd {instance.rd}")
+    lines += [f"route-target import {target}" for target in instance.import_targets]
+    lines += [f"route-target export {target}" for target in instance.export_targets]
+    return Line(f"address-family {FAMILIES[Family.EVPN]}", tuple(map(Line, lines)))
 
 
 def _neighbor_order(neighbor: BgpNeighbor) -> tuple[int, int, tuple[tuple[str, int], ...]]:
@@ -126,7 +153,8 @@ def _aggregate_order(aggregate: Aggregate) -> tuple[int, int]:
 
 
 def _of_family(neighbor: BgpNeighbor, family: Family) -> Iterator[str]:
-    """FRR activates a neighbour for IPv4 by itself, and for no other family."""
+    """FRR activates a neighbour for IPv4 by itself, and for no other family; of EVPN it always keeps the next hop
+    (bgpd/bgpd.c, peer_new), which it does not show."""
     head = f"neighbor {peer_name(neighbor)}"
     if family not in neighbor.families:
         if family is Family.IPV4:
@@ -142,5 +170,5 @@ def _of_family(neighbor: BgpNeighbor, family: Family) -> Iterator[str]:
         yield f"{head} maximum-prefix {neighbor.prefix_limit} warning-only"
     for direction, policies in (("in", neighbor.import_policies), ("out", neighbor.export_policies)):
         yield from (f"{head} route-map {policy} {direction}" for policy in policies)
-    if neighbor.next_hop is NextHop.UNCHANGED:
+    if neighbor.next_hop is NextHop.UNCHANGED and family is not Family.EVPN:
         yield f"{head} {NEXT_HOPS[NextHop.UNCHANGED]}"

@@ -7,43 +7,25 @@ prefixes of both families becomes two entries.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from railfab.device import Action, DeviceModel, LinkBandwidth, Policy, PolicyRule, PrefixRange
 from railfab.platforms.frr.names import (
-    DEFAULT_SEQUENCE,
-    IPV6_HALF,
-    RULE_STEP,
     community_name,
     community_number,
-    list_name,
     natural_order,
 )
 from railfab.platforms.shared.line_tree import Line
+from railfab.platforms.shared.route_maps import DEFAULT_SEQUENCE, Entry, entries_of
 
 IP_WORDS = {4: "ip", 6: "ipv6"}
 LIST_STEP = 5
 LINK_BANDWIDTHS = {LinkBandwidth.NEXT_HOPS: "num-multipaths", LinkBandwidth.CUMULATIVE: "cumulative"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """One entry of a route map. version: IP version of its prefixes; None without a prefix list."""
-
-    policy: str
-    sequence: int
-    rule: PolicyRule
-    version: int | None
-
-    @property
-    def list_name(self) -> str:
-        return list_name(self.policy, self.sequence)
-
-
 def policy_lines(model: DeviceModel) -> tuple[Line, ...]:
     """All lists and route maps of a switch, in FRR's order of sections."""
     policies = sorted(model.policies, key=lambda policy: policy.name)
-    entries = [entry for policy in policies for entry in _entries(policy)]
+    entries = [entry for policy in policies for entry in entries_of(policy)]
     by_name = sorted(entries, key=lambda entry: (natural_order(entry.policy), entry.sequence))
     asn = model.bgp.asn if model.bgp else None
     return (
@@ -53,15 +35,6 @@ def policy_lines(model: DeviceModel) -> tuple[Line, ...]:
         *(line for entry in by_name for line in _community_list(entry)),
         *(line for policy in policies for line in _route_map(policy, asn)),
     )
-
-
-def _entries(policy: Policy) -> Iterator[Entry]:
-    """The entries of a policy's rules, without the one for all other routes."""
-    for index, rule in enumerate(policy.rules, start=1):
-        versions = sorted({found.prefix.version for found in rule.prefixes})
-        for half, version in enumerate(versions or [None]):
-            sequence = index * RULE_STEP + half * IPV6_HALF
-            yield Entry(policy=policy.name, sequence=sequence, rule=rule, version=version)
 
 
 def _prefix_list(entry: Entry) -> Iterator[Line]:
@@ -92,7 +65,7 @@ def _community_list(entry: Entry) -> Iterator[Line]:
 
 def _route_map(policy: Policy, asn: int | None) -> Iterator[Line]:
     """The entries; a last one where all other routes are permitted, or there is no rule (FRR denies them itself)."""
-    for entry in _entries(policy):
+    for entry in entries_of(policy):
         lines = (*_matches(entry), *_settings(entry.rule, asn))
         yield Line(f"route-map {policy.name} {entry.rule.action} {entry.sequence}", tuple(map(Line, lines)))
     if policy.default is Action.PERMIT or not policy.rules:

@@ -98,7 +98,11 @@ class FrrSession:
         """The live state. Raises DeviceError, naming a daemon that does not run."""
         found = self._ask("observe")
         return observed_state(
-            self._name, neighbors=found["neighbors"], addresses=found["addresses"], hashing=found["hash"]
+            self._name,
+            neighbors=found["neighbors"],
+            addresses=found["addresses"],
+            hashing=found["hash"],
+            vnis=found["vnis"],
         )
 
     def operate(self, verb: Verb) -> None:

@@ -11,7 +11,7 @@ from railfab.device import Family, IpAddress, Observed, ObservedBgpSession, Obse
 from railfab.errors import DeviceError
 from railfab.platforms.frr.names import interface_name
 
-FAMILIES = {"ipv4Unicast": Family.IPV4, "ipv6Unicast": Family.IPV6}
+FAMILIES = {"ipv4Unicast": Family.IPV4, "ipv6Unicast": Family.IPV6, "l2VpnEvpn": Family.EVPN}
 """Keys of a neighbour's `addressFamilyInfo`, in the order of the model."""
 
 UP = frozenset({"UP", "UNKNOWN"})
@@ -23,20 +23,29 @@ LAYER_4, CUSTOM, SOURCE_PORT = 1, 3, 0x0010
 ip-sysctl.rst, fib_multipath_hash_policy and fib_multipath_hash_fields)."""
 
 
-def observed_state(name: str, *, neighbors: str, addresses: str, hashing: str = "") -> Observed:
-    """Interfaces, BGP sessions and the hash of the kernel; FRR has no LLDP.
+def observed_state(name: str, *, neighbors: str, addresses: str, hashing: str = "", vnis: str = "") -> Observed:
+    """Interfaces, BGP sessions, VNIs, and the hash of the kernel; FRR has no LLDP.
 
-    neighbors, addresses: JSON of the commands of dialect.yml. hashing: output of `hash` there. Raises DeviceError.
+    neighbors, addresses, vnis: JSON of the commands of dialect.yml. hashing: output of `hash` there.
+    Raises DeviceError.
     """
     links = [link for link in _json(name, addresses, "ip -j addr show") if "LOOPBACK" not in link["flags"]]
-    peers = _json(name, neighbors, "show bgp neighbors json") if neighbors.lstrip().startswith("{") else {}
-    sessions = ((peer, found) for peer, found in peers.items() if isinstance(found, dict) and "bgpState" in found)
+    shown = _json(name, neighbors, "show bgp neighbors json") if neighbors.lstrip().startswith("{") else {}
     return Observed(
         interfaces=tuple(_interface(link) for link in links),
-        sessions=tuple(_session(links, peer, found) for peer, found in sessions),
+        sessions=tuple(_session(links, *found) for found in _peers(shown)),
         lldp=False,
         hashes_source_port=_hashes_source_port(hashing),
+        vnis=_vnis(name, vnis),
     )
+
+
+def _vnis(name: str, text: str) -> frozenset[int] | None:
+    """The L2 VNIs that have a device; None where nothing is shown."""
+    if not text.lstrip().startswith("{"):
+        return None
+    found = _json(name, text, "show evpn vni json").values()
+    return frozenset(int(one["vni"]) for one in found if one.get("type") == "L2")
 
 
 def _hashes_source_port(hashing: str) -> bool | None:
@@ -63,12 +72,21 @@ def _interface(link: dict[str, Any]) -> ObservedInterface:
     return ObservedInterface(name=interface_name(link["ifname"]), oper_up=up, enabled=enabled, mtu_bytes=link["mtu"])
 
 
-def _session(links: list[dict[str, Any]], peer: str, found: dict[str, Any]) -> ObservedBgpSession:
+def _peers(shown: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Network instance, name and state of each neighbour."""
+    for instance, peers in shown.items():
+        for peer, found in peers.items():
+            if isinstance(found, dict) and "bgpState" in found:
+                yield instance, peer, found
+
+
+def _session(links: list[dict[str, Any]], instance: str, peer: str, found: dict[str, Any]) -> ObservedBgpSession:
     """neighbor_device is known once the peer has sent FRR's hostname capability."""
     bfd, address = found.get("peerBfdInfo"), _address(peer)
     return ObservedBgpSession(
         peer=address or interface_name(peer),
         state=found["bgpState"].lower(),
+        network_instance=instance,
         interface=_interface_of(links, address) if address else interface_name(peer),
         remote_as=found.get("remoteAs"),
         neighbor_device=found.get("hostname"),

@@ -79,7 +79,8 @@ def management() -> dict[str, Any]:
 
 def observe(request: dict[str, Any]) -> dict[str, Any]:
     check_daemons((startup_text(),))
-    return {name: run(request["commands"][name], SHOW_WITHIN_S)[1] for name in ("neighbors", "addresses", "hash")}
+    shown = ("neighbors", "addresses", "hash", "vnis")
+    return {name: run(request["commands"][name], SHOW_WITHIN_S)[1] for name in shown}
 
 
 def save(request: dict[str, Any]) -> dict[str, Any]:
