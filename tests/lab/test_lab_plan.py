@@ -14,7 +14,13 @@ from tests.lab.fabrics import FRR_POD, SMALL, VLANS, lab_plan, written
 from railfab.errors import LabError
 from railfab.lab import LabPlace, backend
 from railfab.lab.netns.addresses import POOLS, management
-from railfab.lab.netns.ip_commands import cable_commands, ip_version, management_commands, node_commands
+from railfab.lab.netns.ip_commands import (
+    cable_commands,
+    device_commands,
+    ip_version,
+    management_commands,
+    node_commands,
+)
 from railfab.lab.netns.names import INTERFACE_NAME_CHARACTERS, LabNames, check_names, interface_problem, lab_names
 from railfab.lab.netns.state import topology_digest
 from railfab.topology import Port, Role, Topology
@@ -155,19 +161,20 @@ def test_a_host_of_an_ipv6_fabric_has_ipv6_routes(tmp_path: Path) -> None:
 
 
 def test_a_vlan_is_a_bridge_named_as_its_svi_and_the_gateway_of_its_hosts(tmp_path: Path) -> None:
-    topology = lab_plan(written(tmp_path, VLANS), tmp_path).topology
-    switch = node_commands(topology, "pod1-seg1-leaf1", None)
-    bridges = [line for line in switch if "vlan" in line]
-    assert bridges == [
-        "link add name vlan101 type bridge",
-        "link add name vlan102 type bridge",
-        "link set swp1 master vlan101",
-        "link set swp2 master vlan102",
-        "link set swp3 master vlan101",
-        "link set swp4 master vlan102",
-        "link set vlan101 up",
-        "link set vlan102 up",
+    plan = lab_plan(written(tmp_path, VLANS), tmp_path)
+    topology, devices = plan.topology, device_commands(plan.models["pod1-seg1-leaf1"])
+    assert devices == [
+        "link add vlan101 type bridge",
+        "link set dev swp1 master vlan101",
+        "link set dev swp3 master vlan101",
+        "link set dev vlan101 up",
+        "link add vlan102 type bridge",
+        "link set dev swp2 master vlan102",
+        "link set dev swp4 master vlan102",
+        "link set dev vlan102 up",
     ]
+    switch = node_commands(topology, "pod1-seg1-leaf1", None, devices)
+    assert switch[-len(devices) :] == devices
     host = node_commands(topology, "pod1-seg1-host1", None)
     assert "addr add 10.0.1.2/25 dev rail1-p0" in host
     assert "route add 10.0.1.0/25 dev rail1-p0 table 100" in host

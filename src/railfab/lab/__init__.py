@@ -6,6 +6,7 @@ from importlib import import_module
 
 from railfab.errors import LabError
 from railfab.lab.backend import Backend, LabPlace, LabPlan, LabStatus, NodeStatus, Progress, Requirement
+from railfab.lab.unenforced import unenforced, unenforced_requirements
 
 __all__ = [
     "BACKENDS",
@@ -17,6 +18,8 @@ __all__ = [
     "Progress",
     "Requirement",
     "backend",
+    "unenforced",
+    "unenforced_requirements",
 ]
 
 BACKENDS = ("netns", "containerlab")

@@ -36,7 +36,7 @@ class TestCommitted:
 
 
 def test_there_is_a_lab_of_each_platform() -> None:
-    assert [path.parent.name for path in INTENTS] == ["frr-pod", "srl-pod"]
+    assert [path.parent.name for path in INTENTS] == ["frr-evpn", "frr-pod", "srl-pod"]
 
 
 class TestCommand:

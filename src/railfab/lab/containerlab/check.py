@@ -21,7 +21,7 @@ TOPOLOGY_KEYS = ("defaults", "kinds", "groups", "nodes", "links")
 LINK_KEYS = ("type", "endpoints", "mtu", "labels", "vars")
 DEFINITION_KEYS = (
     *NODE_KEYS,
-    *("license", "env", "ports", "mgmt-ipv4", "mgmt-ipv6", "enforce-startup-config", "user", "entrypoint"),
+    *("license", "ports", "mgmt-ipv4", "mgmt-ipv6", "enforce-startup-config", "user", "entrypoint"),
     *("restart-policy", "network-mode", "cpu", "memory", "stages", "startup-delay", "certificate"),
 )
 WITHOUT_IMAGE = ("bridge", "ovs-bridge", "host", "ext-container")

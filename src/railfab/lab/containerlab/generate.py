@@ -10,12 +10,13 @@ from typing import Any
 import yaml
 
 from railfab.endpoints import give_to_caller
-from railfab.errors import LabError
+from railfab.errors import LabError, raise_all
 from railfab.lab.backend import LabPlan
 from railfab.lab.containerlab.model import End, LabTopology, Management, NodeDefinition, VethLink
 from railfab.lab.containerlab.names import topology_name
+from railfab.lab.containerlab.ports import port_errors
 from railfab.lab.containerlab.settings import Settings
-from railfab.lab.netns.ip_commands import ip_version, mtu_bytes, node_commands
+from railfab.lab.netns.ip_commands import device_commands, ip_version, mtu_bytes, node_commands
 from railfab.lab.netns.lifecycle import ANY_NODE, SWITCH
 from railfab.platforms import LabFacts, platform
 from railfab.topology import Node, Port, Role, Topology
@@ -67,8 +68,9 @@ def topology_file(fabric: str) -> str:
 
 
 def lab_files(plan: LabPlan, settings: Settings) -> LabFiles:
-    """The files of a lab. Raises LabError for an interface that containerlab cannot name."""
+    """The files of a lab. Raises LabError for ports that the images of its platforms do not have."""
     topology = plan.topology
+    raise_all(list(port_errors(topology)))
     groups = {name: _switch_group(name, settings) for name in _platforms(topology)}
     if topology.hosts():
         groups[HOST_GROUP] = _host_group(settings)
@@ -106,6 +108,7 @@ def _switch_group(name: str, settings: Settings) -> NodeDefinition:
         cap_add=facts.cap_add if settings.cap_add is None else settings.cap_add,
         sysctls=_sysctls(SWITCH) if facts.kind == "linux" else {},
         binds=tuple(_bind(shared_file(name, path), path) for path in facts.files),
+        env=facts.env,
         exec=facts.exec,
     )
 
@@ -131,12 +134,13 @@ def _node(plan: LabPlan, node: Node) -> NodeDefinition:
     labels = {f"{GROUP_LABEL}-{index}": group for index, group in enumerate(_groups(plan.topology, node), start=1)}
     if node.role is Role.HOST:
         return NodeDefinition(group=HOST_GROUP, exec=tuple(_host_commands(plan.topology, node)), labels=labels)
-    mount = facts_of(node).mount
+    mount, model = facts_of(node).mount, plan.models.get(node.name)
     startup = startup_file(node) if _startup(plan, node) is not None else None
     return NodeDefinition(
         group=str(node.platform),
         startup_config=startup if mount is None else None,
         binds=(_bind(startup, mount),) if startup and mount else (),
+        exec=tuple(f"ip {command}" for command in device_commands(model)) if mount and model else (),
         labels=labels,
     )
 
@@ -196,7 +200,7 @@ def _startup(plan: LabPlan, node: Node) -> str | None:
         return None if empty is None else empty.replace("{name}", node.name)
     own = platform(str(node.platform))
     if own.startup is None:
-        return configuration
+        return own.lab.preface + configuration
     return own.startup(own.render(replace(own.parse(configuration), management=None)))
 
 

@@ -43,6 +43,7 @@ class NodeDefinition:
     cap_add: tuple[str, ...] = ()
     sysctls: Mapping[str, str] = field(default_factory=dict)
     binds: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
     exec: tuple[str, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
 
@@ -64,6 +65,7 @@ NODE_KEYS = (
     "cap-add",
     "sysctls",
     "binds",
+    "env",
     "exec",
     "labels",
 )

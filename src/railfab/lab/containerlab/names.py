@@ -17,6 +17,7 @@ INTERFACES = {
     "sonic-vs": r"eth[1-9]\d*",
     "sonic-vm": r"eth[1-9]\d*|Ethernet\d+",
     "nvidia_cumulusvx": r"eth[1-9]\d*|swp[1-9]\d*(s\d+)?",
+    "juniper_vjunosswitch": r"eth[1-9]\d*|(et|xe|ge)-0/0/\d+",
     "juniper_vjunosevolved": r"eth[1-9]\d*|(et|xe|ge)-0/0/\d+",
     "juniper_cjunosevolved": r"eth([4-9]|[1-9]\d+)|(et|xe|ge)-0/0/\d+",
     "cisco_n9kv": r"eth[1-9]\d*|(Ethernet|Et|Eth)1/\d+",

@@ -11,10 +11,13 @@ from railfab.errors import LabError, Problems
 from railfab.lab import programs
 from railfab.lab.backend import LabPlan, Requirement
 from railfab.lab.netns.addresses import management
+from railfab.lab.netns.kernel import NEEDED, problems
 from railfab.lab.netns.names import check_names
 from railfab.lab.netns.namespaces import networks
 from railfab.lab.netns.node import DAEMONS, FRR
 from railfab.lab.netns.processes import PROC
+from railfab.lab.netns.runtime import PLATFORM
+from railfab.platforms.frr.devices import DeviceKind, linux_devices
 from railfab.units import counted
 
 MODULES = ("asyncssh", "grpc", "google.protobuf", "cryptography")
@@ -39,7 +42,7 @@ def rights() -> tuple[Requirement, ...]:
 
 def lab(plan: LabPlan) -> tuple[Requirement, ...]:
     """Further requirements of this lab."""
-    return (_platforms(plan), _names(plan), _neighbour_table(plan), _management(plan), _memory(plan))
+    return (_platforms(plan), *_devices(plan), _names(plan), _neighbour_table(plan), _management(plan), _memory(plan))
 
 
 def _root() -> Requirement:
@@ -119,6 +122,21 @@ def _platforms(plan: LabPlan) -> Requirement:
     return Requirement(
         subject="platforms", problem=f"{', '.join(others)} cannot run in a network namespace", remedy=remedy
     )
+
+
+def _devices(plan: LabPlan) -> Iterator[Requirement]:
+    """Whether the kernel has the kinds of devices of the switches; a lab without VRFs or tagged VLANs lacks a part."""
+    if any(model.platform != PLATFORM for model in plan.models.values()) or _kernel().problem:
+        return
+    used = {device.kind for model in plan.models.values() for device in linux_devices(model)}
+    used |= {DeviceKind.BOND} if plan.topology.bonds else set()
+    for kind in sorted(used):
+        (problem,) = problems({kind}) or ("",)
+        if not problem:
+            yield Requirement(subject=f"{kind} devices")
+            continue
+        remedy = "Use a kernel with them, or an intent without" if kind in NEEDED else "Use a kernel with them"
+        yield Requirement(subject="kernel", problem=problem, remedy=remedy, fatal=kind in NEEDED)
 
 
 def _names(plan: LabPlan) -> Requirement:

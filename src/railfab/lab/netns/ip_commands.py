@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from ipaddress import IPv4Interface, IPv4Network
+from itertools import pairwise
 
-from railfab.device import DeviceModel, IpAddress, svi_name
+from railfab.device import DeviceModel, IpAddress
 from railfab.lab.netns.names import MANAGEMENT, LabNames
-from railfab.topology import Node, Port, Role, Topology
+from railfab.platforms.frr.devices import DeviceKind, linux_devices
+from railfab.topology import Bond, Node, Port, Role, Topology
 
 DEFAULT_MTU_BYTES = 1500
 RULE_PRIORITY = 1000
@@ -53,28 +55,47 @@ def ip_version(topology: Topology, node: Node) -> int:
     return topology.pools.hosts.version if topology.pools and node.role is Role.HOST else 4
 
 
-def node_commands(topology: Topology, node: str, management: IPv4Interface | None) -> list[str]:
+def node_commands(
+    topology: Topology, node: str, management: IPv4Interface | None, devices: Sequence[str] = ()
+) -> list[str]:
     """Commands inside the namespace of one node: addresses, routes and every port up.
 
     Packets are not forwarded to or from the management network; only the switch itself uses it.
+    devices: commands of `device_commands` for a switch.
     """
     ports = topology.ports_of(node)
-    lines = ["link set lo up", *(f"link set {port.name} up" for port, _, _ in ports)]
-    lines += _bridge_commands([port for port, _, _ in ports])
+    lines = ["link set lo up", *(f"link set {port.name} up" for port, _, _ in ports), *devices]
     if management is not None:
         lines += [f"addr add {management} dev {MANAGEMENT}", f"link set {MANAGEMENT} up"]
         lines += _management_rules(management.network)
     if topology.node(node).role is Role.HOST:
-        lines += _host_commands(topology, [(port, peer) for port, peer, _ in ports])
+        bonds = [bond for bond in topology.bonds if bond.host == node]
+        lines += [line for bond in bonds for line in _bond_commands(bond)]
+        lines += _host_commands(topology, [(port, peer) for port, peer, _ in ports], bonds)
     return lines
 
 
-def _bridge_commands(ports: Sequence[Port]) -> list[str]:
-    """One bridge for each VLAN, named as its SVI, with the ports that have the VLAN untagged."""
-    vlans = sorted({port.vlan for port in ports if port.vlan is not None})
-    lines = [f"link add name {svi_name(vlan)} type bridge" for vlan in vlans]
-    lines += [f"link set {port.name} master {svi_name(port.vlan)}" for port in ports if port.vlan is not None]
-    return lines + [f"link set {svi_name(vlan)} up" for vlan in vlans]
+def _bond_commands(bond: Bond) -> Iterator[str]:
+    """A LAG of a host; its ports must be down when they join."""
+    yield f"link add {bond.name} type bond mode 802.3ad lacp_rate fast miimon 100 xmit_hash_policy layer3+4"
+    for port in bond.ports:
+        yield f"link set dev {port} down"
+        yield f"link set dev {port} master {bond.name}"
+    yield f"link set dev {bond.name} up"
+
+
+def device_commands(model: DeviceModel, missing: Collection[DeviceKind] = ()) -> list[str]:
+    """Commands that make the devices of a switch. missing: kinds that the kernel lacks; nothing is put into them."""
+    devices = linux_devices(model)
+    absent = {device.name for device in devices if device.kind in missing}
+    made = (command for device in devices if device.kind not in missing for command in device.commands)
+    return [command for command in made if absent.isdisjoint(_masters(command))]
+
+
+def _masters(command: str) -> Iterator[str]:
+    """The devices into which a command puts another one."""
+    words = command.split()
+    yield from (name for word, name in pairwise(words) if word == "master")
 
 
 def reset_commands(topology: Topology, node: str, models: Mapping[str, DeviceModel]) -> list[str]:
@@ -99,29 +120,32 @@ def _management_rules(management: IPv4Network) -> list[str]:
     ]
 
 
-def _host_commands(topology: Topology, ports: Sequence[tuple[Port, Port]]) -> list[str]:
-    """Addresses, and source-based routes: a reply leaves by the NIC port that received the request.
+def _host_commands(topology: Topology, ports: Sequence[tuple[Port, Port]], bonds: Sequence[Bond]) -> list[str]:
+    """Addresses, and source-based routes: a reply leaves by the NIC port, or LAG, that received the request.
 
-    Packets without a source address use all ports (ECMP). onlink: IPv6 refuses a next hop behind a link without
+    Packets without a source address use all of them (ECMP). onlink: IPv6 refuses a next hop behind a link without
     carrier, and the switch boots later.
     """
+    ends = [(port.name, port.address, _gateway(topology, peer), peer.vlan is not None) for port, peer in ports]
+    ends += [(bond.name, bond.address, _gateway_of_vlan(topology, bond.switches[0], bond.vlan), True) for bond in bonds]
     lines, next_hops = [], []
-    for table, (port, peer) in enumerate(ports, start=FIRST_TABLE):
-        gateway = _gateway(topology, peer)
-        if port.address is None or gateway is None:
+    for table, (device, address, gateway, bridged) in enumerate(ends, start=FIRST_TABLE):
+        if address is None or gateway is None:
             continue
-        next_hop = f"via {gateway} dev {port.name}{' onlink' * (gateway.version == 6)}"
+        next_hop = f"via {gateway} dev {device}{' onlink' * (gateway.version == 6)}"
         next_hops.append(f"nexthop {next_hop}")
-        lines.append(f"addr add {port.address} dev {port.name}")
-        lines.append(f"rule add from {port.address.ip} table {table}")
-        lines += [f"route add {port.address.network} dev {port.name} table {table}"] * (peer.vlan is not None)
+        lines.append(f"addr add {address} dev {device}")
+        lines.append(f"rule add from {address.ip} table {table}")
+        lines += [f"route add {address.network} dev {device} table {table}"] * bridged
         lines.append(f"route add default {next_hop} table {table}")
     return [*lines, "route add default " + " ".join(next_hops)] if next_hops else lines
 
 
 def _gateway(topology: Topology, peer: Port) -> IpAddress | None:
     """The next hop of a host: the address of the port of the switch, or of the switch in the VLAN of that port."""
-    if peer.address is not None:
-        return peer.address.ip
-    gateways = (found for found in topology.gateways if (found.node, found.vlan) == (peer.node, peer.vlan))
+    return peer.address.ip if peer.address is not None else _gateway_of_vlan(topology, peer.node, peer.vlan)
+
+
+def _gateway_of_vlan(topology: Topology, switch: str, vlan: int | None) -> IpAddress | None:
+    gateways = (found for found in topology.gateways if (found.node, found.vlan) == (switch, vlan))
     return next((found.address.ip for found in gateways), None)

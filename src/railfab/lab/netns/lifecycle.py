@@ -14,7 +14,14 @@ from railfab.lab import programs
 from railfab.lab.backend import LabPlace, LabPlan, Progress
 from railfab.lab.netns import namespaces, processes
 from railfab.lab.netns.addresses import management
-from railfab.lab.netns.ip_commands import cable_commands, ip_version, management_commands, node_commands
+from railfab.lab.netns.ip_commands import (
+    cable_commands,
+    device_commands,
+    ip_version,
+    management_commands,
+    node_commands,
+)
+from railfab.lab.netns.kernel import missing_kinds
 from railfab.lab.netns.names import LabNames, lab_names
 from railfab.lab.netns.namespaces import ip_batch
 from railfab.lab.netns.node import boot, wait_until_ready
@@ -136,7 +143,9 @@ def create_network(plan: LabPlan, state: LabState) -> None:
     ip_batch(cable_commands(plan.topology, plan.models, names) + management_commands(names, state.gateway, addresses))
     for node in state.nodes:
         version = ip_version(plan.topology, plan.topology.node(node.name))
-        ip_batch(node_commands(plan.topology, node.name, node.address), namespace=node.namespace, version=version)
+        devices = device_commands(plan.models[node.name], missing_kinds()) if node.name in plan.models else ()
+        lines = node_commands(plan.topology, node.name, node.address, devices)
+        ip_batch(lines, namespace=node.namespace, version=version)
 
 
 def boot_switch(place: LabPlace, state: LabState, node: LabNode) -> Process:
