@@ -260,6 +260,17 @@ def test_a_platform_that_the_twin_does_not_speak_is_named(tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == []
 
 
+def test_an_intent_whose_hosts_send_with_ultra_ethernet_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "uet.yml"
+    text = (REPOSITORY / "inventory" / "fabrics" / "pod64.yml").read_text()
+    path.write_text(text.replace("transport: rocev2", "transport: uet"))
+    with pytest.raises(UnsupportedFeature) as caught, Twin(design(path), state=tmp_path / "state", base_port=0):
+        pass
+    assert ": profile.transport: the twin simulates RoCEv2, not Ultra Ethernet. Use transport: rocev2" in str(
+        caught.value
+    )
+
+
 def test_the_remote_control_switches_jobs_and_counts_steps(twin: Twin, control: Control) -> None:
     control.switch_job(made_job(phases=[{"compute": {"ms": 20}}]))
     until(lambda: control.status().steps >= 3)

@@ -15,7 +15,7 @@ from railfab.forwarding import BgpSession, ForwardingState, LinkTable
 from railfab.forwarding.optics import pre_fec_ber
 from railfab.forwarding.qos import SwitchEffect
 from railfab.forwarding.sessions import PrefixCounts
-from railfab.platforms import VirtualChassis, VirtualPort
+from railfab.platforms import QueueNames, VirtualChassis, VirtualPort, platform
 from railfab.sim import QUEUES
 from railfab.topology import Node, Port
 from railfab.twin.attempts import Values
@@ -217,14 +217,15 @@ def _shown(source: SampleSource, session: BgpSession) -> BgpSession:
 def families(table: LinkTable, effect: SwitchEffect, name: str) -> tuple[Family, ...]:
     """The counters of a switch with this effective QoS."""
     ports, links = table.ports_of[name], np.array(table.links_of[name], np.int64)
+    names = queue_names(table.nodes[name])
     plain = tuple({"interface": port.name} for port in ports)
     return (
         *_each(_EGRESS, plain, links),
         *_each(_INGRESS, plain, links ^ 1),
         *_cast_families(ports, links),
-        *_queue_families(effect, ports, links),
+        *_queue_families(effect, names, ports, links),
         *_pfc_families(ports, links),
-        *_headroom_families(effect, ports, links),
+        *_headroom_families(effect, names, ports, links),
         *(
             Family(_DROPS, source, ({"reason": reason},), links, summed=True)
             for reason, source in _DROP_REASONS.items()
@@ -246,11 +247,20 @@ def _each(
     return (Family(metric, source, labels, places) for metric, source in metrics.items())
 
 
+def queue_names(node: Node) -> QueueNames:
+    """How the platform of a switch names queues; the names of classes for one that the twin does not serve."""
+    face = platform(node.platform).twin if node.platform else None
+    return face().queue_names if face else QueueNames()
+
+
 def _queue_families(
-    effect: SwitchEffect, ports: Sequence[Port], links: np.ndarray[tuple[int], np.dtype[np.int64]]
+    effect: SwitchEffect,
+    names: QueueNames,
+    ports: Sequence[Port],
+    links: np.ndarray[tuple[int], np.dtype[np.int64]],
 ) -> Iterator[Family]:
     classes = effect.classes
-    labels = tuple({"interface": port.name, "queue": cls.name} for port in ports for cls in classes)
+    labels = tuple({"interface": port.name, "queue": names.queue(cls)} for port in ports for cls in classes)
     places = np.array([link * QUEUES + cls.queue for link in links for cls in classes], np.int64)
     return _each(_QUEUE, labels, places)
 
@@ -264,17 +274,20 @@ def _pfc_families(ports: Sequence[Port], links: np.ndarray[tuple[int], np.dtype[
 
 
 def _headroom_families(
-    effect: SwitchEffect, ports: Sequence[Port], links: np.ndarray[tuple[int], np.dtype[np.int64]]
+    effect: SwitchEffect,
+    names: QueueNames,
+    ports: Sequence[Port],
+    links: np.ndarray[tuple[int], np.dtype[np.int64]],
 ) -> Iterator[Family]:
-    """Headroom of each lossless class."""
-    classes = effect.lossless
-    labels = tuple({"interface": port.name, "priority_group": f"pfc-{cls.name}"} for port in ports for cls in classes)
+    """Headroom of each priority group, which several lossless classes may share."""
+    groups = {names.priority_group(cls): cls for cls in effect.lossless}
+    labels = tuple({"interface": port.name, "priority_group": group} for port in ports for group in groups)
     places = []
     for port, link in zip(ports, links, strict=True):
         priorities = {found.name: found.pfc_priority for found in effect.port(port.name).own}
-        places += [(link ^ 1) * QUEUES + (priorities.get(cls.name) or 0) for cls in classes]
+        places += [(link ^ 1) * QUEUES + (priorities.get(cls.name) or 0) for cls in groups.values()]
     into = np.array(places, np.int64)
-    return _each(_HEADROOM, labels, into) if classes else iter(())
+    return _each(_HEADROOM, labels, into) if groups else iter(())
 
 
 def state_samples(

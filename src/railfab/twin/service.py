@@ -14,7 +14,7 @@ from typing import Self
 from railfab.device import DeviceModel
 from railfab.endpoints import STATE_DIR, Credentials, Endpoint, Endpoints, save_endpoints, write_private
 from railfab.errors import LabError, UnsupportedFeature
-from railfab.fabric.design import Design
+from railfab.fabric.design import Design, naming
 from railfab.forwarding import Marking, refuse
 from railfab.gnmi.server import GnmiServer, ServerLoop
 from railfab.intent import Job
@@ -255,6 +255,7 @@ class Twin:
         return self._live.observed(name, COUNTERS_AGE_S)
 
     def _make_switches(self) -> None:
+        _refuse_transport(self.design)
         models: dict[str, DeviceModel] = {}
         for model in self.design.models.values():
             refuse(model)
@@ -334,6 +335,14 @@ class Twin:
             for name, server in self._servers.items()
         )
         return Endpoints(fabric=self.fabric, backend="twin", nodes=nodes)
+
+
+def _refuse_transport(design: Design) -> None:
+    """Raise UnsupportedFeature for an intent whose hosts send with another protocol than RoCEv2."""
+    if design.intent.profile.transport != "rocev2":
+        with naming(design.path):
+            remedy = "Use transport: rocev2 for a twin; `railfab render` takes both"
+            raise UnsupportedFeature("profile.transport", "the twin simulates RoCEv2, not Ultra Ethernet", remedy)
 
 
 def _face(model: DeviceModel) -> TwinFace:
