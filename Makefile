@@ -3,7 +3,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help demo setup test laws kills soak faults check bench lab-deps lab-deps-here clean pins
+.PHONY: help demo setup test laws oracles kills soak faults check bench lab-deps lab-deps-here oracle-deps clean pins
 
 FABRIC ?= inventory/fabrics/pod64.yml
 FOR ?=
@@ -31,6 +31,11 @@ test: $(READY) lab-deps-here ## all tests; those that need root, FRR or Promethe
 laws: $(VENV)/dev.stamp ## the laws of platforms and of convergence in full, of which `make test` tries a part; EXAMPLES=2000 says how many models
 	@RAILFAB_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n auto tests/platforms/test_platform_laws.py tests/forwarding/test_incremental_convergence.py $(ARGS)
 
+oracles: $(READY) oracle-deps lab-deps-here ## every switch of every design before the oracle of its platform, of which `make test` judges one of each role; writes benchmarks/oracles.md
+	@RAILFAB_SWITCHES=all $(BIN)/python -m pytest -n auto -m oracle $(ARGS)
+	@$(BIN)/python -m tests.oracles
+	@RAILFAB_SWITCHES=all $(BIN)/python -m pytest -n auto tests/fabric/test_every_design.py $(ARGS)
+
 kills: $(READY) lab-deps-here ## deploys killed at each of many moments, of which `make test` tries a few; needs what labs need
 	@RAILFAB_MOMENTS=all $(BIN)/python -m pytest -n auto tests/integration/test_killed_deploy.py tests/integration/frr/test_frr_killed.py $(ARGS)
 
@@ -51,6 +56,8 @@ check: $(VENV)/dev.stamp ## lint, format, types and the rule that imports point 
 
 bench: $(READY) ## measure what benchmarks/ describes
 	@set -e; for bench in benchmarks/bench_*.py; do $(BIN)/python "$$bench" $(ARGS); done
+
+oracle-deps: $(VENV)/oracles.stamp ## PyAVD, with which the tests compare the configurations of EOS
 
 lab-deps: ## Debian's packages for the embedded lab and the integration tests (root); starts no service
 	@.ci/lab-deps
@@ -74,6 +81,10 @@ $(VENV)/railfab.stamp: requirements.txt requirements-build.txt pyproject.toml
 
 $(VENV)/dev.stamp: $(VENV)/railfab.stamp requirements-dev.txt
 	@$(PIP) install -r requirements-dev.txt
+	@touch $@
+
+$(VENV)/oracles.stamp: $(VENV)/dev.stamp requirements-oracles.txt
+	@$(PIP) install --no-deps -r requirements-oracles.txt
 	@touch $@
 
 $(VENV)/simulator.stamp: $(VENV)/railfab.stamp src/railfab/sim/jit.py $(wildcard src/railfab/sim/kernel/*.py)

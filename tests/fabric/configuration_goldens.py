@@ -1,24 +1,30 @@
-"""Rendered configurations that are committed: the first leaf, spine and super-spine of every fabric and lab.
+"""Rendered configurations that are committed: a leaf, a spine and a super-spine of every fabric and lab.
+
+Of each switch, the file has one port and one LAG of each kind, which is short enough to be read; the hash is that of
+the whole configuration.
 
 python -m tests.fabric.configuration_goldens [FABRIC ...]      writes them anew
 """
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from functools import cache
 from pathlib import Path
 
-from railfab.device import unsupported
-from railfab.errors import RailfabError
-from railfab.fabric import design
-from railfab.intent import FabricIntent, load_intent
-from railfab.platforms import platform, platform_names
-from railfab.topology.dimensions import Dimensions
+from tests.fabric.sampled import sampled_file
+from tests.fabric.thinned import thinned
+
+from railfab.fabric import Design
+from railfab.fabric.design import external_text, render_text
+from railfab.platforms import platform
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "golden" / "configurations"
+HASHES = "SHA256"
 
 
 def intents() -> dict[str, Path]:
@@ -27,47 +33,44 @@ def intents() -> dict[str, Path]:
     return {path.parent.name if path.stem == "intent" else path.stem: path for path in sorted(paths)}
 
 
-def rendered() -> list[str]:
-    """Names of the fabrics that can be rendered today."""
-    return [name for name, path in intents().items() if _can_be_rendered(path)]
-
-
-def _can_be_rendered(path: Path) -> bool:
-    intent = load_intent(path)
-    if any(unsupported(intent)) or not _platforms(intent) <= set(platform_names()):
-        return False
-    try:
-        return bool(design(path).models)
-    except RailfabError:
-        return False
-
-
-def _platforms(intent: FabricIntent) -> set[str]:
-    """Platforms of an intent's switches; known before the fabric, which may be large, is wired."""
-    sizes = Dimensions(intent)
-    tiers = ((sizes.segments, sizes.leaf_model), (sizes.spines, sizes.spine_model), (sizes.supers, sizes.super_model))
-    return {tier.platform or model.platform for tier, model in tiers if tier is not None and model is not None}
+@cache
+def sampled(name: str) -> Design:
+    """One switch of each kind."""
+    return sampled_file(intents()[name])
 
 
 def golden(name: str) -> dict[str, str]:
-    """Configurations of one switch of each role, by file name."""
-    fabric = design(intents()[name])
-    first = {node.role: node.name for node in reversed(fabric.topology.switches())}
-    texts = fabric.configurations()
-    return {f"{switch}.{platform(fabric.models[switch].platform).suffix}": texts[switch] for switch in first.values()}
+    """Configurations of one switch of each network, role and platform, by file name."""
+    fabric = sampled(name)
+    found = {HASHES: ""}
+    for switch in sorted(fabric.models):
+        model, planned = fabric.models[switch], thinned(fabric.planned_models[switch], fabric.topology)
+        file = f"{switch}.{platform(model.platform).suffix}"
+        found[file] = external_text(planned) + render_text(thinned(model, fabric.topology))
+        found[HASHES] += f"{hashlib.sha256(fabric.texts[switch].encode()).hexdigest()}  {file}\n"
+    return found
 
 
 def committed(name: str) -> dict[str, str]:
     return {path.name: path.read_text() for path in (GOLDEN / name).iterdir()}
 
 
-def write(name: str, configurations: Mapping[str, str]) -> None:
-    shutil.rmtree(GOLDEN / name, ignore_errors=True)
-    (GOLDEN / name).mkdir(parents=True)
-    for file, text in configurations.items():
-        (GOLDEN / name / file).write_text(text)
+def write(folder: Path, configurations: Mapping[str, Mapping[str, str]]) -> None:
+    """Write the folders of these fabrics, and remove what their folders had before."""
+    for name, files in configurations.items():
+        shutil.rmtree(folder / name, ignore_errors=True)
+        (folder / name).mkdir(parents=True)
+        for file, text in files.items():
+            (folder / name / file).write_text(text)
+
+
+def remove_stale(folder: Path, names: Collection[str]) -> None:
+    """Remove the folders of all other fabrics."""
+    for stale in folder.iterdir():
+        if stale.name not in names:
+            shutil.rmtree(stale)
 
 
 if __name__ == "__main__":
-    for fabric_name in sys.argv[1:] or rendered():
-        write(fabric_name, golden(fabric_name))
+    write(GOLDEN, {name: golden(name) for name in sys.argv[1:] or intents()})
+    remove_stale(GOLDEN, intents())

@@ -9,6 +9,7 @@ import pytest
 from railfab.errors import NotRenderedYet, Problems, TopologyError
 from railfab.fabric import NotAccepted, design
 from railfab.findings import DesignCode, Severity
+from railfab.platforms import platform_names
 
 FABRICS = Path(__file__).parents[2] / "inventory" / "fabrics"
 
@@ -77,26 +78,35 @@ def test_findings_of_topology_racks_and_buffers_are_together_errors_first(tmp_pa
 
 
 def test_a_design_that_cannot_be_rendered_has_a_topology_and_findings_and_no_models(tmp_path: Path) -> None:
-    text = (FABRICS / "dual-esi.yml").read_text()
+    text = (FABRICS / "pod64.yml").read_text()
     path = tmp_path / "intent.yml"
-    text = text.replace("model: 7060dx5-64s", "model: 7220-ixr-d5")
-    path.write_text(text.replace("profile:\n", "profile:\n  transport: uet\n"))
+    path.write_text(text.replace("control_plane: ebgp", "control_plane: ibgp"))
     fabric = design(path)
     assert fabric.topology.switches()
-    assert [finding.code for finding in fabric.findings] == [DesignCode.UET_PFC]
     with pytest.raises(NotRenderedYet) as caught:
         fabric.check(DesignCode)
-    assert str(caught.value).startswith(
-        f"{fabric.path}:8: profile.transport: configurations cannot be rendered with uet"
-    )
+    assert "profile.reflectors: 2 of 4 spines reflect routes" in str(caught.value)
     assert fabric.refusals() == ()
+
+
+OURS = """
+switches:
+  ours-32:
+    vendor: ours
+    silicon: Trident 4
+    cages: 32
+    speeds_gbps: [400, 200, 100]
+    breakouts: {2: [200, 100], 4: [100]}
+    buffer_bytes: 132_000_000
+    names: {ouros: {cage: "e{cage}", lane: "e{cage}-{lane}"}}
+"""
 
 
 def test_all_switches_of_a_platform_that_railfab_does_not_have_are_one_error(tmp_path: Path) -> None:
     path = tmp_path / "intent.yml"
     text = (FABRICS / "pod64.yml").read_text()
     path.write_text(
-        text.replace("    model: 7220-ixr-d5\n", "    model: 7060dx5-64s\n").replace("platform: srlinux", "")
+        text.replace("    model: 7220-ixr-d5\n", "    model: ours-32\n").replace("platform: srlinux", "") + OURS
     )
     line = text.splitlines().index("    model: 7220-ixr-d5") + 1
     fabric = design(path)
@@ -105,15 +115,15 @@ def test_all_switches_of_a_platform_that_railfab_does_not_have_are_one_error(tmp
     with pytest.raises(NotRenderedYet) as caught:
         fabric.check(DesignCode)
     assert str(caught.value) == (
-        f"{path}:{line}: backend.segments.model: 7060dx5-64s runs eos, which railfab cannot render yet (frr, srlinux). "
-        "`plan`, `draw` and `explain` work."
+        f"{path}:{line}: backend.segments.model: ours-32 runs ouros, which railfab cannot render yet "
+        f"({', '.join(platform_names())}). `plan`, `draw` and `explain` work."
     )
-    path.write_text(path.read_text().replace("model: 7060dx5-64s\n", "model: 7060dx5-64s\n    platform: srlinux\n"))
+    path.write_text(path.read_text().replace("model: ours-32\n", "model: ours-32\n    platform: srlinux\n"))
     with pytest.raises(TopologyError) as refused:
         design(path)
     assert str(refused.value).startswith(
-        f"{path}:{line + 1}: backend.segments.platform: 7060dx5-64s does not run platform 'srlinux'. "
-        "Use eos or a model that runs srlinux (7215-ixs-a1, "
+        f"{path}:{line + 1}: backend.segments.platform: ours-32 does not run platform 'srlinux'. "
+        "Use ouros or a model that runs srlinux (7215-ixs-a1, "
     )
 
 

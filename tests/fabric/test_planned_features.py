@@ -35,9 +35,21 @@ DESIGNS: dict[str, dict[str, Any]] = {
             "banner": "authorised users only",
         }
     },
+    "storage of RoCE": {"profile__lossless": {"weight": 60}, "profile__storage_class": {"weight": 30}},
+    "storage of TCP": {
+        "profile__lossless": {"weight": 60},
+        "profile__storage_class": {"protocol": "nvme-tcp", "weight": 30},
+    },
+    "adaptive": {"profile__ecmp": "adaptive", "hosts__reorder": True},
+    "collective": {"profile__ecmp": "collective"},
+    "trimming": {"profile__ultra_ethernet": {"packet_trimming": {}}},
+    "link level retry": {"profile__ultra_ethernet": {"link_level_retry": True}},
     "hash": {"profile__hash": {"seed": 4, "fields": ["source-port", "destination-port"]}},
 }
 
+
+NEED_CLASSES = ("profile__storage_class", "profile__ultra_ethernet")
+"""Keys that mean nothing without the lossless class."""
 
 LARGE_ENOUGH = ("linux-64", "7220-ixr-d5", *catalogue())
 """Switch models, the preferred ones first."""
@@ -51,13 +63,16 @@ def switch_model(name: str) -> str:
 
 def models(name: str, changes: dict[str, Any]) -> list[DeviceModel]:
     """The models of a design on a platform; without the lossless class where it cannot have one."""
-    lossless = {} if "pfc" in features(name) else {"profile__lossless": False}
+    lossless: dict[str, Any] = {}
+    if "pfc" not in features(name):
+        lossless = {"profile__lossless": False}
+        changes = {key: value for key, value in changes.items() if key not in NEED_CLASSES}
     tiers = {
         f"backend__{tier}__{key}": value
         for tier in ("segments", "spines")
         for key, value in (("platform", name), ("model", switch_model(name)))
     }
-    intent = fabric(**lossless, **tiers, **changes)
+    intent = fabric(**{**changes, **lossless, **tiers})
     return list(plan(wire(intent), intent).values())
 
 
@@ -79,7 +94,7 @@ def test_a_design_parses_back_to_its_models_or_is_refused_where_a_platform_lacks
 
 def test_the_key_of_a_feature_is_one_of_the_intent() -> None:
     """So that the remedy of a refusal names something to change."""
-    intent = fabric(profile__lossless={"dscp": 26}, management={})
+    intent = fabric(profile__lossless={"dscp": 26, "weight": 60}, profile__storage_class={"weight": 30}, management={})
     for feature, found in FEATURES.items():
         assert found.key is None or attrgetter(found.key)(intent) != "", feature
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from railfab.device import Qos
+from railfab.device import PortThresholds, Qos
 from railfab.documents import Plan, planned
 from railfab.fabric import design
 from railfab.topology import Net
@@ -39,16 +39,25 @@ def test_thresholds_are_those_that_switches_are_configured_with(tmp_path: Path, 
     path = tmp_path / "pod64.yml"
     text = (FABRICS / "pod64.yml").read_text()
     path.write_text(text.replace("cnp_dscp: 48", f"cnp_dscp: 48{more}"))
-    models = design(path).models
+    models, paused = design(path).models, "pfc: false" not in more
     for kind in planned(path).buffers:
         for node in kind.switches:
             qos = models[node.name].qos
             assert qos is not None
             assert kind.headroom_pool_percent == qos.headroom_pool_percent
             mine = {
-                (found.name, found.kmin_bytes, found.xoff_bytes, found.headroom_percent) for found in kind.thresholds
+                (
+                    found.name,
+                    found.kmin_bytes,
+                    *((found.xoff_bytes, found.headroom_percent) if paused else (None, None)),
+                )
+                for found in kind.thresholds
             }
             assert mine == set(_thresholds(qos))
+
+
+def _paused(found: PortThresholds) -> tuple[int, int]:
+    return found.xoff_bytes, found.headroom_percent
 
 
 def _thresholds(qos: Qos) -> Iterator[tuple[str, int, int | None, int | None]]:

@@ -26,6 +26,7 @@ NOT_7220 = re.compile(
 
 MODULES = (
     *("features", "common", "interfaces", "interfaces-vlans", "if-ip", "interfaces-router-adv", "qos", "platform-qos"),
+    *("interfaces-nbr", "interfaces-nbr-evpn"),
     *("platform", "platform-lc"),
     *("network-instance", "bgp", "routing-policy", "bfd", "grpc", "lldp", "system", "system-name"),
     *("interfaces-lag", "lacp", "tunnel-interfaces", "bgp-evpn", "bgp-vpn", "aggregate-routes", "load-balancing"),
@@ -61,9 +62,9 @@ class NokiaModels:
         for name, text in plain(files, self.features).items():
             (self.folder / name).write_text(text)
 
-    def complaints(self, configuration: Path) -> list[str]:
-        """What a switch would say against a configuration; empty when it would take it."""
-        done = self._yanglint("-t", "config", *self._modules(), str(configuration))
+    def complaints(self, *configurations: Path) -> list[str]:
+        """What a switch would say against any of these configurations; empty when it would take them all."""
+        done = self._yanglint("-t", "config", *self._modules(), *map(str, configurations))
         said = [line for line in done.stderr.splitlines() if line and "libyang warn" not in line]
         assert bool(done.returncode) == bool(said), done.stderr
         return said

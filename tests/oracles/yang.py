@@ -1,7 +1,7 @@
 """A reader of YANG 1.1 modules (RFC 7950): statements, and the schema tree of data nodes that they define.
 
-Groupings, augments, typedefs, leafrefs, identities and features are resolved. Constraints (`must`, `unique`,
-`mandatory`) stay in the statements, `when` is left out.
+Groupings, augments, deviations, typedefs, leafrefs, identities and features are resolved. Constraints (`must`,
+`unique`, `mandatory`) stay in the statements, `when` is left out.
 """
 
 from __future__ import annotations
@@ -25,11 +25,16 @@ TRANSPARENT = ("choice", "case")
 
 @dataclass(slots=True)
 class Statement:
-    """One statement with the statements below it. module: the module that it belongs to."""
+    """One statement with the statements below it.
+
+    module: the module that it belongs to. part: that module, or the submodule whose text has it, with prefixes of its
+    own.
+    """
 
     keyword: str
     argument: str
     module: str
+    part: str
     below: list[Statement] = field(default_factory=list)
     above: Statement | None = None
 
@@ -43,8 +48,8 @@ class Statement:
 def parsed(text: str) -> Statement:
     """The module of a text."""
     tokens = [token for token in TOKEN.findall(text) if not token.startswith(("//", "/*"))]
-    root = Statement("", "", "")
-    stack, index, name = [root], 0, ""
+    root = Statement("", "", "", "")
+    stack, index, name, part = [root], 0, "", ""
     while index < len(tokens):
         if tokens[index] == "}":
             stack.pop()
@@ -56,14 +61,24 @@ def parsed(text: str) -> Statement:
             if tokens[index] != "+":
                 parts.append(_unquoted(tokens[index]))
             index += 1
+        if keyword in ("module", "submodule"):
+            part = parts[0]
         if keyword in ("module", "belongs-to"):
             name = parts[0]
-        found = Statement(keyword, "".join(parts), name, above=stack[-1])
+        found = Statement(keyword, "".join(parts), name, part, above=stack[-1])
         stack[-1].below.append(found)
         if tokens[index] == "{":
             stack.append(found)
         index += 1
     return root.below[0]
+
+
+def _prefixes(part: Statement) -> Iterator[tuple[str, str]]:
+    """The prefixes in the text of a module or submodule, each with its module."""
+    for own in (part, *part.all("belongs-to")):
+        yield own.first("prefix") or "", part.first("belongs-to") or part.argument
+    for imported in part.all("import"):
+        yield imported.first("prefix") or "", imported.argument
 
 
 def _unquoted(token: str) -> str:
@@ -82,7 +97,7 @@ class SchemaNode:
     something when it is empty. module: of its namespace, that of the module which uses a grouping.
 
     cases: between it and its parent node, the outermost first. needed: the mandatory choices below it, each with the
-    cases around it.
+    cases around it. unsupported: names of nodes below it that a deviation takes away, each with the deviation's module.
     """
 
     name: str
@@ -95,6 +110,7 @@ class SchemaNode:
     children: dict[str, SchemaNode] = field(default_factory=dict)
     cases: tuple[Case, ...] = ()
     needed: set[tuple[tuple[Case, ...], str]] = field(default_factory=set)
+    unsupported: dict[str, str] = field(default_factory=dict)
 
 
 class Modules:
@@ -108,6 +124,7 @@ class Modules:
         self._has_feature = has_feature
         self._is_own = is_own
         found = list(map(parsed, texts))
+        self._prefixes = {part.argument: dict(_prefixes(part)) for part in found}
         self._modules = {module.argument: module for module in found if module.keyword == "module"}
         for part in (one for one in found if one.keyword == "submodule"):
             module = self._modules[part.first("belongs-to") or ""]
@@ -116,43 +133,34 @@ class Modules:
                 module.below.append(statement)
 
     @cached_property
-    def _prefixes(self) -> Mapping[str, Mapping[str, str]]:
-        """Module by prefix, for each module."""
-        found: dict[str, dict[str, str]] = {}
-        for name, module in self._modules.items():
-            own = {module.first("prefix") or "": name}
-            found[name] = own | {imported.first("prefix") or "": imported.argument for imported in module.all("import")}
-        return found
-
-    @cached_property
     def _identities(self) -> Mapping[tuple[str, str], list[tuple[str, str]]]:
         """Identities by the one that they are directly derived from."""
         found: dict[tuple[str, str], list[tuple[str, str]]] = {}
         for name, module in self._modules.items():
             for identity in module.all("identity"):
                 for base in identity.all("base"):
-                    found.setdefault(self._named(base.argument, name), []).append((name, identity.argument))
+                    found.setdefault(self._named(base), []).append((name, identity.argument))
         return found
 
-    def derived(self, base: str, module: str) -> list[tuple[str, str]]:
+    def derived(self, base: Statement) -> list[tuple[str, str]]:
         """Names of all identities that are derived from a base, sorted, each with its module."""
         names: set[tuple[str, str]] = set()
-        open_bases = [self._named(base, module)]
+        open_bases = [self._named(base)]
         while open_bases:
             for identity in self._identities.get(open_bases.pop(), ()):
                 names.add((identity[1], identity[0]))
                 open_bases.append(identity)
         return sorted(names)
 
-    def _named(self, reference: str, module: str) -> tuple[str, str]:
-        """Module and name of a reference with or without a prefix."""
-        prefix, colon, name = reference.rpartition(":")
-        return (self._prefixes[module].get(prefix, prefix) if colon else module), name
+    def _named(self, reference: Statement) -> tuple[str, str]:
+        """Module and name of a reference with or without a prefix, the argument of a statement."""
+        prefix, colon, name = reference.argument.rpartition(":")
+        return (self._prefixes[reference.part].get(prefix, prefix) if colon else reference.module), name
 
     @cached_property
     def tree(self) -> SchemaNode:
-        """The schema of all modules, augments included."""
-        root = SchemaNode("", "container", Statement("", "", ""), state=False)
+        """The schema of all modules, with augments, and without what deviations take away."""
+        root = SchemaNode("", "container", Statement("", "", "", ""), state=False)
         own = [module for name, module in self._modules.items() if self._is_own(name)]
         for module in own:
             for statement in module.below:
@@ -163,21 +171,44 @@ class Modules:
             if len(left) == len(augments):
                 break
             augments = left
+        for module in own:
+            for deviation in module.all("deviation"):
+                self._deviate(root, deviation)
         return root
+
+    def _deviate(self, root: SchemaNode, deviation: Statement) -> None:
+        """Take away the node that a device does not support, or replace its properties."""
+        above, _, step = deviation.argument.rpartition("/")
+        parent, _ = self._place(root, above)
+        prefix, _, name = step.rpartition(":")
+        node = parent.children.get(name) if parent else None
+        if parent is None or node is None or node.module != self._prefixes[deviation.part].get(prefix):
+            return
+        for deviate in deviation.all("deviate"):
+            if deviate.argument == "not-supported":
+                del parent.children[name]
+                parent.unsupported[name] = deviation.module
+            elif deviate.argument == "replace":
+                _replace(node, deviate)
 
     def _augmented(self, root: SchemaNode, augment: Statement) -> bool:
         """Whether the target of an augment exists; it is extended then."""
-        target: SchemaNode | None = root
-        between: list[str] = []
-        for step in augment.argument.strip("/").split("/"):
-            name = step.rpartition(":")[2]
-            if target is not None and name not in target.children and self._is_choice(step):
-                between.append(name)
-            else:
-                target, between = None if target is None else target.children.get(name), []
+        target, between = self._place(root, augment.argument)
         if target is not None and self._is_on(augment):
             self._extend(target, between, augment)
         return target is not None
+
+    def _place(self, root: SchemaNode, path: str) -> tuple[SchemaNode | None, list[str]]:
+        """The data node at a path, and the names of the choices and cases at its end, in turn."""
+        target: SchemaNode | None = root
+        between: list[str] = []
+        for step in filter(None, path.split("/")):
+            name = step.rpartition(":")[2]
+            if target is not None and name not in target.children and name in self._choices:
+                between.append(name)
+            else:
+                target, between = None if target is None else target.children.get(name), []
+        return target, between
 
     def _extend(self, target: SchemaNode, between: Sequence[str], augment: Statement) -> None:
         """Grow what an augment defines. between: names of the choices and cases, in turn, from the target to it."""
@@ -187,9 +218,6 @@ class Modules:
                 self._grow_case(target, statement, augment.module, cases, between[-1])
             else:
                 self._grow(target, statement, augment.module, cases)
-
-    def _is_choice(self, step: str) -> bool:
-        return step.rpartition(":")[2] in self._choices
 
     @cached_property
     def _choices(self) -> frozenset[str]:
@@ -265,14 +293,11 @@ class Modules:
         for step in refine.argument.split("/"):
             target = target.children.get(step.rpartition(":")[2]) if target else None
         if target is not None:
-            old = target.statement
-            replaced = {found.keyword for found in refine.below}
-            kept = [found for found in old.below if found.keyword not in replaced]
-            target.statement = Statement(old.keyword, old.argument, old.module, kept + refine.below, old.above)
+            _replace(target, refine)
 
     def _defined(self, keyword: str, use: Statement) -> Statement:
         """The grouping or typedef that a statement names: of an enclosing statement, or at the top of its module."""
-        module, name = self._named(use.argument, use.module)
+        module, name = self._named(use)
         scope: Statement | None = use
         while scope is not None and module == use.module:
             if found := next((one for one in scope.all(keyword) if one.argument == name), None):
@@ -293,7 +318,7 @@ class Modules:
             enums = (found.argument for found in statement.all("enum") if self._is_on(found))
             return Type("enumeration", names=tuple(enums))
         if name == "identityref":
-            bases = [self.derived(base.argument, base.module) for base in statement.all("base")]
+            bases = [self.derived(base) for base in statement.all("base")]
             found = bases[0] if bases else []
             return Type("identityref", names=tuple(name for name, _ in found), identities=tuple(found))
         if name == "leafref":
@@ -321,6 +346,13 @@ class Modules:
         )
         length = statement.first("length")
         return patterns, () if length is None else _ranges(length, 0, 2**64 - 1)
+
+
+def _replace(node: SchemaNode, changed: Statement) -> None:
+    """Replace the properties of a node that a `refine` or `deviate` states."""
+    replaced = {found.keyword for found in changed.below}
+    kept = [found for found in node.statement.below if found.keyword not in replaced]
+    node.statement = replace(node.statement, below=kept + changed.below)
 
 
 BUILTIN = frozenset(("string", "boolean", "empty", "binary", "bits", "decimal64", "instance-identifier"))

@@ -1,0 +1,172 @@
+"""Links between every two platforms: their configurations agree, and one broken end is found in the parsed text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from ipaddress import IPv4Address, IPv4Interface
+from itertools import product
+from typing import Any
+
+import pytest
+from tests.device.planned import with_bgp, with_qos
+from tests.platforms.small_fabrics import design_of
+
+from railfab.device import DeviceModel, EcnRamp, Fec, Port, Qos, in_order
+from railfab.errors import RailfabError
+from railfab.fabric import Design
+from railfab.fabric.audit import configuration_findings
+from railfab.fabric.design import render_text
+from railfab.findings import DifferenceCode, Finding, Severity
+from railfab.platforms import Support, admit, platform, platform_names
+from railfab.platforms.admission import support_of
+
+LEAF, SPINE = "pod1-seg1-leaf1", "pod1-spine1"
+Model = DeviceModel
+PAIRS = tuple(product(platform_names(), repeat=2))
+
+
+def with_ports(model: Model, **fields: Any) -> Model:
+    """With these values on every port."""
+    return replace(
+        model,
+        interfaces=tuple(replace(one, **fields) if isinstance(one, Port) else one for one in model.interfaces),
+    )
+
+
+def qos_of(model: Model) -> Qos:
+    assert model.qos is not None
+    return model.qos
+
+
+def other_dscp(model: Model) -> Model:
+    """RoCE at another code point."""
+    (own,) = qos_of(model).classifiers
+    points = tuple(sorted((25 if point == 26 else point, name) for point, name in own.dscp))
+    return with_qos(model, classifiers=(replace(own, dscp=points),))
+
+
+def other_ramp(model: Model) -> Model:
+    """Marking that begins earlier by much more than platforms round."""
+
+    def earlier(ramp: EcnRamp | None) -> EcnRamp | None:
+        return ramp and replace(ramp, kmin_bytes=ramp.kmin_bytes // 2)
+
+    profiles = (
+        replace(found, thresholds=tuple(replace(one, ecn=earlier(one.ecn)) for one in found.thresholds))
+        for found in qos_of(model).profiles
+    )
+    return with_qos(model, profiles=tuple(profiles))
+
+
+def on_qos_ports(model: Model, **fields: Any) -> Model:
+    return with_qos(model, ports=tuple(replace(port, **fields) for port in qos_of(model).ports))
+
+
+def other_as(model: Model) -> Model:
+    first, *others = model.neighbors
+    return with_bgp(model, neighbors=(replace(first, remote_as=65009), *others))
+
+
+def other_address(model: Model) -> Model:
+    """The first port and its session in another subnet."""
+    first, *others = model.interfaces
+    own, peer = IPv4Interface("10.99.0.0/31"), IPv4Address("10.99.0.1")
+    subnet = first.subnets[0]
+    neighbors = (
+        replace(one, peer=peer) if not isinstance(one.peer, str) and one.peer in subnet else one
+        for one in model.neighbors
+    )
+    moved = replace(model, interfaces=(replace(first, addresses=(own,)), *others))
+    return with_bgp(moved, neighbors=tuple(neighbors))
+
+
+@dataclass(frozen=True, slots=True)
+class Breaking:
+    """One kind of setting. features: that both platforms must state. codes: of which one is found.
+
+    changes: of the spine, the first of which its platform takes is made.
+    """
+
+    features: tuple[str, ...]
+    codes: tuple[DifferenceCode, ...]
+    changes: tuple[Callable[[Model], Model], ...]
+    numbered: bool = False
+
+
+BREAKINGS = {
+    "DSCP map": Breaking(("pfc",), (DifferenceCode.DSCP_MAP_MISMATCH,), (other_dscp,)),
+    "PFC priority": Breaking(("pfc",), (DifferenceCode.PFC_MISMATCH,), (lambda model: on_qos_ports(model, pfc=()),)),
+    "MTU": Breaking(("mtu",), (DifferenceCode.MTU_MISMATCH,), (lambda model: with_ports(model, mtu_bytes=4000),)),
+    "FEC": Breaking(
+        ("fec",),
+        (DifferenceCode.FEC_MISMATCH,),
+        tuple(lambda model, fec=fec: with_ports(model, fec=fec) for fec in (Fec.OFF, Fec.BASE_R, Fec.RS_528)),
+    ),
+    "speed": Breaking(
+        ("port_speed",),
+        (DifferenceCode.SPEED_MISMATCH,),
+        tuple(lambda model, rate=rate: with_ports(model, rate_gbps=rate) for rate in (200, 100)),
+    ),
+    "AS": Breaking((), (DifferenceCode.REMOTE_AS_MISMATCH,), (other_as,)),
+    "address": Breaking(("numbered",), (DifferenceCode.SUBNET_MISMATCH,), (other_address,), numbered=True),
+    "ECN": Breaking(("ecn",), (DifferenceCode.ECN_MISMATCH,), (lambda model: on_qos_ports(model, ecn=()),)),
+    "ECN ramp": Breaking(("ecn",), (DifferenceCode.THRESHOLD_MISMATCH,), (other_ramp,)),
+    "watchdog": Breaking(
+        ("pfc", "pfc_watchdog"),
+        (DifferenceCode.WATCHDOG_MISMATCH,),
+        (lambda model: with_qos(model, watchdog=None),),
+    ),
+}
+
+
+def states(name: str, *features: str) -> bool:
+    capabilities = platform(name).capabilities
+    return all(support_of(capabilities, feature) is Support.YES for feature in features)
+
+
+@cache
+def designed(leaf: str, spine: str, *, numbered: bool) -> Design:
+    return design_of(leaf, spine, numbered=numbered)
+
+
+def audited(design: Design, model: Model) -> tuple[Finding, ...]:
+    """The errors about a leaf and a spine, both of which are parsed: a text that is the rendered one would not be."""
+    texts = {LEAF: design.texts[LEAF] + "\n", SPINE: render_text(model) + "\n"}
+    return tuple(one for one in configuration_findings(design, texts) if one.severity is Severity.ERROR)
+
+
+def broken(design: Design, spine: str, breaking: Breaking) -> Iterator[Model]:
+    """The spine with each of the changes that its platform takes, and reads back."""
+    own = platform(spine)
+    for change in breaking.changes:
+        changed = change(design.models[SPINE])
+        try:
+            admitted = admit(in_order(changed), own)
+        except RailfabError:
+            continue
+        if own.parse(own.text(own.render(admitted))) == admitted != design.models[SPINE]:
+            yield admitted
+
+
+@pytest.mark.parametrize(("leaf", "spine"), PAIRS)
+@pytest.mark.parametrize("numbered", [False, True], ids=["unnumbered", "numbered"])
+def test_the_configurations_of_two_platforms_agree(leaf: str, spine: str, numbered: bool) -> None:
+    design = designed(leaf, spine, numbered=numbered)
+    assert audited(design, design.models[SPINE]) == ()
+
+
+@pytest.mark.parametrize("kind", BREAKINGS)
+@pytest.mark.parametrize(("leaf", "spine"), PAIRS)
+def test_a_broken_end_is_found_by_the_audit_of_the_parsed_text(leaf: str, spine: str, kind: str) -> None:
+    breaking = BREAKINGS[kind]
+    if not (states(leaf, *breaking.features) and states(spine, *breaking.features)):
+        lacking = leaf if not states(leaf, *breaking.features) else spine
+        pytest.skip(f"{lacking} does not state this setting")
+    design = designed(leaf, spine, numbered=breaking.numbered)
+    models = tuple(broken(design, spine, breaking))
+    if not models:
+        pytest.skip(f"{spine} takes no other value")
+    found = audited(design, models[0])
+    assert {one.code for one in found} & {*breaking.codes}, found

@@ -1,0 +1,147 @@
+"""Every switch of every design, judged by the oracle of its platform: `make oracles`.
+
+The oracle of a platform is `tests/platforms/NAME/oracle.py`. It has the words `ORACLE` for a table, and a function
+`judge(oracles, scratch)`, which takes the folder of the vendors' models and one to write into, and returns a `Judge`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+
+from railfab.device import DeviceModel
+from railfab.errors import RailfabError, each
+from railfab.fabric import design
+from railfab.fabric.design import render_text
+from railfab.platforms import platform as platform_of
+
+Judge = Callable[[Sequence[DeviceModel]], Sequence[str]]
+"""What an oracle has to say against several switches; nothing when it takes them all."""
+
+BATCH = 64
+"""Switches that are judged at once, since some oracles take seconds to load their models."""
+
+
+@dataclass(slots=True)
+class Verdict:
+    """What became of the switches of one platform. refused: the switches, each with what was said of it."""
+
+    oracle: str
+    designs: int = 0
+    switches: int = 0
+    lines: int = 0
+    seconds: float = 0.0
+    refused: list[str] = field(default_factory=list)
+
+
+def oracle_of(platform: str) -> tuple[str, Callable[[Path, Path], Judge]] | None:
+    """The oracle of a platform, in words, and what makes its judge; None without one."""
+    module = f"tests.platforms.{platform}.oracle"
+    if find_spec(f"tests.platforms.{platform}") is None or find_spec(module) is None:
+        return None
+    found = import_module(module)
+    return found.ORACLE, found.judge
+
+
+def own_refusals(name: str) -> Judge:
+    """The judge of a platform that only has railfab's table of what its switches take."""
+    refusals = platform_of(name).refusals
+    assert refusals is not None
+
+    def said(switches: Sequence[DeviceModel]) -> Sequence[str]:
+        return [f"{found.where}: {found.problem}" for one in switches for found in refusals(render_text(one))]
+
+    return said
+
+
+class Court:
+    """Verdicts by platform, of the designs that are judged one after the other.
+
+    missing: the designs that cannot be rendered, each with the reason. most: switches of a design that are judged, of
+    a larger one as many at equal distances.
+    """
+
+    def __init__(self, oracles: Path, scratch: Path, most: int | None = None) -> None:
+        self._folders = oracles, scratch
+        self._most = most
+        self._judges: dict[str, Judge] = {}
+        self.verdicts: dict[str, Verdict] = {}
+        self.missing: list[str] = []
+
+    def hear(self, path: Path) -> None:
+        """Judge every switch of a design."""
+        try:
+            models = list(design(path).models.values())
+        except RailfabError as error:
+            self.missing.append(f"{path.stem}: {each(error)[0]}")
+            return
+        self.judge(path.stem, models[:: -(-len(models) // (self._most or len(models)))])
+
+    def judge(self, name: str, models: Iterable[DeviceModel]) -> None:
+        """Judge switches. name: of their design."""
+        by_platform: dict[str, list[DeviceModel]] = {}
+        for model in models:
+            by_platform.setdefault(model.platform, []).append(model)
+        for platform, switches in by_platform.items():
+            verdict = self._verdict(platform)
+            verdict.designs += 1
+            verdict.switches += len(switches)
+            verdict.lines += sum(render_text(switch).count("\n") for switch in switches)
+            began_s = time.monotonic()
+            verdict.refused += (f"{name}: {text}" for text in self._refused(platform, switches))
+            verdict.seconds += time.monotonic() - began_s
+
+    def _verdict(self, platform: str) -> Verdict:
+        if platform not in self.verdicts:
+            name, judge = oracle_of(platform) or ("none", lambda _oracles, _scratch: lambda _models: ())
+            self.verdicts[platform] = Verdict(name)
+            self._judges[platform] = judge(*self._folders)
+        return self.verdicts[platform]
+
+    def _refused(self, platform: str, models: Sequence[DeviceModel]) -> Iterator[str]:
+        judge = self._judges[platform]
+        for start in range(0, len(models), BATCH):
+            batch = models[start : start + BATCH]
+            for model in batch if judge(batch) else ():
+                if said := judge([model]):
+                    yield f"{model.name}: {said[0]}"
+
+
+def page(verdicts: Mapping[str, Verdict], missing: Sequence[str], machine: str) -> str:
+    """The figures of a run as a page. missing: designs that cannot be rendered, each with the reason. machine: and how
+    much was judged."""
+    rows = "".join(
+        f"| {platform} | {one.oracle} | {one.designs} | {one.switches:,} | {one.lines:,} | {len(one.refused)} |"
+        f" {one.seconds:,.0f} |\n"
+        for platform, one in sorted(verdicts.items())
+    )
+    refused = _items(text for one in verdicts.values() for text in one.refused)
+    return PAGE.format(machine=machine, rows=rows, refused=refused, missing=_items(missing))
+
+
+def _items(texts: Iterable[str]) -> str:
+    return "".join(f"- {text}\n" for text in texts) or "None.\n"
+
+
+PAGE = """\
+# Every switch before its oracle
+
+`make oracles` wrote this page. It renders every switch of `inventory/fabrics/` and `labs/` on the platform that its
+design names, and shows the configuration to the oracle of that platform: the vendor's models or grammar, or another
+renderer. `make test` does so with one switch of each role, and with broken configurations, which the oracles refuse.
+
+{machine}
+
+| platform | oracle | designs | switches | lines | refused | seconds |
+|---|---|---|---|---|---|---|
+{rows}
+## Refused
+
+{refused}
+## Not rendered
+
+{missing}"""
