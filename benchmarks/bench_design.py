@@ -140,7 +140,7 @@ def beside_pyavd(railfab: Railfab, python: Path) -> None:
     """`plan` beside validated inputs, facts and structured configuration."""
     intents = {size: intent_file(railfab.scratch, size, EOS) for size in PAIRS}
     bench = [str(python), str(Path(__file__).with_name("pyavd_bench.py"))]
-    commands = {"small": [*bench, "--small"], "large": bench}
+    commands = {"small": [*bench, f"--switches={SMALL.switches}"], "large": bench}
     steps = {size: f"pyavd-{size}.json" for size in PAIRS}
     beside(
         "A planned fabric",

@@ -1,10 +1,10 @@
-"""PyAVD on the fabric of `same_fabric.py`: CPU of each step and peak memory, as a line of JSON.
+"""PyAVD on a fabric of `same_fabric.py`: CPU of each step and peak memory, as a line of JSON.
 
 Runs under an interpreter that has pyavd (`pip install pyavd`), not under railfab's:
 
     python benchmarks/pyavd_bench.py                     # 256 switches, facts and structured configuration
-    python benchmarks/pyavd_bench.py --until config      # and configuration text
-    python benchmarks/pyavd_bench.py --small             # 10 switches: what it costs at all
+    python benchmarks/pyavd_bench.py -o DIR              # and configuration texts
+    python benchmarks/pyavd_bench.py --switches 10       # what it costs at all
 """
 
 from __future__ import annotations
@@ -13,12 +13,15 @@ import argparse
 import json
 import resource
 import time
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
 
-from same_fabric import LARGE, LEAF_AS, RAILS, SMALL, SPINE_AS, SUPER_AS, Shape
+from same_fabric import LARGE, LEAF_AS, RAILS, SHAPES, SPINE_AS, SUPER_AS, Shape
 
 Record = dict[str, Any]
+T = TypeVar("T")
 ROCE = {
     "qos": {"map": {"dscp": ["26 to traffic-class 3", "48 to traffic-class 6"]}},
     "priority_flow_control": {
@@ -109,8 +112,7 @@ def spine_group(shape: Shape, pod: int, supers: list[str], addresses: Iterator[s
     }
     if supers:
         defaults |= {
-            "uplink_switches": supers,
-            "uplink_interfaces": [f"Ethernet{100 + top}/1" for top in range(shape.supers)],
+            "uplink_interfaces": [f"Ethernet{100 + top}/1" for top in range(shape.uplinks)],
             "uplink_ipv4_pool": f"100.{64 + pod}.0.0/16",
         }
     nodes: list[Record] = [
@@ -118,7 +120,9 @@ def spine_group(shape: Shape, pod: int, supers: list[str], addresses: Iterator[s
     ]
     for spine, node in enumerate(nodes):
         if supers:
-            node["uplink_switch_interfaces"] = [f"Ethernet{pod * shape.spines + spine + 1}/1"] * shape.supers
+            port = f"Ethernet{pod * shape.spines + spine + 1}/1"
+            node["uplink_switches"] = [supers[top] for top in shape.tops_of(spine)]
+            node["uplink_switch_interfaces"] = [port] * shape.uplinks
     return {"defaults": defaults, "nodes": nodes}
 
 
@@ -162,41 +166,35 @@ def gpu_ports(shape: Shape, pod: int, leaf: int) -> list[Record]:
 
 
 class Steps:
-    """CPU of each step in turn [s]."""
+    """CPU of each step [s]."""
 
     def __init__(self) -> None:
         self.cpu_s: dict[str, float] = {}
 
-    def __call__(self, name: str, step: Callable[[], Any]) -> Any:
+    def __call__(self, name: str, step: Callable[..., T], *arguments: Any, **named: Any) -> T:
         began_s = time.process_time()
-        outcome = step()
-        self.cpu_s[name] = round(time.process_time() - began_s, 3)
+        outcome = step(*arguments, **named)
+        self.cpu_s[name] = self.cpu_s.get(name, 0.0) + time.process_time() - began_s
         return outcome
 
 
-def run(shape: Shape, until: str) -> Record:
-    timed = Steps()
-    pyavd = timed("import", lambda: __import__("pyavd"))
-    raw = timed("inputs", lambda: inputs(shape))
-    valid = timed("validate_inputs", lambda: {name: _valid(pyavd.validate_inputs(raw[name])) for name in raw})
-    facts = timed("facts", lambda: pyavd.get_avd_facts(valid, all_hostvars=raw))
-    structured = timed(
-        "structured",
-        lambda: {
-            name: pyavd.get_device_structured_config(name, valid[name], facts, hostvars=raw[name]) for name in raw
-        },
-    )
-    plain = {name: config._as_dict() for name, config in structured.items()}
-    found = {"version": pyavd.__version__, "switches": len(plain), **_counts(plain)}
-    if until == "config":
-        checked = timed(
-            "validate_structured",
-            lambda: {name: _valid(pyavd.validate_structured_config(plain[name])) for name in plain},
-        )
-        texts = timed("config", lambda: [pyavd.get_device_config(checked[name]) for name in checked])
-        found["config_bytes"] = sum(map(len, texts))
+def run(shape: Shape, out: Path | None) -> Record:
+    """Structure every switch in turn, and write its configuration where `out` is a folder; none is kept."""
+    timed, found = Steps(), Counter[str]()
+    pyavd = timed("import", __import__, "pyavd")
+    raw = timed("inputs", inputs, shape)
+    valid = {name: _valid(timed("validate_inputs", pyavd.validate_inputs, raw[name])) for name in raw}
+    facts = timed("facts", pyavd.get_avd_facts, valid, all_hostvars=raw)
+    structured = pyavd.get_device_structured_config
+    for name in raw:
+        config = timed("structured", structured, name, valid[name], facts, hostvars=raw[name])._as_dict()
+        found += _counts(config)
+        if out is not None:
+            checked = _valid(timed("validate_structured", pyavd.validate_structured_config, config))
+            (out / f"{name}.cfg").write_text(timed("config", pyavd.get_device_config, checked))
+    steps_s = {name: round(step_s, 3) for name, step_s in timed.cpu_s.items()}
     peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return {**found, "cpu_s": timed.cpu_s, "process_cpu_s": round(time.process_time(), 3), "peak_mb": round(peak_mb)}
+    return {"version": pyavd.__version__, **found, "cpu_s": steps_s, "peak_mb": round(peak_mb)}
 
 
 def _valid(result: Any) -> Any:
@@ -205,20 +203,19 @@ def _valid(result: Any) -> Any:
     return result.validated_data
 
 
-def _counts(structured: Mapping[str, Record]) -> Record:
+def _counts(structured: Record) -> Counter[str]:
     """What came out, to hold against what the fabric has: every session and every port is at two, or one, switches."""
-    return {
-        "neighbors": sum(len(config["router_bgp"]["neighbors"]) for config in structured.values()),
-        "ports": sum(len(config["ethernet_interfaces"]) for config in structured.values()),
-    }
+    return Counter(neighbors=len(structured["router_bgp"]["neighbors"]), ports=len(structured["ethernet_interfaces"]))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--small", action="store_true", help="10 switches instead of 256")
-    parser.add_argument("--until", choices=("structured", "config"), default="structured")
+    parser.add_argument("--switches", type=int, choices=SHAPES, default=LARGE.switches)
+    parser.add_argument("-o", dest="out", type=Path, help="folder for configuration texts")
     options = parser.parse_args()
-    print(json.dumps(run(SMALL if options.small else LARGE, options.until)))
+    if options.out is not None:
+        options.out.mkdir(parents=True, exist_ok=True)
+    print(json.dumps(run(SHAPES[options.switches], options.out)))
 
 
 if __name__ == "__main__":

@@ -7,12 +7,37 @@ from pathlib import Path
 
 import pytest
 import yaml
-from benchmarks.same_fabric import EOS, FRR, LARGE, SMALL, Hardware, Shape, netlab_topology, railfab_intent
+from benchmarks.same_fabric import (
+    EOS,
+    FRR,
+    LARGE,
+    SHAPES,
+    SMALL,
+    Hardware,
+    Shape,
+    netlab_topology,
+    railfab_intent,
+)
 
 from railfab.intent import load_intent
 from railfab.topology import Role, Topology, findings, wire
 
 shapes = pytest.mark.parametrize("shape", [SMALL, LARGE], ids=["small", "large"])
+
+
+def test_shapes_are_named_by_their_switches() -> None:
+    assert {switches: shape.switches for switches, shape in SHAPES.items()} == {
+        switches: switches for switches in SHAPES
+    }
+
+
+def test_the_largest_fabric_has_the_switches_and_sessions_of_its_shape(tmp_path: Path) -> None:
+    (tmp_path / "measured.yml").write_text(railfab_intent(SHAPES[1024], EOS))
+    intent = load_intent(tmp_path / "measured.yml")
+    topology = wire(intent)
+    assert len(topology.switches()) == 1024
+    assert len(between_switches(topology)) == SHAPES[1024].sessions
+    assert findings(topology, intent) == ()
 
 
 @shapes
