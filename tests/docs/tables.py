@@ -10,18 +10,22 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from tests.docs import catalogue_tables
 from tests.docs.design_tables import tables
 from tests.docs.pages import TABLE
+from tests.fabric.design_pairs import Pair
+from tests.fabric.design_pairs import pairs as design_pairs
 
 from railfab.dashboards.alerts import ALERTS
 from railfab.intent import json_schema
 from railfab.intent.model import NAME_PATTERN
 from railfab.metrics import CATALOGUE
-from railfab.platforms import platform, platform_names
+from railfab.platforms import Confidence, TelemetryRule, platform, platform_names
+from railfab.platforms.admission import support_of
 from railfab.platforms.features import FEATURES
 from railfab.platforms.hazards import Hazard
 
@@ -146,25 +150,36 @@ def own_platforms() -> tuple[str, ...]:
     return tuple(name for name in platform_names() if find_spec(f"railfab.platforms.{name}") is not None)
 
 
+def metrics() -> str:
+    """The catalogue of metrics."""
+    rows = ((f"`{one.name}`", one.kind.value, one.unit, ", ".join(one.labels), one.help) for one in CATALOGUE.values())
+    return table(("name", "kind", "unit", "labels", "meaning"), rows)
+
+
 def feeds() -> str:
     """Which platform feeds which metric. The twin of a platform feeds what its telemetry map has."""
     names = own_platforms()
-    confidence = {
-        name: {rule.metric: str(rule.confidence) for rule in platform(name).telemetry.rules} for name in names
-    }
+    evidence = {name: _evidence(platform(name).telemetry.rules) for name in names}
     rows = [
-        (f"`{metric}`", *(confidence[name].get(metric, "") for name in names))
+        (f"`{metric}`", *(evidence[name].get(metric, "") for name in names))
         for metric in CATALOGUE
-        if any(metric in confidence[name] for name in names)
+        if any(metric in evidence[name] for name in names)
     ]
     return table(("metric", *names), rows)
+
+
+def _evidence(rules: Iterable[TelemetryRule]) -> dict[str, str]:
+    """The confidence of each metric: the least of its paths."""
+    order = list(Confidence)
+    ranked = sorted(rules, key=lambda rule: order.index(rule.confidence))
+    return {rule.metric: str(rule.confidence) for rule in ranked}
 
 
 def features() -> str:
     names = own_platforms()
     known = {name: platform(name).capabilities for name in names}
     rows = [
-        (f"`{name}`", feature.meaning, *(str(known[own].support(name)) for own in names))
+        (f"`{name}`", feature.meaning, *(str(support_of(known[own], name)) for own in names))
         for name, feature in FEATURES.items()
     ]
     return table(("feature", "meaning", *names), rows)
@@ -177,6 +192,30 @@ def limits() -> str:
     return table(
         ("limit", *names), [(f"`{limit}`", *(str(known[name].get(limit, "")) for name in names)) for limit in every]
     )
+
+
+def labs() -> str:
+    """How containerlab boots each platform, and what its image does not enforce."""
+    rows = []
+    for name in own_platforms():
+        lab, virtual = platform(name).lab, platform(name).capabilities.virtual
+        startup = f"`{lab.startup}`" + (f", bound to `{lab.mount}`" if lab.mount else "")
+        ports = ", ".join(f"`{own}` as `{theirs}`" for own, theirs in lab.interfaces.named.items())
+        rows.append(
+            (name, f"`{lab.kind}`", f"`{lab.image}`", startup, ports, "; ".join(one.rstrip(".") for one in virtual))
+        )
+    return table(("platform", "kind", "image", "startup", "ports", "not enforced"), rows)
+
+
+def pairs() -> str:
+    """Other switches of each design, and what their platform refuses."""
+
+    def said(pair: Pair) -> str:
+        refused = ", ".join(f"`{name}`" for name in pair.refused)
+        return f"`{pair.model}` ({pair.platform})" + (f": refused, {refused}" if refused else "")
+
+    by_design = groupby(design_pairs(), key=lambda pair: pair.design)
+    return table(("design", "also rendered for", "and for"), [(name, *map(said, found)) for name, found in by_design])
 
 
 def hazards(name: str) -> str:
@@ -245,6 +284,9 @@ TABLES: dict[str, Callable[[], str]] = {
     "intent-access": access,
     "intent-switches": section("catalogue", "switches"),
     "intent-inventory": section("inventory"),
+    "labs": labs,
+    "pairs": pairs,
+    "metrics": metrics,
     "feeds": feeds,
     "features": features,
     "limits": limits,

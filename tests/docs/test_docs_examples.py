@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import time
 from contextlib import ExitStack
@@ -74,11 +73,10 @@ def test_commands_are_run_or_pasted_or_it_is_said_why_not(page: Path) -> None:
     assert [found["body"] for found in UNMARKED.finditer(page.read_text())] == []
 
 
-def test_the_readme_names_the_designs_that_are_rendered(repository: Path) -> None:
+def test_every_design_of_the_readme_is_rendered(repository: Path) -> None:
     goldens = {path.name for path in (repository / "tests" / "golden" / "configurations").iterdir()}
-    (sentence,) = re.findall(r"Of the 21 designs, (.*?) are rendered", README.read_text(), re.DOTALL)
-    assert set(re.findall(r"`([\w-]+)`", sentence)) == goldens & set(designs())
-    assert len(designs()) == 21
+    assert goldens >= set(designs())
+    assert f"list {len(designs())} designs" in README.read_text()
 
 
 @pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.name)
