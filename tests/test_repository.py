@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-PINS = ("requirements.txt", "requirements-build.txt", "requirements-dev.txt")
+PINS = ("requirements.txt", "requirements-build.txt", "requirements-dev.txt", "requirements-oracles.txt")
 PIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*==[0-9][A-Za-z0-9.]*( ; .+)?")
 
 
@@ -36,10 +36,11 @@ def test_pins_are_exact_versions_and_name_no_address(repository: Path, name: str
 def test_every_dependency_is_pinned(repository: Path) -> None:
     project = tomllib.loads((repository / "pyproject.toml").read_text())
     extras = dict(project["project"]["optional-dependencies"])
-    testing = extras.pop("testing")
+    testing, oracle = extras.pop("testing"), extras.pop("eos-oracle")
     runtime = pinned(repository / "requirements.txt")
     assert asked(project["project"]["dependencies"] + [each for extra in extras.values() for each in extra]) <= runtime
     assert asked(project["dependency-groups"]["dev"] + testing) <= runtime | pinned(repository / "requirements-dev.txt")
+    assert asked(oracle) <= pinned(repository / "requirements-oracles.txt")
     assert asked(project["build-system"]["requires"]) <= pinned(repository / "requirements-build.txt")
 
 
