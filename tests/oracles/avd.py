@@ -38,9 +38,10 @@ from railfab.device import (
 from railfab.platforms.eos.names import SEVERITIES, native_name, speed_name
 from railfab.platforms.eos.peer_link import addresses_of
 from railfab.platforms.eos.render_bgp import Settings, groups_of, settings_of
-from railfab.platforms.eos.render_policy import Entry, entries_of
+from railfab.platforms.eos.render_policy import all_entries
 from railfab.platforms.eos.render_qos import Variant, service_profiles, variants_of
 from railfab.platforms.shared.line_tree import Line
+from railfab.platforms.shared.route_maps import Entry
 
 Structure = dict[str, Any]
 
@@ -289,7 +290,7 @@ def _gateway_mac(model: DeviceModel) -> str | None:
 
 
 def _policies(model: DeviceModel) -> Structure:
-    entries = entries_of(model)
+    entries = all_entries(model)
     prefixes = {version: [_prefixes(one) for one in entries if one.version == version] for version in (4, 6)}
     as_paths = [one for one in entries if one.rule.as_path is not None]
     return {
