@@ -7,7 +7,15 @@ import math
 import pytest
 from pygnmi.spec.v080 import gnmi_pb2
 
-from railfab.platforms import SubscriptionMode, TelemetryMap, TelemetrySubscription, platform
+from railfab.platforms import (
+    SIMULATED_TIME,
+    SubscriptionMode,
+    TelemetryMap,
+    TelemetrySubscription,
+    of_twin,
+    platform,
+    platform_names,
+)
 from railfab.telemetry.health import Stream
 from railfab.telemetry.retry import SILENT_INTERVALS
 from railfab.telemetry.subscriptions import SUBSCRIBE_MODES, SubscribeMode, SubscribeRpc, subscribe_rpcs
@@ -66,6 +74,18 @@ def test_encodings_origins_and_targets_do_not_share_an_rpc() -> None:
     assert [request.encoding for request in requests] == [gnmi_pb2.PROTO, gnmi_pb2.PROTO, gnmi_pb2.JSON_IETF]
     assert [request.prefix.target for request in requests] == ["", "", "COUNTERS_DB"]
     assert [one.path.origin for one in requests[1].subscription] == ["eos_native"]
+
+
+@pytest.mark.parametrize("name", platform_names())
+@pytest.mark.parametrize("mode", SUBSCRIBE_MODES)
+def test_the_simulated_time_of_a_twin_comes_after_the_counters_in_their_rpc(name: str, mode: SubscribeMode) -> None:
+    counters = platform(name).telemetry.subscriptions[0].path
+    (one,) = (
+        found.subscription.paths
+        for found in subscribe_rpcs(of_twin(platform(name).telemetry), 2.0, mode)
+        if SIMULATED_TIME in found.subscription.paths
+    )
+    assert (one[0], one[-1]) == (counters, SIMULATED_TIME)
 
 
 @pytest.mark.parametrize("mode", SUBSCRIBE_MODES)

@@ -80,7 +80,7 @@ class QosTwin:
         """Run a job to its end, and read what it has left in the counters."""
         before = self.counts()
         self.twin.switch_job(job)
-        until(lambda: self.twin.status().steps >= (job.repeat or 1), within_s=120)
+        until(lambda: self.twin.status().steps >= (job.repeat or 1))
         pass_time(self.twin, 0.1)
         after = self.counts()
         assert self.twin.status().failure == ""

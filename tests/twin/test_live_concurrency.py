@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -155,9 +154,10 @@ def test_a_cable_that_is_restored_at_one_end_and_then_cut_at_the_other_is_cut(mo
     with held_up(monkeypatch) as (begun, may_go_on, _), ThreadPoolExecutor(3) as pool:
         calls = [pool.submit(running.configure, SPINE, model(SPINE))]
         assert begun.wait(SOON_S)
-        for end, up in ((near, True), (far, False)):
-            calls.append(pool.submit(running.set_link, *end, up))
-            time.sleep(0.2)  # until it waits
+        calls.append(pool.submit(running.set_link, *near, True))
+        until(lambda: len(running._changes._requests) == 1)
+        calls.append(pool.submit(running.set_link, *far, False))
+        until(lambda: len(running._changes._requests) == 2)
         may_go_on.set()
         for call in calls:
             call.result(SOON_S)

@@ -22,9 +22,10 @@ from tests.twin.twins import LEAF, REPOSITORY, SPINE, endpoint, pod64, started
 from railfab.gnmi import messages, paths
 from railfab.twin import Twin, live
 
-CONVERGENCE_S = 6.0
-ALLOWANCE_S = 0.1
-"""How much longer connecting and Capabilities may take than while nothing happens [s]."""
+LONGEST_S = 60.0
+"""A convergence that keeps others waiting ends after this time, and they have waited for it [s]."""
+ALLOWANCE_S = 0.5
+"""How much longer connecting and Capabilities may take than while nothing happens, on a loaded machine too [s]."""
 
 
 @contextmanager
@@ -52,17 +53,17 @@ def other_client(twin: Twin, name: str) -> Iterator[Callable[[], dict[str, Any]]
 
 
 class SlowConvergence:
-    """A convergence that first keeps the interpreter busy for CONVERGENCE_S, once."""
+    """A convergence that first keeps the interpreter busy until it may end, once."""
 
     def __init__(self) -> None:
-        self.began, self.ended = threading.Event(), threading.Event()
+        self.began, self.may_end, self.ended = threading.Event(), threading.Event(), threading.Event()
         self._converge = live.begin
 
     def __call__(self, *arguments: Any) -> Any:
         if not self.began.is_set():
             self.began.set()
-            until_s, rounds = time.monotonic() + CONVERGENCE_S, 0
-            while time.monotonic() < until_s:
+            until_s, rounds = time.monotonic() + LONGEST_S, 0
+            while time.monotonic() < until_s and not self.may_end.is_set():
                 rounds += 1
             self.ended.set()
         return self._converge(*arguments)
@@ -95,8 +96,9 @@ def test_switches_answer_and_stream_while_a_set_of_another_one_converges(
         sets = [leaf.Set.future(described("0"), metadata=metadata)]
         assert slow.began.wait(30)
         busy = measured()
-        assert not slow.ended.is_set(), "the machine is too slow for this test"
+        assert not slow.ended.is_set()
         assert not sets[0].done()
+        slow.may_end.set()
         sets[0].result(60)
     assert median(busy["dials_s"]) < median(idle["dials_s"]) + ALLOWANCE_S
     assert busy["silent_s"] < idle["silent_s"] + 2 * STREAM_S + ALLOWANCE_S
@@ -115,7 +117,8 @@ def test_sets_that_wait_for_convergence_leave_room_for_other_requests(
         for name in names:
             with stub(twin, name) as other:
                 request = messages.GetRequest(path=[paths.to_proto("/system/name")], encoding=4)
-                assert other.Get(request, metadata=metadata, timeout=CONVERGENCE_S / 2).notification
+                assert other.Get(request, metadata=metadata, timeout=LONGEST_S / 2).notification
         assert not slow.ended.is_set()
+        slow.may_end.set()
         for waiting in sets:
             waiting.result(60)

@@ -26,7 +26,7 @@ from railfab.twin import Direction, SwitchOperation, Twin
 SPEED = 10.0
 DETECTION_S, CONNECT_RETRY_S = 0.9, 10.0
 """Three intervals of 300 ms, as in the intent; and what railfab configures on SR Linux."""
-ROLLBACK_S = 3.0
+ROLLBACK_S = 8.0
 """In which the test has to have the switch hang [s]."""
 RESTORE = f"Undo it with railfab twin link {LEAF} {UPLINK} up"
 LIGHT = "transceiver/channel[index=1]/input-power"

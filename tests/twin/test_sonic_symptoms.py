@@ -37,6 +37,7 @@ MARKS = "fabric_queue_ecn_marked_packets_total"
 PAUSES = "fabric_pfc_transmit_frames_total"
 DROPS = "fabric_queue_dropped_packets_total"
 PAUSED = "fabric_pfc_receive_frames_total"
+HEADROOM = "fabric_buffer_headroom_peak_bytes"
 QUEUE_SERIES = (
     MARKS,
     DROPS,
@@ -76,7 +77,10 @@ class Running:
         }
 
     def _collected(self) -> dict[str, Growth]:
-        """What was counted after this call; a peak is as it is since the start."""
+        """What was counted after this call; a peak is as it is since the start.
+
+        The simulated time of a switch arrives after its counters of that time.
+        """
         now_s = self.twin.status().simulated_s
         until(lambda: all(value > now_s for _, value in self.collector.snapshot().select(SIMULATED)))
         seen = self.collector.snapshot()
@@ -109,11 +113,12 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         found = design(intent)
         twin = stack.enter_context(Twin(found, state=folder, base_port=0, configured=True))
         collector = stack.enter_context(Collector(found.topology, twin.endpoints, interval_s=0.5))
-        assert collector.wait_until_up(30)
+        assert collector.wait_until_up(120)
         yield Running(twin, collector, stack.enter_context(switch(twin, LEAF)))
 
 
 def test_it_is_up_and_every_queue_has_its_number(running: Running) -> None:
+    until(lambda: all(running.collector.snapshot().select(metric, device=LEAF) for metric in (*QUEUE_SERIES, HEADROOM)))
     status, seen = running.twin.status(), running.collector.snapshot()
     assert (status.sessions_up, status.sessions, status.faults) == (8, 8, ())
     assert [value for _, value in seen.select("fabric_bgp_session_up")] == [1.0] * 8
@@ -121,7 +126,7 @@ def test_it_is_up_and_every_queue_has_its_number(running: Running) -> None:
     for metric in QUEUE_SERIES:
         found = {(labels["interface"], labels["queue"]) for labels, _ in seen.select(metric, device=LEAF)}
         assert found == {(port, queue) for port in ports for queue in ("0", LOSSLESS, "6")}, metric
-    groups = {labels["priority_group"] for labels, _ in seen.select("fabric_buffer_headroom_peak_bytes")}
+    groups = {labels["priority_group"] for labels, _ in seen.select(HEADROOM)}
     assert groups == {LOSSLESS}
     for metric in (PAUSES, PAUSED):
         assert {labels["priority"] for labels, _ in seen.select(metric)} == set("01234567"), metric

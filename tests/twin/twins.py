@@ -56,8 +56,8 @@ def started(state: Path, **options: Any) -> Twin:
     return Twin(pod64(), **{"state": state, "base_port": 0, "configured": True, **options})
 
 
-def until(condition: Callable[[], bool], *, within_s: float = 60.0) -> None:
-    """Wait for something that a live fabric comes to by itself."""
+def until(condition: Callable[[], bool], *, within_s: float = 120.0) -> None:
+    """Wait for something that a live fabric comes to by itself; on a loaded machine simulated time passes slowly."""
     end_s = time.monotonic() + within_s
     while not condition():
         assert time.monotonic() < end_s, "it did not happen in time"

@@ -87,10 +87,16 @@ _TWIN_RULE = TelemetryRule(
 
 
 def of_twin(telemetry: TelemetryMap) -> TelemetryMap:
-    """The map of a platform's virtual switches: theirs, and the simulated time, sampled together with the counters."""
-    subscription = TelemetrySubscription(path=SIMULATED_TIME, mode=SubscriptionMode.SAMPLE)
+    """The map of a platform's virtual switches: theirs, and the simulated time of their counters.
+
+    It is the last path of the request that samples the counters: once a time has arrived, so has what was counted by
+    then. A request of its own would be sampled at other times.
+    """
+    sampled = (entry for entry in telemetry.subscriptions if entry.mode is SubscriptionMode.SAMPLE)
+    counters = next((entry for entry in sampled if entry.interval_s is None and not entry.optional), None)
+    alone = TelemetrySubscription(path=SIMULATED_TIME, mode=SubscriptionMode.SAMPLE)
     return replace(
         telemetry,
         rules=(*telemetry.rules, _TWIN_RULE),
-        subscriptions=(*telemetry.subscriptions, subscription),
+        subscriptions=(*telemetry.subscriptions, replace(counters, path=SIMULATED_TIME) if counters else alone),
     )
