@@ -15,7 +15,7 @@ from pathlib import Path
 FOLDERS = ("inventory", "docs", "playbooks", "labs", "dashboards", "tests")
 POD64, RING = "inventory/fabrics/pod64.yml", "inventory/jobs/ring.yml"
 COLLECTOR = "127.0.0.1:9804"
-START_S, COMMAND_S = 60.0, 120.0
+START_S, COMMAND_S = 60.0, 240.0
 DETACHED = re.compile(r"railfab twin \S.*--detach")
 """A twin of a page gets free ports, because other pages run at the same time."""
 
