@@ -38,9 +38,9 @@ from railfab.device import (
 from railfab.platforms.eos.names import SEVERITIES, native_name, speed_name
 from railfab.platforms.eos.peer_link import addresses_of
 from railfab.platforms.eos.render_bgp import Settings, groups_of, settings_of
-from railfab.platforms.eos.render_policy import all_entries
 from railfab.platforms.eos.render_qos import Variant, service_profiles, variants_of
 from railfab.platforms.shared.line_tree import Line
+from railfab.platforms.shared.route_map_lines import all_entries
 from railfab.platforms.shared.route_maps import Entry
 
 Structure = dict[str, Any]

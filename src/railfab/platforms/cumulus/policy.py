@@ -6,17 +6,14 @@ route of the other: a rule with prefixes of both families becomes two.
 
 from __future__ import annotations
 
-from railfab.device import Action, DeviceModel, LinkBandwidth, Policy, PolicyRule, PrefixRange
+from railfab.device import Action, DeviceModel, LinkBandwidth, PolicyRule, PrefixRange
 from railfab.platforms.cumulus.bgp import NO_POLICY, needs_no_policy
 from railfab.platforms.cumulus.names import allowed
 from railfab.platforms.cumulus.nodes import stated
 from railfab.platforms.shared.json_tree import Json
-from railfab.platforms.shared.route_maps import Entry, entries_of
+from railfab.platforms.shared.route_maps import DEFAULT_SEQUENCE, Entry, all_entries_of, entries_of
 
 LIST_STEP = 10
-DEFAULT_RULE = 65535
-"""Number of the rule that states what happens to all other routes: the highest one."""
-
 BANDWIDTHS = {LinkBandwidth.NEXT_HOPS: "multipaths", LinkBandwidth.CUMULATIVE: "cumulative"}
 COMMUNITIES = {"graceful-shutdown": "65535:0"}
 """Communities that NVUE takes as numbers only (NVUE Format Reference, well-known-community)."""
@@ -30,9 +27,12 @@ def render_policies(model: DeviceModel) -> Json | None:
     """`router policy`: the lists and route maps of a switch."""
     entries = [entry for policy in model.policies for entry in entries_of(policy)]
     asn = model.bgp.asn if model.bgp else None
-    maps = {allowed(policy.name): {"rule": _rules(policy, asn)} for policy in model.policies}
+    maps = {
+        allowed(policy.name): {"rule": {str(entry.sequence): _rule(entry, asn) for entry in all_entries_of(policy)}}
+        for policy in model.policies
+    }
     if needs_no_policy(model):
-        maps[NO_POLICY] = {"rule": {str(DEFAULT_RULE): _last(Action.DENY)}}
+        maps[NO_POLICY] = {"rule": {str(DEFAULT_SEQUENCE): _last(Action.DENY)}}
     return (
         stated(
             prefix_list={_list_name(entry): _prefix_list(entry) for entry in entries if entry.version is not None},
@@ -47,10 +47,9 @@ def render_policies(model: DeviceModel) -> Json | None:
 
 
 def _prefix_list(entry: Entry) -> Json:
-    ranges = [found for found in entry.rule.prefixes if found.prefix.version == entry.version]
     rules = {
         str(LIST_STEP * index): {"action": "permit", "match": {str(found.prefix): _lengths(found)}}
-        for index, found in enumerate(ranges, start=1)
+        for index, found in enumerate(entry.prefixes, start=1)
     }
     return {"type": f"ipv{entry.version}", "rule": rules}
 
@@ -73,14 +72,6 @@ def _community_list(entry: Entry) -> Json:
 
 def _as_path_list(entry: Entry) -> Json:
     return {"rule": {str(LIST_STEP): {"action": "permit", "aspath-exp": entry.rule.as_path}}}
-
-
-def _rules(policy: Policy, asn: int | None) -> Json:
-    """The rules; a last one where all other routes are permitted, or there is no rule (FRR denies them itself)."""
-    found = {str(entry.sequence): _rule(entry, asn) for entry in entries_of(policy)}
-    if policy.default is Action.PERMIT or not policy.rules:
-        found[str(DEFAULT_RULE)] = _last(policy.default or Action.DENY)
-    return found
 
 
 def _last(action: Action) -> Json:

@@ -9,9 +9,9 @@ from railfab.device import Action, LinkBandwidth, Policy, PolicyRule, PrefixRang
 from railfab.platforms.cumulus.bgp import NO_POLICY
 from railfab.platforms.cumulus.names import given
 from railfab.platforms.cumulus.nodes import entries, keys, numbers, only_key
-from railfab.platforms.cumulus.policy import BANDWIDTHS, COMMUNITIES, DEFAULT_RULE
+from railfab.platforms.cumulus.policy import BANDWIDTHS, COMMUNITIES
 from railfab.platforms.shared.config_node import ConfigNode
-from railfab.platforms.shared.route_maps import merged
+from railfab.platforms.shared.route_maps import DEFAULT_SEQUENCE, merged
 
 NAMES = {number: name for name, number in COMMUNITIES.items()}
 LINK_BANDWIDTHS = {word: kind for kind, word in BANDWIDTHS.items()}
@@ -32,7 +32,7 @@ class PolicyReader:
 
     def _policy(self, name: str, node: ConfigNode) -> Policy:
         rules = list(numbers(node, "rule"))
-        last = rules[-1] if rules and rules[-1][0] == DEFAULT_RULE else None
+        last = rules[-1] if rules and rules[-1][0] == DEFAULT_SEQUENCE else None
         default = Action.DENY
         if last is not None and not {"match", "set"} & set(last[1].value):
             default = _action(last[1])

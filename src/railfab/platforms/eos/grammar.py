@@ -12,7 +12,7 @@ from railfab.platforms.eos.grammar_policy import POLICY
 from railfab.platforms.eos.grammar_qos import QOS
 from railfab.platforms.eos.names import FECS, SEVERITIES, esi_of, interface_name, plain_mac, vlans_in
 from railfab.platforms.eos.render_interfaces import UNNUMBERED
-from railfab.platforms.shared.line_grammar import ignored, rule, within
+from railfab.platforms.shared.line_grammar import Rule, ignored, rule, within
 
 _FECS = {line: fec for fec, line in FECS.items()}
 _LEVELS = {native: level for level, native in SEVERITIES.items()}
@@ -280,7 +280,7 @@ _TRANSPORT = (
     rule(r"ssl profile (\S+)", _tls),
 )
 _SYSLOG = r"logging(?: vrf (\S+))? host (\S+)(?: (\d+))?(?: protocol (tcp|udp))?"
-CONFIGURATION = (
+CONFIGURATION: tuple[Rule[Draft], ...] = (
     rule(r"hostname (\S+)", _hostname),
     rule(r"vlan (\d+)", _vlan, rule(r"name (.+)", _vlan_name)),
     rule(r"vrf instance (\S+)", _instance),

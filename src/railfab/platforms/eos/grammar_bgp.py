@@ -10,8 +10,8 @@ from railfab.platforms.eos.draft import Draft, DraftRouter
 from railfab.platforms.eos.names import interface_name
 from railfab.platforms.eos.render_bgp import FAMILIES, IPV6_NEXT_HOPS, MULTIPATH_RELAX, NEXT_HOPS
 from railfab.platforms.shared.line_grammar import ignored, rule, within
+from railfab.platforms.shared.route_map_grammar import MAX_ASN
 
-MAX_ASN = 2**32 - 1
 DEFAULT_BFD = BfdTimers(interval_ms=300, multiplier=3)
 """Of a session whose timers no line states (EOS User Manual, BFD)."""
 

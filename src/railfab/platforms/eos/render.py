@@ -22,7 +22,7 @@ from railfab.platforms.eos.render_management import (
     ssh_lines,
     syslog_lines,
 )
-from railfab.platforms.eos.render_policy import all_entries, as_path_lists, community_lists, prefix_lists, route_maps
+from railfab.platforms.eos.render_policy import as_path_lists, community_lists, prefix_lists, route_maps
 from railfab.platforms.eos.render_qos import (
     applied_buffer_lines,
     buffer_lines,
@@ -32,6 +32,7 @@ from railfab.platforms.eos.render_qos import (
     watchdog_lines,
 )
 from railfab.platforms.shared.line_tree import Line
+from railfab.platforms.shared.route_map_lines import all_entries
 
 MULTI_AGENT = "service routing protocols model multi-agent"
 """The routing agents that EVPN and IPv6 next hops need; those before them are gone since EOS 4.32."""

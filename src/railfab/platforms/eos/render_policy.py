@@ -8,22 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from railfab.device import Action, DeviceModel, Policy, PolicyRule, PrefixRange
+from railfab.device import DeviceModel, PolicyRule, PrefixRange
 from railfab.platforms.eos.names import community
 from railfab.platforms.shared.line_tree import Line
-from railfab.platforms.shared.route_maps import DEFAULT_SEQUENCE, Entry, entries_of
+from railfab.platforms.shared.route_map_lines import IP_WORDS, matches, preferences, sorted_policies
+from railfab.platforms.shared.route_maps import Entry, all_entries_of
 
-IP_WORDS = {4: "ip", 6: "ipv6"}
 LIST_STEP = 10
-
-
-def all_entries(model: DeviceModel) -> list[Entry]:
-    """The entries of all policies, by name, without those for all other routes."""
-    return [entry for policy in sorted(model.policies, key=_name) for entry in entries_of(policy)]
-
-
-def _name(policy: Policy) -> str:
-    return policy.name
 
 
 def as_path_lists(entries: list[Entry]) -> Iterator[Line]:
@@ -48,8 +39,7 @@ def prefix_lists(entries: list[Entry]) -> Iterator[Line]:
 
 
 def _ranges(entry: Entry) -> Iterator[Line]:
-    ranges = [found for found in entry.rule.prefixes if found.prefix.version == entry.version]
-    for index, found in enumerate(ranges, start=1):
+    for index, found in enumerate(entry.prefixes, start=1):
         yield Line(f"seq {LIST_STEP * index} permit {_range(found)}")
 
 
@@ -64,23 +54,10 @@ def _range(found: PrefixRange) -> str:
 
 
 def route_maps(model: DeviceModel) -> Iterator[Line]:
-    """The entries; a last one where all other routes are permitted, or there is no rule (EOS denies them itself)."""
-    for policy in sorted(model.policies, key=_name):
-        for entry in entries_of(policy):
-            lines = (*_matches(entry), *_settings(entry.rule))
+    for policy in sorted_policies(model):
+        for entry in all_entries_of(policy):
+            lines = (*matches(entry), *_settings(entry.rule))
             yield Line(f"route-map {policy.name} {entry.rule.action} {entry.sequence}", tuple(map(Line, lines)))
-        if policy.default is Action.PERMIT or not policy.rules:
-            yield Line(f"route-map {policy.name} {policy.default} {DEFAULT_SEQUENCE}")
-
-
-def _matches(entry: Entry) -> Iterator[str]:
-    """In the order of their words, as the settings are."""
-    if entry.rule.as_path is not None:
-        yield f"match as-path {entry.list_name}"
-    if entry.rule.communities:
-        yield f"match community {entry.list_name}"
-    if entry.version is not None:
-        yield f"match {IP_WORDS[entry.version]} address prefix-list {entry.list_name}"
 
 
 def _settings(rule: PolicyRule) -> Iterator[str]:
@@ -89,7 +66,4 @@ def _settings(rule: PolicyRule) -> Iterator[str]:
         yield "set as-path prepend" + " auto" * rule.prepend
     if rule.set_communities:
         yield f"set community {' '.join(map(community, rule.set_communities))}"
-    if rule.set_local_preference is not None:
-        yield f"set local-preference {rule.set_local_preference}"
-    if rule.set_med is not None:
-        yield f"set metric {rule.set_med}"
+    yield from preferences(rule)

@@ -7,7 +7,7 @@ from ipaddress import IPv4Address, ip_interface, ip_network
 
 from railfab.device import DEFAULT_INSTANCE, Aggregate, Remote
 from railfab.platforms.frr.draft import Draft, DraftInterface, DraftProfile, DraftRouter
-from railfab.platforms.frr.grammar_policy import MAX_ASN, POLICY, VERSIONS
+from railfab.platforms.frr.grammar_policy import POLICY
 from railfab.platforms.frr.render import ROUTER_ADVERTISEMENTS
 from railfab.platforms.frr.render_bgp import (
     ALL_VNIS,
@@ -20,6 +20,7 @@ from railfab.platforms.frr.render_bgp import (
     REQUIRES_POLICY,
 )
 from railfab.platforms.shared.line_grammar import ignored, rule, within
+from railfab.platforms.shared.route_map_grammar import MAX_ASN, VERSIONS
 
 _FAMILIES = {name: family for family, name in FAMILIES.items()}
 _NEXT_HOPS = {line: next_hop for next_hop, line in NEXT_HOPS.items()}

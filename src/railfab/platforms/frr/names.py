@@ -31,7 +31,6 @@ WELL_KNOWN = {
 """Communities that FRR 8.4 shows by name, in the order in which it shows them."""
 
 _NUMBERS = {name: number for number, name in WELL_KNOWN.items()}
-_DIGITS = re.compile(r"(\d+)")
 _DEVICES = {"loopback": LOOPBACK_DEVICE, "lag": LAG_DEVICE, "vlan": SVI_DEVICE}
 _CANONICAL = re.compile(r"(loopback|lag|vlan)(\d+)")
 _DEVICE = re.compile(rf"({LOOPBACK_DEVICE}|{LAG_DEVICE}|{SVI_DEVICE})([1-9]\d*)")
@@ -64,12 +63,6 @@ def bfd_profile_name(timers: BfdTimers) -> str:
     """FRR does not show BFD timers of a neighbour and cannot remove those of a profile, so other timers need another
     profile; otherwise a rollback could not restore the former timers."""
     return f"FABRIC-{timers.interval_ms}X{timers.multiplier}"
-
-
-def natural_order(name: str) -> tuple[tuple[str, int], ...]:
-    """Sort key of FRR's order of interfaces: swp2 before swp10."""
-    words = _DIGITS.split(name)
-    return tuple(zip(words[::2], [*(int(word) for word in words[1::2]), -1], strict=True))
 
 
 def community_number(community: str) -> int:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from railfab.device import BfdTimers, DeviceModel, Interface, IpInterface, Lag, NetworkInstance
-from railfab.platforms.frr.names import bfd_profile_name, device_name, natural_order
+from railfab.device import BfdTimers, DeviceModel, Interface, IpInterface, Lag, NetworkInstance, natural
+from railfab.platforms.frr.names import bfd_profile_name, device_name
 from railfab.platforms.frr.render_bgp import routers
 from railfab.platforms.frr.render_policy import policy_lines
 from railfab.platforms.shared.line_tree import Line
@@ -47,8 +47,8 @@ def _network_instance(instance: NetworkInstance) -> Line:
     return Line(f"vrf {instance.name}", (Line(f"vni {instance.vni}"),))
 
 
-def _interface_order(interface: Interface) -> tuple[tuple[str, int], ...]:
-    return natural_order(device_name(interface.name))
+def _interface_order(interface: Interface) -> tuple[tuple[int, str], ...]:
+    return natural(device_name(interface.name))
 
 
 def _interface(interface: Interface) -> Line:

@@ -15,8 +15,9 @@ from railfab.device import (
     Family,
     NetworkInstance,
     NextHop,
+    natural,
 )
-from railfab.platforms.frr.names import bfd_profile_name, device_name, natural_order
+from railfab.platforms.frr.names import bfd_profile_name, device_name
 from railfab.platforms.shared.line_tree import Line
 
 DEFAULT_TIMERS_S = {"datacenter": (3, 9), "traditional": (60, 180)}
@@ -89,10 +90,10 @@ def _evpn(instance: NetworkInstance, neighbors: Sequence[BgpNeighbor]) -> Line:
     return Line(f"address-family {FAMILIES[Family.EVPN]}", tuple(map(Line, lines)))
 
 
-def _neighbor_order(neighbor: BgpNeighbor) -> tuple[int, int, tuple[tuple[str, int], ...]]:
+def _neighbor_order(neighbor: BgpNeighbor) -> tuple[int, int, tuple[tuple[int, str], ...]]:
     """Sort key of FRR's order: unnumbered neighbours by interface, then IPv4 and IPv6 addresses."""
     if isinstance(neighbor.peer, str):
-        return (0, 0, natural_order(device_name(neighbor.peer)))
+        return (0, 0, natural(device_name(neighbor.peer)))
     return (neighbor.peer.version, int(neighbor.peer), ())
 
 

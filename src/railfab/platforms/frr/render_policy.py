@@ -8,40 +8,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from railfab.device import Action, DeviceModel, LinkBandwidth, Policy, PolicyRule, PrefixRange
+from railfab.device import DeviceModel, LinkBandwidth, Policy, PolicyRule, PrefixRange, natural
 from railfab.platforms.frr.names import (
     community_name,
     community_number,
-    natural_order,
 )
 from railfab.platforms.shared.line_tree import Line
-from railfab.platforms.shared.route_maps import DEFAULT_SEQUENCE, Entry, entries_of
+from railfab.platforms.shared.route_map_lines import (
+    LIST_STEP,
+    all_entries,
+    matches,
+    preferences,
+    prefix_lists,
+    prepended,
+    sorted_policies,
+)
+from railfab.platforms.shared.route_maps import Entry, all_entries_of
 
-IP_WORDS = {4: "ip", 6: "ipv6"}
-LIST_STEP = 5
 LINK_BANDWIDTHS = {LinkBandwidth.NEXT_HOPS: "num-multipaths", LinkBandwidth.CUMULATIVE: "cumulative"}
 
 
 def policy_lines(model: DeviceModel) -> tuple[Line, ...]:
     """All lists and route maps of a switch, in FRR's order of sections."""
-    policies = sorted(model.policies, key=lambda policy: policy.name)
-    entries = [entry for policy in policies for entry in entries_of(policy)]
-    by_name = sorted(entries, key=lambda entry: (natural_order(entry.policy), entry.sequence))
+    entries = all_entries(model)
+    by_name = sorted(entries, key=lambda entry: (natural(entry.policy), entry.sequence))
     asn = model.bgp.asn if model.bgp else None
     return (
-        *(line for entry in entries if entry.version == 4 for line in _prefix_list(entry)),
-        *(line for entry in entries if entry.version == 6 for line in _prefix_list(entry)),
+        *prefix_lists(entries, _range),
         *(line for entry in by_name for line in _as_path_list(entry)),
         *(line for entry in by_name for line in _community_list(entry)),
-        *(line for policy in policies for line in _route_map(policy, asn)),
+        *(line for policy in sorted_policies(model) for line in _route_map(policy, asn)),
     )
-
-
-def _prefix_list(entry: Entry) -> Iterator[Line]:
-    ranges = [found for found in entry.rule.prefixes if found.prefix.version == entry.version]
-    for index, found in enumerate(ranges, start=1):
-        name = f"{IP_WORDS[found.prefix.version]} prefix-list {entry.list_name}"
-        yield Line(f"{name} seq {LIST_STEP * index} permit {_range(found)}")
 
 
 def _range(found: PrefixRange) -> str:
@@ -64,32 +61,16 @@ def _community_list(entry: Entry) -> Iterator[Line]:
 
 
 def _route_map(policy: Policy, asn: int | None) -> Iterator[Line]:
-    """The entries; a last one where all other routes are permitted, or there is no rule (FRR denies them itself)."""
-    for entry in entries_of(policy):
-        lines = (*_matches(entry), *_settings(entry.rule, asn))
+    for entry in all_entries_of(policy):
+        lines = (*matches(entry), *_settings(entry.rule, asn))
         yield Line(f"route-map {policy.name} {entry.rule.action} {entry.sequence}", tuple(map(Line, lines)))
-    if policy.default is Action.PERMIT or not policy.rules:
-        yield Line(f"route-map {policy.name} {policy.default} {DEFAULT_SEQUENCE}")
-
-
-def _matches(entry: Entry) -> Iterator[str]:
-    if entry.rule.as_path is not None:
-        yield f"match as-path {entry.list_name}"
-    if entry.rule.communities:
-        yield f"match community {entry.list_name}"
-    if entry.version is not None:
-        yield f"match {IP_WORDS[entry.version]} address prefix-list {entry.list_name}"
 
 
 def _settings(rule: PolicyRule, asn: int | None) -> Iterator[str]:
     """FRR sorts communities by number."""
-    if rule.prepend and asn is not None:
-        yield "set as-path prepend" + f" {asn}" * rule.prepend
+    yield from prepended(rule, asn)
     if rule.set_communities:
         yield f"set community {' '.join(map(community_name, sorted(rule.set_communities, key=community_number)))}"
     if rule.set_link_bandwidth is not None:
         yield f"set extcommunity bandwidth {LINK_BANDWIDTHS[rule.set_link_bandwidth]}"
-    if rule.set_local_preference is not None:
-        yield f"set local-preference {rule.set_local_preference}"
-    if rule.set_med is not None:
-        yield f"set metric {rule.set_med}"
+    yield from preferences(rule)

@@ -19,7 +19,6 @@ PERMIT_ALL = "RAILFAB-PERMIT"
 KEPT_NEXT_HOP = "-NEXT-HOP-UNCHANGED"
 """End of the name of a route map that also keeps the next hop: NX-OS has no such setting of a session."""
 
-LIST_STEP = 5
 _CANONICAL = re.compile(r"(loopback|lag|vlan)(\d+)")
 _NATIVE = re.compile(r"(loopback|port-channel|Vlan)(\d+)")
 _WORDS = {"loopback": "loopback", "lag": "port-channel", "vlan": "Vlan"}

@@ -13,13 +13,20 @@ from railfab.platforms.nxos.names import (
     DENY_ALL,
     DIRECT,
     KEPT_NEXT_HOP,
-    LIST_STEP,
     PERMIT_ALL,
 )
 from railfab.platforms.shared.line_tree import Line
-from railfab.platforms.shared.route_maps import DEFAULT_SEQUENCE, RULE_STEP, Entry, entries_of
+from railfab.platforms.shared.route_map_lines import (
+    LIST_STEP,
+    all_entries,
+    matches,
+    preferences,
+    prefix_lists,
+    prepended,
+    sorted_policies,
+)
+from railfab.platforms.shared.route_maps import RULE_STEP, Entry, all_entries_of
 
-IP_WORDS = {4: "ip", 6: "ipv6"}
 KEEP = ("set ip next-hop unchanged", "set ipv6 next-hop unchanged")
 
 
@@ -38,11 +45,9 @@ def applied_maps(neighbor: BgpNeighbor, bgp: Bgp) -> dict[str, str]:
 
 def policy_lines(model: DeviceModel) -> Iterator[Line]:
     """All lists and route maps of a switch."""
-    policies = sorted(model.policies, key=lambda policy: policy.name)
-    entries = [entry for policy in policies for entry in entries_of(policy)]
+    policies, entries = sorted_policies(model), all_entries(model)
     asn = model.bgp.asn if model.bgp else None
-    yield from (line for entry in entries if entry.version == 4 for line in _prefix_list(entry))
-    yield from (line for entry in entries if entry.version == 6 for line in _prefix_list(entry))
+    yield from prefix_lists(entries, _range)
     yield from (line for entry in entries for line in _as_path_list(entry))
     yield from (line for entry in entries for line in _community_list(entry))
     yield from (line for policy in policies for line in _route_map(policy, policy.name, asn))
@@ -69,13 +74,6 @@ def _kept(name: str, action: Action) -> tuple[str, ...]:
     return KEEP if name.endswith(KEPT_NEXT_HOP) and action is Action.PERMIT else ()
 
 
-def _prefix_list(entry: Entry) -> Iterator[Line]:
-    found = [prefix for prefix in entry.rule.prefixes if prefix.prefix.version == entry.version]
-    for index, one in enumerate(found, start=1):
-        name = f"{IP_WORDS[one.prefix.version]} prefix-list {entry.list_name}"
-        yield Line(f"{name} seq {LIST_STEP * index} permit {_range(one)}")
-
-
 def _range(found: PrefixRange) -> str:
     """A prefix with its lengths, as NX-OS writes them: none for its own, `eq` for one other."""
     length, longest = found.prefix.prefixlen, found.prefix.max_prefixlen
@@ -98,30 +96,13 @@ def _community_list(entry: Entry) -> Iterator[Line]:
 
 
 def _route_map(policy: Policy, name: str, asn: int | None) -> Iterator[Line]:
-    """The entries; a last one where all other routes are permitted, or there is no rule (NX-OS denies them itself)."""
-    for entry in entries_of(policy):
-        lines = (*_matches(entry), *_settings(entry.rule, asn), *_kept(name, entry.rule.action))
+    for entry in all_entries_of(policy):
+        lines = (*matches(entry), *_settings(entry.rule, asn), *_kept(name, entry.rule.action))
         yield Line(f"route-map {name} {entry.rule.action} {entry.sequence}", tuple(map(Line, lines)))
-    if policy.default is Action.PERMIT or not policy.rules:
-        default = policy.default or Action.DENY
-        yield Line(f"route-map {name} {default} {DEFAULT_SEQUENCE}", tuple(map(Line, _kept(name, default))))
-
-
-def _matches(entry: Entry) -> Iterator[str]:
-    if entry.rule.as_path is not None:
-        yield f"match as-path {entry.list_name}"
-    if entry.rule.communities:
-        yield f"match community {entry.list_name}"
-    if entry.version is not None:
-        yield f"match {IP_WORDS[entry.version]} address prefix-list {entry.list_name}"
 
 
 def _settings(rule: PolicyRule, asn: int | None) -> Iterator[str]:
-    if rule.prepend and asn is not None:
-        yield "set as-path prepend" + f" {asn}" * rule.prepend
+    yield from prepended(rule, asn)
     if rule.set_communities:
         yield f"set community {' '.join(rule.set_communities)}"
-    if rule.set_local_preference is not None:
-        yield f"set local-preference {rule.set_local_preference}"
-    if rule.set_med is not None:
-        yield f"set metric {rule.set_med}"
+    yield from preferences(rule)

@@ -38,6 +38,11 @@ class Entry:
         """The prefix list, community list or AS path list of the entry; each has its own."""
         return f"{self.policy}-{self.sequence}"
 
+    @property
+    def prefixes(self) -> list[PrefixRange]:
+        """The prefixes of its rule that are of its IP version."""
+        return [found for found in self.rule.prefixes if found.prefix.version == self.version]
+
 
 def entries_of(policy: Policy) -> Iterator[Entry]:
     """The entries of a policy's rules, without the one for all other routes."""
@@ -46,6 +51,17 @@ def entries_of(policy: Policy) -> Iterator[Entry]:
         for half, version in enumerate(versions or [None]):
             sequence = index * RULE_STEP + half * IPV6_HALF
             yield Entry(policy=policy.name, sequence=sequence, rule=rule, version=version)
+
+
+def all_entries_of(policy: Policy) -> Iterator[Entry]:
+    """The entries of a policy; the last is for all other routes, which a route map without it denies.
+
+    A route map needs it where they are permitted, and where it has no other entry.
+    """
+    yield from entries_of(policy)
+    if policy.default is Action.PERMIT or not policy.rules:
+        rule = PolicyRule(action=policy.default or Action.DENY)
+        yield Entry(policy=policy.name, sequence=DEFAULT_SEQUENCE, rule=rule, version=None)
 
 
 def merged(rules: Iterable[tuple[int, PolicyRule | None]]) -> Iterator[PolicyRule]:
@@ -103,6 +119,10 @@ class RouteMapDraft(LineDraft):
     as_paths: dict[str, dict[int, str | None]] = field(default_factory=dict)
     route_maps: dict[str, dict[int, DraftEntry]] = field(default_factory=dict)
     entry: DraftEntry = field(default_factory=lambda: DraftEntry(action=Action.PERMIT))
+
+    def prefix_list(self, version: int, name: str) -> dict[int, PrefixRange | Action | None]:
+        """The lines of a prefix list by number."""
+        return self.prefix_lists.setdefault((version, name), {})
 
 
 def policies_of(

@@ -7,8 +7,8 @@ of the other: a rule with prefixes of both families becomes two entries.
 
 from __future__ import annotations
 
-from railfab.device import Action, DeviceModel, Policy, PolicyRule, PrefixRange
-from railfab.platforms.shared.route_maps import DEFAULT_SEQUENCE, Entry, entries_of
+from railfab.device import Action, DeviceModel, PolicyRule, PrefixRange
+from railfab.platforms.shared.route_maps import Entry, all_entries_of
 from railfab.platforms.sonic.names import list_name
 from railfab.platforms.sonic.tables import Row, Tables, key, merged, stated
 
@@ -18,17 +18,9 @@ EXACT = "exact"
 
 def render_policies(model: DeviceModel) -> Tables:
     asn = model.bgp.asn if model.bgp else None
-    entries = [entry for policy in model.policies for entry in entries_of(policy)]
-    defaults = merged(_default(policy) for policy in model.policies)
-    return merged((*(_entry(entry, asn) for entry in entries), defaults))
-
-
-def _default(policy: Policy) -> Tables:
-    """A last entry where all other routes are permitted, or there is no rule: a route map denies them by itself."""
-    tables: Tables = {"ROUTE_MAP_SET": {policy.name: {}}}
-    if policy.default is Action.PERMIT or not policy.rules:
-        tables["ROUTE_MAP"] = {key(policy.name, DEFAULT_SEQUENCE): stated(route_operation=policy.default)}
-    return tables
+    names: Tables = {"ROUTE_MAP_SET": {policy.name: {} for policy in model.policies}} if model.policies else {}
+    entries = (entry for policy in model.policies for entry in all_entries_of(policy))
+    return merged((*(_entry(entry, asn) for entry in entries), names))
 
 
 def _entry(entry: Entry, asn: int | None) -> Tables:
@@ -52,10 +44,9 @@ def _entry(entry: Entry, asn: int | None) -> Tables:
 
 
 def _prefixes(entry: Entry, version: int) -> Tables:
-    own = (found for found in entry.rule.prefixes if found.prefix.version == version)
     rows = {
         key(list_name(entry.policy, entry.sequence), found.prefix, _lengths(found)): {"action": Action.PERMIT.value}
-        for found in own
+        for found in entry.prefixes
     }
     return {"PREFIX_SET": {list_name(entry.policy, entry.sequence): {"mode": MODES[version]}}, "PREFIX": rows}
 
