@@ -9,6 +9,8 @@ FABRIC ?= inventory/fabrics/pod64.yml
 FOR ?=
 EXAMPLES ?= 2000
 ARGS ?=
+# Tests start hundreds of processes; without bytecode each would compile the package again.
+unexport PYTHONDONTWRITEBYTECODE
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/dev.stamp $(VENV)/simulator.stamp

@@ -72,13 +72,13 @@ def _required() -> set[str]:
 
 
 class ByFile(LoadScopeScheduling):
-    """Spreads tests over processes file by file, in the order in which they were collected."""
+    """Spreads tests over processes by file, or by class where there are classes, in the order of collection."""
 
     def _split_scope(self, nodeid: str) -> str:
-        file = nodeid.partition("::")[0]
-        if file == ONE_BY_ONE:
+        scope = nodeid.partition("[")[0].rpartition("::")[0]
+        if scope == ONE_BY_ONE:
             return nodeid
-        return ON_ONE_LAB[0] if file in ON_ONE_LAB else file
+        return ON_ONE_LAB[0] if scope in ON_ONE_LAB else scope
 
 
 def pytest_cmdline_main(config: pytest.Config) -> None:
