@@ -30,6 +30,7 @@ Tables = Mapping[str, Mapping[str, Mapping[str, Any]]]
 NEWER = {
     "ARS_PROFILE": None,
     "ARS_OBJECT": None,
+    "BGP_GLOBALS_EVPN_VNI_RT": None,
     "BGP_NEIGHBOR": {"desired_minimum_tx_interval", "required_minimum_receive", "detection_multiplier"},
     "BGP_GLOBALS_AF": {
         *("route-distinguisher", "import-rts", "export-rts"),
@@ -37,7 +38,7 @@ NEWER = {
     },
 }
 """Tables (None), and fields of tables, that SONiC has and these models lack: sonic-ars of sonic-buildimage 53f72b0, and
-sonic-bgp-common of 022dec1f, are newer; the EVPN fields of a VRF are read by frrcfgd without a model."""
+sonic-bgp-common of 022dec1f, are newer; EVPN fields of a VRF, and targets of VNIs, are read by frrcfgd without one."""
 
 _PACKETS = ("ipv4", "ipv6", "ipnip", "ipv4_rdma", "ipv6_rdma")
 _BY_PACKET = (

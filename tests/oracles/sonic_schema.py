@@ -59,9 +59,9 @@ NEWER_FIELDS: dict[str, dict[str, Any]] = {
 ARS_OBJECT = {"type": "reference", "table": "ARS_OBJECT", "key": "ars_obj_name"}
 WHOLE = {"type": "uint32", "range": [[0, 2**32 - 1]]}
 MODE = {"type": "enumeration", "names": ["global", "interface", "nexthop"]}
-NEWER_TABLES: dict[str, tuple[str, dict[str, Any]]] = {
+NEWER_TABLES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "ARS_PROFILE": (
-        "profile_name",
+        ("profile_name",),
         {
             "algorithm": {"type": "enumeration", "names": ["ewma"]},
             "ars_nhg_path_selector_mode": MODE,
@@ -80,7 +80,7 @@ NEWER_TABLES: dict[str, tuple[str, dict[str, Any]]] = {
         },
     ),
     "ARS_OBJECT": (
-        "ars_obj_name",
+        ("ars_obj_name",),
         {
             "assign_mode": {"type": "enumeration", "names": ["per_flowlet_quality", "per_packet_quality"]},
             "flowlet_idle_time": {"type": "uint16", "range": [[2, 2047]]},
@@ -88,6 +88,10 @@ NEWER_TABLES: dict[str, tuple[str, dict[str, Any]]] = {
             "primary_path_threshold": WHOLE,
             "alternative_path_cost": WHOLE,
         },
+    ),
+    "BGP_GLOBALS_EVPN_VNI_RT": (
+        ("vrf_name", "afi_safi", "vni", "route_target"),
+        {"route-target-type": {"type": "enumeration", "names": ["import", "export", "both"]}},
     ),
 }
 """What `tests.oracles.sonic.NEWER` names, with its types: sonic-ars 53f72b0, sonic-bgp-common 022dec1f, frrcfgd."""
@@ -116,9 +120,9 @@ class Compact:
                 }
         for name, fields in NEWER_FIELDS.items():
             tables[name]["lists"][-1]["fields"] |= {field: self._given(kind) for field, kind in fields.items()}
-        for name, (key, fields) in NEWER_TABLES.items():
+        for name, (keys, fields) in NEWER_TABLES.items():
             own = {field: self._given(kind) for field, kind in fields.items()}
-            tables[name] = {"lists": [{"keys": {key: self._given({"type": "string"})}, "fields": own}]}
+            tables[name] = {"lists": [{"keys": {key: self._given({"type": "string"}) for key in keys}, "fields": own}]}
         assert set(NEWER) == {*NEWER_FIELDS, *NEWER_TABLES}
         return {"types": [json.loads(text) for text in self._types], "tables": dict(sorted(tables.items()))}
 

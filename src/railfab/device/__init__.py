@@ -27,6 +27,7 @@ from railfab.device.interfaces import (
     loopback_name,
     number_of,
     svi_name,
+    vlan_target,
 )
 from railfab.device.link_ends import PlatformTraits
 from railfab.device.model import DeviceModel, interfaces_of_peers
@@ -156,4 +157,5 @@ __all__ = [
     "svi_name",
     "switch_buffers",
     "unsupported",
+    "vlan_target",
 ]

@@ -143,6 +143,16 @@ class Svi(Interface):
     gateway_mac: str | None = None
 
 
+TARGET_AS = 65000
+"""AS of the route targets of VLANs, on switches of every platform. Those that a system derives by itself (`auto`) have
+the AS of the switch (RFC 8365, 5.1.2.1), so that leaves of an eBGP fabric would not import the routes of each other."""
+
+
+def vlan_target(vni: int) -> str:
+    """The EVPN route target of a VLAN: `65000:10100`."""
+    return f"{TARGET_AS}:{vni}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vlan:
     """A bridge domain. vni: its VXLAN network identifier (L2VNI); None without an overlay."""

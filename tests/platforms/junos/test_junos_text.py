@@ -370,7 +370,7 @@ def test_an_evpn_leaf_has_its_vlans_in_a_mac_vrf_with_one_target_for_each(reposi
     models = with_junos(repository, "dual-esi", tmp_path).models
     text = as_set_lines(JUNOS.text(JUNOS.render(admit(next(iter(models.values())), JUNOS))))
     assert "set routing-instances MAC-VRF vtep-source-interface lo0.0" in text
-    assert "set routing-instances MAC-VRF protocols evpn vni-options vni 10101 vrf-target target:1:10101" in text
+    assert "set routing-instances MAC-VRF protocols evpn vni-options vni 10101 vrf-target target:65000:10101" in text
     assert "esi all-active" in text
 
 

@@ -206,6 +206,11 @@ def test_all_vnis_are_announced_where_a_session_has_evpn() -> None:
         with_neighbor(families=(Family.EVPN,)), vtep=Vtep(source=LOOPBACK, address=IPv4Address("10.255.1.1"))
     )
     assert rows(model)["BGP_GLOBALS_AF"]["default|l2vpn_evpn"] == {"advertise-all-vni": "true"}
+    assert "BGP_GLOBALS_EVPN_VNI_RT" not in rows(model)
+    bridged = replace(model, vlans=(Vlan(vlan_id=10, name="red", vni=10010),))
+    assert rows(bridged)["BGP_GLOBALS_EVPN_VNI_RT"] == {
+        "default|l2vpn_evpn|10010|65000:10010": {"route-target-type": "both"}
+    }
 
 
 def test_a_lag_of_two_switches() -> None:

@@ -13,6 +13,7 @@ from railfab.device import (
     Mlag,
     MlagKeepalive,
     Vtep,
+    vlan_target,
 )
 from railfab.platforms.cumulus.names import PEER_LINK_CONTROL, PEER_LINK_LAG
 from railfab.platforms.cumulus.nodes import ON, entries, is_on, stated
@@ -33,11 +34,17 @@ def render_nve(model: DeviceModel) -> Json | None:
 
 
 def render_evpn(model: DeviceModel) -> Json | None:
-    """`evpn`, where a session carries its routes, and multihoming where a bond has an Ethernet segment."""
+    """`evpn`, where a session carries its routes, with the route targets of VLANs (Command Reference, set evpn vni
+    route-target), and multihoming where a bond has an Ethernet segment."""
     if not _has_evpn(model):
         return None
     segments = any(isinstance(found, Lag) and found.esi is not None for found in model.interfaces)
-    return {"state": ON, **stated(multihoming={"state": ON} if segments else None)}
+    vnis = {str(vlan.vni): _targets(vlan.vni) for vlan in model.vlans if vlan.vni is not None}
+    return {"state": ON, **stated(multihoming={"state": ON} if segments else None, vni=vnis or None)}
+
+
+def _targets(vni: int) -> Json:
+    return {"route-target": {"both": {vlan_target(vni): {}}}}
 
 
 def _has_evpn(model: DeviceModel) -> bool:

@@ -164,15 +164,6 @@ def vlans_in(ranges: str) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
-TARGET_AS = 65000
-"""AS of the route targets of VLANs, on switches of every platform, so that they import those of each other."""
-
-
-def vlan_target(vni: int) -> str:
-    """The route target of a VLAN."""
-    return f"{TARGET_AS}:{vni}"
-
-
 DEFAULT_PROFILE = "default"
 """QoS profile of ports whose thresholds are the switch's own; no port profile of a model has this name."""
 

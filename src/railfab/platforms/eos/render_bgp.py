@@ -22,8 +22,9 @@ from railfab.device import (
     NextHop,
     Remote,
     Vlan,
+    vlan_target,
 )
-from railfab.platforms.eos.names import native_name, vlan_target
+from railfab.platforms.eos.names import native_name
 from railfab.platforms.shared.line_tree import Line
 
 DEFAULT_TIMERS_S = (60, 180)
@@ -193,7 +194,7 @@ def _aggregates(aggregates: Iterable[Aggregate], instance: str) -> Iterator[str]
 
 
 def _vlan(vlan: Vlan, router_id: IPv4Address | None) -> Line:
-    """The EVPN instance of a VLAN (MAC-VRF); the route target is that of every platform."""
+    """The EVPN instance of a VLAN (MAC-VRF)."""
     assert vlan.vni is not None
     lines = (
         *([f"rd {router_id}:{vlan.vlan_id}"] if router_id is not None else []),

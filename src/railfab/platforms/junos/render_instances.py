@@ -17,6 +17,7 @@ from railfab.device import (
     Svi,
     Vlan,
     svi_name,
+    vlan_target,
 )
 from railfab.platforms.junos.names import MAC_VRF, TYPE_5, unit_name
 from railfab.platforms.junos.render_bgp import aggregate_lines, protocol_lines
@@ -87,8 +88,8 @@ def _mac_vrf(model: DeviceModel) -> Line:
 
 
 def _vni(vlan: Vlan) -> Line:
-    """The route target of a VLAN, the same on every switch, whatever its AS number."""
-    return entry(f"vni {vlan.vni}", (leaf("vrf-target", f"target:1:{vlan.vni}"),))
+    assert vlan.vni is not None
+    return entry(f"vni {vlan.vni}", (leaf("vrf-target", f"target:{vlan_target(vlan.vni)}"),))
 
 
 def _member(found: Interface) -> Line:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from railfab.device import DeviceModel, Mlag, NetworkInstance, Svi, Vlan
+from railfab.device import DeviceModel, Mlag, NetworkInstance, Svi, Vlan, vlan_target
 from railfab.platforms.nxos.names import device_name, mac_text, vrf_name
 from railfab.platforms.shared.line_tree import Line
 
-ROUTE_TARGET_AS = 65000
-"""Of the route targets of VLANs, the same on every switch: with eBGP, `auto` would have the AS number of each."""
 GATEWAY_MAC = "02:00:5e:00:01:01"
 """MAC address of anycast gateways where a model states none; NX-OS has no default, and asks for one."""
 VPC = ("peer-switch", "peer-gateway", "ip arp synchronize", "ipv6 nd synchronize")
@@ -70,13 +68,14 @@ def tunnel(model: DeviceModel) -> Iterator[Line]:
 
 def evpn(model: DeviceModel) -> Iterator[Line]:
     """The route targets of the VNIs of VLANs."""
-    found = tuple(Line(f"vni {vlan.vni} l2", tuple(map(Line, _targets(vlan)))) for vlan in _bridged(model))
+    vnis = (vlan.vni for vlan in model.vlans if vlan.vni is not None)
+    found = tuple(Line(f"vni {vni} l2", tuple(map(Line, _targets(vni)))) for vni in vnis)
     if found:
         yield Line("evpn", found)
 
 
-def _targets(vlan: Vlan) -> tuple[str, ...]:
-    target = f"{ROUTE_TARGET_AS}:{vlan.vni}"
+def _targets(vni: int) -> tuple[str, ...]:
+    target = vlan_target(vni)
     return "rd auto", f"route-target import {target}", f"route-target export {target}"
 
 

@@ -77,8 +77,7 @@ def _evpn(instance: NetworkInstance, model: DeviceModel) -> Row:
     The fields of a VRF are those that frrcfgd reads; sonic-yang-models of August 2026 lack them.
     """
     if instance.name == DEFAULT_INSTANCE:
-        announces = any(Family.EVPN in found.families for found in model.neighbors) and model.vtep is not None
-        return {"advertise-all-vni": TRUE} if announces else {}
+        return {"advertise-all-vni": TRUE} if announces_vnis(model) else {}
     row = stated(
         **{
             "route-distinguisher": instance.rd,
@@ -88,6 +87,11 @@ def _evpn(instance: NetworkInstance, model: DeviceModel) -> Row:
     )
     prefixes = {f"advertise-{family}-unicast": TRUE for family in UNICAST.values()}
     return {**row, **prefixes} if instance.vni is not None else row
+
+
+def announces_vnis(model: DeviceModel) -> bool:
+    """Whether the switch announces its VNIs: a VTEP with an EVPN session."""
+    return model.vtep is not None and any(Family.EVPN in found.families for found in model.neighbors)
 
 
 def _neighbor(neighbor: BgpNeighbor) -> Tables:

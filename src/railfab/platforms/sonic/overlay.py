@@ -22,21 +22,23 @@ from railfab.device import (
     NetworkInstance,
     Svi,
     Vtep,
+    vlan_target,
 )
 from railfab.errors import RailfabError
 from railfab.platforms.shared.config_node import ConfigNode
-from railfab.platforms.sonic.bgp import FAMILIES
+from railfab.platforms.sonic.bgp import FAMILIES, announces_vnis
 from railfab.platforms.sonic.names import device_name, instance_name, interface_name, number_in, vrf_name
 from railfab.platforms.sonic.tables import Row, Tables, key, merged, nodes, row, stated
 
 VTEP, NVO = "vtep", "nvo"
 LAST_VLAN = 4094
 IF_TYPE = "PortChannel"
+BOTH = "both"
 
 
 def render_overlay(model: DeviceModel) -> Tables:
     vrfs = {vrf_name(found.name): stated(vni=found.vni) for found in model.network_instances}
-    return merged(({"VRF": vrfs}, _vxlan(model), *_transits(model), _mlag(model)))
+    return merged(({"VRF": vrfs}, _vxlan(model), _targets(model), *_transits(model), _mlag(model)))
 
 
 def _vxlan(model: DeviceModel) -> Tables:
@@ -69,6 +71,18 @@ def _transits(model: DeviceModel) -> Iterator[Tables]:
                 "VLAN_INTERFACE": {f"Vlan{vlan}": {"vrf_name": vrf_name(found.name)}},
                 "VXLAN_TUNNEL_MAP": dict([_map(found.vni, vlan)]),
             }
+
+
+def _targets(model: DeviceModel) -> Tables:
+    """The route targets of the VNIs of VLANs, where EVPN announces them; FRR derives others from the AS of the switch.
+
+    Source: frrcfgd.py, BGP_GLOBALS_EVPN_VNI_RT, which becomes `route-target both RT` below `vni N`.
+    """
+    if not announces_vnis(model):
+        return {}
+    family, vnis = FAMILIES[Family.EVPN], (vlan.vni for vlan in model.vlans if vlan.vni is not None)
+    rows = {key(DEFAULT_INSTANCE, family, vni, vlan_target(vni)): {"route-target-type": BOTH} for vni in vnis}
+    return {"BGP_GLOBALS_EVPN_VNI_RT": rows} if rows else {}
 
 
 def _name(instance: NetworkInstance) -> str:

@@ -1,7 +1,6 @@
 """Renders and parses what connects VLANs: mac-vrfs, VXLAN, EVPN and Ethernet segments.
 
-A VLAN is a network instance of type mac-vrf named `vlan10`. A VXLAN interface has its VNI as index. The route target of
-a VLAN has no AS number of a switch in it, because in an eBGP fabric every switch has its own.
+A VLAN is a network instance of type mac-vrf named `vlan10`. A VXLAN interface has its VNI as index.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ from railfab.device import (
     Vtep,
     number_of,
     svi_name,
+    vlan_target,
 )
 from railfab.platforms.shared.config_node import ConfigNode
 from railfab.platforms.shared.json_tree import Json
@@ -32,7 +32,6 @@ INSTANCE_ID = 1
 """SR Linux has one BGP VPN instance in a network instance with VXLAN."""
 
 VPN = "srl_nokia-bgp-vpn:bgp-vpn"
-ROUTE_TARGET_AS = 65000
 PATHS = 8
 """VTEPs of an Ethernet segment among which a switch balances."""
 
@@ -61,7 +60,7 @@ def _mac_vrf(vlan: Vlan, interfaces: tuple[Interface, ...]) -> Json:
         tree["interface"] = attached
     if vlan.vni is None:
         return tree
-    target = f"target:{ROUTE_TARGET_AS}:{vlan.vni}"
+    target = f"target:{vlan_target(vlan.vni)}"
     return tree | _vxlan(vlan.vni, vlan.vlan_id, {"route-target": {"export-rt": target, "import-rt": target}})
 
 
