@@ -261,7 +261,8 @@ class Profile(Model):
     )
     ecmp: Literal["flow", "flowlet", "packet", "adaptive", "collective"] = Field(
         default="flow",
-        description="unit that ECMP balances over equal paths; adaptive: each packet by the load of the paths; "
+        description="unit that ECMP balances over equal paths; packet: each packet at random, by load on "
+        "switches that spray only so; adaptive: each packet by the load of the paths; "
         "collective: the flows of a collective by their number; packet and adaptive need `hosts.reorder`",
     )
     transport: Literal["rocev2", "uet"] = Field(

@@ -589,12 +589,14 @@ FEATURES: Mapping[str, Feature] = {
         optional=True,
     ),
     "load_balancing_packet": Feature(
-        "packet spraying", _balancing(lambda found: found.mode is BalancingMode.PACKET), key="profile.ecmp"
+        "packet spraying, whatever the load of the paths",
+        _balancing(lambda found: found.mode is BalancingMode.PACKET),
+        removals.packet_spraying,
+        key="profile.ecmp",
     ),
     "load_balancing_adaptive": Feature(
         "adaptive routing",
         _balancing(lambda found: found.mode is BalancingMode.ADAPTIVE),
-        removals.adaptive_routing,
         key="profile.ecmp",
     ),
     "load_balancing_collective": Feature(

@@ -230,9 +230,9 @@ def hash_fields(model: DeviceModel) -> DeviceModel:
     return _balancing(model, lambda found: replace(found, fields=()))
 
 
-def adaptive_routing(model: DeviceModel) -> DeviceModel:
-    """Spraying, on a switch that sprays by the load of its ports and has no other setting for it."""
-    return _balancing(model, lambda found: replace(found, mode=BalancingMode.PACKET))
+def packet_spraying(model: DeviceModel) -> DeviceModel:
+    """Adaptive routing, on a switch that sprays packets by the load of its ports only."""
+    return _balancing(model, lambda found: replace(found, mode=BalancingMode.ADAPTIVE))
 
 
 def hash_queue_pair(model: DeviceModel) -> DeviceModel:

@@ -239,7 +239,7 @@ def test_a_pair_of_switches() -> None:
 
 def test_hash_and_spraying() -> None:
     fields = (HashField.SOURCE_ADDRESS, HashField.DESTINATION_ADDRESS, HashField.SOURCE_PORT, HashField.QUEUE_PAIR)
-    balancing = LoadBalancing(mode=BalancingMode.PACKET, fields=fields)
+    balancing = LoadBalancing(mode=BalancingMode.ADAPTIVE, fields=fields)
     tables = rows(replace(leaf("sonic"), load_balancing=balancing))
     names = ["SRC_IP", "DST_IP", "L4_SRC_PORT", "RDMA_BTH_DEST_QP"]
     assert tables["SWITCH_HASH"] == {"GLOBAL": {"ecmp_hash": names, "lag_hash": names}}

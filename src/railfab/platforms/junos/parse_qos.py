@@ -265,7 +265,7 @@ def balancing_of(root: Words) -> LoadBalancing | None:
     dynamic = words.at("enhanced-hash-key", "ecmp-dlb")
     mode = BalancingMode.FLOW
     if "flowlet" in dynamic or "per-packet" in dynamic:
-        mode = BalancingMode.FLOWLET if "flowlet" in dynamic else BalancingMode.PACKET
+        mode = BalancingMode.FLOWLET if "flowlet" in dynamic else BalancingMode.ADAPTIVE
     found = LoadBalancing(
         mode=mode,
         fields=_hash_fields(words),

@@ -361,10 +361,10 @@ def _hash_key(found: LoadBalancing) -> Iterator[Line]:
 
 
 def _dynamic(found: LoadBalancing) -> Iterator[Line]:
-    """The mode; balancing of IPv4 and IPv6 packets has to be asked for."""
+    """The mode; `per-packet` is by the load of the paths. IPv4 and IPv6 are named, as in Juniper's design."""
     if found.mode is BalancingMode.FLOWLET:
         yield entry("flowlet", setting("inactivity-interval", found.flowlet_gap_us))
-    elif found.mode is BalancingMode.PACKET:
+    elif found.mode is BalancingMode.ADAPTIVE:
         yield Line("per-packet")
     else:
         return

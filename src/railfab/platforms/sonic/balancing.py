@@ -22,8 +22,9 @@ FIELDS = {
 """sonic-hash, hash-field; the queue pair is of master 3fa9f2c. Packets without one are hashed by the other fields
 (sonic-net/SONiC, doc/hash/hash-design.md)."""
 
-MODES = {BalancingMode.FLOWLET: "per_flowlet_quality", BalancingMode.PACKET: "per_packet_quality"}
-"""sonic-ars, assign_mode. Each packet takes the port with the least load."""
+MODES = {BalancingMode.FLOWLET: "per_flowlet_quality", BalancingMode.ADAPTIVE: "per_packet_quality"}
+"""sonic-ars, assign_mode: each flowlet or packet takes the port with the least load. There is no mode at random
+(sonic-swss, orchagent/arsorch.cpp, knows these two)."""
 
 _FIELDS = {text: field for field, text in FIELDS.items()}
 _MODES = {text: mode for mode, text in MODES.items()}
