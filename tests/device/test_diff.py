@@ -170,6 +170,13 @@ def test_a_line_that_only_gets_a_value_in_the_model_is_neither_added_nor_removed
     assert change_lines(running, LEAF_MODEL, "--- running\n+++ candidate\n+set / vlan 3") == ()
 
 
+def test_a_line_of_a_change_shows_no_secret() -> None:
+    running = replace(LEAF_MODEL, unmodelled=("router bgp 1: neighbor a password 7 hidden",))
+    removed = ("switch: 1 other line removed (router bgp 1: neighbor a password 7 ...)",)
+    assert change_lines(running, LEAF_MODEL) == removed
+    assert change_lines(running, LEAF_MODEL, "--- running\n+++ candidate\n-  neighbor a password 7 ...") == removed
+
+
 def test_a_deviation_of_a_value_has_its_path_and_both_values() -> None:
     assert [str(found) for found in deviations(with_bgp(LEAF_MODEL, max_paths=8), LEAF_MODEL)] == [
         f"{LEAF}: bgp.max_paths: is 8, the intent says 64. Deploy the intent."

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.platforms.small_fabrics import design_of
 
 from railfab.fabric import Design, design
 from railfab.fabric.audit import configuration_findings
@@ -87,3 +88,53 @@ def test_an_address_of_another_switch_is_an_error(fabric: Design) -> None:
         "Give one of both another address. [address-shared]"
     )
     assert all(one.startswith("note") for one in found[1:])
+
+
+def with_members(more: Any) -> Callable[[str], str]:
+    """A JSON text with more members, in the containers that it has or in new ones."""
+
+    def merge(tree: Any, more: Any) -> None:
+        for name, value in more.items():
+            if isinstance(value, dict) and isinstance(tree.get(name), dict):
+                merge(tree[name], value)
+            else:
+                tree[name] = value
+
+    def edited(text: str) -> str:
+        tree = json.loads(text)
+        merge(tree, more)
+        return json.dumps(tree)
+
+    return edited
+
+
+def with_lines(lines: str) -> Callable[[str], str]:
+    return lambda text: f"{text.removesuffix('end' + chr(10))}{lines}\n"
+
+
+SECRETS: dict[str, Callable[[str], str]] = {
+    "eos": with_lines("username admin secret sha512 $6$hidden"),
+    "nxos": with_lines("snmp-server user admin network-admin auth md5 0xhidden priv 0xhidden localizedkey"),
+    "junos": with_lines('system {\n    root-authentication {\n        encrypted-password "$6$hidden";\n    }\n}'),
+    "cumulus": with_lines(
+        "- set:\n    system:\n      aaa:\n        user:\n          cumulus:\n            hashed-password: $6$hidden"
+    ),
+    "sonic": with_members({"TACPLUS": {"global": {"passkey": "hidden"}}}),
+    "srlinux": with_members(
+        {
+            "srl_nokia-system:system": {
+                "srl_nokia-aaa:aaa": {"authentication": {"linuxadmin-user": {"password": "hidden"}}}
+            }
+        }
+    ),
+    "frr": with_lines("enable password hidden"),
+}
+"""A setting of the operator with a secret, by platform."""
+
+
+@pytest.mark.parametrize("name", SECRETS)
+def test_a_finding_shows_no_secret(name: str) -> None:
+    fabric = design_of(name, name)
+    (found,) = configuration_findings(fabric, {LEAF: SECRETS[name](fabric.texts[LEAF])})
+    assert "hidden" not in found.line
+    assert " ..." in found.line

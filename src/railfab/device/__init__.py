@@ -63,6 +63,7 @@ from railfab.device.routing import (
     Remote,
     SecretReference,
 )
+from railfab.device.secret_text import without_secrets
 from railfab.device.supported import unsupported
 from railfab.device.switch_buffers import PortThresholds, SwitchBuffers, fabric_path, switch_buffers
 from railfab.device.system import (
@@ -158,4 +159,5 @@ __all__ = [
     "switch_buffers",
     "unsupported",
     "vlan_target",
+    "without_secrets",
 ]

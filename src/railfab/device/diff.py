@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 from railfab.device.model import DeviceModel
+from railfab.device.secret_text import without_secrets
 from railfab.units import counted, listed
 
 
@@ -200,7 +201,7 @@ def change_lines(before: DeviceModel, after: DeviceModel, diff: str | None = Non
 def _changed(lines: tuple[str, ...], diff: str) -> tuple[str, ...]:
     """The lines that a diff has, there alone or here after their sections, or in part."""
     in_diff = [line[1:].strip() for line in diff.splitlines() if line[:1] in ("+", "-") and line[:3] not in DIFF_HEADS]
-    wanted = [(line, line.removeprefix(ABSENT)) for line in lines]
+    wanted = [(line, without_secrets(line.removeprefix(ABSENT))) for line in lines]
     return tuple(line for line, text in wanted if any(text in found or found in text for found in in_diff if found))
 
 
@@ -242,7 +243,7 @@ def _line_counts(before: tuple[str, ...], after: tuple[str, ...]) -> Iterator[st
         lines = [line for line in more if not line.startswith(ABSENT)]
         lines += [line.removeprefix(ABSENT) for line in less if line.startswith(ABSENT)]
         if lines:
-            yield f"{counted(len(lines), 'other line')} {verb} ({lines[0]})"
+            yield f"{counted(len(lines), 'other line')} {verb} ({without_secrets(lines[0])})"
 
 
 def _counts(section: str, rest: tuple[Step, ...], whole: object) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from railfab.device import DeviceModel, PlatformTraits, deviations, disagreements
+from railfab.device import DeviceModel, PlatformTraits, deviations, disagreements, without_secrets
 from railfab.errors import ConfigError, Problems, each
 from railfab.fabric.design import Design, render_text
 from railfab.findings import DifferenceCode, Finding, Severity, by_severity, error, note, warning
@@ -91,7 +91,7 @@ def _audited(fabric: Design, name: str, text: str, found: list[Finding]) -> Devi
 
 def _refused(own: Platform, name: str, text: str) -> Iterator[Finding]:
     for one in own.refusals(text) if own.refusals else ():
-        where = f"{name}: {one.where}"
+        where = f"{name}: {without_secrets(one.where)}"
         if one.is_unknown:
             severity = note if one.is_foreign else warning
             yield severity(DifferenceCode.UNKNOWN_SETTING, where, one.problem, "Remove it, or check its spelling")
@@ -117,16 +117,17 @@ def _differing(
     named = {difference.text for pairs in by_hazard for _, difference in pairs}
     for pairs in by_hazard:
         hazard, first = pairs[0]
-        where = f"{intended.name}: {first.text}"
+        where = f"{intended.name}: {without_secrets(first.text)}"
         severity = error if hazard.severity is Severity.ERROR else warning
         problem = f"hazard {hazard.name}: {hazard.consequence}{_more(pairs)}"
         yield severity(DifferenceCode.HAZARD, where, problem, hazard.remedy)
     others = [one for one in differences if one.text in unmodelled and one.text not in named]
     for same in _grouped((one for one in others if one.side is not Side.ADDED), lambda one: one.path):
-        where, problem = f"{intended.name}: {same[0].text}", f"{_rendered(same[0])}{_more(same)}"
-        yield warning(DifferenceCode.UNMODELLED_DIFFERENCE, where, problem, DEPLOY)
+        where = f"{intended.name}: {without_secrets(same[0].text)}"
+        yield warning(DifferenceCode.UNMODELLED_DIFFERENCE, where, f"{_rendered(same[0])}{_more(same)}", DEPLOY)
     for same in _grouped((one for one in others if one.side is Side.ADDED), lambda one: one.section):
-        problem = f"has {counted(len(same), 'line')} that railfab does not model, the first is '{same[0].text}'"
+        first = without_secrets(same[0].text)
+        problem = f"has {counted(len(same), 'line')} that railfab does not model, the first is '{first}'"
         remedy = "Check that nothing there concerns the fabric"
         yield note(DifferenceCode.UNMODELLED, f"{intended.name}: {same[0].section}", problem, remedy)
 

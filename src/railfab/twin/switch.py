@@ -12,7 +12,7 @@ from functools import partial
 from itertools import chain
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from railfab.device import DeviceModel, Observed
+from railfab.device import DeviceModel, Observed, without_secrets
 from railfab.errors import raise_all
 from railfab.forwarding import BgpSession, uncomputed
 from railfab.gnmi.confirmed import ConfirmedCommits
@@ -222,7 +222,7 @@ class VirtualSwitch:
         of the model that convergence does not compute."""
         if self.model is None:
             return ()
-        return (*self.model.unmodelled, *map(str, uncomputed(self.model)))
+        return (*map(without_secrets, self.model.unmodelled), *map(str, uncomputed(self.model)))
 
     def close(self) -> None:
         """Stop the timer of a commit that is not confirmed."""

@@ -166,22 +166,18 @@ def test_a_drained_switch_is_in_maintenance() -> None:
     assert EOS.parse(text(model)) == model
 
 
-SECRETS = """\
-username admin privilege 15 role network-admin secret sha512 $6$abcdef
-enable password sha512 $6$abcdef
-tacacs-server host 10.0.0.5 vrf mgmt key 7 0123abcdef
-snmp-server community abcdef ro
-"""
-
-
-def test_a_secret_is_in_no_model_and_no_difference() -> None:
+def test_a_server_is_the_same_with_its_key() -> None:
     model = replace(leaf(), management=Management(network_instance="mgmt", aaa=(AaaServer(address="10.0.0.5"),)))
-    configuration = text(model).replace("tacacs-server host 10.0.0.5 vrf mgmt\n", SECRETS)
-    parsed = EOS.parse(configuration)
-    assert "abcdef" not in repr(parsed)
-    assert "abcdef" not in repr(EOS.differences(configuration, text(model)))
-    assert parsed.management == model.management
-    assert len(parsed.unmodelled) == 3
+    server = "tacacs-server host 10.0.0.5 vrf mgmt"
+    configuration = text(model).replace(f"{server}\n", f"{server} key 7 0123abcdef\n")
+    assert configuration != text(model)
+    assert EOS.parse(configuration) == model
+    assert EOS.differences(configuration, text(model)) == ()
+
+
+def test_another_password_is_another_configuration() -> None:
+    login = "username admin privilege 15 role network-admin secret sha512 $6$abcdef"
+    assert EOS.parse(f"{login}\n") != EOS.parse(f"{login}x\n")
 
 
 OPERATORS = """\

@@ -15,7 +15,7 @@ from railfab.endpoints import Credentials, Endpoint, read_credentials
 from railfab.errors import DeviceError, EndpointError, Unreachable
 from railfab.platforms import platform
 from railfab.platforms.frr.reload_output import pending, refusal, with_sorted_prefix_lists
-from railfab.platforms.frr.session import FrrSession
+from railfab.platforms.frr.session import FrrSession, unified
 from railfab.platforms.frr.state import observed_state
 
 FRR = platform("frr")
@@ -214,6 +214,15 @@ def test_the_hash_of_the_kernel_has_the_source_port_or_not(hashing: str, has_por
 )
 def test_the_vnis_are_those_of_vlans(shown: str, vnis: set[int] | None) -> None:
     assert observed_state("leaf1", neighbors="{}", addresses="[]", vnis=shown).vnis == vnis
+
+
+def test_a_difference_shows_no_secret() -> None:
+    changes = ("no enable password hidden",)
+    assert unified("enable password hidden\n", "hostname a\n", changes).splitlines()[3:] == [
+        "-enable password ...",
+        "+hostname a",
+    ]
+    assert unified("hostname a\n", "hostname a\n", changes) == "no enable password ..."
 
 
 def test_a_switch_without_bgp_has_no_sessions() -> None:

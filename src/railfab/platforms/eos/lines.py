@@ -22,8 +22,9 @@ FORMAT = LineFormat(
 )
 
 _PREFIX_ENTRY = re.compile(r"(ip|ipv6) prefix-list (\S+) (seq \d+ .*)")
-_SECRET = re.compile(r"((?:tacacs|radius)-server host .*?) key .*")
-_HIDDEN = re.compile(r"(.*\b(?:secret|key|password|community)(?: sha512| 0| 5| 7| 8a)?) \S+(.*)")
+_SERVER_WITH_KEY = re.compile(r"((?:tacacs|radius)-server host .*?) key .*")
+"""No intent states a key, so a server is the same with one as without."""
+
 SIZES = {"kbytes": 1_000, "mbytes": 1_000_000}
 """Units in which EOS may show a threshold [bytes]."""
 
@@ -85,8 +86,8 @@ def _plain(lines: tuple[Line, ...]) -> Iterator[Line]:
         if entry := _PREFIX_ENTRY.fullmatch(line.text):
             yield Line(f"{entry[1]} prefix-list {entry[2]}", (Line(entry[3], (), line.number),), line.number)
             continue
-        if shown := _without_secret(line):
-            yield shown
+        if server := _SERVER_WITH_KEY.fullmatch(line.text):
+            yield Line(server[1], line.children, line.number)
             continue
         children = _vrfs_last(line, _without_defaults(line))
         if children or not _ETHERNET.fullmatch(line.text):
@@ -112,17 +113,6 @@ def _in_plain_units(line: Line) -> Line:
     if found == line.text and not line.children:
         return line
     return Line(found, tuple(map(_in_plain_units, line.children)), line.number)
-
-
-def _without_secret(line: Line) -> Line | None:
-    """The line of a server without its key, which no intent states, or another one without its secret; else None."""
-    if secret := _SECRET.fullmatch(line.text):
-        return Line(secret[1], line.children, line.number)
-    if line.kind in ("username", "enable", "tacacs-server", "radius-server", "snmp-server") and (
-        hidden := _HIDDEN.fullmatch(line.text)
-    ):
-        return Line(f"{hidden[1]} ...{hidden[2]}", line.children, line.number)
-    return None
 
 
 def _without_defaults(line: Line) -> tuple[Line, ...]:

@@ -11,7 +11,7 @@ from ipaddress import ip_address, ip_network
 from types import TracebackType
 from typing import Any, Self
 
-from railfab.device import Observed
+from railfab.device import Observed, without_secrets
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import CommitRefused, DeviceError, UnsupportedFeature
 from railfab.platforms.frr.on_switch import program
@@ -79,7 +79,7 @@ class FrrSession:
         former, changes = str(found["former"]), tuple(found["changes"])
         self._check_hostname(former, text)
         self._check_management(changes, found["management"])
-        diff = _unified(former, text, changes)
+        diff = unified(former, text, changes)
         return Staged(text=text, diff=diff, former=former, revision=found["revision"])
 
     def commit(self, staged: Staged, change: ChangeName, within_s: int) -> None:
@@ -176,12 +176,13 @@ def _network(prefix: str, client: str = "0.0.0.0") -> object:
     return ip_network(prefix, strict=False)
 
 
-def _unified(running: str, text: str, changes: tuple[str, ...]) -> str:
+def unified(running: str, text: str, changes: tuple[str, ...]) -> str:
+    """The difference of two configurations as it is shown; the commands that make it where their texts are equal."""
     if not changes:
         return ""
     before, after = (_VERSION.sub("", side).splitlines() for side in (running, text))
     lines = difflib.unified_diff(before, after, "running", "candidate", lineterm="", n=CONTEXT_LINES)
-    return "\n".join(lines) or "\n".join(changes)
+    return "\n".join(map(without_secrets, lines)) or "\n".join(map(without_secrets, changes))
 
 
 def _pending(change: Mapping[str, Any]) -> Pending:

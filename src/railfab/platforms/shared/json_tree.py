@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
+from railfab.device import without_secrets
 from railfab.errors import ConfigError
 
 Json = dict[str, Any]
@@ -92,4 +93,4 @@ def _bare(name: str) -> str:
 def changed_lines(running: Iterable[str], candidate: Iterable[str]) -> str:
     """Unified diff of two configurations as lines of which the order has no meaning; empty when they are equal."""
     changes = difflib.unified_diff(sorted(running), sorted(candidate), "running", "candidate", lineterm="", n=0)
-    return "\n".join(line for line in changes if not line.startswith("@@"))
+    return "\n".join(without_secrets(line) for line in changes if not line.startswith("@@"))

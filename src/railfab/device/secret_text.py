@@ -1,0 +1,40 @@
+"""Lines of configurations as they may be shown: without the secrets that a switch has in them, hashed or not.
+
+A model keeps the lines that it has no word for as they are, so that another secret is another configuration; whatever
+is written for a person (a finding, a difference, the lines of a twin) passes through here.
+"""
+
+from __future__ import annotations
+
+import re
+
+HIDDEN = "..."
+_VALUE = r"(?P<value>\"[^\"]*\"|'[^']*'|\S+)"
+_KIND = r"(?: (?:\d{1,2}|8a|md5|sha\S*|aes\S*|des|type-\d+|clear|encrypted)(?= \S))*"
+"""Words between the name of a secret and the secret: how it is encrypted."""
+_NAMES = (
+    r"(?<![\w.|])[\w-]*(?:secret|password|passkey|passphrase)",
+    r"(?<![\w.|-])(?:secret-|authentication-|pre-shared-)?key(?:-string)?(?! chain| \d+:)(?: \d+ value)?",
+    r"\bsnmp\S* (?:.* )?community",
+    r"\bread(?:only|write)-community",
+    r"\bsnmp-server user .*? auth",
+    r"\bpriv",
+)
+_PATTERNS = (
+    *(re.compile(rf"(?P<name>{name}{_KIND}) {_VALUE}") for name in _NAMES),
+    re.compile(r"(?P<name>SNMP_COMMUNITY\|)(?P<value>\S+)"),
+)
+_MAY_HAVE = re.compile(r"secret|pass|key|communit|priv|auth", re.IGNORECASE)
+
+
+def without_secrets(line: str) -> str:
+    """The line with `...` in the place of each secret."""
+    if not _MAY_HAVE.search(line):
+        return line
+    for pattern in _PATTERNS:
+        line = pattern.sub(_hidden, line)
+    return line
+
+
+def _hidden(found: re.Match[str]) -> str:
+    return found[0][: found.start("value") - found.start()] + HIDDEN
