@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from railfab.device import plan
-from railfab.intent import load_intent
-from railfab.lab import LabPlace, LabPlan
-from railfab.topology import wire
+from railfab import lab
+from railfab.fabric import design
+from railfab.lab import LabPlan
 
 SMALL = """\
 version: 1
@@ -28,7 +27,9 @@ backend:
   spines: {count: 2, links_per_leaf: 1, rate_gbps: 200, model: linux-16, platform: frr}
   subnets: {pool: 10.0.0.0/16, switch_prefix: 24, first_vlan: 101}
 """
-FRR_POD = Path(__file__).resolve().parents[2] / "labs" / "frr-pod" / "intent.yml"
+ROOT = Path(__file__).resolve().parents[2]
+CLUSTER = ROOT / "inventory" / "fabrics" / "cluster.yml"
+FRR_POD = ROOT / "labs" / "frr-pod" / "intent.yml"
 
 
 def written(folder: Path, intent: str) -> Path:
@@ -47,7 +48,4 @@ def small_intent(folder: Path) -> Path:
 
 def lab_plan(intent_path: Path, state: Path) -> LabPlan:
     """The plan that `railfab lab up` boots for an intent."""
-    intent = load_intent(intent_path)
-    topology = wire(intent)
-    place = LabPlace(fabric=intent.fabric, folder=intent_path.parent, state=state)
-    return LabPlan(place=place, topology=topology, models=plan(topology, intent), configurations={})
+    return lab.lab_plan(design(intent_path), state, configured=False)

@@ -55,7 +55,7 @@ def test_a_bond_of_a_host_has_its_ports_its_address_and_a_route(tmp_path: Path) 
             backend__spines=None,
         )
     )
-    lines = node_commands(topology, "pod1-seg1-host1", None)
+    lines = node_commands(topology, "pod1-seg1-host1", None)[4]
     (bond,) = (found for found in topology.bonds if found.host == "pod1-seg1-host1")
     first = lines.index(next(line for line in lines if f"link add {bond.name} type bond mode 802.3ad" in line))
     assert lines[first + 1 : first + 6] == [

@@ -9,21 +9,21 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.lab.fabrics import FRR_POD, SMALL, VLANS, lab_plan, written
+from tests.lab.fabrics import CLUSTER, FRR_POD, SMALL, VLANS, lab_plan, written
 
 from railfab.errors import LabError
 from railfab.lab import LabPlace, backend
+from railfab.lab.containerlab import Settings, check, lab_files
 from railfab.lab.netns.addresses import POOLS, management
 from railfab.lab.netns.ip_commands import (
     cable_commands,
     device_commands,
-    ip_version,
     management_commands,
     node_commands,
 )
 from railfab.lab.netns.names import INTERFACE_NAME_CHARACTERS, LabNames, check_names, interface_problem, lab_names
 from railfab.lab.netns.state import topology_digest
-from railfab.topology import Port, Role, Topology
+from railfab.topology import Port, Topology
 
 NAMES = LabNames("rf012345")
 
@@ -137,7 +137,7 @@ def test_the_management_bridge_has_one_port_per_switch() -> None:
 
 
 def test_a_host_replies_through_the_port_that_received_the_request(tmp_path: Path) -> None:
-    lines = node_commands(lab_plan(FRR_POD, tmp_path).topology, "pod1-seg1-host1", None)
+    lines = node_commands(lab_plan(FRR_POD, tmp_path).topology, "pod1-seg1-host1", None)[4]
     assert "addr add 10.17.1.1/31 dev rail1-p1" in lines
     for address, port, gateway in (("10.17.0.1", "rail1-p0", "10.17.0.0"), ("10.18.1.1", "rail2-p1", "10.18.1.0")):
         rule = next(line for line in lines if line.startswith(f"rule add from {address} table "))
@@ -150,11 +150,8 @@ def test_a_host_of_an_ipv6_fabric_has_ipv6_routes(tmp_path: Path) -> None:
     """onlink: the kernel refuses an IPv6 next hop behind a link that has no carrier yet."""
     intent = written(tmp_path, SMALL.replace("mtu: 9000", "mtu: 9000, family: ipv6"))
     topology = lab_plan(intent, tmp_path).topology
-    assert {node.name: ip_version(topology, node) for node in topology.nodes if node.role is not Role.LEAF} == {
-        "pod1-seg1-host1": 6,
-        "pod1-spine1": 4,
-    }
-    lines = node_commands(topology, "pod1-seg1-host1", None)
+    assert list(node_commands(topology, "pod1-spine1", None)) == [4]
+    lines = node_commands(topology, "pod1-seg1-host1", None)[6]
     assert "addr add fd00:10::1/127 dev rail1-p0" in lines
     assert "rule add from fd00:10::1 table 100" in lines
     assert "route add default via fd00:10:: dev rail1-p0 onlink table 100" in lines
@@ -173,9 +170,9 @@ def test_a_vlan_is_a_bridge_named_as_its_svi_and_the_gateway_of_its_hosts(tmp_pa
         "link set dev swp4 master vlan102",
         "link set dev vlan102 up",
     ]
-    switch = node_commands(topology, "pod1-seg1-leaf1", None, devices)
+    switch = node_commands(topology, "pod1-seg1-leaf1", None, devices)[4]
     assert switch[-len(devices) :] == devices
-    host = node_commands(topology, "pod1-seg1-host1", None)
+    host = node_commands(topology, "pod1-seg1-host1", None)[4]
     assert "addr add 10.0.1.2/25 dev rail1-p0" in host
     assert "route add 10.0.1.0/25 dev rail1-p0 table 100" in host
     assert "route add default via 10.0.1.1 dev rail1-p0 table 100" in host
@@ -183,8 +180,46 @@ def test_a_vlan_is_a_bridge_named_as_its_svi_and_the_gateway_of_its_hosts(tmp_pa
 
 def test_a_switch_gets_no_fabric_address_from_the_lab(tmp_path: Path) -> None:
     """Fabric addresses are configuration, applied by a deploy."""
-    lines = node_commands(lab_plan(FRR_POD, tmp_path).topology, "pod1-seg1-leaf1", IPv4Interface("172.31.0.2/24"))
+    lines = node_commands(lab_plan(FRR_POD, tmp_path).topology, "pod1-seg1-leaf1", IPv4Interface("172.31.0.2/24"))[4]
     assert [line for line in lines if line.startswith("addr")] == ["addr add 172.31.0.2/24 dev mgmt0"]
+
+
+def test_a_cluster_has_storage_servers_and_no_management_cables_of_switches(tmp_path: Path) -> None:
+    """A lab has its own management network, to which every switch is connected already."""
+    topology = lab_plan(CLUSTER, tmp_path).topology
+    cabled = {(port.node, port.name) for port, _, _ in topology.ports()}
+    assert ("store-leaf1", "mgmt0") not in cabled
+    assert {("store-server1", "mgmt0"), ("store-server1", "bmc"), ("pod1-seg1-host1", "mgmt0")} <= cabled
+    files = lab_files(lab_plan(CLUSTER, tmp_path), Settings())
+    assert list(check(files.topology.document(), files.name, exists=files.files.__contains__)) == []
+    server = files.topology.nodes["store-server1"]
+    assert server.group == "host"
+    assert "ip route replace default nexthop via 10.216.0.82 dev store-p0 nexthop via 10.216.0.210 dev store-p1" in (
+        server.exec
+    )
+
+
+def test_a_host_reaches_each_network_over_its_own_ports(tmp_path: Path) -> None:
+    """The networks of a cluster never meet: a route over the ports of all of them loses most packets."""
+    lines = node_commands(lab_plan(CLUSTER, tmp_path).topology, "pod1-seg1-host1", None)[4]
+    routes = [line for line in lines if line.startswith("route add") and " nexthop " in line]
+    assert routes[0] == "route add default nexthop via 172.20.0.1 dev front-bond"
+    assert "route add 10.216.0.0/29 nexthop via 10.216.0.0 dev store-p0 nexthop via 10.216.0.128 dev store-p1" in routes
+    for route in routes:
+        assert len({word.partition("-")[0].rstrip("1234") for word in route.split() if "-p" in word}) <= 1
+
+
+def test_a_host_of_an_ipv6_backend_and_an_ipv4_frontend_has_routes_of_both(tmp_path: Path) -> None:
+    text = (
+        CLUSTER.read_text().replace("profile:", "profile:\n  family: ipv6", 1).replace("attach: esi", "attach: routed")
+    )
+    lines = text.splitlines()
+    tenants = next(place for place, line in enumerate(lines) if "tenants:" in line)
+    intent = written(tmp_path, "\n".join((*lines[:tenants], *lines[tenants + 3 :])))
+    commands = node_commands(lab_plan(intent, tmp_path).topology, "pod1-seg1-host1", None)
+    assert "rule add from fd00:10::1 table 100" in commands[6]
+    assert "rule add from 10.200.0.1 table 101" in commands[4]
+    assert all(("fd00" in line) is (version == 6) for version in (4, 6) for line in commands[version] if "via" in line)
 
 
 def test_an_unnumbered_port_of_a_host_gets_no_route(tmp_path: Path) -> None:
@@ -194,7 +229,7 @@ def test_an_unnumbered_port_of_a_host_gets_no_route(tmp_path: Path) -> None:
         return replace(port, address=None)
 
     links = tuple(replace(link, a=bare(link.a), z=bare(link.z)) for link in topology.links)
-    lines = node_commands(Topology(fabric="f", nodes=topology.nodes, links=links), "pod1-seg1-host1", None)
+    lines = node_commands(Topology(fabric="f", nodes=topology.nodes, links=links), "pod1-seg1-host1", None)[4]
     assert all(line.startswith("link set") for line in lines)
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from railfab.cli.common import AcceptOption, IntentFile, Output, OutputOption, print_json, stderr, stop_at_errors
+from railfab.cli.tables import columns, with_command
 from railfab.fabric import design
 from railfab.units import counted
 
@@ -29,17 +30,12 @@ def render(
 ) -> None:
     """Write a containerlab topology and its startup configurations, for `containerlab deploy`."""
     from railfab.errors import raise_all
-    from railfab.lab import LabPlace, LabPlan, unenforced
+    from railfab.lab import lab_plan, unenforced
     from railfab.lab.containerlab import check, lab_files, load_settings
 
     fabric, folder = design(intent), out or intent.parent
     stop_at_errors(fabric, accept, output)
-    plan = LabPlan(
-        place=LabPlace(fabric=fabric.intent.fabric, folder=intent.parent, state=folder),
-        topology=fabric.topology,
-        models=fabric.planned_models,
-        configurations={} if empty else fabric.texts,
-    )
+    plan = lab_plan(fabric, folder, configured=not empty)
     files = lab_files(plan, load_settings(intent.parent))
     raise_all(list(check(files.topology.document(), files.name, exists=files.files.__contains__)))
     path = files.write(folder)
@@ -50,4 +46,7 @@ def render(
         for name, lines in unenforced(plan).items():
             for line in lines:
                 stderr().print(f"{name} in a lab: {line}.")
-        stderr().print(f"wrote {counted(len(files.all()), 'file')}; next: sudo containerlab deploy -t {path}")
+        for line in with_command(
+            f"wrote {counted(len(files.all()), 'file')}; next:", f"sudo containerlab deploy -t {path}", columns()
+        ):
+            typer.echo(line, err=True)

@@ -25,13 +25,13 @@ from railfab.cli.common import (
 )
 from railfab.cli.deploy import deploy
 from railfab.endpoints import load_endpoints
-from railfab.fabric import Design, design
+from railfab.fabric import design
 from railfab.intent import load_intent
 from railfab.process_signals import ended_by_signal
 
 if TYPE_CHECKING:
     from railfab.endpoints import Endpoints
-    from railfab.lab import LabPlace, LabPlan, LabStatus
+    from railfab.lab import LabPlace, LabStatus
 
 
 class BackendName(StrEnum):
@@ -73,10 +73,11 @@ def up(
     With --configured, a lab that is up already is deployed to, as by `railfab deploy --on lab --yes`.
     """
     from railfab.lab import backend as lab_backend
+    from railfab.lab import lab_plan
 
     fabric = design(intent)
     stop_at_errors(fabric, accept, output)
-    wanted = _plan(fabric, state, configured=configured)
+    wanted = lab_plan(fabric, state, configured=configured)
     was_up = wanted.place.endpoints_file.exists()
     with ended_by_signal(_partly(wanted.place)):
         running = lab_backend(_backend_name(backend, wanted.place)).up(wanted, _print_progress)
@@ -147,8 +148,9 @@ def restart(
 ) -> None:
     """Restart a switch with its startup configuration, or one of its daemons, also when it is stuck."""
     from railfab.lab import backend as lab_backend
+    from railfab.lab import lab_plan
 
-    wanted = _plan(design(intent), state, configured=False)
+    wanted = lab_plan(design(intent), state, configured=False)
     with ended_by_signal(f"interrupted; {node} is restarted in part. Restart it again."):
         lab_backend(_backend_name(backend, wanted.place)).restart(wanted, node, daemon, _print_progress)
     if output is Output.JSON:
@@ -166,9 +168,9 @@ def doctor(
 ) -> None:
     """Check the requirements of this machine, one line each; exit code 2 when a lab cannot run."""
     from railfab.lab import backend as lab_backend
-    from railfab.lab import unenforced_requirements
+    from railfab.lab import lab_plan, unenforced_requirements
 
-    wanted = _plan(design(intent), state, configured=False) if intent is not None else None
+    wanted = lab_plan(design(intent), state, configured=False) if intent is not None else None
     name = backend or BackendName.NETNS
     found = lab_backend(name if wanted is None else _backend_name(backend, wanted.place)).doctor(wanted)
     if wanted is not None:
@@ -180,18 +182,6 @@ def doctor(
             typer.echo(str(requirement))
     if any(requirement.fatal and not requirement.ok for requirement in found):
         raise typer.Exit(CANNOT)
-
-
-def _plan(fabric: Design, state: Path, *, configured: bool) -> LabPlan:
-    """The lab to boot; texts are rendered only for a configured one. Raises as `Design.models` does."""
-    from railfab.lab import LabPlan
-
-    return LabPlan(
-        place=_place_of(fabric.intent.fabric, fabric.path, state),
-        topology=fabric.topology,
-        models=fabric.planned_models,
-        configurations=fabric.texts if configured else {},
-    )
 
 
 def _partly(place: LabPlace) -> str:

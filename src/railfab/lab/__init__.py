@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from railfab.errors import LabError
-from railfab.lab.backend import Backend, LabPlace, LabPlan, LabStatus, NodeStatus, Progress, Requirement
+from railfab.lab.backend import Backend, LabPlace, LabPlan, LabStatus, NodeStatus, Progress, Requirement, lab_plan
 from railfab.lab.unenforced import unenforced, unenforced_requirements
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "Progress",
     "Requirement",
     "backend",
+    "lab_plan",
     "unenforced",
     "unenforced_requirements",
 ]

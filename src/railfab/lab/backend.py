@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
 from railfab.device import DeviceModel
 from railfab.endpoints import Endpoints, state_file
 from railfab.errors import LabError
+from railfab.fabric import Design
 from railfab.topology import Topology
 
 Progress = Callable[[str], None]
@@ -43,6 +44,22 @@ class LabPlan:
     topology: Topology
     models: Mapping[str, DeviceModel]
     configurations: Mapping[str, str]
+
+
+def lab_plan(fabric: Design, state: Path, *, configured: bool) -> LabPlan:
+    """The lab of a fabric; texts are rendered only for a configured one. Raises as `Design.models` does."""
+    return LabPlan(
+        place=LabPlace(fabric=fabric.intent.fabric, folder=fabric.path.parent, state=state),
+        topology=_lab_topology(fabric.topology),
+        models=fabric.planned_models,
+        configurations=fabric.texts if configured else {},
+    )
+
+
+def _lab_topology(topology: Topology) -> Topology:
+    """The topology without the management cables of switches: a lab has its own management network in their place."""
+    ports = {port for port, _, _ in topology.ports() if not port.cage and topology.node(port.node).is_switch}
+    return replace(topology, links=tuple(link for link in topology.links if ports.isdisjoint((link.a, link.z))))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

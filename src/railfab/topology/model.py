@@ -125,6 +125,10 @@ class Node:
     vtep: Address | None = None
 
     @property
+    def is_switch(self) -> bool:
+        return bool(TIERS[self.role])
+
+    @property
     def router_id(self) -> IPv4Address | None:
         """The BGP identifier of 32 bits (RFC 6286): the loopback, or the low 32 bits of an IPv6 loopback."""
         return None if self.loopback is None else IPv4Address(int(self.loopback) & 0xFFFF_FFFF)
@@ -207,7 +211,7 @@ class Topology:
     bonds: tuple[Bond, ...] = ()
 
     def switches(self) -> tuple[Node, ...]:
-        return tuple(node for node in self.nodes if TIERS[node.role])
+        return tuple(node for node in self.nodes if node.is_switch)
 
     def hosts(self) -> tuple[Node, ...]:
         """The GPU servers."""

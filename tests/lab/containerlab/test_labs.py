@@ -43,7 +43,8 @@ class TestCommand:
     def test_it_writes_beside_the_intent_and_prints_the_next_command(self, tmp_path: Path) -> None:
         done = CliRunner().invoke(app, ["lab", "render", str(small_intent(tmp_path))])
         assert done.exit_code == 0
-        assert "next: sudo containerlab deploy -t" in done.stderr.replace("\n", " ")
+        commands = " ".join(done.stderr.replace("\\\n", "").split())  # as a shell reads it
+        assert commands.endswith(f"next: sudo containerlab deploy -t {tmp_path / 'small.clab.yml'}")
         assert check_file(tmp_path / "small.clab.yml") == []
 
     def test_it_writes_elsewhere_and_lists_the_files(self, tmp_path: Path) -> None:

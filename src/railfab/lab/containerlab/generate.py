@@ -16,10 +16,10 @@ from railfab.lab.containerlab.model import End, LabTopology, Management, NodeDef
 from railfab.lab.containerlab.names import topology_name
 from railfab.lab.containerlab.ports import port_errors
 from railfab.lab.containerlab.settings import Settings
-from railfab.lab.netns.ip_commands import device_commands, ip_version, mtu_bytes, node_commands
+from railfab.lab.netns.ip_commands import device_commands, mtu_bytes, node_commands
 from railfab.lab.netns.lifecycle import ANY_NODE, SWITCH
 from railfab.platforms import LabFacts, platform
-from railfab.topology import Node, Port, Role, Topology
+from railfab.topology import Node, Port, Topology
 
 CONFIGS = PurePosixPath("configs")
 HOST_GROUP = "host"
@@ -72,7 +72,7 @@ def lab_files(plan: LabPlan, settings: Settings) -> LabFiles:
     topology = plan.topology
     raise_all(list(port_errors(topology)))
     groups = {name: _switch_group(name, settings) for name in _platforms(topology)}
-    if topology.hosts():
+    if len(topology.switches()) < len(topology.nodes):
         groups[HOST_GROUP] = _host_group(settings)
     lab = LabTopology(
         name=topology.fabric,
@@ -132,7 +132,7 @@ def _sysctls(settings: Mapping[str, str]) -> dict[str, str]:
 
 def _node(plan: LabPlan, node: Node) -> NodeDefinition:
     labels = {f"{GROUP_LABEL}-{index}": group for index, group in enumerate(_groups(plan.topology, node), start=1)}
-    if node.role is Role.HOST:
+    if not node.is_switch:
         return NodeDefinition(group=HOST_GROUP, exec=tuple(_host_commands(plan.topology, node)), labels=labels)
     mount, model = facts_of(node).mount, plan.models.get(node.name)
     startup = startup_file(node) if _startup(plan, node) is not None else None
@@ -147,9 +147,9 @@ def _node(plan: LabPlan, node: Node) -> NodeDefinition:
 
 def _host_commands(topology: Topology, node: Node) -> Iterator[str]:
     """Commands for addresses and routes of a host; its default route replaces that of the management network."""
-    program = "ip -6" if ip_version(topology, node) == 6 else "ip"
-    for line in node_commands(topology, node.name, None):
-        yield f"{program} {line.replace('route add ', 'route replace ')}"
+    for version, lines in node_commands(topology, node.name, None).items():
+        program = "ip -6" if version == 6 else "ip"
+        yield from (f"{program} {line.replace('route add ', 'route replace ')}" for line in lines)
 
 
 def _groups(topology: Topology, node: Node) -> Iterator[str]:
@@ -211,7 +211,7 @@ def _link(plan: LabPlan, a: Port, z: Port) -> VethLink:
 
 def _end(topology: Topology, port: Port) -> End:
     node = topology.node(port.node)
-    if node.role is Role.HOST:
+    if not node.is_switch:
         return End(port.node, port.name)
     try:
         return End(port.node, topology_name(str(node.platform), port.name))

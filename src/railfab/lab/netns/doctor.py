@@ -42,7 +42,9 @@ def rights() -> tuple[Requirement, ...]:
 
 def lab(plan: LabPlan) -> tuple[Requirement, ...]:
     """Further requirements of this lab."""
-    return (_platforms(plan), *_devices(plan), _names(plan), _neighbour_table(plan), _management(plan), _memory(plan))
+    platforms = _platforms(plan)
+    names = (_names(plan),) if platforms.ok else ()  # those of other platforms are rarely names for Linux
+    return (platforms, *_devices(plan), *names, _neighbour_table(plan), _management(plan), _memory(plan))
 
 
 def _root() -> Requirement:

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from ipaddress import IPv4Interface, IPv4Network
+from dataclasses import dataclass
+from ipaddress import IPv4Interface, IPv4Network, collapse_addresses
 from itertools import pairwise
+from typing import Any
 
 from railfab.device import DeviceModel, IpAddress
 from railfab.lab.netns.names import MANAGEMENT, LabNames
 from railfab.platforms.frr.devices import DeviceKind, linux_devices
-from railfab.topology import Bond, Node, Port, Role, Topology
+from railfab.topology import Bond, Net, Port, Topology
+from railfab.topology.model import Interface
 
 DEFAULT_MTU_BYTES = 1500
 RULE_PRIORITY = 1000
 """Priority of the routing rules for the management network: after the local table, before the main table."""
+
+DEFAULT_ROUTES = (Net.FRONTEND, Net.BACKEND, Net.STORAGE, Net.MANAGEMENT)
+"""The default route of a host is over the first of these that it has; the others have routes to their hosts."""
 
 FIRST_TABLE = 100
 """Routing table of a host's first NIC port; the next ports have the next tables."""
@@ -50,15 +56,10 @@ def management_commands(names: LabNames, gateway: IPv4Interface, switches: Mappi
     return [*lines, f"link set {names.bridge} up"]
 
 
-def ip_version(topology: Topology, node: Node) -> int:
-    """IP version with which `ip` runs the commands of a node: that of the address of a host, 4 on a switch."""
-    return topology.pools.hosts.version if topology.pools and node.role is Role.HOST else 4
-
-
 def node_commands(
     topology: Topology, node: str, management: IPv4Interface | None, devices: Sequence[str] = ()
-) -> list[str]:
-    """Commands inside the namespace of one node: addresses, routes and every port up.
+) -> dict[int, list[str]]:
+    """Commands inside the namespace of one node, by the IP version of `ip`: every port up, addresses and routes.
 
     Packets are not forwarded to or from the management network; only the switch itself uses it.
     devices: commands of `device_commands` for a switch.
@@ -68,11 +69,13 @@ def node_commands(
     if management is not None:
         lines += [f"addr add {management} dev {MANAGEMENT}", f"link set {MANAGEMENT} up"]
         lines += _management_rules(management.network)
-    if topology.node(node).role is Role.HOST:
-        bonds = [bond for bond in topology.bonds if bond.host == node]
-        lines += [line for bond in bonds for line in _bond_commands(bond)]
-        lines += _host_commands(topology, [(port, peer) for port, peer, _ in ports], bonds)
-    return lines
+    if topology.node(node).is_switch:
+        return {4: lines}
+    bonds = [bond for bond in topology.bonds if bond.host == node]
+    lines += [line for bond in bonds for line in _bond_commands(bond)]
+    ends = _host_ends(topology, [(port, peer) for port, peer, _ in ports], bonds)
+    versions = {version: [end for end in ends if end.address.version == version] for version in (4, 6)}
+    return {4: lines + _host_commands(topology, versions[4]), 6: _host_commands(topology, versions[6])}
 
 
 def _bond_commands(bond: Bond) -> Iterator[str]:
@@ -120,25 +123,68 @@ def _management_rules(management: IPv4Network) -> list[str]:
     ]
 
 
-def _host_commands(topology: Topology, ports: Sequence[tuple[Port, Port]], bonds: Sequence[Bond]) -> list[str]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _HostEnd:
+    """A NIC port or LAG of a host with its address. bridged: in a VLAN, where other hosts are reached directly."""
+
+    net: Net
+    device: str
+    address: Interface
+    gateway: IpAddress
+    bridged: bool
+
+    @property
+    def next_hop(self) -> str:
+        """onlink: IPv6 refuses a next hop behind a link without carrier, and the switch boots later."""
+        return f"via {self.gateway} dev {self.device}{' onlink' * (self.gateway.version == 6)}"
+
+
+def _host_ends(topology: Topology, ports: Sequence[tuple[Port, Port]], bonds: Sequence[Bond]) -> list[_HostEnd]:
+    """The ports and LAGs of a host that have an address and a gateway."""
+    ends = [
+        (port.name, port.address, peer.node, _gateway(topology, peer), peer.vlan is not None) for port, peer in ports
+    ]
+    for bond in bonds:
+        switch = bond.switches[0]
+        ends.append((bond.name, bond.address, switch, _gateway_of_vlan(topology, switch, bond.vlan), True))
+    return [
+        _HostEnd(net=topology.node(switch).net, device=device, address=address, gateway=gateway, bridged=bridged)
+        for device, address, switch, gateway, bridged in ends
+        if address is not None and gateway is not None
+    ]
+
+
+def _host_commands(topology: Topology, ends: Sequence[_HostEnd]) -> list[str]:
     """Addresses, and source-based routes: a reply leaves by the NIC port, or LAG, that received the request.
 
-    Packets without a source address use all of them (ECMP). onlink: IPv6 refuses a next hop behind a link without
-    carrier, and the switch boots later.
+    Packets without a source address use all ports of the network of their destination (ECMP).
     """
-    ends = [(port.name, port.address, _gateway(topology, peer), peer.vlan is not None) for port, peer in ports]
-    ends += [(bond.name, bond.address, _gateway_of_vlan(topology, bond.switches[0], bond.vlan), True) for bond in bonds]
-    lines, next_hops = [], []
-    for table, (device, address, gateway, bridged) in enumerate(ends, start=FIRST_TABLE):
-        if address is None or gateway is None:
-            continue
-        next_hop = f"via {gateway} dev {device}{' onlink' * (gateway.version == 6)}"
-        next_hops.append(f"nexthop {next_hop}")
-        lines.append(f"addr add {address} dev {device}")
-        lines.append(f"rule add from {address.ip} table {table}")
-        lines += [f"route add {address.network} dev {device} table {table}"] * bridged
-        lines.append(f"route add default {next_hop} table {table}")
-    return [*lines, "route add default " + " ".join(next_hops)] if next_hops else lines
+    lines = []
+    for table, end in enumerate(ends, start=FIRST_TABLE):
+        lines.append(f"addr add {end.address} dev {end.device}")
+        lines.append(f"rule add from {end.address.ip} table {table}")
+        lines += [f"route add {end.address.network} dev {end.device} table {table}"] * end.bridged
+        lines.append(f"route add default {end.next_hop} table {table}")
+    present = {end.net for end in ends}
+    for net in (net for net in DEFAULT_ROUTES if net in present):
+        next_hops = " ".join(f"nexthop {end.next_hop}" for end in ends if end.net is net)
+        is_default = net is next(net for net in DEFAULT_ROUTES if net in present)
+        destinations = ["default"] if is_default else _other_networks(topology, net, ends)
+        lines += [f"route add {destination} {next_hops}" for destination in destinations]
+    return lines
+
+
+def _other_networks(topology: Topology, net: Net, ends: Sequence[_HostEnd]) -> list[str]:
+    """The prefixes of the hosts of a network, without those to which a host with these addresses is connected."""
+    version, own = ends[0].address.version, {end.address.network for end in ends}
+    addresses = [port.address for port, peer, _ in topology.ports() if _is_of_host(topology, port, peer, net)]
+    addresses += [bond.address for bond in topology.bonds if topology.node(bond.switches[0]).net is net]
+    found: set[Any] = {address.network for address in addresses if address and address.version == version}
+    return [str(prefix) for prefix in collapse_addresses(sorted(found)) if prefix not in own]
+
+
+def _is_of_host(topology: Topology, port: Port, peer: Port, net: Net) -> bool:
+    return not topology.node(port.node).is_switch and topology.node(peer.node).net is net
 
 
 def _gateway(topology: Topology, peer: Port) -> IpAddress | None:

@@ -17,7 +17,6 @@ from railfab.lab.netns.addresses import management
 from railfab.lab.netns.ip_commands import (
     cable_commands,
     device_commands,
-    ip_version,
     management_commands,
     node_commands,
 )
@@ -39,7 +38,7 @@ from railfab.lab.netns.runtime import (
 )
 from railfab.lab.netns.state import LabNode, LabState, lab_state_file, save_state, topology_digest
 from railfab.lab.probes import Probe, gnmi_probe, ssh_probe, unanswered
-from railfab.topology import Role, Topology
+from railfab.topology import Topology
 from railfab.units import counted
 
 AGENT = "gnmi agent"
@@ -137,15 +136,14 @@ def create_network(plan: LabPlan, state: LabState) -> None:
     """Create namespaces, links, the management bridge, addresses and routes."""
     ip_batch([f"netns add {node.namespace}" for node in state.nodes])
     for node in state.nodes:
-        namespaces.set_sysctls(node.namespace, ANY_NODE if node.kind == Role.HOST else SWITCH)
+        namespaces.set_sysctls(node.namespace, ANY_NODE if node.address is None else SWITCH)
     names = LabNames(state.tag)
     addresses = {node.name: node.address for node in state.nodes if node.address is not None}
     ip_batch(cable_commands(plan.topology, plan.models, names) + management_commands(names, state.gateway, addresses))
     for node in state.nodes:
-        version = ip_version(plan.topology, plan.topology.node(node.name))
         devices = device_commands(plan.models[node.name], missing_kinds()) if node.name in plan.models else ()
-        lines = node_commands(plan.topology, node.name, node.address, devices)
-        ip_batch(lines, namespace=node.namespace, version=version)
+        for version, lines in node_commands(plan.topology, node.name, node.address, devices).items():
+            ip_batch(lines, namespace=node.namespace, version=version)
 
 
 def boot_switch(place: LabPlace, state: LabState, node: LabNode) -> Process:

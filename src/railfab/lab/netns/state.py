@@ -20,7 +20,7 @@ VERSION = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabNode:
-    """One node of a lab. kind: `leaf`, `spine` or `host`. address: management address; None on a host."""
+    """One node of a lab. kind: its role. address: management address; None on a host or server."""
 
     name: str
     kind: str
