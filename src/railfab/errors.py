@@ -97,6 +97,17 @@ def each(error: RailfabError) -> tuple[RailfabError, ...]:
     return error.errors if isinstance(error, Problems) else (error,)
 
 
+def alike(errors: Sequence[RailfabError]) -> list[RailfabError]:
+    """The errors; those that several places have alike as one that names the first place and counts the others."""
+    places: dict[tuple[type[RailfabError], str, str], list[str]] = {}
+    for error in errors:
+        places.setdefault((type(error), error.problem, error.remedy), []).append(error.where)
+    return [
+        kind(first if not more else f"{first} and {len(more):,} more", problem, remedy)
+        for (kind, problem, remedy), (first, *more) in places.items()
+    ]
+
+
 def raise_all(errors: Sequence[RailfabError]) -> None:
     """Raise the error, or Problems for several; nothing for none."""
     if len(errors) == 1:

@@ -5,14 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from railfab.app.configuration_check import ConfigurationCheck
+from railfab.cli import app
 from railfab.deploy import nornir_of
 from railfab.endpoints import Endpoint, Endpoints
-from railfab.errors import UnsupportedFeature
+from railfab.errors import Problems, RailfabError, UnsupportedFeature, each
 from railfab.fabric import design
 from railfab.platforms import platform
 
 ROOT = Path(__file__).parents[2]
+RACK = ROOT / "tests" / "deploy" / "rack_eos.yml"
 
 
 def test_a_run_over_switches_without_sessions_is_refused_in_one_line_with_their_number(
@@ -30,6 +34,58 @@ def test_a_run_over_switches_without_sessions_is_refused_in_one_line_with_their_
         "pod1-seg1-leaf1 and 15 more: railfab cannot connect to switches of platform junos yet. "
         "Write their files with `railfab render INTENT -o DIR`, and load them with the tools of the vendor."
     )
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["deploy", "deploy --plan --on twin", "verify --on lab", "audit --on hosts.yml", "rollback", "rollback --plan"],
+)
+def test_a_command_that_logs_in_is_refused_before_it_looks_for_addresses(command: str, tmp_path: Path) -> None:
+    """Otherwise it would ask for a twin, a lab or a file first, with which it fails all the same."""
+    verb, *options = command.split()
+    with pytest.raises(RailfabError) as refused:
+        CliRunner().invoke(app, [verb, str(RACK), *options, "--state", str(tmp_path)], catch_exceptions=False)
+    assert str(refused.value) == (
+        "pod1-seg1-leaf1 and 2 more: railfab cannot connect to switches of platform eos yet. "
+        "Write their files with `railfab render INTENT -o DIR`, and load them with the tools of the vendor."
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_of_two_vendors_is_refused_in_a_line_for_each(tmp_path: Path) -> None:
+    mixed = ROOT / "inventory" / "fabrics" / "mixed-eos-spine.yml"
+    with pytest.raises(Problems) as refused:
+        CliRunner().invoke(app, ["verify", str(mixed), "--state", str(tmp_path)], catch_exceptions=False)
+    assert [error.where for error in each(refused.value)] == ["pod1-seg1-leaf1 and 3 more", "pod1-spine1 and 3 more"]
+
+
+@pytest.mark.parametrize(("platform_name", "problem"), [("eos", "the twin does not support eos"), ("sonic", "railfab")])
+def test_up_is_refused_before_the_simulator_is_compiled(
+    platform_name: str, problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("railfab.cli.up.prepare_simulator", lambda: pytest.fail("compiled the simulator"))
+    model = {"eos": "7060dx5-64s", "sonic": "as9736-64d"}[platform_name]
+    intent = tmp_path / "rack.yml"
+    intent.write_text(RACK.read_text().replace("7060dx5-64s", model).replace("eos", platform_name))
+    with pytest.raises(UnsupportedFeature, match=problem):
+        CliRunner().invoke(app, ["up", str(intent), "--state", str(tmp_path)], catch_exceptions=False)
+
+
+def test_the_collector_compares_no_configuration_that_it_cannot_read(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A switch that is never read would raise FabricConfigurationUnchecked for as long as the collector runs."""
+    fabric = design(RACK)
+    nodes = tuple(Endpoint(name=node.name, platform="eos", host="192.0.2.1") for node in fabric.topology.switches())
+    endpoints = Endpoints(fabric="rack", backend="inventory", nodes=nodes)
+    check = ConfigurationCheck(fabric, endpoints, state=tmp_path, interval_s=60)
+    check.check()
+    checked = next(one for one in check.collect() if "checked_timestamp" in one.name)
+    assert checked.samples == []
+    assert [record.message for record in caplog.records] == [
+        "configurations are not compared with the intent: pod1-seg1-leaf1 and 2 more: railfab cannot connect to "
+        "switches of platform eos yet"
+    ]
 
 
 def test_a_platform_has_a_session_and_a_dialect_or_neither() -> None:

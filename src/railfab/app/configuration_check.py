@@ -19,12 +19,12 @@ from prometheus_client.registry import Collector
 
 from railfab.app.deploys import switches_in_deploys
 from railfab.endpoints import Endpoint, Endpoints, read_credentials
-from railfab.errors import RailfabError
-from railfab.fabric import Design
+from railfab.errors import RailfabError, each
+from railfab.fabric import Design, require_sessions
 from railfab.fabric.audit import SwitchAudit, findings_of_audits, switch_audit
 from railfab.findings import Severity
 from railfab.metrics import metric
-from railfab.platforms import platform
+from railfab.platforms import platform, platform_names
 from railfab.telemetry.exposition import family
 
 logger = logging.getLogger(__name__)
@@ -42,8 +42,8 @@ class ConfigurationCheck(Collector):
     Exposes the findings by switch and code (notes are none), the time of each comparison, and the switches in
     maintenance: those that a deploy from this state folder changes or has just changed, and those that are drained.
     A switch that cannot be read keeps its last findings; its time says how old they are, and of one that has never
-    been read, when this began. One whose configuration has not changed since is not audited again, which takes far
-    longer than to read it.
+    been read, when this began. One of a platform without sessions is not compared. One whose configuration has not
+    changed since is not audited again, which takes far longer than to read it.
     interval_s: 0 is never; then only the maintenance is exposed, with the drains of the intent.
     """
 
@@ -52,10 +52,11 @@ class ConfigurationCheck(Collector):
         self._state, self._interval_s = state, interval_s
         self._stop_requested = threading.Event()
         self._thread = threading.Thread(target=self._run, name="railfab-configuration-check", daemon=True)
+        self._compared = tuple(_with_sessions(endpoints.nodes if interval_s else ()))
         self._digests: dict[str, bytes] = {}
         self._audits: dict[str, SwitchAudit] = {}
         self._findings: Counter[tuple[str, str]] = Counter()
-        self._read_s = dict.fromkeys(self._names(), time.time())
+        self._read_s = dict.fromkeys((one.name for one in self._compared), time.time())
         self._checked_s = self._read_s
         self._drained = frozenset() if interval_s else frozenset(fabric.intent.drain)
         self._problems: dict[str, str] = {}
@@ -92,7 +93,7 @@ class ConfigurationCheck(Collector):
         """Read every switch once, and compare each as soon as it has answered."""
         answers = self._answers()
         counted = self._digests
-        for _ in self._endpoints.nodes:
+        for _ in self._compared:
             name, text = answers.get()
             if text is not None:
                 self._compare(name, text)
@@ -139,9 +140,9 @@ class ConfigurationCheck(Collector):
         """
         waiting: SimpleQueue[Endpoint] = SimpleQueue()
         answers: SimpleQueue[tuple[str, str | None]] = SimpleQueue()
-        for endpoint in self._endpoints.nodes:
+        for endpoint in self._compared:
             waiting.put(endpoint)
-        for _ in range(min(READERS, len(self._endpoints.nodes))):
+        for _ in range(min(READERS, len(self._compared))):
             threading.Thread(target=self._read_all, args=(waiting, answers), daemon=True).start()
         return answers
 
@@ -177,3 +178,18 @@ class ConfigurationCheck(Collector):
         deploying = switches_in_deploys(self._state, self._fabric.intent.fabric)
         for reason, switches in (("drain", self._drained), ("deploy", deploying)):
             yield from ((name, reason) for name in sorted(switches.intersection(names)))
+
+
+def _with_sessions(endpoints: Iterable[Endpoint]) -> Iterator[Endpoint]:
+    """The endpoints whose configurations can be read; the others are logged, in one line for each platform."""
+    others = []
+    for endpoint in endpoints:
+        if endpoint.platform in platform_names() and platform(endpoint.platform).session is None:
+            others.append((endpoint.name, endpoint.platform))
+        else:
+            yield endpoint
+    try:
+        require_sessions(others)
+    except RailfabError as error:
+        for one in each(error):
+            logger.warning("configurations are not compared with the intent: %s: %s", one.where, one.problem)

@@ -24,7 +24,7 @@ from railfab.app.view import JobState, Scene
 from railfab.dashboards import Scrape, prometheus_files, write
 from railfab.deploy import apply_all, new_change, nornir_of
 from railfab.errors import EndpointError, LabError, RailfabError, raise_all
-from railfab.fabric import Design, resolve_endpoints
+from railfab.fabric import Design, resolve_endpoints, session_endpoints
 from railfab.findings import DesignCode
 from railfab.intent import Job
 from railfab.intent.document import input_for
@@ -208,7 +208,7 @@ class _Start:
 
     def _deploy(self) -> None:
         """Bring every switch of the twin to the intent."""
-        endpoints = resolve_endpoints(self._fabric, "twin", self._options.state)
+        endpoints = session_endpoints(self._fabric, "twin", self._options.state)
         outcomes = apply_all(
             nornir_of(self._fabric, endpoints, self._stop_requested),
             self._fabric.configurations(self._options.accept),

@@ -14,7 +14,7 @@ from railfab.cli.common import (
     StateOption,
     stop_at_errors,
 )
-from railfab.fabric import design, resolve_endpoints
+from railfab.fabric import design, session_endpoints
 
 
 def deploy(
@@ -32,7 +32,7 @@ def deploy(
     """Bring switches to the intent: show the differences, apply them, read back; a switch that fails is rolled back."""
     fabric = design(intent)
     stop_at_errors(fabric, accept, output)
-    endpoints = resolve_endpoints(fabric, on, state, limit)
+    endpoints = session_endpoints(fabric, on, state, limit)
     ChangeRun(fabric, endpoints, state, plan=plan, yes=yes, stat=stat, full=full, output=output).change(
         fabric.texts, "deploy"
     )

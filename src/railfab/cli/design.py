@@ -28,7 +28,7 @@ from railfab.cli.common import (
     uncollected,
 )
 from railfab.errors import RailfabError
-from railfab.fabric import Design, design, limited, resolve_endpoints
+from railfab.fabric import Design, design, limited, session_endpoints
 from railfab.findings import DifferenceCode, Finding, error, findings_text
 from railfab.intent import json_schema
 from railfab.platforms import platform
@@ -93,7 +93,7 @@ def audit(
         raise RailfabError("audit", "both --configs and --on are given", "Use one of them")
     fabric = design(intent)
     names = [node.name for node in limited(fabric.topology, limit)]
-    endpoints = resolve_endpoints(fabric, on, state, limit) if on is not None else None
+    endpoints = session_endpoints(fabric, on, state, limit) if on is not None else None
     texts = _texts(fabric, configs, endpoints, names)
     found = (
         *(finding for finding in fabric.findings if finding.code not in (accept or ())),

@@ -23,7 +23,7 @@ from railfab.cli.common import (
     stdout,
 )
 from railfab.errors import RailfabError
-from railfab.fabric import design, resolve_endpoints
+from railfab.fabric import design, limited, require_sessions, session_endpoints
 from railfab.units import listed
 
 if TYPE_CHECKING:
@@ -56,12 +56,14 @@ def rollback(
     if show:
         _print_deploys(journal.deploys(), output)
         return
+    if not journal.deploys():
+        require_sessions((node.name, str(node.platform)) for node in limited(fabric.topology, limit))
     texts = journal.texts_before(to or journal.last().deploy)
     gone = sorted(texts.keys() - {node.name for node in fabric.topology.switches()})
     if gone and limit is None:
         problem = f"that deploy changed {listed(gone)}, which this intent lacks"
         raise RailfabError("rollback", problem, "Use the intent that was deployed, or name the other switches: --limit")
-    endpoints = resolve_endpoints(fabric, on, state, limit, among=texts.keys())
+    endpoints = session_endpoints(fabric, on, state, limit, among=texts.keys())
     if not endpoints.nodes:
         raise RailfabError("rollback", "none of these switches was changed", f"Choose among {listed(list(texts))}")
     ChangeRun(fabric, endpoints, state, plan=plan, yes=yes, stat=stat, full=full, output=output).change(

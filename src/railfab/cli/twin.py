@@ -119,7 +119,7 @@ def twin(
     """
     from railfab.fabric import design
     from railfab.intent import load_job
-    from railfab.twin import Twin, running, serve, twin_command
+    from railfab.twin import Twin, require_served, running, serve, twin_command
 
     wanted = load_job(job) if job is not None else None
     fabric = design(file)
@@ -129,6 +129,7 @@ def twin(
         stderr().print(f"{fabric.topology.fabric}: the running twin changed to job {wanted.job}")
         return
     stop_at_errors(fabric, accept)
+    require_served(fabric)
     prepare_simulator()
     if detach:
         command = twin_command(fabric.path, state, port=port, accept=accept or (), cpu=cpu, verbose=True)

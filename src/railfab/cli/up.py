@@ -28,7 +28,7 @@ from railfab.cli.common import (
     stop_at_errors,
 )
 from railfab.errors import IntentError
-from railfab.fabric import design
+from railfab.fabric import design, require_sessions
 from railfab.intent import Job, load_job
 from railfab.process_signals import stop_on_signal
 from railfab.units import COLLECTOR_PORT
@@ -112,9 +112,12 @@ def up(
     from railfab.app.sampling import choose_sampling
     from railfab.app.up import Options
     from railfab.app.up import up as run
+    from railfab.twin import require_served
 
     fabric = design(intent)
     stop_at_errors(fabric, accept, output)
+    require_served(fabric)
+    require_sessions((node.name, str(node.platform)) for node in fabric.topology.switches())
     options = Options(
         jobs=_jobs(intent, job),
         state=state,

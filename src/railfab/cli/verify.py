@@ -22,7 +22,7 @@ from railfab.cli.common import (
     stderr,
     stdout,
 )
-from railfab.fabric import design, resolve_endpoints
+from railfab.fabric import design, session_endpoints
 from railfab.findings import Severity, findings_text
 from railfab.units import counted
 
@@ -41,7 +41,7 @@ def verify(
     from railfab.deploy import nornir_of, verify_all
 
     fabric = design(intent)
-    nornir = nornir_of(fabric, resolve_endpoints(fabric, on, state, limit))
+    nornir = nornir_of(fabric, session_endpoints(fabric, on, state, limit))
     with stderr().status("reading the switches"):
         found = verify_all(nornir, fabric, wait_s=wait, on_done=lambda _name: None)
     switches = sorted(nornir.inventory.hosts)

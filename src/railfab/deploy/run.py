@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,9 +19,9 @@ from railfab.deploy.runner import StoppableRunner
 from railfab.deploy.tasks import IsOwn, Keep, inspect, preview, read_running, reconcile
 from railfab.device import Observed
 from railfab.endpoints import Endpoints
-from railfab.errors import DeviceError, NotRolledBack, RailfabError, UnsupportedFeature, raise_all
-from railfab.fabric import Design
-from railfab.platforms import ChangeName, Running, platform
+from railfab.errors import DeviceError, NotRolledBack, RailfabError, raise_all
+from railfab.fabric import Design, require_sessions
+from railfab.platforms import ChangeName, Running
 
 logger = logging.getLogger(__name__)
 logging.getLogger("nornir.core.task").setLevel(
@@ -73,23 +73,13 @@ def nornir_of(fabric: Design, endpoints: Endpoints, stop_requested: threading.Ev
 
     Raises UnsupportedFeature, or Problems, for each platform that has no sessions.
     """
-    raise_all(list(_without_sessions(endpoints)))
+    require_sessions((endpoint.name, endpoint.platform) for endpoint in endpoints.nodes)
     return Nornir(
         inventory=inventory_of(fabric, endpoints.nodes),
         runner=StoppableRunner(WORKERS, stop_requested),
         config=Config(),
         data=GlobalState(),
     )
-
-
-def _without_sessions(endpoints: Endpoints) -> Iterator[RailfabError]:
-    """An error for each platform that railfab cannot connect to, with its switches."""
-    for name in dict.fromkeys(endpoint.platform for endpoint in endpoints.nodes):
-        first, *more = (endpoint.name for endpoint in endpoints.nodes if endpoint.platform == name)
-        try:
-            platform(name).session_factory(first + (f" and {len(more):,} more" if more else ""))
-        except UnsupportedFeature as error:
-            yield error
 
 
 def preview_all(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from railfab.device import DeviceModel, SwitchBuffers, plan, switch_buffers, unsupported
-from railfab.errors import NotRenderedYet, RailfabError, each, raise_all
+from railfab.errors import NotRenderedYet, RailfabError, alike, each, raise_all
 from railfab.fabric.checks import design_findings
 from railfab.fabric.trial import Trial
 from railfab.findings import DesignCode, Finding, Severity, by_severity
@@ -69,7 +69,7 @@ class Design:
             try:
                 return _admitted(planned, self.topology)
             except RailfabError as error:
-                raise_all(_refused_alike(each(error)))
+                raise_all(alike(each(error)))
                 raise
 
     @cached_property
@@ -193,17 +193,6 @@ def _require_platforms(topology: Topology) -> None:
     run = " and ".join(f"{model} runs {name}" for model, name in lacking)
     problem = f"{run}, which railfab cannot render yet ({', '.join(platform_names())})"
     raise NotRenderedYet(place, problem, "`plan`, `draw` and `explain` work")
-
-
-def _refused_alike(errors: Sequence[RailfabError]) -> list[RailfabError]:
-    """The errors of switches, those that several switches have alike as one that names the first of them."""
-    alike: dict[tuple[type[RailfabError], str, str], list[str]] = {}
-    for error in errors:
-        alike.setdefault((type(error), error.problem, error.remedy), []).append(error.where)
-    return [
-        kind(first if not more else f"{first} and {len(more):,} more", problem, remedy)
-        for (kind, problem, remedy), (first, *more) in alike.items()
-    ]
 
 
 OVERLAYS: Mapping[Net, Mapping[str, str]] = {

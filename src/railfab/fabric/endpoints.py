@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from railfab.endpoints import Endpoint, Endpoints, load_endpoints, state_file, state_option
-from railfab.errors import EndpointError
+from railfab.errors import EndpointError, RailfabError, UnsupportedFeature, alike, raise_all
 from railfab.fabric.design import Design
 from railfab.fabric.limit import limited
+from railfab.platforms import platform
 from railfab.topology import Node
 from railfab.units import LISTED, counted, listed
 
@@ -38,6 +39,29 @@ def resolve_endpoints(
         raise EndpointError(source, problem, _remedy(fabric, on, missing, _limit_without(missing, expected, limit)))
     nodes = tuple(_on_platform(found[node.name], node) for node in expected)
     return Endpoints(fabric=fabric.intent.fabric, backend=endpoints.backend, nodes=nodes)
+
+
+def session_endpoints(
+    fabric: Design, on: str | None, state: Path, limit: str | None = None, *, among: Collection[str] | None = None
+) -> Endpoints:
+    """As `resolve_endpoints`, for a command that logs in to read or change configurations.
+
+    Raises UnsupportedFeature, or Problems, for platforms without sessions, before it looks for any address.
+    """
+    chosen = [node for node in limited(fabric.topology, limit) if among is None or node.name in among]
+    require_sessions((node.name, str(node.platform)) for node in chosen)
+    return resolve_endpoints(fabric, on, state, limit, among=among)
+
+
+def require_sessions(switches: Iterable[tuple[str, str]]) -> None:
+    """Raise UnsupportedFeature, or Problems, for each platform that has no sessions. switches: name and platform."""
+    refused: list[RailfabError] = []
+    for name, platform_name in switches:
+        try:
+            platform(platform_name).session_factory(name)
+        except UnsupportedFeature as error:
+            refused.append(error)
+    raise_all(alike(refused))
 
 
 def _remedy(fabric: Design, on: str | None, missing: Sequence[str], limit: str | None) -> str:

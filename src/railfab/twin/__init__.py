@@ -5,7 +5,7 @@ from railfab.twin.detached import FoundTwin, found_twins, start_detached, stop, 
 from railfab.twin.link_parts import Direction
 from railfab.twin.operations import SwitchOperation
 from railfab.twin.serve import serve
-from railfab.twin.service import BASE_PORT, Twin
+from railfab.twin.service import BASE_PORT, Twin, require_served
 from railfab.twin.status import SwitchStatus, TwinStatus
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "TwinStatus",
     "connect",
     "found_twins",
+    "require_served",
     "running",
     "serve",
     "start_detached",

@@ -13,7 +13,7 @@ from typing import Self
 
 from railfab.device import DeviceModel
 from railfab.endpoints import STATE_DIR, Credentials, Endpoint, Endpoints, save_endpoints, write_private
-from railfab.errors import LabError, UnsupportedFeature
+from railfab.errors import LabError, RailfabError, UnsupportedFeature, alike, raise_all
 from railfab.fabric.design import Design, naming
 from railfab.forwarding import Marking, refuse
 from railfab.gnmi.server import GnmiServer, ServerLoop
@@ -255,7 +255,7 @@ class Twin:
         return self._live.observed(name, COUNTERS_AGE_S)
 
     def _make_switches(self) -> None:
-        _refuse_transport(self.design)
+        require_served(self.design)
         models: dict[str, DeviceModel] = {}
         for model in self.design.models.values():
             refuse(model)
@@ -337,8 +337,16 @@ class Twin:
         return Endpoints(fabric=self.fabric, backend="twin", nodes=nodes)
 
 
-def _refuse_transport(design: Design) -> None:
-    """Raise UnsupportedFeature for an intent whose hosts send with another protocol than RoCEv2."""
+def require_served(design: Design) -> None:
+    """Raise UnsupportedFeature, or Problems, for a platform that the twin does not serve, or for another protocol of
+    the hosts than RoCEv2."""
+    refused: list[RailfabError] = []
+    for model in design.models.values():
+        try:
+            _face(model)
+        except UnsupportedFeature as error:
+            refused.append(error)
+    raise_all(alike(refused))
     if design.intent.profile.transport != "rocev2":
         with naming(design.path):
             remedy = "Use transport: rocev2 for a twin; `railfab render` takes both"
