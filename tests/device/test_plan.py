@@ -384,6 +384,37 @@ def test_tenants_of_the_frontend_are_vrfs_with_the_same_targets_on_every_leaf() 
     assert {one.rd for one in leaves[0].network_instances}.isdisjoint(one.rd for one in leaves[1].network_instances)
 
 
+def test_a_tenant_with_an_l3vni_is_one_vrf_with_a_gateway_in_each_of_its_vlans() -> None:
+    further = {
+        "db": {"vlan": 111, "subnet": "10.64.16.0/20"},
+        "web": {"vlan": 112, "vni": 7, "subnet": "10.64.32.0/20"},
+    }
+    tenants = {
+        "red": {"vlan": 110, "subnet": "10.64.0.0/20", "l3vni": 50_110, "vlans": further},
+        "blue": {"vlan": 120, "subnet": "10.65.0.0/20"},
+    }
+    _, models = planned(fabric(frontend={**NETWORK, "tenants": tenants}))
+    for leaf in (models["front-leaf1"], models["front-leaf2"]):
+        blue, red = leaf.network_instances
+        assert (blue.name, blue.vni, blue.import_targets) == ("blue", None, ("120:10120",))
+        assert (red.name, red.vni, red.import_targets, red.export_targets) == (
+            "red",
+            50_110,
+            ("110:50110",),
+            ("110:50110",),
+        )
+        assert red.rd == f"{leaf.bgp.router_id if leaf.bgp else None}:10110", "no VLAN has this RD"
+        assert [(vlan.vlan_id, vlan.name, vlan.vni) for vlan in leaf.vlans] == [
+            (110, "red", 10_110),
+            (111, "red-db", 10_111),
+            (112, "red-web", 7),
+            (120, "blue", 10_120),
+        ]
+        gateways = {svi.vlan: (svi.network_instance, str(svi.gateways[0])) for svi in interfaces(leaf, Svi)}
+        assert gateways[111] == ("red", "10.64.16.1/20")
+        assert {lag.vlans for lag in interfaces(leaf, Lag)} == {VlanMembership(untagged=110, tagged=(111, 112, 120))}
+
+
 def test_the_management_network_is_one_vrf() -> None:
     _, models = cluster()
     for name in ("mgmt-leaf1", "mgmt-spine1"):

@@ -94,6 +94,36 @@ def test_hosts_in_a_vlan_on_different_switches_reach_each_other(lab: RunningLab)
     assert re.search(rf"(?m)^{mac} .*\bdst 10\.192\.0\.2\b", forwarding), forwarding
 
 
+@pytest.fixture
+def moved_host(lab: RunningLab) -> Iterator[str]:
+    """An address of the other host in the second VLAN of its tenant, where its leaf has its port for a while."""
+    network, gateway, own = "172.20.0.0/24", "172.20.2.1", "172.20.2.9"
+    port = next(
+        found.z.name
+        for found in design(INTENT).topology.links
+        if found.a.node == OTHER_HOST and found.a.name == "front-p0"
+    )
+    moves = (
+        (OTHER_LEAF, f"link set dev {port} master vlan101", f"link set dev {port} master vlan100"),
+        (OTHER_HOST, f"addr add {own}/24 dev front-p0", f"addr del {own}/24 dev front-p0"),
+        (OTHER_HOST, f"rule add from {own} table 99", f"rule del from {own} table 99"),
+        (OTHER_HOST, f"route add {network} via {gateway} dev front-p0 table 99", "route flush table 99"),
+    )
+    for node, made, _ in moves:
+        assert lab.run(node, "ip", *made.split()).returncode == 0, made
+    yield own
+    for node, _, undone in reversed(moves):
+        lab.run(node, "ip", *undone.split())
+
+
+def test_hosts_in_two_vlans_of_a_tenant_reach_each_other_across_leaves(lab: RunningLab, moved_host: str) -> None:
+    """Routed by the leaves: by the L3VNI in a VRF, by that of the asking host where the kernel has no VRFs."""
+    wait_for(lambda: reaches(lab, OTHER_HOST, "172.20.2.1", moved_host), "an answer of the gateway")
+    wait_for(lambda: reaches(lab, HOST, moved_host), "an answer of the other VLAN")
+    done = lab.run(HOST, "ping", "-c", "1", "-W", "2", "-I", "front-p0", moved_host)
+    assert f"ttl={63 if DeviceKind.VRF in missing_kinds() else 62}" in done.stdout
+
+
 def test_a_gateway_has_the_same_addresses_on_every_leaf(lab: RunningLab) -> None:
     """Each host has the answer of its own leaf, with the MAC address that all of them have."""
     for host in (HOST, OTHER_HOST):

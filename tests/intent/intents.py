@@ -102,7 +102,8 @@ frontend:
   reaches: [enterprise, storage]
   pool: 10.192.0.0/12
   tenants:
-    blue: {vlan: 200, vni: 10200, subnet: 10.1.0.0/24}
+    blue: {vlan: 200, vni: 10200, subnet: 10.1.0.0/24, l3vni: 50200,
+           vlans: {db: {vlan: 201, vni: 10201, subnet: 10.1.1.0/24}}}
   leaves: {count: 2, model: mine-64, platform: sonic, cable_m: 10}
   spines: {count: 2, links_per_leaf: 1, rate_gbps: 400, model: mine-64, platform: sonic, cable_m: 30}
 storage:

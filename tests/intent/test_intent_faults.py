@@ -135,11 +135,25 @@ def test_a_wrong_key_and_a_wrong_value_below_it_are_two_faults(tmp_path: Path) -
     ]
 
 
+def test_a_tenant_of_several_vlans_has_an_l3vni_and_names_that_fit_a_switch(tmp_path: Path) -> None:
+    further = "vlans: {" + "v" * 30 + ": {vlan: 3, subnet: 10.1.0.0/24}}"
+    tenant = f"blue: {{vlan: 2, subnet: 10.0.0.0/24, {further}}}"
+    text = SMALL + f"frontend: {{leaves: {{count: 1, model: m}}, tenants: {{{tenant}}}}}\n"
+    assert refused(tmp_path, text) == [
+        "f.yml:6: frontend.tenants.blue.l3vni: a tenant with several VLANs is routed between leaves by an L3VNI, and "
+        "none is stated. State l3vni, or remove vlans."
+    ]
+    assert refused(tmp_path, text.replace("vlan: 2,", "vlan: 2, l3vni: 5,")) == [
+        f"f.yml:6: frontend.tenants.blue.vlans.{'v' * 30}: the name of the VLAN on the switches, blue-{'v' * 30}, has "
+        "35 characters. Use names of at most 32 characters together, with a hyphen."
+    ]
+
+
 def test_a_key_at_a_wrong_place_is_told_its_place(tmp_path: Path) -> None:
     assert refused(tmp_path, SMALL + "mtu: 9000\n")[0].startswith(
         "f.yml:6: mtu: unknown key. Move it to profile. The keys here are backend, "
     )
-    assert "Move it to frontend.tenants.NAME. " in refused(tmp_path, SMALL + "vni: 9000\n")[0]
+    assert "Move it to frontend.tenants.NAME. " in refused(tmp_path, SMALL + "l3vni: 9000\n")[0]
 
 
 def test_an_unprintable_or_long_key_is_shown_on_one_line(tmp_path: Path) -> None:

@@ -193,6 +193,32 @@ def test_a_vlan_with_two_subnets_on_a_switch_and_an_identifier_of_two() -> None:
     ]
 
 
+def test_an_l3vni_that_is_also_that_of_a_vlan_or_of_another_tenant() -> None:
+    spines = {"spines": {"count": 2, "rate_gbps": 400, "model": "7220-ixr-d5"}}
+    tenants = {
+        "red": {"vlan": 100, "subnet": "172.20.0.0/24", "l3vni": 10_200},
+        "blue": {"vlan": 200, "subnet": "172.21.0.0/24", "l3vni": 50_000},
+        "green": {"vlan": 300, "subnet": "172.22.0.0/24", "l3vni": 50_000},
+    }
+    intent = fabric(frontend=FRONTEND | spines | {"tenants": tenants})
+    remedy = "Use a VNI that no VLAN and no other tenant has."
+    assert lines(wire(intent), intent, "is also that of") == [
+        f"error frontend.tenants.red.l3vni: VNI 10200 is also that of VLAN 200 (tenant blue). {remedy}",
+        f"error frontend.tenants.green.l3vni: VNI 50000 is also that of tenant blue. {remedy}",
+    ]
+
+
+def test_subnets_of_a_tenant_that_overlap_are_an_error_on_the_switch_alone() -> None:
+    spines = {"spines": {"count": 2, "rate_gbps": 400, "model": "7220-ixr-d5"}}
+    vlans = {"db": {"vlan": 101, "subnet": "172.20.0.128/25"}}
+    tenants = {"red": {"vlan": 100, "subnet": "172.20.0.0/24", "l3vni": 50_000, "vlans": vlans}}
+    intent = fabric(frontend=FRONTEND | spines | {"tenants": tenants})
+    assert lines(wire(intent), intent, "overlaps") == [
+        "error front-leaf1 VLAN 101 and 1 more: 172.20.0.128/25 overlaps 172.20.0.0/24 of front-leaf1 VLAN 100. "
+        "Use disjoint subnets."
+    ]
+
+
 def test_overlays_of_two_networks_never_meet_and_may_have_the_same_identifiers() -> None:
     """Rail 1 of the first pair and a tenant in VLAN 100 both come to 10100."""
     intent = fabric(

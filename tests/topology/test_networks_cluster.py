@@ -123,7 +123,7 @@ def test_the_frontend_joins_a_hosts_ports_over_a_pair_in_the_first_tenant(cluste
     assert (peer.node, peer.name, peer.bundle, peer.vlan) == ("front-leaf2", "ethernet-1/2", 202, 100)
 
 
-def test_every_tenant_has_the_same_gateway_on_every_frontend_leaf(cluster: Topology) -> None:
+def test_every_vlan_of_a_tenant_has_the_same_gateway_on_every_frontend_leaf(cluster: Topology) -> None:
     found = [gateway for gateway in cluster.gateways if cluster.node(gateway.node).net is Net.FRONTEND]
     assert [(one.node, one.tenant, one.vlan, one.vni, str(one.address), one.anycast) for one in found] == [
         (leaf, tenant, vlan, vni, address, True)
@@ -131,6 +131,7 @@ def test_every_tenant_has_the_same_gateway_on_every_frontend_leaf(cluster: Topol
         for tenant, vlan, vni, address in (
             ("research", 100, 10100, "172.20.0.1/24"),
             ("production", 200, 10200, "172.20.1.1/24"),
+            ("production", 201, 10201, "172.20.2.1/24"),
         )
     ]
 

@@ -25,7 +25,9 @@ from railfab.device.interfaces import (
     svi_name,
 )
 from railfab.device.plan_switch import Connection, PlannedSwitch
+from railfab.intent import Tenant, vlan_name
 from railfab.topology import Gateway, Net, Node
+from railfab.topology.networks.frontend import VNI_BASE
 
 PEER_LINK_ENDS = ip_interface("169.254.255.0/31"), ip_interface("169.254.255.1/31")
 """Addresses of the two switches of an MLAG pair on their peer link, where nothing else connects them."""
@@ -160,35 +162,56 @@ def planned_vlans(switch: PlannedSwitch) -> tuple[Vlan, ...]:
 
 
 def _vlan_name(gateway: Gateway, switch: PlannedSwitch) -> str:
-    """`rail3`; the name of a tenant; `switches`, `hosts` and `bmcs` in the management network."""
+    """`rail3`; the name of a tenant, and of a further VLAN of it; `switches`, `hosts` and `bmcs` of management."""
     if gateway.rail is not None:
         return f"rail{gateway.rail}"
     management = switch.fabric.intent.management
     if switch.node.net is Net.MANAGEMENT and management is not None:
         names = {management.switch_vlan: "switches", management.host_vlan: "hosts", management.bmc_vlan: "bmcs"}
         return names[gateway.vlan]
-    return gateway.tenant or svi_name(gateway.vlan)
+    if gateway.tenant is None:
+        return svi_name(gateway.vlan)
+    tenant = _tenant_of(gateway, switch)
+    further = tenant.vlans.items() if tenant is not None else ()
+    names = (vlan_name(gateway.tenant, name) for name, found in further if found.vlan == gateway.vlan)
+    return next(names, gateway.tenant)
+
+
+def _tenant_of(gateway: Gateway, switch: PlannedSwitch) -> Tenant | None:
+    """The tenant of the intent that a VLAN belongs to; None where the intent states none."""
+    frontend = switch.fabric.intent.frontend
+    if gateway.tenant is None or frontend is None or switch.node.net is not Net.FRONTEND:
+        return None
+    return frontend.tenants.get(gateway.tenant)
 
 
 def planned_instances(switch: PlannedSwitch) -> tuple[NetworkInstance, ...]:
     """The VRFs of a switch: of the tenants of its VLANs, and of the management network.
 
-    One in an overlay has an RD of the router and the VLAN, and one target for all its switches.
+    One in an overlay has an RD of the router and its first VLAN, and one target for all its switches.
     """
     found: dict[str, NetworkInstance] = {}
     if (name := switch.network_instance) != DEFAULT_INSTANCE:
         found[name] = NetworkInstance(name=name, router_id=switch.node.router_id)
-    for gateway in switch.gateways:
+    for gateway in reversed(switch.gateways):
         if gateway.tenant is not None and gateway.vni is not None:
-            target = f"{gateway.vlan}:{gateway.vni}"
-            found[gateway.tenant] = NetworkInstance(
-                name=gateway.tenant,
-                rd=f"{switch.node.router_id}:{gateway.vlan}",
-                import_targets=(target,),
-                export_targets=(target,),
-                router_id=switch.node.router_id,
-            )
+            found[gateway.tenant] = _instance(gateway.tenant, gateway, switch)
     return tuple(found.values())
+
+
+def _instance(name: str, first: Gateway, switch: PlannedSwitch) -> NetworkInstance:
+    """A VRF in an overlay. first: of its VLANs, whose MAC-VRF has the RD of the router and the VLAN, so it has not."""
+    tenant = _tenant_of(first, switch)
+    l3vni = tenant.l3vni if tenant is not None else None
+    target = f"{first.vlan}:{first.vni if l3vni is None else l3vni}"
+    return NetworkInstance(
+        name=name,
+        rd=f"{switch.node.router_id}:{VNI_BASE + first.vlan}",
+        import_targets=(target,),
+        export_targets=(target,),
+        vni=l3vni,
+        router_id=switch.node.router_id,
+    )
 
 
 def planned_vtep(switch: PlannedSwitch) -> Vtep | None:

@@ -6,7 +6,16 @@ from railfab.intent.fabric import FabricIntent, Target
 from railfab.intent.hosts import Hosts, ModelSize, ScaleUp
 from railfab.intent.job import Collective, Compute, Job, Phase, Traffic
 from railfab.intent.load import json_schema, load_intent, load_job
-from railfab.intent.networks import AccessLeaves, AccessSpines, Frontend, Management, Services, Storage, Tenant
+from railfab.intent.networks import (
+    AccessLeaves,
+    AccessSpines,
+    Frontend,
+    Management,
+    Services,
+    Storage,
+    Tenant,
+    vlan_name,
+)
 from railfab.intent.profile import (
     Addresses,
     Bfd,
@@ -64,4 +73,5 @@ __all__ = [
     "json_schema",
     "load_intent",
     "load_job",
+    "vlan_name",
 ]

@@ -25,6 +25,9 @@ from railfab.intent.model import (
 )
 
 PortNumber = Annotated[int, Field(ge=1, le=65535)]
+Vni = Annotated[int, Field(ge=1, le=16_777_215)]
+VLAN_NAME_LENGTH = 32
+"""Longest name of a VLAN on every switch (EOS and NX-OS: 32 characters)."""
 
 
 class AccessLeaves(Model):
@@ -51,14 +54,30 @@ class AccessSpines(Model):
     cable_m: Metres = Field(default=30.0, description="length of uplink cables [m]")
 
 
-class Tenant(Model):
-    """A tenant of the frontend: a VRF with one subnet, on every leaf."""
+class TenantVlan(Model):
+    """A VLAN of a tenant with its subnet, on every leaf."""
 
     vlan: Vlan = Field(description="VLAN on the leaves")
-    vni: Annotated[int, Field(ge=1, le=16_777_215)] | None = Field(
-        default=None, description="VXLAN network identifier; by default 10000 + vlan"
-    )
+    vni: Vni | None = Field(default=None, description="VXLAN network identifier; by default 10000 + vlan")
     subnet: PrefixV4 = Field(description="prefix; the gateway is the first address, on every leaf")
+
+
+class Tenant(TenantVlan):
+    """A tenant of the frontend: a VRF with one VLAN or several, on every leaf."""
+
+    l3vni: Vni | None = Field(
+        default=None,
+        description="VXLAN network identifier of the VRF (L3VNI): leaves announce its prefixes to each other and route "
+        "between its VLANs",
+    )
+    vlans: dict[Name, TenantVlan] = Field(
+        default={}, description="further VLANs of the VRF, by name; they need an l3vni, and hosts have them tagged"
+    )
+
+    def _faults(self) -> Iterator[Fault]:
+        if self.vlans and self.l3vni is None:
+            problem = "a tenant with several VLANs is routed between leaves by an L3VNI, and none is stated"
+            yield Fault("l3vni", problem, "State l3vni, or remove vlans")
 
 
 class Frontend(Model):
@@ -75,6 +94,26 @@ class Frontend(Model):
     tenants: dict[Name, Tenant] = Field(default={}, description="tenants by name")
     leaves: AccessLeaves = Field(description="the switches that hosts are cabled to")
     spines: AccessSpines | None = Field(default=None, description="the switches that connect the leaves")
+
+    def tenant_vlans(self) -> Iterator[tuple[str, str, TenantVlan]]:
+        """The VLANs of every tenant: tenant, key in an intent, and VLAN; those of a tenant together."""
+        for tenant, found in self.tenants.items():
+            key = f"frontend.tenants.{tenant}"
+            yield tenant, key, found
+            yield from ((tenant, f"{key}.vlans.{name}", vlan) for name, vlan in found.vlans.items())
+
+    def _faults(self) -> Iterator[Fault]:
+        for tenant, found in self.tenants.items():
+            for name in found.vlans:
+                if len(vlan := vlan_name(tenant, name)) > VLAN_NAME_LENGTH:
+                    problem = f"the name of the VLAN on the switches, {vlan}, has {len(vlan)} characters"
+                    remedy = f"Use names of at most {VLAN_NAME_LENGTH} characters together, with a hyphen"
+                    yield Fault(f"tenants.{tenant}.vlans.{name}", problem, remedy)
+
+
+def vlan_name(tenant: str, name: str) -> str:
+    """The name of a further VLAN of a tenant on the switches, where every VLAN has a name of its own."""
+    return f"{tenant}-{name}"
 
 
 class Storage(Model):

@@ -68,6 +68,7 @@ OF_BOTH: tuple[Callable[[IndexedTopology, FabricIntent], Iterator[Finding]], ...
     collisions.as_numbers,
     subnets.pools,
     subnets.outside_pools,
+    subnets.l3_vnis,
     inventory.unknown_switches,
     drains.drained_switches,
     tables.table_sizes,

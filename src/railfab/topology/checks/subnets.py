@@ -52,17 +52,20 @@ def _other_pools(intent: FabricIntent) -> Mapping[Net, Pool]:
     return {net: Pool(f"{net}.pool", network.pool) for net, network in networks.items() if network}
 
 
-def _tenants(intent: FabricIntent) -> tuple[Pool, ...]:
-    tenants = intent.frontend.tenants if intent.frontend else {}
-    return tuple(Pool(f"frontend.tenants.{name}.subnet", tenant.subnet) for name, tenant in tenants.items())
+def _tenants(intent: FabricIntent) -> Mapping[Pool, str]:
+    """The tenant of each subnet of a tenant."""
+    found = intent.frontend.tenant_vlans() if intent.frontend else ()
+    return {Pool(f"{key}.subnet", vlan.subnet): tenant for tenant, key, vlan in found}
 
 
 def pools(indexed: IndexedTopology, intent: FabricIntent) -> Iterator[Finding]:
-    """Check that pools do not overlap; tenants may, since VRFs separate them."""
+    """Check that pools do not overlap; tenants may, since VRFs separate them. Those of one tenant: see `gateways`."""
     networks = (*_backend_pools(indexed, intent).values(), *_other_pools(intent).values())
     tenants = _tenants(intent)
     for one, other in _overlaps((*networks, *tenants)):
         if one in tenants and other in tenants:
+            if tenants[one] == tenants[other]:
+                continue
             problem = f"{one.prefix} overlaps {other}, which conflicts in a network that both tenants reach"
             remedy = "Use disjoint prefixes, or translate addresses"
             yield warning(DesignCode.OVERLAPPING_TENANTS, one.key, problem, remedy)
@@ -207,6 +210,24 @@ def vlans(indexed: IndexedTopology) -> Iterator[Finding]:
             if first.subnet != gateway.subnet:
                 clashes.append(_reused(DesignCode.VNI_REUSED, f"VNI {gateway.vni}", first, gateway))
     yield from deduplicate(clashes)
+
+
+def l3_vnis(indexed: IndexedTopology, intent: FabricIntent) -> Iterator[Finding]:
+    """Check that the L3VNI of a tenant is no other VNI of the frontend."""
+    nodes, tenants = indexed.topology.by_name, intent.frontend.tenants if intent.frontend else {}
+    used = {
+        gateway.vni: f"VLAN {gateway.vlan}{_tenant(gateway)}"
+        for gateway in indexed.topology.gateways
+        if gateway.vni is not None and nodes[gateway.node].net is Net.FRONTEND
+    }
+    for name, tenant in tenants.items():
+        if tenant.l3vni is None:
+            continue
+        key = f"frontend.tenants.{name}.l3vni"
+        if holder := used.get(tenant.l3vni):
+            problem = f"VNI {tenant.l3vni} is also that of {holder}"
+            yield error(DesignCode.VNI_REUSED, key, problem, "Use a VNI that no VLAN and no other tenant has")
+        used[tenant.l3vni] = f"tenant {name}"
 
 
 def _reused(code: DesignCode, identifier: str, first: Gateway, second: Gateway) -> Finding:

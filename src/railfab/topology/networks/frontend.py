@@ -1,7 +1,7 @@
 """The frontend: a routed Clos of leaves and spines, with an EVPN/VXLAN overlay and a VRF for each tenant.
 
-With `attach: esi`, a host connects by one LAG to the two leaves of its pair; the first tenant is untagged, the VLANs of
-further tenants are tagged. If the intent has no tenants, one tenant contains all hosts.
+With `attach: esi`, a host connects by one LAG to the two leaves of its pair; the first VLAN of the first tenant is
+untagged, all others are tagged. If the intent has no tenants, one tenant contains all hosts.
 """
 
 from __future__ import annotations
@@ -99,15 +99,16 @@ def _esi(host: Node) -> str:
 
 
 def _gateways(network: AccessNetwork, tenants: Mapping[str, Tenant]) -> Iterator[Gateway]:
-    """The gateways of every tenant, with the same addresses on every leaf."""
+    """The gateways of every VLAN of every tenant, with the same addresses on every leaf."""
     for leaf in range(1, network.leaves.count + 1):
         for name, tenant in tenants.items():
-            yield Gateway(
-                node=network.leaf_name(leaf),
-                vlan=tenant.vlan,
-                subnet=tenant.subnet,
-                address=IPv4Interface((int(tenant.subnet.network_address) + 1, tenant.subnet.prefixlen)),
-                anycast=True,
-                vni=tenant.vni or VNI_BASE + tenant.vlan,
-                tenant=name,
-            )
+            for found in (tenant, *tenant.vlans.values()):
+                yield Gateway(
+                    node=network.leaf_name(leaf),
+                    vlan=found.vlan,
+                    subnet=found.subnet,
+                    address=IPv4Interface((int(found.subnet.network_address) + 1, found.subnet.prefixlen)),
+                    anycast=True,
+                    vni=found.vni or VNI_BASE + found.vlan,
+                    tenant=name,
+                )

@@ -138,13 +138,12 @@ def _subnets_suffice(network: AccessNetwork, intent: FabricIntent) -> Errors:
 
 
 def _tenants_suffice(network: AccessNetwork, intent: FabricIntent, frontend: Frontend) -> Errors:
-    """Check that the first tenant has addresses for all hosts, and the others for a gateway."""
+    """Check that the first VLAN of the first tenant has addresses for all hosts, and the others for a gateway."""
     needed = _hosts_subnet(network, intent) if frontend.attach == "esi" else FIXED
-    for name, tenant in frontend.tenants.items():
-        if tenant.subnet.num_addresses < needed:
-            problem = f"{tenant.subnet} is too small for {needed} addresses"
-            key = f"frontend.tenants.{name}.subnet"
-            yield TopologyError(key, problem, _larger(key, tenant.subnet, needed))
+    for _, key, found in frontend.tenant_vlans():
+        if found.subnet.num_addresses < needed:
+            problem = f"{found.subnet} is too small for {needed} addresses"
+            yield TopologyError(f"{key}.subnet", problem, _larger(f"{key}.subnet", found.subnet, needed))
         needed = FIXED
 
 

@@ -1,0 +1,62 @@
+"""A tenant with a VRF, an L3VNI and two VLANs, on a frontend of each platform."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.oracles.every_switch import oracle_of
+from tests.platforms.small_fabrics import switch_model
+from tests.topology.fabric_intents import fabric
+
+from railfab.device import Svi
+from railfab.fabric import Design
+from railfab.fabric.design import render_text
+from railfab.platforms import platform, platform_names
+from railfab.topology import wire
+
+TENANTS = {
+    "red": {
+        "vlan": 110,
+        "subnet": "10.64.0.0/20",
+        "l3vni": 50_110,
+        "vlans": {"db": {"vlan": 111, "subnet": "10.64.16.0/20"}},
+    },
+    "blue": {"vlan": 120, "subnet": "10.65.0.0/20"},
+}
+
+
+def frontend_of(name: str) -> Design:
+    """A fabric whose frontend has switches of one platform; each host has one port, so no LAG that a platform lacks."""
+    switch = {"model": switch_model(name), "platform": name}
+    frontend = {
+        "nic_ports": 1,
+        "rate_gbps": 400,
+        "leaves": {"count": 2, **switch},
+        "spines": {"count": 2, "rate_gbps": 400, **switch},
+        "tenants": TENANTS,
+    }
+    growth = {"hosts": 4, "segments": 2}
+    intent = fabric(frontend=frontend, backend__growth=growth, profile__underlay="numbered")
+    return Design(path=Path("tenants.yml"), intent=intent, topology=wire(intent))
+
+
+@pytest.mark.parametrize("name", platform_names())
+def test_a_tenant_is_rendered_on_every_platform_and_read_back(name: str) -> None:
+    """The VLANs behind FRR are Linux devices, which it does not configure (`tests/integration/test_evpn_lab.py`)."""
+    parsed = platform(name).parse(render_text(frontend_of(name).models["front-leaf1"]))
+    assert {found.name: found.vni for found in parsed.network_instances} == {"blue": None, "red": 50_110}
+    if name == "frr":
+        return
+    assert {found.vlan_id: found.vni for found in parsed.vlans} == {110: 10_110, 111: 10_111, 120: 10_120}
+    svis = {found.vlan: found for found in parsed.interfaces if isinstance(found, Svi)}
+    assert {vlan: svi.network_instance for vlan, svi in svis.items()} == {110: "red", 111: "red", 120: "blue"}
+
+
+@pytest.mark.parametrize("name", ["cumulus", "frr", "nxos"])
+def test_the_oracle_of_a_platform_takes_a_tenant(name: str, oracles: Path, tmp_path: Path) -> None:
+    found = oracle_of(name)
+    assert found is not None
+    _, judge = found
+    models = frontend_of(name).models
+    assert judge(oracles, tmp_path)([models["front-leaf1"], models["front-spine1"]]) == []
