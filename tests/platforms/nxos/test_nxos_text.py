@@ -193,6 +193,8 @@ def test_a_policy_of_another_writer_is_read_and_its_names_are_unmodelled() -> No
     ("line", "problem"),
     [
         ("interface Ethernet1/1\n  mtu 99999\n", "99999 is not within 576 to 9216"),
+        ("interface Ethernet1/1\n  switchport trunk allowed vlan 1,,3\n", "'' is not a number"),
+        ("interface Ethernet1/1\n  switchport trunk allowed vlan 5-3\n", "3 is not within 5 to 4094"),
         ("router bgp 65001\n  router-id 10.0.0\n", "Expected 4 octets"),
         ("interface Ethernet1/1\n  no switchport\n  ip address 10.0.0.1/33\n", "not appear to be"),
     ],
@@ -202,6 +204,20 @@ def test_an_impossible_value_is_an_error_with_its_line_and_section(line: str, pr
         parsed(line)
     assert problem in str(error.value)
     assert f"line {line.count(chr(10))}, in {line.partition(chr(10))[0]}" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("vlan 1-99999999", "99999999 is not within 1 to 4094"),
+        ("vlan 7-", "'' is not a number"),
+        ("fabric forwarding anycast-gateway-mac 0200.5e00", "0200.5e00 is not a MAC address"),
+    ],
+)
+def test_an_impossible_value_outside_sections_is_an_error_with_its_line(line: str, problem: str) -> None:
+    with pytest.raises(RailfabError, match=problem) as error:
+        parsed(f"{line}\n")
+    assert str(error.value).startswith("line 1: ")
 
 
 def test_only_the_hash_with_a_seed_states_its_fields() -> None:

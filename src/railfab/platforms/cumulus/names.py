@@ -22,15 +22,8 @@ _BOND = re.compile(r"bond(0|[1-9]\d*)")
 _VLAN = re.compile(r"vlan([1-9]\d*)")
 _RANGE = re.compile(r"(.*?)(\d+)-(\d+)")
 _PREFIXED = re.compile(r"(.*?)(\d+(?:-\d+)?)")
-_NUMBER = re.compile(r"(\d+)")
 MOST_OF_RANGE = 4096
 """Largest number of names that one range can stand for."""
-
-
-@lru_cache(maxsize=65536)
-def natural(name: str) -> tuple[tuple[int, str], ...]:
-    """The key by which names sort with their numbers by value: `swp2` before `swp10`."""
-    return tuple((int(part), "") if part.isdecimal() else (-1, part) for part in _NUMBER.split(str(name)))
 
 
 def is_port(name: str) -> bool:
@@ -109,14 +102,3 @@ def _range(name: str) -> list[str]:
         return [name]
     first, last = int(match[2]), int(match[3])
     return [f"{match[1]}{number}" for number in range(first, last + 1)] if first <= last < first + MOST_OF_RANGE else []
-
-
-def grouped(numbers: list[int]) -> str:
-    """Numbers as NVUE shows them in one key: `0-25,27`."""
-    runs: list[list[int]] = []
-    for number in sorted(numbers):
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    return ",".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)

@@ -27,7 +27,8 @@ from railfab.device import (
     Scheduling,
     TrafficClass,
 )
-from railfab.platforms.cumulus.names import allowed, cage_of, device_name, grouped
+from railfab.folding import number_ranges
+from railfab.platforms.cumulus.names import allowed, cage_of, device_name
 from railfab.platforms.cumulus.nodes import OFF, ON, stated, switch
 from railfab.platforms.shared.json_tree import Json
 
@@ -100,8 +101,8 @@ def _pools(lossless: Sequence[int]) -> Json:
     """The traffic pool of each priority."""
     lossy = [priority for priority in PRIORITIES if priority not in lossless]
     return {
-        LOSSY_POOL: {"switch-priority": {grouped(lossy): {}}} if lossy else {},
-        LOSSLESS_POOL: {"switch-priority": {grouped([*lossless]): {}}},
+        LOSSY_POOL: {"switch-priority": {number_ranges(lossy): {}}} if lossy else {},
+        LOSSLESS_POOL: {"switch-priority": {number_ranges(lossless): {}}},
     }
 
 
@@ -130,7 +131,7 @@ def _points(classifier: Classifier, of_class: Mapping[str, int], default: int) -
     for point in CODE_POINTS:
         priority = of_class[named[point]] if point in named else default
         by_priority.setdefault(priority, []).append(point)
-    return {grouped(points): {"switch-priority": priority} for priority, points in by_priority.items()}
+    return {number_ranges(sorted(points)): {"switch-priority": priority} for priority, points in by_priority.items()}
 
 
 def _queues(qos: Qos) -> Json:
@@ -233,7 +234,7 @@ def pause_name(qos: Qos, port: PortQos) -> str:
 def _flow_control(priorities_on: Sequence[int], cable_m: int | None) -> Json:
     """Both directions are stated, because both are on where a profile states none."""
     state = "enable" if priorities_on else "disable"
-    paused: Json | None = {grouped([*priorities_on]): {}} if priorities_on else None
+    paused: Json | None = {number_ranges(sorted(priorities_on)): {}} if priorities_on else None
     return {"tx": state, "rx": state, **stated(switch_priority=paused, cable_length=cable_m)}
 
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import yaml
 
+from railfab.device import natural
 from railfab.errors import ConfigError
 from railfab.platforms.cumulus.commands import commands_of, is_commands
-from railfab.platforms.cumulus.names import natural
 from railfab.platforms.shared.json_tree import Json
 
 WHAT = "Cumulus Linux configuration"

@@ -10,9 +10,10 @@ from railfab.platforms.eos.draft import Draft, DraftInterface, DraftMlag
 from railfab.platforms.eos.grammar_bgp import ROUTER
 from railfab.platforms.eos.grammar_policy import POLICY
 from railfab.platforms.eos.grammar_qos import QOS
-from railfab.platforms.eos.names import FECS, SEVERITIES, esi_of, interface_name, plain_mac, vlans_in
+from railfab.platforms.eos.names import FECS, SEVERITIES, esi_of, interface_name
 from railfab.platforms.eos.render_interfaces import UNNUMBERED
 from railfab.platforms.shared.line_grammar import Rule, ignored, rule, within
+from railfab.platforms.shared.native_names import numbers_in, plain_mac
 
 _FECS = {line: fec for fec, line in FECS.items()}
 _LEVELS = {native: level for level, native in SEVERITIES.items()}
@@ -63,7 +64,7 @@ def _native(draft: Draft, match: re.Match[str]) -> None:
 
 
 def _allowed(draft: Draft, match: re.Match[str]) -> None:
-    draft.interface.allowed = vlans_in(match[1])
+    draft.interface.allowed = () if match[1] == "none" else numbers_in(match[1], 1, 4094)
 
 
 def _trunk(draft: Draft, _match: re.Match[str]) -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 
-from railfab.device import LOOPBACK, Fec, lag_name, loopback_name, svi_name
+from railfab.device import LOOPBACK, Fec
+from railfab.platforms.shared.native_names import InterfaceNames
 
-_CANONICAL = re.compile(r"(loopback|lag|vlan)(\d+)")
-_NATIVE = re.compile(r"(Loopback|Port-Channel|Vlan)(\d+)")
-_NATIVES = {"loopback": "Loopback", "lag": "Port-Channel", "vlan": "Vlan"}
-_KINDS = {"Loopback": loopback_name, "Port-Channel": lag_name, "Vlan": svi_name}
+_NAMES = InterfaceNames(loopback="Loopback", lag="Port-Channel", vlan="Vlan")
+native_name = _NAMES.device_name
+interface_name = _NAMES.interface_name
+
 _CAGE = re.compile(r"(Ethernet\d+)/1")
 
 VXLAN_INTERFACE = "Vxlan1"
@@ -60,18 +60,6 @@ COMMUNITIES = {"graceful-shutdown": "GSHUT", "local-AS": "local-as"}
 _COMMUNITY_NAMES = {native: name for name, native in COMMUNITIES.items()}
 
 
-def native_name(name: str) -> str:
-    """EOS's name of an interface of a model: `Loopback0`, `Port-Channel1`, `Vlan10`; a port keeps its name."""
-    found = _CANONICAL.fullmatch(name)
-    return f"{_NATIVES[found[1]]}{found[2]}" if found else name
-
-
-def interface_name(native: str) -> str:
-    """The name in every model of an interface of EOS."""
-    found = _NATIVE.fullmatch(native)
-    return _KINDS[found[1]](int(found[2])) if found else native
-
-
 def speed_name(rate_gbps: int, lanes: int | None = None) -> str:
     """`400g-8`. lanes: the most that a port of a breakout has; None for a whole cage."""
     most = LANES.get(rate_gbps, 1) if lanes is None else lanes
@@ -116,52 +104,6 @@ def segment_target(esi: str) -> str:
     """The ES-import route target of a segment: its low six octets, which differ from segment to segment, as in Arista's
     designs. EOS derives none by itself from an identifier of type 0."""
     return ":".join(esi.split(":")[4:])
-
-
-def dotted_mac(mac: str) -> str:
-    """`0200.0001.0001` of `02:00:00:01:00:01`."""
-    digits = mac.replace(":", "")
-    return ".".join(digits[place : place + 4] for place in range(0, 12, 4))
-
-
-def plain_mac(dotted: str) -> str:
-    """The address with colons. Raises ValueError for text that has not twelve hexadecimal digits."""
-    digits = re.sub(r"[.:]", "", dotted).lower()
-    if not re.fullmatch(r"[0-9a-f]{12}", digits):
-        raise ValueError(f"{dotted} is not a MAC address")
-    return ":".join(digits[place : place + 2] for place in range(0, 12, 2))
-
-
-def vlan_ranges(vlans: Iterable[int]) -> str:
-    """`10,20-22`, as EOS prints a list of VLANs."""
-    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in _runs(sorted(set(vlans))))
-
-
-def _runs(numbers: list[int]) -> Iterator[tuple[int, int]]:
-    first = last = None
-    for number in numbers:
-        if last is not None and number == last + 1:
-            last = number
-            continue
-        if first is not None and last is not None:
-            yield first, last
-        first = last = number
-    if first is not None and last is not None:
-        yield first, last
-
-
-def vlans_in(ranges: str) -> tuple[int, ...]:
-    """The VLANs of such a list, ascending. Raises ValueError for text that is none."""
-    found: set[int] = set()
-    if ranges == "none":
-        return ()
-    for part in ranges.split(","):
-        first, _, last = part.partition("-")
-        low, high = int(first), int(last or first)
-        if not 1 <= low <= high <= 4094:
-            raise ValueError(f"{part} is not within 1 to 4094")
-        found.update(range(low, high + 1))
-    return tuple(sorted(found))
 
 
 DEFAULT_PROFILE = "default"

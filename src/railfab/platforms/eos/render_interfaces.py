@@ -17,20 +17,20 @@ from railfab.device import (
     VlanMembership,
     natural,
 )
+from railfab.folding import number_ranges
 from railfab.platforms.eos.names import (
     CAGE_LANES,
     FECS,
     PEER_VLAN,
     cage_ports,
-    dotted_mac,
     native_name,
     segment_identifier,
     segment_target,
     speed_name,
-    vlan_ranges,
 )
 from railfab.platforms.eos.peer_link import peer_svi
 from railfab.platforms.shared.line_tree import Line
+from railfab.platforms.shared.native_names import dotted_mac
 
 NO_ADVERTISEMENTS = "ipv6 nd ra disabled"
 UNNUMBERED = "ipv6 enable"
@@ -146,7 +146,7 @@ def _switching(vlans: VlanMembership | None, also: tuple[int, ...] = ()) -> Iter
     if vlans.untagged is not None and vlans.untagged != 1:
         yield f"switchport trunk native vlan {vlans.untagged}"
     carried = tagged if vlans.untagged is None else (*tagged, vlans.untagged)
-    yield f"switchport trunk allowed vlan {vlan_ranges(carried) or 'none'}"
+    yield f"switchport trunk allowed vlan {number_ranges(sorted({*carried})) or 'none'}"
     yield "switchport mode trunk"
 
 

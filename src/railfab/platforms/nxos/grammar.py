@@ -11,10 +11,10 @@ from railfab.platforms.nxos.draft import Draft, DraftInterface, DraftVlan, Draft
 from railfab.platforms.nxos.grammar_bgp import BGP
 from railfab.platforms.nxos.grammar_policy import POLICY
 from railfab.platforms.nxos.grammar_qos import PORT_QOS, QOS
-from railfab.platforms.nxos.names import mac_of, numbers_in
 from railfab.platforms.nxos.render_interfaces import ANYCAST, FECS, NO_LLDP, PEER_LINK, UNNUMBERED
 from railfab.platforms.nxos.render_system import DLB_MODES, GRPC_PORT, HASHES, SEVERITIES, SYSLOG_PORT
 from railfab.platforms.shared.line_grammar import ignored, rule, within
+from railfab.platforms.shared.native_names import numbers_in, plain_mac
 
 _FECS = {word: fec for fec, word in FECS.items()}
 _HASHES = {text: tuple(sorted(fields, key=list(HashField).index)) for fields, text in HASHES.items()}
@@ -62,7 +62,7 @@ def _native(draft: Draft, match: re.Match[str]) -> None:
 
 
 def _allowed(draft: Draft, match: re.Match[str]) -> None:
-    draft.interface.allowed = () if match[1] == "none" else tuple(numbers_in(match[1]))
+    draft.interface.allowed = () if match[1] == "none" else numbers_in(match[1], 1, 4094)
 
 
 def _mtu(draft: Draft, match: re.Match[str]) -> None:
@@ -127,7 +127,8 @@ def _quiet(draft: Draft, _match: re.Match[str]) -> None:
 
 
 def _vlan(draft: Draft, match: re.Match[str]) -> None:
-    draft.vlan = draft.vlans.setdefault(within(match[1], 1, 4094), DraftVlan())
+    (number,) = numbers_in(match[1], 1, 4094)
+    draft.vlan = draft.vlans.setdefault(number, DraftVlan())
 
 
 def _vlan_name(draft: Draft, match: re.Match[str]) -> None:
@@ -155,7 +156,7 @@ def _target(draft: Draft, match: re.Match[str]) -> None:
 
 
 def _gateway_mac(draft: Draft, match: re.Match[str]) -> None:
-    draft.gateway_mac = mac_of(match[1])
+    draft.gateway_mac = plain_mac(match[1])
 
 
 def _vpc(draft: Draft, match: re.Match[str]) -> None:
@@ -164,7 +165,7 @@ def _vpc(draft: Draft, match: re.Match[str]) -> None:
 
 def _vpc_mac(draft: Draft, match: re.Match[str]) -> None:
     assert draft.vpc is not None
-    draft.vpc.system_mac = mac_of(match[1])
+    draft.vpc.system_mac = plain_mac(match[1])
 
 
 def _keepalive(draft: Draft, match: re.Match[str]) -> None:
@@ -278,7 +279,7 @@ CONFIGURATION = (
     rule(r"interface breakout module (\d+) port (\d+) map (\d+)g-(\d+)x", _breakout),
     rule(r"interface nve1", ignored, rule(r"source-interface (\S+)", _tunnel)),
     rule(r"interface (Ethernet\d+(?:/\d+){1,2}|port-channel\d+|loopback\d+|Vlan\d+)", _interface, *_INTERFACE),
-    rule(r"vlan (\d+)", _vlan, rule(r"name (.+)", _vlan_name), rule(r"vn-segment (\d+)", _vlan_vni)),
+    rule(r"vlan ([\d,-]+)", _vlan, rule(r"name (.+)", _vlan_name), rule(r"vn-segment (\d+)", _vlan_vni)),
     rule(r"vrf context (?!management$)(\S+)", _vrf, *_VRF),
     rule(r"fabric forwarding anycast-gateway-mac (\S+)", _gateway_mac),
     rule(

@@ -7,8 +7,8 @@ import re
 from railfab.device import EcnRamp
 from railfab.platforms.nxos.draft import Draft
 from railfab.platforms.nxos.draft_qos import DraftPause, DraftQueue
-from railfab.platforms.nxos.names import numbers_in
 from railfab.platforms.shared.line_grammar import ignored, rule, within
+from railfab.platforms.shared.native_names import numbers_in
 
 UNITS = {"bytes": 1, "kbytes": 1000, "mbytes": 1_000_000}
 
@@ -19,10 +19,7 @@ def _class_map(draft: Draft, match: re.Match[str]) -> None:
 
 
 def _dscp(draft: Draft, match: re.Match[str]) -> None:
-    points = list(numbers_in(match[1]))
-    if points and max(points) > 63:
-        raise ValueError(f"{max(points)} is not within 0 to 63")
-    draft.qos.class_maps[draft.qos.map] += points
+    draft.qos.class_maps[draft.qos.map] += numbers_in(match[1], 0, 63)
 
 
 def _qos_policy(draft: Draft, match: re.Match[str]) -> None:

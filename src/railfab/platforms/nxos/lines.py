@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from railfab.platforms.nxos.names import numbers_in, ranges
+from railfab.folding import number_ranges
 from railfab.platforms.shared.line_tree import Line, LineFormat, Literal
+from railfab.platforms.shared.native_names import numbers_in
 
 
 def _block(line: str) -> str:
@@ -54,8 +55,8 @@ def _top(lines: Iterator[Line]) -> Iterator[Line]:
     for line in found:
         if vlans := _VLANS.fullmatch(line.text):
             yield from _vlans(line, vlans[1], own)
-        elif breakout := _BREAKOUT.fullmatch(line.text):
-            for port in numbers_in(breakout[2]):
+        elif (breakout := _BREAKOUT.fullmatch(line.text)) and (ports := _numbers(breakout[2])):
+            for port in ports:
                 text = f"interface breakout module {breakout[1]} port {port} map {breakout[3]}"
                 yield Line(text, (), line.number)
         elif line.text.startswith("interface "):
@@ -75,13 +76,22 @@ def _without_default_vrf(line: Line) -> Line:
 
 def _vlans(line: Line, numbers: str, own: set[str]) -> Iterator[Line]:
     """VLANs of a list that have no section of their own; VLAN 1 is always there."""
-    if numbers.isdecimal():
+    listed = _numbers(numbers)
+    if numbers.isdecimal() or not listed:
         if numbers != "1" or line.children:
             yield line
         return
-    for number in numbers_in(numbers):
+    for number in listed:
         if number != 1 and f"vlan {number}" not in own:
             yield Line(f"vlan {number}", line.children, line.number)
+
+
+def _numbers(ranges: str) -> tuple[int, ...]:
+    """The numbers of a list; none where it is malformed, which the grammar refuses."""
+    try:
+        return numbers_in(ranges, 1, 4094)
+    except ValueError:
+        return ()
 
 
 def _interface(line: Line) -> Iterator[Line]:
@@ -109,10 +119,11 @@ def _one_allowed(lines: tuple[Line, ...]) -> Iterator[Line]:
     if not found:
         yield from lines
         return
-    numbers = [number for _, text in found for number in numbers_in(text)]
+    listed = ",".join(text for _, text in found)
+    numbers = number_ranges(_numbers(listed)) or listed
     for line in lines:
         if line == found[0][0]:
-            yield Line(f"switchport trunk allowed vlan {ranges(numbers)}", (), line.number)
+            yield Line(f"switchport trunk allowed vlan {numbers}", (), line.number)
         elif not _ALLOWED.fullmatch(line.text):
             yield line
 

@@ -105,7 +105,7 @@ def _with_bfd(model: DeviceModel, draft: Draft) -> DeviceModel:
 
 def _interface(draft: Draft, device: str, found: DraftInterface) -> Interface:
     kind, name = kind_of(device), interface_name(device)
-    bridged = kind in ("", "port-channel") and found.bridged
+    bridged = kind in ("", "lag") and found.bridged
     return replace(
         _shell(draft, kind, name, found),
         description=found.description,
@@ -121,7 +121,7 @@ def _shell(draft: Draft, kind: str, name: str, found: DraftInterface) -> Interfa
     """An interface with the settings that only its kind has."""
     if kind == "loopback":
         return Loopback(name=name)
-    if kind == "Vlan":
+    if kind == "vlan":
         mac = draft.gateway_mac if found.anycast and draft.gateway_mac != GATEWAY_MAC else None
         gateways = tuple(found.addresses) if found.anycast else ()
         return Svi(name=name, vlan=number_of(name), gateways=gateways, gateway_mac=mac)
@@ -133,7 +133,7 @@ def _shell(draft: Draft, kind: str, name: str, found: DraftInterface) -> Interfa
 
 def _is_up(kind: str, *, bridged: bool) -> bool:
     """Whether an interface is up that says nothing of it: all but SVIs and routed ports."""
-    return kind in ("loopback", "port-channel") or bridged
+    return kind in ("loopback", "lag") or bridged
 
 
 def _membership(draft: Draft, found: DraftInterface) -> VlanMembership:

@@ -21,7 +21,8 @@ from railfab.device import (
     interfaces_of_peers,
     number_of,
 )
-from railfab.platforms.nxos.names import device_name, ranges, vrf_name
+from railfab.folding import number_ranges
+from railfab.platforms.nxos.names import device_name, vrf_name
 from railfab.platforms.nxos.render_qos import port_lines
 from railfab.platforms.shared.line_tree import Line
 
@@ -138,7 +139,7 @@ def _membership(vlans: VlanMembership) -> Iterator[str]:
     if vlans.untagged not in (None, 1):
         yield f"switchport trunk native vlan {vlans.untagged}"
     own = () if vlans.untagged is None else (vlans.untagged,)
-    yield f"switchport trunk allowed vlan {ranges((*own, *vlans.tagged)) or 'none'}"
+    yield f"switchport trunk allowed vlan {number_ranges(sorted({*own, *vlans.tagged})) or 'none'}"
 
 
 def _lag(lag: Lag, model: DeviceModel) -> Iterator[str]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from railfab.device import DeviceModel, Mlag, NetworkInstance, Svi, Vlan, vlan_target
-from railfab.platforms.nxos.names import device_name, mac_text, vrf_name
+from railfab.platforms.nxos.names import device_name, vrf_name
 from railfab.platforms.shared.line_tree import Line
+from railfab.platforms.shared.native_names import dotted_mac
 
 GATEWAY_MAC = "02:00:5e:00:01:01"
 """MAC address of anycast gateways where a model states none; NX-OS has no default, and asks for one."""
@@ -32,7 +33,7 @@ def gateway_mac(model: DeviceModel) -> Iterator[Line]:
     macs = {svi.gateway_mac for svi in model.interfaces if isinstance(svi, Svi) and svi.gateways}
     if macs:
         stated = sorted(mac for mac in macs if mac is not None)
-        yield Line(f"fabric forwarding anycast-gateway-mac {mac_text(stated[0] if stated else GATEWAY_MAC)}")
+        yield Line(f"fabric forwarding anycast-gateway-mac {dotted_mac(stated[0] if stated else GATEWAY_MAC)}")
 
 
 def vrfs(model: DeviceModel) -> Iterator[Line]:

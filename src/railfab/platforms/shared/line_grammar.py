@@ -107,7 +107,9 @@ def ignored(_draft: LineDraft, _match: re.Match[str]) -> None:
 
 
 def within(text: str, low: int, high: int) -> int:
-    """The number in a text. Raises ValueError outside its range."""
+    """The number in a text. Raises ValueError for another text, and outside its range."""
+    if not text.isdecimal():
+        raise ValueError(f"{text!r} is not a number")
     number = int(text)
     if not low <= number <= high:
         raise ValueError(f"{number} is not within {low} to {high}")
