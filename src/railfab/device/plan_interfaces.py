@@ -173,8 +173,8 @@ def _vlan_name(gateway: Gateway, switch: PlannedSwitch) -> str:
         return svi_name(gateway.vlan)
     tenant = _tenant_of(gateway, switch)
     further = tenant.vlans.items() if tenant is not None else ()
-    names = (vlan_name(gateway.tenant, name) for name, found in further if found.vlan == gateway.vlan)
-    return next(names, gateway.tenant)
+    own = (vlan_name(gateway.tenant, name) for name, found in further if found.vlan == gateway.vlan)
+    return next(own, gateway.tenant)
 
 
 def _tenant_of(gateway: Gateway, switch: PlannedSwitch) -> Tenant | None:

@@ -126,8 +126,8 @@ def _differing(
         where = f"{intended.name}: {without_secrets(same[0].text)}"
         yield warning(DifferenceCode.UNMODELLED_DIFFERENCE, where, f"{_rendered(same[0])}{_more(same)}", DEPLOY)
     for same in _grouped((one for one in others if one.side is Side.ADDED), lambda one: one.section):
-        first = without_secrets(same[0].text)
-        problem = f"has {counted(len(same), 'line')} that railfab does not model, the first is '{first}'"
+        line = without_secrets(same[0].text)
+        problem = f"has {counted(len(same), 'line')} that railfab does not model, the first is '{line}'"
         remedy = "Check that nothing there concerns the fabric"
         yield note(DifferenceCode.UNMODELLED, f"{intended.name}: {same[0].section}", problem, remedy)
 
