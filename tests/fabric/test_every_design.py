@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 from tests.docs.tables import own_platforms
 from tests.fabric.design_pairs import FABRICS, Pair, pairs, rendered
 from tests.fabric.sampled import sampled_file
+from tests.platforms.other_switches import EVERY
 
 from railfab.fabric import Design, design
 from railfab.fabric.audit import configuration_findings
@@ -34,7 +33,7 @@ def test_a_design_is_rendered_for_its_platforms_and_audits_clean(name: str) -> N
     That each design plans without a finding, tests/topology/test_design_goldens.py holds.
     """
     path = FABRICS / f"{name}.yml"
-    every = os.environ.get("RAILFAB_SWITCHES") == "all" and name not in LARGE
+    every = EVERY and name not in LARGE
     assert audited(design(path) if every else sampled_file(path)) == []
 
 

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from tests.platforms.cumulus.as_frr import lines_of
-from tests.platforms.cumulus.switches import NATIVE, OTHERS, judged, with_cumulus
+from tests.platforms.cumulus.switches import NATIVE, OTHERS, with_cumulus
 from tests.platforms.frr.grammar import refused_lines
+from tests.platforms.other_switches import judged
 
 from railfab.device import DEFAULT_INSTANCE, DeviceModel
 from railfab.platforms import admit, platform

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.platforms.cumulus.switches import NATIVE, OTHERS, judged, with_cumulus
+from tests.platforms.cumulus.switches import NATIVE, OTHERS, with_cumulus
+from tests.platforms.other_switches import judged
 
 from railfab.device import DeviceModel
 from railfab.fabric import design

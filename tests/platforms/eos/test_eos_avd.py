@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import copy
-import os
 import re
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,9 +14,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.oracles.avd import ABSENT, Structure, differing, structured
+from tests.platforms.other_switches import EVERY, judged
 
 from railfab.device import DeviceModel, plan
-from railfab.fabric import Design, design
+from railfab.fabric import design
 from railfab.platforms import admit, platform
 from railfab.platforms.eos.lines import FORMAT
 from railfab.platforms.shared.line_tree import Line
@@ -31,9 +31,6 @@ loaders.weakref = SimpleNamespace(ref=weakref.ref, proxy=lambda module, _removed
 """Hypothesis reads every entry of `sys.modules`, and an entry of jinja2's for templates that are gone raises."""
 
 EOS = platform("eos")
-EVERY = os.environ.get("RAILFAB_SWITCHES") == "all"
-"""Whether all switches of the intents are judged (`make oracles`), or one of each shape."""
-
 INTENTS = ("dual-esi", "dual-mlag", "dual-vlan", "multi-rail", "multi-rail-own", "shared-nic")
 
 LARGEST = ("pod1-seg1-leaf1", "pod1-spine1", "super1")
@@ -59,19 +56,10 @@ def disagreements(model: DeviceModel) -> list[str]:
     return violations(structure) + [line for line in found if not unknown.fullmatch(line)]
 
 
-def shapes(fabric: Design) -> Iterator[DeviceModel]:
-    """The switches to judge: all, or the first of each role."""
-    seen: set[str] = set()
-    for name, model in fabric.models.items():
-        role = name.rstrip("0123456789").rpartition("-")[2]
-        if EVERY or role not in seen:
-            yield admit(model, EOS)
-        seen.add(role)
-
-
 @pytest.mark.parametrize("name", INTENTS)
 def test_avd_renders_the_switches_of_a_design_to_the_same_lines(repository: Path, name: str) -> None:
-    for model in shapes(design(repository / "inventory" / "fabrics" / f"{name}.yml")):
+    for switch in judged(design(repository / "inventory" / "fabrics" / f"{name}.yml")):
+        model = admit(switch, EOS)
         assert disagreements(model) == [], model.name
 
 

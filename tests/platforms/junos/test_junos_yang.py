@@ -9,7 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.oracles.junos import ARCHIVE, JunosModels
-from tests.platforms.junos.switches import INTENTS, judged, with_junos
+from tests.platforms.junos.switches import INTENTS, with_junos
+from tests.platforms.other_switches import judged
 
 from railfab.device import DeviceModel
 from railfab.platforms import admit, platform

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,11 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.oracles import sonic_schema
 from tests.oracles.sonic import ARCHIVE, SonicModels, without_newer
+from tests.platforms.other_switches import judged
 from tests.platforms.sonic.designs import with_sonic
 from tests.platforms.sonic.ds5000 import laid_over
 
 from railfab.device import DeviceModel
-from railfab.fabric import Design
 from railfab.platforms import admit, platform
 from railfab.platforms.sonic.schema import tree_refusals
 from railfab.platforms.sonic.tables import Tables
@@ -26,24 +25,11 @@ from railfab.testing.device_models import device_models
 
 pytestmark = pytest.mark.oracle
 SONIC = platform("sonic")
-EVERY = os.environ.get("RAILFAB_SWITCHES") == "all"
-"""Whether all switches of the intents are judged (`make oracles`), or one of each role and intent."""
-
 INTENTS = (
     *("dual-esi", "dual-plane", "dual-rail", "dual-vlan", "multi-pod", "multi-rail", "multi-rail-own"),
     *("pod64", "pod64-800g", "pod64-bundle", "rail-blocks", "shared-nic", "single-switch"),
 )
 """Design documents whose switches can all be DS5000."""
-
-
-def judged(fabric: Design) -> Iterator[DeviceModel]:
-    """The switches to judge: all, or the first of each role."""
-    seen: set[str] = set()
-    for name, model in fabric.models.items():
-        role = name.rstrip("0123456789").rpartition("-")[2]
-        if EVERY or role not in seen:
-            yield model
-        seen.add(role)
 
 
 @pytest.fixture(scope="module")
