@@ -269,8 +269,7 @@ def test_dscp_maps_are_compared_by_what_happens_to_a_code_point_on_every_link() 
     mapped = messages(with_qos(spine(), classifiers=(other,)))
     assert len(mapped) == 8
     assert mapped[0] == (
-        f"{ENDS}: DSCP map differs: 26 lossless with PFC priority 3, 48 lossy and strict "
-        f"and 24 lossless with PFC priority 3, 48 lossy and strict. {SAME}."
+        f"{ENDS}: DSCP map differs: 26 lossless with PFC priority 3 and 24 lossless with PFC priority 3. {SAME}."
     )
 
 

@@ -11,7 +11,8 @@ import pytest
 from tests.platforms.small_fabrics import design_of
 
 from railfab.fabric import Design, design
-from railfab.fabric.audit import configuration_findings
+from railfab.fabric.audit import causes_first, configuration_findings, folded
+from railfab.findings import DifferenceCode, Finding, error, note, warning
 
 LEAF = "pod1-seg1-leaf1"
 INTERFACES, QOS = "srl_nokia-interfaces:interface", "srl_nokia-qos:qos"
@@ -67,6 +68,68 @@ def test_a_rendered_setting_without_a_word_in_the_model_is_a_warning(fabric: Des
 
     (found,) = lines(fabric, unsampled)
     assert found.startswith(f"warning {LEAF}: delete / qos queues queue-depth-sampling admin-state: ")
+
+
+@pytest.fixture(scope="module")
+def mixed(repository: Path) -> Design:
+    return design(repository / "inventory" / "fabrics" / "mixed-eos-spine.yml")
+
+
+def broken(fabric: Design, line: str, other: str, *switches: str) -> tuple[Finding, ...]:
+    """The findings of a fabric with another line in the first place of these switches that has it."""
+    edited = {name: fabric.texts[name].replace(line, other, 1) for name in switches}
+    assert all(fabric.texts[name] != text for name, text in edited.items())
+    return configuration_findings(fabric, {**fabric.texts, **edited})
+
+
+def test_a_broken_line_stands_before_the_settings_and_the_links_that_it_breaks(mixed: Design) -> None:
+    """One line of a profile is wrong on 32 ports, and at both ends of their links."""
+    found = broken(mixed, "   priority-flow-control priority 3 no-drop\n", "", "pod1-spine1")
+    assert len(found) > 100
+    shown = folded(found)
+    assert len(shown) == 9
+    assert shown[0].where == "pod1-spine1: qos profile 400g-40m: no priority-flow-control priority 3 no-drop"
+    assert [one.code for one in shown] == [
+        "hazard",
+        *["configuration-differs"] * 6,
+        "pfc-mismatch",
+        "dscp-map-mismatch",
+    ]
+    assert [one.line for one in shown if "places more" in one.problem][:2] == [
+        "error pod1-spine1: qos.ports[Ethernet1/1].pfc: is none, the intent says 3 (and 31 places more). "
+        "Deploy the intent. [configuration-differs]",
+        "error pod1-seg1-leaf1 Ethernet1/64 and pod1-spine1 Ethernet1/1: PFC of priority 3 differs: on and off "
+        "(and 31 places more on 4 switches). Configure both ends with the same value. [pfc-mismatch]",
+    ]
+
+
+def test_one_place_of_several_switches_is_one_line_and_other_values_are_others(mixed: Design) -> None:
+    found = broken(mixed, "   mtu 9000\n", "   mtu 1500\n", "pod1-spine1", "pod1-spine2")
+    differing = [one for one in folded(found) if one.code == "configuration-differs"]
+    assert [one.where for one in differing] == ["pod1-spine1 and 1 more: interfaces[Ethernet1/1].mtu_bytes"]
+    found += broken(mixed, "   mtu 9000\n", "   mtu 1501\n", "pod1-spine3")
+    differing = [one for one in folded(found) if one.code == "configuration-differs"]
+    assert [one.switch for one in differing] == ["pod1-spine1", "pod1-spine3"]
+
+
+def test_a_warning_about_a_line_stands_before_the_errors_and_a_note_after_them() -> None:
+    """A misspelt line is only unknown, but what it should have set is missing."""
+    differs, unknown = DifferenceCode.CONFIGURATION_DIFFERS, DifferenceCode.UNKNOWN_SETTING
+    found = [
+        note(unknown, "leaf1: a line of another daemon", "is unknown", "Check it"),
+        warning(differs, "leaf1: a setting", "differs", "Deploy the intent"),
+        error(differs, "leaf1: a setting", "differs", "Deploy the intent"),
+        error(DifferenceCode.MTU_MISMATCH, "leaf1 and spine1", "MTU differs", "Configure both"),
+        warning(unknown, "leaf1: a line", "is unknown", "Check its spelling"),
+    ]
+    assert causes_first(found) == (found[4], found[2], found[3], found[1], found[0])
+
+
+def test_sessions_in_another_order_are_a_note_that_names_one(mixed: Design) -> None:
+    found = broken(mixed, "   ip address 100.64.0.0/31", "   ip address 100.64.9.0/31", "pod1-spine1")
+    order = next(one for one in found if one.where == "pod1-spine1: bgp.neighbors order")
+    assert (order.severity, order.problem) == ("note", "has 100.64.0.3 where the intent has 100.64.0.1")
+    assert found[-1] == order
 
 
 def test_an_invalid_configuration_is_an_error_and_the_others_are_checked(fabric: Design) -> None:

@@ -8,7 +8,7 @@ import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from enum import StrEnum
 from itertools import pairwise
 from pathlib import Path
@@ -25,7 +25,6 @@ from railfab.endpoints import STATE_DIR
 from railfab.errors import RailfabError, each
 from railfab.fabric import Design, NotAccepted
 from railfab.findings import DesignCode, Finding, Severity
-from railfab.topology.grouping import grouped
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -212,19 +211,6 @@ def print_findings(found: Iterable[Finding], console: Console | None = None) -> 
         colour = COLOURS[finding.severity]
         line = Text.assemble((str(finding.severity), colour), finding.line.removeprefix(finding.severity))
         console.print(line, soft_wrap=True)
-
-
-def folded(found: Sequence[Finding]) -> tuple[Finding, ...]:
-    """The findings; those that several switches share as one that names the first of them."""
-    return tuple(
-        first if not more else replace(first, where=f"{first.switch} and {len(more)} more{_place(first)}")
-        for first, *more in grouped(found, lambda finding: replace(finding, where=_place(finding)))
-    )
-
-
-def _place(finding: Finding) -> str:
-    """`where` without the name of the switch."""
-    return finding.where.removeprefix(finding.switch)
 
 
 def findings_document(found: Iterable[Finding]) -> list[dict[str, str]]:

@@ -19,7 +19,6 @@ from railfab.cli.common import (
     StateOption,
     findings_document,
     findings_exit,
-    folded,
     print_findings,
     print_json,
     print_table,
@@ -87,7 +86,7 @@ def audit(
 
     Without --configs and --on, the configurations that railfab renders are checked.
     """
-    from railfab.fabric.audit import configuration_findings
+    from railfab.fabric.audit import configuration_findings, folded
 
     if configs is not None and on is not None:
         raise RailfabError("audit", "both --configs and --on are given", "Use one of them")

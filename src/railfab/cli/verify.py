@@ -16,7 +16,6 @@ from railfab.cli.common import (
     StateOption,
     findings_document,
     findings_exit,
-    folded,
     print_findings,
     print_json,
     stderr,
@@ -39,6 +38,7 @@ def verify(
 ) -> None:
     """Check the live state against the intent: sessions, neighbours, MTU, and both ends of every link."""
     from railfab.deploy import nornir_of, verify_all
+    from railfab.fabric.audit import folded
 
     fabric = design(intent)
     nornir = nornir_of(fabric, session_endpoints(fabric, on, state, limit))

@@ -19,8 +19,8 @@ from railfab.device import (
     svi_name,
 )
 from railfab.fabric import Design
-from railfab.fabric.audit import configuration_findings
-from railfab.findings import DifferenceCode, Finding, Severity, by_severity, error, warning
+from railfab.fabric.audit import causes_first, configuration_findings
+from railfab.findings import DifferenceCode, Finding, Severity, error, warning
 from railfab.platforms import Pending, Running, platform
 from railfab.topology import Port, Topology
 
@@ -29,7 +29,7 @@ DEPLOY = "Deploy the intent"
 
 
 def verify_all(nornir: Nornir, fabric: Design, *, wait_s: float, on_done: OnDone) -> tuple[Finding, ...]:
-    """Every difference between the switches and the intent, errors first.
+    """Every difference between the switches and the intent, in the order of `causes_first`.
 
     Repeated until nothing but notes is found or wait_s has passed, because sessions need seconds to come up after a
     change. Raises DeviceError when a switch cannot be read.
@@ -37,7 +37,7 @@ def verify_all(nornir: Nornir, fabric: Design, *, wait_s: float, on_done: OnDone
     deadline = time.monotonic() + wait_s
     owned = {name for name, host in nornir.inventory.hosts.items() if host["endpoint"].owns_system}
     while True:
-        found = by_severity(_findings(fabric, inspect_all(nornir, on_done), owned))
+        found = causes_first(_findings(fabric, inspect_all(nornir, on_done), owned))
         if all(one.severity is Severity.NOTE for one in found) or time.monotonic() >= deadline:
             return found
         time.sleep(POLL_S)
@@ -47,11 +47,12 @@ def _findings(
     fabric: Design, inspected: Mapping[str, tuple[Running, Observed]], owned: Collection[str]
 ) -> Iterator[Finding]:
     """owned: switches whose operating system a deploy configures too."""
-    for name, (running, observed) in inspected.items():
+    for name, (running, _) in inspected.items():
         if running.pending is not None:
             yield _pending(name, running.pending)
-        yield from _live(fabric, name, observed, owns_system=name in owned)
     yield from configuration_findings(fabric, {name: running.text for name, (running, _) in inspected.items()})
+    for name, (_, observed) in inspected.items():
+        yield from _live(fabric, name, observed, owns_system=name in owned)
 
 
 def _pending(name: str, pending: Pending) -> Finding:

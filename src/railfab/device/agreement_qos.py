@@ -35,7 +35,11 @@ def _classification(a: LinkEnd, z: LinkEnd) -> Iterator[Finding]:
     classified = _is_classified(a), _is_classified(z)
     yield from mismatch(DifferenceCode.DSCP_TRUST_MISMATCH, a, z, "DSCP trust", *classified)
     if all(classified):
-        yield from mismatch(DifferenceCode.DSCP_MAP_MISMATCH, a, z, "DSCP map", _dscp_map(a), _dscp_map(z))
+        left, right = _dscp_map(a), _dscp_map(z)
+        only = [
+            tuple(found for found in ours if found not in theirs) for ours, theirs in ((left, right), (right, left))
+        ]
+        yield from mismatch(DifferenceCode.DSCP_MAP_MISMATCH, a, z, "DSCP map", *only)
 
 
 def _is_classified(end: LinkEnd) -> bool:

@@ -43,6 +43,9 @@ class Change:
     @property
     def problem(self) -> str:
         """The problem of a switch that has `before` while the intent has `after`."""
+        if self.is_order:
+            first = next((own, wanted) for own, wanted in zip(self.before, self.after, strict=True) if own != wanted)
+            return "has {} where the intent has {}".format(*first)
         if is_dataclass(self.after) and self.before is None:
             return "is missing"
         if is_dataclass(self.before) and self.after is None:

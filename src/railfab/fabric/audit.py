@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from railfab.device import DeviceModel, PlatformTraits, deviations, disagreements, without_secrets
 from railfab.errors import ConfigError, Problems, each
 from railfab.fabric.design import Design, render_text
-from railfab.findings import DifferenceCode, Finding, Severity, by_severity, error, note, warning
+from railfab.findings import DifferenceCode, Finding, Severity, error, note, warning
+from railfab.folding import NUMBER
 from railfab.platforms import Difference, Platform, Side, Support, platform
 from railfab.platforms.admission import support_of
 from railfab.platforms.features import FEATURES
 from railfab.platforms.hazards import harms
+from railfab.topology.grouping import grouped
 from railfab.units import counted
 
 DEPLOY = "Deploy the intent"
@@ -31,7 +33,7 @@ class SwitchAudit:
 def configuration_findings(fabric: Design, texts: Mapping[str, str]) -> tuple[Finding, ...]:
     """Everything that is wrong with these configurations, by switch, and between the two ends of every link.
 
-    Errors first, then warnings, then notes.
+    In the order of `causes_first`.
     """
     return findings_of_audits(fabric, {name: switch_audit(fabric, name, text) for name, text in texts.items()})
 
@@ -41,7 +43,64 @@ def findings_of_audits(fabric: Design, audits: Mapping[str, SwitchAudit]) -> tup
     found = [finding for audit in audits.values() for finding in audit.findings]
     models = {name: audit.model for name, audit in audits.items() if audit.model is not None}
     traits = {name: platform_traits(name) for name in {model.platform for model in models.values()}}
-    return by_severity((*found, *disagreements(fabric.topology, models, traits)))
+    return causes_first((*found, *disagreements(fabric.topology, models, traits)))
+
+
+NAMES_LINES = frozenset(
+    (
+        DifferenceCode.CONFIGURATION_MISSING,
+        DifferenceCode.CONFIGURATION_INVALID,
+        DifferenceCode.CONFIGURATION_REFUSED,
+        DifferenceCode.UNKNOWN_SETTING,
+        DifferenceCode.HAZARD,
+    )
+)
+"""Findings about lines of a configuration, from which those about settings, and about ends of links, follow."""
+
+
+def causes_first(found: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Lines first, then what follows from them: settings that differ, then ends of links that do, as they are given.
+
+    Of each of both, errors before warnings. Notes are last: nothing follows from them.
+    """
+    order = list(Severity)
+    return tuple(
+        sorted(
+            found,
+            key=lambda one: (one.severity is Severity.NOTE, one.code not in NAMES_LINES, order.index(one.severity)),
+        )
+    )
+
+
+def folded(found: Sequence[Finding]) -> tuple[Finding, ...]:
+    """The findings for people: those that are alike but for the switch, or the numbers in their place, as one.
+
+    It has the first place, and how many more there are: one line of a profile breaks every port that uses it.
+    """
+    return tuple(_folded(alike) for alike in grouped(found, _kind))
+
+
+def _kind(finding: Finding) -> Finding:
+    """The finding without what one line for several has only the first of."""
+    already = finding.code in NAMES_LINES
+    return replace(finding, where=_place(finding) if already else NUMBER.sub("", finding.where))
+
+
+def _folded(alike: Sequence[Finding]) -> Finding:
+    """One finding for several that are alike."""
+    first, *more = alike
+    switches = len({one.switch for one in alike})
+    if not more:
+        return first
+    if switches == len(alike) and len(set(map(_place, alike))) == 1:
+        return replace(first, where=f"{first.switch} and {len(more):,} more{_place(first)}")
+    where = f" on {counted(switches, 'switch')}" if switches > 1 else ""
+    return replace(first, problem=f"{first.problem} (and {counted(len(more), 'place')} more{where})")
+
+
+def _place(finding: Finding) -> str:
+    """`where` without the name of the switch."""
+    return finding.where.removeprefix(finding.switch)
 
 
 def platform_traits(name: str) -> PlatformTraits:
@@ -113,7 +172,7 @@ def _differing(
     unmodelled: texts of the differences between the configuration and the rendering of its own model.
     """
     differences = tuple(differences)
-    by_hazard = _grouped(harms(own.hazards(), differences, intended), lambda one: one[0].name)
+    by_hazard = grouped(harms(own.hazards(), differences, intended), lambda one: one[0].name)
     named = {difference.text for pairs in by_hazard for _, difference in pairs}
     for pairs in by_hazard:
         hazard, first = pairs[0]
@@ -122,10 +181,10 @@ def _differing(
         problem = f"hazard {hazard.name}: {hazard.consequence}{_more(pairs)}"
         yield severity(DifferenceCode.HAZARD, where, problem, hazard.remedy)
     others = [one for one in differences if one.text in unmodelled and one.text not in named]
-    for same in _grouped((one for one in others if one.side is not Side.ADDED), lambda one: one.path):
+    for same in grouped((one for one in others if one.side is not Side.ADDED), lambda one: one.path):
         where = f"{intended.name}: {without_secrets(same[0].text)}"
         yield warning(DifferenceCode.UNMODELLED_DIFFERENCE, where, f"{_rendered(same[0])}{_more(same)}", DEPLOY)
-    for same in _grouped((one for one in others if one.side is Side.ADDED), lambda one: one.section):
+    for same in grouped((one for one in others if one.side is Side.ADDED), lambda one: one.section):
         line = without_secrets(same[0].text)
         problem = f"has {counted(len(same), 'line')} that railfab does not model, the first is '{line}'"
         remedy = "Check that nothing there concerns the fabric"
@@ -139,12 +198,5 @@ def _rendered(difference: Difference) -> str:
     return "the rendered intent has the line" if difference.side is Side.MISSING else "the rendered intent has another"
 
 
-def _more(same: tuple[object, ...]) -> str:
+def _more(same: Sequence[object]) -> str:
     return f" (and {counted(len(same) - 1, 'place')} more)" if len(same) > 1 else ""
-
-
-def _grouped(found: Iterable[T], key: Callable[[T], Hashable]) -> tuple[tuple[T, ...], ...]:
-    groups: dict[Hashable, list[T]] = {}
-    for one in found:
-        groups.setdefault(key(one), []).append(one)
-    return tuple(map(tuple, groups.values()))
