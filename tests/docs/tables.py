@@ -185,6 +185,18 @@ def features() -> str:
     return table(("feature", "meaning", *names), rows)
 
 
+def chip_features() -> str:
+    """The features whose support differs on a chip, by platform and the first words of the chip."""
+    known = {name: platform(name).capabilities for name in own_platforms()}
+    rows = [
+        (name, chip, f"`{feature}`", str(support))
+        for name, own in known.items()
+        for chip, found in own.chips.items()
+        for feature, support in found.items()
+    ]
+    return table(("platform", "chips", "feature", "support"), rows)
+
+
 def limits() -> str:
     names = own_platforms()
     known = {name: platform(name).capabilities.limits for name in names}
@@ -289,6 +301,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "metrics": metrics,
     "feeds": feeds,
     "features": features,
+    "chip_features": chip_features,
     "limits": limits,
     "alerts": alerts,
     **{f"hazards-{name}": partial(hazards, name) for name in own_platforms()},

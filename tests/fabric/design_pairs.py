@@ -61,7 +61,7 @@ def with_pair(pair: Pair) -> FabricIntent:
 
 
 NAMED = re.compile(
-    r"platform \w+ does not support (?P<lacks>\w+)$|(?P<later>\w+) cannot be rendered for platform"
+    r"platform \w+ does not support (?P<lacks>\w+)(?: on [\w ]+)?$|(?P<later>\w+) cannot be rendered for platform"
     r"|(?P<limit>\w+) \d+ is (above|below) platform"
 )
 

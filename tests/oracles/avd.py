@@ -35,7 +35,7 @@ from railfab.device import (
     Svi,
     interfaces_of_peers,
 )
-from railfab.platforms.eos.names import SEVERITIES, native_name, speed_name
+from railfab.platforms.eos.names import SEVERITIES, native_name, queue_section, speed_name
 from railfab.platforms.eos.peer_link import addresses_of
 from railfab.platforms.eos.render_bgp import Settings, groups_of, settings_of
 from railfab.platforms.eos.render_qos import Variant, service_profiles, variants_of
@@ -78,7 +78,7 @@ def structured(model: DeviceModel) -> Structure:
         "maintenance": {"units": [{"name": "System", "quiesce": True}]} if model.drain else None,
         **_mlag(model),
         **_management(model.management or Management()),
-        **(_qos(model.qos) if model.qos else {}),
+        **(_qos(model.qos, model.silicon) if model.qos else {}),
         **_balancing(model),
         "router_bgp": _bgp(model, model.bgp) if model.bgp else None,
     }
@@ -563,7 +563,8 @@ def _in_vrf(vrf: str | None, servers: list[Structure]) -> Structure:
 # QoS and load balancing
 
 
-def _qos(qos: Qos) -> Structure:
+def _qos(qos: Qos, silicon: str) -> Structure:
+    section = queue_section(silicon).replace("-", "_") + "s"
     queues = {found.name: found.queue for found in qos.classes}
     default = queues[qos.default_class]
     points: dict[int, list[str]] = {}
@@ -578,17 +579,17 @@ def _qos(qos: Qos) -> Structure:
                 "dscp": [f"{' '.join(found)} to traffic-class {queue}" for queue, found in points.items()],
             }
         },
-        "qos_profiles": [_profile(qos, variant, name) for variant, name in variants_of(qos).items()],
+        "qos_profiles": [_profile(qos, variant, name, section) for variant, name in variants_of(qos).items()],
         "priority_flow_control": _watchdog(qos),
         "platform": {"trident": {"mmu": _buffers(qos)}},
     }
 
 
-def _profile(qos: Qos, variant: Variant, name: str) -> Structure:
+def _profile(qos: Qos, variant: Variant, name: str, section: str) -> Structure:
     return {
         "name": name,
         "trust": "dscp" if variant.trust else "disabled",
-        "uc_tx_queues": [_queue(qos, variant, found.name) for found in qos.classes],
+        section: [_queue(qos, variant, found.name) for found in qos.classes],
         "priority_flow_control": {
             "enabled": bool(variant.pfc) or None,
             "priorities": [{"priority": priority, "no_drop": True} for priority in variant.pfc],

@@ -86,7 +86,7 @@ def _changes(steps: tuple[Step, ...], before: Any, after: Any) -> Iterator[Chang
     if before == after:
         return
     if is_dataclass(before) and type(before) is type(after):
-        for field in fields(before):
+        for field in (found for found in fields(before) if found.compare):
             yield from _changes((*steps, Step(field.name)), getattr(before, field.name), getattr(after, field.name))
     elif isinstance(before, tuple) and isinstance(after, tuple) and _keyed(before + after):
         yield from _element_changes(steps, _by_key(before), _by_key(after))

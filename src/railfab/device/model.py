@@ -31,6 +31,7 @@ class DeviceModel:
     Everything else is in the order of `in_order`, which platforms apply to what they parse. bgp: None without a BGP
     speaker. qos: None when the fabric has no lossless class. management: None where railfab does not manage it.
     drain: graceful shutdown of all BGP sessions (RFC 8326), so that neighbours prefer other paths.
+    silicon: chip of the switch, as the catalogue has it; empty where only a configuration is known, and not compared.
     unmodelled: parts of a parsed configuration that the model cannot express, one line each with its path, sorted.
     """
 
@@ -49,6 +50,7 @@ class DeviceModel:
     management: Management | None = None
     lldp: Lldp = field(default_factory=Lldp)
     drain: bool = False
+    silicon: str = field(default="", compare=False)
     unmodelled: tuple[str, ...] = ()
 
     def interface(self, name: str) -> Interface | None:

@@ -59,5 +59,6 @@ def _device(switch: PlannedSwitch) -> DeviceModel:
         load_balancing=planned_balancing(switch),
         management=planned_management(switch),
         drain=node.name in switch.fabric.intent.drain,
+        silicon=switch.fabric.topology.model_of(node).silicon,
     )
     return in_order(model)

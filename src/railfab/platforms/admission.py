@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 NO_CHANGES: Mapping[str, str] = {}
+REFUSED = (Support.NO, Support.LATER)
 
 
 def measures_of(model: DeviceModel) -> dict[str, int]:
@@ -81,25 +82,27 @@ def admit(model: DeviceModel, platform: Platform, changes: Mapping[str, str] = N
     Raises UnsupportedFeature or Problems for every feature and limit that the platform does not support.
     """
     capabilities, used = platform.capabilities, [name for name, feature in FEATURES.items() if feature.used(model)]
+    support = {feature: support_of(capabilities, feature, model.silicon) for feature in used}
     refused: list[RailfabError] = [
-        _refusal(model.name, platform.name, feature, support_of(capabilities, feature), changes)
-        for feature in used
-        if support_of(capabilities, feature) in (Support.NO, Support.LATER)
+        _refusal(model, platform, feature, changes) for feature in used if support[feature] in REFUSED
     ]
     refused += _out_of_range(model, platform)
     raise_all(refused)
     for feature in used:
         without = FEATURES[feature].without
-        if without is not None and support_of(capabilities, feature) in (Support.EXTERNAL, Support.OMITTED):
+        if without is not None and support[feature] in (Support.EXTERNAL, Support.OMITTED):
             model = without(model)
     model = _with_hash_fields(_with_bgp_settings(model, capabilities.bgp), capabilities.hash_fields)
     return rounded(model, capabilities.steps)
 
 
-def support_of(capabilities: Capabilities, feature: str) -> Support:
-    """Whether a platform with these capabilities supports a feature, by its name."""
+def support_of(capabilities: Capabilities, feature: str, silicon: str = "") -> Support:
+    """Whether a platform with these capabilities supports a feature, by its name, on a chip; empty for any."""
     otherwise = Support.OMITTED if FEATURES[feature].optional else Support.NO
-    return capabilities.features.get(feature, otherwise)
+    of_chips = (chip for chip, found in capabilities.chips.items() if silicon.startswith(chip) and feature in found)
+    nearest = max(of_chips, key=len, default=None)
+    stated = capabilities.features if nearest is None else capabilities.chips[nearest]
+    return stated.get(feature, otherwise)
 
 
 def _out_of_range(model: DeviceModel, platform: Platform) -> Iterator[RailfabError]:
@@ -146,11 +149,14 @@ def _stated(value: T | None, otherwise: T | None) -> T | None:
     return otherwise if value is None else value
 
 
-def _refusal(name: str, platform: str, feature: str, support: Support, changes: Mapping[str, str]) -> RailfabError:
-    key = FEATURES[feature].key
+def _refusal(model: DeviceModel, platform: Platform, feature: str, changes: Mapping[str, str]) -> RailfabError:
+    key, capabilities = FEATURES[feature].key, platform.capabilities
     change = changes.get(key, f"change {key} in the intent") if key else f"remove {feature} from the intent"
-    if support is Support.LATER:
-        problem = f"{feature} cannot be rendered for platform {platform} yet"
-        return NotRenderedYet(name, problem, f"`railfab plan` documents it; to render, {change}")
-    remedy = f"Choose another platform, or {change}"
-    return UnsupportedFeature(name, f"platform {platform} does not support {feature}", remedy)
+    if support_of(capabilities, feature, model.silicon) is Support.LATER:
+        problem = f"{feature} cannot be rendered for platform {platform.name} yet"
+        return NotRenderedYet(model.name, problem, f"`railfab plan` documents it; to render, {change}")
+    problem = f"platform {platform.name} does not support {feature}"
+    if support_of(capabilities, feature) not in REFUSED:
+        problem = f"{problem} on {model.silicon}"
+        return UnsupportedFeature(model.name, problem, f"Choose a switch model with another chip, or {change}")
+    return UnsupportedFeature(model.name, problem, f"Choose another platform, or {change}")

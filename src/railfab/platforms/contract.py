@@ -53,6 +53,7 @@ class Capabilities:
     """features: support by name of `railfab.platforms.features`. Of those that it does not name the platform omits the
         optional ones and lacks the others; `railfab.platforms.admission.support_of` decides.
 
+    chips: support by the first words of a chip, as `silicon` of the catalogue has it: of features that differ there.
     external: by feature that is EXTERNAL, and `enabled`, how to set it on the system, for a message; `{interface}` and
         `{value}` stand for the port and the value of the intent.
     limits, least: largest and smallest values by name. bgp: settings of sessions where the intent states none.
@@ -68,6 +69,7 @@ class Capabilities:
     limits: Mapping[str, int]
     quirks: tuple[str, ...]
     virtual: tuple[str, ...]
+    chips: Mapping[str, Mapping[str, Support]] = field(default_factory=dict)
     external: Mapping[str, str] = field(default_factory=dict)
     least: Mapping[str, int] = field(default_factory=dict)
     bgp: BgpSettings = field(default_factory=BgpSettings)

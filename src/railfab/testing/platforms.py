@@ -177,6 +177,9 @@ class PlatformLaws:
     def test_capabilities_name_known_features_and_those_that_the_platform_supports(self) -> None:
         stated = self.platform.capabilities.features
         assert set(stated) <= set(FEATURES)
+        for found in self.platform.capabilities.chips.values():
+            assert found.keys() <= FEATURES.keys()
+            assert all(FEATURES[name].without for name, support in found.items() if support is Support.OMITTED)
         assert Support.NO not in stated.values()
         external = {feature for feature, support in stated.items() if support is Support.EXTERNAL}
         omitted = {feature for feature, support in stated.items() if support is Support.OMITTED}

@@ -6,6 +6,7 @@ import copy
 import re
 import weakref
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -71,6 +72,13 @@ def test_avd_renders_the_switches_of_the_largest_design_to_the_same_lines(reposi
     fabric = design(path)
     for name, model in plan(fabric.topology, fabric.intent, LARGEST).items():
         assert disagreements(admit(model, EOS)) == [], name
+
+
+def test_avd_renders_a_switch_with_a_jericho_chip_to_the_same_lines(repository: Path) -> None:
+    fabric = design(repository / "inventory" / "fabrics" / "multi-rail.yml")
+    model = admit(replace(fabric.models["pod1-seg1-leaf1"], silicon="Jericho 2"), EOS)
+    assert disagreements(model) == []
+    assert structured(model)["qos_profiles"][0]["tx_queues"]
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), database=None)

@@ -27,12 +27,13 @@ from railfab.device import (
     Port,
     Remote,
 )
-from railfab.errors import ConfigError
+from railfab.errors import ConfigError, UnsupportedFeature
 from railfab.fabric import design
-from railfab.platforms import platform
+from railfab.platforms import admit, platform
 from railfab.platforms.features import QUEUE_PAIR_FIELDS
 
 EOS = platform("eos")
+QUEUE_PAIR = tuple(field for field in HashField if field in QUEUE_PAIR_FIELDS)
 FABRICS = Path(__file__).parents[3] / "inventory" / "fabrics"
 
 
@@ -317,14 +318,51 @@ def test_a_leaf_deals_out_the_flows_of_each_host_port() -> None:
 
 
 def test_the_queue_pair_in_the_hash_is_three_bytes_of_the_payload_of_udp() -> None:
-    fields = tuple(field for field in HashField if field in QUEUE_PAIR_FIELDS)
-    model = replace(leaf(), load_balancing=LoadBalancing(mode=BalancingMode.FLOWLET, fields=fields))
+    model = admit(replace(leaf(), load_balancing=LoadBalancing(fields=QUEUE_PAIR), silicon="Jericho 2"), EOS)
     lines = text(model)
     section = "load-balance policies\n   load-balance sand profile default\n      fields udp dst-port 4791\n"
     assert f"{section}         payload bytes 5-7\n" in lines
     assert EOS.parse(lines) == model
     others = EOS.parse(lines.replace("payload bytes 5-7", "payload bytes 5"))
-    assert others.load_balancing == LoadBalancing(mode=BalancingMode.FLOWLET)
+    assert others.load_balancing is None
+
+
+@pytest.mark.parametrize(
+    ("silicon", "load_balancing", "feature", "key"),
+    [
+        ("Tomahawk 5", LoadBalancing(fields=QUEUE_PAIR), "hash_queue_pair", "profile.hash.fields"),
+        ("Trident 4", LoadBalancing(fields=QUEUE_PAIR), "hash_queue_pair", "profile.hash.fields"),
+        ("Jericho 2", LoadBalancing(mode=BalancingMode.FLOWLET), "load_balancing_flowlet", "profile.ecmp"),
+        ("Trident 3 X2", LoadBalancing(mode=BalancingMode.FLOWLET), "load_balancing_flowlet", "profile.ecmp"),
+        ("Trident 4", LoadBalancing(mode=BalancingMode.COLLECTIVE), "load_balancing_collective", "profile.ecmp"),
+    ],
+)
+def test_what_a_chip_lacks_is_refused_by_name(
+    silicon: str, load_balancing: LoadBalancing, feature: str, key: str
+) -> None:
+    with pytest.raises(UnsupportedFeature) as refused:
+        admit(replace(leaf(), load_balancing=load_balancing, silicon=silicon), EOS)
+    assert str(refused.value) == (
+        f"pod1-seg1-leaf1: platform eos does not support {feature} on {silicon}. "
+        f"Choose a switch model with another chip, or change {key} in the intent."
+    )
+
+
+def test_the_chip_of_a_switch_is_that_of_its_model_in_the_catalogue() -> None:
+    assert {found.silicon for found in models("multi-rail").values()} == {"Tomahawk 4"}
+
+
+def test_a_jericho_chip_has_queues_of_all_packets_and_divides_its_buffer_by_itself() -> None:
+    model = admit(replace(leaf(), silicon="Jericho 2"), EOS)
+    lines = text(model)
+    assert "   tx-queue 3\n      no priority\n" in lines
+    assert "uc-tx-queue" not in lines
+    assert "platform trident" not in lines
+    assert "random-detect ecn minimum-threshold" in lines
+    assert EOS.parse(lines) == model
+    assert EOS.parse(lines).unmodelled == ()
+    mixed = EOS.parse(lines.replace("   tx-queue 3", "   uc-tx-queue 3", 1))
+    assert mixed.unmodelled
 
 
 @pytest.mark.parametrize(("paths", "line"), [(1, ""), (2, "   maximum-paths 2 ecmp 2\n")])

@@ -152,8 +152,8 @@ class DraftQosProfile:
 class Draft(RouteMapDraft):
     """The whole configuration. interfaces: by EOS's name. instances: of VRFs, by name. alphas: of the chip, by queue.
 
-    instance, family, list_key, segment, qos_profile, queue: of the section being read. gnmi_vrf: place of the VRF of
-    gNMI among those of the management.
+    has_tx_queues: whether a queue is one of a Jericho chip. instance, family, list_key, segment, qos_profile, queue: of
+    the section being read. gnmi_vrf: place of the VRF of gNMI among those of the management.
     """
 
     hostname: str = ""
@@ -170,6 +170,7 @@ class Draft(RouteMapDraft):
     lldp_hold_s: int = 120
     drain: bool = False
     qos_profiles: dict[str, DraftQosProfile] = field(default_factory=dict)
+    has_tx_queues: bool = False
     dscp_map: dict[int, int] = field(default_factory=dict)
     cos_map: dict[int, int] = field(default_factory=dict)
     detect_ms: int | None = None

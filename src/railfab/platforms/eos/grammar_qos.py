@@ -38,7 +38,8 @@ def _trust(draft: Draft, _match: re.Match[str]) -> None:
 
 
 def _queue(draft: Draft, match: re.Match[str]) -> None:
-    draft.queue = draft.qos_profile.queues.setdefault(within(match[1], 0, 7), DraftQueue())
+    draft.has_tx_queues = match[1] == "tx-queue"
+    draft.queue = draft.qos_profile.queues.setdefault(within(match[2], 0, 7), DraftQueue())
 
 
 def _weighted(draft: Draft, _match: re.Match[str]) -> None:
@@ -128,7 +129,7 @@ _QUEUE = (
 _PROFILE = (
     rule(TRUST, _trust),
     rule(NO_TRUST, ignored),
-    rule(r"uc-tx-queue (\d)", _queue, *_QUEUE),
+    rule(r"(uc-tx-queue|tx-queue) (\d)", _queue, *_QUEUE),
     rule(r"priority-flow-control on", _pfc),
     rule(r"priority-flow-control priority (\d) no-drop", _no_drop),
 )

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from railfab.platforms.eos.names import default_traffic_class
 from railfab.platforms.shared.line_tree import Line, LineFormat, Literal, Section
 
-_SPACED = ("address-family", "vlan", "vrf", "uc-tx-queue", "evpn", "profile", "unit", "port")
+_SPACED = ("address-family", "vlan", "vrf", "uc-tx-queue", "tx-queue", "evpn", "profile", "unit", "port")
 
 FORMAT = LineFormat(
     indent=3,

@@ -110,6 +110,19 @@ DEFAULT_PROFILE = "default"
 """QoS profile of ports whose thresholds are the switch's own; no port profile of a model has this name."""
 
 
+JERICHO = "Jericho"
+"""First word of the chips with virtual output queues, those of 7280R3 and 7800R3 switches."""
+
+
+def queue_section(silicon: str) -> str:
+    """The section of a transmit queue: of unicast packets on Trident and Tomahawk chips, of all packets on a Jericho.
+
+    Source: PyAVD 6.4.0, qos_profiles[].uc_tx_queues and qos_profiles[].tx_queues; EOS User Manual, Quality of Service,
+    `uc-tx-queue` (Trident and Tomahawk) and `tx-queue` (Arad and Jericho).
+    """
+    return "tx-queue" if silicon.startswith(JERICHO) else "uc-tx-queue"
+
+
 def queue_class(queue: int) -> str:
     """The name of the class of a queue: EOS numbers its traffic classes."""
     return f"queue{queue}"

@@ -29,7 +29,7 @@ from railfab.platforms.differences import Difference
 from railfab.platforms.eos.draft import Draft, DraftMlag
 from railfab.platforms.eos.grammar import CONFIGURATION
 from railfab.platforms.eos.lines import FORMAT, canonical
-from railfab.platforms.eos.names import PEER_VLAN
+from railfab.platforms.eos.names import JERICHO, PEER_VLAN
 from railfab.platforms.eos.parse_bgp import bgp_of
 from railfab.platforms.eos.parse_interfaces import breakouts_of, interfaces_of
 from railfab.platforms.eos.parse_qos import qos_of
@@ -75,6 +75,7 @@ def _model(draft: Draft) -> DeviceModel:
         management=_management(draft),
         lldp=_lldp(draft),
         drain=draft.drain,
+        silicon=JERICHO if draft.has_tx_queues else "",
     )
     model = replace(model, vtep=_vtep(draft, model))
     return replace(model, mlag=_mlag(draft, draft.mlag, model)) if draft.mlag is not None else model

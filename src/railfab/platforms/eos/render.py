@@ -57,7 +57,7 @@ def render(model: DeviceModel) -> tuple[Line, ...]:
         *syslog_lines(management),
         *(buffer_lines(qos) if qos else ()),
         *([Line(f"hostname {model.name}")] if model.name else []),
-        *(profile_lines(qos) if qos else ()),
+        *(profile_lines(qos, model.silicon) if qos else ()),
         *([Line(f"no spanning-tree vlan-id {PEER_VLAN}")] if model.mlag else []),
         *_vlans(model),
         *_vrfs(model, management),

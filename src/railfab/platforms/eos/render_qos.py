@@ -22,7 +22,7 @@ from railfab.device import (
     Scheduling,
     TrafficClass,
 )
-from railfab.platforms.eos.names import DEFAULT_PROFILE
+from railfab.platforms.eos.names import DEFAULT_PROFILE, queue_section
 from railfab.platforms.shared.line_tree import Line
 
 MMU_PROFILE = "FABRIC"
@@ -78,14 +78,16 @@ def service_profiles(qos: Qos | None) -> dict[str, str]:
     return {port.interface: names[_variant(port)] for port in qos.ports}
 
 
-def profile_lines(qos: Qos) -> Iterator[Line]:
-    profiles = {found.name: found for found in qos.profiles}
+def profile_lines(qos: Qos, silicon: str) -> Iterator[Line]:
+    """The QoS profiles. silicon: chip of the switch."""
+    profiles, section = {found.name: found for found in qos.profiles}, queue_section(silicon)
     for variant, name in variants_of(qos).items():
-        yield _profile(qos, profiles.get(variant.profile), variant, name)
+        profile = profiles.get(variant.profile)
+        queues = tuple(_queue(section, found, _ramp(profile, found, variant)) for found in qos.classes)
+        yield _profile(qos, queues, variant, name)
 
 
-def _profile(qos: Qos, profile: PortProfile | None, variant: Variant, name: str) -> Line:
-    queues = (_queue(found, _ramp(profile, found, variant)) for found in qos.classes)
+def _profile(qos: Qos, queues: tuple[Line, ...], variant: Variant, name: str) -> Line:
     pfc = [*(["priority-flow-control on"] if variant.pfc else [])]
     pfc += [f"priority-flow-control priority {priority} no-drop" for priority in variant.pfc]
     pfc += [WATCHDOG] if variant.pfc and qos.watchdog else []
@@ -98,8 +100,8 @@ def _ramp(profile: PortProfile | None, found: TrafficClass, variant: Variant) ->
     return thresholds.ecn if thresholds else None
 
 
-def _queue(found: TrafficClass, ramp: EcnRamp | None) -> Line:
-    """The transmit queue of unicast packets. Without `no priority` EOS serves it strictly."""
+def _queue(section: str, found: TrafficClass, ramp: EcnRamp | None) -> Line:
+    """A transmit queue. Without `no priority` EOS serves it strictly."""
     lines = []
     if found.scheduling is Scheduling.STRICT:
         lines.append("priority strict")
@@ -109,7 +111,7 @@ def _queue(found: TrafficClass, ramp: EcnRamp | None) -> Line:
         lines.append(f"shape rate {found.rate_percent} percent")
     if ramp is not None:
         lines += [MARKED_COUNT, ramp_line(ramp)]
-    return Line(f"uc-tx-queue {found.queue}", tuple(map(Line, lines)))
+    return Line(f"{section} {found.queue}", tuple(map(Line, lines)))
 
 
 def ramp_line(ramp: EcnRamp) -> str:

@@ -34,7 +34,8 @@ def capabilities(package: str) -> Capabilities:
     """`capabilities.yml`: `features` {name: support}, and the other fields of Capabilities."""
     document = _document(package, "capabilities.yml")
     return Capabilities(
-        features={name: Support(support) for name, support in document["features"].items()},
+        features=_features(document["features"]),
+        chips={chip: _features(found) for chip, found in document.get("chips", {}).items()},
         limits=document.get("limits", {}),
         quirks=tuple(document.get("quirks", ())),
         virtual=tuple(document.get("virtual", ())),
@@ -45,6 +46,10 @@ def capabilities(package: str) -> Capabilities:
         steps=document.get("steps", {}),
         cell_bytes=document.get("cell_bytes", 1),
     )
+
+
+def _features(found: dict[str, str]) -> dict[str, Support]:
+    return {name: Support(support) for name, support in found.items()}
 
 
 @cache
