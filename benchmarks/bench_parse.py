@@ -6,8 +6,8 @@ The configurations are those of `batfish/lab-validation`, a public repository, c
     python benchmarks/bench_parse.py ~/lab-validation --show 20    # and examples of what raised and what was lost
 
 A line counts unless it is blank, a comment, the version of the software, or only closes a block. It is lost if
-changing its last word changes nothing in what is read: neither the model nor its unmodelled part. It is modelled if the
-configuration that railfab renders from the model has it too.
+changing its last word changes nothing in what is read: neither the model nor its unmodelled part. It is modelled if it
+is not in that part.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import argparse
 import json
 import re
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -95,10 +96,11 @@ def read(name: str, file: Path, text: str, into: Reading, every: int) -> None:
 
 
 def unmodelled(name: str, text: str, model: DeviceModel) -> int:
-    """Lines of a configuration that the one rendered from its model lacks."""
+    """Lines of a configuration that its model keeps as unmodelled."""
     known = platform(name)
     found = known.differences(text, known.text(known.render(model)))
-    return sum(difference.side is not Side.MISSING for difference in found)
+    lines = Counter(difference.path for difference in found if difference.side is not Side.MISSING)
+    return (lines & Counter(model.unmodelled)).total()
 
 
 def _parsed(name: str, text: str) -> DeviceModel | Exception:

@@ -35,7 +35,7 @@ from railfab.fabric import design
 from railfab.platforms import Side, admit, platform
 from railfab.platforms.junos.fill_levels import Levels, queue_bytes
 from railfab.platforms.junos.render_bgp import path_limit
-from railfab.platforms.junos.statements import read, rendered
+from railfab.platforms.junos.statements import read
 from railfab.platforms.shared.brace_text import quoted, shown, statements
 from railfab.testing.device_models import device_models
 from railfab.testing.leaf_models import leaf as small_leaf
@@ -84,6 +84,13 @@ class-of-service {
 }
 security { certificates { local { grpc { "secret"; ## SECRET-DATA
 } } } }
+policy-options {
+    policy-statement OUT {
+        term EDGE { from { route-filter 10.0.0.0/8 exact; community RED; } then { community set RED; accept; } }
+        term LOCAL { from protocol static; then accept; }
+    }
+    community RED members 65000:1;
+}
 routing-options { router-id 10.255.0.1; autonomous-system 65001; }
 protocols {
     bgp {
@@ -92,6 +99,7 @@ protocols {
             multipath multiple-as;
             hold-time 30;
             neighbor 10.0.0.0 { export ( OUT && POLICY ); peer-as 65000; }
+            neighbor 10.0.0.2 { export OUT; peer-as 65001; }
         }
     }
 }
@@ -143,6 +151,8 @@ def test_a_foreign_configuration_is_read_alike_in_both_forms() -> None:
         ("{master:0}\na b;", [("a", "b")]),
         ("set a b\nset a c d\ndeactivate a c", [("a", "b"), ("inactive:", "a", "c", "d")]),
         ("{master:0}set a b\n\n{master:0}", [("a", "b")]),
+        ("set a [ b c ]", [("a", "b"), ("a", "c")]),
+        ("set a b\ndeactivate c", [("a", "b"), ("inactive:", "c")]),
     ],
 )
 def test_a_text_has_these_statements(text: str, expected: list[tuple[str, ...]]) -> None:
@@ -195,9 +205,43 @@ def test_a_foreign_configuration_is_read_as_what_it_does() -> None:
 
 
 def test_the_settings_of_a_group_are_those_of_its_sessions() -> None:
-    (neighbor,) = JUNOS.parse(FOREIGN).neighbors
+    neighbor, _ = JUNOS.parse(FOREIGN).neighbors
     assert (neighbor.remote_as, neighbor.timers.hold_s, neighbor.timers.keepalive_s) == (65000, 30, 10)
     assert neighbor.export_policies == ()
+
+
+def test_of_groups_and_terms_with_other_names_only_the_name_is_unmodelled() -> None:
+    model = JUNOS.parse(FOREIGN)
+    assert model.bgp is not None
+    assert (model.bgp.max_paths, model.bgp.multiple_as) == (16, True)
+    ours = [
+        "policy-options policy-statement OUT term EDGE",
+        "policy-options policy-statement OUT term LOCAL from protocol static",
+        "policy-options policy-statement OUT term LOCAL then accept",
+        "protocols bgp group spines neighbor 10.0.0.0 export ( OUT && POLICY )",
+        "protocols bgp group spines type external",
+    ]
+    said = [one for one in model.unmodelled if one.startswith(("policy-options", "protocols bgp"))]
+    assert said == ours
+
+
+def test_a_configuration_that_says_more_lacks_nothing() -> None:
+    model = JUNOS.parse("interfaces { et-0/0/1 { unit 0 { family inet { dhcp; } } } }")
+    assert "interfaces et-0/0/1 unit 0 family inet dhcp" in model.unmodelled
+    assert [one for one in model.unmodelled if one.startswith("delete interfaces")] == []
+
+
+def test_a_gateway_beside_an_address_of_its_subnet_is_a_virtual_one() -> None:
+    model = small_leaf("junos", feature="anycast_gateway")
+    own, gateway = IPv4Interface("10.9.0.2/24"), IPv4Interface("10.9.0.1/24")
+    for mac in (None, "00:1c:73:00:00:01"):
+        changed = {"addresses": (own,), "gateways": (gateway,), "gateway_mac": mac}
+        interfaces = tuple(replace(x, **changed) if isinstance(x, Svi) else x for x in model.interfaces)
+        wanted = admit(replace(model, interfaces=interfaces), JUNOS)
+        text = JUNOS.text(JUNOS.render(wanted))
+        assert "address 10.9.0.2/24 {\n                    virtual-gateway-address 10.9.0.1;" in text
+        assert ("virtual-gateway-v4-mac" in text) == (mac is not None)
+        assert JUNOS.parse(text) == wanted
 
 
 def test_a_wildcard_stands_for_every_port_that_is_not_split() -> None:
@@ -211,11 +255,29 @@ def test_a_wildcard_stands_for_every_port_that_is_not_split() -> None:
     assert thresholds.ecn == EcnRamp(kmin_bytes=55 * size // 100, kmax_bytes=90 * size // 100, pmax_percent=100)
 
 
+def read_as(text: str) -> DeviceModel | str:
+    """The model of a text, or why it is refused."""
+    try:
+        return JUNOS.parse(text)
+    except RailfabError as error:
+        return str(error)
+
+
 def test_nothing_of_a_foreign_configuration_is_lost() -> None:
-    """Each statement is in the model, by which it would be rendered, or unmodelled."""
+    """Each line that is changed or left out, and each name, changes the model or what is unmodelled."""
+    lines = [line for line in as_set_lines(FOREIGN).splitlines() if not line.startswith("set inactive:")]
+    whole = read_as("\n".join(lines))
+    for place, line in enumerate(lines):
+        others = lines[:place], lines[place + 1 :]
+        assert read_as("\n".join((*others[0], *others[1]))) != whole, line
+        assert read_as("\n".join((*others[0], f"{line}x", *others[1]))) != whole, line
+    for name in ("group spines", "term EDGE", "policy-statement OUT", "community RED", "export OUT"):
+        assert name in FOREIGN
+        assert read_as(FOREIGN.replace(name, f"{name}x", 1)) != read_as(FOREIGN), name
+
+
+def test_what_is_not_in_effect_and_what_no_model_has_is_unmodelled() -> None:
     model = JUNOS.parse(FOREIGN)
-    kept = {*map(shown, rendered(JUNOS.render(model))), *model.unmodelled}
-    assert [found for found in map(shown, read(FOREIGN)) if found not in kept] == []
     assert "inactive: interfaces et-0/0/5 unit 0 family inet" in model.unmodelled
     assert "security certificates local grpc secret" in model.unmodelled
     assert model.interface("et-0/0/5") is None
@@ -243,6 +305,11 @@ def test_another_order_of_terms_is_a_difference(leaf: DeviceModel) -> None:
     assert JUNOS.parse(text + filters) != JUNOS.parse(text + swapped)
     path = "insert firewall family inet filter f term a after term b"
     assert path in JUNOS.parse(text + swapped).unmodelled
+
+
+def test_another_order_of_values_is_a_difference() -> None:
+    texts = [f"system {{ authentication-order [ {names} ]; }}" for names in ("radius password", "password radius")]
+    assert JUNOS.parse(texts[0]).unmodelled != JUNOS.parse(texts[1]).unmodelled
 
 
 def test_a_difference_is_the_command_that_makes_it(leaf: DeviceModel) -> None:

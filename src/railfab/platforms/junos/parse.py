@@ -1,7 +1,8 @@
 """Parses a Junos configuration, in braces or as `display set`, to a device model.
 
 Parsing is total: a statement is an error only when its value is impossible. What the model cannot express is
-unmodelled, and so is a statement that differs from the one by which this platform renders the model.
+unmodelled, and so is a statement that differs from the one by which this platform renders the model, unless only the
+name of a group or term differs (`other_names`).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from railfab.device import DeviceModel, in_order
 from railfab.errors import RailfabError, raise_all
 from railfab.platforms.differences import Difference
 from railfab.platforms.junos import statements
+from railfab.platforms.junos.other_names import apart
 from railfab.platforms.junos.parse_bgp import bgp_of
 from railfab.platforms.junos.parse_instances import instances_of, vlans_of, vtep_of
 from railfab.platforms.junos.parse_interfaces import breakouts_of, interfaces_of
@@ -21,6 +23,7 @@ from railfab.platforms.junos.parse_system import lldp_of, management_of
 from railfab.platforms.junos.render import render
 from railfab.platforms.junos.render_system import MANAGEMENT_STATEMENT
 from railfab.platforms.junos.words import Words, words_of
+from railfab.platforms.shared.brace_text import shown
 
 NAME = "junos"
 MANAGEMENT = ("system", MANAGEMENT_STATEMENT)
@@ -30,11 +33,13 @@ def parse(text: str) -> DeviceModel:
     """The model of a configuration text. Raises ConfigError, or Problems with every bad value, each with its path."""
     found = statements.read(text)
     problems: list[RailfabError] = []
-    model = _model(words_of(found, problems))
+    root = words_of(found, problems)
+    model = _model(root)
     raise_all(problems)
     ordered = in_order(model)
-    rest = statements.differences(found, statements.rendered(render(ordered)))
-    return replace(ordered, unmodelled=tuple(sorted(one.path for one in rest)))
+    left = apart(found, statements.rendered(render(ordered)), root, ordered)
+    rest = [one.path for one in statements.differences(left.found, left.wanted)]
+    return replace(ordered, unmodelled=tuple(sorted((*rest, *map(shown, left.names)))))
 
 
 def differences(text: str, rendered: str) -> tuple[Difference, ...]:

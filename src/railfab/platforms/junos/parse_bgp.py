@@ -83,7 +83,7 @@ def bgp_of(root: Words, interfaces: Sequence[Interface]) -> tuple[Bgp | None, bo
         router_id=root.value(IPv4Address, "an IPv4 address", "routing-options", "router-id"),
         max_paths=paths,
         neighbors=tuple(found for found in neighbors if found is not None),
-        multiple_as="multiple-as" in speaker.at("multipath"),
+        multiple_as="multiple-as" in (_multipath(speaker) or ()),
         advertise_ipv6_next_hops=ipv6_next_hops,
         receive_ipv6_next_hops=ipv6_next_hops,
         requires_policy=set(speaker.texts("defaults", "ebgp", "no-policy")) >= {"receive", "advertise"},
@@ -93,9 +93,20 @@ def bgp_of(root: Words, interfaces: Sequence[Interface]) -> tuple[Bgp | None, bo
     return bgp.with_one_number_of_paths(), "sender" in speaker.at("graceful-shutdown")
 
 
+def _multipath(speaker: Words) -> Words | None:
+    """`multipath` of all sessions, which may be stated in each of their groups; None without."""
+    stated = [speaker, *(words for _, words in speaker.entries("group"))]
+    if "multipath" not in speaker:
+        stated = stated[1:]
+        if not all("multipath" in words for words in stated):
+            return None
+    return stated[0].at("multipath") if stated else None
+
+
 def _paths(root: Words, speaker: Words) -> int:
     """Equal next hops: 1 without `multipath`, else the limit of the switch, or the number that it was made from."""
-    if "multipath" not in speaker or "disable" in speaker.at("multipath"):
+    multipath = _multipath(speaker)
+    if multipath is None or "disable" in multipath:
         return 1
     limit = root.number("chassis", "maximum-ecmp") or DEFAULT_PATHS
     intended = speaker.number("apply-macro", PATHS, "max-paths")

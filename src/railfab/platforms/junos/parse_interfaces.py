@@ -30,7 +30,7 @@ from railfab.platforms.junos.names import (
     SVI_DEVICE,
     WILDCARD,
 )
-from railfab.platforms.junos.render_interfaces import FAMILIES, FECS
+from railfab.platforms.junos.render_interfaces import FAMILIES, FECS, VIRTUAL_MAC
 from railfab.platforms.junos.words import Words
 
 SUB_PORTS = "number-of-sub-ports"
@@ -183,6 +183,7 @@ def _svi(number: int, words: Words, places: Places) -> Svi:
     virtual = [gateway for family in FAMILIES.values() for gateway in _virtual(words.at("family", family))]
     own = [found for found in addresses if any(found.network == gateway.network for gateway in virtual)]
     mac = words.text("mac")
+    macs = (mac, *(words.text(name) for name in VIRTUAL_MAC.values()))
     anycast = [] if mac is None else [found for found in addresses if found not in own]
     return Svi(
         name=svi_name(number),
@@ -193,15 +194,14 @@ def _svi(number: int, words: Words, places: Places) -> Svi:
         network_instance=places.instances.get(f"{SVI_DEVICE}.{number}", DEFAULT_INSTANCE),
         addresses=tuple(found for found in addresses if found not in anycast),
         gateways=(*anycast, *virtual),
-        gateway_mac=None if mac == ANYCAST_MAC else mac,
+        gateway_mac=next((found for found in macs if found is not None and found != ANYCAST_MAC), None),
         unnumbered=f"{SVI_DEVICE}.{number}" in places.advertising,
     )
 
 
 def _virtual(family: Words) -> Iterator[IpInterface]:
     for text, words in family.entries("address"):
-        gateway = words.text("virtual-gateway-address")
-        if gateway is not None:
+        for gateway in words.texts("virtual-gateway-address"):
             try:
                 yield ip_interface(f"{gateway}/{text.partition('/')[2]}")
             except ValueError:

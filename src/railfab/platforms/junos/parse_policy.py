@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from ipaddress import ip_network
 
 from railfab.device import Action, Policy, PolicyRule, PrefixRange
-from railfab.platforms.junos.names import PREPARED, SUMMARY
-from railfab.platforms.junos.render_policy import ACTIONS, DEFAULT_TERM
+from railfab.platforms.junos.names import PREPARED, SUMMARY, community_name
+from railfab.platforms.junos.render_policy import ACTIONS, DEFAULT_TERM, TERM_STEP
 from railfab.platforms.junos.words import Words
 
 MATCHES = frozenset({"route-filter", "community"})
@@ -22,7 +22,7 @@ def is_prepared(name: str) -> bool:
 def policies_of(root: Words) -> tuple[Policy, ...]:
     """Every policy of sessions; a term that the model cannot express is left out, and so unmodelled."""
     options = root.at("policy-options")
-    communities = {name: words.texts("members") for name, words in options.entries("community")}
+    communities = _members_of(root)
     return tuple(
         _policy(name, words, communities)
         for name, words in options.entries("policy-statement")
@@ -30,12 +30,44 @@ def policies_of(root: Words) -> tuple[Policy, ...]:
     )
 
 
+def _members_of(root: Words) -> dict[str, tuple[str, ...]]:
+    """The members of each community."""
+    return {name: words.texts("members") for name, words in root.entries("policy-options", "community")}
+
+
+def own_communities(root: Words) -> Mapping[str, str]:
+    """railfab's name of each community with one member, by its name in the configuration."""
+    return {name: community_name(found[0]) for name, found in _members_of(root).items() if len(found) == 1}
+
+
+def own_terms(root: Words) -> Mapping[tuple[str, str], str]:
+    """railfab's name of each term that is a rule, by its policy and its name in the configuration."""
+    communities = _members_of(root)
+    return {
+        (policy, term): f"{TERM_STEP * place}"
+        for policy, words in root.entries("policy-options", "policy-statement")
+        if not is_prepared(policy)
+        for place, (term, _) in enumerate(_rules(words, communities), start=1)
+    }
+
+
 def _policy(name: str, words: Words, communities: dict[str, tuple[str, ...]]) -> Policy:
-    default = _decision(words.at("term", DEFAULT_TERM, "then"))
-    last = default if "from" not in words.at("term", DEFAULT_TERM) else None
-    terms = [below for term, below in words.entries("term") if term != DEFAULT_TERM or last is None]
-    rules = (_rule(term, communities) for term in terms)
-    return Policy(name=name, rules=tuple(rule for rule in rules if rule is not None), default=last)
+    return Policy(name=name, rules=tuple(rule for _, rule in _rules(words, communities)), default=_last(words))
+
+
+def _last(words: Words) -> Action | None:
+    """What the last term decides of every route; None without one that does."""
+    found = _decision(words.at("term", DEFAULT_TERM, "then"))
+    return found if "from" not in words.at("term", DEFAULT_TERM) else None
+
+
+def _rules(words: Words, communities: dict[str, tuple[str, ...]]) -> Iterator[tuple[str, PolicyRule]]:
+    """The rule of each term that the model can express, with the name of the term."""
+    last = _last(words)
+    for name, term in words.entries("term"):
+        rule = _rule(term, communities) if name != DEFAULT_TERM or last is None else None
+        if rule is not None:
+            yield name, rule
 
 
 def _decision(then: Words) -> Action | None:

@@ -118,7 +118,7 @@ def _groups(model: DeviceModel, bgp: Bgp, instance: str) -> Iterator[Line]:
     own = [found for found in bgp.neighbors if found.network_instance == instance]
     numbered = [found for found in own if not found.unnumbered]
     for name in (EXTERNAL_GROUP, INTERNAL_GROUP, CLIENT_GROUP):
-        members = [found for found in numbered if _group_of(found, bgp) == name]
+        members = [found for found in numbered if group_of(found, bgp) == name]
         if members:
             neighbors = (entry(f"neighbor {found.peer}", _session(found, model, bgp)) for found in members)
             yield entry(f"group {name}", _kind(name, bgp), neighbors)
@@ -131,7 +131,7 @@ def _has_clients(bgp: Bgp) -> bool:
     return any(found.reflector_client for found in bgp.neighbors)
 
 
-def _group_of(found: BgpNeighbor, bgp: Bgp) -> str:
+def group_of(found: BgpNeighbor, bgp: Bgp) -> str:
     if not found.is_internal(bgp.asn):
         return EXTERNAL_GROUP
     return CLIENT_GROUP if found.reflector_client else INTERNAL_GROUP
@@ -153,7 +153,7 @@ def _unnumbered(found: BgpNeighbor, model: DeviceModel, bgp: Bgp) -> Line:
     )
     return entry(
         f"group {UNNUMBERED_GROUP}{device_name(found.peer)}",
-        _kind(_group_of(found, bgp), bgp),
+        _kind(group_of(found, bgp), bgp),
         _session(found, model, bgp),
         block("dynamic-neighbor PEER", block("peer-auto-discovery", discovery)),
     )

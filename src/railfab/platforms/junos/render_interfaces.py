@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from railfab.device import (
     BreakoutPort,
@@ -26,6 +26,8 @@ from railfab.platforms.shared.line_tree import Line
 FECS = {Fec.OFF: "none", Fec.BASE_R: "fec74", Fec.RS_528: "fec91", Fec.RS_544: "fec119"}
 """Names of Junos (junos-qfx-conf-interfaces, fec, for the first three; Junos OS Evolved, fec, for `fec119`)."""
 FAMILIES = {4: "inet", 6: "inet6"}
+VIRTUAL_MAC = {4: "virtual-gateway-v4-mac", 6: "virtual-gateway-v6-mac"}
+"""Statements of the MAC address of virtual gateways, by IP version."""
 VLAN_NAME = re.compile(r"[\w.-]{2,64}")
 
 
@@ -105,29 +107,45 @@ def _switching(vlans: VlanMembership, known: Iterable[Vlan]) -> Iterator[Line]:
     yield from block("vlan", listed("members", (names.get(vlan_id, vlan_id) for vlan_id in sorted(members))))
 
 
-def family_lines(addresses: Iterable[IpInterface], unnumbered: bool = False, mtu: int | None = None) -> Iterator[Line]:
-    """The address families; both of an unnumbered interface, which forwards IPv4 to IPv6 next hops (RFC 8950)."""
+def family_lines(
+    addresses: Iterable[IpInterface],
+    unnumbered: bool = False,
+    mtu: int | None = None,
+    virtual: Sequence[IpInterface] = (),
+) -> Iterator[Line]:
+    """The address families; both of an unnumbered interface, which forwards IPv4 to IPv6 next hops (RFC 8950).
+
+    virtual: gateways, each below the address of its subnet.
+    """
     found = tuple(addresses)
     versions = {address.version for address in found}
     only_mtu = mtu is not None and not versions
     for version, family in FAMILIES.items():
         if version in versions or unnumbered or (only_mtu and version == 4):
-            own = (leaf("address", address) for address in found if address.version == version)
+            own = (_address(address, virtual) for address in found if address.version == version)
             yield entry(f"family {family}", setting("mtu", mtu), own)
+
+
+def _address(address: IpInterface, virtual: Sequence[IpInterface]) -> Line:
+    gateways = (leaf("virtual-gateway-address", found.ip) for found in virtual if found.network == address.network)
+    return entry(f"address {address}", gateways)
 
 
 def _svi(svi: Svi) -> Line:
     """The unit of a VLAN. Anycast gateways have a MAC address that every switch with them has too; one beside an own
     address of its subnet is a virtual gateway."""
-    virtual = {gateway: own for gateway in svi.gateways for own in svi.addresses if gateway.network == own.network}
-    anycast = [gateway for gateway in svi.gateways if gateway not in virtual]
-    families = family_lines((*svi.addresses, *anycast), mtu=svi.mtu_bytes)
+    subnets = {own.network for own in svi.addresses}
+    virtual = [gateway for gateway in svi.gateways if gateway.network in subnets]
+    anycast = [gateway for gateway in svi.gateways if gateway.network not in subnets]
+    families = family_lines((*svi.addresses, *anycast), mtu=svi.mtu_bytes, virtual=virtual)
+    versions = sorted({gateway.version for gateway in virtual})
     return entry(
         f"unit {number_of(svi.name)}",
         setting("description", svi.description),
         flag("disable", not svi.enabled),
         families,
         setting("mac", (svi.gateway_mac or ANYCAST_MAC) if anycast else None),
+        (leaf(VIRTUAL_MAC[version], svi.gateway_mac) for version in versions if svi.gateway_mac),
     )
 
 

@@ -23,7 +23,9 @@ ONELINERS: Mapping[Statement, Mapping[str, int]] = {
 """Objects that Junos writes on one line, with the number of words after each of their leaves."""
 
 ORDERED = "term"
-"""List whose order has a meaning; others with one are leaf-lists, whose order the model has."""
+"""List whose order has a meaning."""
+ORDERED_VALUES = frozenset({"authentication-order", "accounting-order", "export", "import"})
+"""Leaf-lists whose order has a meaning."""
 
 
 def read(text: str) -> tuple[Statement, ...]:
@@ -66,7 +68,9 @@ def differences(found: Sequence[Statement], wanted: Sequence[Statement]) -> tupl
     """Every statement that one of two configurations has and the other lacks, sorted; also another order of terms."""
     lines, expected = Counter((*found, *_order(found))), Counter((*wanted, *_order(wanted)))
     added = [(Side.ADDED, one) for one in (lines - expected).elements()]
-    missing = [(Side.MISSING, one) for one in (expected - lines).elements() if one[0] != "insert"]
+    implied = {one[:length] for _, one in added for length in range(1, len(one))}
+    lacking = (one for one in (expected - lines).elements() if one[0] != "insert" and one not in implied)
+    missing = [(Side.MISSING, one) for one in lacking]
     return tuple(sorted((_difference(*one) for one in (*added, *missing)), key=lambda one: (one.path, one.side)))
 
 
@@ -86,6 +90,13 @@ def _order(found: Sequence[Statement]) -> Iterator[Statement]:
         if ORDERED in one[:-1]:
             at = one.index(ORDERED)
             terms.setdefault(one[: at + 1], {}).setdefault(one[at + 1])
+    values: dict[Statement, dict[str, None]] = {}
+    for one in found:
+        if one[-2:-1] and one[-2] in ORDERED_VALUES:
+            values.setdefault(one[:-1], {}).setdefault(one[-1])
+    for leaf, names in values.items():
+        for before, after in zip(names, list(names)[1:], strict=False):
+            yield ("insert", *leaf, after, "after", before)
     for list_of, names in terms.items():
         for before, after in zip(names, list(names)[1:], strict=False):
             yield ("insert", *list_of, after, "after", ORDERED, before)

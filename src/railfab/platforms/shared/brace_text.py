@@ -70,17 +70,18 @@ def statements(text: str) -> tuple[Statement, ...]:
 
 
 def _of_set_lines(lines: Sequence[str]) -> Iterator[Statement]:
-    """Statements of `display set`; a `deactivate` line marks those below its path."""
-    parsed = [next(_of_braces(f"{line.strip()};"), ()) for line in lines]
-    inactive = [found[1:] for found in parsed if found and found[0] == "deactivate"]
+    """Statements of `display set`; a `deactivate` line marks those below its path, and stays where there are none."""
+    parsed = [found for line in lines for found in _of_braces(f"{line.strip()};")]
+    paths = [found[1:] for found in parsed if found[0] == "set"]
+    inactive = [found[1:] for found in parsed if found[0] == "deactivate"]
     for found in parsed:
         path = found[1:]
         if found[:1] == ("protect",):
             yield (PROTECT, *path)
-        elif found[:1] == ("set",) and any(path[: len(mark)] == mark for mark in inactive):
-            yield (INACTIVE, *path)
         elif found[:1] == ("set",):
-            yield path
+            yield (INACTIVE, *path) if any(path[: len(mark)] == mark for mark in inactive) else path
+        elif not any(one[: len(path)] == path for one in paths):
+            yield (INACTIVE, *path)
 
 
 def _of_braces(text: str) -> Iterator[Statement]:

@@ -1,0 +1,142 @@
+"""Statements that say what a model has, with other names of groups and terms, or once for several sessions.
+
+An operator names the groups of sessions and the terms of policies, and states in a group what all of its sessions have;
+railfab has groups and terms of its own and states everything of a session at the session. A statement whose translation
+is rendered from the model is modelled; of a group or term only the name is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from railfab.device import DEFAULT_INSTANCE, DeviceModel
+from railfab.platforms.junos.names import MAC_VRF
+from railfab.platforms.junos.parse_bgp import speakers_of
+from railfab.platforms.junos.parse_policy import own_communities, own_terms
+from railfab.platforms.junos.render_bgp import group_of
+from railfab.platforms.junos.words import Words
+from railfab.platforms.shared.brace_text import Statement
+
+POLICY, COMMUNITY = ("policy-options", "policy-statement"), ("policy-options", "community")
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """What is left of a configuration and of the rendered one. names: groups and terms of which only the name is."""
+
+    found: tuple[Statement, ...]
+    wanted: tuple[Statement, ...]
+    names: frozenset[Statement]
+
+
+def apart(found: Sequence[Statement], wanted: Sequence[Statement], root: Words, model: DeviceModel) -> Apart:
+    """Leave out the statements of both whose translation is rendered. model: the one of `root`, which `wanted` is.
+
+    Each statement of the model is that of one of the configuration: what is stated again is left.
+    """
+    expected = set(wanted)
+    foreign = [one for one in found if one not in expected]
+    open_yet = expected.difference(found)
+    same: dict[Statement, tuple[Statement, ...]] = {}
+    for one, own in _translated(foreign, root, model) if foreign else ():
+        if open_yet.issuperset(own):
+            open_yet.difference_update(own)
+            same[one] = own
+    covered = {own for every in same.values() for own in every}
+    covered |= {kind for own in covered if "neighbor" in own for kind in _kinds(own[: own.index("neighbor")])}
+    return Apart(
+        tuple(one for one in found if one not in same),
+        tuple(one for one in wanted if one not in covered),
+        frozenset(_names(same, root)),
+    )
+
+
+def _kinds(group: Statement) -> Iterator[Statement]:
+    """The type of a group of sessions; that of the operator's group stays, for its name."""
+    yield from ((*group, "type", kind) for kind in ("external", "internal"))
+
+
+def _names(same: Mapping[Statement, tuple[Statement, ...]], root: Words) -> Iterator[Statement]:
+    """The terms with another name, and the groups without a statement of their own that is left."""
+    for one, own in same.items():
+        if one[:2] == POLICY:
+            yield from () if own[0][:5] == one[:5] else (one[:5],)
+        elif "group" in one and "type" not in root.at(*one[: one.index("group") + 2]):
+            yield one[: one.index("group") + 2]
+
+
+def _translated(
+    found: Iterable[Statement], root: Words, model: DeviceModel
+) -> Iterator[tuple[Statement, tuple[Statement, ...]]]:
+    communities, terms = own_communities(root), own_terms(root)
+    speakers = _speakers(root, model)
+    for one in found:
+        if one[:2] == COMMUNITY and one[2] in communities:
+            yield one, ((*COMMUNITY, communities[one[2]], *one[3:]),)
+        elif one[:2] == POLICY and one[3:4] == ("term",) and (one[2], one[4]) in terms:
+            tail = one[5:]
+            if tail[1:2] == ("community",):
+                tail = (*tail[:-1], communities.get(tail[-1], tail[-1]))
+            yield one, ((*one[:4], terms[one[2], one[4]], *tail),)
+        elif one[0] == "vlans":
+            yield one, (("routing-instances", MAC_VRF, *one),)
+        for speaker in speakers:
+            if one[: len(speaker.path)] == speaker.path:
+                own = speaker.translated(one[len(speaker.path) :])
+                if own is not None:
+                    yield one, own
+
+
+@dataclass(frozen=True, slots=True)
+class Speaker:
+    """The sessions of one network instance. groups: railfab's group of each numbered session, by its peer."""
+
+    path: Statement
+    words: Words
+    groups: Mapping[str, str]
+
+    def translated(self, rest: Statement) -> tuple[Statement, ...] | None:
+        """The statements of sessions that this one is; None where the model has none."""
+        if rest[:1] != ("group",):
+            return self._of_sessions(rest, (*self._peers(rest[:1]),))
+        group, tail = rest[1], rest[2:]
+        if tail[:1] == ("neighbor",):
+            known = tail[1] in self.groups
+            return (() if len(tail) == 2 else self._of_sessions(tail[2:], (tail[1],))) if known else None
+        if tail[:1] == ("multipath",):
+            return ((*self.path, *tail),)
+        if not tail or tail[0] in ("type", "dynamic-neighbor"):
+            return None
+        return self._of_sessions(tail, (*self._members(group, tail[0]),))
+
+    def _of_sessions(self, tail: Statement, peers: Sequence[str]) -> tuple[Statement, ...] | None:
+        if tail[:1] == ("cluster",):
+            return tuple((*self.path, "group", group, *tail) for group in {self.groups[peer] for peer in peers}) or None
+        return tuple((*self.path, "group", self.groups[peer], "neighbor", peer, *tail) for peer in peers) or None
+
+    def _peers(self, first: Statement) -> Iterator[str]:
+        """The sessions with what is stated for all of them."""
+        for name, group in self.words.entries("group"):
+            if first and first[0] not in group:
+                yield from self._members(name, first[0])
+
+    def _members(self, group: str, word: str) -> Iterator[str]:
+        """The sessions of a group that do not state this themselves."""
+        for peer, words in self.words.entries("group", group, "neighbor"):
+            if peer in self.groups and word not in words:
+                yield peer
+
+
+def _speakers(root: Words, model: DeviceModel) -> tuple[Speaker, ...]:
+    bgp = model.bgp
+    if bgp is None:
+        return ()
+    return tuple(
+        Speaker(
+            ("protocols", "bgp") if name == DEFAULT_INSTANCE else ("routing-instances", name, "protocols", "bgp"),
+            words,
+            {str(x.peer): group_of(x, bgp) for x in bgp.neighbors if x.network_instance == name and not x.unnumbered},
+        )
+        for name, words in speakers_of(root).items()
+    )
