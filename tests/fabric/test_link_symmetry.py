@@ -160,7 +160,11 @@ def test_the_configurations_of_two_platforms_agree(leaf: str, spine: str, number
 @pytest.mark.parametrize("kind", BREAKINGS)
 @pytest.mark.parametrize(("leaf", "spine"), PAIRS)
 def test_a_broken_end_is_found_by_the_audit_of_the_parsed_text(leaf: str, spine: str, kind: str) -> None:
-    breaking = BREAKINGS[kind]
+    assert_found(leaf, spine, BREAKINGS[kind])
+
+
+def assert_found(leaf: str, spine: str, breaking: Breaking) -> None:
+    """Break the spine, and audit both."""
     if not (states(leaf, *breaking.features) and states(spine, *breaking.features)):
         lacking = leaf if not states(leaf, *breaking.features) else spine
         pytest.skip(f"{lacking} does not state this setting")
@@ -170,3 +174,46 @@ def test_a_broken_end_is_found_by_the_audit_of_the_parsed_text(leaf: str, spine:
         pytest.skip(f"{spine} takes no other value")
     found = audited(design, models[0])
     assert {one.code for one in found} & {*breaking.codes}, found
+
+
+def other_order(model: Model) -> Model:
+    """Marking that begins where it is to be at its most."""
+
+    def swapped(ramp: EcnRamp | None) -> EcnRamp | None:
+        return ramp and replace(ramp, kmin_bytes=ramp.kmax_bytes, kmax_bytes=ramp.kmin_bytes)
+
+    profiles = (
+        replace(found, thresholds=tuple(replace(one, ecn=swapped(one.ecn)) for one in found.thresholds))
+        for found in qos_of(model).profiles
+    )
+    return with_qos(model, profiles=tuple(profiles))
+
+
+def other_peer(model: Model) -> Model:
+    """The own address as that of the first neighbour."""
+    first, *others = model.neighbors
+    port = next(one for one in model.interfaces if any(first.peer in net for net in one.subnets))
+    return with_bgp(model, neighbors=(replace(first, peer=port.addresses[0].ip), *others))
+
+
+def other_priority(model: Model) -> Model:
+    """The lossless class with another priority, of its pause frames and of those that it obeys."""
+    (roce,) = qos_of(model).lossless()
+    moved = replace(roce, pfc_priority=4, obeyed_priority=4, queue=4)
+    classes = tuple(sorted((moved if one is roce else one for one in qos_of(model).classes), key=lambda one: one.queue))
+    changed = with_qos(model, classes=classes)
+    return on_qos_ports(changed, pfc=(4,))
+
+
+ONE_END = {
+    "ECN order": Breaking(("ecn",), (DifferenceCode.ECN_ORDER,), (other_order,)),
+    "peer address": Breaking(("numbered",), (DifferenceCode.PEER_ADDRESS_MISMATCH,), (other_peer,), numbered=True),
+    "another PFC priority": Breaking(("pfc",), (DifferenceCode.PFC_MISMATCH,), (other_priority,)),
+}
+"""Mistakes of which one end says enough, whatever the platform of the other one."""
+
+
+@pytest.mark.parametrize("kind", ONE_END)
+@pytest.mark.parametrize("name", platform_names())
+def test_a_mistake_at_one_end_is_found_in_the_parsed_text(name: str, kind: str) -> None:
+    assert_found(name, name, ONE_END[kind])

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.platforms.frr.grammar import grammar
+from tests.platforms.frr.grammar import grammar, refused_lines
 from tests.platforms.frr.switches import LEAF, RICH, SPINE, inside, text, with_bgp, with_neighbors
 
 from railfab.device import (
@@ -60,13 +60,37 @@ def test_frr_accepts_any_planned_model(tmp_path_factory: pytest.TempPathFactory,
     assert grammar(path) == (0, "")
 
 
+BROKEN = {
+    "a word for a number of paths": (" maximum-paths 64\n", " maximum-paths sixty\n"),
+    "more paths than FRR was built for": (" maximum-paths 64\n", " maximum-paths 1024\n"),
+    "an AS number of 33 bits": ("router bgp 4200000001\n", "router bgp 4294967296\n"),
+    "a hold time above 65535 s": ("swp2 timers 5 15\n", "swp2 timers 5 65536\n"),
+    "updates rarer than FRR takes": ("swp2 advertisement-interval 0\n", "swp2 advertisement-interval 601\n"),
+    "a peer that is neither inside nor outside": ("10.255.0.2 remote-as internal\n", "10.255.0.2 remote-as inside\n"),
+    "a hop limit above 255": ("10.9.0.1 ebgp-multihop 3\n", "10.9.0.1 ebgp-multihop 256\n"),
+    "an address without a length": (" ip address 10.1.0.0/31\n", " ip address 10.1.0.0\n"),
+    "an address of five bytes": ("bgp router-id 10.255.0.1\n", "bgp router-id 10.255.0.1.1\n"),
+    "a family that FRR has not": (" address-family l2vpn evpn\n", " address-family l2vpn vxlan\n"),
+    "an action that is neither permit nor deny": ("seq 5 permit 10.0.0.0/8\n", "seq 5 allow 10.0.0.0/8\n"),
+    "an entry of a route map without a number": ("route-map fabric permit 30\n", "route-map fabric permit last\n"),
+    "a VNI of 25 bits": (" vni 20100\n", " vni 16777216\n"),
+    "a BFD multiplier above 255": ("  detect-multiplier 6\n", "  detect-multiplier 256\n"),
+    "a misspelt word": ("  transmit-interval 1000\n", "  transmit-intervall 1000\n"),
+}
+"""A line of a whole switch, and what stands in its place."""
+
+
 @pytest.mark.lab
-def test_frr_refuses_an_unknown_value(tmp_path: Path) -> None:
-    path = tmp_path / "frr.conf"
-    path.write_text(text(LEAF).replace("maximum-paths 64", "maximum-paths sixty"))
-    status, message = grammar(path)
-    assert status == 2
-    assert message.startswith("line 52: % Unknown command")
+@pytest.mark.parametrize("mistake", BROKEN)
+def test_frr_and_our_command_list_refuse_a_broken_configuration(tmp_path: Path, mistake: str) -> None:
+    line, instead = BROKEN[mistake]
+    whole, path = text(RICH), tmp_path / "frr.conf"
+    assert line in whole
+    path.write_text(whole.replace(line, instead, 1))
+    assert refused_lines(path)[0] == whole[: whole.index(line)].count("\n") + 1
+    assert FRR.refusals is not None
+    assert FRR.refusals(whole) == ()
+    assert FRR.refusals(path.read_text())
 
 
 def test_a_parsed_text_renders_to_the_same_text() -> None:

@@ -157,10 +157,12 @@ def _is_number(word: str) -> bool:
 
 
 def _is_address(word: str, version: int, *, with_length: bool) -> bool:
+    """Whether a word is an address of this version. with_length: a length has to follow it, which `ipaddress` adds."""
     try:
-        return (ip_interface(word) if with_length else ip_address(word)).version == version
+        found = ip_interface(word) if with_length else ip_address(word)
     except ValueError:
         return False
+    return found.version == version and with_length is ("/" in word)
 
 
 def refusals(text: str) -> tuple[Refusal, ...]:
