@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from ipaddress import ip_address, ip_interface
+from ipaddress import ip_address
 
 from railfab.device import DEFAULT_INSTANCE, AaaServer, SyslogServer
 from railfab.platforms.eos.draft import Draft, DraftInterface, DraftMlag
@@ -13,7 +13,7 @@ from railfab.platforms.eos.grammar_qos import QOS
 from railfab.platforms.eos.names import FECS, SEVERITIES, esi_of, interface_name
 from railfab.platforms.eos.render_interfaces import UNNUMBERED
 from railfab.platforms.shared.line_grammar import Rule, ignored, rule, within
-from railfab.platforms.shared.native_names import numbers_in, plain_mac
+from railfab.platforms.shared.native_names import interface_address, numbers_in, plain_mac
 
 _FECS = {line: fec for fec, line in FECS.items()}
 _LEVELS = {native: level for level, native in SEVERITIES.items()}
@@ -76,10 +76,8 @@ def _interface_vrf(draft: Draft, match: re.Match[str]) -> None:
 
 
 def _address(draft: Draft, match: re.Match[str]) -> None:
-    address = ip_interface(match[3])
-    if (address.version == 4) is not (match[1] == "ip"):
-        raise ValueError(f"{match[3]} is not an {'IPv4' if match[1] == 'ip' else 'IPv6'} address")
-    (draft.interface.gateways if match[2] else draft.interface.addresses).append(address)
+    addresses = draft.interface.gateways if match[2] else draft.interface.addresses
+    addresses.append(interface_address(match[1], match[3]))
 
 
 def _unnumbered(draft: Draft, _match: re.Match[str]) -> None:

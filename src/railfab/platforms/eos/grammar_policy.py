@@ -8,10 +8,10 @@ from railfab.device import Action
 from railfab.platforms.eos.draft import Draft
 from railfab.platforms.eos.names import community_name
 from railfab.platforms.shared.line_grammar import Rule, rule
+from railfab.platforms.shared.native_names import VERSIONS
 from railfab.platforms.shared.route_map_grammar import (
     MATCHES,
     PREFERENCES,
-    VERSIONS,
     other_conditions,
     prefix_range,
     route_map,

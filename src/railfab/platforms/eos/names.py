@@ -123,11 +123,6 @@ def queue_section(silicon: str) -> str:
     return "tx-queue" if silicon.startswith(JERICHO) else "uc-tx-queue"
 
 
-def queue_class(queue: int) -> str:
-    """The name of the class of a queue: EOS numbers its traffic classes."""
-    return f"queue{queue}"
-
-
 def default_traffic_class(dscp: int) -> int:
     """The traffic class of a code point that no line names: its class selector, but 1 of 0 to 7 and 0 of 8 to 15.
 

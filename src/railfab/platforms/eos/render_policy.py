@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from railfab.device import DeviceModel, PolicyRule, PrefixRange
 from railfab.platforms.eos.names import community
 from railfab.platforms.shared.line_tree import Line
-from railfab.platforms.shared.route_map_lines import IP_WORDS, matches, preferences, sorted_policies
+from railfab.platforms.shared.native_names import IP_WORDS
+from railfab.platforms.shared.route_map_lines import matches, preferences, sorted_policies
 from railfab.platforms.shared.route_maps import Entry, all_entries_of
 
 LIST_STEP = 10

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from ipaddress import IPv4Address, ip_interface, ip_network
+from ipaddress import IPv4Address, ip_network
 
 from railfab.device import DEFAULT_INSTANCE, Aggregate, Remote
 from railfab.platforms.frr.draft import Draft, DraftInterface, DraftProfile, DraftRouter
@@ -20,7 +20,8 @@ from railfab.platforms.frr.render_bgp import (
     REQUIRES_POLICY,
 )
 from railfab.platforms.shared.line_grammar import ignored, rule, within
-from railfab.platforms.shared.route_map_grammar import MAX_ASN, VERSIONS
+from railfab.platforms.shared.native_names import interface_address
+from railfab.platforms.shared.route_map_grammar import MAX_ASN
 
 _FAMILIES = {name: family for family, name in FAMILIES.items()}
 _NEXT_HOPS = {line: next_hop for next_hop, line in NEXT_HOPS.items()}
@@ -51,10 +52,7 @@ def _interface_description(draft: Draft, match: re.Match[str]) -> None:
 
 
 def _address(draft: Draft, match: re.Match[str]) -> None:
-    address = ip_interface(match[2])
-    if address.version != VERSIONS[match[1]]:
-        raise ValueError(f"{match[2]} is not an {'IPv4' if match[1] == 'ip' else 'IPv6'} address")
-    draft.interfaces[draft.owner].addresses.append(address)
+    draft.interfaces[draft.owner].addresses.append(interface_address(match[1], match[2]))
 
 
 def _unnumbered(draft: Draft, _match: re.Match[str]) -> None:

@@ -8,12 +8,12 @@ from railfab.platforms.frr.draft import Draft
 from railfab.platforms.frr.names import community_name
 from railfab.platforms.frr.render_policy import LINK_BANDWIDTHS
 from railfab.platforms.shared.line_grammar import Rule, rule
+from railfab.platforms.shared.native_names import VERSIONS
 from railfab.platforms.shared.route_map_grammar import (
     MATCHES,
     OTHER_LINES,
     PREFERENCES,
     PREPEND,
-    VERSIONS,
     other_conditions,
     prefix_range,
     route_map,

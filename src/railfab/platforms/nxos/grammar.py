@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from ipaddress import ip_address, ip_interface
+from ipaddress import ip_address
 
 from railfab.device import BalancingMode, BfdTimers, BreakoutPort, HashField, SyslogServer
 from railfab.platforms.nxos.draft import Draft, DraftInterface, DraftVlan, DraftVpc, DraftVrf
@@ -14,12 +14,11 @@ from railfab.platforms.nxos.grammar_qos import PORT_QOS, QOS
 from railfab.platforms.nxos.render_interfaces import ANYCAST, FECS, NO_LLDP, PEER_LINK, UNNUMBERED
 from railfab.platforms.nxos.render_system import DLB_MODES, GRPC_PORT, HASHES, SEVERITIES, SYSLOG_PORT
 from railfab.platforms.shared.line_grammar import ignored, rule, within
-from railfab.platforms.shared.native_names import numbers_in, plain_mac
+from railfab.platforms.shared.native_names import interface_address, numbers_in, plain_mac
 
 _FECS = {word: fec for fec, word in FECS.items()}
 _HASHES = {text: tuple(sorted(fields, key=list(HashField).index)) for fields, text in HASHES.items()}
 _MODES = {word: mode for mode, word in DLB_MODES.items()}
-_VERSIONS = {"ip": 4, "ipv6": 6}
 
 
 def _hostname(draft: Draft, match: re.Match[str]) -> None:
@@ -98,10 +97,7 @@ def _vrf_member(draft: Draft, match: re.Match[str]) -> None:
 
 
 def _address(draft: Draft, match: re.Match[str]) -> None:
-    address = ip_interface(match[2])
-    if address.version != _VERSIONS[match[1]]:
-        raise ValueError(f"{match[2]} is not an {'IPv4' if match[1] == 'ip' else 'IPv6'} address")
-    draft.interface.addresses.append(address)
+    draft.interface.addresses.append(interface_address(match[1], match[2]))
 
 
 def _anycast(draft: Draft, _match: re.Match[str]) -> None:

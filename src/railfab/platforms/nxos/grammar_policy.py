@@ -7,12 +7,12 @@ from ipaddress import ip_network
 
 from railfab.platforms.nxos.draft import Draft
 from railfab.platforms.shared.line_grammar import Rule, rule
+from railfab.platforms.shared.native_names import VERSIONS
 from railfab.platforms.shared.route_map_grammar import (
     MATCHES,
     OTHER_LINES,
     PREFERENCES,
     PREPEND,
-    VERSIONS,
     other_conditions,
     prefix_range,
     route_map,

@@ -20,6 +20,7 @@ from railfab.platforms.nxos.draft import Draft, DraftInterface
 from railfab.platforms.nxos.draft_qos import DraftPause, DraftQueue
 from railfab.platforms.nxos.names import interface_name
 from railfab.platforms.nxos.render_qos import QueuingPolicy, group_of
+from railfab.platforms.removals import queue_class
 
 _POLICY = re.compile(r"(.+?)(?:_(\d+)g)?(?:_no-ecn(\d+))?")
 DEFAULT_QUEUE = 0
@@ -40,7 +41,7 @@ def qos_of(draft: Draft) -> Qos | None:
     )
     found = Qos(
         classes=classes,
-        default_class=_name(DEFAULT_QUEUE),
+        default_class=queue_class(DEFAULT_QUEUE),
         classifiers=tuple(_classifiers(draft, queues)),
         profiles=profiles,
         ports=(),
@@ -57,10 +58,6 @@ def _profiles(draft: Draft, base: str) -> dict[str, str]:
         if used.profile is not None and not used.unmarked and (used.rate_gbps is None or used.profile not in found):
             found[used.profile] = name
     return found
-
-
-def _name(queue: int) -> str:
-    return f"queue{queue}"
 
 
 def _used(name: str, base: str) -> QueuingPolicy:
@@ -80,7 +77,7 @@ def _classes(draft: Draft, base: str) -> Iterator[TrafficClass]:
             continue
         priority = pauses.get(group, DraftPause()).priority
         yield TrafficClass(
-            name=_name(group_of(group)),
+            name=queue_class(group_of(group)),
             queue=group_of(group),
             scheduling=Scheduling.STRICT if found.strict else Scheduling.WEIGHTED,
             weight=None if found.strict else found.weight,
@@ -121,7 +118,7 @@ def _thresholds(draft: Draft, name: str, classes: tuple[TrafficClass, ...]) -> I
 def _classifiers(draft: Draft, queues: set[int]) -> Iterator[Classifier]:
     for name, groups in draft.qos.groups.items():
         points = {
-            point: _name(group_of(group))
+            point: queue_class(group_of(group))
             for class_map, group in groups.items()
             for point in draft.qos.class_maps.get(class_map, ())
             if group_of(group) in queues
@@ -139,7 +136,7 @@ def _port(name: str, found: DraftInterface, qos: Qos, base: str) -> PortQos:
     used = _used(found.output or base, base)
     profile = qos.profile(used.profile) if used.profile else None
     ramps = {one.traffic_class for one in profile.thresholds if one.ecn} if profile else set()
-    unmarked = {_name(queue) for queue in used.unmarked}
+    unmarked = {queue_class(queue) for queue in used.unmarked}
     classifiers = {classifier.name for classifier in qos.classifiers}
     return PortQos(
         interface=interface_name(name),

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+from ipaddress import ip_interface
 
-from railfab.device import lag_name, loopback_name, svi_name
+from railfab.device import IpInterface, lag_name, loopback_name, svi_name
 from railfab.platforms.shared.line_grammar import within
 
+IP_WORDS = {4: "ip", 6: "ipv6"}
+"""The words with which lines of addresses and prefixes begin, by IP version."""
+
+VERSIONS = {word: version for version, word in IP_WORDS.items()}
 _CANONICAL = re.compile(r"(loopback|lag|vlan)(0|[1-9]\d*)")
 _MAC = re.compile(r"[0-9a-f]{12}")
 
@@ -39,6 +44,14 @@ class InterfaceNames:
         """The number of a loopback, LAG or SVI; None for another name."""
         found = self._device.fullmatch(device)
         return int(found[2]) if found else None
+
+
+def interface_address(word: str, text: str) -> IpInterface:
+    """The address of a line that begins with one of IP_WORDS. Raises ValueError for one of the other family."""
+    address = ip_interface(text)
+    if address.version != VERSIONS[word]:
+        raise ValueError(f"{text} is not an IPv{VERSIONS[word]} address")
+    return address
 
 
 def dotted_mac(mac: str) -> str:

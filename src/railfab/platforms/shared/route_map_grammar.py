@@ -8,11 +8,10 @@ from typing import TypeVar
 
 from railfab.device import Action, PrefixRange
 from railfab.platforms.shared.line_grammar import Rule, rule, within
-from railfab.platforms.shared.route_map_lines import IP_WORDS
+from railfab.platforms.shared.native_names import VERSIONS
 from railfab.platforms.shared.route_maps import DraftEntry, RouteMapDraft
 
 MAX_ASN = MAX_NUMBER = 2**32 - 1
-VERSIONS = {word: version for version, word in IP_WORDS.items()}
 Draft = TypeVar("Draft", bound=RouteMapDraft, contravariant=True)
 _ANY = {4: "0.0.0.0/0", 6: "::/0"}
 

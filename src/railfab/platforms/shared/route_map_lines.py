@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator
 
 from railfab.device import DeviceModel, Policy, PolicyRule, PrefixRange
 from railfab.platforms.shared.line_tree import Line
+from railfab.platforms.shared.native_names import IP_WORDS
 from railfab.platforms.shared.route_maps import Entry, entries_of
 
-IP_WORDS = {4: "ip", 6: "ipv6"}
 LIST_STEP = 5
 """Distance of the numbers of two lines of a list, as NX-OS and FRR number lines without one."""
 
