@@ -52,6 +52,7 @@ ADDED: Mapping[str, tuple[str, ...]] = {
     "lag-minimum": ("interface port-channel1", "lacp min-links 2"),
     "hash": ("ip load-sharing address source-destination universal-id 1",),
     "dynamic-load-balancing": ("hardware profile dlb", "mode per-packet"),
+    "tcam-region": ("hardware access-list tcam region ing-racl 256",),
     "lag-hash": ("port-channel load-balance src-mac",),
     "paths": (*FAMILY, "maximum-paths 1"),
     "session-shut": (*NEIGHBOR, "shutdown"),

@@ -135,6 +135,21 @@ def test_a_pair_is_read_with_its_links() -> None:
     assert "vrf management" in text
 
 
+def test_a_lag_states_the_speed_of_its_members_before_they_join_it() -> None:
+    ports = tuple(Port(name=f"Ethernet1/{n}", network_instance=None, rate_gbps=400) for n in (1, 2))
+    lag = Lag(name="lag5", members=("Ethernet1/1", "Ethernet1/2"), vlans=VlanMembership(untagged=10))
+    model = replace(
+        leaf()[0], interfaces=(*ports, replace(lag, network_instance=None)), bgp=None, qos=None, policies=()
+    )
+    model = replace(model, vlans=(Vlan(vlan_id=10, name="hosts"),))
+    text = NXOS.text(NXOS.render(model))
+    group, first = text.index("interface port-channel5"), text.index("interface Ethernet1/1")
+    assert "  speed 400000\n" in text[group:first]
+    assert text.index("channel-group 5 mode active") > first > group
+    assert parsed(text) == model
+    assert parsed(text.replace("  speed 400000\n", "", 1)).unmodelled
+
+
 def test_the_vni_of_a_vrf_in_a_vlan_belongs_to_the_vrf() -> None:
     text = "vlan 777\n  vn-segment 100777\nvrf context TENANT\n  vni 100777\ninterface Vlan777\n  ip forward\n"
     model = parsed(text)

@@ -143,7 +143,15 @@ def _membership(vlans: VlanMembership) -> Iterator[str]:
 
 
 def _lag(lag: Lag, model: DeviceModel) -> Iterator[str]:
-    """What a LAG has beside its attachment: its part in a vPC pair."""
+    """What a LAG has beside its attachment: the speed of its members, and its part in a vPC pair.
+
+    A port with another configured speed than the LAG cannot join it, not even by `force` (Nexus Interfaces guide,
+    Configuring Port Channels, Compatibility Requirements), and the LAG exists before its members.
+    """
+    members = (model.interface(name) for name in lag.members)
+    rates = {found.rate_gbps for found in members if isinstance(found, Port)}
+    if len(rates) == 1 and None not in rates:
+        yield f"speed {1000 * rates.pop()}"
     if model.mlag is not None and lag.name == model.mlag.peer_link:
         yield from PEER_LINK
     elif lag.mlag_id is not None:
