@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
-from tests.oracles.every_switch import Court, Verdict, page
+from tests.fabric.configuration_goldens import GOLDEN, HASHES
+from tests.oracles.every_switch import Court, Verdict, oracle_of, page
 
 from railfab.device import DeviceModel, Port
 from railfab.fabric import design
+from railfab.platforms import platform, platform_names
 
 pytestmark = pytest.mark.oracle
 
@@ -21,6 +25,51 @@ def court(oracles: Path, tmp_path: Path) -> Court:
     return Court(oracles, tmp_path)
 
 
+BEGINNINGS = {"eos": "service routing", "frr": "frr defaults", "junos": "system {", "srlinux": '{\n  "srl_nokia'}
+"""What the text of a platform begins with, after comments, where another one has files of the same suffix."""
+
+
+@cache
+def shapes() -> Mapping[str, Mapping[str, DeviceModel]]:
+    """One switch of each network and role of every design and lab, with one port of each kind, by platform and file.
+
+    They are the committed configurations, of which tests/fabric/test_configuration_goldens.py holds that they are
+    what is rendered.
+    """
+    found: dict[str, dict[str, DeviceModel]] = {name: {} for name in platform_names()}
+    for file in sorted(GOLDEN.glob("*/*")):
+        if file.name != HASHES:
+            text = file.read_text()
+            name = platform_of(file.suffix.removeprefix("."), text)
+            found[name][f"{file.parent.name}/{file.name}"] = platform(name).parse(text)
+    return found
+
+
+def platform_of(suffix: str, text: str) -> str:
+    names = [name for name in platform_names() if platform(name).suffix == suffix]
+    begun = [name for name in names if f"\n{text}".find(f"\n{BEGINNINGS.get(name, chr(0))}") >= 0]
+    (found,) = begun or [name for name in names if name not in BEGINNINGS]
+    return found
+
+
+@pytest.mark.parametrize("name", platform_names())
+def test_one_switch_of_each_shape_of_every_design_is_taken_by_its_oracle(
+    name: str, oracles: Path, tmp_path: Path
+) -> None:
+    found = oracle_of(name)
+    assert found is not None
+    if name == "eos":
+        pytest.importorskip("pyavd", reason="needs PyAVD; run: make oracle-deps", exc_type=ImportError)
+    assert shapes()[name]
+    judge = found[1](oracles, tmp_path)
+    assert list(judge([*shapes()[name].values()])) == []
+
+
+def test_every_committed_configuration_is_judged() -> None:
+    files = [file for file in GOLDEN.glob("*/*") if file.name != HASHES]
+    assert sum(map(len, shapes().values())) == len(files)
+
+
 def test_every_switch_of_a_design_is_judged(court: Court, repository: Path) -> None:
     court.hear(repository / "inventory" / "fabrics" / "pod64.yml")
     verdict = court.verdicts["srlinux"]
@@ -30,7 +79,7 @@ def test_every_switch_of_a_design_is_judged(court: Court, repository: Path) -> N
 
 def test_a_refused_switch_is_named(court: Court, repository: Path) -> None:
     models = list(design(repository / "inventory" / "fabrics" / "pod64.yml").models.values())
-    court.judge("pod64", [_with_mtu(models[0], 99_999), *models[1:]])
+    court.judge("pod64", [_with_mtu(models[0], 99_999), models[1]])
     (said,) = court.verdicts["srlinux"].refused
     assert said.startswith(f"pod64: {models[0].name}: ")
     assert said in page(court.verdicts, (), "")

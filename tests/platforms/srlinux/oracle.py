@@ -18,7 +18,12 @@ INTERFACES, INSTANCES = "srl_nokia-interfaces:interface", "srl_nokia-network-ins
 
 
 def judge(oracles: Path, scratch: Path) -> Judge:
-    models, render = NokiaModels(oracles / ARCHIVE, scratch), platform("srlinux").render
+    return judge_of(NokiaModels(oracles / ARCHIVE, scratch), scratch)
+
+
+def judge_of(models: NokiaModels, scratch: Path) -> Judge:
+    """Judges all switches in one run, since it takes seconds to load the models."""
+    render = platform("srlinux").render
 
     def said(switches: Sequence[DeviceModel]) -> Sequence[str]:
         files = [scratch / f"{number}.json" for number in range(len(switches))]
