@@ -149,15 +149,9 @@ def _lag(lag: Lag, model: DeviceModel) -> Iterator[str]:
     Configuring Port Channels, Compatibility Requirements), and the LAG exists before its members.
     """
     members = (model.interface(name) for name in lag.members)
-<<<<<<< HEAD
-    rates = {found.rate_gbps for found in members if isinstance(found, Port)}
-    if len(rates) == 1 and None not in rates:
-        yield f"speed {1000 * rates.pop()}"
-=======
     rate_gbps, *others = {found.rate_gbps for found in members if isinstance(found, Port)} or {None}
     if rate_gbps is not None and not others:
         yield f"speed {1000 * rate_gbps}"
->>>>>>> e9bbccf (State the speed of a LAG of NX-OS, since a port with another configured speed cannot join it, and name what needs a reload)
     if model.mlag is not None and lag.name == model.mlag.peer_link:
         yield from PEER_LINK
     elif lag.mlag_id is not None:
