@@ -35,6 +35,7 @@ def measures_of(model: DeviceModel) -> dict[str, int]:
         "queue_weights": sum(found.weight or 0 for found in qos.classes) if qos else 0,
         "queue_weight": max((found.weight or 0 for found in qos.classes), default=0) if qos else 0,
         "bfd_interval_ms": max(_bfd_intervals(model), default=0),
+        "ntp_servers": len(model.management.ntp) if model.management else 0,
         "aaa_servers": len(model.management.aaa) if model.management else 0,
         "cable_m": max(_lossless_cables(qos), default=0) if qos else 0,
         "watchdog_ms": max(watchdog.detect_ms, watchdog.recover_ms) if watchdog else 0,

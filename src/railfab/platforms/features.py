@@ -198,6 +198,12 @@ def _has_other_management_vrf(model: DeviceModel) -> bool:
     return model.management is not None and model.management.network_instance not in own
 
 
+def _has_servers_in_vrf_of_links(model: DeviceModel) -> bool:
+    """Whether the servers are in a VRF of the model that is not that of the management port."""
+    own = {found.name for found in model.network_instances} - {DEFAULT_INSTANCE, MANAGEMENT_VRF}
+    return model.management is not None and model.management.network_instance in own
+
+
 def _addresses(model: DeviceModel) -> Iterator[IpAddress | IpInterface | IpNetwork]:
     """Every address and prefix of interfaces, neighbours, policies and aggregates."""
     for interface in model.interfaces:
@@ -642,6 +648,12 @@ FEATURES: Mapping[str, Feature] = {
         _has_other_management_vrf,
         removals.management_vrf,
         key="management.vrf",
+    ),
+    "servers_in_vrf_of_links": Feature(
+        "NTP, syslog and AAA servers in a VRF that is not that of the management port",
+        _has_servers_in_vrf_of_links,
+        removals.management_vrf,
+        key="management.isolation",
     ),
     "lldp_settings": Feature(
         "LLDP disabled, or with other intervals",

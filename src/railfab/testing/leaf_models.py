@@ -359,6 +359,10 @@ ADDED: Mapping[str, Change] = {
     "hash_ingress_port": _balancing(fields=(HashField.INGRESS_PORT,)),
     "hash_seed": _balancing(seed=7),
     "management_vrf": _model(management=Management(network_instance="oob", ntp=("10.0.0.1",))),
+    "servers_in_vrf_of_links": _model(
+        network_instances=(NetworkInstance(name="management"),),
+        management=Management(network_instance="management", ntp=("10.0.0.1",)),
+    ),
     "lldp_settings": _model(lldp=Lldp(silent=("loopback9",), hello_s=10)),
     "ntp": _model(management=Management(ntp=("10.0.0.1",))),
     "syslog": _model(management=Management(syslog=(SyslogServer(address="10.0.0.1"),))),

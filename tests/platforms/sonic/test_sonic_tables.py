@@ -48,8 +48,9 @@ from railfab.device import (
     Vtep,
     in_order,
 )
-from railfab.errors import LabError
+from railfab.errors import LabError, UnsupportedFeature
 from railfab.platforms import platform
+from railfab.platforms.admission import admit
 from railfab.testing.leaf_models import FABRIC, leaf
 
 SONIC = platform("sonic")
@@ -249,6 +250,9 @@ def test_hash_and_spraying() -> None:
     assert found == {"assign_mode": "per_flowlet_quality", "flowlet_idle_time": "256"}
 
 
+NTP_SERVER = {"association_type": "server", "resolve_as": "10.0.0.1"}
+
+
 def test_management_access() -> None:
     model = replace(
         leaf("sonic"),
@@ -263,7 +267,7 @@ def test_management_access() -> None:
     )
     tables = rows(model)
     assert tables["MGMT_VRF_CONFIG"] == {"vrf_global": {"mgmtVrfEnabled": "true"}}
-    assert (tables["NTP"], tables["NTP_SERVER"]) == ({"global": {"vrf": "mgmt"}}, {"10.0.0.1": {}})
+    assert (tables["NTP"], tables["NTP_SERVER"]) == ({"global": {"vrf": "mgmt"}}, {"10.0.0.1": NTP_SERVER})
     collector = {"port": "6514", "protocol": "tcp", "severity": "warn", "vrf": "mgmt"}
     assert tables["SYSLOG_SERVER"] == {"10.0.0.2": collector}
     assert tables["TACPLUS_SERVER"] == {"10.0.0.3": {"vrf": "mgmt"}}
@@ -278,6 +282,25 @@ def test_management_access() -> None:
     }
     assert tables["BANNER_MESSAGE"] == {"global": {"state": "enabled", "login": "authorised users only"}}
     assert not any("passkey" in text for text in json.dumps(tables).split('"'))
+
+
+def test_servers_in_another_vrf_than_that_of_the_management_port_are_refused() -> None:
+    """`NTP|global vrf` is mgmt or default (sonic-ntp), and so is that of AAA servers."""
+    links = NetworkInstance(name="management")
+    model = replace(leaf("sonic"), network_instances=(links,))
+    with pytest.raises(UnsupportedFeature) as refused:
+        admit(replace(model, management=Management(network_instance=links.name, ntp=("10.0.0.1",))), SONIC)
+    assert str(refused.value) == (
+        f"{model.name}: platform sonic does not support servers_in_vrf_of_links. "
+        "Choose another platform, or change management.isolation in the intent."
+    )
+    assert admit(replace(model, management=Management(network_instance="mgmt", ntp=("10.0.0.1",))), SONIC)
+
+
+def test_more_time_servers_than_the_models_take_are_refused() -> None:
+    servers = Management(ntp=tuple(f"10.0.0.{number}" for number in range(1, 12)))
+    with pytest.raises(UnsupportedFeature, match="ntp_servers 11 is above platform sonic's limit of 10"):
+        admit(replace(leaf("sonic"), management=servers), SONIC)
 
 
 ROCE = TrafficClass(name="roce", queue=3, scheduling=Scheduling.WEIGHTED, weight=90, pfc_priority=4, obeyed_priority=5)

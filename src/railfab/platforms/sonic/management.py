@@ -47,7 +47,7 @@ def render_management(management: Management | None) -> Tables:
     tables: Tables = {
         "MGMT_VRF_CONFIG": {"vrf_global": {"mgmtVrfEnabled": TRUE}} if own == MANAGEMENT_VRF else {},
         "NTP": {"global": {"vrf": own}} if own and management.ntp else {},
-        "NTP_SERVER": {address: {} for address in management.ntp},
+        "NTP_SERVER": {address: _time_server(address) for address in management.ntp},
         "SYSLOG_SERVER": {found.address: _collector(found, own) for found in management.syslog},
         "BANNER_MESSAGE": {"global": _banner(management.banner)} if management.banner is not None else {},
     }
@@ -56,6 +56,12 @@ def render_management(management: Management | None) -> Tables:
     if management.gnmi is not None:
         tables["GNMI"] = _gnmi(management.gnmi, own)
     return tables
+
+
+def _time_server(address: str) -> Row:
+    """A row with both fields: images whose NTP client is ntpd leave out a server without them (SONiC,
+    doc/ntp/ntp-design.md, ntp.conf.j2)."""
+    return {"association_type": "server", "resolve_as": address}
 
 
 def _collector(server: SyslogServer, vrf: str | None) -> Row:
