@@ -79,6 +79,7 @@ class DesignCode(StrEnum):
     NIC_CLASSES = "nic-classes"
     ROCE_MTU = "roce-mtu"
     UET_PFC = "uet-pfc"
+    WATCHDOG_ROUNDED = "watchdog-rounded"
 
     HEADROOM = "headroom"
     HEADROOM_SHARE = "headroom-share"

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from railfab.errors import NotRenderedYet, Problems, TopologyError
+from railfab.device import PfcWatchdog
+from railfab.errors import NotRenderedYet, Problems, TopologyError, UnsupportedFeature
 from railfab.fabric import NotAccepted, design
+from railfab.fabric.audit import configuration_findings
 from railfab.findings import DesignCode, Severity
 from railfab.platforms import platform_names
 
@@ -75,6 +77,73 @@ def test_findings_of_topology_racks_and_buffers_are_together_errors_first(tmp_pa
     codes = [finding.code for finding in design(path).findings]
     assert codes[0] is DesignCode.OVERSUBSCRIPTION
     assert {DesignCode.PFC_WITHOUT_ECN, DesignCode.RACK_SPACE} < set(codes)
+
+
+@pytest.mark.parametrize(
+    ("model", "platform", "effective", "notes"),
+    [
+        ("n9k-c9364d-gx2a", "nxos", (300, 500), ["detect_ms: 250 ms is 300 ms", "recover_ms: 455 ms is 500 ms"]),
+        ("7060dx5-64s", "eos", (250, 460), ["recover_ms: 455 ms is 460 ms"]),
+        (
+            "sn5600",
+            "cumulus",
+            (300, 300),
+            ["detect_ms: 250 ms is 300 ms", "recover_ms: platform cumulus has no setting"],
+        ),
+        ("sn4700", "sonic", (250, 455), []),
+        ("7220-ixr-d5", "srlinux", (250, 455), []),
+        ("qfx5240-64od", "junos", (250, 455), []),
+    ],
+)
+def test_a_time_of_the_watchdog_that_a_platform_rounds_is_noted_and_no_drift(
+    tmp_path: Path, model: str, platform: str, effective: tuple[int, int], notes: list[str]
+) -> None:
+    path = tmp_path / "intent.yml"
+    switch = f"model: {model}, platform: {platform}"
+    path.write_text(
+        "version: 1\nfabric: small\nhosts: {gpus: 2, rate_gbps: 100}\n"
+        "profile: {lossless: {watchdog: {detect_ms: 250, recover_ms: 455}}}\n"
+        f"backend:\n  segments: {{count: 2, hosts: 2, rail_switches: 1, {switch}}}\n"
+        f"  spines: {{count: 2, rate_gbps: 400, {switch}}}\n"
+    )
+    fabric = design(path)
+    found = sorted(str(one) for one in fabric.findings if one.code is DesignCode.WATCHDOG_ROUNDED)
+    assert len(found) == len(notes)
+    assert all(said in one for said, one in zip(notes, found, strict=True)), found
+    for leaf in fabric.models.values():
+        assert leaf.qos is not None
+        assert leaf.qos.watchdog == PfcWatchdog(detect_ms=effective[0], recover_ms=effective[1])
+    assert not [one for one in configuration_findings(fabric, fabric.texts) if one.severity is Severity.ERROR]
+
+
+SMALL = (
+    ("cumulus", "sn5600"),
+    ("eos", "7060dx5-64s"),
+    ("frr", "linux-64"),
+    ("junos", "qfx5240-64od"),
+    ("nxos", "n9k-c9364d-gx2a"),
+    ("sonic", "sn4700"),
+    ("srlinux", "7220-ixr-d5"),
+)
+
+
+@pytest.mark.parametrize(("platform", "model"), SMALL)
+def test_a_switch_without_bgp_sessions_cannot_be_drained(tmp_path: Path, platform: str, model: str) -> None:
+    """Rail switches that only hosts are connected to."""
+    path = tmp_path / "intent.yml"
+    path.write_text(
+        "version: 1\nfabric: small\nhosts: {gpus: 2, rate_gbps: 100}\nprofile: {lossless: off}\n"
+        "drain: [pod1-seg1-leaf2]\n"
+        f"backend: {{segments: {{count: 1, hosts: 2, rail_switches: 2, model: {model}, platform: {platform}}}}}\n"
+    )
+    fabric = design(path)
+    with pytest.raises(UnsupportedFeature) as refused:
+        fabric.check()
+    assert str(refused.value) == (
+        f"{path}: pod1-seg1-leaf2: has no BGP session, by which a drain of platform {platform} moves traffic. "
+        "Remove it from drain in the intent, and end the jobs of its hosts before you work on it."
+    )
+    assert [str(one) for one in fabric.refusals()] == [str(refused.value)]
 
 
 def test_a_design_that_cannot_be_rendered_has_a_topology_and_findings_and_no_models(tmp_path: Path) -> None:

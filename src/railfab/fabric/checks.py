@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from railfab.device import SwitchBuffers
 from railfab.fabric.buffers import all_buffer_findings
+from railfab.fabric.watchdog import watchdog_findings
 from railfab.findings import Finding
 from railfab.hosts import nic_findings
 from railfab.intent import FabricIntent
@@ -14,8 +15,12 @@ from railfab.topology.racks import rack_findings
 
 
 def design_findings(topology: Topology, intent: FabricIntent, buffers: tuple[SwitchBuffers, ...]) -> Iterator[Finding]:
-    """Findings of every check: topology, buffers, racks and NICs. Raises TopologyError for an unknown NIC model."""
+    """Findings of every check: topology, buffers, watchdog, racks and NICs.
+
+    Raises TopologyError for an unknown NIC model.
+    """
     yield from findings(topology, intent)
     yield from all_buffer_findings(buffers, intent)
+    yield from watchdog_findings(buffers, intent)
     yield from rack_findings(topology, intent)
     yield from nic_findings(intent)

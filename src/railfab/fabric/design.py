@@ -116,7 +116,8 @@ class Design:
         return self.texts
 
     def refusals(self) -> tuple[RailfabError, ...]:
-        """Errors for what the platforms cannot do, asked of one switch of each network, role, platform and model.
+        """Errors for what the platforms cannot do, asked of one switch of each network, role, platform and model,
+        and of each that is drained.
 
         None for a platform that is not known, and none for what is not rendered yet.
         """
@@ -124,7 +125,8 @@ class Design:
             return ()
         nodes = reversed(self.topology.switches())
         kinds = {(node.net, node.role, node.platform, node.model): node for node in nodes}
-        known = {node.name for node in kinds.values() if node.platform in platform_names()}
+        asked = [*kinds.values(), *(node for node in self.topology.switches() if node.name in self.intent.drain)]
+        known = {node.name for node in asked if node.platform in platform_names()}
         try:
             with naming(self.path):
                 _admitted(plan(self.topology, self.intent, only=known), self.topology)

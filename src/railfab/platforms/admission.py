@@ -38,7 +38,8 @@ def measures_of(model: DeviceModel) -> dict[str, int]:
         "ntp_servers": len(model.management.ntp) if model.management else 0,
         "aaa_servers": len(model.management.aaa) if model.management else 0,
         "cable_m": max(_lossless_cables(qos), default=0) if qos else 0,
-        "watchdog_ms": max(watchdog.detect_ms, watchdog.recover_ms) if watchdog else 0,
+        "watchdog_detect_ms": watchdog.detect_ms if watchdog else 0,
+        "watchdog_recover_ms": watchdog.recover_ms if watchdog else 0,
         "flowlet_gap_us": (model.load_balancing.flowlet_gap_us or 0) if model.load_balancing else 0,
     }
 
@@ -48,7 +49,8 @@ def minima_of(model: DeviceModel) -> dict[str, int]:
     intervals, balancing = _advertisement_intervals(model), model.load_balancing
     found = {"advertisement_interval_s": min(intervals)} if intervals else {}
     if model.qos is not None and model.qos.watchdog is not None:
-        found["watchdog_ms"] = min(model.qos.watchdog.detect_ms, model.qos.watchdog.recover_ms)
+        found["watchdog_detect_ms"] = model.qos.watchdog.detect_ms
+        found["watchdog_recover_ms"] = model.qos.watchdog.recover_ms
     if holds := [port.hold_up_ms for port in model.interfaces if isinstance(port, Port) and port.hold_up_ms]:
         found["hold_up_ms"] = min(holds)
     if model.qos is not None and model.qos.trimming is not None:
@@ -87,7 +89,7 @@ def admit(model: DeviceModel, platform: Platform, changes: Mapping[str, str] = N
     refused: list[RailfabError] = [
         _refusal(model, platform, feature, changes) for feature in used if support[feature] in REFUSED
     ]
-    refused += _out_of_range(model, platform)
+    refused += [*_drained_without_sessions(model, platform), *_out_of_range(model, platform)]
     raise_all(refused)
     for feature in used:
         without = FEATURES[feature].without
@@ -95,6 +97,14 @@ def admit(model: DeviceModel, platform: Platform, changes: Mapping[str, str] = N
             model = without(model)
     model = _with_hash_fields(_with_bgp_settings(model, capabilities.bgp), capabilities.hash_fields)
     return rounded(model, capabilities.steps)
+
+
+def _drained_without_sessions(model: DeviceModel, platform: Platform) -> Iterator[RailfabError]:
+    """An error for a drain that would do nothing: on every platform it is BGP that moves the traffic."""
+    if model.drain and not model.neighbors:
+        problem = f"has no BGP session, by which a drain of platform {platform.name} moves traffic"
+        remedy = "Remove it from drain in the intent, and end the jobs of its hosts before you work on it"
+        yield UnsupportedFeature(model.name, problem, remedy)
 
 
 def support_of(capabilities: Capabilities, feature: str, silicon: str = "") -> Support:

@@ -31,10 +31,12 @@ def rounded(model: DeviceModel, steps: Mapping[str, int]) -> DeviceModel:
     }
     watchdog, step = qos.watchdog, steps.get(WATCHDOG, 1)
     if watchdog is not None:
-        watchdog = replace(watchdog, detect_ms=_up(watchdog.detect_ms, step), recover_ms=_up(watchdog.recover_ms, step))
+        watchdog = replace(
+            watchdog, detect_ms=rounded_up(watchdog.detect_ms, step), recover_ms=rounded_up(watchdog.recover_ms, step)
+        )
     trimming = qos.trimming
     if trimming is not None:
-        trimming = replace(trimming, size_bytes=_up(trimming.size_bytes, steps.get(TRIMMED, 1)))
+        trimming = replace(trimming, size_bytes=rounded_up(trimming.size_bytes, steps.get(TRIMMED, 1)))
     return replace(model, qos=replace(qos, profiles=profiles, watchdog=watchdog, trimming=trimming, **pools))
 
 
@@ -52,14 +54,15 @@ def _thresholds(found: ClassThresholds, steps: Mapping[str, int]) -> ClassThresh
 
 
 def _ramp(ramp: EcnRamp, step: int) -> EcnRamp:
-    return replace(ramp, kmin_bytes=_up(ramp.kmin_bytes, step), kmax_bytes=_up(ramp.kmax_bytes, step))
+    return replace(ramp, kmin_bytes=rounded_up(ramp.kmin_bytes, step), kmax_bytes=rounded_up(ramp.kmax_bytes, step))
 
 
 def _stepped(value: int | None, step: int, *, up: bool = True) -> int | None:
     if value is None:
         return None
-    return _up(value, step) if up else value // step * step
+    return rounded_up(value, step) if up else value // step * step
 
 
-def _up(value: int, step: int) -> int:
+def rounded_up(value: int, step: int) -> int:
+    """The next multiple of a step."""
     return -(-value // step) * step

@@ -72,7 +72,7 @@ def device_models(draw: st.DrawFn, name: str) -> DeviceModel:
             vtep=Vtep(source=LOOPBACK, address=own) if vxlan and own is not None else None,
             load_balancing=draw(_balancing(able)),
             management=draw(managements(able)),
-            drain=runs_bgp and "drain" in able and draw(st.booleans()),
+            drain=bool(peers) and "drain" in able and draw(st.booleans()),
         )
     )
 

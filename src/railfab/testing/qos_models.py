@@ -181,7 +181,6 @@ def _subset(elements: Sequence[T]) -> st.SearchStrategy[tuple[T, ...]]:
 
 @st.composite
 def _watchdogs(draw: st.DrawFn, able: Collection[str]) -> PfcWatchdog:
-    shortest, longest = least(able, "watchdog_ms", 10), most(able, "watchdog_ms", 1500)
-    return PfcWatchdog(
-        detect_ms=draw(st.integers(shortest, longest)), recover_ms=draw(st.integers(max(shortest, 100), longest))
-    )
+    detect = st.integers(least(able, "watchdog_detect_ms", 10), most(able, "watchdog_detect_ms", 1500))
+    recover = st.integers(least(able, "watchdog_recover_ms", 100), most(able, "watchdog_recover_ms", 1500))
+    return PfcWatchdog(detect_ms=draw(detect), recover_ms=draw(recover))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from ipaddress import IPv4Address
@@ -78,12 +79,26 @@ def test_a_configuration_without_a_host_name_does_not_delete_the_switchs() -> No
 
 
 @pytest.mark.parametrize(
-    "watchdog", [PfcWatchdog(detect_ms=1501, recover_ms=100), PfcWatchdog(detect_ms=200, recover_ms=1501)]
+    ("watchdog", "said"),
+    [
+        (
+            PfcWatchdog(detect_ms=1501, recover_ms=100),
+            "watchdog_detect_ms 1501 is above platform srlinux's limit of 1500.",
+        ),
+        (
+            PfcWatchdog(detect_ms=200, recover_ms=1501),
+            "watchdog_recover_ms 1501 is above platform srlinux's limit of 1500.",
+        ),
+        (
+            PfcWatchdog(detect_ms=10, recover_ms=99),
+            "watchdog_recover_ms 99 is below platform srlinux's minimum of 100.",
+        ),
+    ],
 )
-def test_both_times_of_the_watchdog_have_the_limit_of_the_platform(watchdog: PfcWatchdog) -> None:
+def test_both_times_of_the_watchdog_have_the_limits_of_the_platform(watchdog: PfcWatchdog, said: str) -> None:
     model = rail_switch()
     assert model.qos is not None
-    with pytest.raises(UnsupportedFeature, match=r"watchdog_ms 1501 is above platform srlinux's limit of 1500\."):
+    with pytest.raises(UnsupportedFeature, match=re.escape(said)):
         admit(replace(model, qos=replace(model.qos, watchdog=watchdog)), SRLINUX)
 
 

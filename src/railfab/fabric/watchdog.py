@@ -1,0 +1,50 @@
+"""Times of the PFC watchdog that platforms round, or have no setting for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from railfab.device import SwitchBuffers
+from railfab.findings import DesignCode, Finding, note
+from railfab.intent import FabricIntent, Watchdog
+from railfab.platforms import Platform, Support, platform, platform_names
+from railfab.platforms.admission import support_of
+from railfab.platforms.rounding import WATCHDOG, rounded_up
+from railfab.remedies import Choice, remedy, values
+
+KEY = "profile.lossless.watchdog"
+
+
+def watchdog_findings(buffers: tuple[SwitchBuffers, ...], intent: FabricIntent) -> Iterator[Finding]:
+    """Note the times that the intent states and a platform of lossless switches rounds, or has no setting for."""
+    lossless = intent.profile.lossless
+    if lossless is None or not lossless.pfc or lossless.watchdog is None:
+        return
+    for name in sorted({node.platform for kind in buffers for node in kind.switches} & {*platform_names()}):
+        yield from _of_platform(lossless.watchdog, platform(name))
+
+
+def _of_platform(watchdog: Watchdog, own: Platform) -> Iterator[Finding]:
+    step, times = own.capabilities.steps.get(WATCHDOG, 1), watchdog.model_dump(exclude_unset=True)
+    if "recover_ms" in times and _has_one_time(watchdog, own):
+        del times["recover_ms"]
+        yield note(
+            DesignCode.WATCHDOG_ROUNDED,
+            f"{KEY}.recover_ms",
+            f"platform {own.name} has no setting of it, and honours pause frames again after a time of its own",
+            remedy(Choice("it", {f"{KEY}.recover_ms": None}, "remove")),
+        )
+    for name, stated in times.items():
+        if (effective := rounded_up(stated, step)) != stated:
+            yield note(
+                DesignCode.WATCHDOG_ROUNDED,
+                f"{KEY}.{name}",
+                f"{stated} ms is {effective} ms on platform {own.name}, which takes multiples of {step} ms",
+                remedy(*values(f"{KEY}.{name}", [effective])),
+            )
+
+
+def _has_one_time(watchdog: Watchdog, own: Platform) -> bool:
+    """Whether a platform is told one of two times only."""
+    omits = support_of(own.capabilities, "watchdog_recovery") is Support.OMITTED
+    return omits and watchdog.recover_ms != watchdog.detect_ms
