@@ -54,6 +54,7 @@ check: $(VENV)/dev.stamp ## lint, format, types and the rule that imports point 
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/mypy playbooks/*.py
+	@MYPYPATH=. $(BIN)/mypy -p tests.oracles -p tests.platforms
 	@$(BIN)/lint-imports --no-cache
 
 bench: $(READY) ## measure what benchmarks/ describes

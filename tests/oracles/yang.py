@@ -331,12 +331,12 @@ class Modules:
             return Type(name, patterns=patterns, lengths=lengths)
         defined = self._defined("typedef", statement)
         (inner,) = defined.all("type")
-        found = self._type(inner)
-        if ranges and found.ranges:
-            found = Type(found.name, ranges=_ranges(ranges, found.ranges[0][0], found.ranges[-1][1]))
-        narrowed = (*found.patterns, *patterns), lengths or found.lengths
-        default = defined.first("default") or found.default
-        return replace(found, default=default, patterns=narrowed[0], lengths=narrowed[1], alias=name)
+        base = self._type(inner)
+        if ranges and base.ranges:
+            base = Type(base.name, ranges=_ranges(ranges, base.ranges[0][0], base.ranges[-1][1]))
+        narrowed = (*base.patterns, *patterns), lengths or base.lengths
+        default = defined.first("default") or base.default
+        return replace(base, default=default, patterns=narrowed[0], lengths=narrowed[1], alias=name)
 
     @staticmethod
     def _restrictions(statement: Statement) -> tuple[tuple[tuple[str, bool], ...], tuple[tuple[int, int], ...]]:

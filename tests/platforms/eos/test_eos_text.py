@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from functools import cache
-from ipaddress import ip_address
+from ipaddress import ip_address, ip_interface
 from pathlib import Path
 
 import pytest
@@ -136,10 +136,8 @@ def test_addresses_of_a_peer_link_that_a_model_states_are_kept() -> None:
     model = leaf("dual-mlag")
     assert model.mlag is not None
     found = EOS.parse(text(model).replace("169.254.255.0/31", "10.9.9.0/31").replace("169.254.255.1", "10.9.9.1"))
-    assert found.mlag == replace(
-        model.mlag, address=found.mlag and found.mlag.address, peer=found.mlag and found.mlag.peer
-    )
-    assert (str(found.mlag and found.mlag.address), str(found.mlag and found.mlag.peer)) == ("10.9.9.0/31", "10.9.9.1")
+    own, peer = ip_interface("10.9.9.0/31"), ip_address("10.9.9.1")
+    assert found.mlag == replace(model.mlag, address=own, peer=peer)
     assert EOS.parse(text(found)) == found
 
 

@@ -24,6 +24,7 @@ from railfab.device import (
     Family,
     GnmiService,
     HashField,
+    Interface,
     Lag,
     LoadBalancing,
     Management,
@@ -335,8 +336,14 @@ QOS = Qos(
 def quality() -> Mapping[str, Rows]:
     """Tables of a switch of which the priority that a port sends, that it obeys, and the queue differ."""
     model = leaf("sonic")
-    ports = (replace(model.interfaces[0], rate_gbps=400), *model.interfaces[1:])
-    return rows(replace(model, interfaces=ports, qos=QOS))
+    return rows(replace(model, interfaces=with_a_speed(model), qos=QOS))
+
+
+def with_a_speed(model: DeviceModel) -> tuple[Interface, ...]:
+    """The interfaces, of which the first is a port of 400 Gb/s."""
+    port, *others = model.interfaces
+    assert isinstance(port, Port)
+    return replace(port, rate_gbps=400), *others
 
 
 def test_a_priority_that_is_sent_and_one_that_is_obeyed(quality: Mapping[str, Rows]) -> None:
@@ -407,7 +414,7 @@ def test_a_class_that_no_port_pauses_is_dropped_at_egress() -> None:
     tables = rows(
         replace(
             model,
-            interfaces=(replace(model.interfaces[0], rate_gbps=400), *model.interfaces[1:]),
+            interfaces=with_a_speed(model),
             qos=replace(QOS, ports=(port,)),
         )
     )

@@ -6,7 +6,8 @@ import copy
 from collections.abc import Iterator
 from typing import Any
 
-from railfab.platforms.srlinux.tree import Json, keys_of
+from railfab.platforms.shared.json_tree import Json
+from railfab.platforms.srlinux.tree import keys_of
 
 Place = tuple[str | int, ...]
 
