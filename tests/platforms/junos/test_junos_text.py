@@ -457,6 +457,23 @@ def test_a_loopback_without_address_is_read_back() -> None:
     assert JUNOS.parse(JUNOS.text(JUNOS.render(changed))) == changed
 
 
+def test_layers_of_the_hash_key_are_rendered_where_the_switch_hashes_them_anyway() -> None:
+    """Juniper documents `hash-key` for routers; QFX switches take their fields from `enhanced-hash-key`."""
+    usual, addresses = list(HashField)[:5], list(HashField)[:2]
+    for fields, words in (
+        (usual, "hash-key family inet layer-4"),
+        (addresses, "enhanced-hash-key inet no-l4-source-port"),
+    ):
+        wanted = LoadBalancing(fields=tuple(fields))
+        text = as_set_lines(JUNOS.text(JUNOS.render(replace(small_leaf("junos"), load_balancing=wanted))))
+        assert f"set forwarding-options {words}" in text
+        assert ("forwarding-options hash-key" in text) == (fields == usual)
+        assert JUNOS.parse(text).load_balancing == wanted
+    foreign = JUNOS.parse("set forwarding-options hash-key family inet layer-3")
+    assert foreign.load_balancing is None
+    assert "forwarding-options hash-key family inet layer-3" in foreign.unmodelled
+
+
 def test_other_fields_of_the_hash_are_what_it_leaves_out_of_all_and_adds() -> None:
     fields = (HashField.SOURCE_ADDRESS, HashField.DESTINATION_ADDRESS, HashField.SOURCE_PORT, HashField.VLAN)
     model = admit(replace(small_leaf("junos"), load_balancing=LoadBalancing(fields=fields)), JUNOS)

@@ -25,7 +25,7 @@ from railfab.platforms.junos.fill_levels import Levels, queue_bytes
 from railfab.platforms.junos.names import LAG_DEVICE, LOSSLESS_BY_DEFAULT, PORT, WILDCARD, interface_name
 from railfab.platforms.junos.parse_interfaces import SUB_PORTS
 from railfab.platforms.junos.render_qos import (
-    ADDRESSES,
+    BOTH_LAYERS,
     EXACT,
     EXCLUSIONS,
     FIVE_TUPLE,
@@ -269,20 +269,17 @@ def balancing_of(root: Words) -> LoadBalancing | None:
     found = LoadBalancing(
         mode=mode,
         fields=_hash_fields(words),
-        seed=words.number("enhanced-hash-key", "hash-seed", "seed-value"),
         flowlet_gap_us=dynamic.number("flowlet", "inactivity-interval"),
     )
     return None if found == LoadBalancing() else found
 
 
 def _hash_fields(words: Words) -> tuple[HashField, ...]:
-    """Fields of the hash: those of layers, or what enhanced-hash-key leaves of all and adds."""
-    layers = set(words.texts("hash-key", "family", "inet"))
-    if layers:
-        return FIVE_TUPLE if layers == {"layer-3", "layer-4"} else ADDRESSES if layers == {"layer-3"} else ()
+    """Fields of the hash: what enhanced-hash-key leaves of all and adds, else the usual ones where both layers are
+    named. Of other layers the switch takes nothing."""
     stated = set(words.texts("enhanced-hash-key", "inet6"))
     if NO_PORT not in stated:
-        return ()
+        return FIVE_TUPLE if set(words.texts("hash-key", "family", "inet")) == {*BOTH_LAYERS} else ()
     more = ((HashField.FLOW_LABEL, FLOW_LABEL), (HashField.VLAN, VLAN))
     left = [field for field, word in EXCLUSIONS["inet6"].items() if word not in stated]
     return (*left, *(field for field, word in more if word in stated))

@@ -52,8 +52,10 @@ LOSSY_PERCENT = 10
 LOSSLESS_THRESHOLD = 10
 """Share of the buffer for lossy packets, and the largest dynamic threshold of lossless ones, as in Juniper's design."""
 
-ADDRESSES = (HashField.SOURCE_ADDRESS, HashField.DESTINATION_ADDRESS)
-FIVE_TUPLE = (*ADDRESSES, HashField.PROTOCOL, HashField.SOURCE_PORT, HashField.DESTINATION_PORT)
+FIVE_TUPLE = (
+    *(HashField.SOURCE_ADDRESS, HashField.DESTINATION_ADDRESS),
+    *(HashField.PROTOCOL, HashField.SOURCE_PORT, HashField.DESTINATION_PORT),
+)
 EXCLUSIONS = {
     "inet": dict(
         zip(
@@ -78,6 +80,7 @@ EXCLUSIONS = {
 }
 """Statements of enhanced-hash-key that leave a field out of the hash, which has all of these by default."""
 
+BOTH_LAYERS = ("layer-3", "layer-4")
 NO_PORT = "no-incoming-port"
 FLOW_LABEL = "ipv6-flow-label"
 VLAN = "vlan-id"
@@ -333,31 +336,30 @@ def _scheduler(found: TrafficClass) -> Iterator[Line]:
 
 
 def balancing_lines(model: DeviceModel) -> Iterator[Line]:
-    """The hash of equal paths, and dynamic load balancing over them (Juniper, DLB: flowlets or packets)."""
+    """The hash of equal paths, and dynamic load balancing over them (Juniper, DLB: flowlets or packets).
+
+    QFX switches choose the fields in `enhanced-hash-key` (Juniper, enhanced-hash-key, with a syntax of Junos OS Evolved
+    on QFX5220 and QFX5130); `hash-key` is documented for routers. Juniper's design of QFX5240 has `hash-key` with both
+    layers, which names the fields that are hashed anyway: so has railfab for these, and for no others.
+    """
     found = model.load_balancing
     if found is None:
         return
-    yield from block("hash-key", _hash_key(found))
-    seed = (leaf("seed-value", found.seed),) if found.seed is not None else ()
-    yield from block("enhanced-hash-key", block("hash-seed", seed), block("ecmp-dlb", _dynamic(found)), _fields(found))
+    if found.fields == FIVE_TUPLE:
+        yield from block("hash-key", block("family inet", map(Line, BOTH_LAYERS)))
+    yield from block("enhanced-hash-key", block("ecmp-dlb", _dynamic(found)), _fields(found))
 
 
 def _fields(found: LoadBalancing) -> Iterator[Line]:
-    """Other fields than those of layers: what the hash leaves out and adds (Juniper, enhanced-hash-key)."""
-    if not found.fields or found.fields in (ADDRESSES, FIVE_TUPLE):
+    """Other fields than the usual ones: what the hash leaves out and adds (Juniper, enhanced-hash-key); also the port,
+    which is in it by default (Juniper, Configuring the Fields in the Algorithm Used To Hash)."""
+    if not found.fields or found.fields == FIVE_TUPLE:
         return
     for family, words in EXCLUSIONS.items():
         more = ((HashField.VLAN, VLAN), *([(HashField.FLOW_LABEL, FLOW_LABEL)] if family == "inet6" else []))
         added = (word for field, word in more if field in found.fields)
         left_out = (word for field, word in words.items() if field not in found.fields)
         yield from block(family, map(Line, (NO_PORT, *left_out, *added)))
-
-
-def _hash_key(found: LoadBalancing) -> Iterator[Line]:
-    """The addresses, with or without protocol and ports, of both IP versions."""
-    layers = {ADDRESSES: ("layer-3",), FIVE_TUPLE: ("layer-3", "layer-4")}.get(found.fields, ())
-    for family in ("inet", "inet6"):
-        yield from block(f"family {family}", map(Line, layers))
 
 
 def _dynamic(found: LoadBalancing) -> Iterator[Line]:
