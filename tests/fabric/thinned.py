@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import replace
 from typing import TypeVar
 
-from railfab.device import DeviceModel, Interface, Lag, Port, Qos, interfaces_of_peers
+from railfab.device import BgpNeighbor, DeviceModel, Interface, Lag, Port, Qos, interfaces_of_peers
 from railfab.topology import Role, Topology
 
 T = TypeVar("T")
@@ -68,7 +68,7 @@ def cages_of(switch: str, names: set[str], topology: Topology) -> set[str]:
     return {model.interface(str(node.platform), port.cage, None) for port in ports}
 
 
-def neighbors_of(model: DeviceModel, names: set[str]) -> Iterable[object]:
+def neighbors_of(model: DeviceModel, names: set[str]) -> Iterator[BgpNeighbor]:
     """The sessions over these interfaces, and the first of the others."""
     over, others = interfaces_of_peers(model), MOST_PEERS
     for neighbor in model.neighbors:

@@ -20,7 +20,8 @@ def watchdog_findings(buffers: tuple[SwitchBuffers, ...], intent: FabricIntent) 
     lossless = intent.profile.lossless
     if lossless is None or not lossless.pfc or lossless.watchdog is None:
         return
-    for name in sorted({node.platform for kind in buffers for node in kind.switches} & {*platform_names()}):
+    named = {node.platform for kind in buffers for node in kind.switches if node.platform is not None}
+    for name in sorted(named & {*platform_names()}):
         yield from _of_platform(lossless.watchdog, platform(name))
 
 
