@@ -100,6 +100,23 @@ def _drops() -> Iterator[Metric]:
         " no route, filters), no_route (part of it), congestion (inside the chip), adverse (defects).",
         ("device", "reason"),
     )
+    chip = ("device", "slice", "outcome")
+    yield Metric(
+        "fabric_device_trimmed_packets_total",
+        Kind.COUNTER,
+        "packets",
+        "Packets that found no buffer in a slice of the chip and were cut to their beginning, by outcome: sent, or"
+        " dropped all the same.",
+        chip,
+    )
+    yield Metric(
+        "fabric_device_mirrored_drop_packets_total",
+        Kind.COUNTER,
+        "packets",
+        "Dropped packets that a slice of the chip was to show to a collector (mirror on drop), by outcome: mirrored, or"
+        " missed.",
+        chip,
+    )
 
 
 def _optics() -> Iterator[Metric]:
@@ -133,6 +150,13 @@ def _queues() -> Iterator[Metric]:
             f"{unit.title()} whose ECN field was set to congestion experienced.",
             QUEUE,
         )
+    yield Metric(
+        "fabric_queue_trimmed_packets_total",
+        Kind.COUNTER,
+        "packets",
+        "Packets that found the queue full and were cut to their beginning, by outcome: sent, or dropped all the same.",
+        (*QUEUE, "outcome"),
+    )
     yield Metric("fabric_queue_depth_bytes", Kind.GAUGE, "bytes", "Bytes waiting in the queue.", QUEUE)
     yield Metric(
         "fabric_queue_depth_peak_bytes",
